@@ -1,0 +1,78 @@
+// Who may know whom (docs/hacking.md). A rule here is changed by changing the design, not by an exception.
+const services = 'ingress|matcher|projectors|query-api';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'schemas-know-nobody',
+      severity: 'error',
+      from: { path: '^schemas/src' },
+      to: { path: '^(kit|client|deploy|bench|ingress|matcher|projectors|query-api)/' },
+    },
+    {
+      name: 'kit-knows-schemas-only',
+      severity: 'error',
+      from: { path: '^kit/src' },
+      to: { path: '^(client|deploy|bench|ingress|matcher|projectors|query-api)/' },
+    },
+    {
+      name: 'client-knows-schemas-only',
+      severity: 'error',
+      from: { path: '^client/src' },
+      to: { path: '^(kit|deploy|bench|ingress|matcher|projectors|query-api)/' },
+    },
+    {
+      name: 'services-are-strangers',
+      severity: 'error',
+      from: { path: `^(${services})/src` },
+      to: { path: `^(${services}|deploy|bench|client)/`, pathNot: '^$1/' },
+    },
+    {
+      name: 'core-is-pure',
+      comment:
+        'core imports schemas and its own folder: no kit, no io, no packages, no modules of Node',
+      severity: 'error',
+      from: { path: `^(${services})/src/core` },
+      to: { pathNot: [`^$1/src/core`, '^schemas/', '@pm/schemas'] },
+    },
+    {
+      name: 'only-main-joins-core-and-io',
+      comment: 'core never knows io or routes; io may use the pure rules of core',
+      severity: 'error',
+      from: { path: `^(${services})/src/core` },
+      to: { path: `^$1/src/(io|routes|main|config|metrics)` },
+    },
+    {
+      name: 'sources-do-not-know-tests',
+      severity: 'error',
+      from: { path: '^[a-z-]+/src' },
+      to: { path: '^[a-z-]+/test' },
+    },
+    {
+      name: 'not-to-dev-dependencies',
+      severity: 'error',
+      from: { path: '^(schemas|kit|client|ingress|matcher|projectors|query-api)/src' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'no-drawers',
+      severity: 'error',
+      from: {},
+      to: { path: '/(utils?|common|helpers?|misc)(\\.ts|/)', pathNot: 'node_modules' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules', '/dist/'] },
+    exclude: { path: ['/dist/', 'node_modules/(?!@pm)'] },
+    tsPreCompilationDeps: true,
+    parser: 'swc',
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['types', 'import', 'require', 'node', 'default'],
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+    },
+  },
+};

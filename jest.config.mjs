@@ -1,0 +1,67 @@
+const rooms = [
+  'schemas',
+  'kit',
+  'ingress',
+  'matcher',
+  'projectors',
+  'query-api',
+  'client',
+  'deploy',
+  'bench',
+];
+
+// Sources are ES modules; tests run them as CommonJS, so packages published as ES modules only go through the transform.
+const esmOnly = [
+  'typebox',
+  '@fastify/type-provider-typebox',
+  '@noble',
+  'cookie',
+  'p-retry',
+  'is-network-error',
+  'p-queue',
+  'p-timeout',
+  'eventemitter3',
+  'listr2',
+  'log-update',
+  'viem',
+  'ox',
+  'abitype',
+  'execa',
+];
+
+const shared = {
+  rootDir: '.',
+  roots: rooms.map((room) => `<rootDir>/${room}`),
+  testEnvironment: 'node',
+  transform: {
+    '^.+\\.(t|j|mj)s$': [
+      '@swc/jest',
+      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
+    ],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
+  moduleNameMapper: {
+    '^@pm/kit/(.*)$': '<rootDir>/kit/src/$1/index.ts',
+    '^@pm/([a-z-]+)$': '<rootDir>/$1/src/index.ts',
+  },
+  modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/data/'],
+  extensionsToTreatAsEsm: [],
+};
+
+export default {
+  projects: [
+    {
+      ...shared,
+      displayName: 'unit',
+      testMatch: ['**/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['\\.engine\\.test\\.ts$', '/node_modules/', '/dist/'],
+    },
+    {
+      ...shared,
+      displayName: 'engines',
+      testMatch: ['**/test/**/*.engine.test.ts'],
+      globalSetup: '<rootDir>/deploy/test/engines-setup.ts',
+      globalTeardown: '<rootDir>/deploy/test/engines-teardown.ts',
+    },
+  ],
+};

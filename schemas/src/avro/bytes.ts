@@ -1,0 +1,163 @@
+/** Thrown while decoding bytes that are not what the schema says; what comes off a topic may be anything. */
+export class AvroError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'AvroError';
+  }
+}
+
+/** Below this, twice a value and one more are still exact as doubles. */
+const doubleExact = 2 ** 52;
+
+/** A buffer that grows, kept between records so that encoding does not allocate for each. */
+export class ByteWriter {
+  buffer: Buffer;
+  position = 0;
+
+  constructor(initialBytes = 1 << 12) {
+    this.buffer = Buffer.allocUnsafe(initialBytes);
+  }
+
+  /** Makes room for `bytes` more. */
+  reserve(bytes: number): void {
+    const needed = this.position + bytes;
+    if (needed <= this.buffer.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2));
+    this.buffer.copy(grown, 0, 0, this.position);
+    this.buffer = grown;
+  }
+
+  /** Zig-zag varint of a safe integer. */
+  writeLong(value: number): void {
+    this.reserve(10);
+    if (value >= -0x40000000 && value < 0x40000000) {
+      this.writeSmall(value);
+      return;
+    }
+    if (!Number.isSafeInteger(value)) throw new AvroError(`not a safe integer: ${value}`);
+    if (Math.abs(value) < doubleExact) this.writeDoubled(value < 0 ? -1 - 2 * value : 2 * value);
+    else this.writeHuge(value);
+  }
+
+  /** Beyond 31 bits shifts do not work, but division by 128 is exact on whole doubles. */
+  private writeDoubled(zigzag: number): void {
+    let rest = zigzag;
+    while (rest > 0x7f) {
+      this.buffer[this.position++] = (rest % 128) | 0x80;
+      rest = Math.floor(rest / 128);
+    }
+    this.buffer[this.position++] = rest;
+  }
+
+  /** From 2^52 on twice the value is no whole double any more. */
+  private writeHuge(value: number): void {
+    let rest = value < 0 ? -1n - 2n * BigInt(value) : 2n * BigInt(value);
+    while (rest > 0x7fn) {
+      this.buffer[this.position++] = Number(rest & 0x7fn) | 0x80;
+      rest >>= 7n;
+    }
+    this.buffer[this.position++] = Number(rest);
+  }
+
+  private writeSmall(value: number): void {
+    let rest = ((value << 1) ^ (value >> 31)) >>> 0;
+    while (rest > 0x7f) {
+      this.buffer[this.position++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    this.buffer[this.position++] = rest;
+  }
+
+  writeBytes(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.buffer.set(bytes, this.position);
+    this.position += bytes.length;
+  }
+
+  writeText(text: string): void {
+    const length = Buffer.byteLength(text);
+    this.writeLong(length);
+    this.reserve(length);
+    this.position += this.buffer.write(text, this.position, length, 'utf8');
+  }
+
+  writeDouble(value: number): void {
+    this.reserve(8);
+    this.position = this.buffer.writeDoubleLE(value, this.position);
+  }
+}
+
+/** Reads Avro's primitives and refuses to run past the end. */
+export class ByteReader {
+  readonly buffer: Buffer;
+  position: number;
+
+  constructor(buffer: Buffer, position = 0) {
+    this.buffer = buffer;
+    this.position = position;
+  }
+
+  get remaining(): number {
+    return this.buffer.length - this.position;
+  }
+
+  readByte(): number {
+    const byte = this.buffer[this.position];
+    if (byte === undefined) throw new AvroError('ends too early');
+    this.position += 1;
+    return byte;
+  }
+
+  /** A zig-zag varint that must be a safe integer. */
+  readLong(): number {
+    let low = 0;
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = this.readByte();
+      low |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return (low >>> 1) ^ -(low & 1);
+    }
+    return this.readLongTail(low);
+  }
+
+  /** The rest of a long of more than four bytes: in doubles as long as they are exact, which is up to seven bytes. */
+  private readLongTail(low: number): number {
+    let zigzag = low;
+    let scale = 2 ** 28;
+    for (let index = 4; index < 7; index += 1) {
+      const byte = this.readByte();
+      zigzag += (byte & 0x7f) * scale;
+      if (byte < 0x80) return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+      scale *= 128;
+    }
+    return this.readHuge(zigzag);
+  }
+
+  private readHuge(low: number): number {
+    let zigzag = BigInt(low);
+    for (let shift = 49n; shift < 70n; shift += 7n) {
+      const byte = this.readByte();
+      zigzag |= BigInt(byte & 0x7f) << shift;
+      if (byte >= 0x80) continue;
+      const value = Number((zigzag >> 1n) ^ -(zigzag & 1n));
+      if (!Number.isSafeInteger(value)) throw new AvroError('a long beyond 2^53');
+      return value;
+    }
+    throw new AvroError('a long of more than ten bytes');
+  }
+
+  /** A view of the next bytes, not a copy. */
+  readView(length: number): Buffer {
+    if (length < 0 || length > this.remaining) throw new AvroError('ends too early');
+    const view = this.buffer.subarray(this.position, this.position + length);
+    this.position += length;
+    return view;
+  }
+
+  readText(): string {
+    return this.readView(this.readLong()).toString('utf8');
+  }
+
+  readDouble(): number {
+    return this.readView(8).readDoubleLE(0);
+  }
+}

@@ -1,0 +1,108 @@
+import { type Static, Type } from 'typebox';
+
+/** Bodies of the operator's listener: what an exchange is filled with. */
+const dateTime = Type.String({ maxLength: 40, description: 'ISO 8601.' });
+const text = (maxLength: number) => Type.String({ maxLength });
+
+export const ImportMarket = Type.Object(
+  {
+    slug: Type.String({ minLength: 1, maxLength: 200 }),
+    question: Type.String({ minLength: 1, maxLength: 500 }),
+    conditionId: Type.Optional(Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' })),
+    tokenIds: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[0-9]{1,78}$' }), { minItems: 2, maxItems: 2 }),
+    ),
+    outcomes: Type.Optional(Type.Array(text(100), { minItems: 2, maxItems: 2 })),
+    description: Type.Optional(text(10_000)),
+    resolutionSource: Type.Optional(text(500)),
+    image: Type.Optional(text(500)),
+    icon: Type.Optional(text(500)),
+    startDate: Type.Optional(dateTime),
+    endDate: Type.Optional(dateTime),
+    tickSize: Type.Optional(
+      Type.String({ pattern: '^0\\.(1|01|005|0025|001|0001)$', description: 'Default 0.01.' }),
+    ),
+    minOrderSize: Type.Optional(
+      Type.String({ pattern: '^[0-9]{1,9}(\\.[0-9]{1,2})?$', description: 'Shares; default 5.' }),
+    ),
+    feeRateBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+    negRisk: Type.Optional(Type.Boolean()),
+    rewardsDailyRate: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
+  },
+  { additionalProperties: false },
+);
+export type ImportMarket = Static<typeof ImportMarket>;
+
+export const ImportEvent = Type.Object(
+  {
+    slug: Type.String({ minLength: 1, maxLength: 200 }),
+    title: Type.String({ minLength: 1, maxLength: 500 }),
+    description: Type.Optional(text(10_000)),
+    resolutionSource: Type.Optional(text(500)),
+    image: Type.Optional(text(500)),
+    icon: Type.Optional(text(500)),
+    startDate: Type.Optional(dateTime),
+    endDate: Type.Optional(dateTime),
+    category: Type.Optional(text(100)),
+    tags: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 50 }),
+    ),
+    series: Type.Optional(text(200)),
+    markets: Type.Array(ImportMarket, { minItems: 1, maxItems: 500 }),
+  },
+  { additionalProperties: false },
+);
+export type ImportEvent = Static<typeof ImportEvent>;
+
+/** POST /operator/catalog: at most this many events in one request. */
+export const importEventsMax = 200;
+
+export const ImportCatalog = Type.Object(
+  { events: Type.Array(ImportEvent, { minItems: 1, maxItems: importEventsMax }) },
+  { additionalProperties: false },
+);
+export type ImportCatalog = Static<typeof ImportCatalog>;
+
+export const ImportResult = Type.Object({
+  created: Type.Integer({ description: 'Markets listed by this request.' }),
+  unchanged: Type.Integer({ description: 'Markets already listed with the same facts.' }),
+  updated: Type.Integer({ description: 'Markets whose facts changed.' }),
+  markets: Type.Array(
+    Type.Object({
+      slug: Type.String(),
+      id: Type.String(),
+      conditionId: Type.String(),
+      tokenIds: Type.Array(Type.String()),
+      partition: Type.Integer(),
+    }),
+  ),
+});
+export type ImportResult = Static<typeof ImportResult>;
+
+/** POST /operator/deposits. */
+export const Deposits = Type.Object(
+  {
+    deposits: Type.Array(
+      Type.Object(
+        {
+          transferId: Type.String({
+            pattern: '^0x[0-9a-fA-F]{64}$',
+            description: 'Given once: a repetition changes nothing.',
+          }),
+          wallet: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
+          amount: Type.String({
+            pattern: '^(0|[1-9][0-9]{0,9})(\\.[0-9]{1,6})?$',
+            description: 'USDC.',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: 1000 },
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Deposits = Static<typeof Deposits>;
+
+export const DepositsResult = Type.Object({ accepted: Type.Integer() });
+export type DepositsResult = Static<typeof DepositsResult>;

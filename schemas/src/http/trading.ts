@@ -1,0 +1,104 @@
+import { type Static, Type } from 'typebox';
+
+/** HTTP bodies of the write door (docs/conventions.md parts 1.1, 1.2, 1.6 and 3). Unknown fields are tolerated and ignored. */
+const decimalInteger = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' });
+const hex = (bytes: number) => Type.String({ pattern: `^0x[0-9a-fA-F]{${bytes * 2}}$` });
+const address = hex(20);
+const bytes32OrEmpty = Type.String({ pattern: '^(0x[0-9a-fA-F]{64})?$' });
+
+export const SignedOrder = Type.Object(
+  {
+    salt: Type.Union([
+      decimalInteger,
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    ]),
+    maker: address,
+    signer: address,
+    taker: Type.Optional(Type.String({ maxLength: 42 })),
+    tokenId: decimalInteger,
+    conditionId: Type.Optional(Type.String({ maxLength: 66 })),
+    makerAmount: decimalInteger,
+    takerAmount: decimalInteger,
+    side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]),
+    signatureType: Type.Integer({ minimum: 0, maximum: 3 }),
+    timestamp: decimalInteger,
+    metadata: Type.Optional(bytes32OrEmpty),
+    builder: Type.Optional(bytes32OrEmpty),
+    expiration: Type.Optional(
+      Type.Union([decimalInteger, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })]),
+    ),
+    signature: Type.String({ pattern: '^0x[0-9a-fA-F]{130,1024}$' }),
+  },
+  { description: 'The order struct as signed, plus fields that are not signed.' },
+);
+export type SignedOrder = Static<typeof SignedOrder>;
+
+export const OrderSubmission = Type.Object({
+  order: SignedOrder,
+  owner: Type.String({ maxLength: 64, description: 'The API key of the caller.' }),
+  orderType: Type.Optional(
+    Type.Union([
+      Type.Literal('GTC'),
+      Type.Literal('GTD'),
+      Type.Literal('FOK'),
+      Type.Literal('FAK'),
+    ]),
+  ),
+  postOnly: Type.Optional(Type.Boolean()),
+  deferExec: Type.Optional(Type.Boolean()),
+});
+export type OrderSubmission = Static<typeof OrderSubmission>;
+
+/** POST /orders takes 1 to this many. */
+export const ordersPerRequestMax = 15;
+
+export const PlacementResult = Type.Object({
+  success: Type.Boolean(),
+  errorMsg: Type.String({ description: 'Empty on success.' }),
+  orderID: Type.String({ description: 'Order hash; empty when no order exists.' }),
+  orderHash: Type.String(),
+  status: Type.Union([
+    Type.Literal('live'),
+    Type.Literal('matched'),
+    Type.Literal('delayed'),
+    Type.Literal(''),
+  ]),
+  makingAmount: Type.String({
+    description: 'What the order gave at once, decimal USDC or shares.',
+  }),
+  takingAmount: Type.String({ description: 'What the order got at once, decimal USDC or shares.' }),
+  transactionsHashes: Type.Optional(Type.Array(Type.String())),
+  tradeIDs: Type.Optional(Type.Array(Type.String())),
+  code: Type.Optional(Type.String({ description: 'Refusal code, schemas/src/refusals.ts.' })),
+  retry_after_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
+  error: Type.Optional(
+    Type.String({ description: 'The text of errorMsg, on a refused single order.' }),
+  ),
+});
+export type PlacementResult = Static<typeof PlacementResult>;
+
+export const CancelOrderBody = Type.Object({
+  orderID: Type.Optional(Type.String({ maxLength: 128 })),
+  orderId: Type.Optional(Type.String({ maxLength: 128 })),
+});
+export type CancelOrderBody = Static<typeof CancelOrderBody>;
+
+export const CancelMarketBody = Type.Object({
+  market: Type.Optional(Type.String({ maxLength: 128 })),
+  asset_id: Type.Optional(Type.String({ maxLength: 128 })),
+  assetId: Type.Optional(Type.String({ maxLength: 128 })),
+});
+export type CancelMarketBody = Static<typeof CancelMarketBody>;
+
+export const CancelResult = Type.Object({
+  canceled: Type.Array(Type.String()),
+  not_canceled: Type.Record(Type.String(), Type.String()),
+});
+export type CancelResult = Static<typeof CancelResult>;
+
+export const ApiKeyTrio = Type.Object({
+  apiKey: Type.String(),
+  secret: Type.String({ description: '32 bytes, padded base64url.' }),
+  passphrase: Type.String({ description: '64 hex digits.' }),
+});
+export type ApiKeyTrio = Static<typeof ApiKeyTrio>;

@@ -1,0 +1,100 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+
+/**
+ * Identities. An id is not a string: it is made by its parser, which normalises it (lower case, canonical decimal), and
+ * by nothing else. On the log ids are fixed bytes; `...Bytes` and `...FromBytes` go between the two.
+ */
+declare const brand: unique symbol;
+type Branded<Name> = string & { readonly [brand]: Name };
+
+/** EIP-712 hash of an order: 0x and 64 lower-case hex digits. */
+export type OrderId = Branded<'OrderId'>;
+/** The pair of tokens of one question: 0x and 64 lower-case hex digits. */
+export type ConditionId = Branded<'ConditionId'>;
+/** One outcome: a canonical decimal uint256. */
+export type TokenId = Branded<'TokenId'>;
+/** 0x and 40 lower-case hex digits; shown checksummed by `checksumAddress`. */
+export type WalletAddress = Branded<'WalletAddress'>;
+/** A lower-case UUID. */
+export type ApiKeyId = Branded<'ApiKeyId'>;
+
+const hash32 = /^0x[0-9a-fA-F]{64}$/;
+const address20 = /^0x[0-9a-fA-F]{40}$/;
+const uuid = /^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$/;
+const decimal = /^(0|[1-9]\d{0,77})$/;
+const uint256Max = (1n << 256n) - 1n;
+
+export function parseOrderId(text: string): OrderId | null {
+  return hash32.test(text) ? (text.toLowerCase() as OrderId) : null;
+}
+
+export function parseConditionId(text: string): ConditionId | null {
+  return hash32.test(text) ? (text.toLowerCase() as ConditionId) : null;
+}
+
+export function parseTokenId(text: string): TokenId | null {
+  return decimal.test(text) && BigInt(text) <= uint256Max ? (text as TokenId) : null;
+}
+
+export function parseWalletAddress(text: string): WalletAddress | null {
+  return address20.test(text) ? (text.toLowerCase() as WalletAddress) : null;
+}
+
+export function parseApiKeyId(text: string): ApiKeyId | null {
+  return uuid.test(text) ? (text.toLowerCase() as ApiKeyId) : null;
+}
+
+/** The bytes behind 0x-text; the caller holds a parsed id. */
+export function hexBytes(id: OrderId | ConditionId | WalletAddress): Buffer {
+  return Buffer.from(id.slice(2), 'hex');
+}
+
+export function orderIdFromBytes(bytes: Buffer): OrderId {
+  return `0x${bytes.toString('hex')}` as OrderId;
+}
+
+export function conditionIdFromBytes(bytes: Buffer): ConditionId {
+  return `0x${bytes.toString('hex')}` as ConditionId;
+}
+
+export function walletFromBytes(bytes: Buffer): WalletAddress {
+  return `0x${bytes.toString('hex')}` as WalletAddress;
+}
+
+export function tokenIdBytes(id: TokenId): Buffer {
+  return Buffer.from(BigInt(id).toString(16).padStart(64, '0'), 'hex');
+}
+
+export function tokenIdFromBytes(bytes: Buffer): TokenId {
+  return BigInt(`0x${bytes.toString('hex')}`).toString() as TokenId;
+}
+
+export function apiKeyBytes(id: ApiKeyId): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
+
+export function apiKeyFromBytes(bytes: Buffer): ApiKeyId {
+  const hex = bytes.toString('hex');
+  const groups = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
+  return `${groups.join('-')}-${hex.slice(20)}` as ApiKeyId;
+}
+
+/** EIP-55: the case of each digit carries a checksum. */
+export function checksumAddress(wallet: WalletAddress): string {
+  const known = checksummed.get(wallet);
+  if (known !== undefined) return known;
+  const digits = wallet.slice(2);
+  const hash = Buffer.from(keccak_256(Buffer.from(digits, 'ascii'))).toString('hex');
+  let text = '0x';
+  for (let index = 0; index < digits.length; index += 1) {
+    const digit = digits.charAt(index);
+    text += Number.parseInt(hash.charAt(index), 16) >= 8 ? digit.toUpperCase() : digit;
+  }
+  if (checksummed.size >= checksummedMax) checksummed.clear();
+  checksummed.set(wallet, text);
+  return text;
+}
+
+/** Wallets whose checksummed form is kept; a hash costs about 10 microseconds. */
+const checksummedMax = 20_000;
+const checksummed = new Map<WalletAddress, string>();

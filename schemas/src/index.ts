@@ -1,0 +1,30 @@
+export { AvroError } from './avro/bytes.ts';
+export { type Codec, compileCodec, compileResolver } from './avro/codec.ts';
+export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';
+export * from './decimal.ts';
+export * from './http/book-json.ts';
+export * from './http/operator.ts';
+export * from './http/reading.ts';
+export * from './http/trading.ts';
+export * from './ids.ts';
+export * from './money.ts';
+export * from './redis-keys.ts';
+export * from './refusals.ts';
+export * from './routes.ts';
+export * from './signing.ts';
+export { type Column, columnNames, createTableSql, type Table } from './tables/table.ts';
+export { tables } from './tables/tables.ts';
+export * from './topics/accounts.ts';
+export * from './topics/catalog.ts';
+export * from './topics/executions.ts';
+export * from './topics/orders.ts';
+export * from './topics/topics.ts';
+export type {
+  CancelReason,
+  KeyRole,
+  MarketMode,
+  MatchType,
+  Side,
+  TimeInForce,
+} from './topics/types.ts';
+export * from './trade-id.ts';

@@ -1,0 +1,45 @@
+import type { TokenId, WalletAddress } from './ids.ts';
+
+/**
+ * All Redis keys, in one place. Everything under them is derived from the log and can be deleted.
+ *
+ *   <prefix>:book:<token>              hash   see `bookFields`; moves forward only, compared by `version`
+ *   <prefix>:ledger:wallet:<wallet>    hash   see `walletFields`, micro-USDC
+ *   <prefix>:ledger:pending            hash   order id -> "wallet amount partition acceptedAtMs"
+ *   <prefix>:ledger:waiting:<p>        zset   order ids reserved for partition p by acceptedAtMs
+ *   <prefix>:ledger:marks              hash   topic:partition -> next offset to apply
+ *   <prefix>:ledger:transfers          set    ids of applied transfers
+ *   <prefix>:ledger:state              hash   generation, ready ("1" once the log was applied up to its end)
+ *   <prefix>:books:marks               hash   partition -> next offset to apply
+ */
+export function redisKeys(prefix: string) {
+  return {
+    /** What BCAST client tracking of books subscribes to. */
+    bookPrefix: `${prefix}:book:`,
+    book: (token: TokenId) => `${prefix}:book:${token}`,
+    bookMarks: `${prefix}:books:marks`,
+    wallet: (wallet: WalletAddress) => `${prefix}:ledger:wallet:${wallet}`,
+    walletPrefix: `${prefix}:ledger:wallet:`,
+    pending: `${prefix}:ledger:pending`,
+    waiting: (partition: number) => `${prefix}:ledger:waiting:${partition}`,
+    ledgerMarks: `${prefix}:ledger:marks`,
+    ledgerTransfers: `${prefix}:ledger:transfers`,
+    ledgerState: `${prefix}:ledger:state`,
+  };
+}
+
+export type RedisKeys = ReturnType<typeof redisKeys>;
+
+/**
+ * Fields of a book: `json` is the body of GET /book as stored bytes; prices are plain decimals, empty when the side is
+ * empty or nothing was traded yet; `version` is the offset in `executions` it stands for.
+ */
+export const bookFields = ['json', 'version', 'bid', 'ask', 'last', 'lastSide', 'timeMs'] as const;
+export type BookField = (typeof bookFields)[number];
+
+/**
+ * Fields of a wallet in the ledger: `free` and `held` follow from the log alone; `pending` is the sum of reservations
+ * whose orders the log has not answered yet. What can be reserved is free - pending.
+ */
+export const walletFields = ['free', 'held', 'pending'] as const;
+export type WalletField = (typeof walletFields)[number];

@@ -1,0 +1,179 @@
+/**
+ * The closed list of refusals: why a request or an order was not carried out. Codes are part of the API and of the log,
+ * are never reused, and new ones go to the end. Texts are matched exactly by published clients (docs/conventions.md 3.7).
+ *
+ *   status   HTTP status of a single request; inside a batch the item carries the text and the code
+ *   retry    whether the very same request can succeed later
+ *   final    the matcher remembers it: the same signed order is answered the same way again
+ */
+export interface Refusal {
+  readonly status: number;
+  readonly text: string;
+  readonly retry: boolean;
+  readonly final?: boolean;
+}
+
+const list = {
+  unknown: { status: 500, text: 'unknown error', retry: true },
+  invalid_payload: { status: 400, text: 'Invalid order payload', retry: false },
+  too_many_orders: {
+    status: 400,
+    text: 'Too many orders in payload: {count}, max allowed: {max}',
+    retry: false,
+  },
+  invalid_l1: { status: 401, text: 'Invalid L1 Request headers', retry: false },
+  invalid_l2: { status: 401, text: 'Unauthorized/Invalid api key', retry: false },
+  owner_mismatch: {
+    status: 400,
+    text: 'the order owner has to be the owner of the API KEY',
+    retry: false,
+  },
+  signer_mismatch: {
+    status: 400,
+    text: 'the order signer address has to be the address of the API KEY',
+    retry: false,
+  },
+  invalid_signature: { status: 400, text: 'invalid order signature', retry: false },
+  market_not_found: { status: 400, text: 'token is not registered', retry: false },
+  condition_mismatch: { status: 400, text: 'condition is not registered', retry: false },
+  condition_paused: { status: 409, text: 'condition_paused', retry: true },
+  market_not_ready: {
+    status: 400,
+    text: 'the market is not yet ready to process new orders',
+    retry: true,
+  },
+  market_resolved: {
+    status: 400,
+    text: 'the market is resolved and takes no orders',
+    retry: false,
+    final: true,
+  },
+  invalid_tick_size: {
+    status: 400,
+    text: 'order {id} is invalid. Price ({price}) breaks minimum tick size rule: {tick}',
+    retry: false,
+    final: true,
+  },
+  invalid_size: {
+    status: 400,
+    text: 'order {id} is invalid. Size ({size}) lower than the minimum: {min}',
+    retry: false,
+    final: true,
+  },
+  invalid_amounts: {
+    status: 400,
+    text: 'order {id} is invalid. Amounts are not whole lots of {lot} shares within the size limit',
+    retry: false,
+    final: true,
+  },
+  duplicate: { status: 400, text: 'order {id} is invalid. Duplicated.', retry: false },
+  insufficient_balance_or_allowance: {
+    status: 400,
+    text: 'not enough balance / allowance',
+    retry: true,
+  },
+  invalid_expiration: { status: 400, text: 'invalid expiration', retry: false, final: true },
+  stale_order: { status: 400, text: 'order timestamp is too old', retry: false },
+  order_version_mismatch: { status: 400, text: 'order_version_mismatch', retry: false },
+  invalid_order_type: { status: 400, text: 'invalid order type', retry: false },
+  post_only_would_cross: {
+    status: 400,
+    text: 'invalid post-only order: order crosses book',
+    retry: false,
+    final: true,
+  },
+  invalid_post_only_order_type: {
+    status: 400,
+    text: 'postOnly requires GTC or GTD',
+    retry: false,
+  },
+  fok_not_filled: {
+    status: 400,
+    text: "order couldn't be fully filled. FOK orders are fully filled or killed.",
+    retry: false,
+    final: true,
+  },
+  fak_not_filled: {
+    status: 400,
+    text: 'no orders found to match with FAK order. FAK orders are partially filled or killed if no match is found.',
+    retry: false,
+    final: true,
+  },
+  self_trade: {
+    status: 400,
+    text: 'order would trade with an order of the same wallet',
+    retry: false,
+    final: true,
+  },
+  fill_limit: {
+    status: 400,
+    text: 'order meets more resting orders than one order may',
+    retry: false,
+    final: true,
+  },
+  too_many_open_orders: {
+    status: 400,
+    text: 'too many open orders for this wallet',
+    retry: true,
+  },
+  too_late: {
+    status: 400,
+    text: 'order reached the book too late and was not placed',
+    retry: false,
+    final: true,
+  },
+  old_generation: {
+    status: 503,
+    text: 'the collateral of this order was reserved before a ledger rebuild',
+    retry: true,
+  },
+  post_only_mode: {
+    status: 503,
+    text: 'post-only mode: only post-only orders and cancels are allowed',
+    retry: true,
+  },
+  cancel_only: {
+    status: 503,
+    text: 'Trading is currently cancel-only. New orders are not accepted, but cancels are allowed.',
+    retry: true,
+  },
+  trading_disabled: { status: 503, text: 'Trading is currently disabled', retry: true },
+  ledger_not_ready: {
+    status: 503,
+    text: 'the collateral ledger is being rebuilt, try again shortly',
+    retry: true,
+  },
+  partition_not_ready: {
+    status: 425,
+    text: 'the matching engine of this market is restarting, try again shortly',
+    retry: true,
+  },
+  overloaded: { status: 503, text: 'too many requests in flight, try again shortly', retry: true },
+  internal_error: { status: 500, text: 'could not insert order', retry: true },
+  invalid_order_id: { status: 400, text: 'Invalid orderID', retry: false },
+  order_not_found: {
+    status: 404,
+    text: "order can't be found - already canceled or matched",
+    retry: false,
+  },
+  already_matched: { status: 400, text: 'order already matched', retry: false },
+  no_cancel_filter: { status: 400, text: 'market or asset_id is required', retry: false },
+  rate_limited: { status: 429, text: 'Too Many Requests', retry: true },
+} as const satisfies Record<string, Refusal>;
+
+export type RefusalCode = keyof typeof list;
+
+export const refusals: Readonly<Record<RefusalCode, Refusal>> = list;
+
+/** In the order of their numbers on the log. */
+export const refusalCodes = Object.keys(list) as readonly RefusalCode[];
+
+/** The text of a refusal with its facts filled in: `{min}` becomes `facts.min`. */
+export function refusalText(
+  code: RefusalCode,
+  facts: Readonly<Record<string, string | number>> = {},
+): string {
+  return refusals[code].text.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    String(facts[name] ?? whole),
+  );
+}

@@ -1,0 +1,72 @@
+/**
+ * What wallets sign (EIP-712) and where: the order struct of version 2 and the L1 attestation (docs/conventions.md 2.1, 3.2).
+ */
+export interface SigningDomain {
+  readonly name: string;
+  readonly version: string;
+  readonly chainId: number;
+  /** Verifying contract of ordinary markets, lower case. */
+  readonly exchange: string;
+  /** Verifying contract of neg-risk markets, lower case. */
+  readonly negRiskExchange: string;
+}
+
+const kuest = { name: 'CTF Exchange', version: '2' };
+const polymarket = { name: 'Polymarket CTF Exchange', version: '2' };
+
+/** Contracts that published clients sign for, on both chains they use. */
+const knownContracts = [
+  {
+    ...polymarket,
+    exchange: '0xe111180000d2663c0091e4f400237545b87b996b',
+    negRiskExchange: '0xe2222d279d744050d28e00520010520000310f59',
+  },
+  {
+    ...kuest,
+    exchange: '0xaa1b8de834e16ec69c044f5300041673c968c9ef',
+    negRiskExchange: '0xe7fa09ca716fdf498d74aff618d32afeacc310ab',
+  },
+  {
+    ...kuest,
+    exchange: '0xacd95f4f42322c7be215c170362eec57ef4e78c2',
+    negRiskExchange: '0x961d3230b3bbdb2592d20fa34dbd12fa19240603',
+  },
+] as const;
+
+/** Chains that an order may be signed for; the first is what our own client uses. */
+export const chainIds = [137, 80002] as const;
+
+/** Accepted domains, the likeliest first; the one that matches defines the order's hash. */
+export const signingDomains: readonly SigningDomain[] = chainIds.flatMap((chainId) =>
+  knownContracts.map((contracts) => ({ ...contracts, chainId })),
+);
+
+export const orderTypeText =
+  'Order(uint256 salt,address maker,address signer,uint256 tokenId,uint256 makerAmount,uint256 takerAmount,uint8 side,uint8 signatureType,uint256 timestamp,bytes32 metadata,bytes32 builder)';
+
+/** Wrapped orders of deposit wallets (signature type 3): the order inside what the wallet's owner signs. */
+export const wrappedOrderTypeText = `TypedDataSign(Order contents,string name,string version,uint256 chainId,address verifyingContract,bytes32 salt)${orderTypeText}`;
+
+/** Name and version of the deposit wallet inside a wrapped order. */
+export const depositWallet = { name: 'DepositWallet', version: '1' } as const;
+
+export const l1Domain = { name: 'ClobAuthDomain', version: '1' } as const;
+export const l1TypeText = 'ClobAuth(address address,string timestamp,uint256 nonce,string message)';
+export const l1Message = 'This message attests that I control the given wallet';
+
+/** 0 EOA, 1 proxy wallet, 2 Safe, 3 deposit wallet. */
+export const signatureTypes = [0, 1, 2, 3] as const;
+export type SignatureType = (typeof signatureTypes)[number];
+
+/** Names of the signed headers, as clients write them; compared without case. */
+export const headers = {
+  address: 'SERVICE_ADDRESS',
+  signature: 'SERVICE_SIGNATURE',
+  timestamp: 'SERVICE_TIMESTAMP',
+  nonce: 'SERVICE_NONCE',
+  apiKey: 'SERVICE_API_KEY',
+  passphrase: 'SERVICE_PASSPHRASE',
+} as const;
+
+/** Version of the order struct, the answer of GET /version. */
+export const orderVersion = 2;

@@ -1,0 +1,52 @@
+/** A ClickHouse table as data: the DDL, the insert column list and the data dictionary all come from it. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly codec?: string;
+  /** Meaning and unit; the COMMENT of the column. */
+  readonly comment: string;
+}
+
+export interface Table {
+  readonly name: string;
+  readonly comment: string;
+  readonly columns: readonly Column[];
+  /** MergeTree family engine with its version column, if any. */
+  readonly engine: string;
+  readonly partitionBy?: string;
+  readonly orderBy: readonly string[];
+  readonly indexGranularity?: number;
+}
+
+/** How many inserts a table remembers by token: more than can be in flight, small enough to cost nothing. */
+const deduplicationWindow = 1_000;
+
+/** `CREATE TABLE IF NOT EXISTS` with a COMMENT on the table and on every column. */
+export function createTableSql(table: Table, database: string): string {
+  const columns = table.columns.map((column) => {
+    const codec = column.codec === undefined ? '' : ` CODEC(${column.codec})`;
+    return `  \`${column.name}\` ${column.type} COMMENT ${quoted(column.comment)}${codec}`;
+  });
+  const settings = [
+    `non_replicated_deduplication_window = ${deduplicationWindow}`,
+    `index_granularity = ${table.indexGranularity ?? 8192}`,
+  ];
+  return [
+    `CREATE TABLE IF NOT EXISTS \`${database}\`.\`${table.name}\` (`,
+    columns.join(',\n'),
+    `) ENGINE = ${table.engine}`,
+    ...(table.partitionBy === undefined ? [] : [`PARTITION BY ${table.partitionBy}`]),
+    `ORDER BY (${table.orderBy.join(', ')})`,
+    `SETTINGS ${settings.join(', ')}`,
+    `COMMENT ${quoted(table.comment)}`,
+  ].join('\n');
+}
+
+/** Columns in the order rows are inserted in. */
+export function columnNames(table: Table): readonly string[] {
+  return table.columns.map((column) => column.name);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

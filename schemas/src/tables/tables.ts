@@ -1,0 +1,241 @@
+import type { Column, Table } from './table.ts';
+
+const zstd = 'ZSTD(1)';
+
+const column = (name: string, type: string, comment: string, codec = zstd): Column => ({
+  name,
+  type,
+  comment,
+  codec,
+});
+
+/** Every row says which record of the log it comes from. */
+const source: readonly Column[] = [
+  column('partition', 'UInt16', 'Partition of the topic executions.'),
+  column(
+    'in_offset',
+    'UInt64',
+    'Offset of the input record in the topic orders.',
+    `Delta, ${zstd}`,
+  ),
+  column('event_index', 'UInt32', 'Index of the event in the output record.'),
+];
+
+const time = column(
+  'time',
+  "DateTime64(3, 'UTC')",
+  'Clock of the partition when it happened, UTC.',
+  `Delta, ${zstd}`,
+);
+const market = column('market', 'UInt32', 'Number of the market, its id in the catalog.');
+const outcome = column('outcome', 'UInt8', 'Token of the pair, 0 or 1.');
+const wallet = column('wallet', 'FixedString(42)', 'Wallet, lower case.');
+const version = column(
+  'version',
+  'UInt64',
+  'in_offset of the last record folded in; the largest counts.',
+);
+
+const price = (name: string, comment: string) =>
+  column(name, 'Decimal(9, 4)', `${comment} USDC per share.`);
+const shares = (name: string, comment: string) =>
+  column(name, 'Decimal(18, 6)', `${comment} Shares.`);
+const usdc = (name: string, comment: string) => column(name, 'Decimal(18, 6)', `${comment} USDC.`);
+const orderId = (name: string, comment: string) => column(name, 'FixedString(66)', comment);
+const side = (name: string, comment: string) =>
+  column(name, "Enum8('BUY' = 0, 'SELL' = 1)", comment);
+const matchType = column(
+  'match',
+  "Enum8('COMPLEMENTARY' = 0, 'MINT' = 1, 'MERGE' = 2)",
+  'Buyer meets seller, two buyers mint a pair, two sellers merge one.',
+);
+
+const fills: Table = {
+  name: 'fills',
+  comment: 'One row per meeting of a taker and a maker.',
+  columns: [
+    ...source,
+    time,
+    market,
+    matchType,
+    shares('size', 'Filled.'),
+    orderId('taker_order', 'Order id of the taker.'),
+    column('taker', 'FixedString(42)', 'Wallet of the taker, lower case.'),
+    column('taker_key', 'FixedString(36)', 'API key of the taker.'),
+    column('taker_outcome', 'UInt8', 'Token of the taker, 0 or 1.'),
+    side('taker_side', 'Side of the taker in terms of his token.'),
+    price('taker_price', 'Price of the taker’s token.'),
+    column('taker_builder', 'FixedString(66)', 'Builder code of the taker; zero when none.'),
+    orderId('maker_order', 'Order id of the maker.'),
+    column('maker', 'FixedString(42)', 'Wallet of the maker, lower case.'),
+    column('maker_key', 'FixedString(36)', 'API key of the maker.'),
+    column('maker_outcome', 'UInt8', 'Token of the maker, 0 or 1.'),
+    side('maker_side', 'Side of the maker in terms of his token.'),
+    price('maker_price', 'Price of the maker’s token.'),
+    column('maker_builder', 'FixedString(66)', 'Builder code of the maker; zero when none.'),
+    usdc('fee', 'Paid by the taker.'),
+    column('fee_rate_bps', 'UInt16', 'Rate of the fee curve in basis points.'),
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'toYYYYMM(time)',
+  orderBy: ['market', 'time', 'partition', 'in_offset', 'event_index'],
+};
+
+const walletFills: Table = {
+  name: 'wallet_fills',
+  comment: 'Two rows per fill, one for each wallet: the ledger of trades by wallet.',
+  columns: [
+    ...source,
+    time,
+    wallet,
+    column('role', "Enum8('TAKER' = 0, 'MAKER' = 1)", 'Which side of the fill.'),
+    market,
+    outcome,
+    side('side', 'In terms of the wallet’s token.'),
+    price('price', 'Of the wallet’s token.'),
+    shares('size', 'Filled.'),
+    usdc('fee', 'Paid by this wallet.'),
+    orderId('order_id', 'Its order.'),
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'toYYYYMM(time)',
+  orderBy: ['wallet', 'time', 'partition', 'in_offset', 'event_index', 'role'],
+};
+
+const orderEvents: Table = {
+  name: 'order_events',
+  comment: 'Everything that happened to an order, from placement or refusal to its end.',
+  columns: [
+    ...source,
+    time,
+    orderId('order_id', 'The order.'),
+    column(
+      'kind',
+      "Enum8('PLACED' = 0, 'REFUSED' = 1, 'FILLED' = 2, 'CANCELED' = 3)",
+      'FILLED rows of a taker precede its PLACED row.',
+    ),
+    wallet,
+    column('api_key', 'FixedString(36)', 'The key it came in with.'),
+    market,
+    outcome,
+    side('side', 'In terms of its token; of PLACED rows.'),
+    column('time_in_force', "Enum8('GTC' = 0, 'GTD' = 1, 'FOK' = 2, 'FAK' = 3)", 'Of PLACED rows.'),
+    price('price', 'Limit (PLACED), price of its token (FILLED).'),
+    shares('size', 'Asked for (PLACED), filled (FILLED), left (CANCELED).'),
+    shares('resting', 'Left on the book after it.'),
+    column(
+      'expires_at',
+      "DateTime64(3, 'UTC')",
+      'GTD: when it leaves the book; the epoch when never.',
+    ),
+    column('accepted_at', "DateTime64(3, 'UTC')", 'When ingress took it; of PLACED rows.'),
+    column(
+      'status',
+      "Enum8('NONE' = 0, 'LIVE' = 1, 'MATCHED' = 2, 'CANCELED' = 3, 'DELAYED' = 4)",
+      'Of PLACED rows.',
+    ),
+    column('reason', 'LowCardinality(String)', 'Refusal code or reason of the cancel; else empty.'),
+    column('role', "Enum8('TAKER' = 0, 'MAKER' = 1)", 'Of FILLED rows.'),
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'toYYYYMM(time)',
+  orderBy: ['order_id', 'partition', 'in_offset', 'event_index', 'role'],
+};
+
+const bookEvents: Table = {
+  name: 'book_events',
+  comment:
+    'New total of a price level in terms of token 0; the newest row of each level is the book.',
+  columns: [
+    ...source,
+    time,
+    market,
+    side('side', 'BUY is a bid, SELL an ask, of token 0.'),
+    price('price', 'Of token 0.'),
+    shares('size', 'Resting at this price after the record; 0 when none.'),
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'toYYYYMM(time)',
+  orderBy: ['market', 'time', 'in_offset', 'event_index', 'partition'],
+};
+
+const positions: Table = {
+  name: 'positions',
+  comment: 'What each wallet holds of each token, by average cost; one row per wallet and token.',
+  columns: [
+    wallet,
+    market,
+    outcome,
+    column('partition', 'UInt16', 'Partition of the topic executions.'),
+    shares('size', 'Held.'),
+    usdc('cost', 'Cost of what is held, average-cost method, fees excluded.'),
+    usdc('total_bought', 'Cost of all buys.'),
+    usdc('realized_pnl', 'Proceeds of sells, merges and redemptions less their average cost.'),
+    usdc('volume', 'Notional traded.'),
+    column('updated', "DateTime64(3, 'UTC')", 'Last change.'),
+    version,
+  ],
+  engine: 'ReplacingMergeTree(version)',
+  orderBy: ['wallet', 'market', 'outcome'],
+  indexGranularity: 1024,
+};
+
+const holders: Table = {
+  name: 'holders',
+  comment: 'The sizes of `positions` sorted by token.',
+  columns: [market, outcome, wallet, shares('size', 'Held.'), version],
+  engine: 'ReplacingMergeTree(version)',
+  orderBy: ['market', 'outcome', 'wallet'],
+  indexGranularity: 2048,
+};
+
+const bucket = column('bucket', "DateTime('UTC')", 'Start of the minute, UTC.', `Delta, ${zstd}`);
+
+const midpoints: Table = {
+  name: 'midpoints_1m',
+  comment: 'Last midpoint of each minute in terms of token 0; minutes without change have no row.',
+  columns: [
+    market,
+    bucket,
+    column('midpoint', 'Decimal(9, 6)', 'Halfway between best bid and best ask of token 0. USDC.'),
+    version,
+  ],
+  engine: 'ReplacingMergeTree(version)',
+  partitionBy: 'toYYYYMM(bucket)',
+  orderBy: ['market', 'bucket'],
+  indexGranularity: 2048,
+};
+
+const candles: Table = {
+  name: 'candles_1m',
+  comment: 'Trades of each minute per token, as absolute values.',
+  columns: [
+    market,
+    outcome,
+    bucket,
+    price('open', 'First trade.'),
+    price('high', 'Highest trade.'),
+    price('low', 'Lowest trade.'),
+    price('close', 'Last trade.'),
+    shares('volume', 'Traded.'),
+    usdc('notional', 'Traded.'),
+    column('trades', 'UInt32', 'Fills.'),
+    version,
+  ],
+  engine: 'ReplacingMergeTree(version)',
+  partitionBy: 'toYYYYMM(bucket)',
+  orderBy: ['market', 'outcome', 'bucket'],
+  indexGranularity: 2048,
+};
+
+/** All tables, by the name used in code. */
+export const tables = {
+  fills,
+  walletFills,
+  orderEvents,
+  bookEvents,
+  positions,
+  holders,
+  midpoints,
+  candles,
+} as const satisfies Record<string, Table>;

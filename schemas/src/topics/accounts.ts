@@ -1,0 +1,86 @@
+import type { AvroRecord, Infer } from '../avro/schema.ts';
+import { address20, hash32, uuid16 } from './types.ts';
+
+/** The compacted topic `routing`: where the book of a condition lives. Key: the condition id as text. */
+export const route = {
+  type: 'record',
+  name: 'Route',
+  doc: 'A condition never changes its partition but by a new epoch.',
+  fields: [
+    { name: 'conditionId', type: hash32, doc: 'The condition.' },
+    { name: 'market', type: 'int', doc: 'The number of its market.' },
+    { name: 'partition', type: 'int', doc: 'Partition of `orders` and `executions`.' },
+    { name: 'epoch', type: 'int', doc: 'Grows by one with each move.' },
+  ],
+} as const satisfies AvroRecord;
+
+/**
+ * The compacted topic `credentials`: API keys. Key: the API key as text. Secret and passphrase are not in it: they are
+ * derived from the server's secret, the wallet and the nonce.
+ */
+export const credential = {
+  type: 'record',
+  name: 'Credential',
+  doc: 'An API key of a wallet.',
+  fields: [
+    { name: 'apiKey', type: uuid16, doc: 'The key.' },
+    { name: 'wallet', type: address20, doc: 'Whose.' },
+    { name: 'nonce', type: 'string', doc: 'The decimal nonce it was derived with.' },
+    { name: 'active', type: 'boolean', doc: 'False when revoked.' },
+    { name: 'createdAtMs', type: 'long', doc: 'Created or last re-activated, Unix milliseconds.' },
+    { name: 'revokedAtMs', type: 'long', doc: 'Unix milliseconds; 0 when it is not.' },
+  ],
+} as const satisfies AvroRecord;
+
+/**
+ * The topic `wallet-owners`: who may move the money of a contract wallet, written before its first order. Key: the wallet as
+ * text. The first record of a wallet counts for ever. That is why the topic is not compacted: compaction keeps the newest
+ * record of a key, which after a race is the loser's.
+ */
+export const walletOwner = {
+  type: 'record',
+  name: 'WalletOwner',
+  doc: 'A wallet belongs to who signed for it first.',
+  fields: [
+    { name: 'wallet', type: address20, doc: 'The wallet.' },
+    { name: 'owner', type: address20, doc: 'Whose it is.' },
+    { name: 'boundAtMs', type: 'long', doc: 'Unix milliseconds; tells, decides nothing.' },
+  ],
+} as const satisfies AvroRecord;
+
+/** The topic `transfers`: money that comes and goes, append-only, one partition. */
+export const transfer = {
+  type: 'record',
+  name: 'Transfer',
+  doc: 'A deposit (positive) or a withdrawal (negative).',
+  fields: [
+    { name: 'transferId', type: hash32, doc: 'Given once; the ledger applies it once.' },
+    { name: 'wallet', type: address20, doc: 'Whose.' },
+    { name: 'amountMicro', type: 'long', doc: 'Micro-USDC.' },
+    { name: 'timeMs', type: 'long', doc: 'Unix milliseconds.' },
+  ],
+} as const satisfies AvroRecord;
+
+/** The topic `dead-letters`: records that changed nothing, and why. */
+export const deadLetter = {
+  type: 'record',
+  name: 'DeadLetter',
+  doc: 'A record that could not be used.',
+  fields: [
+    { name: 'topic', type: 'string', doc: 'Where it stands.' },
+    { name: 'partition', type: 'int', doc: 'Its partition.' },
+    { name: 'offset', type: 'long', doc: 'Its offset.' },
+    { name: 'reader', type: 'string', doc: 'Who could not use it.' },
+    { name: 'reason', type: 'string', doc: 'Why.' },
+    { name: 'value', type: 'bytes', doc: 'The record as it stood, cut at 64 KiB.' },
+  ],
+} as const satisfies AvroRecord;
+
+export type Route = Infer<typeof route>;
+export type Credential = Infer<typeof credential>;
+export type WalletOwner = Infer<typeof walletOwner>;
+export type Transfer = Infer<typeof transfer>;
+export type DeadLetter = Infer<typeof deadLetter>;
+
+/** Dead letters carry no more of the record than this. */
+export const deadLetterValueMaxBytes = 65_536;

@@ -1,0 +1,385 @@
+import type { AvroEnum, AvroRecord, Infer } from '../avro/schema.ts';
+import {
+  address20,
+  cancelReason,
+  hash32,
+  keyId8,
+  keyRole,
+  marketMode,
+  matchType,
+  refusalCode,
+  side,
+  timeInForce,
+  uuid16,
+} from './types.ts';
+
+/**
+ * The topic `executions`: one record per record of `orders`, partition by partition, dense and chained.
+ *
+ *     | 5 bytes registry header | chain 32 | inOffset | timeMs | keyId 8 | sequence | events ... |
+ *                                          '--------------- body ----------------------------'
+ *     chain(n) = SHA-256( chain(n-1) | body(n) ),  chain(-1) = 32 zero bytes
+ */
+const index = {
+  name: 'command',
+  type: 'int',
+  doc: 'Index of the command in its envelope; -1 for what is left over from an earlier record.',
+} as const;
+
+const orderStatus = {
+  type: 'enum',
+  name: 'PlacedStatus',
+  symbols: ['LIVE', 'MATCHED', 'CANCELED', 'DELAYED'],
+  default: 'LIVE',
+  doc: 'LIVE rests (filled in part or not at all), MATCHED is done, CANCELED is a FAK or self-trade rest after fills.',
+} as const satisfies AvroEnum;
+
+const orderPlaced = {
+  type: 'record',
+  name: 'OrderPlaced',
+  doc: 'The order was taken; follows the fills of its command and sums them up.',
+  fields: [
+    index,
+    { name: 'orderId', type: hash32, doc: 'The order.' },
+    { name: 'market', type: 'int', doc: 'The market.' },
+    { name: 'outcome', type: 'int', doc: 'Its token, 0 or 1.' },
+    { name: 'side', type: side, doc: 'In terms of its token.' },
+    { name: 'timeInForce', type: timeInForce, doc: 'GTC, GTD, FOK or FAK.' },
+    { name: 'postOnly', type: 'boolean', doc: 'As asked.' },
+    { name: 'price', type: 'int', doc: 'Limit in 1/10000 USDC.' },
+    { name: 'sizeMicro', type: 'long', doc: 'Micro-shares asked for.' },
+    { name: 'expiresAtMs', type: 'long', doc: 'GTD: when it leaves the book; otherwise 0.' },
+    { name: 'acceptedAtMs', type: 'long', doc: 'When ingress took it.' },
+    { name: 'maker', type: address20, doc: 'Wallet.' },
+    { name: 'signer', type: address20, doc: 'Who signed.' },
+    { name: 'apiKey', type: uuid16, doc: 'The key it came in with.' },
+    { name: 'builder', type: hash32, doc: 'Builder code; zero when none.' },
+    { name: 'status', type: orderStatus, doc: 'Where it stands after its own fills.' },
+    { name: 'filledMicro', type: 'long', doc: 'Micro-shares filled by this command.' },
+    { name: 'paidMicro', type: 'long', doc: 'Micro-USDC those fills came to, without the fee.' },
+    { name: 'feeMicro', type: 'long', doc: 'Micro-USDC of fee.' },
+    { name: 'restingMicro', type: 'long', doc: 'Micro-shares now resting.' },
+  ],
+} as const satisfies AvroRecord;
+
+const orderRefused = {
+  type: 'record',
+  name: 'OrderRefused',
+  doc: 'The order was not taken and changes nothing.',
+  fields: [
+    index,
+    { name: 'orderId', type: hash32, doc: 'The order.' },
+    { name: 'market', type: 'int', doc: 'The market it named.' },
+    { name: 'maker', type: address20, doc: 'Wallet.' },
+    { name: 'apiKey', type: uuid16, doc: 'The key it came in with.' },
+    { name: 'code', type: refusalCode, doc: 'Why.' },
+  ],
+} as const satisfies AvroRecord;
+
+const orderRepeated = {
+  type: 'record',
+  name: 'OrderRepeated',
+  doc: 'This order id was answered before; the first answer again.',
+  fields: [
+    index,
+    { name: 'orderId', type: hash32, doc: 'The order.' },
+    { name: 'maker', type: address20, doc: 'Wallet.' },
+    { name: 'alive', type: 'boolean', doc: 'Whether it still rests.' },
+    {
+      name: 'code',
+      type: ['null', refusalCode],
+      doc: 'Why it was refused, if it was.',
+      default: null,
+    },
+    { name: 'status', type: orderStatus, doc: 'As first answered; without meaning when refused.' },
+    { name: 'side', type: side, doc: 'In terms of its token.' },
+    { name: 'filledMicro', type: 'long', doc: 'Micro-shares filled at placement.' },
+    { name: 'paidMicro', type: 'long', doc: 'Micro-USDC of those fills.' },
+  ],
+} as const satisfies AvroRecord;
+
+const fill = {
+  type: 'record',
+  name: 'Fill',
+  doc: 'One taker and one maker meet.',
+  fields: [
+    index,
+    { name: 'market', type: 'int', doc: 'The market.' },
+    { name: 'match', type: matchType, doc: 'How.' },
+    { name: 'sizeMicro', type: 'long', doc: 'Micro-shares.' },
+    { name: 'takerOrderId', type: hash32, doc: 'The incoming order.' },
+    { name: 'taker', type: address20, doc: 'Its wallet.' },
+    { name: 'takerKey', type: uuid16, doc: 'Its API key.' },
+    { name: 'takerOutcome', type: 'int', doc: 'Its token.' },
+    { name: 'takerSide', type: side, doc: 'In terms of its token.' },
+    { name: 'takerPrice', type: 'int', doc: "Price of the taker's token, 1/10000 USDC." },
+    { name: 'takerBuilder', type: hash32, doc: 'Its builder code.' },
+    { name: 'makerOrderId', type: hash32, doc: 'The resting order.' },
+    { name: 'maker', type: address20, doc: 'Its wallet.' },
+    { name: 'makerKey', type: uuid16, doc: 'Its API key.' },
+    { name: 'makerOutcome', type: 'int', doc: 'Its token.' },
+    { name: 'makerSide', type: side, doc: 'In terms of its token.' },
+    { name: 'makerPrice', type: 'int', doc: "Price of the maker's token, 1/10000 USDC." },
+    { name: 'makerBuilder', type: hash32, doc: 'Its builder code.' },
+    { name: 'makerRestMicro', type: 'long', doc: 'Micro-shares of it still resting; 0 ends it.' },
+    { name: 'feeMicro', type: 'long', doc: 'Micro-USDC the taker pays on top or gets less.' },
+    { name: 'feeRateBps', type: 'int', doc: 'Rate of the curve in basis points.' },
+  ],
+} as const satisfies AvroRecord;
+
+const orderCanceled = {
+  type: 'record',
+  name: 'OrderCanceled',
+  doc: 'An order left the book unfilled or in part.',
+  fields: [
+    index,
+    { name: 'orderId', type: hash32, doc: 'The order.' },
+    { name: 'market', type: 'int', doc: 'The market.' },
+    { name: 'maker', type: address20, doc: 'Wallet.' },
+    { name: 'apiKey', type: uuid16, doc: 'The key it came in with.' },
+    { name: 'reason', type: cancelReason, doc: 'Why.' },
+    { name: 'restMicro', type: 'long', doc: 'Micro-shares that were left.' },
+  ],
+} as const satisfies AvroRecord;
+
+const cancelRefused = {
+  type: 'record',
+  name: 'CancelRefused',
+  doc: 'Nothing to cancel under this id for this signer.',
+  fields: [
+    index,
+    { name: 'orderId', type: hash32, doc: 'The order asked for.' },
+    { name: 'code', type: refusalCode, doc: 'Why.' },
+  ],
+} as const satisfies AvroRecord;
+
+const levelChanged = {
+  type: 'record',
+  name: 'LevelChanged',
+  doc: 'New total of a price level after the record, in terms of token 0: a BUY of token 1 at q stands as an ask at 1-q.',
+  fields: [
+    { name: 'market', type: 'int', doc: 'The market.' },
+    { name: 'side', type: side, doc: 'BUY is a bid, SELL an ask.' },
+    { name: 'price', type: 'int', doc: '1/10000 USDC of token 0.' },
+    { name: 'sizeMicro', type: 'long', doc: 'Micro-shares at this price now; 0 when none.' },
+  ],
+} as const satisfies AvroRecord;
+
+const topChanged = {
+  type: 'record',
+  name: 'TopChanged',
+  doc: 'Best prices of a market after the record, in terms of token 0.',
+  fields: [
+    { name: 'market', type: 'int', doc: 'The market.' },
+    { name: 'bid', type: 'int', doc: 'Best bid in 1/10000 USDC; 0 when none.' },
+    { name: 'ask', type: 'int', doc: 'Best ask in 1/10000 USDC; 0 when none.' },
+  ],
+} as const satisfies AvroRecord;
+
+const moneyMoved = {
+  type: 'record',
+  name: 'MoneyMoved',
+  doc: 'Exact change of what a wallet has free and held, summed over the record.',
+  fields: [
+    { name: 'wallet', type: address20, doc: 'Whose.' },
+    { name: 'freeMicro', type: 'long', doc: 'Change of free micro-USDC.' },
+    { name: 'heldMicro', type: 'long', doc: 'Change of micro-USDC held by resting orders.' },
+  ],
+} as const satisfies AvroRecord;
+
+const marketSet = {
+  type: 'record',
+  name: 'MarketSet',
+  doc: 'A market was listed or its rules changed.',
+  fields: [
+    index,
+    { name: 'market', type: 'int', doc: 'The market.' },
+    { name: 'conditionId', type: hash32, doc: 'The condition.' },
+    { name: 'tick', type: 'int', doc: 'Tick size in 1/10000 USDC.' },
+    { name: 'minSizeMicro', type: 'long', doc: 'Smallest order.' },
+    { name: 'feeRateBps', type: 'int', doc: 'Taker fee rate.' },
+    { name: 'mode', type: marketMode, doc: 'What it takes.' },
+  ],
+} as const satisfies AvroRecord;
+
+const marketResolved = {
+  type: 'record',
+  name: 'MarketResolved',
+  doc: 'The payout of each token is fixed.',
+  fields: [
+    index,
+    { name: 'market', type: 'int', doc: 'The market.' },
+    { name: 'payout0', type: 'int', doc: 'What token 0 pays in 1/10000 USDC.' },
+  ],
+} as const satisfies AvroRecord;
+
+const positionMoved = {
+  type: 'record',
+  name: 'PositionMoved',
+  doc: 'Tokens came or went other than by a fill.',
+  fields: [
+    index,
+    {
+      name: 'action',
+      type: {
+        type: 'enum',
+        name: 'PositionAction',
+        symbols: ['SPLIT', 'MERGE', 'REDEEM'],
+        default: 'SPLIT',
+      },
+      doc: 'What happened.',
+    },
+    { name: 'wallet', type: address20, doc: 'Whose.' },
+    { name: 'market', type: 'int', doc: 'The market.' },
+    { name: 'token0Micro', type: 'long', doc: 'Change of token 0 in micro-shares.' },
+    { name: 'token1Micro', type: 'long', doc: 'Change of token 1 in micro-shares.' },
+    { name: 'paidMicro', type: 'long', doc: 'Change of the wallet’s USDC in micro-USDC.' },
+  ],
+} as const satisfies AvroRecord;
+
+const commandRefused = {
+  type: 'record',
+  name: 'CommandRefused',
+  doc: 'A command other than an order was not carried out; for CancelOrders: not wholly, send it again.',
+  fields: [index, { name: 'code', type: refusalCode, doc: 'Why.' }],
+} as const satisfies AvroRecord;
+
+const keySet = {
+  type: 'record',
+  name: 'KeySet',
+  doc: 'A sign-off key was added or retired.',
+  fields: [
+    index,
+    { name: 'keyId', type: keyId8, doc: 'The key.' },
+    { name: 'role', type: keyRole, doc: 'What it may sign.' },
+    { name: 'active', type: 'boolean', doc: 'False when retired.' },
+  ],
+} as const satisfies AvroRecord;
+
+const generationStarted = {
+  type: 'record',
+  name: 'GenerationStarted',
+  doc: 'Orders reserved under an older ledger generation are refused from here on.',
+  fields: [index, { name: 'generation', type: 'int', doc: 'Its number.' }],
+} as const satisfies AvroRecord;
+
+const recordRejected = {
+  type: 'record',
+  name: 'RecordRejected',
+  doc: 'The input record changed nothing: it is in the dead letters.',
+  fields: [
+    {
+      name: 'reason',
+      type: {
+        type: 'enum',
+        name: 'RejectReason',
+        symbols: [
+          'UNREADABLE',
+          'UNKNOWN_KEY',
+          'BAD_SIGNATURE',
+          'WRONG_PARTITION',
+          'NOT_ALLOWED',
+          'NOT_OPENED',
+          'UNKNOWN',
+        ],
+        default: 'UNKNOWN',
+      },
+      doc: 'Why.',
+    },
+  ],
+} as const satisfies AvroRecord;
+
+const checkpoint = {
+  type: 'record',
+  name: 'Checkpoint',
+  doc: 'SHA-256 of the whole state after this record; every replay must come to the same.',
+  fields: [{ name: 'stateHash', type: hash32, doc: 'The hash.' }],
+} as const satisfies AvroRecord;
+
+export const executionEvent = {
+  type: 'oneOf',
+  name: 'ExecutionEvent',
+  doc: 'Exactly one of its fields is set.',
+  branches: [
+    orderPlaced,
+    orderRefused,
+    orderRepeated,
+    fill,
+    orderCanceled,
+    cancelRefused,
+    levelChanged,
+    topChanged,
+    moneyMoved,
+    marketSet,
+    marketResolved,
+    positionMoved,
+    commandRefused,
+    keySet,
+    generationStarted,
+    recordRejected,
+    checkpoint,
+  ],
+} as const;
+
+export const execution = {
+  type: 'record',
+  name: 'Execution',
+  doc: 'What one record of `orders` did.',
+  fields: [
+    {
+      name: 'chain',
+      type: hash32,
+      doc: 'SHA-256 of the chain before and of every byte behind this field.',
+    },
+    { name: 'inOffset', type: 'long', doc: 'Offset of the input record.' },
+    { name: 'timeMs', type: 'long', doc: 'Clock of the partition after it, Unix milliseconds.' },
+    { name: 'keyId', type: keyId8, doc: 'Who sent the input; zero when unreadable.' },
+    {
+      name: 'sequence',
+      type: 'long',
+      doc: "The sender's number of the input; -1 when unreadable.",
+    },
+    {
+      name: 'events',
+      type: { type: 'array', items: executionEvent },
+      doc: 'In the order they happened.',
+    },
+  ],
+} as const satisfies AvroRecord;
+
+export type ExecutionEvent = Infer<typeof executionEvent>;
+export type EventOf<Kind extends ExecutionEvent['kind']> = Extract<ExecutionEvent, { kind: Kind }>;
+export type Fill = EventOf<'Fill'>;
+export type OrderPlaced = EventOf<'OrderPlaced'>;
+export type PlacedStatus = OrderPlaced['status'];
+export type Execution = Infer<typeof execution>;
+
+/** Bytes of the chain hash at the head of an encoded execution; the chain covers what follows. */
+export const executionChainBytes = 32;
+
+/**
+ * One taker meets no more resting orders than this: fills, and overdue orders that he clears away. What is left of him is
+ * canceled; an order that could not even begin, or a FOK that could not end, is refused with `fill_limit`.
+ */
+export const fillsPerOrderMax = 1_000;
+
+/**
+ * All takers of one record together meet no more resting orders than this; one that finds it used up is treated as at
+ * `fillsPerOrderMax`. With `cancelsPerRecordMax` it keeps every record below the message limit of the topic
+ * (matcher/test/core/record-size.test.ts adds it up).
+ */
+export const fillsPerRecordMax = 20_000;
+
+/**
+ * Expiries, resolutions and `CancelOrders` of one record together take no more orders off the books; a `CancelOrder` is
+ * free, it names one order. Overdue orders and orders of resolved markets that are left go at the head of the records
+ * behind, before any command (their `OrderCanceled` has command -1). A `CancelOrders` that leaves orders is answered with
+ * `CommandRefused` `too_many_open_orders`, and its sender repeats it.
+ */
+export const cancelsPerRecordMax = 20_000;
+
+/** A wallet has no more resting orders in one partition. */
+export const openOrdersPerWalletMax = 10_000;
+
+/** A `Checkpoint` stands in every output record whose input offset is a multiple of this. */
+export const checkpointEveryRecords = 10_000;

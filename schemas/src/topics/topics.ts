@@ -1,0 +1,53 @@
+import type { AvroSchema, Infer } from '../avro/schema.ts';
+import { credential, deadLetter, route, transfer, walletOwner } from './accounts.ts';
+import { catalogEntry } from './catalog.ts';
+import { execution } from './executions.ts';
+import { envelope } from './orders.ts';
+
+/** A topic is a name, the schema of its values, and how it is kept. */
+export interface Topic<S extends AvroSchema = AvroSchema> {
+  readonly name: string;
+  readonly value: S;
+  /** `matching`: as many partitions as the exchange has; `single`: one. */
+  readonly partitions: 'matching' | 'single';
+  /** Compacted topics keep the newest record of each key; the others keep everything. */
+  readonly compacted: boolean;
+  readonly maxMessageBytes: number;
+}
+
+/** The value type of a topic's records. */
+export type TopicValue<T> = T extends Topic<infer S> ? Infer<S> : never;
+
+const mebibyte = 1 << 20;
+
+const topic = <const S extends AvroSchema>(
+  name: string,
+  value: S,
+  kept: { partitions: Topic['partitions']; compacted: boolean; maxMessageBytes?: number },
+): Topic<S> => ({ name, value, maxMessageBytes: mebibyte, ...kept });
+
+/** All topics of the exchange. The order is the order in which they are made. */
+export const topics = {
+  orders: topic('orders', envelope, { partitions: 'matching', compacted: false }),
+  executions: topic('executions', execution, {
+    partitions: 'matching',
+    compacted: false,
+    maxMessageBytes: 16 * mebibyte,
+  }),
+  transfers: topic('transfers', transfer, { partitions: 'single', compacted: false }),
+  routing: topic('routing', route, { partitions: 'single', compacted: true }),
+  catalog: topic('catalog', catalogEntry, { partitions: 'single', compacted: true }),
+  credentials: topic('credentials', credential, { partitions: 'single', compacted: true }),
+  walletOwners: topic('wallet-owners', walletOwner, { partitions: 'single', compacted: false }),
+  deadLetters: topic('dead-letters', deadLetter, { partitions: 'single', compacted: false }),
+} as const;
+
+export type TopicKey = keyof typeof topics;
+
+/** The subject a topic's value schema is registered under (TopicNameStrategy of the registry). */
+export function subjectOf(topicName: string): string {
+  return `${topicName}-value`;
+}
+
+/** The registry's header: a zero byte and the schema id, big-endian. */
+export const registryHeaderBytes = 5;

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import {
+  apiKeyBytes,
+  apiKeyFromBytes,
+  checksumAddress,
+  createTableSql,
+  familyMounts,
+  microText,
+  parseApiKeyId,
+  parseBaseUnits,
+  parseConditionId,
+  parseMicro,
+  parsePrice,
+  parseTokenId,
+  parseWalletAddress,
+  priceText,
+  refusalCodes,
+  refusals,
+  refusalText,
+  routes,
+  tables,
+  tokenIdBytes,
+  tokenIdFromBytes,
+  topics,
+} from '../src/index.ts';
+
+test('every column of every table has a comment, and the DDL carries it', () => {
+  for (const table of Object.values(tables)) {
+    const sql = createTableSql(table, 'pm');
+    for (const column of table.columns) {
+      expect(column.comment.length).toBeGreaterThan(2);
+      expect(sql).toContain(`\`${column.name}\` ${column.type} COMMENT '`);
+    }
+    expect(sql).toContain('non_replicated_deduplication_window = 1000');
+  }
+});
+
+test('a refusal that the matcher remembers cannot be cured by waiting', () => {
+  for (const code of refusalCodes) {
+    const refusal = refusals[code];
+    expect(refusal.final === true && refusal.retry).toBe(false);
+    expect(refusal.status).toBeGreaterThanOrEqual(400);
+  }
+});
+
+test('the text of a refusal names its facts', () => {
+  expect(refusalText('invalid_size', { id: '0x1', size: 1, min: 5 })).toBe(
+    'order 0x1 is invalid. Size (1) lower than the minimum: 5',
+  );
+});
+
+test('no two routes share method and path, also under their mounts', () => {
+  const keys = routes.flatMap((route) => [
+    `${route.method} ${route.path}`,
+    `${route.method} ${familyMounts[route.family]}${route.path}`,
+  ]);
+  expect(new Set(keys).size).toBe(keys.length);
+});
+
+test('topics have distinct names, and matching topics go side by side', () => {
+  const names = Object.values(topics).map((topic) => topic.name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(topics.orders.partitions).toBe(topics.executions.partitions);
+});
+
+test('owners of wallets are never compacted: the first record counts, compaction keeps the newest', () => {
+  expect(topics.walletOwners).toMatchObject({ partitions: 'single', compacted: false });
+});
+
+test('ids come back from their bytes', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }), fc.uuid(), (number, uuid) => {
+      const token = parseTokenId(number.toString());
+      const key = parseApiKeyId(uuid.toUpperCase());
+      if (token === null || key === null) throw new Error('these are ids');
+      expect(tokenIdFromBytes(tokenIdBytes(token))).toBe(token);
+      expect(apiKeyFromBytes(apiKeyBytes(key))).toBe(key);
+    }),
+  );
+});
+
+test.each([['', '0x12', `0x${'g'.repeat(64)}`, `0x${'1'.repeat(63)}`, ` 0x${'1'.repeat(64)}`]])(
+  'what is no condition id is refused',
+  (...texts) => {
+    for (const text of texts) expect(parseConditionId(text)).toBeNull();
+  },
+);
+
+test.each(['01', '-1', '1e3', '0x1', '', ' 1', (1n << 256n).toString()])(
+  '%s is no token id',
+  (text) => {
+    expect(parseTokenId(text)).toBeNull();
+  },
+);
+
+test('addresses are shown as EIP-55 has them', () => {
+  for (const text of [
+    '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
+    '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
+    '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
+  ]) {
+    const wallet = parseWalletAddress(text);
+    expect(wallet === null ? null : checksumAddress(wallet)).toBe(text);
+  }
+});
+
+test('decimals come back from their text', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 10 ** 15 }),
+      fc.integer({ min: 0, max: 10_000 }),
+      (micro, price) => {
+        expect(parseMicro(microText(micro))).toBe(micro);
+        expect(parsePrice(priceText(price))).toBe(price);
+        expect(parseBaseUnits(String(micro))).toBe(micro);
+      },
+    ),
+  );
+});
+
+test.each(['1e3', '.5', '1.', '01', '+1', '-1', '1.1234567', ' 1', 'NaN', '9'.repeat(20)])(
+  '%s is no amount',
+  (text) => {
+    expect(parseMicro(text)).toBeNull();
+  },
+);
