@@ -1,0 +1,133 @@
+import { Readable } from 'node:stream';
+import { type ClickHouseClient, createClient, drainStream } from '@clickhouse/client';
+import { assert } from '../assert/index.ts';
+import { Fault } from '../fault/index.ts';
+import type { Log } from '../log/index.ts';
+import { clientLog } from './client-log.ts';
+import { clickhouseFault } from './faults.ts';
+import { type Cell, insertStatement, rowLines } from './statements.ts';
+
+export interface ClickHouseOptions {
+  readonly url: string;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+  readonly log: Log;
+  /** One statement may take so long, milliseconds; default 30 s. */
+  readonly requestTimeoutMs?: number;
+  /** Sockets to the server; default 10. */
+  readonly maxConnections?: number;
+}
+
+/** A value bound to `{name:Type}` in a query. */
+export type QueryParameter = string | number | boolean | null | readonly (string | number)[];
+
+/** The tables, for one process. All methods throw the faults of `clickhouseFault`. */
+export interface ClickHouse {
+  /**
+   * Inserts rows as one synchronous block. The same token for the same rows inserts once, also after an unknown outcome;
+   * a token must never be used again for other rows (docs/traps.md). No rows: nothing is sent.
+   */
+  insertRows(
+    table: string,
+    columns: readonly string[],
+    rows: readonly (readonly Cell[])[],
+    options?: { readonly token?: string },
+  ): Promise<void>;
+  /**
+   * The rows of a query without its FORMAT clause. Values are bound as `{name:Type}` only. 64-bit integers and decimals
+   * come as text. More than `selectRowsMax` rows are an error, never a shorter answer.
+   */
+  selectRows<T>(
+    sql: string,
+    params?: Readonly<Record<string, QueryParameter>>,
+  ): Promise<readonly T[]>;
+  /** Runs a statement without an answer: DDL, EXCHANGE, INSERT SELECT. */
+  command(sql: string, params?: Readonly<Record<string, QueryParameter>>): Promise<void>;
+  /** Whether the server answers a query with our user. */
+  ping(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Rows of one answer and of one insert. */
+export const selectRowsMax = 1_000_000;
+export const insertRowsMax = 200_000;
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_CONNECTIONS = 10;
+/** Below the 3 s after which old servers close an idle connection. */
+const IDLE_SOCKET_MS = 2_500;
+
+/** Opens a client; the first statement connects. */
+export function openClickHouse(options: ClickHouseOptions): ClickHouse {
+  const client = createClient({
+    url: options.url,
+    database: options.database,
+    username: options.user,
+    password: options.password,
+    request_timeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    max_open_connections: options.maxConnections ?? MAX_CONNECTIONS,
+    keep_alive: {
+      enabled: true,
+      idle_socket_ttl: IDLE_SOCKET_MS,
+      eagerly_destroy_stale_sockets: true,
+    },
+    log: clientLog(options.log),
+    clickhouse_settings: {
+      // An error after the first row would otherwise come as a broken 200.
+      wait_end_of_query: 1,
+      output_format_json_quote_64bit_integers: 1,
+      output_format_json_quote_decimals: 1,
+      max_result_rows: String(selectRowsMax),
+      result_overflow_mode: 'throw',
+    },
+  });
+  return {
+    insertRows: (table, columns, rows, { token = null }: { token?: string | null } = {}) =>
+      insert(client, insertStatement(table, columns, token), { rows, width: columns.length }),
+    selectRows: (sql, params) => select(client, sql, params),
+    async command(sql, params = {}) {
+      await faultily(() => client.command({ query: sql, query_params: { ...params } }));
+    },
+    ping: async () => (await client.ping({ select: true })).success,
+    close: () => client.close(),
+  };
+}
+
+async function insert(
+  client: ClickHouseClient,
+  query: string,
+  { rows, width }: { rows: readonly (readonly Cell[])[]; width: number },
+): Promise<void> {
+  if (rows.length === 0) return;
+  assert(rows.length <= insertRowsMax, `an insert has at most ${insertRowsMax} rows`);
+  const lines = rowLines(rows, width);
+  await faultily(async () => {
+    const values = Readable.from([lines], { objectMode: false });
+    const { stream } = await client.exec({ query, values });
+    await drainStream(stream);
+  });
+}
+
+async function select<T>(
+  client: ClickHouseClient,
+  query: string,
+  params: Readonly<Record<string, QueryParameter>> = {},
+): Promise<readonly T[]> {
+  return await faultily(async () => {
+    const answer = await client.query({
+      query,
+      query_params: { ...params },
+      format: 'JSONEachRow',
+    });
+    return await answer.json<T>();
+  });
+}
+
+async function faultily<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Fault ? error : clickhouseFault(error);
+  }
+}

@@ -1,0 +1,27 @@
+export {
+  boolean,
+  type Field,
+  integer,
+  list,
+  oneOf,
+  optional,
+  path,
+  secret,
+  text,
+  url,
+} from './fields.ts';
+export {
+  type ConfigOf,
+  type ConfigRules,
+  type Fields,
+  readConfig,
+  readParentPipe,
+} from './read.ts';
+export {
+  clickhouseFields,
+  kafkaFields,
+  namesOf,
+  redisFields,
+  registryFields,
+  serviceFields,
+} from './shared.ts';

@@ -1,0 +1,42 @@
+import { logLevels } from '../log/index.ts';
+import { integer, list, oneOf, text, url } from './fields.ts';
+import type { Fields } from './read.ts';
+
+const brokerPattern = /^[\w.-]+:\d{1,5}$/;
+const topicPrefixPattern = /^[\w.-]{0,100}$/;
+const namePattern = /^[A-Za-z_]\w{0,63}$/;
+
+/** Where the log is, and what all its topics begin with (so that tests share one broker). */
+export const kafkaFields = {
+  kafkaBrokers: list('PM_KAFKA_BROKERS', { pattern: brokerPattern }),
+  topicPrefix: text('PM_TOPIC_PREFIX', { default: '', pattern: topicPrefixPattern }),
+};
+
+/** The schema registry, with the path of its Confluent API; a user and password may stand in the URL. */
+export const registryFields = { registryUrl: url('PM_REGISTRY_URL') };
+
+/** The cache, and what all its keys begin with. */
+export const redisFields = {
+  redisUrl: url('PM_REDIS_URL', { protocols: ['redis', 'rediss'] }),
+  redisPrefix: text('PM_REDIS_PREFIX', { default: 'pm', pattern: /^[\w-]{1,64}$/ }),
+};
+
+/** The tables. */
+export const clickhouseFields = {
+  clickhouseUrl: url('PM_CLICKHOUSE_URL'),
+  clickhouseDatabase: text('PM_CLICKHOUSE_DATABASE', { default: 'pm', pattern: namePattern }),
+  clickhouseUser: text('PM_CLICKHOUSE_USER', { default: 'default' }),
+  clickhousePassword: text('PM_CLICKHOUSE_PASSWORD', { default: '', secret: true }),
+};
+
+/** What every process has: how much it logs, the address of its doors, and the port of its operator's listener. */
+export const serviceFields = {
+  logLevel: oneOf('PM_LOG_LEVEL', logLevels, { default: 'info' }),
+  host: text('PM_HOST', { default: '127.0.0.1', pattern: /^[\w.:-]+$/ }),
+  opsPort: integer('PM_OPS_PORT', { min: 0, max: 65_535 }),
+};
+
+/** The variables behind fields, for the `known` list of rooms that share an environment. */
+export function namesOf(...sets: readonly Fields[]): readonly string[] {
+  return sets.flatMap((fields) => Object.values(fields).map((field) => field.name));
+}

@@ -1,0 +1,22 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+
+// Beside `HttpApp`, so that whoever imports it from the built package sees the addition too.
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body exactly as received, for the HMAC; empty when there is none. */
+    rawBody: Buffer;
+    /** When its headers had arrived, milliseconds of `performance.now()`; 0 where requests are not measured. */
+    beganAtMs: number;
+  }
+}
+
+/** A door: fastify whose handlers get their types from TypeBox schemas. */
+export type HttpApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;

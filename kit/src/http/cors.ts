@@ -1,0 +1,24 @@
+import type { HttpApp } from './app.ts';
+
+/** The only routes that pages of other origins may call: public reads, without credentials (docs/traps.md). */
+const OPEN_PREFIX = '/api/v1/';
+const PREFLIGHT_SECONDS = '86400';
+
+/**
+ * Lets browsers of any origin read `/api/v1/*`: `Access-Control-Allow-Origin: *`, preflights answered with 204. Signed
+ * routes get no such header. Call it before the routes are added.
+ */
+export function openToBrowsers(app: HttpApp): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.url.startsWith(OPEN_PREFIX)) return;
+    void reply.header('access-control-allow-origin', '*');
+    void reply.header('access-control-expose-headers', 'retry-after, x-request-id');
+    if (request.method !== 'OPTIONS') return;
+    await reply
+      .header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE, OPTIONS')
+      .header('access-control-allow-headers', 'authorization, content-type, x-request-id')
+      .header('access-control-max-age', PREFLIGHT_SECONDS)
+      .code(204)
+      .send();
+  });
+}

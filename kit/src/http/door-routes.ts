@@ -1,0 +1,42 @@
+import { type Door, familyMounts, type HttpRoute, routes } from '@pm/schemas';
+import { Fault } from '../fault/index.ts';
+import type { HttpApp } from './app.ts';
+
+/** Root paths follow the specification, the mounts follow the family (docs/conventions.md, Dialects). */
+export type Dialect = 'specification' | 'family';
+
+/** One public route: which it is in the table of routes, and how it is added to the app under a path. */
+export interface DoorRoute {
+  readonly method: HttpRoute['method'];
+  readonly path: string;
+  /** `url` is the path, with its mount if it has one. */
+  add(app: HttpApp, at: { readonly url: string; readonly dialect: Dialect }): void;
+}
+
+/**
+ * Adds every route at the root and under the mount of its family. Throws the `Fault` `routes_differ` (stop) when the
+ * routes and those of the table for this door are not the same: the gateway sends here what the table says.
+ */
+export function registerRoutes(app: HttpApp, door: Door, doorRoutes: readonly DoorRoute[]): void {
+  const table: readonly HttpRoute[] = routes.filter((route) => route.door === door);
+  const wanted = new Map(table.map((route) => [nameOf(route), route]));
+  const given = new Set(doorRoutes.map(nameOf));
+  const missing = [...wanted.keys()].filter((name) => !given.has(name));
+  const unknown = [...given].filter((name) => !wanted.has(name));
+  if (missing.length + unknown.length > 0 || given.size !== doorRoutes.length) {
+    const facts = { missing: missing.join(', '), unknown: unknown.join(', ') };
+    throw new Fault('routes_differ', 'stop', { facts });
+  }
+  for (const route of doorRoutes) {
+    const family = wanted.get(nameOf(route))?.family;
+    if (family === undefined) continue;
+    const mount = familyMounts[family];
+    route.add(app, { url: route.path, dialect: 'specification' });
+    route.add(app, { url: route.path === '/' ? mount : mount + route.path, dialect: 'family' });
+    if (route.path === '/') route.add(app, { url: `${mount}/`, dialect: 'family' });
+  }
+}
+
+function nameOf(route: { readonly method: string; readonly path: string }): string {
+  return `${route.method} ${route.path}`;
+}

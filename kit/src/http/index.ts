@@ -1,0 +1,14 @@
+export type { HttpApp } from './app.ts';
+export { openToBrowsers } from './cors.ts';
+export { type Dialect, type DoorRoute, registerRoutes } from './door-routes.ts';
+export type { ErrorBody } from './errors.ts';
+export { defaultHttpLimits, type HttpLimits } from './limits.ts';
+export { type HttpOptions, openHttp } from './open.ts';
+export {
+  type ParsedParam,
+  parseBooleanParam,
+  parseIntegerParam,
+  parseListParam,
+  type RawParam,
+} from './query-params.ts';
+export { type RefusalExtra, refusalBody, refuse } from './refuse.ts';

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import type { Log } from '../log/index.ts';
+import type { Metrics } from '../metrics/index.ts';
+import type { HttpApp } from './app.ts';
+import { takeJsonBodies } from './body.ts';
+import { errorAnswerer } from './errors.ts';
+import { defaultHttpLimits, type HttpLimits, TIMEOUT_CHECK_MS } from './limits.ts';
+import { observeRequests } from './observe.ts';
+
+export interface HttpOptions {
+  readonly log: Log;
+  /** The largest body, bytes; a route may set a smaller one (`bodyLimit`). */
+  readonly bodyLimitBytes: number;
+  /** Counts requests and their durations when given; once per process. */
+  readonly metrics?: Metrics;
+  readonly limits?: Partial<HttpLimits>;
+  /** Addresses of proxies whose `X-Forwarded-For` is believed; default none. */
+  readonly trustedProxies?: readonly string[];
+}
+
+/**
+ * Makes a door that does not listen yet (`app.listen({ host, port })`). What arrives is validated as it is: no coercion, no
+ * silent removal, no defaults filled in (docs/architecture.md). Every answer is JSON and carries `X-Request-Id`; refusals are
+ * `{"error": text}`. Bodies: JSON or 415, kept as `request.rawBody`. Query strings: text, repeated keys are arrays.
+ */
+export function openHttp(options: HttpOptions): HttpApp {
+  const limits = { ...defaultHttpLimits, ...options.limits };
+  const answerError = errorAnswerer(options.log);
+  const app = fastify({
+    ...serverOptions(options, limits),
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply as FastifyReply),
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.server.maxConnections = limits.maxConnections;
+  takeJsonBodies(app as unknown as FastifyInstance, limits.maxJsonDepth);
+  app.setErrorHandler<Error>(answerError);
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
+  // Callbacks, not promises: a promise per hook and request is a tenth of answering a book.
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    done();
+  });
+  if (options.metrics !== undefined) observeRequests(app, options.metrics);
+  return app;
+}
+
+function serverOptions(options: HttpOptions, limits: HttpLimits) {
+  return {
+    logger: false,
+    bodyLimit: options.bodyLimitBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      maxHeaderSize: limits.maxHeaderBytes,
+    },
+    routerOptions: { maxParamLength: limits.maxParamChars },
+    trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
+    genReqId: requestId,
+    clientErrorHandler: answerBrokenRequest,
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        allErrors: false,
+        useDefaults: false,
+      },
+    },
+  } as const;
+}
+
+const requestIdPattern = /^[\w-]{1,64}$/;
+
+/** Of this process; a number follows for each request. */
+const requestIdPrefix = randomBytes(6).toString('hex');
+let requestCount = 0;
+
+/** The caller's id when it is harmless, otherwise one of ours. */
+function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  if (typeof given === 'string' && requestIdPattern.test(given)) return given;
+  requestCount += 1;
+  return `${requestIdPrefix}-${requestCount.toString(36)}`;
+}
+
+/** Bytes that are not HTTP, or come too late: there is no request yet, so the answer is written by hand. */
+const brokenRequests = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'the request took too long']],
+  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'the headers are too large']],
+]);
+
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, text] = brokenRequests.get(error.code ?? '') ?? ['400 Bad Request', 'bad request'];
+  const body = JSON.stringify({ error: text });
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  socket.end(head + body);
+}

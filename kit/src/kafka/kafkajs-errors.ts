@@ -1,0 +1,47 @@
+/** What is read of a kafkajs error; its classes are not checked, wrapped ones lose them. */
+export interface KafkajsFailure {
+  readonly name: string;
+  /** Protocol error, e.g. `ILLEGAL_GENERATION`; empty when it is none. */
+  readonly type: string;
+  readonly host: string | null;
+  readonly port: number | null;
+  readonly partition: number | null;
+}
+
+/** The innermost cause of what kafkajs threw, as plain facts. */
+export function failureOf(error: unknown): KafkajsFailure {
+  const inner = innermost(error);
+  return {
+    name: textOf(inner, 'name') ?? 'unknown',
+    type: textOf(inner, 'type') ?? '',
+    host: textOf(inner, 'host'),
+    port: numberOf(inner, 'port'),
+    partition: numberOf(inner, 'partition'),
+  };
+}
+
+const MAX_CAUSES = 8;
+
+function innermost(error: unknown): unknown {
+  let current = error;
+  for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
+    const next = fieldOf(current, 'originalError') ?? fieldOf(current, 'cause');
+    if (!(next instanceof Error)) return current;
+    current = next;
+  }
+  return current;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function textOf(value: unknown, name: string): string | null {
+  const field = fieldOf(value, name);
+  return typeof field === 'string' ? field : null;
+}
+
+function numberOf(value: unknown, name: string): number | null {
+  const field = fieldOf(value, name);
+  return typeof field === 'number' ? field : null;
+}

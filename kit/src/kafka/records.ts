@@ -1,0 +1,54 @@
+import { assert } from '../assert/index.ts';
+
+/** One record to append. The partition is always explicit: no hash ever chooses it. */
+export interface OutgoingRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly key: Buffer | null;
+  /** `null` is a tombstone on a compacted topic. */
+  readonly value: Buffer | null;
+}
+
+/** Where a durable record stands. */
+export interface RecordPlace {
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** One record as read. */
+export interface IncomingRecord {
+  readonly offset: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  /** Producer's time, milliseconds since 1970-01-01 UTC; for display only, never for decisions. */
+  readonly timestampMs: number;
+}
+
+/** Records of one partition in offset order; never empty. */
+export interface RecordBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly records: readonly IncomingRecord[];
+  /** End offset of the partition as the broker told it with these records. */
+  readonly highWatermark: number;
+}
+
+/** Lowest and end offset of a partition: records exist in [low, high). */
+export interface PartitionBounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** An offset off the wire. Kafka's are 64 bit; 2^53 records of one partition are beyond any life span. */
+export function parseOffset(text: string): number {
+  const offset = Number(text);
+  assert(Number.isSafeInteger(offset), 'an offset is a safe integer');
+  return offset;
+}
+
+/** Bytes a record counts with against queue and batch limits (payload and a constant for its frame). */
+export function recordBytes(record: Pick<OutgoingRecord, 'key' | 'value'>): number {
+  return (record.key?.length ?? 0) + (record.value?.length ?? 0) + RECORD_FRAME_BYTES;
+}
+
+const RECORD_FRAME_BYTES = 24;

@@ -1,0 +1,31 @@
+import { type OutgoingRecord, parseOffset, type RecordPlace } from './records.ts';
+import { placeKey } from './send-queue.ts';
+
+/** What a broker says about one partition of a send. */
+export interface PartitionResult {
+  readonly topicName: string;
+  readonly partition: number;
+  readonly baseOffset?: string | undefined;
+}
+
+/**
+ * The place of each record, or `null` for a record whose partition is missing from the result: kafkajs resolves a send although
+ * it silently dropped the records of a partition it does not know (docs/traps.md).
+ */
+export function placesOf(
+  records: readonly OutgoingRecord[],
+  results: readonly PartitionResult[],
+): readonly (RecordPlace | null)[] {
+  const next = new Map<string, number>();
+  for (const { topicName, partition, baseOffset } of results) {
+    const base = baseOffset === undefined ? -1 : parseOffset(baseOffset);
+    if (base >= 0) next.set(placeKey({ topic: topicName, partition }), base);
+  }
+  return records.map((record) => {
+    const key = placeKey(record);
+    const offset = next.get(key);
+    if (offset === undefined) return null;
+    next.set(key, offset + 1);
+    return { partition: record.partition, offset };
+  });
+}

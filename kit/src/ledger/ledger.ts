@@ -1,0 +1,121 @@
+import type { OrderId, WalletAddress } from '@pm/schemas';
+
+/**
+ * The collateral ledger. Per wallet `free` and `held` follow from the log alone; `pending` is an overlay: reservations
+ * whose orders the log has not answered yet. What can be reserved is free - pending. All amounts are micro-USDC and safe
+ * integers. (Rule: docs/architecture.md, Money.)
+ */
+export interface Ledger {
+  /** Holds money for an order before it is sent. One atomic step; the same pending order id holds only once. */
+  reserve(reservation: Reservation): Promise<ReserveResult>;
+  /**
+   * Gives a hold back because its order was certainly never sent. True when there was one. Only who got `reserved` may
+   * call it: after `already` the hold belongs to somebody else's order on its way.
+   */
+  cancelReservation(orderId: OrderId): Promise<boolean>;
+  /**
+   * Folds a piece of `executions` in. Throws the `Fault` `ledger_gap` (release) when the piece does not start at the mark and is no
+   * exact repetition, `ledger_overflow` (stop) when a balance would leave 2^53, `ledger_batch_too_large` (stop) when a
+   * piece of several records is beyond `ledgerCallItemsMax`.
+   */
+  applyExecutions(piece: ExecutionsPiece): Promise<ApplyOutcome>;
+  /** Folds a piece of `transfers` in, by the same rule; a transfer id that the log repeats counts once. */
+  applyTransfers(piece: TransfersPiece): Promise<ApplyOutcome>;
+  balance(wallet: WalletAddress): Promise<Balance>;
+  /** Next offset to apply; 0 when nothing was applied yet. */
+  mark(topic: LedgerTopic, partition: number): Promise<number>;
+  /** Opens the ledger for reservations under this generation. */
+  setReady(generation: number): Promise<void>;
+  state(): Promise<LedgerState>;
+}
+
+/** The topics the ledger is folded from. */
+export type LedgerTopic = 'executions' | 'transfers';
+
+export interface Reservation {
+  readonly orderId: OrderId;
+  readonly wallet: WalletAddress;
+  /** `holdMicro` of the order; 0 is taken and remembered too. */
+  readonly amountMicro: number;
+  /** Partition of `orders` the order goes to. */
+  readonly partition: number;
+  /** `acceptedAtMs` of the order, Unix milliseconds. */
+  readonly acceptedAtMs: number;
+}
+
+/**
+ * `reserved`: held now. `already`: this order id is pending, nothing was held again. `insufficient`: not enough free
+ * money. `not_ready`: the ledger is being folded anew; ask again later.
+ */
+export type ReserveOutcome = 'reserved' | 'already' | 'insufficient' | 'not_ready';
+
+export interface ReserveResult {
+  readonly outcome: ReserveOutcome;
+  /** Ledger generation of the hold, which goes into the order; 0 when not ready. */
+  readonly generation: number;
+}
+
+/** What the records [fromOffset, toOffset) of one partition of `executions` mean for money. */
+export interface ExecutionsPiece {
+  readonly partition: number;
+  readonly fromOffset: number;
+  readonly toOffset: number;
+  /** Clock of the partition after the last record, Unix milliseconds. */
+  readonly clockMs: number;
+  /** Time-to-book limit of the partition: no order accepted longer ago than this can still be booked. */
+  readonly bookAgeLimitMs: number;
+  /** Orders the records answer, in whatever way. */
+  readonly answered: readonly OrderId[];
+  readonly moves: readonly Move[];
+}
+
+/** A change of what a wallet has. */
+export interface Move {
+  readonly wallet: WalletAddress;
+  readonly freeMicro: number;
+  readonly heldMicro: number;
+}
+
+/** The records [fromOffset, toOffset) of `transfers`: as many transfers, in their order. */
+export interface TransfersPiece {
+  readonly fromOffset: number;
+  readonly toOffset: number;
+  readonly transfers: readonly LedgerTransfer[];
+}
+
+export interface LedgerTransfer {
+  /** 0x-text; given once. */
+  readonly transferId: string;
+  readonly wallet: WalletAddress;
+  /** Positive is a deposit, negative a withdrawal. */
+  readonly amountMicro: number;
+}
+
+/** `repeated`: the piece had been applied before and changed nothing. */
+export type ApplyOutcome = 'applied' | 'repeated';
+
+export interface Balance {
+  readonly freeMicro: number;
+  readonly heldMicro: number;
+  readonly pendingMicro: number;
+  /** free - pending: what can be reserved. */
+  readonly availableMicro: number;
+}
+
+export interface LedgerState {
+  /** 0 before the ledger was ever ready. */
+  readonly generation: number;
+  readonly ready: boolean;
+}
+
+/**
+ * Answers and moves of one call of the script, so that Redis never stands still for long (about 10 ms). A piece beyond it
+ * must be a single record and is applied in parts.
+ */
+export const ledgerCallItemsMax = 2_000;
+
+/** Orphan holds released by one call. */
+export const orphansPerCallMax = 500;
+
+/** Added to the time-to-book limit before a hold counts as orphaned: clocks of ingress and owner need not agree to the millisecond. */
+export const orphanMarginMs = 1_000;

@@ -1,0 +1,190 @@
+import type { OrderId, RedisKeys, WalletAddress } from '@pm/schemas';
+import { assert } from '../assert/index.ts';
+import { Fault } from '../fault/index.ts';
+import {
+  type DefinedScript,
+  defineScript,
+  type RedisClient,
+  type ScriptArgument,
+} from '../redis/index.ts';
+import {
+  type ApplyOutcome,
+  type Balance,
+  type ExecutionsPiece,
+  type Ledger,
+  type LedgerState,
+  type LedgerTopic,
+  ledgerCallItemsMax,
+  orphanMarginMs,
+  orphansPerCallMax,
+  type Reservation,
+  type ReserveOutcome,
+  type ReserveResult,
+  type TransfersPiece,
+} from './ledger.ts';
+import { type Part, partsOf, sumMoves } from './parts.ts';
+import { applyExecutionsLua, applyTransfersLua, cancelLua, reserveLua } from './scripts.ts';
+
+/** Opens the ledger that lives under these keys. Every method rejects with the faults of `openRedis` besides its own. */
+export function openLedger(redis: RedisClient, keys: RedisKeys): Ledger {
+  return new RedisLedger(redis, keys);
+}
+
+type ScriptAnswer = readonly [answer: 'applied' | 'repeated' | 'gap' | 'overflow', mark: string];
+
+interface Span {
+  readonly topic: LedgerTopic;
+  readonly partition: number;
+  readonly fromOffset: number;
+  readonly toOffset: number;
+}
+
+class RedisLedger implements Ledger {
+  readonly #redis: RedisClient;
+  readonly #keys: RedisKeys;
+  readonly #reserve: DefinedScript<readonly [ReserveOutcome, string]>;
+  readonly #cancel: DefinedScript<number>;
+  readonly #applyExecutions: DefinedScript<ScriptAnswer>;
+  readonly #applyTransfers: DefinedScript<ScriptAnswer>;
+
+  constructor(redis: RedisClient, keys: RedisKeys) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#reserve = defineScript(redis, 'ledgerReserve', reserveLua, 4);
+    this.#cancel = defineScript(redis, 'ledgerCancel', cancelLua, 2);
+    this.#applyExecutions = defineScript(redis, 'ledgerApplyExecutions', applyExecutionsLua, 3);
+    this.#applyTransfers = defineScript(redis, 'ledgerApplyTransfers', applyTransfersLua, 2);
+  }
+
+  async reserve(reservation: Reservation): Promise<ReserveResult> {
+    const { orderId, wallet, amountMicro, partition, acceptedAtMs } = reservation;
+    assert(isAmount(amountMicro), 'a reservation is a safe amount');
+    const { ledgerState, pending } = this.#keys;
+    const [outcome, generation] = await this.#reserve.run(
+      [ledgerState, pending, this.#keys.waiting(partition), this.#keys.wallet(wallet)],
+      [orderId, amountMicro, acceptedAtMs, `${wallet} ${amountMicro} ${partition} ${acceptedAtMs}`],
+    );
+    return { outcome, generation: Number(generation) };
+  }
+
+  async cancelReservation(orderId: OrderId): Promise<boolean> {
+    const entry = await this.#redis.hget(this.#keys.pending, orderId);
+    if (entry === null) return false;
+    const partition = Number(entry.split(' ')[2]);
+    const keys = [this.#keys.pending, this.#keys.waiting(partition)];
+    return (
+      (await this.#cancel.run(keys, [orderId, entry, this.#keys.walletPrefix, partition])) === 1
+    );
+  }
+
+  async applyExecutions(piece: ExecutionsPiece): Promise<ApplyOutcome> {
+    const { partition, fromOffset, toOffset } = piece;
+    assertSpan(piece);
+    const parts = partsOf([...new Set(piece.answered)], sumMoves(piece.moves));
+    if (parts.length > 1 && toOffset - fromOffset > 1) {
+      const facts = { partition, fromOffset, toOffset, itemsMax: ledgerCallItemsMax };
+      throw new Fault('ledger_batch_too_large', 'stop', { facts });
+    }
+    const span: Span = { topic: 'executions', partition, fromOffset, toOffset };
+    let outcome: ApplyOutcome = 'repeated';
+    for (const [index, part] of parts.entries()) {
+      const args = this.#executionsArguments(piece, { index, count: parts.length, part });
+      const { ledgerMarks, pending } = this.#keys;
+      const keys = [ledgerMarks, pending, this.#keys.waiting(partition)];
+      if (outcomeOf(await this.#applyExecutions.run(keys, args), span) === 'applied')
+        outcome = 'applied';
+    }
+    return outcome;
+  }
+
+  async applyTransfers(piece: TransfersPiece): Promise<ApplyOutcome> {
+    const { fromOffset, toOffset, transfers } = piece;
+    assertSpan(piece);
+    assert(transfers.length === toOffset - fromOffset, 'one record of transfers is one transfer');
+    let outcome: ApplyOutcome = 'repeated';
+    for (let from = fromOffset; from < toOffset; from += ledgerCallItemsMax) {
+      const to = Math.min(from + ledgerCallItemsMax, toOffset);
+      const args: ScriptArgument[] = [this.#keys.walletPrefix, 'transfers:0', from, to];
+      for (const one of transfers.slice(from - fromOffset, to - fromOffset)) {
+        assert(Number.isSafeInteger(one.amountMicro), 'a transfer is a safe integer');
+        args.push(one.transferId, one.wallet, one.amountMicro);
+      }
+      const answer = await this.#applyTransfers.run(
+        [this.#keys.ledgerMarks, this.#transfersKey],
+        args,
+      );
+      const span: Span = { topic: 'transfers', partition: 0, fromOffset: from, toOffset: to };
+      if (outcomeOf(answer, span) === 'applied') outcome = 'applied';
+    }
+    return outcome;
+  }
+
+  async balance(wallet: WalletAddress): Promise<Balance> {
+    const found = await this.#redis.hmget(this.#keys.wallet(wallet), 'free', 'held', 'pending');
+    const [freeMicro = 0, heldMicro = 0, pendingMicro = 0] = found.map((text) => exactNumber(text));
+    return { freeMicro, heldMicro, pendingMicro, availableMicro: freeMicro - pendingMicro };
+  }
+
+  async mark(topic: LedgerTopic, partition: number): Promise<number> {
+    return exactNumber(await this.#redis.hget(this.#keys.ledgerMarks, `${topic}:${partition}`));
+  }
+
+  async setReady(generation: number): Promise<void> {
+    await this.#redis.hset(this.#keys.ledgerState, 'generation', generation, 'ready', 1);
+  }
+
+  async state(): Promise<LedgerState> {
+    const [generation = null, ready] = await this.#redis.hmget(
+      this.#keys.ledgerState,
+      'generation',
+      'ready',
+    );
+    return { generation: exactNumber(generation), ready: ready === '1' };
+  }
+
+  /** Ids of applied transfers; grows with the number of deposits, which come from operators only. */
+  get #transfersKey(): string {
+    return this.#keys.ledgerTransfers;
+  }
+
+  #executionsArguments(
+    piece: ExecutionsPiece,
+    { index, count, part }: { index: number; count: number; part: Part },
+  ): ScriptArgument[] {
+    const { partition, fromOffset, toOffset, clockMs, bookAgeLimitMs } = piece;
+    const orphansBeforeMs = clockMs - bookAgeLimitMs - orphanMarginMs;
+    const span = [`executions:${partition}`, partition, fromOffset, toOffset, index, count];
+    const orphans = [orphansBeforeMs, orphansPerCallMax];
+    const moves = part.moves.flatMap((move) => [move.wallet, move.freeMicro, move.heldMicro]);
+    return [
+      this.#keys.walletPrefix,
+      ...span,
+      ...orphans,
+      part.answered.length,
+      ...part.answered,
+      ...moves,
+    ];
+  }
+}
+
+function outcomeOf([answer, mark]: ScriptAnswer, span: Span): ApplyOutcome {
+  if (answer === 'applied' || answer === 'repeated') return answer;
+  const facts = { ...span, mark: Number(mark) };
+  if (answer === 'gap') throw new Fault('ledger_gap', 'release', { facts });
+  throw new Fault('ledger_overflow', 'stop', { facts });
+}
+
+function assertSpan({ fromOffset, toOffset }: { fromOffset: number; toOffset: number }): void {
+  const sound = isAmount(fromOffset) && isAmount(toOffset) && fromOffset < toOffset;
+  assert(sound, 'a piece of a log has a beginning before its end');
+}
+
+function isAmount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
+
+function exactNumber(text: string | null): number {
+  const value = Number(text ?? '0');
+  if (!Number.isSafeInteger(value)) throw new Fault('ledger_overflow', 'stop');
+  return value;
+}

@@ -1,0 +1,2 @@
+export { openRegistry, type Registry, type RegistryOptions, topicName } from './open.ts';
+export { type FetchSchema, openRecordCodec, type RecordCodec } from './record-codec.ts';

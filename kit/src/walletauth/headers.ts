@@ -1,0 +1,25 @@
+/** Header values by lower-case name, as Node gives them. */
+export type RawHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const timestampText = /^[1-9]\d{0,14}$/;
+
+/** Texts of at least so many milliseconds are milliseconds, smaller ones seconds (docs/conventions.md 2.2). */
+const millisecondsFrom = 100_000_000_000;
+
+/** Repeated headers are refused like missing ones: nobody should have to guess which of them counts. */
+export function headerText(raw: RawHeaders, name: string): string {
+  const value = raw[name.toLowerCase()];
+  return typeof value === 'string' ? value : '';
+}
+
+/** Unix milliseconds of a timestamp in seconds or milliseconds; null when it is no plain decimal. */
+export function readTimestampMs(text: string): number | null {
+  if (!timestampText.test(text)) return null;
+  const value = Number(text);
+  return value >= millisecondsFrom ? value : value * 1000;
+}
+
+/** Whether a time lies within the window around now, both edges included (docs/conventions.md 2.4). */
+export function isFresh(timestampMs: number, nowMs: number, windowMs: number): boolean {
+  return Math.abs(nowMs - timestampMs) <= windowMs;
+}

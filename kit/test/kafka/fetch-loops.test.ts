@@ -1,0 +1,191 @@
+import type { Fault } from '../../src/fault/index.ts';
+import { FetchLoops } from '../../src/kafka/fetch-loops.ts';
+import type { FetchedPartition, FetchPosition } from '../../src/kafka/fetch-wire.ts';
+import { defaultLimits } from '../../src/kafka/limits.ts';
+import { PartitionLane } from '../../src/kafka/partition-lane.ts';
+import { Watchdog } from '../../src/kafka/watchdog.ts';
+import { silentLog } from '../../src/log/index.ts';
+import { createDeferred, until } from './deferred.ts';
+
+const outOfRange = (partition: number) =>
+  Object.assign(new Error('out of range'), { name: 'KafkaJSOffsetOutOfRange', partition });
+
+/** Brokers in memory: partition to its offsets, leader to its partitions. */
+class MemoryBrokers {
+  readonly logs = new Map<number, number[]>();
+  readonly ends = new Map<number, number>();
+  readonly leaderOf = new Map<number, string>();
+  lows = new Map<number, number>();
+  asked: (readonly FetchPosition[])[] = [];
+  failures: Error[] = [];
+  refreshes = 0;
+
+  put(partition: number, offsets: number[], options: { leader?: string; end?: number } = {}): void {
+    this.logs.set(partition, offsets);
+    this.ends.set(partition, options.end ?? (offsets.at(-1) ?? -1) + 1);
+    this.leaderOf.set(partition, options.leader ?? '1');
+  }
+
+  leaders = () => this.leaderOf;
+  forget = () => {};
+  refresh = async () => {
+    this.refreshes += 1;
+  };
+  bounds = async (partitions: readonly number[]) =>
+    new Map(
+      partitions.map((one) => [
+        one,
+        { low: this.lows.get(one) ?? 0, high: this.ends.get(one) ?? 0 },
+      ]),
+    );
+
+  fetch = async (
+    node: string,
+    positions: readonly FetchPosition[],
+  ): Promise<FetchedPartition[]> => {
+    this.asked.push(positions);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    const failure = this.failures.shift();
+    if (failure !== undefined) throw failure;
+    return positions.map(({ partition, offset: from }) => {
+      if (this.leaderOf.get(partition) !== node)
+        throw Object.assign(new Error('moved'), { type: 'NOT_LEADER_FOR_PARTITION' });
+      if (from < (this.lows.get(partition) ?? 0)) throw outOfRange(partition);
+      const offsets = (this.logs.get(partition) ?? [])
+        .filter((offset) => offset >= from)
+        .slice(0, 2);
+      const records = offsets.map((offset) => ({ offset, key: null, value: null, timestampMs: 0 }));
+      const nextOffset = (offsets.at(-1) ?? from - 1) + 1;
+      return { partition, from, records, nextOffset, highWatermark: this.ends.get(partition) ?? 0 };
+    });
+  };
+}
+
+function reading(brokers: MemoryBrokers) {
+  const lanes = new Map<number, PartitionLane>();
+  const watchdog = new Watchdog(1_000, () => performance.now());
+  const loops = new FetchLoops({
+    wire: brokers,
+    limits: { ...defaultLimits, busyPollMs: 1, maxRetryMs: 20 },
+    watchdog,
+    log: silentLog,
+    maxWaitMs: 20,
+    lanes,
+  });
+  const seen = new Map<number, number[]>();
+  const faults: Fault[] = [];
+  const add = (partition: number, dense: boolean, wait: Promise<void> = Promise.resolve()) => {
+    seen.set(partition, []);
+    lanes.set(
+      partition,
+      new PartitionLane({
+        topic: 't',
+        partition,
+        from: 0,
+        dense,
+        maxBufferedBytes: 1_000_000,
+        maxBufferedRecords: 2,
+        mayDeliver: () => true,
+        onBatch: async ({ records }) => {
+          await wait;
+          seen.get(partition)?.push(...records.map((record) => record.offset));
+        },
+        onFault: (fault) => faults.push(fault),
+        onRoom: () => loops.refresh(),
+      }),
+    );
+    loops.refresh();
+  };
+  return { loops, add, seen, faults };
+}
+
+test('a full lane is left out of the fetches, the others go on', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [0, 1, 2, 3]);
+  brokers.put(1, [0, 1, 2, 3]);
+  const { loops, add, seen } = reading(brokers);
+  const slow = createDeferred();
+  add(0, true, slow.promise);
+  add(1, true);
+  await until(() => seen.get(1)?.length === 4, 'the fast one has read all');
+  expect(seen.get(0)).toEqual([]);
+  expect(brokers.asked.at(-1)).toEqual([{ partition: 1, offset: 4 }]);
+  slow.resolve();
+  await until(() => seen.get(0)?.length === 4, 'the slow one follows');
+  await loops.close();
+});
+
+test('follows a partition to its new leader', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [0, 1]);
+  const { loops, add, seen } = reading(brokers);
+  add(0, true);
+  await until(() => seen.get(0)?.length === 2, 'it reads');
+  brokers.put(0, [0, 1, 2, 3], { leader: '2' });
+  await until(() => seen.get(0)?.length === 4, 'it reads at the new leader');
+  await loops.close();
+});
+
+test('looks for the leader of a partition that has none', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [0, 1]);
+  brokers.leaderOf.delete(0);
+  const { loops, add, seen } = reading(brokers);
+  add(0, true);
+  await until(() => brokers.refreshes >= 2, 'it asks for metadata');
+  expect(seen.get(0)).toEqual([]);
+  brokers.leaderOf.set(0, '3');
+  await until(() => seen.get(0)?.length === 2, 'it reads at the leader');
+  await loops.close();
+});
+
+test('failed fetches are tried again from the same place', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [0, 1, 2]);
+  brokers.failures = [new Error('one'), new Error('two'), outOfRange(0)];
+  const { loops, add, seen, faults } = reading(brokers);
+  add(0, true);
+  await until(() => seen.get(0)?.length === 3, 'it reads');
+  expect(brokers.refreshes).toBeGreaterThanOrEqual(2);
+  expect(faults).toEqual([]);
+  await loops.close();
+});
+
+test('an offset that is out of range by the bounds stops its lane', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [5, 6]);
+  brokers.lows.set(0, 5);
+  brokers.put(1, [0, 1, 2]);
+  const { loops, add, seen, faults } = reading(brokers);
+  add(0, false);
+  add(1, true);
+  await until(
+    () => faults.length === 1 && seen.get(1)?.length === 3,
+    'one has stopped, the other has read',
+  );
+  expect(faults).toMatchObject([
+    { code: 'offset_out_of_range', facts: { partition: 0, position: 0, low: 5 } },
+  ]);
+  expect(seen.get(0)).toEqual([]);
+  await loops.close();
+});
+
+test('steps over what compaction has left without records, one partition asked for alone', async () => {
+  const brokers = new MemoryBrokers();
+  brokers.put(0, [0, 1], { end: 5 });
+  brokers.put(1, []);
+  const { loops, add, seen } = reading(brokers);
+  add(0, false);
+  add(1, false);
+  await until(
+    () => brokers.asked.some((positions) => positions.some(({ offset }) => offset === 5)),
+    'it has passed the hole',
+  );
+  brokers.put(0, [0, 1, 5], { end: 6 });
+  await until(() => seen.get(0)?.length === 3, 'it reads on');
+  const moves = brokers.asked.filter((positions) =>
+    positions.some(({ partition, offset }) => partition === 0 && offset === 3),
+  );
+  expect(moves.some((positions) => positions.length === 2)).toBe(true);
+  await loops.close();
+});

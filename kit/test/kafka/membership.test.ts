@@ -1,0 +1,103 @@
+import { EventEmitter } from 'node:events';
+import type { Kafka } from 'kafkajs';
+import { defaultLimits } from '../../src/kafka/limits.ts';
+import { Membership } from '../../src/kafka/membership.ts';
+import { silentLog } from '../../src/log/index.ts';
+import { until } from './deferred.ts';
+
+/** A kafkajs consumer that does nothing but emit what the test says; each run joins at once. */
+function fakeKafka() {
+  const emitter = new EventEmitter();
+  const runs: number[] = [];
+  const join = (memberId: string, partitions: readonly number[]) =>
+    emitter.emit('join', { payload: { memberId, memberAssignment: { t: partitions } } });
+  const consumer = {
+    events: { GROUP_JOIN: 'join', HEARTBEAT: 'heartbeat', CRASH: 'crash' },
+    on: (name: string, listener: (event: unknown) => void) => emitter.on(name, listener),
+    pause() {},
+    connect: async () => {},
+    disconnect: async () => {},
+    subscribe: async () => {},
+    run: async () => {
+      runs.push(runs.length);
+      join(`member-${runs.length}`, [0, 1]);
+    },
+  };
+  const made = () => {
+    emitter.removeAllListeners();
+    return consumer;
+  };
+  return {
+    kafka: { consumer: made } as unknown as Kafka,
+    runs,
+    join,
+    heartbeat: (memberId: string, groupGenerationId: number) =>
+      emitter.emit('heartbeat', { payload: { memberId, groupGenerationId } }),
+    crash: () => emitter.emit('crash', { payload: { error: new Error('crash') } }),
+  };
+}
+
+async function memberOf(fake: ReturnType<typeof fakeKafka>, maxGroupRestarts = 3) {
+  const events: string[] = [];
+  const limits = { ...defaultLimits, initialRetryMs: 1, maxGroupRestarts };
+  const member = new Membership(
+    { kafka: fake.kafka, limits, log: silentLog },
+    {
+      groupId: 'g',
+      topic: 't',
+      instance: '',
+      sessionTimeoutMs: 200,
+      owned: () => [],
+      onJoined: (partitions, sameMember) => events.push(`joined ${partitions} ${sameMember}`),
+      onLost: () => events.push('lost'),
+      onFault: (fault) => events.push(fault.code),
+    },
+  );
+  await member.start();
+  return { member, events };
+}
+
+test('a place is known from the first heartbeat of a generation on', async () => {
+  const fake = fakeKafka();
+  const { member, events } = await memberOf(fake);
+  expect(member.place()).toBeNull();
+  fake.heartbeat('member-1', 4);
+  expect(member.place()).toEqual({ memberId: 'member-1', generation: 4 });
+  fake.join('member-1', [1]);
+  expect(member.place()).toBeNull();
+  expect(events).toEqual(['joined 0,1 false', 'joined 1 true']);
+  await member.close();
+});
+
+test('a new member id means that others may have owned everything since', async () => {
+  const fake = fakeKafka();
+  const { member, events } = await memberOf(fake);
+  fake.join('member-9', [0, 1]);
+  expect(events.at(-1)).toBe('joined 0,1 false');
+  await member.close();
+});
+
+test('a silent session loses everything; a heartbeat of the same member brings it back', async () => {
+  const fake = fakeKafka();
+  const { member, events } = await memberOf(fake);
+  await until(() => events.includes('lost'), 'it has given up');
+  expect(member.memberId).toBeNull();
+  expect(member.alive()).toBe(false);
+  fake.heartbeat('member-1', 4);
+  expect(events.slice(-2)).toEqual(['lost', 'joined 0,1 false']);
+  expect(member.place()).toEqual({ memberId: 'member-1', generation: 4 });
+  await member.close();
+});
+
+test('a crash loses everything and joins again, a bounded number of times in a row', async () => {
+  const fake = fakeKafka();
+  const { member, events } = await memberOf(fake, 2);
+  for (const runs of [2, 3]) {
+    fake.crash();
+    expect(events.at(-1)).toBe('lost');
+    await until(() => fake.runs.length === runs, 'it joins again');
+  }
+  fake.crash();
+  expect(events.at(-1)).toBe('group_crashed');
+  await member.close();
+});

@@ -1,0 +1,96 @@
+import type { Fault } from '../../src/fault/index.ts';
+import { OwnedPartition } from '../../src/kafka/owned-partition.ts';
+import { PartitionLane } from '../../src/kafka/partition-lane.ts';
+import { createDeferred } from './deferred.ts';
+
+function hooksWith(assigned: Promise<number> = Promise.resolve(0)) {
+  const events: string[] = [];
+  const faults: Fault[] = [];
+  const hooks = {
+    onAssigned: () => {
+      events.push('assigned');
+      return assigned;
+    },
+    onRevoked: async () => {
+      events.push('revoked');
+    },
+    open: async (from: number) => {
+      events.push(`open ${from}`);
+      return new PartitionLane({
+        topic: 't',
+        partition: 0,
+        from,
+        dense: true,
+        maxBufferedBytes: 1,
+        maxBufferedRecords: 1,
+        mayDeliver: () => true,
+        onBatch: async () => {},
+        onFault: () => {},
+        onRoom: () => {},
+      });
+    },
+    remove: (lane: PartitionLane) => {
+      events.push('removed');
+      return lane.close();
+    },
+    onFault: (fault: Fault) => {
+      faults.push(fault);
+    },
+  };
+  return { hooks, events, faults };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('starts after the revocations before it, and ends with its own', async () => {
+  const before = createDeferred();
+  const { hooks, events } = hooksWith(Promise.resolve(7));
+  const owned = new OwnedPartition(0, hooks, before.promise);
+  await turn();
+  expect(events).toEqual([]);
+  before.resolve();
+  await turn();
+  await owned.revoke();
+  await owned.revoke();
+  expect(events).toEqual(['assigned', 'open 7', 'removed', 'revoked']);
+});
+
+test('a partition lost before it started is never assigned nor revoked', async () => {
+  const before = createDeferred();
+  const { hooks, events } = hooksWith();
+  const owned = new OwnedPartition(0, hooks, before.promise);
+  const revoking = owned.revoke();
+  before.resolve();
+  await revoking;
+  expect(events).toEqual([]);
+});
+
+test('a partition lost while it restores reads nothing, and is revoked after the restore', async () => {
+  const restore = createDeferred();
+  const { hooks, events } = hooksWith(restore.promise.then(() => 3));
+  const owned = new OwnedPartition(0, hooks, Promise.resolve());
+  await turn();
+  const revoking = owned.revoke();
+  expect(owned.owned).toBe(false);
+  restore.resolve();
+  await revoking;
+  expect(events).toEqual(['assigned', 'revoked']);
+});
+
+test('a failed restore is a fault of the partition; the next one can succeed', async () => {
+  const { hooks, events, faults } = hooksWith();
+  let tries = 0;
+  const flaky = {
+    ...hooks,
+    onAssigned: async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('no snapshot');
+      return 4;
+    },
+  };
+  const owned = new OwnedPartition(0, flaky, Promise.resolve());
+  await turn();
+  expect(faults).toMatchObject([{ code: 'assign_failed', reaction: 'stop' }]);
+  await owned.restore();
+  expect(events).toEqual(['open 4']);
+});

@@ -1,0 +1,129 @@
+import type { Fault } from '../../src/fault/index.ts';
+import type { FetchedPartition } from '../../src/kafka/fetch-wire.ts';
+import { PartitionLane } from '../../src/kafka/partition-lane.ts';
+import type { RecordBatch } from '../../src/kafka/records.ts';
+import { createDeferred, until } from './deferred.ts';
+
+function fetched(
+  from: number,
+  offsets: readonly number[],
+  more: Partial<FetchedPartition> = {},
+): FetchedPartition {
+  const records = offsets.map((offset) => ({
+    offset,
+    key: null,
+    value: Buffer.alloc(10),
+    timestampMs: 0,
+  }));
+  const nextOffset = (offsets.at(-1) ?? from - 1) + 1;
+  return { partition: 0, from, records, nextOffset, highWatermark: nextOffset, ...more };
+}
+
+function laneWith(options: {
+  dense?: boolean;
+  onBatch?: (batch: RecordBatch) => Promise<void>;
+  mayDeliver?: () => boolean;
+}) {
+  const seen: number[] = [];
+  const faults: Fault[] = [];
+  const rooms: number[] = [];
+  const lane: PartitionLane = new PartitionLane({
+    topic: 't',
+    partition: 0,
+    from: 5,
+    dense: options.dense ?? true,
+    maxBufferedBytes: 1_000,
+    maxBufferedRecords: 4,
+    mayDeliver: options.mayDeliver ?? (() => true),
+    onBatch: async (batch) => {
+      seen.push(...batch.records.map((record) => record.offset));
+      await options.onBatch?.(batch);
+    },
+    onFault: (fault) => faults.push(fault),
+    onRoom: () => rooms.push(lane.position),
+  });
+  return { lane, seen, faults, rooms };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('hands batches over in order and moves its position after the handler', async () => {
+  const { lane, seen } = laneWith({});
+  lane.accept(fetched(5, [5, 6], { highWatermark: 9 }));
+  expect(lane.fetchPosition).toBe(7);
+  expect(lane.position).toBe(5);
+  lane.accept(fetched(7, [7]));
+  await settled();
+  expect(seen).toEqual([5, 6, 7]);
+  expect(lane.position).toBe(8);
+});
+
+test.each([
+  ['the first record is later than asked', [6, 7]],
+  ['a record is missing in the middle', [5, 7]],
+  ['a record comes twice', [5, 5]],
+])('a dense lane stops when %s', async (_, offsets) => {
+  const { lane, seen, faults } = laneWith({});
+  lane.accept(fetched(5, offsets));
+  lane.accept(fetched(5, [5]));
+  await settled();
+  expect(faults).toMatchObject([{ code: 'offset_gap', reaction: 'stop' }]);
+  expect(seen).toEqual([]);
+});
+
+test('a dense lane stops when the end of a batch is missing', () => {
+  const { lane, faults } = laneWith({});
+  lane.accept(fetched(5, [5, 6], { nextOffset: 9 }));
+  expect(faults).toMatchObject([{ code: 'offset_gap', facts: { expected: 7, found: 9 } }]);
+});
+
+test('a compacted lane takes gaps and passes what compaction took away', async () => {
+  const { lane, seen, faults } = laneWith({ dense: false });
+  lane.accept(fetched(5, [6, 9], { nextOffset: 12 }));
+  await settled();
+  lane.accept(fetched(12, [], { nextOffset: 20 }));
+  await settled();
+  expect(seen).toEqual([6, 9]);
+  expect(lane.position).toBe(20);
+  expect(faults).toEqual([]);
+});
+
+test('drops the answer to an older question', async () => {
+  const { lane, seen } = laneWith({});
+  lane.accept(fetched(5, [5, 6]));
+  lane.accept(fetched(5, [5, 6]));
+  await settled();
+  expect(seen).toEqual([5, 6]);
+});
+
+test('is full at its limit and says when it has room again', async () => {
+  const slow = createDeferred();
+  const { lane, rooms } = laneWith({ onBatch: () => slow.promise });
+  lane.accept(fetched(5, [5, 6]));
+  expect(lane.hasRoom()).toBe(true);
+  lane.accept(fetched(7, [7, 8]));
+  expect(lane.hasRoom()).toBe(false);
+  slow.resolve();
+  await settled();
+  expect(lane.hasRoom()).toBe(true);
+  expect(rooms).toHaveLength(1);
+});
+
+test('starts no batch after close or while ownership is in doubt, and waits for the running one', async () => {
+  const slow = createDeferred();
+  let owned = true;
+  const { lane, seen } = laneWith({ onBatch: () => slow.promise, mayDeliver: () => owned });
+  lane.accept(fetched(5, [5]));
+  await until(() => seen.length === 1, 'a batch runs');
+  lane.accept(fetched(6, [6]));
+  owned = false;
+  let closed = false;
+  const closing = lane.close().then(() => {
+    closed = true;
+  });
+  await settled();
+  expect(closed).toBe(false);
+  slow.resolve();
+  await closing;
+  expect(seen).toEqual([5]);
+});

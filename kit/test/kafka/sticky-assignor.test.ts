@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import {
+  assign,
+  type MemberClaim,
+  parseClaim,
+  stickyAssignor,
+} from '../../src/kafka/sticky-assignor.ts';
+
+/** Members with any claims: overlapping, doubled, out of range. */
+const members: fc.Arbitrary<MemberClaim[]> = fc.uniqueArray(
+  fc.record({
+    memberId: fc.string({ minLength: 1, maxLength: 4 }),
+    instance: fc.constant(''),
+    generation: fc.integer({ min: -1, max: 3 }),
+    owned: fc.array(fc.integer({ min: -1, max: 40 }), { maxLength: 40 }),
+  }),
+  { selector: (member) => member.memberId, minLength: 1, maxLength: 9 },
+);
+
+const partitionCounts = fc.integer({ min: 0, max: 36 });
+
+function holdingOf(claims: readonly MemberClaim[], partitionCount: number): Map<number, string> {
+  const holding = new Map<number, string>();
+  const oldestFirst = [...claims].sort(
+    (a, b) => a.generation - b.generation || (a.memberId < b.memberId ? 1 : -1),
+  );
+  for (const { memberId, owned } of oldestFirst)
+    for (const partition of owned)
+      if (partition >= 0 && partition < partitionCount) holding.set(partition, memberId);
+  return holding;
+}
+
+/** The most partitions that any balanced assignment can leave where they are: tries every choice of the larger shares. */
+function mostThatCanStay(claims: readonly MemberClaim[], partitionCount: number): number {
+  const holding = [...holdingOf(claims, partitionCount).values()];
+  const sizes = claims.map(
+    ({ memberId }) => holding.filter((holder) => holder === memberId).length,
+  );
+  const base = Math.floor(partitionCount / claims.length);
+  const larger = partitionCount % claims.length;
+  let best = 0;
+  for (let choice = 0; choice < 2 ** claims.length; choice += 1) {
+    const chosen = sizes.map((_, index) => Math.floor(choice / 2 ** index) % 2);
+    if (chosen.reduce((sum, one) => sum + one, 0) !== larger) continue;
+    const stay = sizes.reduce(
+      (sum, size, index) => sum + Math.min(size, base + (chosen[index] ?? 0)),
+      0,
+    );
+    best = Math.max(best, stay);
+  }
+  return best;
+}
+
+test('gives every partition to exactly one member, in shares that differ by one at most', () => {
+  fc.assert(
+    fc.property(members, partitionCounts, (claims, partitionCount) => {
+      const assignment = assign(claims, partitionCount);
+      const given = [...assignment.values()].flat().sort((a, b) => a - b);
+      expect(given).toEqual(Array.from({ length: partitionCount }, (_, partition) => partition));
+      const sizes = [...assignment.values()].map((own) => own.length);
+      expect(sizes).toHaveLength(claims.length);
+      expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+    }),
+  );
+});
+
+test('moves no partition that could stay', () => {
+  fc.assert(
+    fc.property(members, partitionCounts, (claims, partitionCount) => {
+      const holding = holdingOf(claims, partitionCount);
+      let stayed = 0;
+      for (const [memberId, own] of assign(claims, partitionCount))
+        for (const partition of own) if (holding.get(partition) === memberId) stayed += 1;
+      expect(stayed).toBe(mostThatCanStay(claims, partitionCount));
+    }),
+  );
+});
+
+test('does not depend on the order of members or claims, and is its own fixed point', () => {
+  fc.assert(
+    fc.property(members, partitionCounts, (claims, partitionCount) => {
+      const once = assign(claims, partitionCount);
+      const turned = [...claims]
+        .reverse()
+        .map((claim) => ({ ...claim, owned: [...claim.owned].reverse() }));
+      expect([...assign(turned, partitionCount)].sort()).toEqual([...once].sort());
+      const settled = claims.map((claim) => ({
+        ...claim,
+        generation: 9,
+        owned: once.get(claim.memberId) ?? [],
+      }));
+      expect([...assign(settled, partitionCount)].sort()).toEqual([...once].sort());
+    }),
+  );
+});
+
+test('a member with an older generation loses what two members claim', () => {
+  const zombie = { memberId: 'a', instance: '', generation: 3, owned: [0, 1] };
+  const owner = { memberId: 'b', instance: '', generation: 4, owned: [0, 1] };
+  expect(assign([zombie, owner], 2).get('b')).toEqual([0]);
+  expect(assign([zombie, owner], 4).get('b')).toEqual([0, 1]);
+});
+
+test('carries the claims through kafkajs and back', async () => {
+  const claim = { instance: 'pod-1', generation: 7, owned: [2, 5] };
+  const assignor = stickyAssignor({
+    topic: 'orders',
+    present: () => claim,
+    partitionCount: () => 8,
+  });
+  const { metadata } = assignor.protocol({ topics: ['orders'] });
+  expect(parseClaim('m', metadata)).toEqual({ memberId: 'm', ...claim });
+  expect(parseClaim('m', Buffer.from('nonsense'))).toEqual({
+    memberId: 'm',
+    instance: '',
+    generation: -1,
+    owned: [],
+  });
+  expect(
+    await assignor.assign({
+      members: [{ memberId: 'm', memberMetadata: metadata }],
+      topics: ['orders'],
+    }),
+  ).toHaveLength(1);
+});

@@ -1,0 +1,137 @@
+import { Fault } from '../../src/fault/index.ts';
+import { LedgerFold, orphanMarginMs, orphansPerCallMax } from '../../src/ledger/index.ts';
+import { orderOf, walletOf } from './history.ts';
+
+const wallet = walletOf(1);
+const piece = { partition: 0, clockMs: 1_000, bookAgeLimitMs: 2_000, answered: [], moves: [] };
+const hold = { wallet, amountMicro: 60, partition: 0, acceptedAtMs: 1_000 };
+
+function openWith(freeMicro: number): LedgerFold {
+  const ledger = new LedgerFold();
+  ledger.applyTransfers({
+    fromOffset: 0,
+    toOffset: 1,
+    transfers: [{ transferId: '0x01', wallet, amountMicro: freeMicro }],
+  });
+  ledger.setReady(1);
+  return ledger;
+}
+
+describe('the ledger fold', () => {
+  test('reserves nothing before it is ready', () => {
+    const ledger = new LedgerFold();
+    expect(ledger.reserve({ ...hold, orderId: orderOf(1) }).outcome).toBe('not_ready');
+  });
+
+  test('reserves no more than is free', () => {
+    const ledger = openWith(100);
+    expect(ledger.reserve({ ...hold, orderId: orderOf(1) })).toEqual({
+      outcome: 'reserved',
+      generation: 1,
+    });
+    expect(ledger.reserve({ ...hold, orderId: orderOf(2) }).outcome).toBe('insufficient');
+    expect(ledger.balance(wallet).availableMicro).toBe(40);
+  });
+
+  test('holds once for the same pending order', () => {
+    const ledger = openWith(100);
+    ledger.reserve({ ...hold, orderId: orderOf(1) });
+    expect(ledger.reserve({ ...hold, orderId: orderOf(1) }).outcome).toBe('already');
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
+  });
+
+  test('takes an order without money even when nothing is free', () => {
+    const ledger = openWith(0);
+    expect(ledger.reserve({ ...hold, amountMicro: 0, orderId: orderOf(1) }).outcome).toBe(
+      'reserved',
+    );
+  });
+
+  test('turns a reservation into what the log says', () => {
+    const ledger = openWith(100);
+    ledger.reserve({ ...hold, orderId: orderOf(1) });
+    const moves = [{ wallet, freeMicro: -60, heldMicro: 60 }];
+    ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, answered: [orderOf(1)], moves });
+    expect(ledger.balance(wallet)).toEqual({
+      freeMicro: 40,
+      heldMicro: 60,
+      pendingMicro: 0,
+      availableMicro: 40,
+    });
+  });
+
+  test('changes nothing when a piece is repeated and refuses one that overlaps or leaves a gap', () => {
+    const ledger = openWith(100);
+    const moves = [{ wallet, freeMicro: -10, heldMicro: 10 }];
+    const first = { ...piece, fromOffset: 0, toOffset: 3, moves };
+    expect(ledger.applyExecutions(first)).toBe('applied');
+    expect(ledger.applyExecutions(first)).toBe('repeated');
+    expect(ledger.applyExecutions({ ...first, fromOffset: 1, toOffset: 2 })).toBe('repeated');
+    for (const [fromOffset, toOffset] of [
+      [2, 4],
+      [0, 4],
+      [4, 5],
+    ] as const)
+      expect(() => ledger.applyExecutions({ ...first, fromOffset, toOffset })).toThrow(Fault);
+    expect(ledger.balance(wallet).freeMicro).toBe(90);
+    expect(ledger.mark('executions', 0)).toBe(3);
+  });
+
+  test('adds a transfer that the log repeats once', () => {
+    const ledger = openWith(100);
+    const transfers = [
+      { transferId: '0x02', wallet, amountMicro: 5 },
+      { transferId: '0x02', wallet, amountMicro: 5 },
+      { transferId: '0x01', wallet, amountMicro: 100 },
+    ];
+    ledger.applyTransfers({ fromOffset: 1, toOffset: 4, transfers });
+    expect(ledger.balance(wallet).freeMicro).toBe(105);
+  });
+
+  test('releases a hold only once the clock proves that its order can never be booked', () => {
+    const ledger = openWith(100);
+    ledger.reserve({ ...hold, orderId: orderOf(1) });
+    const lastMs = hold.acceptedAtMs + piece.bookAgeLimitMs + orphanMarginMs;
+    ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, clockMs: lastMs });
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
+    ledger.applyExecutions({
+      ...piece,
+      partition: 1,
+      fromOffset: 0,
+      toOffset: 1,
+      clockMs: lastMs + 1,
+    });
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
+    ledger.applyExecutions({ ...piece, fromOffset: 1, toOffset: 2, clockMs: lastMs + 1 });
+    expect(ledger.balance(wallet).pendingMicro).toBe(0);
+  });
+
+  test('releases no more orphans at once than the limit', () => {
+    const ledger = openWith(10_000);
+    for (let order = 0; order < orphansPerCallMax + 3; order += 1)
+      ledger.reserve({ ...hold, amountMicro: 1, orderId: orderOf(order) });
+    ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, clockMs: 1_000_000 });
+    expect(ledger.balance(wallet).pendingMicro).toBe(3);
+  });
+
+  test('refuses a balance beyond 2^53 and stays as it was', () => {
+    const ledger = openWith(Number.MAX_SAFE_INTEGER);
+    const moves = [
+      { wallet: walletOf(2), freeMicro: 1, heldMicro: 0 },
+      { wallet, freeMicro: 1, heldMicro: 0 },
+    ];
+    expect(() => ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, moves })).toThrow(
+      'ledger_overflow',
+    );
+    expect(ledger.balance(walletOf(2)).freeMicro).toBe(0);
+    expect(ledger.mark('executions', 0)).toBe(0);
+  });
+
+  test('gives a cancelled reservation back once', () => {
+    const ledger = openWith(100);
+    ledger.reserve({ ...hold, orderId: orderOf(1) });
+    expect(ledger.cancelReservation(orderOf(1))).toBe(true);
+    expect(ledger.cancelReservation(orderOf(1))).toBe(false);
+    expect(ledger.balance(wallet).pendingMicro).toBe(0);
+  });
+});

@@ -1,0 +1,110 @@
+import {
+  conditionIdFromBytes,
+  type OrderId,
+  orderIdFromBytes,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
+import type { ExecutionsPiece, Move, Reservation, TransfersPiece } from '../../src/ledger/index.ts';
+
+export function walletOf(index: number): WalletAddress {
+  return walletFromBytes(bytesOf(20, index));
+}
+
+export function orderOf(index: number): OrderId {
+  return orderIdFromBytes(bytesOf(32, index));
+}
+
+export function transferOf(index: number): string {
+  return conditionIdFromBytes(bytesOf(32, index));
+}
+
+function bytesOf(size: number, index: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  bytes.writeUInt32BE(index, size - 4);
+  return bytes;
+}
+
+/** Mulberry32: the same seed, the same history. */
+function seeded(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+export type Step =
+  | { readonly kind: 'reserve'; readonly reservation: Reservation }
+  | { readonly kind: 'cancel'; readonly orderId: OrderId }
+  | { readonly kind: 'executions'; readonly piece: ExecutionsPiece }
+  | { readonly kind: 'transfers'; readonly piece: TransfersPiece };
+
+const partitions = 2;
+const wallets = 4;
+
+/** Reservations, answers, repetitions, gaps, overlaps and orphans in a random order. */
+export class History {
+  readonly #next: (below: number) => number;
+  readonly #ends = [0, 0];
+  #transfersEnd = 0;
+  #clockMs = 100_000;
+
+  constructor(seed: number) {
+    this.#next = seeded(seed);
+  }
+
+  step(): Step {
+    this.#clockMs += this.#next(400);
+    const dice = this.#next(10);
+    if (dice < 5) return { kind: 'reserve', reservation: this.#reservation() };
+    if (dice < 6) return { kind: 'cancel', orderId: orderOf(this.#next(60)) };
+    if (dice < 9) return { kind: 'executions', piece: this.#executions() };
+    return { kind: 'transfers', piece: this.#transfers() };
+  }
+
+  #reservation(): Reservation {
+    return {
+      orderId: orderOf(this.#next(60)),
+      wallet: walletOf(this.#next(wallets)),
+      amountMicro: this.#next(200),
+      partition: this.#next(partitions),
+      acceptedAtMs: this.#clockMs - this.#next(2_000),
+    };
+  }
+
+  #executions(): ExecutionsPiece {
+    const partition = this.#next(partitions);
+    const span = this.#span(this.#ends[partition] ?? 0);
+    if (span.follows) this.#ends[partition] = span.toOffset;
+    const moves: Move[] = Array.from({ length: this.#next(4) }, () => ({
+      wallet: walletOf(this.#next(wallets)),
+      freeMicro: this.#next(100) - 50,
+      heldMicro: this.#next(100) - 50,
+    }));
+    const answered = Array.from({ length: this.#next(5) }, () => orderOf(this.#next(60)));
+    return { ...span, partition, clockMs: this.#clockMs, bookAgeLimitMs: 2_000, answered, moves };
+  }
+
+  #transfers(): TransfersPiece {
+    const span = this.#span(this.#transfersEnd);
+    if (span.follows) this.#transfersEnd = span.toOffset;
+    const transfers = Array.from({ length: span.toOffset - span.fromOffset }, () => ({
+      transferId: transferOf(this.#next(40)),
+      wallet: walletOf(this.#next(wallets)),
+      amountMicro: this.#next(1_000),
+    }));
+    return { ...span, transfers };
+  }
+
+  /** Mostly what follows; sometimes what came before, an overlap or a gap. */
+  #span(end: number): { fromOffset: number; toOffset: number; follows: boolean } {
+    const length = 1 + this.#next(3);
+    const dice = this.#next(8);
+    if (dice > 2 || end < 5) return { fromOffset: end, toOffset: end + length, follows: true };
+    const fromOffset = dice === 0 ? end - 4 : dice === 1 ? end - 1 : end + 1;
+    return { fromOffset, toOffset: fromOffset + length, follows: false };
+  }
+}

@@ -1,0 +1,165 @@
+import { redisKeys } from '@pm/schemas';
+import { Fault } from '../../src/fault/index.ts';
+import { type Ledger, LedgerFold, ledgerCallItemsMax, openLedger } from '../../src/ledger/index.ts';
+import { silentLog } from '../../src/log/index.ts';
+import { openRedis, type RedisClient } from '../../src/redis/index.ts';
+import { History, orderOf, type Step, transferOf, walletOf } from './history.ts';
+
+const url = process.env['PM_TEST_REDIS'];
+const keys = redisKeys('ledger-test');
+let redis: RedisClient;
+let ledger: Ledger;
+
+beforeAll(() => {
+  if (url === undefined) throw new Error('PM_TEST_REDIS is missing: these tests need a Redis');
+  redis = openRedis({ url, log: silentLog });
+});
+
+/** Other suites share this Redis: only our own keys go. */
+async function clear(): Promise<void> {
+  const left = await redis.keys('ledger-test:*');
+  if (left.length > 0) await redis.del(...left);
+}
+
+beforeEach(async () => {
+  await clear();
+  ledger = openLedger(redis, keys);
+});
+
+afterAll(() => redis?.quit());
+
+/** What a step answers, faults included. */
+async function answer(run: () => unknown): Promise<unknown> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof Fault) return error.code;
+    throw error;
+  }
+}
+
+function take(on: Ledger | LedgerFold, step: Step): unknown {
+  switch (step.kind) {
+    case 'reserve':
+      return on.reserve(step.reservation);
+    case 'cancel':
+      return on.cancelReservation(step.orderId);
+    case 'executions':
+      return on.applyExecutions(step.piece);
+    case 'transfers':
+      return on.applyTransfers(step.piece);
+  }
+}
+
+async function expectSame(fold: LedgerFold): Promise<void> {
+  for (let wallet = 0; wallet < 4; wallet += 1)
+    expect(await ledger.balance(walletOf(wallet))).toEqual(fold.balance(walletOf(wallet)));
+  for (const partition of [0, 1])
+    expect(await ledger.mark('executions', partition)).toBe(fold.mark('executions', partition));
+  expect(await ledger.mark('transfers', 0)).toBe(fold.mark('transfers', 0));
+  expect(await ledger.state()).toEqual(fold.state());
+}
+
+describe('the ledger in Redis', () => {
+  test('agrees with the fold in random histories of holds, answers, repetitions, gaps and orphans', async () => {
+    for (let seed = 1; seed <= 8; seed += 1) {
+      await clear();
+      const fold = new LedgerFold();
+      const history = new History(seed);
+      for (let count = 0; count < 400; count += 1) {
+        if (count === 20) {
+          await ledger.setReady(seed);
+          fold.setReady(seed);
+        }
+        const step = history.step();
+        expect(await answer(() => take(ledger, step))).toEqual(
+          await answer(() => take(fold, step)),
+        );
+        if (count % 40 === 39) await expectSame(fold);
+      }
+      await expectSame(fold);
+    }
+  });
+
+  test('applies a record beyond the limit of one call in parts, each part once', async () => {
+    const count = ledgerCallItemsMax + 500;
+    const moves = Array.from({ length: count }, (_, index) => ({
+      wallet: walletOf(index),
+      freeMicro: index,
+      heldMicro: -index,
+    }));
+    const answered = Array.from({ length: count }, (_, index) => orderOf(index));
+    const piece = {
+      partition: 3,
+      fromOffset: 0,
+      toOffset: 1,
+      clockMs: 0,
+      bookAgeLimitMs: 0,
+      answered,
+      moves,
+    };
+    await expect(ledger.applyExecutions({ ...piece, toOffset: 2 })).rejects.toThrow(
+      'ledger_batch_too_large',
+    );
+    // As if the process had died behind the first part.
+    await ledger.applyExecutions(piece);
+    await redis.hset(keys.ledgerMarks, 'executions:3', 0, 'executions:3:part', '2/3');
+    expect(await ledger.applyExecutions(piece)).toBe('applied');
+    expect(await ledger.applyExecutions(piece)).toBe('repeated');
+    expect((await ledger.balance(walletOf(count - 1))).freeMicro).toBe(count - 1);
+    expect(await ledger.mark('executions', 3)).toBe(1);
+  });
+
+  test('takes nothing else while a record is applied in parts', async () => {
+    await redis.hset(keys.ledgerMarks, 'executions:3:part', '1/3');
+    const piece = {
+      partition: 3,
+      fromOffset: 0,
+      toOffset: 1,
+      clockMs: 0,
+      bookAgeLimitMs: 0,
+      answered: [],
+      moves: [],
+    };
+    await expect(ledger.applyExecutions(piece)).rejects.toThrow('ledger_gap');
+  });
+
+  test('applies many transfers in bounded calls', async () => {
+    const count = ledgerCallItemsMax * 2 + 10;
+    const transfers = Array.from({ length: count }, (_, index) => ({
+      transferId: transferOf(index),
+      wallet: walletOf(index % 4),
+      amountMicro: 1_000_000_000_000_000,
+    }));
+    const few = transfers.slice(0, 20);
+    expect(await ledger.applyTransfers({ fromOffset: 0, toOffset: 20, transfers: few })).toBe(
+      'applied',
+    );
+    expect((await ledger.balance(walletOf(0))).freeMicro).toBe(5_000_000_000_000_000);
+    const small = transfers.map((one) => ({ ...one, amountMicro: 1 }));
+    await ledger.applyTransfers({ fromOffset: 20, toOffset: 20 + count, transfers: small });
+    expect(await ledger.mark('transfers', 0)).toBe(20 + count);
+  });
+
+  test('refuses a balance beyond 2^53 before it writes anything', async () => {
+    const max = Number.MAX_SAFE_INTEGER;
+    const transfers = [{ transferId: transferOf(1), wallet: walletOf(1), amountMicro: max }];
+    await ledger.applyTransfers({ fromOffset: 0, toOffset: 1, transfers });
+    const moves = [
+      { wallet: walletOf(2), freeMicro: 1, heldMicro: 0 },
+      { wallet: walletOf(1), freeMicro: 1, heldMicro: 0 },
+    ];
+    const piece = {
+      partition: 0,
+      fromOffset: 0,
+      toOffset: 1,
+      clockMs: 0,
+      bookAgeLimitMs: 0,
+      answered: [],
+      moves,
+    };
+    await expect(ledger.applyExecutions(piece)).rejects.toThrow('ledger_overflow');
+    expect((await ledger.balance(walletOf(2))).freeMicro).toBe(0);
+    expect((await ledger.balance(walletOf(1))).freeMicro).toBe(max);
+  });
+});

@@ -1,0 +1,75 @@
+import { Fault } from '@pm/kit/fault';
+import { openMetrics } from '@pm/kit/metrics';
+
+describe('metrics', () => {
+  test('counts, sets and observes under the labels of the service', async () => {
+    const metrics = openMetrics('matcher');
+    const orders = metrics.counter({
+      name: 'pm_orders_total',
+      help: 'Orders.',
+      labels: ['outcome'],
+    });
+    const lag = metrics.gauge({ name: 'pm_lag_records', help: 'Lag.' });
+    const took = metrics.histogram({ name: 'pm_took_seconds', help: 'Took.', buckets: [0.1, 1] });
+    orders.add(2, { outcome: 'placed' });
+    orders.add(1, { outcome: 'placed' });
+    lag.set(7);
+    took.observe(0.5);
+    const text = await metrics.text();
+    expect(text).toContain('pm_orders_total{outcome="placed",service="matcher"} 3');
+    expect(text).toContain('pm_lag_records{service="matcher"} 7');
+    expect(text).toMatch(/pm_took_seconds_bucket\{le="1",service="matcher"\} 1/);
+    expect(metrics.contentType).toContain('text/plain');
+  });
+
+  test('reads a gauge at each scrape', async () => {
+    const metrics = openMetrics('matcher');
+    let value = 1;
+    metrics.gauge({ name: 'pm_open_orders', help: 'Open orders.', read: () => value });
+    value = 41;
+    expect(await metrics.text()).toContain('pm_open_orders{service="matcher"} 41');
+  });
+
+  test('has the metrics of the process', async () => {
+    const text = await openMetrics('matcher').text();
+    for (const name of ['process_cpu_seconds_total', 'resident_memory', 'eventloop_lag']) {
+      expect(text).toContain(name);
+    }
+  });
+
+  test('shows a counter without labels from the start, as zero', async () => {
+    const metrics = openMetrics('matcher');
+    metrics.counter({ name: 'pm_skipped_total', help: 'Skipped.' });
+    expect(await metrics.text()).toContain('pm_skipped_total{service="matcher"} 0');
+  });
+
+  test('counts label sets beyond the limit together', async () => {
+    const metrics = openMetrics('matcher');
+    const counter = metrics.counter({ name: 'pm_x_total', help: 'X.', labels: ['id'] });
+    for (let id = 0; id < 2_100; id += 1) counter.add(1, { id });
+    counter.add(1, { id: 0 });
+    const text = await metrics.text();
+    expect(text).toContain('pm_x_total{id="other",service="matcher"} 100');
+    expect(text).toContain('pm_x_total{id="0",service="matcher"} 2');
+    expect(text).not.toContain('id="2050"');
+  });
+
+  test.each([
+    ['a name without pm_', { name: 'orders_total', help: 'Orders.' }],
+    ['a name in camel case', { name: 'pm_ordersTotal', help: 'Orders.' }],
+    ['a help that is no sentence', { name: 'pm_orders_total', help: 'Orders' }],
+  ])('refuses %s', (_, options) => {
+    expect(() => openMetrics('matcher').counter(options)).toThrow(Fault);
+  });
+
+  test('refuses two metrics of one name', () => {
+    const metrics = openMetrics('matcher');
+    metrics.counter({ name: 'pm_x_total', help: 'X.' });
+    expect(() => metrics.counter({ name: 'pm_x_total', help: 'X.' })).toThrow(/already/);
+  });
+
+  test('refuses a gauge that is read and has labels', () => {
+    const options = { name: 'pm_x', help: 'X.', labels: ['a'], read: () => 1 } as const;
+    expect(() => openMetrics('matcher').gauge(options)).toThrow(Fault);
+  });
+});

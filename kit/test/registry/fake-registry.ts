@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A registry in a few lines: the calls our client makes, answered as Confluent's API says. */
+export class FakeRegistry {
+  readonly requests: string[] = [];
+  readonly levels = new Map<string, string>();
+  readonly schemas = new Map<number, string>();
+  /** Answers to give first, whatever is asked. */
+  readonly failures: number[] = [];
+  /** Subjects whose new version is incompatible. */
+  readonly incompatible = new Set<string>();
+  authorization: string | null = null;
+  readonly #ids = new Map<string, number>();
+  readonly #server: Server;
+
+  constructor() {
+    this.#server = createServer(async (request, response) => {
+      const body = await textOf(request);
+      this.authorization = request.headers.authorization ?? null;
+      const [status, answer] = this.#answer(request, body);
+      response.writeHead(status, { 'content-type': 'application/vnd.schemaregistry.v1+json' });
+      response.end(JSON.stringify(answer));
+    });
+  }
+
+  /** Its base, with a path as Apicurio has one. */
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/apis/ccompat/v7`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Stores a schema without a subject and gives its id. */
+  store(schema: unknown): number {
+    const text = typeof schema === 'string' ? schema : JSON.stringify(schema);
+    const id = this.#ids.get(text) ?? this.#ids.size + 1;
+    this.#ids.set(text, id);
+    this.schemas.set(id, text);
+    return id;
+  }
+
+  #answer(request: IncomingMessage, body: string): [number, unknown] {
+    const path = decodeURIComponent((request.url ?? '').replace('/apis/ccompat/v7', ''));
+    this.requests.push(`${request.method} ${path}`);
+    const failure = this.failures.shift();
+    if (failure !== undefined) return [failure, { error_code: failure, message: 'told to fail' }];
+    const [, kind, name = ''] = path.split('/');
+    if (kind === 'config') return this.#config(request.method ?? '', name, body);
+    if (kind === 'subjects') return this.#register(name, body);
+    const schema = this.schemas.get(Number(path.split('/')[3]));
+    return schema === undefined ? [404, { error_code: 40403 }] : [200, { schema }];
+  }
+
+  #config(method: string, subject: string, body: string): [number, unknown] {
+    if (method === 'PUT') this.levels.set(subject, JSON.parse(body).compatibility);
+    const level = this.levels.get(subject);
+    if (level === undefined) return [404, { error_code: 40408, message: 'no level' }];
+    return [200, { compatibilityLevel: level }];
+  }
+
+  #register(subject: string, body: string): [number, unknown] {
+    if (this.incompatible.has(subject)) return [409, { error_code: 409, message: 'incompatible' }];
+    return [200, { id: this.store(JSON.parse(body).schema) }];
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,196 @@
+import { createHmac } from 'node:crypto';
+import {
+  apiKeyBytes,
+  type Credential,
+  hexBytes,
+  parseWalletAddress,
+  type WalletAddress,
+} from '@pm/schemas';
+import {
+  claimsKey,
+  deriveKey,
+  isSignedBy,
+  KeyDirectory,
+  openKeyVerifier,
+  readKeyClaim,
+  signedPaths,
+} from '../../src/walletauth/index.ts';
+
+const serverSecret = Buffer.alloc(32, 7);
+const wallet = parseWalletAddress(`0x${'12'.repeat(20)}`) as WalletAddress;
+const other = parseWalletAddress(`0x${'34'.repeat(20)}`) as WalletAddress;
+const nowMs = 1_782_753_357_000;
+const key = deriveKey(serverSecret, { wallet, nonce: '0' });
+const noBytes = Buffer.alloc(0);
+
+const credential = (changes: Partial<Credential> = {}): Credential => ({
+  apiKey: apiKeyBytes(key.apiKey),
+  wallet: hexBytes(wallet),
+  nonce: '0',
+  active: true,
+  createdAtMs: 1,
+  revokedAtMs: 0,
+  ...changes,
+});
+
+function open(changes: Partial<Credential> = {}) {
+  const keys = new KeyDirectory();
+  keys.apply(credential(changes));
+  return openKeyVerifier({ keys, serverSecret, freshnessMs: 300_000, nowMs: () => nowMs });
+}
+
+interface Signing {
+  readonly url?: string;
+  readonly path?: string;
+  readonly timestamp?: string;
+  readonly body?: Buffer;
+  readonly encoding?: 'base64' | 'base64url' | 'hex';
+}
+
+function signed({
+  url = '/data/trades?market=1',
+  path = '/data/trades',
+  timestamp = '1782753357',
+  body = noBytes,
+  encoding = 'base64',
+}: Signing = {}) {
+  const signature = createHmac('sha256', key.secret)
+    .update(`${timestamp}GET${path}`)
+    .update(body)
+    .digest(encoding);
+  const headers: Record<string, string> = {
+    service_address: wallet,
+    service_api_key: key.apiKey,
+    service_passphrase: key.passphrase,
+    service_timestamp: timestamp,
+    service_signature: signature,
+  };
+  return { method: 'GET', url, headers, body };
+}
+
+describe('the proof of an API key', () => {
+  it('knows the published vector', () => {
+    const digest = Buffer.from('ZwAdJKvoYRlEKDkNMwd5BuwNNtg93kNaR_oU2HrfVvc=', 'base64url');
+    const request = { method: 'test-sign', url: '/orders', body: Buffer.from('{"hash": "0x123"}') };
+    expect(isSignedBy(Buffer.alloc(32), { timestamp: '1000000', digest }, request)).toBe(true);
+  });
+
+  it.each<[string, Signing]>([
+    ['padded base64', {}],
+    ['base64url', { encoding: 'base64url' }],
+    ['hex', { encoding: 'hex' }],
+    ['milliseconds', { timestamp: '1782753357123' }],
+    ['a mount in the path', { url: '/clob/data/trades', path: '/clob/data/trades' }],
+    ['a mount left out', { url: '/clob/data/trades?x=1' }],
+    ['the query too', { path: '/data/trades?market=1' }],
+    ['the edge of the window', { timestamp: String(1_782_753_357 - 300) }],
+  ])('takes %s', (_title, signing) => {
+    expect(open()(signed(signing))).toEqual({ apiKey: key.apiKey, wallet });
+  });
+
+  it('takes a body whose quotes were signed as double quotes', () => {
+    const request = signed({ body: Buffer.from('{"a":"it"s"}') });
+    expect(open()({ ...request, body: Buffer.from(`{'a':'it's'}`) })).not.toBeNull();
+  });
+
+  it('takes any case of the address', () => {
+    const request = signed();
+    const headers = {
+      ...request.headers,
+      service_address: wallet.toUpperCase().replace('0X', '0x'),
+    };
+    expect(open()({ ...request, headers })).not.toBeNull();
+  });
+
+  it.each([
+    'service_address',
+    'service_api_key',
+    'service_passphrase',
+    'service_timestamp',
+    'service_signature',
+  ])('refuses without %s', (name) => {
+    const { [name]: _left, ...headers } = signed().headers;
+    expect(open()({ ...signed(), headers })).toBeNull();
+  });
+
+  it.each<[string, Record<string, string | string[]>]>([
+    ['another wallet', { service_address: other }],
+    ['another key', { service_api_key: '00000000-0000-4000-8000-000000000000' }],
+    ['another passphrase', { service_passphrase: '0'.repeat(64) }],
+    ['another time', { service_timestamp: '1782753358' }],
+    ['a repeated header', { service_address: [wallet, wallet] }],
+    ['another digest', { service_signature: Buffer.alloc(32).toString('base64') }],
+    ['no digest', { service_signature: 'abc' }],
+    ['a hexadecimal time', { service_timestamp: '0x5' }],
+  ])('refuses %s', (_title, changes) => {
+    const request = signed();
+    expect(open()({ ...request, headers: { ...request.headers, ...changes } })).toBeNull();
+  });
+
+  it('refuses what is too old, too new, of another method or path', () => {
+    expect(open()(signed({ timestamp: String(1_782_753_357 - 301) }))).toBeNull();
+    expect(open()(signed({ timestamp: String(1_782_753_357 + 301) }))).toBeNull();
+    expect(open()({ ...signed(), method: 'POST' })).toBeNull();
+    expect(open()({ ...signed(), url: '/data/order/1' })).toBeNull();
+  });
+
+  it('refuses a revoked key and one that moved to another wallet', () => {
+    expect(open({ active: false })(signed())).toBeNull();
+    expect(open({ wallet: hexBytes(other) })(signed())).toBeNull();
+  });
+});
+
+describe('a listed key', () => {
+  it('that the server’s secret does not derive proves nothing', () => {
+    const foreign = '00000000-0000-4000-8000-000000000001';
+    const request = signed();
+    const headers = { ...request.headers, service_api_key: foreign };
+    const verify = open({ apiKey: apiKeyBytes(foreign as typeof key.apiKey) });
+    expect(verify({ ...request, headers })).toBeNull();
+  });
+
+  it('is looked up anew with each request: revoked, made again, deleted', () => {
+    const keys = new KeyDirectory();
+    const verify = openKeyVerifier({ keys, serverSecret, freshnessMs: 1_000, nowMs: () => nowMs });
+    expect(verify(signed())).toBeNull();
+    keys.apply(credential());
+    expect([verify(signed()), verify(signed())]).not.toContain(null);
+    keys.apply(credential({ active: false, revokedAtMs: 2 }));
+    expect(verify(signed())).toBeNull();
+    keys.apply(credential({ createdAtMs: 3 }));
+    expect(verify(signed())).not.toBeNull();
+    keys.forget(key.apiKey);
+    expect(verify(signed())).toBeNull();
+    expect(keys.keysOf(wallet).has(key.apiKey)).toBe(true);
+  });
+});
+
+describe('claims', () => {
+  it('are made by any of the five headers', () => {
+    expect(claimsKey({ host: 'x' })).toBe(false);
+    expect(claimsKey({ service_timestamp: '1' })).toBe(true);
+    expect(readKeyClaim({ service_timestamp: '1' })).toBeNull();
+  });
+
+  it('are tried without the mount and with the query', () => {
+    expect(signedPaths('/clob/data/trades?x=1')).toEqual([
+      '/clob/data/trades',
+      '/data/trades',
+      '/clob/data/trades?x=1',
+    ]);
+    expect(signedPaths('/data/trades')).toEqual(['/data/trades']);
+  });
+});
+
+describe('the directory of keys', () => {
+  it('knows all keys a wallet ever had', () => {
+    const keys = new KeyDirectory();
+    const second = deriveKey(serverSecret, { wallet, nonce: '1' });
+    keys.apply(credential({ active: false }));
+    keys.apply(credential({ apiKey: apiKeyBytes(second.apiKey), nonce: '1' }));
+    expect([...keys.keysOf(wallet)]).toEqual([key.apiKey, second.apiKey]);
+    expect(keys.keysOf(other).size).toBe(0);
+    expect(keys.find(key.apiKey)).toMatchObject({ active: false, nonce: '0' });
+    expect(keys.size).toBe(2);
+  });
+});

@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { headers as names } from '@pm/schemas';
+import { isSignedBy, readWalletClaim } from '../../src/walletauth/index.ts';
+
+const file = join(__dirname, '../../../../shared/data/signature-vectors.json');
+
+interface Vectors {
+  readonly l1_clob_auth: readonly {
+    readonly message: { address: string; timestamp: string; nonce: number };
+    readonly signature: string;
+  }[];
+  readonly l2_hmac: readonly {
+    readonly secret: string;
+    readonly timestamp: string;
+    readonly method: string;
+    readonly path: string;
+    readonly body: string;
+    readonly signature: string;
+  }[];
+}
+
+/** The published vectors; null, said in one line, when they are not beside this repository. */
+function readVectors(): Vectors | null {
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Vectors;
+  process.stderr.write(`NOT RUN: published HMAC vectors, because ${file} is absent\n`);
+  return null;
+}
+
+const vectors = readVectors();
+const given = vectors === null ? it.skip : it;
+
+describe('published vectors', () => {
+  given('every HMAC of a request is proven, and of no other body', () => {
+    expect(vectors?.l2_hmac.length).toBeGreaterThan(0);
+    for (const vector of vectors?.l2_hmac ?? []) {
+      const digest = Buffer.from(vector.signature, 'base64url');
+      const claim = { timestamp: vector.timestamp, digest };
+      const request = { method: vector.method, url: vector.path, body: Buffer.from(vector.body) };
+      const secret = Buffer.from(vector.secret, 'base64url');
+      expect(isSignedBy(secret, claim, request)).toBe(true);
+      const other = { ...request, body: Buffer.from(`${vector.body} `) };
+      expect(isSignedBy(secret, claim, other)).toBe(false);
+    }
+  });
+
+  given('every request for a key is read', () => {
+    for (const { message, signature } of vectors?.l1_clob_auth ?? []) {
+      const claim = readWalletClaim({
+        [names.address.toLowerCase()]: message.address,
+        [names.signature.toLowerCase()]: signature,
+        [names.timestamp.toLowerCase()]: message.timestamp,
+        [names.nonce.toLowerCase()]: String(message.nonce),
+      });
+      expect(claim).toEqual({
+        address: message.address.toLowerCase(),
+        signature: Buffer.from(signature.slice(2), 'hex'),
+        timestamp: message.timestamp,
+        timestampMs: Number(message.timestamp) * 1000,
+        nonce: String(message.nonce),
+      });
+    }
+  });
+});
