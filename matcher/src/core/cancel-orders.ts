@@ -1,0 +1,74 @@
+import type { CancelReason, CommandOf } from '@pm/schemas';
+import { filledFlag, statusMask, statusOfFlags } from './memory.ts';
+import { at } from './order-pool.ts';
+import { refuseCommand } from './set-rules.ts';
+import type { Output, State } from './state.ts';
+
+/** One order leaves the book if its signer asks; in every mode of the market. */
+export function cancelOrder(state: State, command: CommandOf<'CancelOrder'>, out: Output): void {
+  const memory = state.orderMemory;
+  const slot = memory.find(command.orderId);
+  const isMine = slot !== -1 && memory.isSignedBy(slot, command.signer);
+  if (isMine && memory.order(slot) !== -1) {
+    state.cancel(memory.order(slot), 'USER', out, command.orderId);
+    return;
+  }
+  const isMatched = isMine && wasMatched(memory.flags(slot));
+  out.events.push({
+    kind: 'CancelRefused',
+    command: out.command,
+    orderId: command.orderId,
+    code: isMatched ? 'already_matched' : 'order_not_found',
+  });
+}
+
+function wasMatched(flags: number): boolean {
+  return (flags & filledFlag) !== 0 || statusOfFlags[flags & statusMask] === 'MATCHED';
+}
+
+/**
+ * Every matching order leaves the book, oldest first. An ingress names a signer, a key or both; the operator may name a
+ * market alone. An outcome is the order's own token. Orders beyond the record's budget stay, and the sender is told to
+ * repeat; a command that finds the budget used up is told so unseen, so that nobody is searched for in vain.
+ */
+export function cancelOrders(state: State, command: CommandOf<'CancelOrders'>, out: Output): void {
+  const { signer, apiKey } = command;
+  const named = signer !== null || apiKey !== null;
+  if (!named && (out.role !== 'OPERATOR' || command.market === -1)) {
+    refuseCommand('invalid_payload', out);
+    return;
+  }
+  if (out.cancelsLeft === 0) {
+    refuseCommand('too_many_open_orders', out);
+    return;
+  }
+  const orders = askedOrders(state, command);
+  const now = orders.subarray(0, out.cancelsLeft);
+  const reason = reasonOf(command, out);
+  for (const order of now) state.cancel(order, reason, out);
+  out.cancelsLeft -= now.length;
+  if (now.length < orders.length) refuseCommand('too_many_open_orders', out);
+}
+
+/** Oldest first. */
+function askedOrders(state: State, command: CommandOf<'CancelOrders'>): Int32Array {
+  const { signer, apiKey, market, outcome } = command;
+  const { orders } = state.book;
+  const slot = market === -1 ? -1 : state.markets.find(market)?.slot;
+  if (slot === undefined) return new Int32Array(0);
+  const candidates =
+    signer === null && apiKey === null
+      ? state.book.ordersOf(slot)
+      : state.accounts.restingOrders(signer, apiKey);
+  const asked = candidates.filter(
+    (order) =>
+      (slot === -1 || orders.get(order, at.market) === slot) &&
+      (outcome === -1 || orders.outcome(order) === outcome),
+  );
+  return orders.sortByArrival(Int32Array.from(asked));
+}
+
+function reasonOf(command: CommandOf<'CancelOrders'>, out: Output): CancelReason {
+  if (out.role === 'OPERATOR') return 'MARKET';
+  return command.session ? 'SESSION' : 'USER';
+}

@@ -1,0 +1,92 @@
+import { lotMicro } from '@pm/schemas';
+import { askMark, priceMask } from './book.ts';
+import { assertTops } from './invariants.ts';
+import type { Output, State } from './state.ts';
+
+/** Adds what the record changed in sum: levels by market, side and price; tops by market; money by first touch. */
+export function closeRecord(state: State, out: Output): void {
+  if (state.book.touched.levels.length > 0) {
+    assertTops(state);
+    closeLevels(state, out);
+    closeTops(state, out);
+    state.book.endRecord();
+  }
+  for (const wallet of state.wallets.moved) {
+    const freeMicro = state.wallets.freeChange(wallet);
+    const heldMicro = state.wallets.heldChange(wallet);
+    if (freeMicro === 0 && heldMicro === 0) continue;
+    out.events.push({
+      kind: 'MoneyMoved',
+      wallet: state.wallets.bytes(wallet),
+      freeMicro,
+      heldMicro,
+    });
+  }
+  state.wallets.endRecord();
+  state.accounts.sweep();
+  state.builders.sweep();
+}
+
+function closeLevels(state: State, out: Output): void {
+  const { book, markets } = state;
+  const count = sortLevels(state);
+  for (let index = 0; index < count; index += 1) {
+    const key = scratch[index] as number;
+    const market = Math.floor(key / levelsPerMarket);
+    const packed = key - market * levelsPerMarket;
+    const isBid = packed < askMark;
+    const price = packed & priceMask;
+    const slot = markets.find(market)?.slot as number;
+    const sizeMicro = book.levelLots(slot, isBid, price) * lotMicro;
+    const side = isBid ? 'BUY' : 'SELL';
+    out.events.push({ kind: 'LevelChanged', market, side, price, sizeMicro });
+  }
+}
+
+/** Puts market number x 32768 + packed level into `scratch`, ascending; gives how many. */
+function sortLevels(state: State): number {
+  const { touched } = state.book;
+  const count = touched.levels.length;
+  if (scratch.length < count) scratch = new Float64Array(count * 2);
+  for (let index = 0; index < count; index += 1) {
+    const { number } = state.markets.at(touched.markets[index] as number);
+    scratch[index] = number * levelsPerMarket + (touched.levels[index] as number);
+  }
+  if (count > fewLevels) scratch.subarray(0, count).sort();
+  else sortFew(scratch, count);
+  return count;
+}
+
+/** By insertion: most records change a few levels, and a call of the native sort costs more than sorting those. */
+function sortFew(values: Float64Array, count: number): void {
+  for (let next = 1; next < count; next += 1) {
+    const value = values[next] as number;
+    let place = next;
+    for (; place > 0 && (values[place - 1] as number) > value; place -= 1) {
+      values[place] = values[place - 1] as number;
+    }
+    values[place] = value;
+  }
+}
+
+const fewLevels = 32;
+
+/** Only its memory is kept between records: a new array of this size costs more than the sorting. */
+let scratch = new Float64Array(1024);
+const levelsPerMarket = 2 * askMark;
+
+function closeTops(state: State, out: Output): void {
+  const { book, markets } = state;
+  const changed = book.topped
+    .filter((top) => top.bid !== book.bestBid(top.market) || top.ask !== book.bestAsk(top.market))
+    .sort((a, b) => markets.at(a.market).number - markets.at(b.market).number);
+  for (const { market } of changed) {
+    const bid = book.bestBid(market);
+    out.events.push({
+      kind: 'TopChanged',
+      market: markets.at(market).number,
+      bid,
+      ask: book.bestAsk(market),
+    });
+  }
+}

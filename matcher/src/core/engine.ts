@@ -1,0 +1,172 @@
+import type { Command, Envelope, EventOf, ExecutionEvent } from '@pm/schemas';
+import { cancelOrder, cancelOrders } from './cancel-orders.ts';
+import { closeRecord } from './close-record.ts';
+import { decodeState } from './decode-state.ts';
+import { encodeState } from './encode-state.ts';
+import { assertState } from './invariants.ts';
+import { movePosition } from './move-positions.ts';
+import { placeOrder } from './place-order.ts';
+import {
+  openPartition,
+  refuseCommand,
+  resolveMarket,
+  setKey,
+  setMarket,
+  startGeneration,
+  tick,
+} from './set-rules.ts';
+import type { SignOffKey } from './sign-off-keys.ts';
+import { defaultLimits, type Limits, type Output, State } from './state.ts';
+import { sweep } from './sweep.ts';
+
+export type RejectReason = EventOf<'RecordRejected'>['reason'];
+
+/** What one record did, and the partition's clock after it. */
+export interface Applied {
+  readonly timeMs: number;
+  readonly events: readonly ExecutionEvent[];
+}
+
+/**
+ * The matching engine of one partition: a pure function of its records.
+ *
+ * Promises:
+ *   - the same records give the same events and the same state, byte for byte, with any stops and restores between;
+ *   - commands of an envelope apply in order; a refused command changes nothing but the memory of its id;
+ *   - a record meets and cancels a limited number of orders; what is left of a mass expiry or a resolution is swept at the
+ *     head of the records behind, and never fills until then;
+ *   - events come from the sweep, then per command, then once per record LevelChanged, TopChanged and MoneyMoved;
+ *   - the clock moves by `Tick` alone and never backwards;
+ *   - money is conserved: what all wallets lose in a record is what the collateral of the markets gains.
+ * It throws `BrokenAssumption` only, and then its state must be thrown away.
+ */
+export class Engine {
+  private state: State;
+  private readonly limits: Limits;
+
+  /** Other limits than those of the schemas are for tests: they are part of the rules. */
+  constructor(partition: number, limits = defaultLimits) {
+    this.state = new State(partition);
+    this.limits = limits;
+  }
+
+  /** The engine whose `encodeState` gave these bytes. Throws on anything else. */
+  static restore(bytes: Buffer, limits = defaultLimits): Engine {
+    const state = decodeState(bytes);
+    const engine = new Engine(state.partition, limits);
+    engine.state = state;
+    return engine;
+  }
+
+  /** Whether OpenPartition was applied. */
+  get opened(): boolean {
+    return this.state.opened;
+  }
+
+  /** The partition's clock, Unix milliseconds. */
+  get timeMs(): number {
+    return this.state.timeMs;
+  }
+
+  /** When the next GTD order expires, Infinity when none rests; the owner ticks then. In the past while some are left. */
+  get nextExpiryMs(): number {
+    return this.state.expiries.nextMs;
+  }
+
+  get openOrderCount(): number {
+    return this.state.book.orders.count;
+  }
+
+  get marketCount(): number {
+    return this.state.markets.list.length;
+  }
+
+  signOffKey(keyId: Buffer): SignOffKey | null {
+    return this.state.keys.find(keyId);
+  }
+
+  operatorKey(): Buffer | null {
+    return this.state.operatorKey;
+  }
+
+  /** Applies an envelope whose sign-off and role the caller has checked. The offset is the caller's; no rule uses it. */
+  apply(envelope: Envelope, _inOffset: number): Applied {
+    const role = this.state.keys.find(envelope.keyId)?.role ?? 'INGRESS';
+    const out: Output = {
+      events: [],
+      command: -1,
+      role,
+      fillsPerOrder: this.limits.fillsPerOrder,
+      fillsLeft: this.limits.fillsPerRecord,
+      cancelsLeft: this.limits.cancelsPerRecord,
+    };
+    sweep(this.state, out);
+    for (const command of envelope.commands) {
+      out.command += 1;
+      applyCommand(this.state, command, out);
+    }
+    closeRecord(this.state, out);
+    return { timeMs: this.state.timeMs, events: out.events };
+  }
+
+  /** The input record is unusable and changes nothing. */
+  reject(reason: RejectReason): Applied {
+    return { timeMs: this.state.timeMs, events: [{ kind: 'RecordRejected', reason }] };
+  }
+
+  /** The whole state between two records: equal states give equal bytes. */
+  encodeState(): Buffer {
+    return encodeState(this.state);
+  }
+
+  /** Throws `BrokenAssumption` unless every invariant holds; looks at everything, for tests and tools. */
+  assertInvariants(): void {
+    assertState(this.state);
+  }
+}
+
+function applyCommand(state: State, command: Command, out: Output): void {
+  switch (command.kind) {
+    case 'PlaceOrder':
+      placeOrder(state, command, out);
+      break;
+    case 'CancelOrder':
+      cancelOrder(state, command, out);
+      break;
+    case 'OpenPartition':
+      openPartition(state, command, out);
+      break;
+    default:
+      if (state.opened) applyRest(state, command, out);
+      else refuseCommand('partition_not_ready', out);
+  }
+}
+
+function applyRest(
+  state: State,
+  command: Exclude<Command, { kind: 'PlaceOrder' | 'CancelOrder' | 'OpenPartition' }>,
+  out: Output,
+): void {
+  switch (command.kind) {
+    case 'CancelOrders':
+      cancelOrders(state, command, out);
+      break;
+    case 'Tick':
+      tick(state, command, out);
+      break;
+    case 'SetMarket':
+      setMarket(state, command, out);
+      break;
+    case 'ResolveMarket':
+      resolveMarket(state, command, out);
+      break;
+    case 'SetKey':
+      setKey(state, command, out);
+      break;
+    case 'StartGeneration':
+      startGeneration(state, command, out);
+      break;
+    default:
+      movePosition(state, command, out);
+  }
+}

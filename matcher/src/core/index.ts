@@ -1,0 +1,7 @@
+export { BrokenAssumption } from './assumption.ts';
+export { Book, type PlainOrder, packPrice } from './book.ts';
+export { type Applied, Engine, type RejectReason } from './engine.ts';
+export { roleAllows } from './roles.ts';
+export { keyIdOf, type SignOffKey } from './sign-off-keys.ts';
+export { defaultLimits, type Limits } from './state.ts';
+export { MalformedState } from './state-bytes.ts';

@@ -1,0 +1,86 @@
+import { KeyTable } from './key-table.ts';
+
+/**
+ * Things the log names by bytes (wallets, accounts, builder codes), as small integers. A thing is kept while something
+ * holds it; unused ones are dropped at the end of a record, many at a time, so that nothing grows without bound and a
+ * thing used again and again is not made again and again. `hold` and `release` count; unused things never show outside.
+ */
+export class Interned {
+  readonly table: KeyTable;
+  /** What events show: a copy of its own of each thing's bytes, by slot. */
+  readonly shown: (Buffer | undefined)[] = [];
+  private unused = 0;
+
+  constructor(keyWords: number, ownWords: number) {
+    this.table = new KeyTable(keyWords, evenWords(keyWords + 1 + ownWords));
+  }
+
+  /** The slot of these bytes, or -1. */
+  find(bytes: Buffer): number {
+    this.table.load(0, bytes);
+    return this.table.find();
+  }
+
+  /** The slot of these bytes; new ones are held by nobody yet. */
+  intern(bytes: Buffer): number {
+    const found = this.find(bytes);
+    return found === -1 ? this.add(bytes) : found;
+  }
+
+  bytes(slot: number): Buffer {
+    return this.shown[slot] as Buffer;
+  }
+
+  hold(slot: number): void {
+    const word = slot * this.table.stride + this.table.keyWords;
+    const holds = this.table.ints[word] as number;
+    if (holds === 0) this.unused -= 1;
+    this.table.ints[word] = holds + 1;
+  }
+
+  release(slot: number): void {
+    const word = slot * this.table.stride + this.table.keyWords;
+    const holds = (this.table.ints[word] as number) - 1;
+    if (holds === 0) this.unused += 1;
+    this.table.ints[word] = holds;
+  }
+
+  holds(slot: number): number {
+    return this.table.ints[slot * this.table.stride + this.table.keyWords] as number;
+  }
+
+  /** Drops the unused when they are many and no fewer than the used. */
+  sweep(): void {
+    if (this.unused < unusedMin || this.unused * 2 < this.table.count) return;
+    for (const slot of this.table.slots()) {
+      if (this.holds(slot) > 0) continue;
+      this.dropping(slot);
+      this.shown[slot] = undefined;
+      this.table.remove(slot);
+    }
+    this.unused = 0;
+  }
+
+  /** The loaded key is new; `shown` is what events will show of it. */
+  protected add(shown: Buffer): number {
+    const slot = this.table.insert();
+    this.shown[slot] = copyOf(shown);
+    this.unused += 1;
+    return slot;
+  }
+
+  protected dropping(_slot: number): void {}
+}
+
+const unusedMin = 4096;
+
+function evenWords(words: number): number {
+  return words + (words & 1);
+}
+
+/** A Buffer of its own: decoded bytes are views that would keep their whole record in memory. */
+export function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.alloc(bytes.length);
+  copy.set(bytes);
+  return copy;
+}

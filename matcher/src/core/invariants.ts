@@ -1,0 +1,153 @@
+import { complementPrice, lotMicro, notionalMicro } from '@pm/schemas';
+import { assume } from './assumption.ts';
+import type { Ladder } from './ladder.ts';
+import type { Market } from './markets.ts';
+import { at } from './order-pool.ts';
+import type { State } from './state.ts';
+
+/**
+ * What must hold between two records. Balances check themselves at every change (positions.ts), the queues at every order
+ * (book.ts), the best prices of what changed at the end of every record; here is all of it, over everything.
+ */
+export function assertState(state: State): void {
+  const sums = tokenSums(state);
+  for (const market of state.markets.list) {
+    assertBook(state, market);
+    const isKnown = market.mode !== 'RESOLVED' || state.markets.unswept.includes(market);
+    assume(isKnown || state.book.anyOrder(market.slot) === -1, 'what rests at the end is known');
+    assertCollateral(market, sums[market.slot * 2] as number, sums[market.slot * 2 + 1] as number);
+  }
+  assertPositions(state);
+  assertOwners(state);
+  assume(state.book.touched.levels.length === 0, 'no level is left marked');
+  assume(state.wallets.moved.length === 0, 'no wallet is left marked');
+}
+
+/** The cheap part, for the markets that the record touched. */
+export function assertTops(state: State): void {
+  for (const { market } of state.book.topped) {
+    assertTop(state.book.ladder(market));
+    assume(state.markets.at(market).collateralMicro >= 0, 'collateral is not negative');
+  }
+}
+
+function assertTop(ladder: Ladder): void {
+  assume(ladder.bid < ladder.ask, 'a book does not cross');
+  assume(ladder.bid === 0 || ladder.isOccupied(ladder.bid), 'the best bid has orders');
+  assume(ladder.ask === ladder.top || ladder.isOccupied(ladder.ask), 'the best ask has orders');
+}
+
+function assertBook(state: State, market: Market): void {
+  const ladder = state.book.ladder(market.slot);
+  assume(ladder.tick === market.tick, 'the book is on the tick of its market');
+  assertTop(ladder);
+  for (let level = 1; level < ladder.top; level += 1) {
+    const isEmpty = ladder.head(level) === -1;
+    assume(isEmpty === (ladder.tail(level) === -1), 'a queue has both ends or none');
+    assume(isEmpty !== ladder.isOccupied(level), 'the bitmap shows the queues');
+    if (!isEmpty) {
+      assume(level <= ladder.bid || level >= ladder.ask, 'no order is inside the spread');
+    }
+    assume(queueLots(state, market, level) === ladder.totalLots(level), 'a level is its orders');
+  }
+}
+
+/** Walks a queue; gives its lots. */
+function queueLots(state: State, market: Market, level: number): number {
+  const { orders } = state.book;
+  const ladder = state.book.ladder(market.slot);
+  let lots = 0;
+  let previous = -1;
+  let order = ladder.head(level);
+  for (; order !== -1; order = orders.get(order, at.next)) {
+    assume(orders.get(order, at.previous) === previous, 'a queue reads the same both ways');
+    assume(orders.get(order, at.market) === market.slot, 'an order is in its own market');
+    assume(orders.price0(order) === level * ladder.tick, 'an order is at its price');
+    assume(orders.isBid(order) === level <= ladder.bid, 'an order is on its side');
+    assume(orders.get(order, at.restLots) > 0, 'an order has lots');
+    if (previous !== -1) {
+      assume(orders.arrival(previous) < orders.arrival(order), 'a queue is in order of arrival');
+    }
+    lots += orders.get(order, at.restLots);
+    previous = order;
+  }
+  return lots;
+}
+
+/** Tokens of all wallets, two numbers per market. */
+function tokenSums(state: State): Float64Array {
+  const sums = new Float64Array(state.markets.list.length * 2);
+  for (const position of state.positions.table.slots()) {
+    const base = state.positions.market(position) * 2;
+    sums[base] = (sums[base] as number) + state.positions.totalMicro(position, 0);
+    sums[base + 1] = (sums[base + 1] as number) + state.positions.totalMicro(position, 1);
+  }
+  return sums;
+}
+
+function assertCollateral(market: Market, sum0: number, sum1: number): void {
+  if (market.mode === 'RESOLVED') {
+    const due =
+      notionalMicro(market.payout0, sum0) + notionalMicro(complementPrice(market.payout0), sum1);
+    assume(due === market.collateralMicro, 'collateral pays all tokens out');
+  } else {
+    assume(sum0 === sum1, 'there are as many of both tokens');
+    assume(sum0 === market.collateralMicro, 'each pair has its collateral');
+  }
+}
+
+function assertPositions(state: State): void {
+  const { positions } = state;
+  const { orders } = state.book;
+  const locked = new Float64Array(positions.table.capacity * 2);
+  const resting = new Int32Array(positions.table.capacity);
+  for (const order of orders.resting()) {
+    const position = orders.get(order, at.position);
+    resting[position] = (resting[position] as number) + 1;
+    if (state.isBuy(order)) continue;
+    const index = position * 2 + orders.outcome(order);
+    locked[index] = (locked[index] as number) + orders.get(order, at.restLots) * lotMicro;
+  }
+  for (const position of positions.table.slots()) {
+    const total = positions.totalMicro(position, 0) + positions.totalMicro(position, 1);
+    assume(positions.orders(position) === resting[position], 'positions count orders');
+    assume(total > 0 || resting[position] !== 0, 'a position is of something');
+    for (const outcome of [0, 1]) {
+      const of = positions.lockedMicro(position, outcome);
+      assume(of === locked[position * 2 + outcome], 'locked is what sells need');
+      assume(of <= positions.totalMicro(position, outcome), 'locked is at most the total');
+    }
+  }
+}
+
+/** Orders, their ids, accounts, wallets and expiries point at each other. */
+function assertOwners(state: State): void {
+  const { orders } = state.book;
+  const resting = new Int32Array(state.wallets.table.capacity);
+  let expiring = 0;
+  for (const order of orders.resting()) {
+    const wallet = orders.get(order, at.wallet);
+    resting[wallet] = (resting[wallet] as number) + 1;
+    assertOwner(state, order);
+    if (orders.expiresAtMs(order) === 0) continue;
+    assume(state.expiries.has(order), 'an order that expires is known');
+    expiring += 1;
+  }
+  assume(expiring === state.expiries.count, 'nothing else expires');
+  for (const wallet of state.wallets.table.slots()) {
+    assume(state.wallets.restingOrders(wallet) === resting[wallet], 'wallets count orders');
+  }
+}
+
+function assertOwner(state: State, order: number): void {
+  const { orders } = state.book;
+  const memory = orders.get(order, at.memory);
+  const position = orders.get(order, at.position);
+  const wallet = orders.get(order, at.wallet);
+  assume(state.orderMemory.order(memory) === order, 'an id finds its order');
+  assume(state.positions.wallet(position) === wallet, 'an order is of its wallet');
+  assume(state.positions.market(position) === orders.get(order, at.market), 'and of its market');
+  const { ints, stride } = state.accounts.table;
+  const signer = orders.get(order, at.account) * stride;
+  assume(state.orderMemory.isSignedByWords(memory, ints, signer), 'an order is of its signer');
+}

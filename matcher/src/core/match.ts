@@ -1,0 +1,136 @@
+import {
+  type ExecutionEvent,
+  feeMicro,
+  lotMicro,
+  type MatchType,
+  notionalMicro,
+} from '@pm/schemas';
+import { at } from './order-pool.ts';
+import type { Output, State } from './state.ts';
+import { isOwn, lotsTaken, type Taker, takerPrice } from './taker.ts';
+
+/**
+ * Fills of an incoming order.
+ *
+ * Promises: makers are met by price, then time; each fill is at the maker's price; a lot costs a whole number of
+ * micro-USDC, so both sides and the collateral balance exactly. Buyer and seller of one token swap it (COMPLEMENTARY),
+ * two buyers make a pair and its collateral (MINT), two sellers end one (MERGE). The taker alone pays a fee: a buyer on
+ * top, never beyond what is held for him; a seller out of the proceeds. The taker's own money moves after all fills.
+ * An overdue order in the way expires instead of filling. Who may meet no more orders stops.
+ */
+export function matchTaker(state: State, taker: Taker, out: Output): void {
+  const { book } = state;
+  while (taker.lotsLeft > 0) {
+    const maker = book.firstMaker(taker.market.slot, taker.isBid, taker.limit0);
+    if (maker === -1) return;
+    const price = takerPrice(taker, book.orders.price0(maker));
+    const lots = lotsTaken(taker, price, book.orders.get(maker, at.restLots));
+    if (lots === 0) return;
+    const isThere = !state.isOverdue(maker);
+    if (taker.meetingsLeft === 0 || (isThere && isOwn(state, taker, maker))) {
+      taker.isStopped = true;
+      return;
+    }
+    taker.meetingsLeft -= 1;
+    out.fillsLeft -= 1;
+    if (isThere) fill(state, taker, { maker, price, lots, fee: 0, command: out.command }, out);
+    else state.cancel(maker, 'EXPIRED', out);
+  }
+}
+
+interface Meeting {
+  readonly maker: number;
+  /** In terms of the taker's token. */
+  readonly price: number;
+  readonly lots: number;
+  /** Micro-USDC, once it is known. */
+  fee: number;
+  readonly command: number;
+}
+
+function fill(state: State, taker: Taker, meeting: Meeting, out: Output): void {
+  const { maker, price, lots } = meeting;
+  const sizeMicro = lots * lotMicro;
+  const paidMicro = notionalMicro(price, sizeMicro);
+  taker.lotsLeft -= lots;
+  taker.filledMicro += sizeMicro;
+  taker.paidMicro += paidMicro;
+  if (taker.hasBudget) taker.budgetLeftMicro -= paidMicro;
+  meeting.fee = feeOf(taker, price, sizeMicro);
+  taker.feeMicro += meeting.fee;
+  settleTokens(state, taker, maker, sizeMicro);
+  settleMakerMoney(state, maker, sizeMicro);
+  out.events.push(fillEvent(state, taker, meeting));
+  const restLots = state.book.orders.get(maker, at.restLots) - lots;
+  if (restLots === 0) state.detach(maker, true);
+  else state.book.reduce(maker, lots);
+}
+
+/** The fee of the fill just counted. A buyer keeps in hand what the rest of the order still needs. */
+function feeOf(taker: Taker, price: number, sizeMicro: number): number {
+  const fee = feeMicro(price, sizeMicro, taker.market.feeRateBps);
+  if (fee === 0) return 0;
+  if (!taker.isBuy) return Math.min(fee, notionalMicro(price, sizeMicro));
+  const needed = taker.hasBudget
+    ? taker.budgetLeftMicro
+    : notionalMicro(taker.order.price, taker.lotsLeft * lotMicro);
+  const room = taker.order.holdMicro - taker.paidMicro - taker.feeMicro - needed;
+  return Math.max(0, Math.min(fee, room));
+}
+
+function settleTokens(state: State, taker: Taker, maker: number, sizeMicro: number): void {
+  const { positions, book } = state;
+  const makerPosition = book.orders.get(maker, at.position);
+  const makerOutcome = book.orders.outcome(maker);
+  const makerBuys = state.isBuy(maker);
+  if (!makerBuys) positions.addLocked(makerPosition, makerOutcome, -sizeMicro);
+  positions.addTokens(makerPosition, makerOutcome, makerBuys ? sizeMicro : -sizeMicro);
+  positions.addTokens(taker.position, taker.order.outcome, taker.isBuy ? sizeMicro : -sizeMicro);
+  if (makerOutcome !== taker.order.outcome) {
+    taker.market.collateralMicro += taker.isBuy ? sizeMicro : -sizeMicro;
+  }
+}
+
+function settleMakerMoney(state: State, maker: number, sizeMicro: number): void {
+  const wallet = state.book.orders.get(maker, at.wallet);
+  const amount = notionalMicro(state.ownPrice(maker), sizeMicro);
+  if (state.isBuy(maker)) state.wallets.move(wallet, 0, -amount);
+  else state.wallets.move(wallet, amount, 0);
+}
+
+function fillEvent(state: State, taker: Taker, meeting: Meeting): ExecutionEvent {
+  const { maker, price, lots, fee, command } = meeting;
+  const { orders } = state.book;
+  const { order } = taker;
+  const makerBuys = state.isBuy(maker);
+  const makerOutcome = orders.outcome(maker);
+  return {
+    kind: 'Fill',
+    command,
+    market: taker.market.number,
+    match: matchType(taker, makerOutcome),
+    sizeMicro: lots * lotMicro,
+    takerOrderId: order.orderId,
+    taker: order.maker,
+    takerKey: order.apiKey,
+    takerOutcome: order.outcome,
+    takerSide: order.side,
+    takerPrice: price,
+    takerBuilder: order.builder,
+    makerOrderId: state.orderMemory.id(orders.get(maker, at.memory)),
+    maker: state.wallets.bytes(orders.get(maker, at.wallet)),
+    makerKey: state.accounts.apiKey(orders.get(maker, at.account)),
+    makerOutcome,
+    makerSide: makerBuys ? 'BUY' : 'SELL',
+    makerPrice: state.ownPrice(maker),
+    makerBuilder: state.builders.bytes(orders.get(maker, at.builder)),
+    makerRestMicro: (orders.get(maker, at.restLots) - lots) * lotMicro,
+    feeMicro: fee,
+    feeRateBps: taker.market.feeRateBps,
+  };
+}
+
+function matchType(taker: Taker, makerOutcome: number): MatchType {
+  if (makerOutcome === taker.order.outcome) return 'COMPLEMENTARY';
+  return taker.isBuy ? 'MINT' : 'MERGE';
+}

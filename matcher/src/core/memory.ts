@@ -1,0 +1,222 @@
+import { type RefusalCode, refusalCodes } from '@pm/schemas';
+import { KeyTable, readWords } from './key-table.ts';
+
+/**
+ * Ids that were answered, with their first answer, in flat memory: 64 bytes an id, and its place in the table.
+ *
+ * Promises: an id is remembered until the clock passes the end of the minute it was signed in by more than the age limit
+ * (a repetition is stale by then); ids of one minute are forgotten together; the id of an order that rests longer is
+ * kept until the order ends.
+ */
+export class Memory {
+  readonly table = new KeyTable(idWords, words);
+  /** Micro-shares filled and micro-USDC paid at placement, by slot; read only where the flags say that there are any. */
+  private sums = new Float64Array(128);
+  private readonly minutes = new Map<number, Bucket>();
+  private latest = noBucket();
+  private forgottenBefore = Number.NEGATIVE_INFINITY;
+
+  /** The slot of an id, or -1. */
+  find(id: Buffer): number {
+    this.table.load(0, id);
+    return this.table.find();
+  }
+
+  /** Remembers the id that `find` has just not found, the last in the minute of `atMs`. */
+  add(atMs: number): number {
+    return this.addIn(Math.floor(atMs / minuteMs));
+  }
+
+  /** The same for a minute by its number. */
+  addIn(minute: number): number {
+    const slot = this.addLoose();
+    const bucket = this.bucket(minute);
+    if (bucket.tail === -1) bucket.head = slot;
+    else this.table.ints[bucket.tail * words + nextAt] = slot;
+    bucket.tail = slot;
+    bucket.count += 1;
+    this.table.ints[slot * words + flagsAt] = 0;
+    return slot;
+  }
+
+  /** The same outside of every minute: the id of an order older than the memory. */
+  addLoose(): number {
+    const slot = this.table.insert();
+    this.table.ints[slot * words + flagsAt] = looseFlag;
+    this.table.ints[slot * words + orderAt] = -1;
+    this.table.ints[slot * words + nextAt] = -1;
+    return slot;
+  }
+
+  /** Forgets every minute that ended more than `ageLimitMs` before `timeMs`. */
+  forget(timeMs: number, ageLimitMs: number): void {
+    const before = Math.floor((timeMs - ageLimitMs) / minuteMs);
+    if (before <= this.forgottenBefore) return;
+    this.forgottenBefore = before;
+    for (const minute of this.minutes.keys()) {
+      if (minute < before) this.drop(minute);
+    }
+  }
+
+  /** The order behind the id has ended: FILLED completely or not. */
+  end(slot: number, isFilled: boolean): void {
+    this.table.ints[slot * words + orderAt] = -1;
+    const flags = this.flags(slot);
+    if ((flags & looseFlag) !== 0) this.table.remove(slot);
+    else if (isFilled) this.setFlags(slot, flags | filledFlag);
+  }
+
+  /** Minutes in order, with their numbers of ids. */
+  inOrder(): readonly Bucket[] {
+    return [...this.minutes.values()].sort((a, b) => a.minute - b.minute);
+  }
+
+  /** The id behind it in its minute, or -1. */
+  next(slot: number): number {
+    return this.table.ints[slot * words + nextAt] as number;
+  }
+
+  /** How many ids are in no minute. */
+  get looseCount(): number {
+    let inMinutes = 0;
+    for (const { count } of this.minutes.values()) inMinutes += count;
+    return this.table.count - inMinutes;
+  }
+
+  /** Copies what is canonical of a record, its first `rowWords.id` words: the id, its signer, its flags. */
+  copyRow(slot: number, to: Int32Array, at: number): void {
+    const { ints } = this.table;
+    const from = slot * words;
+    for (let word = 0; word <= flagsAt; word += 1) to[at + word] = ints[from + word] as number;
+  }
+
+  id(slot: number): Buffer {
+    return this.table.bytes(slot, 0, 32);
+  }
+
+  /** The resting order, or -1. */
+  order(slot: number): number {
+    return this.table.ints[slot * words + orderAt] as number;
+  }
+
+  setOrder(slot: number, order: number): void {
+    this.table.ints[slot * words + orderAt] = order;
+  }
+
+  setSigner(slot: number, signer: Buffer): void {
+    readWords(signer, this.table.ints, slot * words + signerAt);
+  }
+
+  /** Takes the signer from words at `from`. */
+  setSignerWords(slot: number, signers: Int32Array, from: number): void {
+    const to = slot * words + signerAt;
+    for (let word = 0; word < signerWords; word += 1) {
+      this.table.ints[to + word] = signers[from + word] as number;
+    }
+  }
+
+  isSignedBy(slot: number, signer: Buffer): boolean {
+    this.table.load(0, signer);
+    return this.isSignedByWords(slot, this.table.key, 0);
+  }
+
+  /** The same for a signer in words at `from`. */
+  isSignedByWords(slot: number, signers: Int32Array, from: number): boolean {
+    const base = slot * words + signerAt;
+    for (let word = 0; word < signerWords; word += 1) {
+      if (this.table.ints[base + word] !== signers[from + word]) return false;
+    }
+    return true;
+  }
+
+  flags(slot: number): number {
+    return this.table.ints[slot * words + flagsAt] as number;
+  }
+
+  setFlags(slot: number, flags: number): void {
+    this.table.ints[slot * words + flagsAt] = flags;
+  }
+
+  filledMicro(slot: number): number {
+    return (this.flags(slot) & sumsFlag) === 0 ? 0 : (this.sums[slot * 2] as number);
+  }
+
+  paidMicro(slot: number): number {
+    return (this.flags(slot) & sumsFlag) === 0 ? 0 : (this.sums[slot * 2 + 1] as number);
+  }
+
+  setSums(slot: number, filledMicro: number, paidMicro: number): void {
+    if (filledMicro === 0) return;
+    if (this.sums.length < slot * 2 + 2) this.growSums();
+    this.sums[slot * 2] = filledMicro;
+    this.sums[slot * 2 + 1] = paidMicro;
+    this.setFlags(slot, this.flags(slot) | sumsFlag);
+  }
+
+  private growSums(): void {
+    const grown = new Float64Array((this.table.ints.length / words) * 2);
+    grown.set(this.sums);
+    this.sums = grown;
+  }
+
+  private bucket(minute: number): Bucket {
+    if (this.latest.minute === minute) return this.latest;
+    const known = this.minutes.get(minute);
+    this.latest = known ?? { minute, head: -1, tail: -1, count: 0 };
+    if (known === undefined) this.minutes.set(minute, this.latest);
+    return this.latest;
+  }
+
+  private drop(minute: number): void {
+    let slot = (this.minutes.get(minute) as Bucket).head;
+    while (slot !== -1) {
+      const next = this.table.ints[slot * words + nextAt] as number;
+      if (this.order(slot) === -1) this.table.remove(slot);
+      else this.setFlags(slot, this.flags(slot) | looseFlag);
+      slot = next;
+    }
+    this.minutes.delete(minute);
+    if (this.latest.minute === minute) this.latest = noBucket();
+  }
+}
+
+export interface Bucket {
+  readonly minute: number;
+  head: number;
+  tail: number;
+  count: number;
+}
+
+function noBucket(): Bucket {
+  return { minute: Number.NaN, head: -1, tail: -1, count: 0 };
+}
+
+const minuteMs = 60_000;
+export const idWords = 8;
+/** A record is one cache line. */
+const words = 16;
+export const signerWords = 5;
+const signerAt = 8;
+const flagsAt = 13;
+const orderAt = 14;
+const nextAt = 15;
+
+export const statusOfFlags = ['LIVE', 'MATCHED', 'CANCELED'] as const;
+export const statusMask = 3;
+export const sellFlag = 4;
+/** The order was filled to its end. */
+export const filledFlag = 8;
+/** The id is in no minute any more and goes with its order. */
+export const looseFlag = 16;
+/** Something was filled at placement. */
+export const sumsFlag = 32;
+const codeShift = 8;
+
+/** Refusals by number: 0 is none, otherwise the number of the code plus one. */
+export function codeOfFlags(flags: number): RefusalCode | null {
+  return flags >> codeShift === 0 ? null : (refusalCodes[(flags >> codeShift) - 1] as RefusalCode);
+}
+
+export function flagsOfCode(code: RefusalCode): number {
+  return (refusalCodes.indexOf(code) + 1) << codeShift;
+}

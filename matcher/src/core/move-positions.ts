@@ -1,0 +1,128 @@
+import {
+  type CommandOf,
+  complementPrice,
+  lotMicro,
+  notionalMicro,
+  orderSizeMaxMicro,
+  type RefusalCode,
+} from '@pm/schemas';
+import type { Market } from './markets.ts';
+import { refuseCommand } from './set-rules.ts';
+import type { Output, State } from './state.ts';
+
+/**
+ * Tokens made and ended other than by fills.
+ *
+ * Promises: a split takes 1 USDC for each pair, a merge gives it back, a redemption pays each free token its payout; the
+ * collateral moves by exactly that. Tokens that an unswept sell of a resolved market locks are redeemed by another request
+ * after their sweep. A request that was carried out is remembered like an order id, from the clock at that
+ * time on, and is not carried out twice.
+ */
+type Moving = CommandOf<'SplitPosition'> | CommandOf<'MergePosition'> | CommandOf<'RedeemPosition'>;
+
+export function movePosition(state: State, command: Moving, out: Output): void {
+  const market = state.markets.find(command.market);
+  if (market === undefined) {
+    refuseCommand('market_not_found', out);
+    return;
+  }
+  if (state.requestMemory.find(command.requestId) !== -1) {
+    refuseCommand('duplicate', out);
+    return;
+  }
+  const wallet = state.wallets.find(command.wallet);
+  const position = state.positions.find(wallet, market.slot);
+  const refusal = check(state, market, command, position);
+  if (refusal !== null) {
+    refuseCommand(refusal, out);
+    return;
+  }
+  state.requestMemory.add(state.timeMs);
+  carryOut(state, market, command, out);
+}
+
+function check(
+  state: State,
+  market: Market,
+  command: Moving,
+  position: number,
+): RefusalCode | null {
+  const { positions } = state;
+  if (command.kind === 'SplitPosition') return checkSplit(state, market, command);
+  if (command.kind === 'MergePosition') {
+    if (!isSize(command.sizeMicro)) return 'invalid_amounts';
+    const free = Math.min(positions.freeMicro(position, 0), positions.freeMicro(position, 1));
+    return free < command.sizeMicro ? 'insufficient_balance_or_allowance' : null;
+  }
+  if (market.mode !== 'RESOLVED') return 'market_not_ready';
+  const free = positions.freeMicro(position, 0) + positions.freeMicro(position, 1);
+  return free === 0 ? 'insufficient_balance_or_allowance' : null;
+}
+
+function checkSplit(
+  state: State,
+  market: Market,
+  command: CommandOf<'SplitPosition'>,
+): RefusalCode | null {
+  const { sizeMicro } = command;
+  if (command.generation < state.generation) return 'old_generation';
+  if (market.mode === 'RESOLVED') return 'market_resolved';
+  if (!isSize(sizeMicro)) return 'invalid_amounts';
+  if (market.collateralMicro + sizeMicro > collateralMaxMicro) return 'invalid_amounts';
+  return command.holdMicro < sizeMicro ? 'insufficient_balance_or_allowance' : null;
+}
+
+/** Half of the safe integers, so that fills have the other half. */
+const collateralMaxMicro = Math.floor(Number.MAX_SAFE_INTEGER / 2);
+
+function isSize(sizeMicro: number): boolean {
+  return sizeMicro > 0 && sizeMicro <= orderSizeMaxMicro && sizeMicro % lotMicro === 0;
+}
+
+/** Changes of a wallet, in micro-shares and micro-USDC. */
+interface Move {
+  readonly token0: number;
+  readonly token1: number;
+  readonly paid: number;
+}
+
+function carryOut(state: State, market: Market, command: Moving, out: Output): void {
+  const wallet = state.wallets.intern(command.wallet);
+  const position = state.positions.open(wallet, market.slot);
+  const move = moveOf(state, market, command, position);
+  state.positions.addTokens(position, 0, move.token0);
+  state.positions.addTokens(position, 1, move.token1);
+  state.positions.close(position);
+  state.wallets.move(wallet, move.paid, 0);
+  market.collateralMicro -= move.paid;
+  out.events.push({
+    kind: 'PositionMoved',
+    command: out.command,
+    action: actions[command.kind],
+    wallet: command.wallet,
+    market: market.number,
+    token0Micro: move.token0,
+    token1Micro: move.token1,
+    paidMicro: move.paid,
+  });
+}
+
+const actions = {
+  SplitPosition: 'SPLIT',
+  MergePosition: 'MERGE',
+  RedeemPosition: 'REDEEM',
+} as const;
+
+function moveOf(state: State, market: Market, command: Moving, position: number): Move {
+  if (command.kind === 'SplitPosition') {
+    return { token0: command.sizeMicro, token1: command.sizeMicro, paid: -command.sizeMicro };
+  }
+  if (command.kind === 'MergePosition') {
+    return { token0: -command.sizeMicro, token1: -command.sizeMicro, paid: command.sizeMicro };
+  }
+  const token0 = state.positions.freeMicro(position, 0);
+  const token1 = state.positions.freeMicro(position, 1);
+  const paid =
+    notionalMicro(market.payout0, token0) + notionalMicro(complementPrice(market.payout0), token1);
+  return { token0: token0 === 0 ? 0 : -token0, token1: token1 === 0 ? 0 : -token1, paid };
+}

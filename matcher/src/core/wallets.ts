@@ -1,0 +1,66 @@
+import { Interned } from './interned.ts';
+
+/**
+ * Wallets: how many orders each has resting, and how its money moved during the record. The money itself is not here:
+ * what is free and held is the ledger's, the core only says how it changes.
+ */
+export class Wallets extends Interned {
+  /** Wallets whose money moved during the record, in order of first touch. */
+  readonly moved: number[] = [];
+
+  constructor() {
+    super(addressWords, 6);
+  }
+
+  restingOrders(wallet: number): number {
+    return this.table.ints[wallet * this.table.stride + restingAt] as number;
+  }
+
+  addResting(wallet: number, change: number): void {
+    const word = wallet * this.table.stride + restingAt;
+    this.table.ints[word] = (this.table.ints[word] as number) + change;
+  }
+
+  /** Changes of free and held micro-USDC; moving nothing touches nobody. */
+  move(wallet: number, freeMicro: number, heldMicro: number): void {
+    if (freeMicro === 0 && heldMicro === 0) return;
+    const flag = wallet * this.table.stride + movedAt;
+    if (this.table.ints[flag] === 0) {
+      this.table.ints[flag] = 1;
+      this.moved.push(wallet);
+      this.hold(wallet);
+    }
+    const base = (wallet * this.table.stride) / 2;
+    const floats = this.table.floats;
+    floats[base + freeAt] = (floats[base + freeAt] as number) + freeMicro;
+    floats[base + heldAt] = (floats[base + heldAt] as number) + heldMicro;
+  }
+
+  freeChange(wallet: number): number {
+    return this.table.floats[(wallet * this.table.stride) / 2 + freeAt] as number;
+  }
+
+  heldChange(wallet: number): number {
+    return this.table.floats[(wallet * this.table.stride) / 2 + heldAt] as number;
+  }
+
+  /** The next record begins. */
+  endRecord(): void {
+    for (const wallet of this.moved) {
+      const base = wallet * this.table.stride;
+      this.table.ints[base + movedAt] = 0;
+      this.table.floats[base / 2 + freeAt] = 0;
+      this.table.floats[base / 2 + heldAt] = 0;
+      this.release(wallet);
+    }
+    this.moved.length = 0;
+    this.sweep();
+  }
+}
+
+const addressWords = 5;
+const restingAt = 6;
+const movedAt = 7;
+/** Doubles over words 8 to 11. */
+const freeAt = 4;
+const heldAt = 5;

@@ -1,0 +1,247 @@
+import type { Command, PlaceOrder, RefusalCode } from '@pm/schemas';
+import { fillsPerOrderMax, openOrdersPerWalletMax, orderSizeMaxMicro } from '@pm/schemas';
+import { Engine } from '../../src/core/index.ts';
+import {
+  apiKeyOf,
+  cancelAll,
+  envelopeOf,
+  marketRules,
+  oneShareMicro,
+  opening,
+  orderIdOf,
+  orderOf,
+  partition,
+  requestIdOf,
+  signerOf,
+  splitOf,
+  startMs,
+  walletOf,
+} from './commands.ts';
+
+const ten = 10 * oneShareMicro;
+
+function engineWith(...commands: Command[]): Engine {
+  const engine = new Engine(partition);
+  engine.apply(envelopeOf([opening, marketRules(1)], 'OPERATOR'), 0);
+  engine.apply(envelopeOf(commands, 'OPERATOR'), 1);
+  return engine;
+}
+
+/** The codes of every refusal a command meets. */
+function refusalsOf(engine: Engine, command: Command, role = 'INGRESS'): (RefusalCode | null)[] {
+  const { events } = engine.apply(envelopeOf([command], role), 2);
+  return events.flatMap((event) => ('code' in event ? [event.code] : []));
+}
+
+const asks = (count: number, from: number): Command[] =>
+  Array.from({ length: count }, (_, index) =>
+    orderOf(from + index, 2 + (index % 2), { outcome: 1, sizeMicro: oneShareMicro }),
+  );
+
+const orders: [RefusalCode, string, Partial<PlaceOrder>, Command[]?][] = [
+  ['market_not_found', 'of a market nobody listed', { market: 2 }],
+  ['market_not_found', 'of a third token', { outcome: 2 }],
+  ['stale_order', 'signed too long ago', { signedAtMs: startMs - 120_001 }],
+  ['stale_order', 'signed too far ahead', { signedAtMs: startMs + 300_001 }],
+  ['too_late', 'accepted too long ago', { acceptedAtMs: startMs - 2_001 }],
+  ['too_late', 'accepted too far ahead', { acceptedAtMs: startMs + 2_001 }],
+  ['too_late', 'later than it asked for', { acceptedAtMs: startMs - 101, ageLimitMs: 100 }],
+  ['old_generation', 'reserved before', {}, [{ kind: 'StartGeneration', generation: 1 }]],
+  ['market_resolved', 'after the end', {}, [{ kind: 'ResolveMarket', market: 1, payout0: 0 }]],
+  ['trading_disabled', 'while halted', {}, [marketRules(1, { mode: 'HALTED' })]],
+  ['cancel_only', 'while only cancels pass', {}, [marketRules(1, { mode: 'CANCEL_ONLY' })]],
+  ['post_only_mode', 'that may take', {}, [marketRules(1, { mode: 'POST_ONLY' })]],
+  ['invalid_post_only_order_type', 'that must take', { postOnly: true, timeInForce: 'FAK' }],
+  ['invalid_tick_size', 'between two ticks', { price: 5_050 }],
+  ['invalid_tick_size', 'at nothing', { price: 0 }],
+  ['invalid_tick_size', 'at one', { price: 10_000, timeInForce: 'FOK' }],
+  ['invalid_amounts', 'of no size', { sizeMicro: 0 }],
+  ['invalid_amounts', 'of half a lot', { sizeMicro: ten + 5_000 }],
+  ['invalid_amounts', 'beyond the largest', { sizeMicro: orderSizeMaxMicro + 10_000 }],
+  ['invalid_amounts', 'with a budget that rests', { budgetMicro: ten }],
+  [
+    'invalid_amounts',
+    'that sells for a budget',
+    { side: 'SELL', timeInForce: 'FAK', budgetMicro: 1 },
+  ],
+  ['invalid_amounts', 'whose budget pays no lot', { timeInForce: 'FAK', budgetMicro: 4_999 }],
+  ['invalid_size', 'below the smallest', { sizeMicro: oneShareMicro - 10_000 }],
+  ['invalid_expiration', 'that expires now', { timeInForce: 'GTD', expiresAtMs: startMs }],
+  ['invalid_expiration', 'that may not expire', { expiresAtMs: startMs + 1 }],
+  ['insufficient_balance_or_allowance', 'not paid for', { holdMicro: ten / 2 - 1 }],
+  ['insufficient_balance_or_allowance', 'of tokens not there', { side: 'SELL' }],
+  ['post_only_would_cross', 'that would take', { postOnly: true }, asks(1, 100)],
+  ['fok_not_filled', 'the book cannot fill', { timeInForce: 'FOK' }, asks(9, 100)],
+  ['fak_not_filled', 'that meets nothing', { timeInForce: 'FAK' }],
+  ['self_trade', 'that meets its own', { maker: walletOf(2) }, asks(1, 100)],
+  [
+    'self_trade',
+    'whole, with its own in the way',
+    { timeInForce: 'FOK', maker: walletOf(3) },
+    asks(10, 100),
+  ],
+];
+
+describe('an order is refused', () => {
+  it.each(orders)('as %s: %s', (code, _what, order, before = []) => {
+    const engine = engineWith(...before);
+    expect(refusalsOf(engine, orderOf(1, 1, order))).toEqual([code]);
+  });
+
+  it('as fill_limit: a FOK order that would meet too many makers', () => {
+    const engine = engineWith(...asks(fillsPerOrderMax + 1, 100));
+    const size = { sizeMicro: (fillsPerOrderMax + 1) * oneShareMicro };
+    expect(refusalsOf(engine, orderOf(1, 1, { timeInForce: 'FOK', ...size }))).toEqual([
+      'fill_limit',
+    ]);
+    const { events } = engine.apply(envelopeOf([orderOf(2, 1, size)]), 3);
+    const placed = events.find((event) => event.kind === 'OrderPlaced');
+    expect(placed).toMatchObject({ status: 'CANCELED', filledMicro: 1_000 * oneShareMicro });
+    expect(engine.openOrderCount).toBe(1);
+  });
+
+  it('as too_many_open_orders: one more than a wallet may have resting', () => {
+    const engine = engineWith();
+    for (let from = 0; from < openOrdersPerWalletMax; from += 500) {
+      const more = Array.from({ length: 500 }, (_, index) => orderOf(10 + from + index, 1));
+      engine.apply(envelopeOf(more), 2);
+    }
+    expect(refusalsOf(engine, orderOf(1, 1))).toEqual(['too_many_open_orders']);
+    expect(refusalsOf(engine, orderOf(2, 1, { timeInForce: 'FAK' }))).toEqual(['fak_not_filled']);
+    expect(refusalsOf(engine, orderOf(3, 2))).toEqual([]);
+  });
+
+  it('as too_many_open_orders: a level whose total would not be a safe integer', () => {
+    const engine = engineWith();
+    const huge = (id: number) => orderOf(id, id, { price: 100, sizeMicro: orderSizeMaxMicro });
+    for (let id = 1; id <= 900; id += 1) expect(refusalsOf(engine, huge(id))).toEqual([]);
+    expect(refusalsOf(engine, huge(901))).toEqual(['too_many_open_orders']);
+  });
+
+  it('once: a repetition gets the first answer again', () => {
+    const engine = engineWith();
+    const late = orderOf(1, 1, { acceptedAtMs: startMs - 5_000 });
+    expect(refusalsOf(engine, late)).toEqual(['too_late']);
+    const again = engine.apply(envelopeOf([{ ...late, acceptedAtMs: startMs }]), 3).events;
+    expect(again).toMatchObject([{ kind: 'OrderRepeated', code: 'too_late', alive: false }]);
+    engine.apply(envelopeOf([orderOf(2, 1)]), 4);
+    const live = engine.apply(envelopeOf([orderOf(2, 1)]), 5).events;
+    expect(live).toMatchObject([
+      { kind: 'OrderRepeated', code: null, alive: true, status: 'LIVE' },
+    ]);
+  });
+
+  it('anew when the refusal is not final', () => {
+    const engine = engineWith();
+    expect(refusalsOf(engine, orderOf(1, 1, { holdMicro: 0 }))).toHaveLength(1);
+    expect(refusalsOf(engine, orderOf(1, 1))).toEqual([]);
+  });
+});
+
+const merge = (sizeMicro: number): Command => ({
+  kind: 'MergePosition',
+  requestId: requestIdOf(9),
+  wallet: walletOf(1),
+  market: 1,
+  sizeMicro,
+});
+const redeem: Command = {
+  kind: 'RedeemPosition',
+  requestId: requestIdOf(9),
+  wallet: walletOf(1),
+  market: 1,
+};
+const resolve: Command = { kind: 'ResolveMarket', market: 1, payout0: 5_000 };
+const setKey: Command = {
+  kind: 'SetKey',
+  publicKey: opening.operatorKey,
+  role: 'OWNER',
+  active: true,
+};
+
+const commands: [RefusalCode, string, Command, Command[]?][] = [
+  ['duplicate', 'a second opening', opening],
+  ['invalid_payload', "the operator's key in another role", setKey],
+  [
+    'invalid_payload',
+    'a second operator',
+    { ...setKey, publicKey: Buffer.alloc(32), role: 'OPERATOR' },
+  ],
+  ['invalid_payload', 'a generation that is not new', { kind: 'StartGeneration', generation: 0 }],
+  ['invalid_payload', 'no such tick', marketRules(2, { tick: 7 })],
+  ['invalid_payload', 'a coarser tick', marketRules(1, { tick: 1_000 })],
+  ['invalid_payload', 'another condition', marketRules(1, { conditionId: Buffer.alloc(32) })],
+  ['invalid_payload', 'another token', marketRules(1, { token1: Buffer.alloc(32) })],
+  ['invalid_payload', 'RESOLVED as a mode', marketRules(1, { mode: 'RESOLVED' })],
+  ['invalid_payload', 'rules after the end', marketRules(1), [resolve]],
+  ['invalid_payload', 'a negative number', marketRules(-1)],
+  ['invalid_payload', 'more than the whole as payout', { ...resolve, payout0: 10_001 }],
+  ['market_not_found', 'the end of an unknown market', { ...resolve, market: 2 }],
+  ['market_resolved', 'a second end', resolve, [resolve]],
+  ['invalid_payload', 'a cancel of everything', cancelAll({ outcome: 0 })],
+  ['market_not_found', 'a split elsewhere', splitOf(1, 1, ten, 2)],
+  ['duplicate', 'a split done before', splitOf(1, 1, ten), [splitOf(1, 1, ten)]],
+  [
+    'old_generation',
+    'a split paid before',
+    splitOf(1, 1, ten),
+    [{ kind: 'StartGeneration', generation: 2 }],
+  ],
+  ['market_resolved', 'a split after the end', splitOf(1, 1, ten), [resolve]],
+  ['invalid_amounts', 'a split of half a lot', splitOf(1, 1, 5_000)],
+  [
+    'insufficient_balance_or_allowance',
+    'an unpaid split',
+    { ...splitOf(1, 1, ten), holdMicro: 1 } as Command,
+  ],
+  ['invalid_amounts', 'a merge of nothing', merge(0)],
+  ['insufficient_balance_or_allowance', 'a merge of tokens not there', merge(ten)],
+  ['market_not_ready', 'a redemption before the end', redeem, [splitOf(1, 1, ten)]],
+  ['insufficient_balance_or_allowance', 'a redemption of nothing', redeem, [resolve]],
+];
+
+describe('a command is refused', () => {
+  it.each(commands)('as %s: %s', (code, _what, command, before = []) => {
+    const engine = engineWith(...before);
+    expect(refusalsOf(engine, command, 'OPERATOR')).toEqual([code]);
+    engine.assertInvariants();
+  });
+
+  it('as partition_not_ready before the partition is open', () => {
+    const tick: Command = { kind: 'Tick', timeMs: startMs };
+    expect(refusalsOf(new Engine(partition), tick)).toEqual(['partition_not_ready']);
+    expect(refusalsOf(new Engine(partition), orderOf(1, 1))).toEqual(['market_not_found']);
+    expect(refusalsOf(new Engine(9), opening)).toEqual(['invalid_payload']);
+  });
+
+  it('when an ingress names nobody whose orders it cancels', () => {
+    expect(refusalsOf(engineWith(), cancelAll({ market: 1 }))).toEqual(['invalid_payload']);
+    expect(refusalsOf(engineWith(), cancelAll({ market: 1 }), 'OPERATOR')).toEqual([]);
+    expect(refusalsOf(engineWith(), cancelAll({ apiKey: apiKeyOf(1) }))).toEqual([]);
+  });
+});
+
+describe('a cancel is refused', () => {
+  const cancel = (id: number, signer: number): Command => ({
+    kind: 'CancelOrder',
+    orderId: orderIdOf(id),
+    signer: signerOf(signer),
+  });
+
+  it('as order_not_found: unknown, canceled, or of another signer', () => {
+    const engine = engineWith(orderOf(1, 1));
+    expect(refusalsOf(engine, cancel(2, 1))).toEqual(['order_not_found']);
+    expect(refusalsOf(engine, cancel(1, 2))).toEqual(['order_not_found']);
+    expect(refusalsOf(engine, cancel(1, 1))).toEqual([]);
+    expect(refusalsOf(engine, cancel(1, 1))).toEqual(['order_not_found']);
+  });
+
+  it('as already_matched: to the signer of a matched order, until it is forgotten', () => {
+    const engine = engineWith(orderOf(1, 1), orderOf(2, 2, { outcome: 1 }));
+    expect(refusalsOf(engine, cancel(1, 1))).toEqual(['already_matched']);
+    expect(refusalsOf(engine, cancel(2, 2))).toEqual(['already_matched']);
+    expect(refusalsOf(engine, cancel(2, 1))).toEqual(['order_not_found']);
+    engine.apply(envelopeOf([{ kind: 'Tick', timeMs: startMs + 300_000 }]), 4);
+    expect(refusalsOf(engine, cancel(2, 2))).toEqual(['order_not_found']);
+  });
+});

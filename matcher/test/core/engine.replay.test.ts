@@ -1,0 +1,146 @@
+import { defaultLimits, Engine, type Limits } from '../../src/core/index.ts';
+import {
+  cancelAll,
+  envelopeOf,
+  marketRules,
+  oneShareMicro,
+  opening,
+  orderOf,
+  partition,
+  splitOf,
+  startMs,
+} from './commands.ts';
+import { textOf } from './event-text.ts';
+import { RandomLog, type RandomRecord } from './random-log.ts';
+
+function recordsOf(seed: number, count: number): RandomRecord[] {
+  const log = new RandomLog(seed);
+  const first = { envelope: envelopeOf([opening], 'OPERATOR'), isOperator: true };
+  return [first, ...Array.from({ length: count }, () => log.next())];
+}
+
+function stoppedAfter(
+  records: readonly RandomRecord[],
+  stop: number,
+  limits: Limits = defaultLimits,
+): Engine {
+  const engine = new Engine(partition, limits);
+  for (const { envelope } of records.slice(0, stop)) engine.apply(envelope, 0);
+  return Engine.restore(engine.encodeState(), limits);
+}
+
+/** Sweeps are always on their way. */
+const tightLimits: Limits = { fillsPerOrder: 3, fillsPerRecord: 5, cancelsPerRecord: 2 };
+
+describe('a restored engine', () => {
+  it.each([
+    [11, defaultLimits],
+    [12, defaultLimits],
+    [13, tightLimits],
+    [14, tightLimits],
+  ])('goes on as if it had never stopped, seed %d, limits %j', (seed, limits) => {
+    const records = recordsOf(seed, 700);
+    const whole = new Engine(partition, limits);
+    const answers = records.map(({ envelope }, at) => textOf(whole.apply(envelope, at).events));
+    for (let stop = 0; stop < records.length; stop += 1 + ((stop * 7 + seed) % 171)) {
+      const engine = stoppedAfter(records, stop, limits);
+      records.slice(stop).forEach(({ envelope }, index) => {
+        const offset = stop + index;
+        expect(textOf(engine.apply(envelope, offset).events)).toBe(answers[offset]);
+      });
+      expect(engine.encodeState().equals(whole.encodeState())).toBe(true);
+    }
+  });
+
+  it('gives the bytes it was made of, at every record', () => {
+    const engine = new Engine(partition);
+    for (const { envelope } of recordsOf(21, 200)) {
+      engine.apply(envelope, 0);
+      const bytes = engine.encodeState();
+      expect(Engine.restore(bytes).encodeState().equals(bytes)).toBe(true);
+    }
+  });
+
+  it('shows the same clock, expiry, counts and keys', () => {
+    const records = recordsOf(22, 500);
+    const engine = stoppedAfter(records, 0);
+    for (const { envelope } of records) engine.apply(envelope, 0);
+    const restored = Engine.restore(engine.encodeState());
+    const shown = ({ opened, timeMs, nextExpiryMs, openOrderCount, marketCount }: Engine) => ({
+      opened,
+      timeMs,
+      nextExpiryMs,
+      openOrderCount,
+      marketCount,
+    });
+    expect(shown(restored)).toEqual(shown(engine));
+    expect(restored.operatorKey()).toEqual(engine.operatorKey());
+    expect(restored.openOrderCount).toBeGreaterThan(0);
+  });
+
+  it('remembers the whole answer to an order that outlived the memory of its minute', () => {
+    const engine = new Engine(partition);
+    engine.apply(envelopeOf([opening, marketRules(1)], 'OPERATOR'), 0);
+    const sells = orderOf(2, 2, { side: 'SELL' });
+    const buys = orderOf(1, 1, { sizeMicro: 4 * oneShareMicro });
+    engine.apply(envelopeOf([splitOf(1, 2, 10 * oneShareMicro), buys, sells]), 1);
+    const clockMs = startMs + 600_000;
+    engine.apply(envelopeOf([{ kind: 'Tick', timeMs: clockMs }]), 2);
+    const again = envelopeOf([{ ...sells, signedAtMs: clockMs }]);
+    const { events } = Engine.restore(engine.encodeState()).apply(again, 3);
+    expect(textOf(events)).toBe(textOf(engine.apply(again, 3).events));
+    expect(events).toMatchObject([{ kind: 'OrderRepeated', side: 'SELL', filledMicro: 4_000_000 }]);
+  });
+
+  it('is the same whatever became of its memory slots before', () => {
+    const records = recordsOf(1, 200);
+    const listing = envelopeOf([marketRules(2_000)], 'OPERATOR');
+    const plain = stoppedAfter(records, 100);
+    plain.apply(listing, 0);
+    const visited = Engine.restore(plain.encodeState());
+    const at = { market: 2_000, acceptedAtMs: plain.timeMs, generation: 100 };
+    for (let id = 1; id <= 300; id += 1) {
+      const order = orderOf(1e6 + id, 500 + (id % 40), { ...at, price: 100 * (1 + (id % 90)) });
+      const cancel = { kind: 'CancelOrder', orderId: order.orderId, signer: order.signer } as const;
+      const { events } = visited.apply(envelopeOf(id % 3 === 0 ? [order, cancel] : [order]), 0);
+      expect(events[0]).toMatchObject({ kind: 'OrderPlaced' });
+    }
+    visited.apply(envelopeOf([cancelAll({ market: 2_000 })], 'OPERATOR'), 0);
+    const later = envelopeOf([{ kind: 'Tick', timeMs: plain.timeMs + 600_000 }]);
+    for (const engine of [plain, visited]) {
+      engine.apply(later, 0);
+      for (const { envelope } of records.slice(100)) engine.apply(envelope, 0);
+      engine.assertInvariants();
+    }
+    expect(visited.encodeState().equals(plain.encodeState())).toBe(true);
+  });
+});
+
+describe('malformed state', () => {
+  const engine = stoppedAfter(recordsOf(5, 200), 201);
+  const bytes = engine.encodeState();
+
+  it('is refused when cut short at any place', () => {
+    for (let length = 0; length < bytes.length; length += 397) {
+      expect(() => Engine.restore(bytes.subarray(0, length))).toThrow();
+    }
+  });
+
+  it('is refused when something follows', () => {
+    expect(() => Engine.restore(Buffer.concat([bytes, Buffer.alloc(1)]))).toThrow('left over');
+  });
+
+  it('is refused or means another state when a byte is changed, and never restores as this one', () => {
+    for (let index = 0; index < bytes.length; index += 211) {
+      const changed = Buffer.from(bytes);
+      changed[index] = (changed[index] as number) ^ 0x55;
+      let restored: Engine | null = null;
+      try {
+        restored = Engine.restore(changed);
+      } catch (error) {
+        expect(['MalformedState', 'BrokenAssumption']).toContain((error as Error).name);
+      }
+      if (restored !== null) expect(restored.encodeState().equals(changed)).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { type CommandOf, orderSizeMaxMicro } from '@pm/schemas';
+import { cost, hex, type Listed, lot, NaiveReport, other } from './naive-report.ts';
+
+/** The tokens of the naive twin: split, merge, redeem, and what each wallet has. */
+export class NaivePositions extends NaiveReport {
+  clock = 0;
+  generation = 0;
+  readonly tokens = new Map<string, number>();
+  protected requests = new Map<string, number>();
+
+  protected split(command: CommandOf<'SplitPosition'>): undefined {
+    const size = command.sizeMicro;
+    const market = this.markets.get(command.market);
+    if (!market) return this.refuseCommand('market_not_found');
+    if (this.requests.has(hex(command.requestId))) return this.refuseCommand('duplicate');
+    if (command.generation < this.generation) return this.refuseCommand('old_generation');
+    if (market.mode === 'RESOLVED') return this.refuseCommand('market_resolved');
+    if (!isWhole(size)) return this.refuseCommand('invalid_amounts');
+    if (command.holdMicro < size) return this.refuseCommand('insufficient_balance_or_allowance');
+    this.movePosition(command, market, { action: 'SPLIT', tokens: [size, size], paid: -size });
+  }
+
+  protected merge(command: CommandOf<'MergePosition'>): undefined {
+    const size = command.sizeMicro;
+    const market = this.markets.get(command.market);
+    if (!market) return this.refuseCommand('market_not_found');
+    if (this.requests.has(hex(command.requestId))) return this.refuseCommand('duplicate');
+    if (!isWhole(size)) return this.refuseCommand('invalid_amounts');
+    const free = [0, 1].map((token) => this.freeTokens(command.wallet, command.market, token));
+    if (Math.min(...free) < size) return this.refuseCommand('insufficient_balance_or_allowance');
+    this.movePosition(command, market, { action: 'MERGE', tokens: [-size, -size], paid: size });
+  }
+
+  protected redeem(command: CommandOf<'RedeemPosition'>): undefined {
+    const market = this.markets.get(command.market);
+    if (!market) return this.refuseCommand('market_not_found');
+    if (this.requests.has(hex(command.requestId))) return this.refuseCommand('duplicate');
+    if (market.mode !== 'RESOLVED') return this.refuseCommand('market_not_ready');
+    const a = this.freeTokens(command.wallet, command.market, 0);
+    const b = this.freeTokens(command.wallet, command.market, 1);
+    if (a + b === 0) return this.refuseCommand('insufficient_balance_or_allowance');
+    const paid = cost(market.payout0, a) + cost(other(market.payout0), b);
+    this.movePosition(command, market, { action: 'REDEEM', tokens: [0 - a, 0 - b], paid });
+  }
+
+  private movePosition(
+    command: { wallet: Buffer; market: number; requestId: Buffer },
+    listed: Listed,
+    move: { action: 'SPLIT' | 'MERGE' | 'REDEEM'; tokens: [number, number]; paid: number },
+  ): undefined {
+    const { wallet, market } = command;
+    this.requests.set(hex(command.requestId), this.clock);
+    for (const token of [0, 1]) this.addTokens(wallet, market, token, move.tokens[token] ?? 0);
+    listed.collateral -= move.paid;
+    this.move(wallet, move.paid, 0);
+    const [token0Micro, token1Micro] = move.tokens;
+    const sums = { action: move.action, token0Micro, token1Micro, paidMicro: move.paid };
+    this.emit({ kind: 'PositionMoved', command: this.command, wallet, market, ...sums });
+  }
+
+  protected addTokens(wallet: Buffer, market: number, outcome: number, change: number): undefined {
+    const key = `${hex(wallet)}/${market}/${outcome}`;
+    this.tokens.set(key, (this.tokens.get(key) ?? 0) + change);
+  }
+
+  protected freeTokens(wallet: Buffer, market: number, outcome: number): number {
+    const locked = this.resting
+      .filter(({ order }) => order.side === 'SELL' && order.maker.equals(wallet))
+      .filter(({ order }) => order.market === market && order.outcome === outcome)
+      .reduce((sum, one) => sum + one.left, 0);
+    return (this.tokens.get(`${hex(wallet)}/${market}/${outcome}`) ?? 0) - locked;
+  }
+}
+
+export function isWhole(size: number): boolean {
+  return size > 0 && size <= orderSizeMaxMicro && size % lot === 0;
+}

@@ -1,0 +1,245 @@
+import type { Command, CommandOf, Envelope, PlaceOrder, TimeInForce } from '@pm/schemas';
+import { holdMicro } from '@pm/schemas';
+import {
+  apiKeyOf,
+  builderOf,
+  cancelAll,
+  envelopeOf,
+  lotMicro,
+  marketRules,
+  orderIdOf,
+  orderOf,
+  requestIdOf,
+  signerOf,
+  splitOf,
+  startMs,
+  walletOf,
+} from './commands.ts';
+
+/** One record of a random log. */
+export interface RandomRecord {
+  readonly envelope: Envelope;
+  readonly isOperator: boolean;
+}
+
+/**
+ * A seeded stream of records that visits every rule: few wallets, few prices and full queues, so that orders meet, repeat,
+ * expire and get in their own way. Markets are resolved and new ones listed. The same seed gives the same log.
+ */
+export class RandomLog {
+  private seed: number;
+  private clockMs = startMs;
+  private generation = 0;
+  private nextId = 1;
+  private nextRequest = 1;
+  private nextMarket = 1;
+  /** Markets in use and the rules they had last; the oldest is resolved first. */
+  private readonly open: CommandOf<'SetMarket'>[] = [];
+  private readonly resolved: number[] = [];
+  private readonly recent: PlaceOrder[] = [];
+
+  constructor(seed: number) {
+    this.seed = seed;
+  }
+
+  next(): RandomRecord {
+    const roll = this.integer(1000);
+    if (this.open.length < 3 || roll < 2) return this.byOperator([this.listMarket()]);
+    if (roll < 14) return this.byOperator(this.operatorCommands());
+    if (roll < 120) return { envelope: envelopeOf([this.tick()]), isOperator: false };
+    const count = this.integer(4) === 0 ? 1 + this.integer(24) : 1 + this.integer(4);
+    const commands = Array.from({ length: count }, () => this.ingressCommand());
+    return { envelope: envelopeOf(commands), isOperator: false };
+  }
+
+  private byOperator(commands: readonly Command[]): RandomRecord {
+    return { envelope: envelopeOf(commands, 'OPERATOR'), isOperator: true };
+  }
+
+  private listMarket(): Command {
+    const tick = this.pick([1000, 100, 100, 100, 25]);
+    const feeRateBps = this.pick([0, 100, 441, 700]);
+    const market = 1 + ((this.nextMarket * 7) % 1009);
+    this.nextMarket += 1;
+    this.open.push(marketRules(market, { tick, feeRateBps }));
+    return this.open[this.open.length - 1] as Command;
+  }
+
+  private operatorCommands(): Command[] {
+    const rules = this.pick(this.open);
+    const roll = this.integer(12);
+    if (roll < 2 && this.open.length > 3) return [this.resolve()];
+    if (roll < 4) return [this.changeRules(rules)];
+    if (roll < 6) {
+      const mode = this.pick(['POST_ONLY', 'CANCEL_ONLY', 'HALTED', 'OPEN', 'RESOLVED'] as const);
+      return [
+        { ...rules, mode },
+        cancelAll({ market: rules.market, outcome: this.integer(3) - 1 }),
+      ];
+    }
+    if (roll < 7 && this.integer(4) === 0) {
+      this.generation += 1;
+      return [{ kind: 'StartGeneration', generation: this.generation }];
+    }
+    if (roll < 8) return [{ kind: 'StartGeneration', generation: this.generation }];
+    if (roll < 9) return [cancelAll({ outcome: 0 }), cancelAll({ signer: this.signer() })];
+    return [{ ...rules, mode: 'OPEN' }];
+  }
+
+  private resolve(): Command {
+    const { market } = this.open.shift() as CommandOf<'SetMarket'>;
+    this.resolved.push(market);
+    if (this.resolved.length > 3) this.resolved.shift();
+    return { kind: 'ResolveMarket', market, payout0: this.pick([0, 10_000, 5_000, 3_300]) };
+  }
+
+  private changeRules(rules: CommandOf<'SetMarket'>): Command {
+    const tick = this.pick([1000, 100, 50, 25, 10, 7]);
+    const changed = { ...rules, tick, minSizeMicro: this.pick([1, 5]) * 1_000_000 };
+    if (rules.tick % tick === 0 && tick !== 7) this.open[this.open.indexOf(rules)] = changed;
+    return changed;
+  }
+
+  private tick(): Command {
+    const stepMs = this.pick([1, 50, 500, 500, 1_000, 20_000, -300]);
+    this.clockMs = Math.max(this.clockMs, this.clockMs + stepMs);
+    return { kind: 'Tick', timeMs: stepMs < 0 ? this.clockMs + stepMs : this.clockMs };
+  }
+
+  private ingressCommand(): Command {
+    const roll = this.integer(100);
+    if (roll < 62) return this.place();
+    if (roll < 80) return this.cancelOne();
+    if (roll < 84) return this.cancelMany();
+    if (roll < 87) return { ...(this.recentOrder() ?? this.place()) };
+    return this.moveTokens(roll);
+  }
+
+  private moveTokens(roll: number): Command {
+    const wallet = this.wallet();
+    const isOld = this.integer(10) === 0;
+    const request = isOld ? this.integer(this.nextRequest) : this.nextRequest++;
+    const sizeMicro = this.size();
+    if (roll < 95) {
+      const split = splitOf(request, wallet, sizeMicro, this.market());
+      return { ...split, generation: this.generation } as Command;
+    }
+    const base = { requestId: requestIdOf(request), wallet: walletOf(wallet) };
+    if (roll < 98) return { kind: 'MergePosition', ...base, market: this.market(), sizeMicro };
+    const market = this.integer(3) === 0 ? this.market() : (this.resolved[0] ?? 0);
+    return { kind: 'RedeemPosition', ...base, market };
+  }
+
+  private place(): PlaceOrder {
+    const wallet = this.wallet();
+    const rules = this.pick(this.open);
+    const timeInForce = this.pick<TimeInForce>(['GTC', 'GTC', 'GTC', 'GTD', 'GTD', 'FAK', 'FOK']);
+    const steps = 10_000 / rules.tick;
+    const near = Math.round(steps / 2) + this.integer(7) - 3;
+    const price = rules.tick * Math.min(steps - 1, Math.max(1, near));
+    const base = orderOf(this.nextId, wallet, {
+      market: rules.market,
+      outcome: this.integer(2),
+      side: this.pick(['BUY', 'SELL']),
+      timeInForce,
+      price,
+      sizeMicro: this.size(),
+      postOnly: this.integer(8) === 0,
+      expiresAtMs: timeInForce === 'GTD' ? this.clockMs + this.integer(60_000) : 0,
+      acceptedAtMs: this.clockMs + this.integer(1_000) - 500,
+      signedAtMs: this.clockMs - this.integer(90_000),
+      generation: this.generation,
+      apiKey: apiKeyOf(wallet * 2 + this.integer(2)),
+      builder: builderOf(this.integer(3)),
+    });
+    this.nextId += 1;
+    const order = this.integer(12) === 0 ? this.spoil(base) : this.funded(base, rules.feeRateBps);
+    this.recent[this.nextId % recentMax] = order;
+    return order;
+  }
+
+  /** Holds exactly what is needed, and turns some takers into market buys. */
+  private funded(order: PlaceOrder, feeRateBps: number): PlaceOrder {
+    const takes = order.timeInForce === 'FOK' || order.timeInForce === 'FAK';
+    const spends = takes && order.side === 'BUY' && this.integer(2) === 0;
+    const budgetMicro = spends ? 5_000 + this.integer(20_000_000) : 0;
+    const whole = { ...order, budgetMicro };
+    return { ...whole, holdMicro: holdMicro({ ...whole, feeRateBps }) };
+  }
+
+  private spoil(order: PlaceOrder): PlaceOrder {
+    const spoiled = this.pick<Partial<PlaceOrder>>([
+      { market: 5_000 },
+      { outcome: 2 },
+      { signedAtMs: this.clockMs - 200_000 },
+      { signedAtMs: this.clockMs + 300_001 },
+      { acceptedAtMs: this.clockMs - 2_001 },
+      { acceptedAtMs: this.clockMs + 900, ageLimitMs: 800 },
+      { generation: this.generation - 1 },
+      { price: order.price + 1 },
+      { price: 10_000 },
+      { sizeMicro: lotMicro * 7 },
+      { sizeMicro: order.sizeMicro + 1 },
+      { sizeMicro: 0 },
+      { budgetMicro: 1_000_000 },
+      { budgetMicro: 10 },
+      { expiresAtMs: this.clockMs },
+      { holdMicro: 0 },
+      { sizeMicro: 9_000_000 * 1_000_000 },
+      { postOnly: true, timeInForce: 'FAK' },
+    ]);
+    return { ...order, ...spoiled };
+  }
+
+  private cancelOne(): Command {
+    const order = this.recentOrder();
+    const signer = this.integer(15) === 0 ? this.signer() : (order?.signer ?? this.signer());
+    return { kind: 'CancelOrder', orderId: order?.orderId ?? orderIdOf(0), signer };
+  }
+
+  private cancelMany(): Command {
+    const wallet = this.wallet();
+    return cancelAll({
+      signer: this.integer(3) === 0 ? null : signerOf(wallet),
+      apiKey: this.integer(2) === 0 ? null : apiKeyOf(wallet * 2 + this.integer(2)),
+      market: this.integer(2) === 0 ? -1 : this.market(),
+      outcome: this.integer(3) - 1,
+      session: this.integer(2) === 0,
+    });
+  }
+
+  private recentOrder(): PlaceOrder | undefined {
+    return this.recent[this.integer(recentMax)];
+  }
+
+  private market(): number {
+    return this.integer(30) === 0 ? 5_000 : this.pick(this.open).market;
+  }
+
+  private wallet(): number {
+    return 1 + this.integer(7);
+  }
+
+  private signer(): Buffer {
+    return signerOf(this.wallet());
+  }
+
+  private size(): number {
+    return lotMicro * (100 + this.integer(3_000));
+  }
+
+  private pick<T>(values: readonly T[]): T {
+    return values[this.integer(values.length)] as T;
+  }
+
+  /** mulberry32: 0 to `below` - 1. */
+  private integer(below: number): number {
+    this.seed = (this.seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.seed ^ (this.seed >>> 15), 1 | this.seed);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  }
+}
+
+/** Orders that cancels and repetitions choose from. */
+const recentMax = 150;

@@ -1,0 +1,181 @@
+import type { Command, ExecutionEvent } from '@pm/schemas';
+import { Engine, type Limits } from '../../src/core/index.ts';
+import {
+  cancelAll,
+  envelopeOf,
+  marketRules,
+  oneShareMicro,
+  opening,
+  orderOf,
+  partition,
+  requestIdOf,
+  signerOf,
+  splitOf,
+  startMs,
+  walletOf,
+} from './commands.ts';
+
+const limits: Limits = { fillsPerOrder: 10, fillsPerRecord: 4, cancelsPerRecord: 3 };
+const ten = 10 * oneShareMicro;
+
+function engineWith(...commands: Command[]): Engine {
+  const engine = new Engine(partition, limits);
+  engine.apply(envelopeOf([opening, marketRules(1), marketRules(2)], 'OPERATOR'), 0);
+  engine.apply(envelopeOf(commands), 1);
+  return engine;
+}
+
+/** What a record does, in short: order numbers canceled or filled, answers, refusals. */
+function storyOf(engine: Engine, commands: readonly Command[], role = 'INGRESS'): string[] {
+  const { events } = engine.apply(envelopeOf(commands, role), 2);
+  engine.assertInvariants();
+  return events.flatMap(wordsOf);
+}
+
+function wordsOf(event: ExecutionEvent): string[] {
+  const number = (id: Buffer): number => id.readDoubleBE(24);
+  switch (event.kind) {
+    case 'OrderCanceled':
+      return [`${event.command}: ${event.reason} ${number(event.orderId)}`];
+    case 'Fill':
+      return [`${event.command}: fill ${number(event.makerOrderId)}`];
+    case 'OrderPlaced':
+      return [`${event.command}: ${event.status}`];
+    case 'PositionMoved':
+      return [`${event.command}: ${event.action} ${event.paidMicro / oneShareMicro}`];
+    default:
+      return 'code' in event ? [`${event.command}: ${event.code}`] : [];
+  }
+}
+
+const tick = (afterMs: number): Command => ({ kind: 'Tick', timeMs: startMs + afterMs });
+const dueInMs = (expiresInMs: number) =>
+  ({ timeInForce: 'GTD', expiresAtMs: startMs + expiresInMs }) as const;
+const expiring = (count: number) =>
+  Array.from({ length: count }, (_, index) => orderOf(10 + index, 2, dueInMs(100 + index)));
+const seller = { outcome: 1, acceptedAtMs: startMs + 1_000 } as const;
+
+describe('a record that runs out of its budget of cancels', () => {
+  it('leaves overdue orders to the records behind, by expiry', () => {
+    const engine = engineWith(...expiring(7));
+    expect(storyOf(engine, [tick(1_000)])).toEqual([
+      '0: EXPIRED 10',
+      '0: EXPIRED 11',
+      '0: EXPIRED 12',
+    ]);
+    expect(engine.nextExpiryMs).toBe(startMs + 103);
+    expect(storyOf(engine, [tick(1_000)])).toEqual([
+      '-1: EXPIRED 13',
+      '-1: EXPIRED 14',
+      '-1: EXPIRED 15',
+    ]);
+    expect(storyOf(engine, [])).toEqual(['-1: EXPIRED 16']);
+    expect(storyOf(engine, [])).toEqual([]);
+  });
+
+  it('lets no overdue order fill: a taker clears it away and meets the next', () => {
+    const engine = engineWith(...expiring(4), orderOf(20, 3));
+    const takes = orderOf(1, 1, { ...seller, sizeMicro: ten });
+    expect(storyOf(engine, [tick(1_000), takes])).toEqual([
+      '0: EXPIRED 10',
+      '0: EXPIRED 11',
+      '0: EXPIRED 12',
+      '1: EXPIRED 13',
+      '1: fill 20',
+      '1: MATCHED',
+    ]);
+  });
+
+  it('lets a post-only order rest where only overdue orders stand', () => {
+    const engine = engineWith(...expiring(5));
+    const makes = orderOf(1, 1, { ...seller, postOnly: true });
+    expect(storyOf(engine, [tick(1_000), makes]).slice(3)).toEqual([
+      '1: EXPIRED 13',
+      '1: EXPIRED 14',
+      '1: LIVE',
+    ]);
+    expect(engine.openOrderCount).toBe(1);
+  });
+
+  it('tells FOK and FAK orders that overdue orders are not there', () => {
+    const engine = engineWith(...expiring(4));
+    const takes = (id: number, timeInForce: 'FOK' | 'FAK') =>
+      orderOf(id, 1, { ...seller, timeInForce, sizeMicro: oneShareMicro });
+    expect(storyOf(engine, [tick(1_000), takes(1, 'FOK'), takes(2, 'FAK')]).slice(3)).toEqual([
+      '1: fok_not_filled',
+      '2: fak_not_filled',
+    ]);
+    expect(engine.openOrderCount).toBe(1);
+  });
+
+  it('tells the sender of a cancel-all to repeat it, and takes single cancels all the same', () => {
+    const engine = engineWith(...[10, 11, 12, 13, 14].map((id) => orderOf(id, 2)));
+    const all = cancelAll({ signer: signerOf(2) });
+    const one: Command = {
+      kind: 'CancelOrder',
+      orderId: orderOf(14, 2).orderId,
+      signer: signerOf(2),
+    };
+    const nobody = cancelAll({ signer: signerOf(9) });
+    expect(storyOf(engine, [all, one, nobody])).toEqual([
+      '0: USER 10',
+      '0: USER 11',
+      '0: USER 12',
+      '0: too_many_open_orders',
+      '1: USER 14',
+      '2: too_many_open_orders',
+    ]);
+    expect(storyOf(engine, [all, nobody])).toEqual(['0: USER 13']);
+  });
+
+  it('resolves at once, sweeps by market and price, and redeems locked tokens behind their sweep', () => {
+    const sells = [10, 11, 12, 13].map((id) =>
+      orderOf(id, 1, { side: 'SELL', price: 9_000 - id * 100, sizeMicro: ten }),
+    );
+    const engine = engineWith(splitOf(1, 1, 5 * ten), ...sells);
+    const redeem = (id: number): Command => ({
+      kind: 'RedeemPosition',
+      requestId: requestIdOf(id),
+      wallet: walletOf(1),
+      market: 1,
+    });
+    const resolve: Command = { kind: 'ResolveMarket', market: 1, payout0: 10_000 };
+    const story = storyOf(engine, [resolve, redeem(2), redeem(3), orderOf(20, 2)], 'OPERATOR');
+    expect(story).toEqual([
+      '0: MARKET 13',
+      '0: MARKET 12',
+      '0: MARKET 11',
+      '1: REDEEM 40',
+      '2: insufficient_balance_or_allowance',
+      '3: market_resolved',
+    ]);
+    expect(engine.openOrderCount).toBe(1);
+    expect(storyOf(engine, [redeem(4)])).toEqual(['-1: MARKET 10', '0: REDEEM 10']);
+    expect(engine.openOrderCount).toBe(0);
+  });
+});
+
+describe('a record that runs out of its budget of fills', () => {
+  const makers = [10, 11, 12, 13, 14, 15].map((id) => orderOf(id, 2));
+
+  it('cancels the rest of the taker it ends at, and refuses the takers behind him', () => {
+    const engine = engineWith(...makers);
+    const taker = (id: number, more = {}) => orderOf(id, 1, { outcome: 1, ...more });
+    const story = storyOf(engine, [
+      taker(1, { sizeMicro: 3 * ten }),
+      taker(2, { sizeMicro: 2 * ten }),
+      taker(3),
+      taker(4, { timeInForce: 'FOK' }),
+      taker(5, { timeInForce: 'FAK' }),
+      taker(6, { postOnly: true }),
+      taker(7, { price: 4_500, outcome: 0 }),
+    ]);
+    expect(story).toEqual([
+      ...['0: fill 10', '0: fill 11', '0: fill 12', '0: MATCHED'],
+      ...['1: fill 13', '1: CANCELED'],
+      ...['2: fill_limit', '3: fill_limit', '4: fill_limit', '5: post_only_would_cross'],
+      '6: LIVE',
+    ]);
+    expect(storyOf(engine, [taker(8)])).toEqual(['0: fill 14', '0: MATCHED']);
+  });
+});

@@ -1,0 +1,63 @@
+import { openRecordCodec } from '@pm/kit/registry';
+import { openSignOffKey, type SignOffKey, sealEnvelope } from '@pm/kit/signoff';
+import { type Command, type Execution, topics } from '@pm/schemas';
+import { opening, partition } from '../core/commands.ts';
+import { RandomLog } from '../core/random-log.ts';
+
+export { partition };
+
+/** The registry holds nothing but our own schemas. */
+const noOther = async () => null;
+
+export const codecs = {
+  orders: openRecordCodec(topics.orders.value, 1, noOther),
+  executions: openRecordCodec(topics.executions.value, 2, noOther),
+  deadLetters: openRecordCodec(topics.deadLetters.value, 3, noOther),
+};
+
+export const keys = {
+  operator: openSignOffKey(Buffer.alloc(32, 1)),
+  owner: openSignOffKey(Buffer.alloc(32, 2)),
+  ingress: openSignOffKey(Buffer.alloc(32, 3)),
+  stranger: openSignOffKey(Buffer.alloc(32, 4)),
+};
+
+let sequence = 0;
+
+/** A record of `orders`, signed. */
+export function sealed(key: SignOffKey, commands: readonly Command[], to = partition): Buffer {
+  sequence += 1;
+  return sealEnvelope(codecs.orders, key, { partition: to, sequence, commands });
+}
+
+export const openingCommand: Command = { ...opening, operatorKey: keys.operator.publicKey };
+
+/** What a partition starts with: its opening, the owner's and an ingress's key. */
+export function openingRecords(): readonly Buffer[] {
+  const setKey = (key: SignOffKey, role: 'OWNER' | 'INGRESS'): Command => ({
+    kind: 'SetKey',
+    publicKey: key.publicKey,
+    role,
+    active: true,
+  });
+  return [
+    sealed(keys.operator, [openingCommand]),
+    sealed(keys.operator, [setKey(keys.owner, 'OWNER'), setKey(keys.ingress, 'INGRESS')]),
+  ];
+}
+
+/** A seeded stream of signed records that visits every rule. */
+export function randomRecords(seed: number, count: number): readonly Buffer[] {
+  const log = new RandomLog(seed);
+  return Array.from({ length: count }, () => {
+    const { envelope, isOperator } = log.next();
+    const isTick = envelope.commands.every((command) => command.kind === 'Tick');
+    const key = isOperator ? keys.operator : isTick ? keys.owner : keys.ingress;
+    return sealed(key, envelope.commands);
+  });
+}
+
+export function executionOf(value: Buffer | null): Execution {
+  if (value === null) throw new Error('an execution has a value');
+  return codecs.executions.decode(value);
+}
