@@ -1,0 +1,118 @@
+import type {
+  CatalogEntry,
+  CatalogEvent,
+  CatalogMarket,
+  CatalogSeries,
+  CatalogTag,
+  ConditionId,
+  TokenId,
+} from '@pm/schemas';
+import { type ListedToken, tokensOf } from './listed-token.ts';
+
+/** Everything that is listed, by every name it is asked for. Folds the compacted topic `catalog`. */
+export class CatalogIndex {
+  readonly #tokens = new Map<TokenId, ListedToken>();
+  readonly #conditions = new Map<ConditionId, ListedToken>();
+  readonly #markets = new Map<number, CatalogMarket>();
+  readonly #marketSlugs = new Map<string, CatalogMarket>();
+  readonly #events = new Map<string, CatalogEvent>();
+  readonly #eventSlugs = new Map<string, CatalogEvent>();
+  readonly #tagSlugs = new Map<string, CatalogTag>();
+  readonly #seriesSlugs = new Map<string, CatalogSeries>();
+  #last = { market: 0, event: 0, tag: 0, series: 0 };
+
+  get marketCount(): number {
+    return this.#markets.size;
+  }
+
+  take(entry: CatalogEntry): void {
+    switch (entry.kind) {
+      case 'CatalogMarket':
+        this.#takeMarket(entry);
+        return;
+      case 'CatalogEvent':
+        this.#events.set(entry.id, entry);
+        this.#eventSlugs.set(entry.slug, entry);
+        this.#last.event = Math.max(this.#last.event, numberOf(entry.id));
+        return;
+      case 'CatalogTag':
+        this.#tagSlugs.set(entry.slug, entry);
+        this.#last.tag = Math.max(this.#last.tag, numberOf(entry.id));
+        return;
+      case 'CatalogSeries':
+        this.#seriesSlugs.set(entry.slug, entry);
+        this.#last.series = Math.max(this.#last.series, numberOf(entry.id));
+    }
+  }
+
+  /** A number that the log has given to another market must not be given again. */
+  skipMarket(market: number): void {
+    this.#last.market = Math.max(this.#last.market, market);
+  }
+
+  findToken(id: TokenId): ListedToken | undefined {
+    return this.#tokens.get(id);
+  }
+
+  /** Token 0 of the condition. */
+  findCondition(id: ConditionId): ListedToken | undefined {
+    return this.#conditions.get(id);
+  }
+
+  findMarket(number: number): CatalogMarket | undefined {
+    return this.#markets.get(number);
+  }
+
+  findMarketBySlug(slug: string): CatalogMarket | undefined {
+    return this.#marketSlugs.get(slug);
+  }
+
+  findEvent(id: string): CatalogEvent | undefined {
+    return this.#events.get(id);
+  }
+
+  findEventBySlug(slug: string): CatalogEvent | undefined {
+    return this.#eventSlugs.get(slug);
+  }
+
+  findTag(slug: string): CatalogTag | undefined {
+    return this.#tagSlugs.get(slug);
+  }
+
+  findSeries(slug: string): CatalogSeries | undefined {
+    return this.#seriesSlugs.get(slug);
+  }
+
+  /** Numbers given last, of each kind; the next one is one more. */
+  lastNumbers(): { market: number; event: number; tag: number; series: number } {
+    return { ...this.#last };
+  }
+
+  marketsOfEvent(eventId: string): readonly CatalogMarket[] {
+    return [...this.#markets.values()].filter((market) => market.eventId === eventId);
+  }
+
+  /** Markets that still trade, per partition. */
+  openMarketsPerPartition(partitions: number): number[] {
+    const counts = Array.from({ length: partitions }, () => 0);
+    for (const { partition, closed } of this.#markets.values()) {
+      if (!closed) counts[partition] = (counts[partition] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  #takeMarket(market: CatalogMarket): void {
+    const [token0, token1] = tokensOf(market);
+    this.#tokens.set(token0.tokenId, token0);
+    this.#tokens.set(token1.tokenId, token1);
+    this.#conditions.set(token0.conditionId, token0);
+    this.#markets.set(market.market, market);
+    this.#marketSlugs.set(market.slug, market);
+    this.#last.market = Math.max(this.#last.market, market.market);
+  }
+}
+
+function numberOf(id: string): number {
+  const value = Number(id);
+  return Number.isSafeInteger(value) ? value : 0;
+}

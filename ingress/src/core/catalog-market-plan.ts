@@ -1,0 +1,262 @@
+import {
+  type CatalogEvent,
+  type CatalogMarket,
+  conditionIdFromBytes,
+  type ImportMarket,
+  lotMicro,
+  microPerUnit,
+  orderSizeMaxMicro,
+  parseMicro,
+  parsePrice,
+  parseTokenId,
+  tokenIdBytes,
+  tokenIdFromBytes,
+} from '@pm/schemas';
+import {
+  type ImportRefusal,
+  type PlannedMarket,
+  readDates,
+  sameFacts,
+  wordsOf,
+} from './catalog-facts.ts';
+import type { CatalogIndex } from './catalog-index.ts';
+import type { Keccak } from './order-hash.ts';
+
+/** What planning a market needs of the import around it. */
+export interface MarketDraft {
+  readonly context: {
+    readonly catalog: CatalogIndex;
+    readonly nowMs: number;
+    readonly keccak: Keccak;
+  };
+  /** Open markets per partition, planned ones included. */
+  readonly load: number[];
+  readonly names: Set<string>;
+  next(kind: 'market'): number;
+}
+
+export interface MarketImport {
+  readonly market: ImportMarket;
+  readonly event: CatalogEvent;
+  readonly category: string | undefined;
+}
+
+type Planned = { readonly kind: 'market'; readonly planned: PlannedMarket } | ImportRefusal;
+
+const defaultTick = '0.01';
+const defaultMinSize = '5';
+const rewardsMinSizeMicro = 5 * microPerUnit;
+const rewardsMaxSpread = 300;
+
+/** What one market of an import changes. */
+export function planMarket(sent: MarketImport, draft: MarketDraft, path: string): Planned {
+  const refuse = (field: string, reason: string): ImportRefusal => ({
+    kind: 'refused',
+    path: `${path}/${field}`,
+    reason,
+  });
+  const identity = readIdentity(sent.market, draft);
+  if ('field' in identity) return refuse(identity.field, identity.reason);
+  const { known } = identity;
+  if (known !== undefined && known.eventId !== sent.event.id) {
+    return refuse('slug', 'belongs to another event');
+  }
+  const rules = readRules(sent.market, known);
+  if ('field' in rules) return refuse(rules.field, rules.reason);
+  const dates = readDates(sent.market, known ?? sent.event, draft.context.nowMs);
+  if (typeof dates === 'string') return refuse(dates, 'is no ISO 8601 time');
+  const entry = marketEntry(sent, { identity, rules, dates }, draft);
+  if (known !== undefined && known.payout0 >= 0 && !sameRules(known, entry)) {
+    return refuse('slug', 'is resolved, its rules cannot change');
+  }
+  return { kind: 'market', planned: changeOf(entry, known, draft.context.nowMs) };
+}
+
+interface Identity {
+  readonly known: CatalogMarket | undefined;
+  readonly conditionId: Buffer;
+  readonly token0: Buffer;
+  readonly token1: Buffer;
+}
+
+interface FieldProblem {
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** Condition and tokens: as sent, as known, or made from the slug; none of them may belong to another market. */
+function readIdentity(sent: ImportMarket, draft: MarketDraft): Identity | FieldProblem {
+  const { catalog, keccak } = draft.context;
+  const condition = sent.conditionId === undefined ? null : bytesOf(sent.conditionId);
+  const known = catalog.findMarketBySlug(sent.slug) ?? findByCondition(condition, catalog);
+  const conditionId = condition ?? known?.conditionId ?? named(keccak, 'condition', sent.slug);
+  if (known !== undefined && !known.conditionId.equals(conditionId)) {
+    return { field: 'conditionId', reason: 'differs from what is listed' };
+  }
+  const made = (outcome: number) =>
+    named(keccak, 'token', `${conditionId.toString('hex')}|${outcome}`);
+  const token0 = tokenOf(sent.tokenIds?.[0]) ?? known?.token0 ?? made(0);
+  const token1 = tokenOf(sent.tokenIds?.[1]) ?? known?.token1 ?? made(1);
+  const identity = { known, conditionId, token0, token1 };
+  if (sent.tokenIds?.some((id) => parseTokenId(id) === null) === true || token0.equals(token1)) {
+    return { field: 'tokenIds', reason: 'are not two different uint256' };
+  }
+  return clashOf(sent.slug, identity, draft) ?? identity;
+}
+
+/** What of an identity differs from what is listed, or belongs to something else. */
+function clashOf(slug: string, identity: Identity, draft: MarketDraft): FieldProblem | null {
+  const { known, conditionId, token0, token1 } = identity;
+  if (known !== undefined && !(known.token0.equals(token0) && known.token1.equals(token1))) {
+    return { field: 'tokenIds', reason: 'differ from what is listed' };
+  }
+  for (const name of [`slug:${slug}`, ...[conditionId, token0, token1].map(hexOf)]) {
+    if (draft.names.has(name)) return { field: 'slug', reason: 'appears twice in this import' };
+    draft.names.add(name);
+  }
+  if (known === undefined && isTaken([token0, token1], draft.context.catalog)) {
+    return { field: 'tokenIds', reason: 'belong to another market' };
+  }
+  return null;
+}
+
+function findByCondition(condition: Buffer | null, catalog: CatalogIndex) {
+  if (condition === null) return undefined;
+  return catalog.findCondition(conditionIdFromBytes(condition))?.market;
+}
+
+function isTaken(tokens: readonly Buffer[], catalog: CatalogIndex): boolean {
+  return tokens.some((token) => catalog.findToken(tokenIdFromBytes(token)) !== undefined);
+}
+
+interface Rules {
+  readonly tick: number;
+  readonly minSizeMicro: number;
+  readonly feeRateBps: number;
+}
+
+/** The tick of a listed market only gets finer, since orders rest on its grid (docs/conventions.md 4.3). */
+function readRules(sent: ImportMarket, known: CatalogMarket | undefined): Rules | FieldProblem {
+  const tick = sent.tickSize ?? (known === undefined ? defaultTick : undefined);
+  const tickUnits = tick === undefined ? (known?.tick ?? null) : parsePrice(tick);
+  if (tickUnits === null) return { field: 'tickSize', reason: 'is no tick size' };
+  if (known !== undefined && known.tick % tickUnits !== 0) {
+    return { field: 'tickSize', reason: 'is not finer than what is listed' };
+  }
+  const minSize = sent.minOrderSize ?? (known === undefined ? defaultMinSize : undefined);
+  const minSizeMicro = minSize === undefined ? (known?.minSizeMicro ?? null) : parseMicro(minSize);
+  if (minSizeMicro === null || minSizeMicro < lotMicro || minSizeMicro > orderSizeMaxMicro) {
+    return { field: 'minOrderSize', reason: 'is no size of at least 0.01 shares' };
+  }
+  return {
+    tick: tickUnits,
+    minSizeMicro,
+    feeRateBps: sent.feeRateBps ?? known?.feeRateBps ?? 0,
+  };
+}
+
+function marketEntry(
+  { market: sent, event, category }: MarketImport,
+  read: { identity: Identity; rules: Rules; dates: { startDateMs: number; endDateMs: number } },
+  draft: MarketDraft,
+): CatalogMarket {
+  const { known, conditionId, token0, token1 } = read.identity;
+  const { nowMs, keccak } = draft.context;
+  const negRisk = sent.negRisk ?? known?.negRisk ?? false;
+  return {
+    kind: 'CatalogMarket',
+    market: known?.market ?? draft.next('market'),
+    eventId: event.id,
+    conditionId,
+    questionId: known?.questionId ?? named(keccak, 'question', sent.slug),
+    token0,
+    token1,
+    outcome0: sent.outcomes?.[0] ?? known?.outcome0 ?? 'Yes',
+    outcome1: sent.outcomes?.[1] ?? known?.outcome1 ?? 'No',
+    question: sent.question,
+    slug: sent.slug,
+    ...wordsOf(sent, known),
+    category: category ?? known?.category ?? '',
+    creator: known?.creator ?? '',
+    ...read.dates,
+    createdAtMs: known?.createdAtMs ?? nowMs,
+    updatedAtMs: known?.updatedAtMs ?? nowMs,
+    ...stateOf(known, draft),
+    negRisk,
+    negRiskMarketId: negRisk ? named(keccak, 'neg-risk', event.slug) : null,
+    ...read.rules,
+    rebateBps: known?.rebateBps ?? 0,
+    rewardsDailyMicro: rewardsOf(sent, known),
+    rewardsMinSizeMicro: known?.rewardsMinSizeMicro ?? rewardsMinSizeMicro,
+    rewardsMaxSpread: known?.rewardsMaxSpread ?? rewardsMaxSpread,
+  };
+}
+
+/** What no import changes; a new market starts open, in the partition that has the least to do. */
+function stateOf(known: CatalogMarket | undefined, draft: MarketDraft) {
+  if (known === undefined) {
+    return { ...newState, partition: takeLeastLoaded(draft.load) };
+  }
+  const { active, closed, archived, mode, payout0, partition, epoch } = known;
+  return { active, closed, archived, mode, payout0, partition, epoch };
+}
+
+const newState = {
+  active: true,
+  closed: false,
+  archived: false,
+  mode: 'OPEN',
+  payout0: -1,
+  epoch: 0,
+} as const;
+
+function changeOf(
+  entry: CatalogMarket,
+  known: CatalogMarket | undefined,
+  nowMs: number,
+): PlannedMarket {
+  if (known === undefined) return { entry, change: 'listed' };
+  if (sameFacts(known, entry)) return { entry: known, change: 'unchanged' };
+  const changed = { ...entry, updatedAtMs: nowMs };
+  return { entry: changed, change: sameRules(known, entry) ? 'reworded' : 'ruled' };
+}
+
+/** Whether the matcher would see no difference. */
+function sameRules(left: Rules, right: Rules): boolean {
+  return (
+    left.tick === right.tick &&
+    left.minSizeMicro === right.minSizeMicro &&
+    left.feeRateBps === right.feeRateBps
+  );
+}
+
+/** The rate comes as a JSON number of USDC and is shown only; whole micro-USDC are kept. */
+function rewardsOf(sent: ImportMarket, known: CatalogMarket | undefined): number {
+  if (sent.rewardsDailyRate === undefined) return known?.rewardsDailyMicro ?? 0;
+  return Math.round(sent.rewardsDailyRate * microPerUnit);
+}
+
+/** The partition with the fewest open markets, the lowest of several; it is loaded by this. */
+function takeLeastLoaded(load: number[]): number {
+  const partition = load.indexOf(Math.min(...load));
+  load[partition] = (load[partition] ?? 0) + 1;
+  return partition;
+}
+
+/** 32 bytes that follow from a name, so that the same import makes the same ids everywhere. */
+function named(keccak: Keccak, kind: string, name: string): Buffer {
+  return keccak(Buffer.from(`pm|${kind}|${name}`, 'utf8'));
+}
+
+function bytesOf(hex: string): Buffer {
+  return Buffer.from(hex.slice(2), 'hex');
+}
+
+function hexOf(bytes: Buffer): string {
+  return bytes.toString('hex');
+}
+
+function tokenOf(text: string | undefined): Buffer | null {
+  const id = text === undefined ? null : parseTokenId(text);
+  return id === null ? null : tokenIdBytes(id);
+}

@@ -1,0 +1,181 @@
+import type {
+  CatalogEntry,
+  CatalogEvent,
+  CatalogSeries,
+  CatalogTag,
+  ImportCatalog,
+  ImportEvent,
+} from '@pm/schemas';
+import {
+  type ImportRefusal,
+  type PlannedMarket,
+  readDates,
+  sameFacts,
+  slugOf,
+  wordsOf,
+} from './catalog-facts.ts';
+import type { CatalogIndex } from './catalog-index.ts';
+import { type MarketDraft, planMarket } from './catalog-market-plan.ts';
+import type { Keccak } from './order-hash.ts';
+
+export interface CatalogPlan {
+  readonly kind: 'plan';
+  readonly markets: readonly PlannedMarket[];
+  /** Tags, series and events that are new or changed, in the order in which they refer to each other. */
+  readonly entries: readonly CatalogEntry[];
+}
+
+export interface PlanContext {
+  readonly catalog: CatalogIndex;
+  readonly partitions: number;
+  readonly nowMs: number;
+  readonly keccak: Keccak;
+}
+
+/** Numbers, load and names while an import is being planned; nothing outside of it changes. */
+class ImportDraft implements MarketDraft {
+  readonly context: PlanContext;
+  readonly load: number[];
+  readonly entries: CatalogEntry[] = [];
+  readonly names = new Set<string>();
+  readonly #last: ReturnType<CatalogIndex['lastNumbers']>;
+  readonly #tags = new Map<string, string>();
+  readonly #series = new Map<string, string>();
+
+  constructor(context: PlanContext) {
+    this.context = context;
+    this.load = context.catalog.openMarketsPerPartition(context.partitions);
+    this.#last = context.catalog.lastNumbers();
+  }
+
+  next(kind: 'market' | 'event' | 'tag' | 'series'): number {
+    this.#last[kind] += 1;
+    return this.#last[kind];
+  }
+
+  /** The tag of a label, made when it is new. */
+  tagId(label: string): string {
+    const slug = slugOf(label);
+    const known = this.context.catalog.findTag(slug)?.id ?? this.#tags.get(slug);
+    if (known !== undefined) return known;
+    const tag = newTag(String(this.next('tag')), label, this.context.nowMs);
+    this.#tags.set(slug, tag.id);
+    this.entries.push(tag);
+    return tag.id;
+  }
+
+  /** The series of a title, made when it is new. */
+  seriesId(title: string): string {
+    const slug = slugOf(title);
+    const known = this.context.catalog.findSeries(slug)?.id ?? this.#series.get(slug);
+    if (known !== undefined) return known;
+    const series = newSeries(String(this.next('series')), title, this.context.nowMs);
+    this.#series.set(slug, series.id);
+    this.entries.push(series);
+    return series.id;
+  }
+}
+
+/**
+ * What an import changes, or the first place in it that is wrong; then nothing is written. Known markets and events are
+ * found by slug, markets also by condition; what an import leaves out stays as it is.
+ */
+export function planImport(body: ImportCatalog, context: PlanContext): CatalogPlan | ImportRefusal {
+  const draft = new ImportDraft(context);
+  const markets: PlannedMarket[] = [];
+  for (const [index, event] of body.events.entries()) {
+    const path = `/events/${index}`;
+    if (draft.names.has(`event:${event.slug}`)) return repeated(`${path}/slug`);
+    draft.names.add(`event:${event.slug}`);
+    const planned = planEvent(event, draft, path);
+    if (planned.kind === 'refused') return planned;
+    for (const [place, market] of event.markets.entries()) {
+      const at = `${path}/markets/${place}`;
+      const result = planMarket(
+        { market, event: planned.event, category: event.category },
+        draft,
+        at,
+      );
+      if (result.kind === 'refused') return result;
+      markets.push(result.planned);
+    }
+  }
+  return { kind: 'plan', markets, entries: draft.entries };
+}
+
+function repeated(path: string): ImportRefusal {
+  return { kind: 'refused', path, reason: 'appears twice in this import' };
+}
+
+function planEvent(
+  sent: ImportEvent,
+  draft: ImportDraft,
+  path: string,
+): { kind: 'event'; event: CatalogEvent } | ImportRefusal {
+  const { catalog, nowMs } = draft.context;
+  const known = catalog.findEventBySlug(sent.slug);
+  const dates = readDates(sent, known, nowMs);
+  if (typeof dates === 'string') {
+    return { kind: 'refused', path: `${path}/${dates}`, reason: 'is no ISO 8601 time' };
+  }
+  const event: CatalogEvent = {
+    kind: 'CatalogEvent',
+    id: known?.id ?? String(draft.next('event')),
+    ticker: known?.ticker ?? sent.slug,
+    slug: sent.slug,
+    title: sent.title,
+    ...wordsOf(sent, known),
+    ...dates,
+    creationDateMs: known?.creationDateMs ?? nowMs,
+    createdAtMs: known?.createdAtMs ?? nowMs,
+    updatedAtMs: known?.updatedAtMs ?? nowMs,
+    active: true,
+    closed: known?.closed ?? false,
+    archived: known?.archived ?? false,
+    ...groupsOf(sent, known, draft),
+    metadata: known?.metadata ?? '{}',
+  };
+  if (known !== undefined && sameFacts(known, event)) return { kind: 'event', event: known };
+  const changed = { ...event, updatedAtMs: nowMs };
+  draft.entries.push(changed);
+  return { kind: 'event', event: changed };
+}
+
+/** Tags and series: as sent, made when they are new, or as known. */
+function groupsOf(sent: ImportEvent, known: CatalogEvent | undefined, draft: ImportDraft) {
+  const tagIds = sent.tags?.map((label) => draft.tagId(label)) ?? known?.tagIds ?? [];
+  const series = sent.series ?? '';
+  const seriesIds = series === '' ? (known?.seriesIds ?? []) : [draft.seriesId(series)];
+  return { tagIds, seriesIds };
+}
+
+function newTag(id: string, label: string, nowMs: number): CatalogTag {
+  return {
+    kind: 'CatalogTag',
+    id,
+    label,
+    slug: slugOf(label),
+    requiresTranslation: false,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+function newSeries(id: string, title: string, nowMs: number): CatalogSeries {
+  return {
+    kind: 'CatalogSeries',
+    id,
+    ticker: slugOf(title),
+    slug: slugOf(title),
+    title,
+    seriesType: 'single',
+    recurrence: '',
+    image: '',
+    icon: '',
+    active: true,
+    closed: false,
+    archived: false,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}

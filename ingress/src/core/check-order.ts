@@ -1,0 +1,117 @@
+import {
+  type ApiKeyId,
+  holdMicro,
+  type MarketMode,
+  parseApiKeyId,
+  parseConditionId,
+  type RefusalCode,
+  type WalletAddress,
+} from '@pm/schemas';
+import type { ListedToken } from './listed-token.ts';
+import { type OrderAmounts, readAmounts } from './order-amounts.ts';
+import type { OrderForm } from './order-form.ts';
+
+/** Who sends the order, and when. */
+export interface Caller {
+  readonly apiKey: ApiKeyId;
+  /** The wallet of the key. */
+  readonly address: WalletAddress;
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+}
+
+/** Why an order is refused at the door; `facts` fill the text, the order's id is added by who knows it. */
+export interface DoorRefusal {
+  readonly kind: 'refused';
+  readonly code: RefusalCode;
+  readonly facts?: Readonly<Record<string, string>>;
+}
+
+/** An order that is sound on paper: what remains is its signature, its partition and its money. */
+export interface SoundOrder {
+  readonly kind: 'sound';
+  readonly form: OrderForm;
+  readonly token: ListedToken;
+  readonly amounts: OrderAmounts;
+  /** Micro-USDC to reserve. */
+  readonly holdMicro: number;
+  /** GTD: when it leaves the book, Unix milliseconds; otherwise 0. */
+  readonly expiresAtMs: number;
+}
+
+/** A GTD order must live at least this long, and leaves the book this long before its stated time (docs/conventions.md 3.5). */
+const gtdLeadMs = 180_000;
+const gtdEarlyMs = 60_000;
+
+/** The ladder of refusals, cheapest first. After the last line only signature, partition and money can refuse. */
+export function checkOrder(
+  form: OrderForm,
+  caller: Caller,
+  findToken: (id: OrderForm['tokenId']) => ListedToken | undefined,
+): SoundOrder | DoorRefusal {
+  if (parseApiKeyId(form.owner) !== caller.apiKey) return refused('owner_mismatch');
+  const token = findToken(form.tokenId);
+  if (token === undefined) return refused('market_not_found');
+  if (!namesCondition(form, token)) return refused('condition_mismatch');
+  const closed = marketRefusal(token, form.postOnly);
+  if (closed !== null) return refused(closed);
+  const read = readAmounts(amountsInput(form, token));
+  if (read.kind === 'refused') return { kind: 'refused', ...read.refusal };
+  const expiresAtMs = expiryOf(form, caller.nowMs);
+  if (expiresAtMs === null) return refused('invalid_expiration');
+  if (form.postOnly && isImmediate(form)) return refused('invalid_post_only_order_type');
+  if (!isSignerOf(form, caller.address)) return refused('signer_mismatch');
+  const { side } = form.struct;
+  const { feeRateBps } = token.market;
+  const hold = holdMicro({ side, ...read.amounts, feeRateBps });
+  return { kind: 'sound', form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs };
+}
+
+function refused(code: RefusalCode): DoorRefusal {
+  return { kind: 'refused', code };
+}
+
+function isImmediate(form: OrderForm): boolean {
+  return form.timeInForce === 'FOK' || form.timeInForce === 'FAK';
+}
+
+/** The condition is not signed and mostly not sent; when it is, it must be the token's (docs/conventions.md 3.1). */
+function namesCondition(form: OrderForm, token: ListedToken): boolean {
+  return form.conditionId === '' || parseConditionId(form.conditionId) === token.conditionId;
+}
+
+/** The same codes as the matcher gives, which decides when the catalog here is behind. */
+const modeRefusals: Readonly<Record<MarketMode, RefusalCode | null>> = {
+  OPEN: null,
+  POST_ONLY: 'post_only_mode',
+  CANCEL_ONLY: 'cancel_only',
+  HALTED: 'trading_disabled',
+  RESOLVED: 'market_resolved',
+};
+
+/** Why the market takes no such order now; null when it does. */
+function marketRefusal({ market }: ListedToken, postOnly: boolean): RefusalCode | null {
+  if (market.payout0 >= 0) return 'market_resolved';
+  if (!market.active || market.closed || market.archived) return 'market_not_ready';
+  return market.mode === 'POST_ONLY' && postOnly ? null : modeRefusals[market.mode];
+}
+
+function amountsInput(form: OrderForm, { market }: ListedToken) {
+  const { side, makerAmount, takerAmount } = form.struct;
+  const { tick, minSizeMicro } = market;
+  return { side, makerAmount, takerAmount, immediate: isImmediate(form), tick, minSizeMicro };
+}
+
+/** 0 for orders that do not expire; null when the stated time does not fit the order (docs/conventions.md 3.5). */
+function expiryOf(form: OrderForm, nowMs: number): number | null {
+  const statedMs = form.expirationSeconds * 1000;
+  if (form.timeInForce !== 'GTD') return statedMs === 0 ? 0 : null;
+  return statedMs >= nowMs + gtdLeadMs ? statedMs - gtdEarlyMs : null;
+}
+
+/** Type 0 moves the signer's own money, 1 and 2 a wallet of his, 3 names only the wallet (docs/conventions.md 3.3). */
+function isSignerOf(form: OrderForm, address: WalletAddress): boolean {
+  if (form.struct.signatureType === 3) return form.maker === form.signer;
+  if (form.signer !== address) return false;
+  return form.struct.signatureType !== 0 || form.maker === address;
+}

@@ -1,0 +1,54 @@
+import { openOpsListener } from '@pm/kit/health';
+import { type HttpApp, openHttp } from '@pm/kit/http';
+import type { Lifecycle } from '@pm/kit/lifecycle';
+import type { Log } from '@pm/kit/log';
+import { openMetrics } from '@pm/kit/metrics';
+import type { IngressConfig } from './config.ts';
+import { openDoorMetrics } from './metrics.ts';
+import { addDoorRoutes } from './routes/door.ts';
+import { addOperatorRoutes } from './routes/operator/operator-door.ts';
+import type { OperatorPorts } from './routes/operator/ports.ts';
+import type { DoorPorts } from './routes/ports.ts';
+import { batchBodyMaxBytes } from './routes/route.ts';
+import { readinessOf, statusOf, type Watched } from './status.ts';
+
+/** Where the doors are, and who closes them. */
+export interface DoorFrame {
+  readonly config: Pick<IngressConfig, 'host' | 'opsPort' | 'operatorPort' | 'httpPort'>;
+  readonly life: Pick<Lifecycle, 'onStop'>;
+  readonly log: Log;
+}
+
+/** What is behind the doors, caught up. */
+export interface DoorParts {
+  readonly watched: Watched;
+  readonly operator: Omit<OperatorPorts, 'status'>;
+  readonly traders: Omit<DoorPorts, 'metrics'>;
+}
+
+/** The ops listener first, so that nothing is served unseen; the public door last. */
+export async function openDoors(frame: DoorFrame, parts: DoorParts): Promise<void> {
+  const { config, life, log } = frame;
+  const { watched } = parts;
+  const { facts: status, gauges } = statusOf(watched);
+  const metrics = openMetrics('ingress');
+  const ops = await openOpsListener({
+    host: config.host,
+    port: config.opsPort,
+    metrics,
+    status,
+    ready: () => readinessOf(watched),
+  });
+  life.onStop('ops listener', () => ops.close());
+  const operatorDoor = openHttp({ log, bodyLimitBytes: batchBodyMaxBytes });
+  addOperatorRoutes(operatorDoor, { ...parts.operator, status });
+  await listen(operatorDoor, config.operatorPort, frame);
+  const door = openHttp({ log, bodyLimitBytes: batchBodyMaxBytes, metrics });
+  addDoorRoutes(door, { ...parts.traders, metrics: openDoorMetrics(metrics, gauges) });
+  await listen(door, config.httpPort, frame);
+}
+
+async function listen(door: HttpApp, port: number, { config, life }: DoorFrame): Promise<void> {
+  await door.listen({ host: config.host, port });
+  life.onStop(`door ${port}`, () => door.close());
+}

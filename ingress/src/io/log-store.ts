@@ -1,0 +1,65 @@
+import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
+import type { Log } from '@pm/kit/log';
+import { openRegistry, topicName } from '@pm/kit/registry';
+import { topics } from '@pm/schemas';
+
+export interface LogOptions {
+  readonly brokers: readonly string[];
+  readonly topicPrefix: string;
+  readonly registryUrl: string;
+  readonly log: Log;
+}
+
+/** The log as this service uses it: connections, the names of topics on the broker, and the codecs of their values. */
+export interface OpenLog {
+  readonly client: LogClient;
+  /** For orders and cancels alone, so that nothing slow is ever in front of them. */
+  readonly orders: LogProducer;
+  /** For everything else. */
+  readonly records: LogProducer;
+  readonly names: Readonly<Record<keyof typeof topics, string>>;
+  readonly codecs: Awaited<ReturnType<typeof openCodecs>>;
+  /** Ends of the partitions of `executions`, from which results are read. */
+  readonly executionEnds: ReadonlyMap<number, number>;
+}
+
+/** Connects, registers the schemas and looks where the results end. Throws the faults of the kit. */
+export async function openLogStore(options: LogOptions): Promise<OpenLog> {
+  const { brokers, topicPrefix, log } = options;
+  const client = openLogClient({ brokers, clientId: 'ingress', log });
+  const name = (key: keyof typeof topics) => topicName(topics[key], topicPrefix);
+  const names = {
+    orders: name('orders'),
+    executions: name('executions'),
+    transfers: name('transfers'),
+    routing: name('routing'),
+    catalog: name('catalog'),
+    credentials: name('credentials'),
+    walletOwners: name('walletOwners'),
+    deadLetters: name('deadLetters'),
+  };
+  const codecs = await openCodecs(options);
+  const admin = await client.admin();
+  const bounds = await admin.bounds(names.executions).finally(() => admin.close());
+  return {
+    client,
+    orders: await client.producer(),
+    records: await client.producer(),
+    names,
+    codecs,
+    executionEnds: new Map([...bounds].map(([partition, { high }]) => [partition, high])),
+  };
+}
+
+async function openCodecs({ registryUrl, topicPrefix, log }: LogOptions) {
+  const registry = openRegistry({ url: registryUrl, topicPrefix, log });
+  return {
+    orders: await registry.codecFor(topics.orders),
+    executions: await registry.codecFor(topics.executions),
+    transfers: await registry.codecFor(topics.transfers),
+    routing: await registry.codecFor(topics.routing),
+    catalog: await registry.codecFor(topics.catalog),
+    credentials: await registry.codecFor(topics.credentials),
+    walletOwners: await registry.codecFor(topics.walletOwners),
+  };
+}

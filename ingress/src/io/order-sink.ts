@@ -1,0 +1,130 @@
+import { assert } from '@pm/kit/assert';
+import { Fault } from '@pm/kit/fault';
+import type { LogProducer } from '@pm/kit/kafka';
+import { type Command, envelopeCommandsMax } from '@pm/schemas';
+
+/** Where a command stands among what this process sends: its number in `executions`. */
+export interface CommandTicket {
+  readonly sequence: number;
+  readonly command: number;
+  /** Resolves when its envelope is durable; rejects with the producer's `Fault`. */
+  readonly sent: Promise<void>;
+}
+
+export interface OrderSinkOptions {
+  readonly producer: Pick<LogProducer, 'send'>;
+  /** The topic `orders` as the broker calls it. */
+  readonly topic: string;
+  readonly partitions: number;
+  /** Encodes and signs one envelope. */
+  seal(envelope: { partition: number; sequence: number; commands: readonly Command[] }): Buffer;
+  /** First sequence; must be above all that earlier processes used under the same key. */
+  readonly firstSequence: number;
+}
+
+/** Commands of one partition that wait for the send in flight; beyond it the door says 503. */
+export const commandsQueueMax = 8 * envelopeCommandsMax;
+
+interface OpenEnvelope {
+  readonly sequence: number;
+  readonly commands: Command[];
+  readonly sent: Promise<void>;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Puts commands into envelopes, one open per partition: alone under low load, together while the send before is in
+ * flight, so that signature, record and request are shared (docs/architecture.md).
+ */
+export class OrderSink {
+  readonly #options: OrderSinkOptions;
+  readonly #waiting: OpenEnvelope[][];
+  readonly #sending: boolean[];
+  readonly #queued: number[];
+  #nextSequence: number;
+
+  constructor(options: OrderSinkOptions) {
+    this.#options = options;
+    this.#nextSequence = options.firstSequence;
+    this.#waiting = Array.from({ length: options.partitions }, () => []);
+    this.#sending = Array.from({ length: options.partitions }, () => false);
+    this.#queued = Array.from({ length: options.partitions }, () => 0);
+  }
+
+  /** Commands of a partition that are not durable yet. */
+  queued(partition: number): number {
+    return this.#queued[partition] ?? 0;
+  }
+
+  /** Takes a command for the next envelope; null when the partition's queue is full. */
+  add(partition: number, command: Command): CommandTicket | null {
+    const envelopes = this.#waiting[partition];
+    assert(envelopes !== undefined, 'the partition of a command exists');
+    if (this.queued(partition) >= commandsQueueMax) return null;
+    this.#queued[partition] = this.queued(partition) + 1;
+    const last = envelopes.at(-1);
+    const open = last !== undefined && last.commands.length < envelopeCommandsMax ? last : null;
+    const envelope = open ?? this.#open(envelopes);
+    envelope.commands.push(command);
+    this.#start(partition);
+    const { sequence, sent } = envelope;
+    return { sequence, command: envelope.commands.length - 1, sent };
+  }
+
+  #open(envelopes: OpenEnvelope[]): OpenEnvelope {
+    let resolve = () => {};
+    let reject: (error: unknown) => void = () => {};
+    const sent = new Promise<void>((done, failed) => {
+      resolve = done;
+      reject = failed;
+    });
+    // Whoever waits for a ticket sees the rejection; a ticket nobody waits for must not end the process.
+    sent.catch(() => {});
+    const envelope = { sequence: this.#nextSequence++, commands: [], sent, resolve, reject };
+    envelopes.push(envelope);
+    return envelope;
+  }
+
+  #start(partition: number): void {
+    if (this.#sending[partition] === true) return;
+    this.#sending[partition] = true;
+    void this.#drain(partition);
+  }
+
+  async #drain(partition: number): Promise<void> {
+    // What one request adds in this turn of the loop goes into one envelope.
+    await Promise.resolve();
+    const envelopes = this.#waiting[partition] ?? [];
+    for (let next = envelopes.shift(); next !== undefined; next = envelopes.shift()) {
+      await this.#send(partition, next);
+      this.#queued[partition] = this.queued(partition) - next.commands.length;
+    }
+    this.#sending[partition] = false;
+  }
+
+  async #send(partition: number, envelope: OpenEnvelope): Promise<void> {
+    const { sequence, commands } = envelope;
+    try {
+      const value = this.#options.seal({ partition, sequence, commands });
+      await this.#options.producer.send([
+        { topic: this.#options.topic, partition, key: null, value },
+      ]);
+      envelope.resolve();
+    } catch (error) {
+      envelope.reject(error);
+    }
+  }
+}
+
+/** Whether a failed send has certainly left nothing on the log (see `LogProducer.send`). */
+export function isCertainlyUnsent(error: unknown): boolean {
+  return error instanceof Fault && certainlyUnsent.has(error.code);
+}
+
+const certainlyUnsent: ReadonlySet<string> = new Set([
+  'queue_full',
+  'partition_unknown',
+  'not_sent',
+  'client_closed',
+]);

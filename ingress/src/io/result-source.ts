@@ -1,0 +1,100 @@
+import { Fault } from '@pm/kit/fault';
+import type { LogReader, RecordBatch } from '@pm/kit/kafka';
+import type { Log } from '@pm/kit/log';
+import type { RecordCodec } from '@pm/kit/registry';
+import { AvroError, type Execution, type ExecutionEvent } from '@pm/schemas';
+import { answerOf } from '../core/placement-answer.ts';
+import type { AnswerMemory } from './answer-memory-store.ts';
+import type { CommandLine } from './command-line-store.ts';
+import type { OpenLog } from './log-store.ts';
+import type { PartitionHearings } from './partition-hearing-store.ts';
+import { eventsByCommand, type ResultWaiters } from './result-waiters-store.ts';
+
+export interface ResultSourceOptions {
+  readonly codec: Pick<RecordCodec<Execution>, 'decode' | 'knows' | 'prepare'>;
+  /** Who waits, by the id of the key that signed the envelope, in hex. */
+  readonly waiters: ReadonlyMap<string, ResultWaiters>;
+  readonly hearings: PartitionHearings;
+  readonly memory: Pick<AnswerMemory, 'keep'>;
+}
+
+/**
+ * Reads all partitions of `executions` from their ends: every ingress hears everything and picks out what it waits for
+ * (docs/traps.md). `onBatch` is the handler of a log reader.
+ */
+export class ResultSource {
+  readonly #options: ResultSourceOptions;
+
+  constructor(options: ResultSourceOptions) {
+    this.#options = options;
+  }
+
+  /** Throws a `Fault` (stop) for a gap or for a record that is no execution. */
+  async onBatch(batch: RecordBatch): Promise<void> {
+    const { codec } = this.#options;
+    for (const { value, offset } of batch.records) {
+      if (value === null) throw unreadable(batch.partition, offset);
+      if (!codec.knows(value)) await codec.prepare(value);
+      this.#take(batch.partition, this.#decode(value, batch.partition, offset));
+    }
+  }
+
+  #decode(value: Buffer, partition: number, offset: number): Execution {
+    try {
+      return this.#options.codec.decode(value);
+    } catch (error) {
+      if (error instanceof AvroError) throw unreadable(partition, offset, error);
+      throw error;
+    }
+  }
+
+  #take(partition: number, execution: Execution): void {
+    const { hearings, waiters } = this.#options;
+    if (!hearings.hear(partition, execution.inOffset, execution.timeMs)) return;
+    if (execution.sequence < 0) return;
+    if (execution.events.some(isAboutOrder)) this.#remember(partition, execution);
+    waiters.get(execution.keyId.toString('hex'))?.settle(partition, execution);
+  }
+
+  #remember(partition: number, { events, inOffset }: Execution): void {
+    for (const ofCommand of eventsByCommand(events).values()) {
+      const answer = answerOf(ofCommand, { partition, inOffset });
+      if (answer !== null) this.#options.memory.keep(answer, partition);
+    }
+  }
+}
+
+function isAboutOrder(event: ExecutionEvent): boolean {
+  return (
+    event.kind === 'OrderPlaced' || event.kind === 'OrderRefused' || event.kind === 'OrderRepeated'
+  );
+}
+
+function unreadable(partition: number, offset: number, cause?: AvroError): Fault {
+  return new Fault('execution_unreadable', 'stop', { facts: { partition, offset }, cause });
+}
+
+/** Reads results from the ends on: what came before is nobody's any more. */
+export function followResults(
+  { client, names, codecs, executionEnds }: OpenLog,
+  options: Pick<ResultSourceOptions, 'hearings' | 'memory'> & {
+    readonly lines: readonly Pick<CommandLine, 'keyId' | 'waiters'>[];
+    readonly log: Log;
+    /** The results cannot be followed any further. */
+    onFault(fault: Fault): void;
+  },
+): Promise<LogReader> {
+  const { hearings, memory, log } = options;
+  const waiters = new Map(options.lines.map((line) => [line.keyId, line.waiters]));
+  const source = new ResultSource({ codec: codecs.executions, waiters, hearings, memory });
+  return client.reader({
+    topic: names.executions,
+    positions: executionEnds,
+    dense: true,
+    onBatch: (batch) => source.onBatch(batch),
+    onFault: (fault) => {
+      if (fault.reaction === 'retry') log.warn({ code: fault.code }, 'results are held up');
+      else options.onFault(fault);
+    },
+  });
+}

@@ -1,0 +1,121 @@
+import type { Clock } from '@pm/kit/clock';
+import { followTable } from '@pm/kit/compacted';
+import { Fault } from '@pm/kit/fault';
+import type { Log } from '@pm/kit/log';
+import { hexBytes, type WalletAddress, type WalletOwner, walletFromBytes } from '@pm/schemas';
+import type { WalletOwners } from '../core/wallet-owners.ts';
+import type { OpenLog } from './log-store.ts';
+import { isCertainlyUnsent } from './order-sink.ts';
+
+export interface WalletOwnerStoreOptions {
+  /** What the topic says, kept up to date by `take`. */
+  readonly owners: WalletOwners;
+  readonly clock: Clock;
+  /** Resolves when the record is durable on `wallet-owners`. Rejects with a `Fault`. */
+  append(record: WalletOwner): Promise<void>;
+  /** How long a written record is waited for to be read back, milliseconds. */
+  readonly waitMs?: number;
+}
+
+/** Why nobody can say now whose a wallet is; the same order may be sent again. */
+type ClaimFailure = 'overloaded' | 'internal_error';
+
+/** A wallet of which this process has written a record that it has not read back yet. */
+interface OpenClaim {
+  readonly ended: Promise<ClaimFailure | null>;
+  end(failure: ClaimFailure | null): void;
+}
+
+/** A record comes back within milliseconds; the client waits for the result of his order besides. */
+const claimWaitMs = 2_000;
+/** Wallets that are being bound at once; beyond it the door says 503. */
+export const openClaimsMax = 1_000;
+/** Wallets bound by the log; about 200 bytes each. */
+const boundWalletsMax = 1_000_000;
+
+/**
+ * Binds wallets to owners on the topic `wallet-owners`. A record is only a request: the first one of a wallet that is read
+ * back from the topic decides, for every ingress and after every restart alike. What is read back is durable.
+ */
+export class WalletOwnerStore {
+  readonly #options: WalletOwnerStoreOptions;
+  /** By wallet, so that many orders of a new wallet write one record. */
+  readonly #claims = new Map<WalletAddress, OpenClaim>();
+
+  constructor(options: WalletOwnerStoreOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the next record of the topic in. */
+  take(record: WalletOwner): void {
+    const wallet = walletFromBytes(record.wallet);
+    this.#options.owners.bind(wallet, walletFromBytes(record.owner));
+    this.#claims.get(wallet)?.end(null);
+  }
+
+  /** `WalletBindings` of the routes. Own addresses and proven Safes need no record. */
+  async claim(
+    wallet: WalletAddress,
+    owner: WalletAddress,
+  ): Promise<ClaimFailure | 'signer_mismatch' | null> {
+    if (wallet === owner) return null;
+    const { owners } = this.#options;
+    if (owners.ownerOf(wallet) === undefined) {
+      const failure = await (this.#claims.get(wallet)?.ended ?? this.#open(wallet, owner));
+      if (failure !== null) return failure;
+    }
+    return owners.ownerOf(wallet) === owner ? null : 'signer_mismatch';
+  }
+
+  async #open(wallet: WalletAddress, owner: WalletAddress): Promise<ClaimFailure | null> {
+    const { owners, clock, append, waitMs } = this.#options;
+    const isFull = this.#claims.size >= openClaimsMax || owners.boundCount >= boundWalletsMax;
+    if (isFull) return 'overloaded';
+    const claim = openClaim(waitMs ?? claimWaitMs);
+    this.#claims.set(wallet, claim);
+    const boundAtMs = clock.nowMs();
+    append({ wallet: hexBytes(wallet), owner: hexBytes(owner), boundAtMs }).catch((error) => {
+      // Of an unknown outcome the topic tells: the record comes back, or the time is over.
+      if (isCertainlyUnsent(error)) claim.end('overloaded');
+      else if (!(error instanceof Fault)) claim.end('internal_error');
+    });
+    return await claim.ended.finally(() => this.#claims.delete(wallet));
+  }
+}
+
+function openClaim(waitMs: number): OpenClaim {
+  let end: OpenClaim['end'] = () => {};
+  const ended = new Promise<ClaimFailure | null>((resolve) => {
+    const timer = setTimeout(() => resolve('overloaded'), waitMs);
+    end = (failure) => {
+      clearTimeout(timer);
+      resolve(failure);
+    };
+  });
+  return { ended, end };
+}
+
+/** Opens the owners on the log; resolves when all that were there are known. A record that cannot be read stops. */
+export async function openWalletOwners(
+  { client, names, codecs, records }: OpenLog,
+  options: Pick<WalletOwnerStoreOptions, 'owners' | 'clock'> & {
+    readonly log: Log;
+    onFault(fault: Fault): void;
+  },
+): Promise<WalletOwnerStore> {
+  const { log, onFault, owners, clock } = options;
+  const topic = names.walletOwners;
+  const codec = codecs.walletOwners;
+  const store = new WalletOwnerStore({
+    ...{ owners, clock },
+    async append(record) {
+      const key = Buffer.from(walletFromBytes(record.wallet), 'utf8');
+      await records.send([{ topic, partition: 0, key, value: codec.encode(record) }]);
+    },
+  });
+  await followTable(client, {
+    ...{ topic, codec, log, onFault, unreadable: 'stop' },
+    take: (record) => store.take(record),
+  });
+  return store;
+}

@@ -1,0 +1,171 @@
+import { systemClock as clock } from '@pm/kit/clock';
+import { followTable } from '@pm/kit/compacted';
+import type { Fault } from '@pm/kit/fault';
+import { openLedger } from '@pm/kit/ledger';
+import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { type Log, openLog } from '@pm/kit/log';
+import { openRedis } from '@pm/kit/redis';
+import { openSignOffKey } from '@pm/kit/signoff';
+import { openKeyVerifier } from '@pm/kit/walletauth';
+import { redisKeys } from '@pm/schemas';
+import { type IngressConfig, readIngressConfig } from './config.ts';
+import { CatalogIndex } from './core/catalog-index.ts';
+import { OrderHasher } from './core/order-hash.ts';
+import { SignatureRule } from './core/order-signature.ts';
+import { WalletOwners } from './core/wallet-owners.ts';
+import { openDoors } from './doors.ts';
+import { AnswerMemory } from './io/answer-memory-store.ts';
+import { CatalogStore } from './io/catalog-store.ts';
+import { type CommandLine, openCommandLine } from './io/command-line-store.ts';
+import { openKeyStore } from './io/key-store.ts';
+import { openKnownKeys } from './io/known-keys-store.ts';
+import { watchLedger } from './io/ledger-watch-source.ts';
+import { type OpenLog, openLogStore } from './io/log-store.ts';
+import { type NativeCrypto, openNativeCrypto } from './io/native-source.ts';
+import { PartitionHearings } from './io/partition-hearing-store.ts';
+import { followResults } from './io/result-source.ts';
+import { SignatureRunner } from './io/signature-runner.ts';
+import { openWalletOwners } from './io/wallet-owner-store.ts';
+
+/** What the parts below are made of. */
+interface Room {
+  readonly config: IngressConfig;
+  readonly life: Lifecycle;
+  readonly log: Log;
+  readonly crypto: NativeCrypto;
+  readonly hasher: OrderHasher;
+}
+
+/** The operator waits longer than a trader: what he does may meet a partition that is just being taken over. */
+const operatorWaitMs = 10_000;
+
+/** The write door: orders and keys come in here, are checked, and go on the log; their results come back from it. */
+async function start(life: Lifecycle): Promise<void> {
+  const config = readIngressConfig();
+  const log = openLog('ingress', config.logLevel);
+  life.useLog(log);
+  const crypto = openNativeCrypto();
+  const room: Room = { config, life, log, crypto, hasher: new OrderHasher(crypto.keccak) };
+  const signatures = openSignatures(room);
+  const topicLog = await openLogStore({ ...config, brokers: config.kafkaBrokers, log });
+  life.onStop('log', () => topicLog.client.close());
+  const money = openMoney(room);
+  const results = await openResults(room, topicLog);
+  const accounts = await openAccounts(room, topicLog);
+  const catalog = await openCatalog(room, topicLog);
+
+  const { hearings, memory, traders, operator } = results;
+  const { keys, owners } = accounts;
+  const { ledger, ledgerWatch } = money;
+  await openDoors(room, {
+    watched: {
+      ...{ hearings, ledgerWatch, signatures, traders, operator, memory, keys, owners, catalog },
+      nowMs: clock.monotonicMs,
+    },
+    operator: {
+      ...{ clock, keccak: crypto.keccak, token: config.operatorToken, catalog },
+      ...{ partitions: hearings.count, log: operator.runner },
+      writes: openWrites(topicLog, catalog),
+    },
+    traders: {
+      ...{ clock, keys, verify: accounts.verify, owners: accounts.bindings, markets: catalog },
+      ...{ hashes: room.hasher, signatures, partitions: hearings, answers: memory, ledger },
+      ...{ log: traders.runner, freshnessMs: freshnessMs(config) },
+    },
+  });
+  const facts = { partitions: hearings.count, markets: catalog.marketCount, keys: keys.size };
+  log.info(facts, 'the door is open');
+}
+
+function freshnessMs({ freshnessSeconds }: IngressConfig): number {
+  return freshnessSeconds * 1000;
+}
+
+function openSignatures({ config, life, crypto, hasher }: Room): SignatureRunner {
+  const rule = new SignatureRule(hasher, crypto.curve, openKnownKeys());
+  const signatures = new SignatureRunner({
+    workers: config.signatureWorkers,
+    workerFile: new URL('./io/signature-worker-runner.js', import.meta.url),
+    rule,
+    hasher,
+    onFault: (fault) => life.fail(fault),
+  });
+  life.onStop('signature workers', () => signatures.close());
+  return signatures;
+}
+
+function openMoney({ config, life, log }: Room) {
+  const redis = openRedis({ url: config.redisUrl, log });
+  life.onStop('redis', () => redis.disconnect());
+  const ledger = openLedger(redis, redisKeys(config.redisPrefix));
+  const ledgerWatch = watchLedger(ledger);
+  life.onStop('ledger watch', () => ledgerWatch.close());
+  return { ledger, ledgerWatch };
+}
+
+/** The lines to the log and what comes back on them. */
+async function openResults(room: Room, topicLog: OpenLog) {
+  const { config } = room;
+  const memory = new AnswerMemory();
+  const hearings = new PartitionHearings(topicLog.executionEnds.size, clock.monotonicMs);
+  const traders = openLine(topicLog, config.signOffSeed, config.resultWaitMs);
+  const operator = openLine(topicLog, config.operatorSeed, operatorWaitMs);
+  const lines = [traders, operator];
+  await followResults(topicLog, { ...follow(room), lines, hearings, memory });
+  return { memory, hearings, traders, operator };
+}
+
+function openLine(topicLog: OpenLog, seed: Buffer, waitMs: number): CommandLine {
+  return openCommandLine({
+    key: openSignOffKey(seed),
+    codec: topicLog.codecs.orders,
+    producer: topicLog.orders,
+    topic: topicLog.names.orders,
+    partitions: topicLog.executionEnds.size,
+    nowMs: clock.nowMs(),
+    waitMs,
+  });
+}
+
+/** Keys and wallets as the log says now: nobody comes in on half of them. */
+async function openAccounts(room: Room, topicLog: OpenLog) {
+  const { config, crypto } = room;
+  const serverSecret = config.keySecret;
+  const owners = new WalletOwners(crypto.keccak);
+  const bindings = await openWalletOwners(topicLog, { ...follow(room), owners, clock });
+  const keys = await openKeyStore(topicLog, { ...follow(room), serverSecret, clock, owners });
+  const verify = openKeyVerifier({
+    keys: keys.directory,
+    serverSecret,
+    freshnessMs: freshnessMs(config),
+    nowMs: clock.nowMs,
+  });
+  return { owners, bindings, keys, verify };
+}
+
+async function openCatalog(room: Room, { client, names, codecs }: OpenLog): Promise<CatalogIndex> {
+  const catalog = new CatalogIndex();
+  await followTable(client, {
+    ...follow(room),
+    topic: names.catalog,
+    codec: codecs.catalog,
+    take: (entry) => catalog.take(entry),
+  });
+  return catalog;
+}
+
+function openWrites({ records, names, codecs }: OpenLog, catalog: CatalogIndex): CatalogStore {
+  return new CatalogStore({
+    producer: records,
+    topics: names,
+    codecs,
+    onWritten: (entry) => catalog.take(entry),
+  });
+}
+
+/** What whoever follows a topic says, and does when he cannot. */
+function follow({ life, log }: Room) {
+  return { log, onFault: (fault: Fault) => life.fail(fault) };
+}
+
+await runService('ingress', start);

@@ -1,0 +1,42 @@
+import type { Metrics } from '@pm/kit/metrics';
+import type { DoorMetrics, Stage } from './routes/ports.ts';
+
+/** What is read at each scrape from where it is kept anyway. */
+export interface DoorGauges {
+  queuedSignatures(): number;
+  queuedCommands(): number;
+  waitingCommands(): number;
+  rememberedAnswers(): number;
+  silentPartitions(): number;
+}
+
+/** The metrics of the door besides those of HTTP, which the kit counts. */
+export function openDoorMetrics(metrics: Metrics, gauges: DoorGauges): DoorMetrics {
+  const seconds = metrics.histogram({
+    name: 'pm_ingress_stage_seconds',
+    help: 'Time of one stage of a placement.',
+    labels: ['stage'],
+  });
+  const refusals = metrics.counter({
+    name: 'pm_ingress_refused_total',
+    help: 'Refused orders by code.',
+    labels: ['code'],
+  });
+  const placements = metrics.counter({
+    name: 'pm_ingress_placed_total',
+    help: 'Orders taken, by the status answered.',
+    labels: ['status'],
+  });
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gauge({ name, help, read });
+  gauge('pm_ingress_signatures_queued', 'Signatures not checked yet.', gauges.queuedSignatures);
+  gauge('pm_ingress_commands_queued', 'Commands not durable yet.', gauges.queuedCommands);
+  gauge('pm_ingress_commands_waiting', 'Commands without a result yet.', gauges.waitingCommands);
+  gauge('pm_ingress_answers_kept', 'Answers kept for repeated orders.', gauges.rememberedAnswers);
+  gauge('pm_ingress_partitions_silent', 'Partitions not heard of.', gauges.silentPartitions);
+  return {
+    stage: (stage: Stage, ms: number) => seconds.observe(ms / 1000, { stage }),
+    refused: (code) => refusals.add(1, { code }),
+    placed: (status) => placements.add(1, { status }),
+  };
+}

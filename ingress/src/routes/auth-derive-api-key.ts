@@ -1,0 +1,21 @@
+import type { DoorRoute } from '@pm/kit/http';
+import type { DoorPorts } from './ports.ts';
+import { proveWallet } from './prove-wallet.ts';
+
+type KeyPorts = Pick<DoorPorts, 'clock' | 'signatures' | 'freshnessMs' | 'keys'>;
+
+/** GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (docs/conventions.md, Dialects). */
+export function deriveKeyRoute(ports: KeyPorts): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/auth/derive-api-key',
+    add(app, { url }) {
+      app.get(url, async (request, reply) => {
+        const claim = proveWallet(request, reply, ports);
+        if (claim === null) return reply;
+        const trio = ports.keys.derive(claim.address, claim.nonce);
+        return trio ?? (await reply.code(404).send({ error: 'Could not derive api key!' }));
+      });
+    },
+  };
+}

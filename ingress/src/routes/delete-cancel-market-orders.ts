@@ -1,0 +1,82 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { refuse } from '@pm/kit/http';
+import {
+  type CancelMarketBody,
+  type ConditionId,
+  parseConditionId,
+  parseTokenId,
+  type WalletAddress,
+} from '@pm/schemas';
+import type { ListedToken } from '../core/listed-token.ts';
+import { authenticate } from './authenticate.ts';
+import { type Cancellation, cancelMarket } from './cancel-runner.ts';
+import type { DoorPorts, MarketDirectory } from './ports.ts';
+import { invalidPayload, singleBodyMaxBytes } from './route.ts';
+
+const nothing: Cancellation = { kind: 'done', result: { canceled: [], not_canceled: {} } };
+
+/**
+ * DELETE /cancel-market-orders: all orders of the caller in a market or of a token. The filter comes in the body, or in the
+ * query when the body was lost on the way; the key that is not used may be an empty text (docs/conventions.md 1.6, part 9).
+ */
+export function cancelMarketOrdersRoute(
+  ports: DoorPorts,
+  isBody: (value: unknown) => value is CancelMarketBody,
+): DoorRoute {
+  return {
+    method: 'DELETE',
+    path: '/cancel-market-orders',
+    add(app, { url }) {
+      const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidPayload } };
+      app.delete(url, options, async (request, reply) => {
+        const caller = authenticate(request, reply, ports);
+        if (caller === null) return reply;
+        const body: unknown = request.body ?? request.query;
+        const filter = isBody(body) ? readFilter(body, ports.markets) : 'invalid_payload';
+        if (typeof filter === 'string') return refuse(reply, filter);
+        const done = await cancelFiltered(filter, caller.address, ports);
+        return done.kind === 'refused' ? refuse(reply, done.code) : done.result;
+      });
+    },
+  };
+}
+
+async function cancelFiltered(
+  filter: Filter | null,
+  signer: WalletAddress,
+  ports: DoorPorts,
+): Promise<Cancellation> {
+  return filter === null ? nothing : await cancelMarket(filter, signer, ports);
+}
+
+type FilterRefusal = 'no_cancel_filter' | 'invalid_payload' | 'condition_mismatch';
+type Filter = { readonly token: ListedToken; readonly outcome: number };
+
+/** The market and token meant; null when nothing of that name is listed, so that nothing can rest there. */
+function readFilter(
+  body: CancelMarketBody,
+  markets: MarketDirectory,
+): Filter | FilterRefusal | null {
+  const market = body.market ?? '';
+  const asset = body.asset_id || (body.assetId ?? '');
+  if (market === '' && asset === '') return 'no_cancel_filter';
+  const conditionId = parseConditionId(market);
+  if (market !== '' && conditionId === null) return 'invalid_payload';
+  if (asset !== '') return tokenFilter(asset, conditionId, markets);
+  const token = conditionId === null ? undefined : markets.findCondition(conditionId);
+  return token === undefined ? null : { token, outcome: -1 };
+}
+
+/** One token, which must belong to the condition when that is named too. */
+function tokenFilter(
+  asset: string,
+  conditionId: ConditionId | null,
+  markets: MarketDirectory,
+): Filter | FilterRefusal | null {
+  const tokenId = parseTokenId(asset);
+  if (tokenId === null) return 'invalid_payload';
+  const token = markets.findToken(tokenId);
+  if (token === undefined) return null;
+  const isOther = conditionId !== null && conditionId !== token.conditionId;
+  return isOther ? 'condition_mismatch' : { token, outcome: token.outcome };
+}

@@ -1,0 +1,41 @@
+import { type HttpApp, registerRoutes } from '@pm/kit/http';
+import { CancelMarketBody, CancelOrderBody, OrderSubmission } from '@pm/schemas';
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { createKeyRoute } from './auth-api-key.ts';
+import { deriveKeyRoute } from './auth-derive-api-key.ts';
+import { cancelMarketOrdersRoute } from './delete-cancel-market-orders.ts';
+import { deleteOrderRoute } from './delete-order.ts';
+import { okRoute } from './ok.ts';
+import { OrderRunner } from './order-runner.ts';
+import { Placements } from './place-orders.ts';
+import type { DoorPorts } from './ports.ts';
+import { postOrderRoute } from './post-order.ts';
+import { postOrdersRoute } from './post-orders.ts';
+import { rootRoute } from './root.ts';
+import { timeRoute } from './time.ts';
+import { versionRoute } from './version.ts';
+
+/** Adds all public routes of the write door. */
+export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
+  const runner = new OrderRunner(ports);
+  const placements = new Placements(ports, runner, checkerOf(OrderSubmission));
+  registerRoutes(app, 'ingress', [
+    rootRoute,
+    okRoute,
+    timeRoute(ports),
+    versionRoute,
+    createKeyRoute(ports),
+    deriveKeyRoute(ports),
+    postOrderRoute(ports, placements),
+    postOrdersRoute(ports, placements),
+    deleteOrderRoute(ports, checkerOf(CancelOrderBody)),
+    cancelMarketOrdersRoute(ports, checkerOf(CancelMarketBody)),
+  ]);
+}
+
+/** A compiled check of a schema. */
+function checkerOf<const T extends TSchema>(schema: T) {
+  const compiled = Compile(schema);
+  return (value: unknown): value is Static<T> => compiled.Check(value);
+}

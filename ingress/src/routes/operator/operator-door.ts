@@ -1,0 +1,21 @@
+import type { HttpApp } from '@pm/kit/http';
+import { sameText } from '@pm/kit/walletauth';
+import { addCatalogRoute } from './catalog.ts';
+import { addDepositsRoute } from './deposits.ts';
+import { addMarketModeRoute } from './market-mode.ts';
+import { addMarketResolveRoute } from './market-resolve.ts';
+import type { OperatorPorts } from './ports.ts';
+
+/** Adds the operator's routes; every one wants `Authorization: Bearer <token>`, compared in constant time. */
+export function addOperatorRoutes(app: HttpApp, ports: OperatorPorts): void {
+  const wanted = `Bearer ${ports.token}`;
+  app.addHook('onRequest', async (request, reply) => {
+    if (sameText(request.headers.authorization ?? '', wanted)) return;
+    await reply.code(401).header('www-authenticate', 'Bearer').send({ error: 'unauthorized' });
+  });
+  addCatalogRoute(app, ports);
+  addDepositsRoute(app, ports);
+  addMarketModeRoute(app, ports);
+  addMarketResolveRoute(app, ports);
+  app.get('/operator/status', async () => ports.status());
+}

@@ -1,0 +1,129 @@
+import type { Clock } from '@pm/kit/clock';
+import type { KeyVerifier, WalletClaim } from '@pm/kit/walletauth';
+import type {
+  ApiKeyTrio,
+  Command,
+  ConditionId,
+  OrderId,
+  TokenId,
+  WalletAddress,
+} from '@pm/schemas';
+import type { ListedToken } from '../core/listed-token.ts';
+import type { Keccak, OrderStruct } from '../core/order-hash.ts';
+import type { SignatureJob, SignatureVerdict } from '../core/order-signature.ts';
+import type { EventsPlace, PlacedEvent, PlacementAnswer } from '../core/placement-answer.ts';
+
+/** What became of a command that was to go on the log. */
+export type CommandOutcome =
+  | {
+      readonly kind: 'answered';
+      readonly place: EventsPlace;
+      readonly events: readonly PlacedEvent[];
+    }
+  /** The matcher rejected the whole record: it changed nothing. */
+  | { readonly kind: 'rejected' }
+  /** Certainly not on the log. */
+  | { readonly kind: 'unsent'; readonly code: 'overloaded' | 'internal_error' }
+  /** No answer in time; it may be on the log. */
+  | { readonly kind: 'pending' };
+
+/** Puts commands on the log and waits, bounded, for what they did. */
+export interface CommandLog {
+  run(partition: number, command: Command): Promise<CommandOutcome>;
+}
+
+/** What is known of the partitions from their executions. */
+export interface PartitionView {
+  readonly count: number;
+  /** Heard of lately: it has an owner that works. */
+  isReady(partition: number): boolean;
+}
+
+/** Recent results, of every ingress. */
+export interface AnswerMemory {
+  recall(orderId: OrderId): PlacementAnswer | undefined;
+  /** The partition an order was placed in, while it is remembered. */
+  partitionOf(orderId: OrderId): number | undefined;
+}
+
+export interface MarketDirectory {
+  findToken(id: TokenId): ListedToken | undefined;
+  findCondition(id: ConditionId): ListedToken | undefined;
+}
+
+/** Where keys are given out. */
+interface KeyDesk {
+  /** The active key of wallet and nonce; null when there is none. */
+  derive(wallet: WalletAddress, nonce: string): ApiKeyTrio | null;
+  /** The same key, made or made active again; resolves when it is durable. Throws a `Fault`. */
+  create(wallet: WalletAddress, nonce: string): Promise<ApiKeyTrio>;
+}
+
+/** Who signed what, checked away from the loop when that pays. */
+export interface SignatureChecks {
+  /** One verdict per job; null as a whole when the queue is full. */
+  check(jobs: readonly SignatureJob[]): Promise<readonly SignatureVerdict[] | null>;
+  /** Whether the wallet signed the attestation, on any accepted chain. */
+  isAttested(claim: WalletClaim): boolean;
+}
+
+export interface OrderHashes {
+  readonly keccak: Keccak;
+  structHash(order: OrderStruct): Buffer;
+  /** The id an order has under the likeliest domain, for texts about orders whose signature was not checked. */
+  likelyId(structHash: Buffer, negRisk: boolean): OrderId;
+}
+
+/** The part of the collateral ledger the door needs. */
+export interface Reservations {
+  reserve(reservation: {
+    readonly orderId: OrderId;
+    readonly wallet: WalletAddress;
+    readonly amountMicro: number;
+    readonly partition: number;
+    readonly acceptedAtMs: number;
+  }): Promise<{
+    readonly outcome: 'reserved' | 'already' | 'insufficient' | 'not_ready';
+    readonly generation: number;
+  }>;
+  cancelReservation(orderId: OrderId): Promise<unknown>;
+}
+
+/** Why a wallet is not the caller's, or is not known to be. */
+type ClaimRefusal = 'signer_mismatch' | 'overloaded' | 'internal_error';
+
+export interface WalletBindings {
+  /**
+   * Null when the wallet is this owner's. A wallet that nobody has is bound to him first, on the log, and stays his for
+   * ever; when that is not known in time, the refusal is one that the same order may be sent again after.
+   */
+  claim(wallet: WalletAddress, owner: WalletAddress): Promise<ClaimRefusal | null>;
+}
+
+export type Stage = 'check' | 'signature' | 'reserve' | 'result';
+
+/** What the door counts. */
+export interface DoorMetrics {
+  stage(stage: Stage, ms: number): void;
+  refused(code: string): void;
+  placed(status: string): void;
+}
+
+/** Everything the public routes need; tests bring their own. */
+export interface DoorPorts {
+  readonly clock: Clock;
+  /** Proves the API key of a private request. */
+  readonly verify: KeyVerifier;
+  readonly keys: KeyDesk;
+  readonly markets: MarketDirectory;
+  readonly owners: WalletBindings;
+  readonly hashes: OrderHashes;
+  readonly signatures: SignatureChecks;
+  readonly partitions: PartitionView;
+  readonly answers: AnswerMemory;
+  readonly ledger: Reservations;
+  readonly log: CommandLog;
+  readonly metrics: DoorMetrics;
+  /** Largest distance between the signed time of a request for a key and now, milliseconds. */
+  readonly freshnessMs: number;
+}

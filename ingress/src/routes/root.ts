@@ -1,0 +1,13 @@
+import type { DoorRoute } from '@pm/kit/http';
+
+/** GET /: `OK` as text, for everybody who does not ask for JSON and nothing else (docs/conventions.md 1.1). */
+export const rootRoute: DoorRoute = {
+  method: 'GET',
+  path: '/',
+  add(app, { url }) {
+    app.get(url, async (request, reply) => {
+      if (request.headers.accept === 'application/json') return { data: 'OK' };
+      return await reply.type('text/plain; charset=utf-8').send('OK');
+    });
+  },
+};

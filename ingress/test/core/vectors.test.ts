@@ -1,0 +1,79 @@
+import { signingDomains } from '@pm/schemas';
+import { safesOf } from '../../src/core/safe-wallets.ts';
+import { bytesOf, crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
+import { type OrderVector, orderOf, readVectors } from '../vectors-fixture.ts';
+
+const vectors = readVectors();
+const given = vectors === null ? test.skip : test;
+const version2 = (list: readonly OrderVector[] | undefined) =>
+  (list ?? []).filter((vector) => vector.struct === 'order_v2');
+
+function isNegRisk({ domain }: OrderVector): boolean {
+  const contract = domain.verifyingContract.toLowerCase();
+  return signingDomains.some((one) => one.negRiskExchange === contract);
+}
+
+describe('published signature vectors', () => {
+  given('the file has what it had', () => {
+    expect(version2(vectors?.orders)).toHaveLength(4);
+    expect(version2(vectors?.erc1271_orders)).toHaveLength(2);
+    expect(version2(vectors?.real_wallet_orders)).toHaveLength(1);
+  });
+
+  given('every plain order of version 2 is proven, and has its published hash as id', () => {
+    for (const vector of [...version2(vectors?.orders), ...version2(vectors?.real_wallet_orders)]) {
+      const { hasher, rule } = openRule();
+      const order = orderOf(vector);
+      const structHash = hasher.structHash(structOf(order));
+      const signer = vector.recovered_address ?? order.signer;
+      const job = { ...jobFor(order, vector.signature, signer, isNegRisk(vector)), structHash };
+      expect([vector.id, rule.check(job)?.toString('hex')]).toEqual([
+        vector.id,
+        vector.order_hash.slice(2),
+      ]);
+      expect(rule.check({ ...job, negRisk: !job.negRisk })).toBeNull();
+    }
+  });
+
+  given('every wrapped order is proven by its inner owner', () => {
+    for (const vector of version2(vectors?.erc1271_orders)) {
+      const { hasher, rule } = openRule();
+      const order = orderOf(vector);
+      const structHash = hasher.structHash(structOf(order));
+      const job = { ...jobFor(order, vector.signature, vector.owner_recovered ?? ''), structHash };
+      expect(rule.check(job)?.toString('hex')).toBe(vector.order_hash.slice(2));
+      const domain = hasher.domains.find((one) => one.domain.chainId === vector.domain.chainId);
+      if (domain === undefined) throw new Error('the chain is accepted');
+      const at = { separator: domain.separator, chainId: vector.domain.chainId };
+      const digest = hasher.wrappedHash(at, structHash, job.maker);
+      expect(digest.toString('hex')).toBe(vector.signed_digest?.slice(2));
+      expect(rule.check({ ...job, maker: Buffer.alloc(20, 9) })).toBeNull();
+    }
+  });
+
+  given('every wallet attestation is proven', () => {
+    for (const { message, digest, signature } of vectors?.l1_clob_auth ?? []) {
+      const { hasher, rule } = openRule();
+      const address = bytesOf(message.address);
+      const nonce = String(message.nonce);
+      const claim = { address, timestamp: message.timestamp, nonce };
+      const hashes = hasher.attestationHashes(claim);
+      expect(hashes.map((hash) => `0x${hash.toString('hex')}`)).toContain(digest);
+      expect(rule.isAttestedBy(bytesOf(signature), hashes, address)).toBe(true);
+      const others = hasher.attestationHashes({ ...claim, nonce: '24' });
+      expect(rule.isAttestedBy(bytesOf(signature), others, address)).toBe(false);
+    }
+  });
+
+  given('Safe wallets follow from their owners', () => {
+    const isSafeOf = (wallet: string, owner: string) =>
+      safesOf(bytesOf(owner), crypto.keccak).some((safe) => safe.equals(bytesOf(wallet)));
+    for (const { eoa, address } of vectors?.wallet_derivation ?? []) {
+      expect(isSafeOf(address, eoa)).toBe(true);
+    }
+    for (const { order } of vectors?.real_wallet_orders ?? []) {
+      expect(isSafeOf(order.maker, order.signer)).toBe(true);
+      expect(isSafeOf(order.signer, order.maker)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,262 @@
+import { openHttp } from '@pm/kit/http';
+import { silentLog } from '@pm/kit/log';
+import { openKeyVerifier, type trioOf } from '@pm/kit/walletauth';
+import {
+  type CatalogMarket,
+  type Command,
+  type ConditionId,
+  conditionIdFromBytes,
+  type ExecutionEvent,
+  headers as names,
+  parseWalletAddress,
+  signingDomains,
+  tokenIdFromBytes,
+} from '@pm/schemas';
+import { CatalogIndex } from '../src/core/catalog-index.ts';
+import { AnswerMemory } from '../src/io/answer-memory-store.ts';
+import { KeyStore } from '../src/io/key-store.ts';
+import { addDoorRoutes } from '../src/routes/door.ts';
+import type { CommandOutcome, DoorPorts } from '../src/routes/ports.ts';
+import { OwnersTopic } from './owners-fixture.ts';
+import { openRule } from './signing-fixture.ts';
+import { l2Signature, signedBy, type TestOrder, walletOf, zero32 } from './wallet-fixture.ts';
+
+const nowMs = 1_782_753_357_257;
+export const nowSeconds = Math.floor(nowMs / 1000);
+export const owner = walletOf(7);
+
+export const market: CatalogMarket = {
+  kind: 'CatalogMarket',
+  market: 1,
+  eventId: '1',
+  conditionId: Buffer.alloc(32, 0xc1),
+  questionId: Buffer.alloc(32, 0xc2),
+  token0: Buffer.alloc(32, 0xa0),
+  token1: Buffer.alloc(32, 0xa1),
+  outcome0: 'Yes',
+  outcome1: 'No',
+  question: 'Will it?',
+  slug: 'will-it',
+  description: '',
+  resolutionSource: '',
+  image: '',
+  icon: '',
+  category: '',
+  creator: '',
+  startDateMs: 0,
+  endDateMs: 0,
+  createdAtMs: 0,
+  updatedAtMs: 0,
+  active: true,
+  closed: false,
+  archived: false,
+  negRisk: false,
+  negRiskMarketId: null,
+  tick: 100,
+  minSizeMicro: 5_000_000,
+  feeRateBps: 0,
+  rebateBps: 0,
+  rewardsDailyMicro: 0,
+  rewardsMinSizeMicro: 0,
+  rewardsMaxSpread: 0,
+  mode: 'OPEN',
+  payout0: -1,
+  partition: 1,
+  epoch: 0,
+};
+
+export const conditionId: ConditionId = conditionIdFromBytes(market.conditionId);
+export const tokenId = tokenIdFromBytes(market.token0);
+
+let salt = 1;
+export function testOrder(change: Partial<TestOrder> = {}): TestOrder {
+  salt += 1;
+  return {
+    salt,
+    maker: owner.address,
+    signer: owner.address,
+    tokenId,
+    makerAmount: '5200000',
+    takerAmount: '10000000',
+    side: 'BUY',
+    signatureType: 0,
+    timestamp: String(nowMs),
+    metadata: zero32,
+    builder: zero32,
+    ...change,
+  };
+}
+
+export function signedItem(order: TestOrder, more: object = {}, wallet = owner) {
+  const [domain] = signingDomains;
+  if (domain === undefined) throw new Error('some domain is accepted');
+  const { signature, hash } = signedBy(wallet, order, domain);
+  return { hash, item: { order: { ...order, signature }, owner: '', orderType: 'GTC', ...more } };
+}
+
+export type Answerer = (command: Command) => CommandOutcome | Promise<CommandOutcome>;
+
+/** What the matcher says when an order rests. */
+export function restsAs(command: Command): CommandOutcome {
+  if (command.kind !== 'PlaceOrder') throw new Error('an order is expected');
+  const event: ExecutionEvent = {
+    ...command,
+    kind: 'OrderPlaced',
+    command: 0,
+    status: 'LIVE',
+    filledMicro: 0,
+    paidMicro: 0,
+    feeMicro: 0,
+    restingMicro: command.sizeMicro,
+  };
+  return answered([event]);
+}
+
+export function answered(events: readonly ExecutionEvent[]): CommandOutcome {
+  const place = { partition: 1, inOffset: 42 };
+  return { kind: 'answered', place, events: events.map((event, index) => ({ index, event })) };
+}
+
+export interface Fakes {
+  answer: Answerer;
+  reserve: 'reserved' | 'already' | 'insufficient' | 'not_ready';
+  ready: boolean;
+  signaturesFull: boolean;
+  readonly sent: { partition: number; command: Command }[];
+  readonly reserved: string[];
+  readonly givenBack: string[];
+  readonly credentials: unknown[];
+}
+
+/** A door with everything behind it in memory; another one on the same topic is the next process. */
+export async function openDoor(topic = new OwnersTopic()) {
+  const fakes: Fakes = {
+    answer: restsAs,
+    reserve: 'reserved',
+    ready: true,
+    signaturesFull: false,
+    sent: [],
+    reserved: [],
+    givenBack: [],
+    credentials: [],
+  };
+  const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
+  const { hasher, rule } = openRule();
+  const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
+  const memory = new AnswerMemory();
+  const markets = new CatalogIndex();
+  markets.take(market);
+  const serverSecret = Buffer.alloc(32, 5);
+  const keys = new KeyStore({
+    serverSecret,
+    clock,
+    owners,
+    append: async (_key, credential) => {
+      fakes.credentials.push(credential);
+    },
+  });
+  const ports: DoorPorts = {
+    clock,
+    verify: openKeyVerifier({
+      keys: keys.directory,
+      serverSecret,
+      freshnessMs: 300_000,
+      nowMs: clock.nowMs,
+    }),
+    keys,
+    markets,
+    owners: bindings,
+    hashes: hasher,
+    signatures: {
+      check: async (jobs) => (fakes.signaturesFull ? null : jobs.map((job) => rule.check(job))),
+      isAttested: (claim) => {
+        const address = Buffer.from(claim.address.slice(2), 'hex');
+        const hashes = hasher.attestationHashes({ ...claim, address });
+        return rule.isAttestedBy(claim.signature, hashes, address);
+      },
+    },
+    partitions: { count: 3, isReady: () => fakes.ready },
+    answers: memory,
+    ledger: {
+      reserve: async ({ orderId }) => {
+        fakes.reserved.push(orderId);
+        return { outcome: fakes.reserve, generation: 3 };
+      },
+      cancelReservation: async (orderId) => {
+        fakes.givenBack.push(orderId);
+      },
+    },
+    log: {
+      run: async (partition, command) => {
+        fakes.sent.push({ partition, command });
+        return await fakes.answer(command);
+      },
+    },
+    metrics: { stage() {}, refused() {}, placed() {} },
+    freshnessMs: 300_000,
+  };
+  const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024 });
+  addDoorRoutes(app, ports);
+  await app.ready();
+  const wallet = parseWalletAddress(owner.address);
+  if (wallet === null) throw new Error('a wallet');
+  const trio = await keys.create(wallet, '0');
+  return { app, ports, fakes, memory, markets, topic, keys, trio };
+}
+
+export type Door = Awaited<ReturnType<typeof openDoor>>;
+
+export interface SentRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: string;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+  /** The path that the client signs, when it is not the one it asks for. */
+  readonly signedPath?: string;
+}
+
+/** A private request as a client of the family sends it. */
+export async function call(
+  door: Door,
+  { trio = door.trio, ...sent }: SentRequest & { trio?: ReturnType<typeof trioOf> },
+) {
+  const timestamp = String(nowSeconds);
+  const path = sent.signedPath ?? sent.url.split('?')[0] ?? '';
+  const response = await door.app.inject({
+    method: sent.method,
+    url: sent.url,
+    headers: {
+      'content-type': 'application/json',
+      [names.address]: owner.address,
+      [names.apiKey]: trio.apiKey,
+      [names.passphrase]: trio.passphrase,
+      [names.timestamp]: timestamp,
+      [names.signature]: l2Signature(
+        trio.secret,
+        timestamp + sent.method + path + (sent.body ?? ''),
+      ),
+      ...sent.headers,
+    },
+    ...(sent.body === undefined ? {} : { payload: sent.body }),
+  });
+  const isJson = String(response.headers['content-type']).startsWith('application/json');
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: isJson ? response.json() : response.body,
+  };
+}
+
+export function place(door: Door, items: readonly object[]) {
+  const body = JSON.stringify(items.map((item) => ({ ...item, owner: door.trio.apiKey })));
+  return call(door, { method: 'POST', url: '/orders', body });
+}
+
+export function placeOne(door: Door, item: object) {
+  const body = JSON.stringify({
+    owner: door.trio.apiKey,
+    ...item,
+    ...('owner' in item && item.owner === '' ? { owner: door.trio.apiKey } : {}),
+  });
+  return call(door, { method: 'POST', url: '/order', body });
+}

@@ -1,0 +1,148 @@
+import { openRecordCodec } from '@pm/kit/registry';
+import { type Execution, type ExecutionEvent, orderIdFromBytes, topics } from '@pm/schemas';
+import { AnswerMemory } from '../../src/io/answer-memory-store.ts';
+import { PartitionHearings, silenceMaxMs } from '../../src/io/partition-hearing-store.ts';
+import { ResultSource } from '../../src/io/result-source.ts';
+import { ResultWaiters } from '../../src/io/result-waiters-store.ts';
+
+const codec = openRecordCodec(topics.executions.value, 1, async () => null);
+const keyId = Buffer.alloc(8, 4);
+
+function openSource() {
+  const now = { ms: 1_000 };
+  const hearings = new PartitionHearings(2, () => now.ms);
+  const waiters = new ResultWaiters();
+  const memory = new AnswerMemory(3);
+  const source = new ResultSource({
+    codec,
+    hearings,
+    memory,
+    waiters: new Map([[keyId.toString('hex'), waiters]]),
+  });
+  const feed = (partition: number, ...executions: Partial<Execution>[]) =>
+    source.onBatch({
+      topic: 'executions',
+      partition,
+      highWatermark: 0,
+      records: executions.map((change, offset) => {
+        const plain = {
+          chain: Buffer.alloc(32),
+          inOffset: 0,
+          timeMs: 5,
+          keyId,
+          sequence: 1,
+          events: [],
+        };
+        return { offset, key: null, timestampMs: 0, value: codec.encode({ ...plain, ...change }) };
+      }),
+    });
+  return { now, hearings, waiters, memory, feed };
+}
+
+const placed = (byte: number): ExecutionEvent => ({
+  kind: 'OrderPlaced',
+  command: 0,
+  orderId: Buffer.alloc(32, byte),
+  market: 1,
+  outcome: 0,
+  side: 'BUY',
+  timeInForce: 'GTC',
+  postOnly: false,
+  price: 5000,
+  sizeMicro: 10_000,
+  expiresAtMs: 0,
+  acceptedAtMs: 0,
+  maker: Buffer.alloc(20, 0x44),
+  signer: Buffer.alloc(20, 0x55),
+  apiKey: Buffer.alloc(16),
+  builder: Buffer.alloc(32),
+  status: 'LIVE',
+  filledMicro: 0,
+  paidMicro: 0,
+  feeMicro: 0,
+  restingMicro: 10_000,
+});
+
+test('a partition is ready while it is heard', async () => {
+  const { hearings, now, feed } = openSource();
+  expect(hearings.isReady(0)).toBe(false);
+  await feed(0, { inOffset: 10, timeMs: 77 });
+  expect([hearings.isReady(0), hearings.isReady(1)]).toEqual([true, false]);
+  now.ms += silenceMaxMs;
+  expect(hearings.isReady(0)).toBe(true);
+  now.ms += 1;
+  expect(hearings.isReady(0)).toBe(false);
+  expect(hearings.at(0)).toMatchObject({ inOffset: 10, clockMs: 77 });
+});
+
+test('a gap in the input offsets stops, a repetition is dropped', async () => {
+  const { waiters, feed } = openSource();
+  const seen: unknown[] = [];
+  await feed(0, { inOffset: 10 }, { inOffset: 11 });
+  waiters.add(5, 0, (result) => seen.push(result));
+  await feed(0, { inOffset: 11, sequence: 5 });
+  expect(seen).toHaveLength(0);
+  await feed(0, { inOffset: 12, sequence: 5 });
+  expect(seen).toHaveLength(1);
+  await expect(feed(0, { inOffset: 14 })).rejects.toMatchObject({
+    code: 'execution_gap',
+    reaction: 'stop',
+  });
+  await feed(1, { inOffset: 500 });
+});
+
+test('results of other keys are nobody’s, but their answers are remembered, the newest ones', async () => {
+  const { waiters, memory, feed } = openSource();
+  const seen: unknown[] = [];
+  waiters.add(5, 0, (result) => seen.push(result));
+  await feed(0, { inOffset: 0, sequence: 5, keyId: Buffer.alloc(8, 9), events: [placed(1)] });
+  expect(seen).toHaveLength(0);
+  expect(memory.recall(orderIdFromBytes(Buffer.alloc(32, 1)))).toMatchObject({
+    kind: 'placed',
+    status: 'LIVE',
+  });
+  expect(memory.partitionOf(orderIdFromBytes(Buffer.alloc(32, 1)))).toBe(0);
+  await feed(
+    0,
+    { inOffset: 1, events: [placed(2)] },
+    { inOffset: 2, events: [placed(3)] },
+    { inOffset: 3, events: [placed(4)] },
+  );
+  expect(memory.size).toBe(3);
+  expect(memory.recall(orderIdFromBytes(Buffer.alloc(32, 1)))).toBeUndefined();
+});
+
+test('only refusals that last are remembered', async () => {
+  const { memory, feed } = openSource();
+  const refused = (
+    byte: number,
+    code: 'too_late' | 'insufficient_balance_or_allowance',
+  ): ExecutionEvent => ({
+    kind: 'OrderRefused',
+    command: 0,
+    orderId: Buffer.alloc(32, byte),
+    market: 1,
+    maker: Buffer.alloc(20),
+    apiKey: Buffer.alloc(16),
+    code,
+  });
+  await feed(
+    0,
+    { inOffset: 0, events: [refused(1, 'too_late')] },
+    { inOffset: 1, events: [refused(2, 'insufficient_balance_or_allowance')] },
+  );
+  expect(memory.size).toBe(1);
+});
+
+test('a record that is no execution stops', async () => {
+  const { hearings, memory } = openSource();
+  const source = new ResultSource({ codec, hearings, memory, waiters: new Map() });
+  const broken = codec
+    .encode({ chain: Buffer.alloc(32), inOffset: 0, timeMs: 0, keyId, sequence: 0, events: [] })
+    .subarray(0, 20);
+  for (const value of [null, broken]) {
+    const records = [{ offset: 0, key: null, timestampMs: 0, value }];
+    const fed = source.onBatch({ topic: 'executions', partition: 0, highWatermark: 1, records });
+    await expect(fed).rejects.toMatchObject({ code: 'execution_unreadable', reaction: 'stop' });
+  }
+});

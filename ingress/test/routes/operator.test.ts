@@ -1,0 +1,293 @@
+import { openHttp } from '@pm/kit/http';
+import { silentLog } from '@pm/kit/log';
+import type { CatalogEntry, CatalogMarket, Command, ExecutionEvent, Transfer } from '@pm/schemas';
+import { CatalogIndex } from '../../src/core/catalog-index.ts';
+import { addOperatorRoutes } from '../../src/routes/operator/operator-door.ts';
+import type { CommandOutcome } from '../../src/routes/ports.ts';
+import { crypto } from '../signing-fixture.ts';
+
+const token = 'an-operator-token-of-some-length';
+
+/** What the matcher says when it carries a command out. */
+function carriedOut(command: Command): CommandOutcome {
+  const kinds = { SetMarket: 'MarketSet', ResolveMarket: 'MarketResolved' } as Record<
+    string,
+    string
+  >;
+  const event = { ...command, kind: kinds[command.kind], command: 0 } as unknown as ExecutionEvent;
+  return { kind: 'answered', place: { partition: 0, inOffset: 1 }, events: [{ index: 0, event }] };
+}
+
+async function openOperator() {
+  const catalog = new CatalogIndex();
+  const written: CatalogEntry[] = [];
+  const routed: CatalogMarket[] = [];
+  const transfers: Transfer[] = [];
+  const sent: { partition: number; command: Command }[] = [];
+  const fakes = { answer: carriedOut };
+  const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
+  addOperatorRoutes(app, {
+    clock: { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 },
+    keccak: crypto.keccak,
+    token,
+    catalog,
+    partitions: 3,
+    log: {
+      run: async (partition, command) => {
+        sent.push({ partition, command });
+        return fakes.answer(command);
+      },
+    },
+    writes: {
+      writeRoutes: async (markets) => void routed.push(...markets),
+      writeEntries: async (entries) => {
+        written.push(...entries);
+        for (const entry of entries) catalog.take(entry);
+      },
+      writeTransfers: async (more) => void transfers.push(...more),
+    },
+    status: () => ({ fine: true }),
+  });
+  await app.ready();
+  const post = async (
+    url: string,
+    payload: object,
+    headers: Record<string, string> = { authorization: `Bearer ${token}` },
+  ) => {
+    const answer = await app.inject({ method: 'POST', url, payload, headers });
+    return { status: answer.statusCode, body: answer.json() };
+  };
+  return { app, post, catalog, written, routed, transfers, sent, fakes };
+}
+
+const market = (slug: string, more: object = {}) => ({ slug, question: `${slug}?`, ...more });
+const event = (slug: string, markets: object[], more: object = {}) => ({
+  slug,
+  title: slug,
+  markets,
+  ...more,
+});
+
+test('lists markets in the books first, then in routing and catalog, spread over the partitions', async () => {
+  const operator = await openOperator();
+  const events = [
+    event('a', [market('a-1', { tickSize: '0.001', minOrderSize: '1' }), market('a-2')], {
+      tags: ['Big News', 'Sports'],
+      series: 'Weekly',
+    }),
+    event('b', [market('b-1'), market('b-2', { negRisk: true })], { tags: ['Sports'] }),
+  ];
+  const { status, body } = await operator.post('/operator/catalog', { events });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ created: 4, unchanged: 0, updated: 0 });
+  expect(
+    body.markets.map((one: { id: string; partition: number }) => [one.id, one.partition]),
+  ).toEqual([
+    ['1', 0],
+    ['2', 1],
+    ['3', 2],
+    ['4', 0],
+  ]);
+  expect(operator.sent[0]).toMatchObject({
+    partition: 0,
+    command: {
+      kind: 'SetMarket',
+      market: 1,
+      tick: 10,
+      minSizeMicro: 1_000_000,
+      feeRateBps: 0,
+      mode: 'OPEN',
+    },
+  });
+  expect(operator.routed).toHaveLength(4);
+  expect(operator.written.map(({ kind }) => kind)).toEqual([
+    'CatalogTag',
+    'CatalogTag',
+    'CatalogSeries',
+    'CatalogEvent',
+    'CatalogEvent',
+    'CatalogMarket',
+    'CatalogMarket',
+    'CatalogMarket',
+    'CatalogMarket',
+  ]);
+  const [, sports] = operator.written;
+  expect(operator.catalog.findEvent('2')).toMatchObject({
+    tagIds: [Reflect.get(sports ?? {}, 'id')],
+  });
+  expect(operator.catalog.findMarket(4)?.negRiskMarketId).toHaveLength(32);
+});
+
+test('the same import again changes nothing; another word or rule changes just that', async () => {
+  const operator = await openOperator();
+  const body = {
+    events: [
+      event('a', [market('a-1'), market('a-2')], { tags: ['x'], endDate: '2026-12-31T00:00:00Z' }),
+    ],
+  };
+  const first = await operator.post('/operator/catalog', body);
+  const before = [operator.sent.length, operator.written.length, operator.routed.length];
+  const again = await operator.post('/operator/catalog', body);
+  expect(again.body).toMatchObject({
+    created: 0,
+    unchanged: 2,
+    updated: 0,
+    markets: first.body.markets,
+  });
+  expect([operator.sent.length, operator.written.length, operator.routed.length]).toEqual(before);
+  const changed = {
+    events: [
+      event('a', [market('a-1', { question: 'else?' }), market('a-2', { tickSize: '0.001' })], {
+        tags: ['x'],
+      }),
+    ],
+  };
+  expect((await operator.post('/operator/catalog', changed)).body).toMatchObject({
+    created: 0,
+    updated: 2,
+  });
+  expect(operator.sent.slice(before[0])).toMatchObject([{ command: { market: 2, tick: 10 } }]);
+});
+
+test.each([
+  ['/events/0/markets/1/slug', [event('a', [market('x'), market('x')])]],
+  ['/events/1/slug', [event('a', [market('x')]), event('a', [market('y')])]],
+  ['/events/0/endDate', [event('a', [market('x')], { endDate: 'soon' })]],
+  ['/events/0/markets/0/startDate', [event('a', [market('x', { startDate: '2026-13-45' })])]],
+  ['/events/0/markets/0/minOrderSize', [event('a', [market('x', { minOrderSize: '0' })])]],
+  ['/events/0/markets/0/tokenIds', [event('a', [market('x', { tokenIds: ['5', '5'] })])]],
+  [
+    '/events/0/markets/0/tokenIds',
+    [event('a', [market('x', { tokenIds: ['9'.repeat(78), '5'] })])],
+  ],
+  [
+    '/events/0/markets/1/slug',
+    [event('a', [market('x', { tokenIds: ['5', '6'] }), market('y', { tokenIds: ['6', '7'] })])],
+  ],
+  ['/events/0/markets/0/tokenIds', [event('a', [market('new', { tokenIds: ['77', '78'] })])]],
+  [
+    '/events/0/markets/0/conditionId',
+    [event('old', [market('old', { conditionId: `0x${'01'.repeat(32)}` })])],
+  ],
+  ['/events/0/markets/0/tickSize', [event('old', [market('old', { tickSize: '0.1' })])]],
+  ['/events/0/markets/0/slug', [event('other', [market('old')])]],
+])('an import that is wrong at %s writes nothing', async (path, events) => {
+  const operator = await openOperator();
+  await operator.post('/operator/catalog', {
+    events: [event('old', [market('old', { tokenIds: ['77', '99'] })])],
+  });
+  const before = [operator.sent.length, operator.written.length];
+  const { status, body } = await operator.post('/operator/catalog', { events });
+  expect([status, body.path]).toEqual([400, path]);
+  expect([operator.sent.length, operator.written.length]).toEqual(before);
+});
+
+test.each([
+  {},
+  { events: [] },
+  { events: [{}] },
+  { events: [event('a', [])] },
+  { events: [event('a', [market('x', { tickSize: '0.3' })])] },
+  { events: [event('a', [market('x')])], more: 1 },
+])('%j is not an import', async (body) => {
+  const operator = await openOperator();
+  expect((await operator.post('/operator/catalog', body)).status).toBe(400);
+  expect(operator.sent).toHaveLength(0);
+});
+
+test('an import that the books refuse or do not answer is not in the catalog, and its number is not given again', async () => {
+  const operator = await openOperator();
+  const body = { events: [event('a', [market('x')])] };
+  operator.fakes.answer = () => ({ kind: 'pending' });
+  expect((await operator.post('/operator/catalog', body)).status).toBe(503);
+  operator.fakes.answer = (command) => {
+    const refused: ExecutionEvent = {
+      kind: 'CommandRefused',
+      command: 0,
+      code: 'invalid_tick_size',
+    };
+    return command.kind === 'SetMarket' && command.market === 1
+      ? {
+          kind: 'answered',
+          place: { partition: 0, inOffset: 1 },
+          events: [{ index: 0, event: refused }],
+        }
+      : carriedOut(command);
+  };
+  expect((await operator.post('/operator/catalog', body)).status).toBe(409);
+  expect([operator.written, operator.routed]).toEqual([[], []]);
+  const third = await operator.post('/operator/catalog', body);
+  expect([third.status, third.body.markets[0].id]).toEqual([200, '2']);
+});
+
+test('modes and resolutions go to the book first and stand in the catalog after', async () => {
+  const operator = await openOperator();
+  await operator.post('/operator/catalog', { events: [event('a', [market('x'), market('y')])] });
+  expect((await operator.post('/operator/markets/1/mode', { mode: 'HALTED' })).body).toEqual({
+    id: '1',
+    mode: 'HALTED',
+  });
+  expect(operator.catalog.findMarket(1)?.mode).toBe('HALTED');
+  expect((await operator.post('/operator/markets/9/mode', { mode: 'OPEN' })).status).toBe(404);
+  expect((await operator.post('/operator/markets/1/mode', { mode: 'RESOLVED' })).status).toBe(400);
+  for (const payout0 of ['2', '-1', '0.00001', 'x', '1e0']) {
+    expect((await operator.post('/operator/markets/1/resolve', { payout0 })).status).toBe(400);
+  }
+  expect((await operator.post('/operator/markets/1/resolve', { payout0: '0.5' })).body).toEqual({
+    id: '1',
+    payout0: '0.5',
+  });
+  expect(operator.sent.at(-1)).toMatchObject({
+    partition: 0,
+    command: { kind: 'ResolveMarket', market: 1, payout0: 5000 },
+  });
+  expect(operator.catalog.findMarket(1)).toMatchObject({
+    payout0: 5000,
+    mode: 'RESOLVED',
+    closed: true,
+  });
+  expect(operator.catalog.findEvent('1')?.closed).toBe(false);
+  const sent = operator.sent.length;
+  expect((await operator.post('/operator/markets/1/resolve', { payout0: '0.5' })).status).toBe(200);
+  expect((await operator.post('/operator/markets/1/resolve', { payout0: '1' })).status).toBe(409);
+  expect((await operator.post('/operator/markets/1/mode', { mode: 'OPEN' })).status).toBe(409);
+  expect(operator.sent).toHaveLength(sent);
+  await operator.post('/operator/markets/2/resolve', { payout0: '0' });
+  expect(operator.catalog.findEvent('1')?.closed).toBe(true);
+});
+
+test('deposits are whole micro-USDC above nothing', async () => {
+  const operator = await openOperator();
+  const deposit = (amount: string) => ({
+    transferId: `0x${'01'.repeat(32)}`,
+    wallet: `0x${'02'.repeat(20)}`,
+    amount,
+  });
+  const good = await operator.post('/operator/deposits', {
+    deposits: [deposit('100'), deposit('0.000001')],
+  });
+  expect(good.body).toEqual({ accepted: 2 });
+  expect(operator.transfers.map(({ amountMicro }) => amountMicro)).toEqual([100_000_000, 1]);
+  for (const amount of ['0', '-1', '1e3', '0.0000001', '']) {
+    expect(
+      (await operator.post('/operator/deposits', { deposits: [deposit(amount)] })).status,
+    ).toBe(400);
+  }
+  expect(operator.transfers).toHaveLength(2);
+});
+
+test.each([
+  [{}],
+  [{ authorization: 'Bearer x' }],
+  [{ authorization: token }],
+  [{ authorization: `bearer ${token}` }],
+])('no route opens for %j', async (headers) => {
+  const operator = await openOperator();
+  const answer = await operator.post(
+    '/operator/deposits',
+    { deposits: [] },
+    headers as Record<string, string>,
+  );
+  expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
+  expect((await operator.app.inject({ url: '/operator/status', headers })).statusCode).toBe(401);
+});

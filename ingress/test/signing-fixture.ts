@@ -1,0 +1,47 @@
+import type { SigningDomain } from '@pm/schemas';
+import { readOrderForm } from '../src/core/order-form.ts';
+import { OrderHasher, type OrderStruct } from '../src/core/order-hash.ts';
+import { type SignatureJob, SignatureRule } from '../src/core/order-signature.ts';
+import { openKnownKeys } from '../src/io/known-keys-store.ts';
+import { openNativeCrypto } from '../src/io/native-source.ts';
+import type { TestOrder } from './wallet-fixture.ts';
+
+export const crypto = openNativeCrypto();
+
+/** A rule of its own, so that no key is known yet. */
+export function openRule(domains?: readonly SigningDomain[]) {
+  const hasher = new OrderHasher(crypto.keccak, domains);
+  return { hasher, rule: new SignatureRule(hasher, crypto.curve, openKnownKeys()) };
+}
+
+export function submissionOf(order: TestOrder, signature: string, more: object = {}) {
+  return { order: { ...order, signature }, owner: '', ...more };
+}
+
+export function structOf(order: TestOrder): OrderStruct {
+  const read = readOrderForm(
+    submissionOf(order, `0x${'11'.repeat(65)}`),
+    (value): value is never => value !== null,
+  );
+  if (read.kind !== 'form') throw new Error('the order is well-formed');
+  return read.form.struct;
+}
+
+export function jobFor(
+  order: TestOrder,
+  signature: string,
+  owner: string,
+  negRisk = false,
+): Omit<SignatureJob, 'structHash'> {
+  return {
+    signature: bytesOf(signature),
+    wrapped: order.signatureType === 3,
+    negRisk,
+    owner: bytesOf(owner),
+    maker: bytesOf(order.maker),
+  };
+}
+
+export function bytesOf(hex: string): Buffer {
+  return Buffer.from(hex.slice(2), 'hex');
+}
