@@ -1,0 +1,50 @@
+import {
+  clickhouseFields,
+  integer,
+  kafkaFields,
+  list,
+  readConfig,
+  redisFields,
+  registryFields,
+  serviceFields,
+  text,
+} from '@pm/kit/config';
+
+/** What one process can project; each is a group of its own, so views can be shared out among processes. */
+export const views = ['ledger', 'books', 'tables'] as const;
+export type ViewName = (typeof views)[number];
+
+const isView = (name: string): name is ViewName => views.some((view) => view === name);
+
+const fields = {
+  ...serviceFields,
+  ...kafkaFields,
+  ...registryFields,
+  ...redisFields,
+  ...clickhouseFields,
+  views: list('PM_VIEWS', {
+    default: views,
+    max: views.length,
+    pattern: /^(ledger|books|tables)$/,
+  }),
+  instance: text('PM_INSTANCE', { default: '', pattern: /^[\w.-]{0,64}$/ }),
+  bookAgeLimitMs: integer('PM_BOOK_AGE_LIMIT_MS', { default: 10_000, min: 100, max: 600_000 }),
+  batchRecords: integer('PM_BATCH_RECORDS', { default: 5_000, min: 1, max: 20_000 }),
+  batchRows: integer('PM_BATCH_ROWS', { default: 50_000, min: 1, max: 100_000 }),
+  batchMs: integer('PM_BATCH_MS', { default: 500, min: 1, max: 10_000 }),
+  insertRetryMs: integer('PM_INSERT_RETRY_MS', { default: 30_000, min: 0, max: 600_000 }),
+};
+
+export type Config = ReturnType<typeof loadConfig>;
+
+/**
+ * The configuration of this process. `known` are variables of other rooms in a shared environment. A larger
+ * `PM_BOOK_AGE_LIMIT_MS` than the partitions have is safe (orphaned holds live longer); a smaller one is not.
+ */
+export function loadConfig(
+  env?: Readonly<Record<string, string | undefined>>,
+  known: readonly string[] = [],
+) {
+  const config = readConfig(fields, env, { known });
+  return { ...config, views: config.views.filter(isView) };
+}

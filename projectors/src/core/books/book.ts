@@ -1,0 +1,40 @@
+import type { Fill, Side } from '@pm/schemas';
+import { PriceLevels } from './levels.ts';
+
+/** Last trade of one token: its price, and the side the aggressor took in terms of that token. */
+export interface LastTrade {
+  readonly price: number;
+  readonly side: Side;
+}
+
+/** The book of a market in terms of token 0, and what its answers show besides. */
+export class MarketBook {
+  readonly market: number;
+  readonly bids = new PriceLevels();
+  readonly asks = new PriceLevels();
+  readonly lasts: [LastTrade | null, LastTrade | null] = [null, null];
+  tick = 0;
+  minSizeMicro = 0;
+  timeMs = 0;
+  /** in_offset of the last record folded in; -1 for a market that was never listed. */
+  version = -1;
+
+  constructor(market: number) {
+    this.market = market;
+  }
+
+  /**
+   * A mint or merge is a trade of both tokens, each at its own price. Who takes a buyer of the other token acts as a seller
+   * of that token, and the other way round.
+   */
+  trade(fill: Fill): void {
+    this.lasts[slot(fill.takerOutcome)] = { price: fill.takerPrice, side: fill.takerSide };
+    if (fill.match === 'COMPLEMENTARY') return;
+    const side = fill.makerSide === 'BUY' ? 'SELL' : 'BUY';
+    this.lasts[slot(fill.makerOutcome)] = { price: fill.makerPrice, side };
+  }
+}
+
+function slot(outcome: number): 0 | 1 {
+  return outcome === 0 ? 0 : 1;
+}

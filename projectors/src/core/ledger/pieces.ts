@@ -1,0 +1,79 @@
+import {
+  type Execution,
+  type ExecutionEvent,
+  type OrderId,
+  orderIdFromBytes,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
+
+/** What consecutive records mean for money. */
+export interface MoneyPiece {
+  readonly fromOffset: number;
+  readonly toOffset: number;
+  /** Clock after the last record; `null` when all of them were repetitions. */
+  readonly clockMs: number | null;
+  readonly answered: readonly OrderId[];
+  readonly moves: readonly MoneyMove[];
+}
+
+export interface MoneyMove {
+  readonly wallet: WalletAddress;
+  readonly freeMicro: number;
+  readonly heldMicro: number;
+}
+
+/** A record of `executions`; `null` for one that only repeats an earlier one. */
+export interface NumberedExecution {
+  readonly offset: number;
+  readonly execution: Execution | null;
+}
+
+interface Open {
+  fromOffset: number;
+  toOffset: number;
+  clockMs: number | null;
+  answered: OrderId[];
+  moves: MoneyMove[];
+}
+
+/**
+ * Cuts records into pieces of at most `itemsMax` answers and moves. A record beyond it stands alone, whatever is around
+ * it: the ledger applies such a record in parts, and it must be cut the same way after a crash.
+ */
+export function moneyPieces(
+  records: readonly NumberedExecution[],
+  itemsMax: number,
+): readonly MoneyPiece[] {
+  const pieces: Open[] = [];
+  for (const { offset, execution } of records) {
+    const events = execution?.events ?? [];
+    const answered = events.flatMap(answerOf);
+    const moves = events.flatMap(moveOf);
+    const open = pieces.at(-1);
+    const items = answered.length + moves.length;
+    if (open !== undefined && open.answered.length + open.moves.length + items <= itemsMax) {
+      open.toOffset = offset + 1;
+      open.clockMs = execution?.timeMs ?? open.clockMs;
+      open.answered.push(...answered);
+      open.moves.push(...moves);
+      continue;
+    }
+    const clockMs = execution?.timeMs ?? null;
+    pieces.push({ fromOffset: offset, toOffset: offset + 1, clockMs, answered, moves });
+  }
+  return pieces;
+}
+
+/** Every order the log speaks about for the first time, or again, has had its reservation turned into what it says. */
+function answerOf(event: ExecutionEvent): readonly OrderId[] {
+  const answers =
+    event.kind === 'OrderPlaced' || event.kind === 'OrderRefused' || event.kind === 'OrderRepeated';
+  return answers ? [orderIdFromBytes(event.orderId)] : [];
+}
+
+function moveOf(event: ExecutionEvent): readonly MoneyMove[] {
+  if (event.kind !== 'MoneyMoved') return [];
+  const { wallet, freeMicro, heldMicro } = event;
+  return [{ wallet: walletFromBytes(wallet), freeMicro, heldMicro }];
+}

@@ -1,0 +1,55 @@
+import type { Execution } from '@pm/schemas';
+import { bookEventsView } from './book-events/view.ts';
+import { fillsView } from './fills/view.ts';
+import { ordersView } from './orders/view.ts';
+import type { Position } from './positions/position.ts';
+import { PositionsView } from './positions/view.ts';
+import { type Candle, CandlesView } from './prices/candles-view.ts';
+import { MidpointsView } from './prices/midpoints-view.ts';
+import type { TableRows, View } from './rows.ts';
+
+/** What the tables hold of a partition that further records change. */
+export interface RestoredState {
+  readonly positions: Iterable<Position>;
+  readonly candles: Iterable<Candle>;
+}
+
+/** All tables of one partition. */
+export class TableViews implements View {
+  readonly #positions: PositionsView;
+  readonly #views: readonly View[];
+
+  constructor(partition: number, restored: RestoredState) {
+    this.#positions = new PositionsView(partition, restored.positions);
+    this.#views = [
+      fillsView(partition),
+      ordersView(partition),
+      bookEventsView(partition),
+      this.#positions,
+      new MidpointsView(),
+      new CandlesView(restored.candles),
+    ];
+  }
+
+  /** Markets whose payout must be told by `knowPayout` before the record can be folded. */
+  payoutsNeeded(execution: Execution): readonly number[] {
+    return this.#positions.payoutsNeeded(execution);
+  }
+
+  knowPayout(market: number, payout0: number): void {
+    this.#positions.knowPayout(market, payout0);
+  }
+
+  fold(execution: Execution): void {
+    for (const view of this.#views) view.fold(execution);
+  }
+
+  get pendingRows(): number {
+    return this.#views.reduce((sum, view) => sum + view.pendingRows, 0);
+  }
+
+  /** In a fixed order: the same records give the same rows in the same order. */
+  take(): readonly TableRows[] {
+    return this.#views.flatMap((view) => view.take());
+  }
+}

@@ -1,0 +1,80 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Fault, reactionTo } from '@pm/kit/fault';
+import type { TableRows } from '../core/rows.ts';
+import type { TablesStore } from './tables-store.ts';
+
+/** Records [from, to) of one partition. */
+export interface BatchRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface BatchSinkParts {
+  readonly store: Pick<TablesStore, 'insert'>;
+  readonly topicPrefix: string;
+  readonly partition: number;
+  /** Generation-checked commit of the group. */
+  commit(offset: number, metadata: string): Promise<void>;
+  onInserted(table: string, rows: number): void;
+  onRetry(): void;
+  readonly retryForMs: number;
+}
+
+const firstRetryMs = 100;
+const maxRetryMs = 5_000;
+
+/**
+ * Exactly once into ClickHouse (docs/traps.md): the range is in the group's commit before the first row is sent, so
+ * that whoever comes after a crash sends exactly this batch with the same tokens; the commit behind it ends it. A commit
+ * that fails means that the partition is no longer ours, and nothing is sent.
+ */
+export class TablesBatchSink {
+  readonly #parts: BatchSinkParts;
+
+  constructor(parts: BatchSinkParts) {
+    this.#parts = parts;
+  }
+
+  async write({ from, to }: BatchRange, rows: readonly TableRows[]): Promise<void> {
+    const { partition, topicPrefix } = this.#parts;
+    await this.#parts.commit(from, String(to));
+    // One after the other: a table later in the list holds nothing that an earlier one lacks.
+    for (const one of rows) {
+      if (one.rows.length === 0) continue;
+      const token = `${one.table.name}:${topicPrefix}:${partition}:${from}-${to}`;
+      await this.#insistOn(() => this.#parts.store.insert(one, token));
+      this.#parts.onInserted(one.table.name, one.rows.length);
+    }
+    await this.#parts.commit(to, '');
+  }
+
+  /** A failed insert is "unknown", never "not done": the same again, until it is answered or time is up. */
+  async #insistOn(insert: () => Promise<void>): Promise<void> {
+    const deadlineMs = performance.now() + this.#parts.retryForMs;
+    for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, maxRetryMs)) {
+      try {
+        await insert();
+        return;
+      } catch (error) {
+        if (reactionTo(error) !== 'retry' || performance.now() + waitMs > deadlineMs) throw error;
+        this.#parts.onRetry();
+        await wait(waitMs);
+      }
+    }
+  }
+}
+
+const metadataPattern = /^\d{1,16}$/;
+
+/** The batch a commit says was under way, or `null`. */
+export function pendingRange(
+  committed: { offset: number; metadata: string } | null,
+): BatchRange | null {
+  if (committed === null || committed.metadata === '') return null;
+  const to = Number(committed.metadata);
+  if (!metadataPattern.test(committed.metadata) || to <= committed.offset) {
+    const facts = { offset: committed.offset };
+    throw new Fault('commit_metadata_unreadable', 'stop', { facts });
+  }
+  return { from: committed.offset, to };
+}

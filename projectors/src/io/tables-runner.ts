@@ -1,0 +1,211 @@
+import { Fault } from '@pm/kit/fault';
+import { type RecordBatch, readRange } from '@pm/kit/kafka';
+import type { Execution } from '@pm/schemas';
+import type { Position } from '../core/positions/position.ts';
+import { TableViews } from '../core/table-views.ts';
+import { minuteOf } from '../core/time.ts';
+import type { ProjectorMetrics } from '../metrics.ts';
+import type { CatalogSource } from './catalog-source.ts';
+import {
+  ExecutionSource,
+  type ExecutionSourceParts,
+  type ReadExecution,
+} from './execution-source.ts';
+import { type BatchRange, pendingRange, TablesBatchSink } from './tables-batch-sink.ts';
+import type { TablesStore } from './tables-store.ts';
+import type { PartitionProjection, ViewDefinition, ViewGroup } from './view-runner.ts';
+
+export interface TablesViewParts extends ExecutionSourceParts {
+  readonly store: TablesStore;
+  readonly catalog: Pick<CatalogSource, 'payout0'>;
+  readonly groupId: string;
+  readonly topicPrefix: string;
+  readonly metrics: Pick<ProjectorMetrics, 'rows' | 'insertSeconds' | 'insertRetries'>;
+  readonly limits: TableLimits;
+}
+
+/** When a batch ends, and how long its insert is tried before the partition is restored. */
+export interface TableLimits {
+  readonly batchRecords: number;
+  readonly batchRows: number;
+  readonly batchMs: number;
+  readonly retryForMs: number;
+}
+
+/** Executions into the tables. */
+export function tablesView(parts: TablesViewParts): ViewDefinition {
+  const { groupId, topic } = parts;
+  const assign = (partition: number, group: ViewGroup) => openProjection(parts, partition, group);
+  return { view: 'tables', groupId, topic, assign };
+}
+
+/** Restores the state, sends a batch that was under way again, and goes on behind it. */
+async function openProjection(
+  parts: TablesViewParts,
+  partition: number,
+  group: ViewGroup,
+): Promise<PartitionProjection> {
+  const committed = await group.committed(partition);
+  const pending = pendingRange(committed);
+  const from = committed?.offset ?? 0;
+  const source = await ExecutionSource.open(parts, partition, from);
+  const minuteMs = minuteOf(source.lastTimeMs);
+  const again =
+    pending === null ? [] : await readAgain(parts, partition, { source, range: pending });
+  const positions: Position[] = [];
+  for await (const position of parts.store.positions(partition)) positions.push(position);
+  const candles = await parts.store.candles(minuteMs, minuteOf(source.lastTimeMs));
+  const views = new TableViews(partition, { positions, candles });
+  const projection = new TablesProjection(parts, { partition, from, group, source, views });
+  if (pending !== null) await projection.repeat(pending, again);
+  return projection;
+}
+
+async function readAgain(
+  { client, topic }: TablesViewParts,
+  partition: number,
+  { source, range }: { source: ExecutionSource; range: BatchRange },
+): Promise<readonly ReadExecution[]> {
+  const again: ReadExecution[] = [];
+  await readRange(client, {
+    topic,
+    partition,
+    ...range,
+    onBatch: async ({ records }) => {
+      again.push(...(await source.take(records)));
+    },
+  });
+  return again;
+}
+
+interface TablesPlace {
+  readonly partition: number;
+  readonly from: number;
+  readonly group: ViewGroup;
+  readonly source: ExecutionSource;
+  readonly views: TableViews;
+}
+
+/** Folds as records come, writes when a batch is full or old. At most one batch is written and one gathered. */
+class TablesProjection implements PartitionProjection {
+  readonly #parts: TablesViewParts;
+  readonly #place: TablesPlace;
+  readonly #sink: TablesBatchSink;
+  #batchFrom: number;
+  #batchTo: number;
+  /** Everything below is in the tables. */
+  #storedTo: number;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #failed: Fault | null = null;
+  #closed = false;
+
+  constructor(parts: TablesViewParts, place: TablesPlace) {
+    this.#parts = parts;
+    this.#place = place;
+    this.#batchFrom = place.from;
+    this.#batchTo = place.from;
+    this.#storedTo = place.from;
+    const { partition, group } = place;
+    this.#sink = new TablesBatchSink({
+      store: parts.store,
+      topicPrefix: parts.topicPrefix,
+      partition,
+      commit: (offset, metadata) => group.commit(partition, offset, metadata),
+      onInserted: (table, rows) => parts.metrics.rows.add(rows, { table }),
+      onRetry: () => parts.metrics.insertRetries.add(1),
+      retryForMs: parts.limits.retryForMs,
+    });
+  }
+
+  get from(): number {
+    return this.#batchFrom;
+  }
+
+  get lastTimeMs(): number {
+    return this.#place.source.lastTimeMs;
+  }
+
+  /** Sends the batch of a former run again: the same records, the same tokens, whatever its size. */
+  async repeat(range: BatchRange, records: readonly ReadExecution[]): Promise<void> {
+    for (const record of records) await this.#fold(record.execution);
+    this.#batchTo = range.to;
+    await this.#flush();
+  }
+
+  async project({ records }: RecordBatch): Promise<number> {
+    const executions = await this.#place.source.take(records);
+    for (const { offset, execution } of executions) {
+      this.#assertSound();
+      await this.#fold(execution);
+      this.#batchTo = offset + 1;
+      if (this.#isFull()) await this.#flush();
+    }
+    if (this.#batchTo > this.#batchFrom) this.#startTimer();
+    return this.#storedTo;
+  }
+
+  /** What was not written is read again by the next owner. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#writing.catch(() => {});
+  }
+
+  #isFull(): boolean {
+    const { batchRecords, batchRows } = this.#parts.limits;
+    const { views } = this.#place;
+    return this.#batchTo - this.#batchFrom >= batchRecords || views.pendingRows >= batchRows;
+  }
+
+  async #fold(execution: Execution | null): Promise<void> {
+    if (execution === null) return;
+    const { views } = this.#place;
+    for (const market of views.payoutsNeeded(execution))
+      views.knowPayout(market, await this.#parts.catalog.payout0(market));
+    views.fold(execution);
+  }
+
+  #startTimer(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#flush().catch((error: unknown) => {
+        if (!this.#closed) this.#place.group.fail(error);
+      });
+    }, this.#parts.limits.batchMs);
+  }
+
+  /** Takes what is gathered now; writes one batch after the other. */
+  #flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const range = { from: this.#batchFrom, to: this.#batchTo };
+    if (range.to === range.from) return this.#writing;
+    const rows = this.#place.views.take();
+    this.#batchFrom = range.to;
+    this.#writing = this.#writing.then(async () => {
+      this.#assertSound();
+      const startedMs = performance.now();
+      try {
+        await this.#sink.write(range, rows);
+      } catch (error) {
+        this.#failed = faultOf(error);
+        throw this.#failed;
+      }
+      this.#parts.metrics.insertSeconds.observe((performance.now() - startedMs) / 1_000);
+      this.#storedTo = range.to;
+      this.#place.group.stored(range.to);
+    });
+    return this.#writing;
+  }
+
+  /** Nothing may be written behind a batch that was not. */
+  #assertSound(): void {
+    if (this.#failed !== null) throw this.#failed;
+    if (this.#closed) throw new Fault('partition_closed', 'release');
+  }
+}
+
+function faultOf(error: unknown): Fault {
+  return error instanceof Fault ? error : new Fault('batch_failed', 'stop', { cause: error });
+}

@@ -1,0 +1,125 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { Fault } from '@pm/kit/fault';
+import { columnNames, parsePrice, parseWalletAddress, tables } from '@pm/schemas';
+import type { Position } from '../core/positions/position.ts';
+import type { Candle } from '../core/prices/candles-view.ts';
+import type { TableRows } from '../core/rows.ts';
+
+/** The tables as the projection needs them. */
+export interface TablesStore {
+  /** Inserts once per token, whatever is repeated. */
+  insert(rows: TableRows, token: string): Promise<void>;
+  /** Everything that is stored of a partition. */
+  positions(partition: number): AsyncIterable<Position>;
+  /** Rows of the minutes from..to (Unix milliseconds, both included), of all partitions. */
+  candles(fromMs: number, toMs: number): Promise<readonly Candle[]>;
+}
+
+/** Rows of one answer; a partition may have millions of positions. */
+const pageRows = 50_000;
+
+export function openTablesStore(clickhouse: ClickHouse): TablesStore {
+  return {
+    insert: ({ table, rows }, token) =>
+      clickhouse.insertRows(table.name, columnNames(table), rows, { token }),
+    positions: (partition) => readPositions(clickhouse, partition),
+    async candles(fromMs, toMs) {
+      const params = { from: fromMs / 1_000, to: toMs / 1_000 };
+      const rows = await clickhouse.selectRows<CandleRow>(candlesSql, params);
+      return rows.map(candleOf);
+    },
+  };
+}
+
+type Texts<Names extends string> = Readonly<Record<Names, string>>;
+
+type PositionRow = Texts<
+  'wallet' | 'size' | 'cost' | 'bought' | 'realized' | 'traded' | 'updatedMs' | 'ver'
+> & { readonly market: number; readonly outcome: number };
+
+const positionsSql = `
+SELECT wallet, market, outcome, toString(size) AS size, toString(cost) AS cost,
+  toString(total_bought) AS bought, toString(realized_pnl) AS realized, toString(volume) AS traded,
+  toString(toUnixTimestamp64Milli(updated)) AS updatedMs, toString(version) AS ver
+FROM ${tables.positions.name} FINAL
+WHERE partition = {partition:UInt16}
+  AND (wallet, market, outcome) > ({wallet:String}, {market:UInt32}, {outcome:UInt8})
+ORDER BY wallet, market, outcome
+LIMIT {page:UInt32}`;
+
+async function* readPositions(clickhouse: ClickHouse, partition: number): AsyncGenerator<Position> {
+  let after = { wallet: '', market: 0, outcome: 0 };
+  for (;;) {
+    const params = { partition, page: pageRows, ...after };
+    const rows = await clickhouse.selectRows<PositionRow>(positionsSql, params);
+    for (const row of rows) yield positionOf(row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < pageRows) return;
+    after = { wallet: last.wallet, market: last.market, outcome: last.outcome };
+  }
+}
+
+function positionOf(row: PositionRow): Position {
+  const wallet = parseWalletAddress(row.wallet);
+  if (wallet === null) throw unreadable('wallet');
+  return {
+    wallet,
+    market: row.market,
+    outcome: row.outcome,
+    sizeMicro: microOf(row.size),
+    costMicro: microOf(row.cost),
+    totalBoughtMicro: microOf(row.bought),
+    realizedMicro: microOf(row.realized),
+    volumeMicro: microOf(row.traded),
+    updatedMs: Number(row.updatedMs),
+    version: Number(row.ver),
+  };
+}
+
+type CandleRow = Texts<
+  'openText' | 'highText' | 'lowText' | 'closeText' | 'traded' | 'value' | 'ver' | 'seconds'
+> & { readonly market: number; readonly outcome: number; readonly trades: number };
+
+const candlesSql = `
+SELECT market, outcome, toString(toUnixTimestamp(bucket)) AS seconds, toString(open) AS openText,
+  toString(high) AS highText, toString(low) AS lowText, toString(close) AS closeText,
+  toString(volume) AS traded, toString(notional) AS value, trades, toString(version) AS ver
+FROM ${tables.candles.name} FINAL
+WHERE bucket >= toDateTime({from:UInt32}, 'UTC') AND bucket <= toDateTime({to:UInt32}, 'UTC')`;
+
+function candleOf(row: CandleRow): Candle {
+  return {
+    market: row.market,
+    outcome: row.outcome,
+    bucketMs: Number(row.seconds) * 1_000,
+    open: priceOf(row.openText),
+    high: priceOf(row.highText),
+    low: priceOf(row.lowText),
+    close: priceOf(row.closeText),
+    volumeMicro: microOf(row.traded),
+    notionalMicro: microOf(row.value),
+    trades: row.trades,
+    version: Number(row.ver),
+  };
+}
+
+const decimal6 = /^(-?)(\d{1,12})(?:\.(\d{1,6}))?$/;
+
+/** Decimal(18, 6) as text in millionths; may be negative. */
+function microOf(text: string): number {
+  const match = decimal6.exec(text);
+  if (match === null) throw unreadable('amount');
+  const micro = Number(`${match[2]}${(match[3] ?? '').padEnd(6, '0')}`);
+  if (!Number.isSafeInteger(micro)) throw unreadable('amount');
+  return match[1] === '-' ? -micro : micro;
+}
+
+function priceOf(text: string): number {
+  const price = parsePrice(text);
+  if (price === null) throw unreadable('price');
+  return price;
+}
+
+function unreadable(what: string): Fault {
+  return new Fault('stored_row_unreadable', 'stop', { facts: { what } });
+}

@@ -1,0 +1,162 @@
+import { openClickHouse } from '@pm/kit/clickhouse';
+import { openOpsListener } from '@pm/kit/health';
+import { type LogClient, openLogClient } from '@pm/kit/kafka';
+import { openLedger } from '@pm/kit/ledger';
+import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { type Log, openLog } from '@pm/kit/log';
+import { openMetrics } from '@pm/kit/metrics';
+import { openRedis, type RedisClient } from '@pm/kit/redis';
+import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
+import { redisKeys, type Topic, topics } from '@pm/schemas';
+import { type Config, loadConfig } from './config.ts';
+import { booksView } from './io/books-runner.ts';
+import { openBooksStore } from './io/books-store.ts';
+import { type CatalogSource, openCatalogSource } from './io/catalog-source.ts';
+import { LedgerReadyRunner } from './io/ledger-ready-runner.ts';
+import { ledgerView } from './io/ledger-runner.ts';
+import { StatusStore } from './io/status-store.ts';
+import { tablesView } from './io/tables-runner.ts';
+import { openTablesStore } from './io/tables-store.ts';
+import { transfersView } from './io/transfers-runner.ts';
+import { runView, type ViewDefinition } from './io/view-runner.ts';
+import { type ProjectorMetrics, projectorMetrics } from './metrics.ts';
+
+/** What the views of this process share. */
+interface Room {
+  readonly config: Config;
+  readonly life: Lifecycle;
+  readonly log: Log;
+  readonly metrics: ProjectorMetrics;
+  readonly status: StatusStore;
+  readonly client: LogClient;
+  readonly registry: Registry;
+}
+
+await runService('projectors', async (life) => {
+  const config = loadConfig();
+  const log = openLog('projectors', config.logLevel);
+  life.useLog(log);
+  const registered = openMetrics('projectors');
+  const metrics = projectorMetrics(registered);
+  const status = new StatusStore(metrics);
+  for (const view of config.views) status.await(`starting:${view}`);
+  await startOps(life, config, { status, registered });
+  const { kafkaBrokers: brokers, registryUrl: url, topicPrefix } = config;
+  const client = openLogClient({ brokers, clientId: 'projectors', log });
+  life.onStop('log client', () => client.close());
+  const registry = openRegistry({ url, topicPrefix, log });
+  await startViews({ config, life, log, metrics, status, client, registry });
+});
+
+async function startOps(
+  life: Lifecycle,
+  { host, opsPort: port }: Config,
+  parts: { status: StatusStore; registered: ReturnType<typeof openMetrics> },
+): Promise<void> {
+  const ops = await openOpsListener({
+    host,
+    port,
+    metrics: parts.registered,
+    status: () => parts.status.status(),
+    ready: () => parts.status.ready(),
+  });
+  life.onStop('ops', () => ops.close());
+}
+
+async function startViews(room: Room): Promise<void> {
+  const { config, life, log, status } = room;
+  const wants = (...names: readonly string[]) => config.views.some((view) => names.includes(view));
+  const catalog = wants('books', 'tables') ? await openCatalog(room) : null;
+  if (wants('ledger', 'books')) {
+    const redis = openRedis({ url: config.redisUrl, log });
+    life.onStop('redis', () => redis.disconnect());
+    if (wants('ledger')) await startLedger(room, redis);
+    if (catalog !== null && wants('books')) await startBooks(room, redis, catalog);
+  }
+  if (catalog !== null && wants('tables')) await startTables(room, catalog);
+  for (const view of config.views) status.done(`starting:${view}`);
+}
+
+async function startLedger(room: Room, redis: RedisClient): Promise<void> {
+  const { config, client, registry, log, life, status } = room;
+  const ledger = openLedger(redis, redisKeys(config.redisPrefix));
+  const executions = { client, checksChain: true, ...(await sourceOf(room)) };
+  const { bookAgeLimitMs } = config;
+  await start(
+    room,
+    ledgerView({ ...executions, ledger, bookAgeLimitMs, groupId: groupOf(room, 'ledger') }),
+  );
+  const topic = nameOf(room, topics.transfers);
+  const codec = await registry.codecFor(topics.transfers);
+  await start(room, transfersView({ ledger, codec, topic, groupId: groupOf(room, 'transfers') }));
+  const admin = await client.admin();
+  const names = { executions: executions.topic, transfers: topic };
+  const onState = (ready: boolean) =>
+    ready ? status.done('ledger:folding') : status.await('ledger:folding');
+  const readiness = new LedgerReadyRunner({ ledger, admin, topics: names, log, onState });
+  life.onStop('ledger readiness', () => readiness.close());
+  readiness.start();
+}
+
+async function startBooks(room: Room, redis: RedisClient, catalog: CatalogSource): Promise<void> {
+  const { config, client, metrics } = room;
+  const store = openBooksStore(redis, redisKeys(config.redisPrefix));
+  const executions = { client, checksChain: false, ...(await sourceOf(room)) };
+  const groupId = groupOf(room, 'books');
+  await start(room, booksView({ ...executions, store, catalog, metrics, groupId }));
+}
+
+async function startTables(room: Room, catalog: CatalogSource): Promise<void> {
+  const { config, client, metrics, life, log } = room;
+  const clickhouse = openClickHouse({
+    url: config.clickhouseUrl,
+    database: config.clickhouseDatabase,
+    user: config.clickhouseUser,
+    password: config.clickhousePassword,
+    log,
+  });
+  life.onStop('clickhouse', () => clickhouse.close());
+  const store = openTablesStore(clickhouse);
+  const executions = { client, checksChain: false, ...(await sourceOf(room)) };
+  const { batchRecords, batchRows, batchMs, insertRetryMs: retryForMs, topicPrefix } = config;
+  const limits = { batchRecords, batchRows, batchMs, retryForMs };
+  const groupId = groupOf(room, 'tables');
+  await start(
+    room,
+    tablesView({ ...executions, store, catalog, metrics, groupId, topicPrefix, limits }),
+  );
+}
+
+async function start(
+  { client, status, log, config, life }: Room,
+  view: ViewDefinition,
+): Promise<void> {
+  const fail = (error: unknown) => life.fail(error);
+  const running = await runView({ client, status, log, instance: config.instance, fail }, view);
+  life.onStop(view.view, () => running.close());
+}
+
+async function openCatalog({ client, registry, config, log, life }: Room): Promise<CatalogSource> {
+  const catalog = await openCatalogSource({
+    client,
+    codec: await registry.codecFor(topics.catalog),
+    topic: topicName(topics.catalog, config.topicPrefix),
+    log,
+    fail: (error) => life.fail(error),
+  });
+  life.onStop('catalog', () => catalog.close());
+  return catalog;
+}
+
+async function sourceOf(room: Room) {
+  const codec = await room.registry.codecFor(topics.executions);
+  return { codec, topic: nameOf(room, topics.executions) };
+}
+
+function nameOf({ config }: Room, topic: Topic): string {
+  return topicName(topic, config.topicPrefix);
+}
+
+function groupOf({ config }: Room, view: string): string {
+  return `${config.topicPrefix}projector-${view}`;
+}

@@ -1,0 +1,65 @@
+import { orderIdFromBytes, walletFromBytes } from '@pm/schemas';
+import { moneyPieces } from '../../../src/core/ledger/pieces.ts';
+import { InputSequence } from '../../../src/core/sequence.ts';
+import { bytesOf, executionOf } from '../../log.ts';
+
+const move = (wallet: number, freeMicro: number) =>
+  ({ kind: 'MoneyMoved', wallet: bytesOf(20, wallet), freeMicro, heldMicro: -freeMicro }) as const;
+const refusal = (order: number) =>
+  ({
+    kind: 'OrderRefused',
+    command: 0,
+    orderId: bytesOf(32, order),
+    market: 1,
+    maker: bytesOf(20, 1),
+    apiKey: bytesOf(16, 1),
+    code: 'unknown',
+  }) as const;
+
+describe('money pieces', () => {
+  test('carry answers, moves and the clock of their records', () => {
+    const records = [
+      { offset: 4, execution: executionOf(4, [refusal(1), move(1, 5)], 100) },
+      { offset: 5, execution: null },
+      { offset: 6, execution: executionOf(5, [move(2, -7)], 200) },
+    ];
+    expect(moneyPieces(records, 10)).toEqual([
+      {
+        fromOffset: 4,
+        toOffset: 7,
+        clockMs: 200,
+        answered: [orderIdFromBytes(bytesOf(32, 1))],
+        moves: [
+          { wallet: walletFromBytes(bytesOf(20, 1)), freeMicro: 5, heldMicro: -5 },
+          { wallet: walletFromBytes(bytesOf(20, 2)), freeMicro: -7, heldMicro: 7 },
+        ],
+      },
+    ]);
+  });
+
+  test('leave a record beyond the limit alone, whatever stands around it', () => {
+    const big = executionOf(1, [move(1, 1), move(2, 1), move(3, 1)]);
+    const records = [executionOf(0, [move(1, 1)]), big, executionOf(2, [])].map(
+      (execution, offset) => ({ offset, execution }),
+    );
+    const spans = (from: number) =>
+      moneyPieces(records.slice(from), 2).map((piece) => [piece.fromOffset, piece.toOffset]);
+    expect(spans(0)).toEqual([
+      [0, 1],
+      [1, 2],
+      [2, 3],
+    ]);
+    expect(spans(1)).toEqual([
+      [1, 2],
+      [2, 3],
+    ]);
+  });
+});
+
+describe('the input sequence', () => {
+  test('takes what follows, drops repetitions and sees gaps', () => {
+    const sequence = new InputSequence(-1);
+    const answers = [0, 1, 0, 1, 2, 4, 3].map((inOffset) => sequence.take({ inOffset }));
+    expect(answers).toEqual(['next', 'next', 'repeated', 'repeated', 'next', 'gap', 'next']);
+  });
+});

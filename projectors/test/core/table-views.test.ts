@@ -1,0 +1,176 @@
+import { columnNames, type ExecutionEvent, tables } from '@pm/schemas';
+import type { Row } from '../../src/core/rows.ts';
+import { TableViews } from '../../src/core/table-views.ts';
+import { bytesOf, executionOf, fillOf, TinyExchange } from '../log.ts';
+
+const none = { positions: [], candles: [] };
+
+function rowsOf(
+  events: readonly ExecutionEvent[],
+  timeMs = 1_700_000_012_345,
+): ReadonlyMap<string, readonly Row[]> {
+  const views = new TableViews(7, none);
+  views.fold(executionOf(41, events, timeMs));
+  return new Map(views.take().map(({ table, rows }) => [table.name, rows]));
+}
+
+/** A row by its column names. */
+function named(table: keyof typeof tables, row: Row | undefined): Record<string, unknown> {
+  return Object.fromEntries(columnNames(tables[table]).map((name, index) => [name, row?.[index]]));
+}
+
+const ids = { orderId: bytesOf(32, 5), maker: bytesOf(20, 6), apiKey: bytesOf(16, 7) };
+
+describe('the rows of the tables', () => {
+  test('have a cell for every column', () => {
+    const exchange = new TinyExchange(3);
+    const views = new TableViews(0, none);
+    const seen = new Set<string>();
+    for (const record of exchange.records(300)) views.fold(record);
+    for (const { table, rows } of views.take())
+      for (const row of rows) {
+        seen.add(table.name);
+        expect(row).toHaveLength(table.columns.length);
+        expect(row.every((cell) => cell !== undefined)).toBe(true);
+      }
+    expect(seen.size).toBe(Object.keys(tables).length);
+    expect(views.pendingRows).toBe(0);
+  });
+
+  test('tell both sides of a fill', () => {
+    const rows = rowsOf([fillOf({ match: 'MINT', takerPrice: 6_100, sizeMicro: 2_500_000 })]);
+    expect(named('fills', rows.get('fills')?.[0])).toMatchObject({
+      partition: 7,
+      in_offset: 41,
+      event_index: 0,
+      time: '2023-11-14 22:13:32.345',
+      size: '2.5',
+      taker_price: '0.61',
+      maker_price: '0.39',
+      maker_outcome: 1,
+      maker_side: 'BUY',
+      fee: '0.00001',
+    });
+    const [taker, maker] = rows.get('wallet_fills') ?? [];
+    expect(named('walletFills', taker)).toMatchObject({
+      role: 'TAKER',
+      price: '0.61',
+      fee: '0.00001',
+    });
+    expect(named('walletFills', maker)).toMatchObject({
+      role: 'MAKER',
+      price: '0.39',
+      fee: '0',
+      outcome: 1,
+    });
+  });
+
+  test('follow an order from its placement or refusal to its end', () => {
+    const placed: ExecutionEvent = {
+      kind: 'OrderPlaced',
+      command: 0,
+      ...ids,
+      market: 3,
+      outcome: 1,
+      side: 'SELL',
+      timeInForce: 'GTD',
+      postOnly: false,
+      price: 7_500,
+      sizeMicro: 8_000_000,
+      expiresAtMs: 2_000,
+      acceptedAtMs: 1_000,
+      signer: ids.maker,
+      builder: bytesOf(32, 0),
+      status: 'LIVE',
+      filledMicro: 0,
+      paidMicro: 0,
+      feeMicro: 0,
+      restingMicro: 8_000_000,
+    };
+    const refused: ExecutionEvent = {
+      kind: 'OrderRefused',
+      command: 1,
+      ...ids,
+      market: 3,
+      code: 'too_late' as never,
+    };
+    const canceled: ExecutionEvent = {
+      kind: 'OrderCanceled',
+      command: 2,
+      ...ids,
+      market: 3,
+      reason: 'USER',
+      restMicro: 8_000_000,
+    };
+    const rows = (
+      rowsOf([placed, refused, fillOf({ match: 'MINT' }), canceled]).get('order_events') ?? []
+    ).map((row) => named('orderEvents', row));
+    expect(rows.map((row) => [row['kind'], row['event_index'], row['role']])).toEqual([
+      ['PLACED', 0, 'TAKER'],
+      ['REFUSED', 1, 'TAKER'],
+      ['FILLED', 2, 'TAKER'],
+      ['FILLED', 2, 'MAKER'],
+      ['CANCELED', 3, 'TAKER'],
+    ]);
+    expect(rows[0]).toMatchObject({
+      side: 'SELL',
+      price: '0.75',
+      size: '8',
+      resting: '8',
+      expires_at: '1970-01-01 00:00:02.000',
+      status: 'LIVE',
+    });
+    expect(rows[1]).toMatchObject({ reason: 'too_late', status: 'NONE' });
+    expect(rows[4]).toMatchObject({ reason: 'USER', size: '8', resting: '0' });
+  });
+
+  test('keep the last midpoint of a minute, half ticks included', () => {
+    const top = (bid: number, ask: number): ExecutionEvent => ({
+      kind: 'TopChanged',
+      market: 1,
+      bid,
+      ask,
+    });
+    const rows =
+      rowsOf([top(4_000, 4_200), top(4_001, 4_200), top(0, 4_200)]).get('midpoints_1m') ?? [];
+    expect(rows).toEqual([[1, '2023-11-14 22:13:00', '0.41005', 41]]);
+  });
+
+  test('sum the trades of a minute per token', () => {
+    const fills = [
+      fillOf({ takerPrice: 5_000, match: 'MINT' }),
+      fillOf({ takerPrice: 5_500, match: 'MINT' }),
+    ];
+    const rows = (rowsOf(fills).get('candles_1m') ?? []).map((row) => named('candles', row));
+    expect(rows[0]).toMatchObject({
+      outcome: 0,
+      open: '0.5',
+      high: '0.55',
+      close: '0.55',
+      volume: '2',
+      notional: '1.05',
+      trades: 2,
+    });
+    expect(rows[1]).toMatchObject({
+      outcome: 1,
+      open: '0.5',
+      low: '0.45',
+      volume: '2',
+      notional: '0.95',
+    });
+  });
+
+  test('change nothing when a prefix is read again, but for rows that are the same', () => {
+    const records = new TinyExchange(8).records(100);
+    const views = new TableViews(0, none);
+    for (const record of records) views.fold(record);
+    const first = new Map(
+      views.take().map(({ table, rows }) => [table.name, new Set(rows.map(String))]),
+    );
+    for (const record of records.slice(0, 70)) views.fold(record);
+    for (const { table, rows } of views.take()) {
+      if (table.name === 'midpoints_1m' || table.name === 'candles_1m') continue;
+      for (const row of rows) expect(first.get(table.name)?.has(String(row))).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,166 @@
+import { Fault } from '@pm/kit/fault';
+import type { IncomingRecord } from '@pm/kit/kafka';
+import { openMetrics } from '@pm/kit/metrics';
+import { tablesView } from '../../src/io/tables-runner.ts';
+import type { TablesStore } from '../../src/io/tables-store.ts';
+import { projectorMetrics } from '../../src/metrics.ts';
+import { seeded, TinyExchange } from '../log.ts';
+import { fakeLog, sealed } from './fake-log.ts';
+import { FakeTables } from './fake-tables.ts';
+
+const metrics = projectorMetrics(openMetrics('test'));
+
+/** The commits of a group, which outlive the process. */
+class FakeCommits {
+  last: { offset: number; metadata: string } | null = null;
+  onStep: () => void = () => {};
+
+  async commit(_partition: number, offset: number, metadata: string): Promise<void> {
+    this.onStep();
+    this.last = { offset, metadata };
+    this.onStep();
+  }
+}
+
+interface World {
+  readonly records: readonly IncomingRecord[];
+  readonly tables: TablesStore;
+  readonly commits: FakeCommits;
+  readonly next: (below: number) => number;
+  readonly payouts: ReadonlyMap<number, number>;
+}
+
+/** One life of the process: from its start to the end of the log, or to the first fault. */
+async function live({ records, tables, commits, next, payouts }: World): Promise<void> {
+  const limits = {
+    batchRecords: 3 + next(20),
+    batchRows: 20 + next(200),
+    batchMs: 60_000,
+    retryForMs: 0,
+  };
+  const view = tablesView({
+    ...fakeLog(records),
+    store: tables,
+    catalog: { payout0: async (market) => payouts.get(market) ?? 0 },
+    groupId: 'g',
+    topicPrefix: 't-',
+    metrics,
+    limits,
+  });
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  const committed = async () => commits.last;
+  const projection = await view.assign(0, {
+    commit: (...args) => commits.commit(...args),
+    committed,
+    fail,
+    // What is told as stored is in the tables and committed, never merely gathered.
+    stored: (position) => expect(commits.last).toEqual({ offset: position, metadata: '' }),
+  });
+  try {
+    for (let at = projection.from; at < records.length; ) {
+      const piece = records.slice(at, at + 1 + next(15));
+      at += piece.length;
+      const batch = { topic: 't', partition: 0, records: piece, highWatermark: records.length };
+      const position = await projection.project(batch);
+      expect(position).toBeLessThanOrEqual(Math.max(commits.last?.offset ?? 0, projection.from));
+    }
+  } finally {
+    await projection.close();
+  }
+}
+
+/** What a run without faults comes to, and the payouts its log fixes. */
+function logOf(seed: number) {
+  const executions = new TinyExchange(seed).records(120);
+  const payouts = new Map<number, number>();
+  for (const event of executions.flatMap((one) => one.events))
+    if (event.kind === 'MarketResolved') payouts.set(event.market, event.payout0);
+  return { records: sealed(executions), payouts };
+}
+
+/** Lives until everything is committed. The rest of a log that fills no batch is written by a last life of batches of one. */
+async function toTheEnd(world: World, crashes: boolean): Promise<number> {
+  const { tables, commits, next } = world;
+  let deaths = 0;
+  let untilDeath = crashes ? next(60) : Number.POSITIVE_INFINITY;
+  const onStep = () => {
+    untilDeath -= 1;
+    if (untilDeath < 0) throw new Fault('killed', 'stop');
+  };
+  (tables as FakeTables).onStep = onStep;
+  commits.onStep = onStep;
+  for (let lives = 0; lives < 2_000 && (commits.last?.offset ?? 0) < 100; lives += 1) {
+    try {
+      await live(world);
+      break;
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'killed') throw error;
+      deaths += 1;
+      untilDeath = next(60);
+    }
+  }
+  (tables as FakeTables).onStep = () => {};
+  commits.onStep = () => {};
+  const oneByOne = { ...world, next: (below: number) => (below === 20 ? -2 : 0) };
+  await live(oneByOne);
+  expect(commits.last).toEqual({ offset: world.records.length, metadata: '' });
+  return deaths;
+}
+
+describe('the tables', () => {
+  test('hold what a straight run gives, wherever the process dies between commits and inserts', async () => {
+    let deaths = 0;
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const log = logOf(seed);
+      const straight = new FakeTables();
+      await toTheEnd(
+        { ...log, tables: straight, commits: new FakeCommits(), next: seeded(seed) },
+        false,
+      );
+      const killed = new FakeTables();
+      deaths += await toTheEnd(
+        { ...log, tables: killed, commits: new FakeCommits(), next: seeded(seed + 1_000) },
+        true,
+      );
+      expect(killed.final()).toEqual(straight.final());
+      expect(straight.raw('fills').length).toBeGreaterThan(10);
+    }
+    expect(deaths).toBeGreaterThan(20);
+  });
+
+  test('are written again after an answer that was lost, with the same tokens', async () => {
+    const log = logOf(4);
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    const world = { ...log, tables, commits, next: seeded(4) };
+    let steps = 0;
+    tables.onStep = () => {
+      steps += 1;
+      if (steps === 4) throw new Fault('clickhouse_unavailable', 'retry');
+    };
+    await expect(live(world)).rejects.toThrow('clickhouse_unavailable');
+    expect(commits.last?.metadata).not.toBe('');
+    tables.onStep = () => {};
+    await toTheEnd(world, false);
+    const straight = new FakeTables();
+    await toTheEnd(
+      { ...log, tables: straight, commits: new FakeCommits(), next: seeded(5) },
+      false,
+    );
+    expect(tables.final()).toEqual(straight.final());
+  });
+
+  test('send nothing once the partition belongs to somebody else', async () => {
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    commits.onStep = () => {
+      throw new Fault('ownership_lost', 'release');
+    };
+    await expect(live({ ...logOf(1), tables, commits, next: seeded(1) })).rejects.toThrow(
+      'ownership_lost',
+    );
+    expect(tables.raw('fills')).toEqual([]);
+  });
+});

@@ -1,0 +1,92 @@
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { silentLog } from '@pm/kit/log';
+import { createTableSql, tables } from '@pm/schemas';
+import type { Position } from '../../src/core/positions/position.ts';
+import { TableViews } from '../../src/core/table-views.ts';
+import { TablesBatchSink } from '../../src/io/tables-batch-sink.ts';
+import { openTablesStore, type TablesStore } from '../../src/io/tables-store.ts';
+import { TinyExchange } from '../log.ts';
+
+const url = process.env['PM_TEST_CLICKHOUSE'];
+const database = `projectors_test_${process.pid}`;
+let clickhouse: ClickHouse;
+let store: TablesStore;
+
+beforeAll(async () => {
+  if (url === undefined)
+    throw new Error('PM_TEST_CLICKHOUSE is missing: these tests need a ClickHouse');
+  const account = { user: 'default', password: '', log: silentLog, url };
+  const system = openClickHouse({ ...account, database: 'default' });
+  await system.command(`CREATE DATABASE ${database}`);
+  await system.close();
+  clickhouse = openClickHouse({ ...account, database });
+  for (const table of Object.values(tables))
+    await clickhouse.command(createTableSql(table, database));
+  store = openTablesStore(clickhouse);
+}, 60_000);
+
+afterAll(async () => {
+  await clickhouse?.command(`DROP DATABASE IF EXISTS ${database}`);
+  await clickhouse?.close();
+});
+
+async function countOf(table: string): Promise<number> {
+  const rows = await clickhouse.selectRows<{ n: string }>(
+    `SELECT toString(count()) AS n FROM ${table}`,
+  );
+  return Number(rows[0]?.n);
+}
+
+function sinkTo(commits: string[]): TablesBatchSink {
+  return new TablesBatchSink({
+    store,
+    topicPrefix: 'test-',
+    partition: 0,
+    commit: async (offset, metadata) => {
+      commits.push(`${offset}/${metadata}`);
+    },
+    onInserted: () => {},
+    onRetry: () => {},
+    retryForMs: 0,
+  });
+}
+
+describe('the tables in ClickHouse', () => {
+  test('take every kind of row, and a batch that is sent again changes no count', async () => {
+    const records = new TinyExchange(11).records(300);
+    const views = new TableViews(0, { positions: [], candles: [] });
+    for (const record of records) views.fold(record);
+    const rows = views.take();
+    const commits: string[] = [];
+    await sinkTo(commits).write({ from: 0, to: 300 }, rows);
+    await sinkTo(commits).write({ from: 0, to: 300 }, rows);
+    for (const { table, rows: sent } of rows)
+      expect([table.name, await countOf(table.name)]).toEqual([table.name, sent.length]);
+    expect(commits).toEqual(['0/300', '300/', '0/300', '300/']);
+  }, 60_000);
+
+  test('give back the state that the views had', async () => {
+    const exchange = new TinyExchange(12);
+    const before = exchange.records(200);
+    const after = exchange.records(100);
+    await clickhouse.command(`TRUNCATE TABLE ${tables.positions.name}`);
+    await clickhouse.command(`TRUNCATE TABLE ${tables.candles.name}`);
+    const straight = new TableViews(0, { positions: [], candles: [] });
+    for (const record of before) straight.fold(record);
+    for (const one of straight.take()) await store.insert(one, `again:${one.table.name}`);
+    const positions: Position[] = [];
+    for await (const position of store.positions(0)) positions.push(position);
+    const lastMs = before.at(-1)?.timeMs ?? 0;
+    const minuteMs = lastMs - (lastMs % 60_000);
+    const restored = new TableViews(0, {
+      positions,
+      candles: await store.candles(minuteMs, minuteMs),
+    });
+    for (const record of after) {
+      straight.fold(record);
+      restored.fold(record);
+    }
+    expect(positions.length).toBeGreaterThan(10);
+    expect(restored.take()).toEqual(straight.take());
+  }, 60_000);
+});
