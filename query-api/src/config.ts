@@ -1,0 +1,35 @@
+import {
+  clickhouseFields,
+  integer,
+  kafkaFields,
+  readConfig,
+  redisFields,
+  registryFields,
+  secret,
+  serviceFields,
+} from '@pm/kit/config';
+
+const ownFields = {
+  /** Where the read door listens; 0 takes a free port. */
+  httpPort: integer('PM_HTTP_PORT', { min: 0, max: 65_535 }),
+  /** What API keys are derived from; the same as that of ingress. */
+  keySecret: secret('PM_KEY_SECRET', { bytes: 32 }),
+  /** Timestamps of signed requests may be off by so much (docs/conventions.md 2.4). */
+  freshnessSeconds: integer('PM_FRESHNESS_SECONDS', { min: 1, max: 3_600, default: 300 }),
+};
+
+const configFields = {
+  ...serviceFields,
+  ...kafkaFields,
+  ...registryFields,
+  ...redisFields,
+  ...clickhouseFields,
+  ...ownFields,
+};
+
+/** Reads the environment; throws the `Fault` `invalid_config` that names every variable that is wrong. */
+export function readQueryApiConfig() {
+  return readConfig(configFields);
+}
+
+export type QueryApiConfig = ReturnType<typeof readQueryApiConfig>;

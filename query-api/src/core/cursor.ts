@@ -1,0 +1,37 @@
+/** Cursors of paged lists: base64 of a decimal offset; `MA==` is 0, `LTE=` (-1) says that there are no more pages. */
+export const endCursor = 'LTE=';
+
+/** No list is read deeper: offsets cost linearly. */
+export const cursorOffsetMax = 1_000_000;
+
+const base64Text = /^[A-Za-z0-9+/]{2,12}={0,2}$/;
+const offsetText = /^(0|[1-9]\d{0,6}|-1)$/;
+
+/** The offset a cursor stands for: -1 after the last page, 0 without a cursor, null when it is none. */
+export function parseCursor(cursor: string | null): number | null {
+  if (cursor === null || cursor === '') return 0;
+  if (!base64Text.test(cursor)) return null;
+  const text = Buffer.from(cursor, 'base64').toString('latin1');
+  if (!offsetText.test(text)) return null;
+  const offset = Number(text);
+  return offset <= cursorOffsetMax ? offset : null;
+}
+
+export function cursorOf(offset: number): string {
+  return Buffer.from(String(offset), 'latin1').toString('base64');
+}
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly next_cursor: string;
+  readonly limit: number;
+  readonly count: number;
+}
+
+/** A page of `limit` items; `found` may hold one more, which says that there is a next page. */
+export function pageOf<T>(found: readonly T[], offset: number, limit: number): Page<T> {
+  const data = found.slice(0, limit);
+  const next = offset + limit;
+  const more = found.length > limit && next <= cursorOffsetMax;
+  return { data, next_cursor: more ? cursorOf(next) : endCursor, limit, count: data.length };
+}

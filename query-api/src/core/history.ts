@@ -1,0 +1,59 @@
+import { type HistoryPoint, microPerUnit } from '@pm/schemas';
+import type { Outcome } from './catalog.ts';
+import { unitsOf } from './displayed-price.ts';
+import type { HistoryPlan } from './history-plan.ts';
+
+/** The last price of one bucket in micro-USDC; `bucketS` is its start. */
+export interface BucketPrice {
+  readonly bucketS: number;
+  readonly priceMicro: number;
+}
+
+/** What is known of one market's prices: midpoints in terms of token 0, and the trades of the token asked for. */
+export interface PriceFacts {
+  /** Newest midpoint before the range; null when there is none. */
+  readonly midpointBefore: number | null;
+  readonly midpoints: readonly BucketPrice[];
+  /** Newest trade before the range, of the token asked for; null when there is none. */
+  readonly tradeBefore: number | null;
+  readonly trades: readonly BucketPrice[];
+}
+
+export const noPrices: PriceFacts = {
+  midpointBefore: null,
+  midpoints: [],
+  tradeBefore: null,
+  trades: [],
+};
+
+/**
+ * One point per bucket from the first known price on, the last known one carried forward. Until a midpoint is known (one
+ * side of the book was empty so far) the last trade stands in; later a missing minute means an unchanged midpoint.
+ */
+export function historyPoints(
+  plan: HistoryPlan,
+  facts: PriceFacts,
+  outcome: Outcome,
+): readonly HistoryPoint[] {
+  const midpoints = byBucket(facts.midpoints);
+  const trades = byBucket(facts.trades);
+  let midpoint = facts.midpointBefore;
+  let trade = facts.tradeBefore;
+  const points: HistoryPoint[] = [];
+  for (let bucketS = plan.fromS; bucketS < plan.toS; bucketS += plan.stepS) {
+    midpoint = midpoints.get(bucketS) ?? midpoint;
+    trade = trades.get(bucketS) ?? trade;
+    const priceMicro = midpoint === null ? trade : ofOutcome(midpoint, outcome);
+    if (priceMicro !== null) points.push({ t: bucketS, p: unitsOf(priceMicro) });
+  }
+  return points;
+}
+
+function byBucket(prices: readonly BucketPrice[]): ReadonlyMap<number, number> {
+  return new Map(prices.map(({ bucketS, priceMicro }) => [bucketS, priceMicro]));
+}
+
+/** The midpoint of token 1 is what is left of one USDC. */
+function ofOutcome(midpointMicro: number, outcome: Outcome): number {
+  return outcome === 0 ? midpointMicro : microPerUnit - midpointMicro;
+}

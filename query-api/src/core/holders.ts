@@ -1,0 +1,80 @@
+import {
+  type ConditionId,
+  checksumAddress,
+  type HolderGroup,
+  parseConditionId,
+  parseWalletAddress,
+} from '@pm/schemas';
+import type { Market, Outcome } from './catalog.ts';
+import { unitsOf } from './displayed-price.ts';
+import { type AssetForm, assetId } from './positions.ts';
+import { readMicro } from './positions-query.ts';
+import { QueryReader, type RawQuery } from './query-reader.ts';
+import type { ReadRefusal } from './refusal.ts';
+
+export interface HoldersQuery {
+  readonly conditions: readonly ConditionId[];
+  readonly limit: number;
+  readonly minBalanceMicro: number;
+}
+
+/** One wallet's balance of one token. */
+export interface HolderRow {
+  readonly market: number;
+  readonly outcome: Outcome;
+  /** Lower case. */
+  readonly wallet: string;
+  readonly sizeMicro: number;
+}
+
+/** Markets of one request: with two tokens and 500 holders each an answer has at most 50 000 rows. */
+export const holderMarketsMax = 50;
+
+/** The parameters of GET /holders, or why not. */
+export function readHoldersQuery(query: RawQuery, strict: boolean): HoldersQuery | ReadRefusal {
+  const read = new QueryReader(query, 'data');
+  if (strict) read.onlyKnown(['market', 'limit', 'minBalance']);
+  const conditions = read.list('market', holderMarketsMax, parseConditionId);
+  if (conditions === null || conditions.length === 0) read.missing('market');
+  const limit = read.integer('limit', { min: 0, max: 500, otherwise: 100 });
+  const minBalanceMicro = readMicro(read, 'minBalance', '1');
+  return read.refusal ?? { conditions: [...new Set(conditions ?? [])], limit, minBalanceMicro };
+}
+
+/** One group per token of each market, in the order asked; rows come sorted by amount (docs/conventions.md 6.2). */
+export function holderGroups(
+  markets: readonly Market[],
+  rows: readonly HolderRow[],
+  form: AssetForm,
+): readonly HolderGroup[] {
+  const byToken = new Map<string, HolderRow[]>();
+  for (const row of rows) {
+    const key = `${row.market}:${row.outcome}`;
+    const group = byToken.get(key);
+    if (group === undefined) byToken.set(key, [row]);
+    else group.push(row);
+  }
+  return markets.flatMap((market) =>
+    ([0, 1] as const).map((outcome) => {
+      const token = assetId(market, outcome, form);
+      const found = byToken.get(`${market.market}:${outcome}`) ?? [];
+      return { token, holders: found.map((row) => holderAnswer(row, token)) };
+    }),
+  );
+}
+
+function holderAnswer(row: HolderRow, asset: string): HolderGroup['holders'][number] {
+  const wallet = parseWalletAddress(row.wallet);
+  return {
+    proxyWallet: wallet === null ? row.wallet : checksumAddress(wallet),
+    bio: '',
+    asset,
+    pseudonym: '',
+    amount: unitsOf(row.sizeMicro),
+    displayUsernamePublic: true,
+    outcomeIndex: row.outcome,
+    name: '',
+    profileImage: '',
+    profileImageOptimized: '',
+  };
+}

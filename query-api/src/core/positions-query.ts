@@ -1,0 +1,96 @@
+import {
+  type ConditionId,
+  parseConditionId,
+  parseMicro,
+  parseWalletAddress,
+  type WalletAddress,
+} from '@pm/schemas';
+import { QueryReader, type RawQuery } from './query-reader.ts';
+import type { ReadRefusal } from './refusal.ts';
+
+export const sortColumns = [
+  'CURRENT',
+  'INITIAL',
+  'TOKENS',
+  'CASHPNL',
+  'PERCENTPNL',
+  'TITLE',
+  'RESOLVING',
+  'PRICE',
+  'AVGPRICE',
+] as const;
+export type SortBy = (typeof sortColumns)[number];
+
+export interface PositionsQuery {
+  readonly user: WalletAddress;
+  /** Null: all markets. */
+  readonly conditions: readonly ConditionId[] | null;
+  readonly eventIds: readonly string[] | null;
+  readonly sizeThresholdMicro: number;
+  readonly redeemable: boolean;
+  readonly mergeable: boolean;
+  readonly limit: number;
+  readonly offset: number;
+  readonly sortBy: SortBy;
+  readonly sortDirection: 'ASC' | 'DESC';
+  /** Empty: any title. */
+  readonly title: string;
+}
+
+/** Conditions and events a query may name. */
+const filterItemsMax = 500;
+const titleMaxChars = 100;
+
+const known = [
+  'user',
+  'market',
+  'eventId',
+  'sizeThreshold',
+  'redeemable',
+  'mergeable',
+  'limit',
+  'offset',
+  'sortBy',
+  'sortDirection',
+  'title',
+] as const;
+
+/** The parameters of GET /positions, or why not. `strict` refuses unknown ones (the specification's form). */
+export function readPositionsQuery(query: RawQuery, strict: boolean): PositionsQuery | ReadRefusal {
+  const read = new QueryReader(query, 'data');
+  if (strict) read.onlyKnown(known);
+  const user = readWallet(read);
+  const parsed = {
+    conditions: read.list('market', filterItemsMax, parseConditionId),
+    eventIds: read.list('eventId', filterItemsMax, (text) =>
+      /^\d{1,15}$/.test(text) ? text : null,
+    ),
+    sizeThresholdMicro: readMicro(read, 'sizeThreshold', '1'),
+    redeemable: read.boolean('redeemable') ?? false,
+    mergeable: read.boolean('mergeable') ?? false,
+    limit: read.integer('limit', { min: 0, max: 500, otherwise: 100 }),
+    offset: read.integer('offset', { min: 0, max: 10_000, otherwise: 0 }),
+    sortBy: read.oneOf('sortBy', sortColumns, 'TOKENS'),
+    sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
+    title: read.text('title', titleMaxChars) ?? '',
+  };
+  if (read.refusal !== null) return read.refusal;
+  return { ...parsed, user: user as WalletAddress };
+}
+
+function readWallet(read: QueryReader): WalletAddress | null {
+  const text = read.text('user');
+  if (text === null) return read.refusal === null ? read.missing('user') : null;
+  return parseWalletAddress(text) ?? read.invalid('user');
+}
+
+/** A decimal in micro-units, rounded up: sizes are whole micro-units, so `>=` decides the same. */
+export function readMicro(read: QueryReader, name: string, otherwise: string): number {
+  const [whole = '0', fraction = ''] = read.decimal(name, otherwise).split('.');
+  const canonical = whole.replace(/^0+(?=\d)/, '');
+  const kept = fraction.slice(0, 6);
+  const exact = parseMicro(kept === '' ? canonical : `${canonical}.${kept}`);
+  // A rest below a micro-unit moves the smallest value that passes up by one.
+  const rest = /[1-9]/.test(fraction.slice(6)) ? 1 : 0;
+  return (exact ?? Number.MAX_SAFE_INTEGER - 1) + rest;
+}

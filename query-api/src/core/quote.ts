@@ -1,0 +1,52 @@
+import { parsePrice, priceOne } from '@pm/schemas';
+
+/** Best prices and the last trade of a token, in 1/10000 USDC; null where there is none. */
+export interface Quote {
+  readonly bid: number | null;
+  readonly ask: number | null;
+  readonly last: number | null;
+  /** Side of the aggressor of the last trade; empty before the first. */
+  readonly lastSide: 'BUY' | 'SELL' | '';
+}
+
+export const noQuote: Quote = { bid: null, ask: null, last: null, lastSide: '' };
+
+/** Fields of a stored book that a quote is made of, in this order. */
+export const quoteFields = ['bid', 'ask', 'last', 'lastSide'] as const;
+
+/** A quote out of the stored fields. */
+export function quoteOf(fields: readonly (string | null | undefined)[]): Quote {
+  const [bid, ask, last, lastSide] = fields;
+  return {
+    bid: priceOrNull(bid),
+    ask: priceOrNull(ask),
+    last: priceOrNull(last),
+    lastSide: lastSide === 'BUY' || lastSide === 'SELL' ? lastSide : '',
+  };
+}
+
+function priceOrNull(text: string | null | undefined): number | null {
+  return text === null || text === undefined || text === '' ? null : parsePrice(text);
+}
+
+/** Micro-USDC in 1/10000 USDC. */
+export const microPerPrice = 100;
+
+/** Wider spreads show the last trade instead of the midpoint: 0.10 USDC (docs/conventions.md 1.3). */
+const widestSpread = 1_000;
+
+/** Halfway between bid and ask in micro-USDC; null when a side is missing. */
+export function midpointMicro({ bid, ask }: Quote): number | null {
+  return bid === null || ask === null ? null : ((bid + ask) * microPerPrice) / 2;
+}
+
+/**
+ * The displayed price in micro-USDC: midpoint, or last trade when the spread is wider than 0.10. An empty side counts as
+ * 0 or 1, so that the two tokens of a market always add up to 1.
+ */
+export function displayedMicro(quote: Quote): number {
+  const bid = quote.bid ?? 0;
+  const ask = quote.ask ?? priceOne;
+  if (ask - bid > widestSpread && quote.last !== null) return quote.last * microPerPrice;
+  return ((bid + ask) * microPerPrice) / 2;
+}

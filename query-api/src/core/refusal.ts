@@ -1,0 +1,57 @@
+import type { RouteFamily } from '@pm/schemas';
+
+/** Why a read was not answered. The texts are those that published clients know (docs/conventions.md 1.0 and 1.3 to 1.6). */
+export class ReadRefusal {
+  readonly status: number;
+  readonly text: string;
+  /** Facts beside the text, in bodies of the family clob. */
+  readonly facts: Readonly<Record<string, string>>;
+
+  constructor(status: number, text: string, facts: Readonly<Record<string, string>> = {}) {
+    this.status = status;
+    this.text = text;
+    this.facts = facts;
+  }
+}
+
+const refused = (status: number, text: string) => new ReadRefusal(status, text);
+
+export const refusals = {
+  invalidToken: refused(400, 'Invalid token id'),
+  noBook: refused(404, 'No orderbook exists for the requested token id'),
+  invalidSide: refused(400, 'Invalid side'),
+  invalidPayload: refused(400, 'Invalid payload'),
+  payloadTooLarge: refused(400, 'Payload exceeds the limit'),
+  intervalWithRange: refused(400, 'interval cannot be combined with start_ts/end_ts'),
+  marketNotFound: refused(404, 'market not found'),
+  invalidCursor: refused(400, 'invalid next_cursor'),
+  invalidOrderId: refused(400, 'Invalid orderID'),
+  orderNotFound: refused(404, 'order not found'),
+  unauthorized: new ReadRefusal(401, 'Unauthorized/Invalid api key', { code: 'invalid_l2' }),
+  invalidTradeParams: refused(400, 'invalid trade params'),
+  slugNotFound: refused(404, 'slug not found'),
+  idNotFound: refused(404, 'id not found'),
+  invalidId: refused(400, 'id must be an integer'),
+} as const;
+
+/** The body a family gives a refusal. */
+export function refusalBody(family: RouteFamily, refusal: ReadRefusal): object {
+  if (family === 'gamma') return { type: gammaType(refusal.status), error: refusal.text };
+  return { error: refusal.text, ...refusal.facts };
+}
+
+function gammaType(status: number): string {
+  if (status === 404) return 'not found error';
+  if (status >= 400 && status < 500) return 'bad request';
+  return status === 503 ? 'service unavailable' : 'internal error';
+}
+
+/** What says that a store is away: it passes, and an empty answer would be a lie. */
+export function unavailable(family: RouteFamily): ReadRefusal {
+  const text = 'temporarily unavailable, try again shortly';
+  return refused(503, family === 'data' ? `unavailable: ${text}` : text);
+}
+
+export function internalError(family: RouteFamily): ReadRefusal {
+  return refused(500, family === 'data' ? 'internal_error: unexpected' : 'internal error');
+}

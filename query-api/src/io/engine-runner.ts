@@ -1,0 +1,60 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { RedisClient } from '@pm/kit/redis';
+
+/** Whether the engines answered when they were last asked. */
+export interface EngineWatch {
+  redisUp(): boolean;
+  clickhouseUp(): boolean;
+  close(): void;
+}
+
+const ASK_EVERY_MS = 2_000;
+
+/** Asks both engines now and then; a question that is still open is not asked again. */
+export function watchEngines({
+  redis,
+  clickhouse,
+}: {
+  readonly redis: Pick<RedisClient, 'ping'>;
+  readonly clickhouse: Pick<ClickHouse, 'ping'>;
+}): EngineWatch {
+  const redisWatch = new Watch(async () => (await redis.ping()) === 'PONG');
+  const clickhouseWatch = new Watch(() => clickhouse.ping());
+  return {
+    redisUp: () => redisWatch.isUp,
+    clickhouseUp: () => clickhouseWatch.isUp,
+    close() {
+      redisWatch.close();
+      clickhouseWatch.close();
+    },
+  };
+}
+
+class Watch {
+  isUp = false;
+  #isAsking = false;
+  readonly #timer: NodeJS.Timeout;
+  readonly #ask: () => Promise<boolean>;
+
+  constructor(ask: () => Promise<boolean>) {
+    this.#ask = ask;
+    this.#timer = setInterval(() => void this.#poll(), ASK_EVERY_MS);
+    void this.#poll();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      this.isUp = await this.#ask();
+    } catch {
+      this.isUp = false;
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+}

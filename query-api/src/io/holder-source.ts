@@ -1,0 +1,48 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { microText, tables } from '@pm/schemas';
+import type { Market } from '../core/catalog.ts';
+import { type HolderRow, holderMarketsMax } from '../core/holders.ts';
+import { outcomeOf, storedMicro } from '../core/stored-numbers.ts';
+
+/** Two tokens each, 500 holders a token. */
+const HOLDERS_MAX = holderMarketsMax * 2 * 500;
+
+interface Row {
+  readonly market: number;
+  readonly outcome: number;
+  readonly wallet: string;
+  readonly size: string;
+}
+
+const sql = `
+SELECT market, outcome, wallet, size
+FROM ${tables.holders.name} FINAL
+WHERE market IN {markets:Array(UInt32)} AND size > 0
+  AND size >= toDecimal64({min:String}, 6)
+ORDER BY market, outcome, size DESC, wallet
+LIMIT {perToken:UInt32} BY market, outcome
+LIMIT {rows:UInt32}
+SETTINGS max_execution_time = 5`;
+
+/** No balance is larger: what the column can hold, in micro-shares. */
+const BALANCE_MAX_MICRO = 999_999_999_999_000_000;
+
+/** The largest balances of each token of the markets, largest first, equal ones by wallet. */
+export async function readHolders(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  markets: readonly Market[],
+  bounds: { readonly limit: number; readonly minBalanceMicro: number },
+): Promise<readonly HolderRow[]> {
+  const rows = await clickhouse.selectRows<Row>(sql, {
+    markets: markets.map(({ market }) => market),
+    min: microText(Math.min(bounds.minBalanceMicro, BALANCE_MAX_MICRO)),
+    perToken: bounds.limit,
+    rows: HOLDERS_MAX,
+  });
+  return rows.map((row) => ({
+    market: row.market,
+    outcome: outcomeOf(row.outcome),
+    wallet: row.wallet,
+    sizeMicro: storedMicro(row.size),
+  }));
+}

@@ -1,0 +1,84 @@
+import type { Log } from '@pm/kit/log';
+import type { RedisClient } from '@pm/kit/redis';
+
+/** What the server publishes invalidations on, in RESP2 (redis.io, "Client-side caching"). */
+const channel = '__redis__:invalidate';
+
+/** How often the connection is asked whether it lives, and how long it may take to say so. */
+const PING_EVERY_MS = 500;
+const PONG_TIMEOUT_MS = 1_500;
+
+export interface InvalidationOptions {
+  readonly redis: RedisClient;
+  /** Keys beginning with this are told about. */
+  readonly prefix: string;
+  readonly log: Log;
+  /** Keys that changed; null when all may have. */
+  onInvalidate(keys: readonly string[] | null): void;
+  /** Whether invalidations arrive from now on. False comes first, then true as soon as they do. */
+  onCoherent(isCoherent: boolean): void;
+}
+
+export interface InvalidationRunner {
+  /** Ends the connection; nothing is told afterwards but the loss. */
+  close(): void;
+}
+
+/**
+ * Has the server tell every change of a book. One connection of its own both asks (CLIENT TRACKING with BCAST, redirected
+ * to itself) and listens, so that the two live and die together. It speaks RESP2, since ioredis drops the invalidation
+ * pushes of RESP3. Pings go the same way as invalidations: a pong says that all earlier ones have arrived; without one in
+ * time the connection is given up, so that a silent one cannot keep old books alive.
+ */
+export function runInvalidation(options: InvalidationOptions): InvalidationRunner {
+  const listener = options.redis.duplicate({
+    protocol: 2,
+    autoResubscribe: false,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: PONG_TIMEOUT_MS,
+  });
+  let isCoherent = false;
+  const tell = (now: boolean): void => {
+    if (now === isCoherent) return;
+    isCoherent = now;
+    options.log.info({ isCoherent }, 'invalidation of cached books');
+    options.onCoherent(now);
+  };
+  // The client that it is a copy of logs what is wrong with the server.
+  listener.on('error', () => {});
+  listener.on('messageBuffer', (_channel: Buffer, keys: unknown) => {
+    options.onInvalidate(Array.isArray(keys) ? keys.map(String) : null);
+  });
+  listener.on('close', () => tell(false));
+  listener.on('ready', () => {
+    subscribe(listener, options.prefix).then(
+      () => tell(true),
+      () => listener.disconnect(true),
+    );
+  });
+  const timer = setInterval(() => {
+    if (isCoherent) listener.ping().catch(() => listener.disconnect(true));
+  }, PING_EVERY_MS);
+  return {
+    close() {
+      clearInterval(timer);
+      listener.disconnect();
+    },
+  };
+}
+
+async function subscribe(listener: RedisClient, prefix: string): Promise<void> {
+  const id = await listener.client('ID');
+  await listener.call(
+    'CLIENT',
+    'TRACKING',
+    'ON',
+    'REDIRECT',
+    String(id),
+    'BCAST',
+    'PREFIX',
+    prefix,
+  );
+  await listener.subscribe(channel);
+}

@@ -1,0 +1,172 @@
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { systemClock } from '@pm/kit/clock';
+import { followTable } from '@pm/kit/compacted';
+import type { Fault } from '@pm/kit/fault';
+import { openOpsListener } from '@pm/kit/health';
+import { openHttp } from '@pm/kit/http';
+import { openLogClient } from '@pm/kit/kafka';
+import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { type Log, openLog } from '@pm/kit/log';
+import { openMetrics } from '@pm/kit/metrics';
+import { openRedis, type RedisClient } from '@pm/kit/redis';
+import { openRegistry, topicName } from '@pm/kit/registry';
+import { KeyDirectory, openKeyVerifier } from '@pm/kit/walletauth';
+import { parseApiKeyId, redisKeys, topics } from '@pm/schemas';
+import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
+import { Catalog } from './core/catalog.ts';
+import { BookSource } from './io/book-source.ts';
+import { type EngineWatch, watchEngines } from './io/engine-runner.ts';
+import { runInvalidation } from './io/invalidation-runner.ts';
+import { openTables } from './io/table-source.ts';
+import { measure, type QueryApiMetrics } from './metrics.ts';
+import { addReadDoor } from './routes/door.ts';
+import { bodyMaxBytes, onFailure } from './routes/route.ts';
+
+const name = 'query-api';
+
+/** A query may take so long before its caller is told to come again. */
+const QUERY_TIMEOUT_MS = 12_000;
+/** URL and headers: 500 condition ids with their commas fit. */
+const HEADERS_MAX_BYTES = 48 * 1024;
+
+/** What the parts of the service share. */
+interface Parts {
+  readonly life: Lifecycle;
+  readonly config: QueryApiConfig;
+  readonly log: Log;
+  readonly catalog: Catalog;
+  readonly keys: KeyDirectory;
+  readonly books: BookSource;
+  readonly clickhouse: ClickHouse;
+  readonly redis: RedisClient;
+}
+
+async function start(life: Lifecycle): Promise<void> {
+  const config = readQueryApiConfig();
+  const log = openLog(name, config.logLevel);
+  life.useLog(log);
+  const parts = openParts(life, config, log);
+  const metrics = openMetrics(name);
+  const counters = measure(metrics, {
+    markets: () => parts.catalog.size,
+    apiKeys: () => parts.keys.size,
+    cachedBooks: () => parts.books.size,
+    isCoherent: () => parts.books.isCoherent,
+  });
+  const watch = watchEngines(parts);
+  life.onStop('engine watch', () => watch.close());
+  let isCaughtUp = false;
+  const ops = await openOpsListener({
+    host: config.host,
+    port: config.opsPort,
+    metrics,
+    status: () => statusOf(parts, watch, isCaughtUp),
+    ready: () => readiness(watch, isCaughtUp),
+  });
+  life.onStop('ops listener', () => ops.close());
+  await followTopics(parts, counters);
+  isCaughtUp = true;
+  await openDoor(parts, metrics);
+}
+
+function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
+  const redis = openRedis({ url: config.redisUrl, log });
+  life.onStop('redis', () => redis.disconnect());
+  const clickhouse = openClickHouse({
+    url: config.clickhouseUrl,
+    database: config.clickhouseDatabase,
+    user: config.clickhouseUser,
+    password: config.clickhousePassword,
+    requestTimeoutMs: QUERY_TIMEOUT_MS,
+    log,
+  });
+  life.onStop('clickhouse', () => clickhouse.close());
+  const keys = redisKeys(config.redisPrefix);
+  const books = new BookSource(redis, keys);
+  const invalidation = runInvalidation({
+    redis,
+    prefix: keys.bookPrefix,
+    log,
+    onInvalidate: (changed) => books.invalidate(changed),
+    onCoherent: (isCoherent) => books.setCoherent(isCoherent),
+  });
+  life.onStop('invalidation', () => invalidation.close());
+  const catalog = new Catalog();
+  return { life, config, log, catalog, keys: new KeyDirectory(), books, clickhouse, redis };
+}
+
+/** Resolves when catalog and keys are as the log says now: nothing is answered from half a catalog. */
+async function followTopics(parts: Parts, counters: QueryApiMetrics): Promise<void> {
+  const { life, config, log, catalog, keys } = parts;
+  const client = openLogClient({ brokers: config.kafkaBrokers, clientId: name, log });
+  life.onStop('log client', () => client.close());
+  const { registryUrl: url, topicPrefix } = config;
+  const registry = openRegistry({ url, topicPrefix, log });
+  const onFault = (fault: Fault) => life.fail(fault);
+  await followTable(client, {
+    topic: topicName(topics.catalog, topicPrefix),
+    codec: await registry.codecFor(topics.catalog),
+    log,
+    take: (entry) => catalog.apply(entry),
+    forget: (key) => catalog.remove(key),
+    onSkip: () => counters.skipped(topics.catalog.name),
+    onFault,
+  });
+  await followTable(client, {
+    topic: topicName(topics.credentials, topicPrefix),
+    codec: await registry.codecFor(topics.credentials),
+    log,
+    take: (credential) => keys.apply(credential),
+    forget: (key) => {
+      const apiKey = parseApiKeyId(key);
+      if (apiKey !== null) keys.forget(apiKey);
+    },
+    onSkip: () => counters.skipped(topics.credentials.name),
+    onFault,
+  });
+}
+
+async function openDoor(parts: Parts, metrics: ReturnType<typeof openMetrics>): Promise<void> {
+  const { life, config, log, catalog, keys, books, clickhouse } = parts;
+  const limits = { maxHeaderBytes: HEADERS_MAX_BYTES };
+  const app = openHttp({ log, metrics, bodyLimitBytes: bodyMaxBytes, limits });
+  const nowMs = () => systemClock.nowMs();
+  const verify = openKeyVerifier({
+    keys,
+    serverSecret: config.keySecret,
+    freshnessMs: config.freshnessSeconds * 1000,
+    nowMs,
+  });
+  addReadDoor(app, {
+    catalog,
+    books,
+    tables: openTables(clickhouse),
+    callers: { verify, keysOf: (wallet) => keys.keysOf(wallet) },
+    nowMs,
+  });
+  onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
+  await app.listen({ host: config.host, port: config.httpPort });
+  life.onStop('http', () => app.close());
+}
+
+function readiness(watch: EngineWatch, isCaughtUp: boolean) {
+  const reasons = [
+    ...(isCaughtUp ? [] : ['catalog']),
+    ...(watch.redisUp() ? [] : ['redis']),
+    ...(watch.clickhouseUp() ? [] : ['clickhouse']),
+  ];
+  return { ready: reasons.length === 0, reasons };
+}
+
+function statusOf({ catalog, keys, books }: Parts, watch: EngineWatch, isCaughtUp: boolean) {
+  return {
+    caughtUp: isCaughtUp,
+    markets: catalog.size,
+    apiKeys: keys.size,
+    redis: watch.redisUp(),
+    clickhouse: watch.clickhouseUp(),
+    cache: { coherent: books.isCoherent, entries: books.size },
+  };
+}
+
+await runService(name, start);

@@ -1,0 +1,50 @@
+import { type HttpApp, registerRoutes } from '@pm/kit/http';
+import { bookRoute } from './get-book.ts';
+import { dataOrderRoute } from './get-data-order.ts';
+import { dataTradesRoute } from './get-data-trades.ts';
+import { eventRoute } from './get-event.ts';
+import { eventsRoute } from './get-events.ts';
+import { feeRateRoutes } from './get-fee-rate.ts';
+import { holdersRoute } from './get-holders.ts';
+import { lastTradePriceRoute } from './get-last-trade-price.ts';
+import { marketBySlugRoute } from './get-market-by-slug.ts';
+import { midpointRoute } from './get-midpoint.ts';
+import { negRiskRoutes } from './get-neg-risk.ts';
+import { positionsRoute } from './get-positions.ts';
+import { priceRoute } from './get-price.ts';
+import { pricesHistoryRoute } from './get-prices-history.ts';
+import { samplingMarketsRoute } from './get-sampling-markets.ts';
+import { spreadRoute } from './get-spread.ts';
+import { tickSizeRoutes } from './get-tick-size.ts';
+import type { ReadPorts } from './ports.ts';
+import { batchPricesHistoryRoute } from './post-batch-prices-history.ts';
+import { booksRoute } from './post-books.ts';
+import { lastTradesPricesRoute } from './post-last-trades-prices.ts';
+import { pricesRoute } from './post-prices.ts';
+
+/** Adds all routes of the read door to the app. Throws a `Fault` when they are not those of the table of routes. */
+export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
+  registerRoutes(app, 'query-api', [
+    bookRoute(ports),
+    booksRoute(ports),
+    priceRoute(ports),
+    pricesRoute(ports),
+    midpointRoute(ports),
+    spreadRoute(ports),
+    lastTradePriceRoute(ports),
+    lastTradesPricesRoute(ports),
+    pricesHistoryRoute(ports),
+    batchPricesHistoryRoute(ports),
+    ...tickSizeRoutes(ports),
+    ...negRiskRoutes(ports),
+    ...feeRateRoutes(ports),
+    positionsRoute(ports),
+    holdersRoute(ports),
+    dataOrderRoute(ports),
+    dataTradesRoute(ports),
+    eventsRoute(ports),
+    eventRoute(ports),
+    marketBySlugRoute(ports),
+    samplingMarketsRoute(ports),
+  ]);
+}

@@ -1,0 +1,22 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { holderGroups, readHoldersQuery } from '../core/holders.ts';
+import { ReadRefusal } from '../core/refusal.ts';
+import type { ReadPorts } from './ports.ts';
+import { readRoute } from './route.ts';
+
+/** GET /holders: the largest balances of each token of the markets asked for (docs/conventions.md 6.2). */
+export function holdersRoute({
+  catalog,
+  tables,
+}: Pick<ReadPorts, 'catalog' | 'tables'>): DoorRoute {
+  const route = { method: 'GET', path: '/holders', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const isFamily = dialect === 'family';
+    const asked = readHoldersQuery(query, !isFamily);
+    if (asked instanceof ReadRefusal) return asked;
+    const markets = asked.conditions.flatMap((condition) => catalog.byCondition(condition) ?? []);
+    const isEmpty = markets.length === 0 || asked.limit === 0;
+    const rows = isEmpty ? [] : await tables.holders(markets, asked);
+    return holderGroups(markets, rows, isFamily ? 'numeric' : 'indexed');
+  });
+}

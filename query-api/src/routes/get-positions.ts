@@ -1,0 +1,37 @@
+import type { DoorRoute } from '@pm/kit/http';
+import type { Catalog } from '../core/catalog.ts';
+import { positionsPage, selectHoldings } from '../core/positions.ts';
+import { type PositionsQuery, readPositionsQuery } from '../core/positions-query.ts';
+import { ReadRefusal } from '../core/refusal.ts';
+import type { ReadPorts } from './ports.ts';
+import { readRoute } from './route.ts';
+
+/** GET /positions: what a wallet holds, valued at displayed prices (docs/conventions.md 6.1). */
+export function positionsRoute({
+  catalog,
+  books,
+  tables,
+}: Pick<ReadPorts, 'catalog' | 'books' | 'tables'>): DoorRoute {
+  const route = { method: 'GET', path: '/positions', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const isFamily = dialect === 'family';
+    const asked = readPositionsQuery(query, !isFamily);
+    if (asked instanceof ReadRefusal) return asked;
+    const markets = marketsAsked(catalog, asked);
+    if (asked.limit === 0 || markets?.length === 0) return [];
+    const rows = await tables.positions(asked.user, markets);
+    const holdings = selectHoldings(catalog, rows, asked);
+    const listings = holdings.flatMap(
+      ({ row, market }) => catalog.listing(market.tokens[row.outcome]) ?? [],
+    );
+    const quotes = await books.quotes(listings);
+    const form = isFamily ? 'numeric' : 'indexed';
+    return positionsPage(holdings, asked, { catalog, quotes, wallet: asked.user, form });
+  });
+}
+
+/** Numbers of the markets a query names; null when it names none. Unknown conditions have no positions. */
+function marketsAsked(catalog: Catalog, { conditions }: PositionsQuery): readonly number[] | null {
+  if (conditions === null) return null;
+  return conditions.flatMap((condition) => catalog.byCondition(condition)?.market ?? []);
+}

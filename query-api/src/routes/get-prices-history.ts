@@ -1,0 +1,39 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { historyPoints, noPrices } from '../core/history.ts';
+import { planHistory } from '../core/history-plan.ts';
+import { QueryReader } from '../core/query-reader.ts';
+import { ReadRefusal, refusals } from '../core/refusal.ts';
+import { historyTarget } from './history-target.ts';
+import type { ReadPorts } from './ports.ts';
+import { readRoute } from './route.ts';
+
+/** Unix seconds up to the year 2105, what the tables hold. */
+export const secondsMax = 4_200_000_000;
+/** A week in minutes and more: anything wider is the widest bucket. */
+export const fidelityMax = 1_000_000;
+
+/** GET /prices-history: midpoints of one token in buckets (docs/conventions.md 1.4). */
+export function pricesHistoryRoute(
+  ports: Pick<ReadPorts, 'catalog' | 'tables' | 'nowMs'>,
+): DoorRoute {
+  const route = { method: 'GET', path: '/prices-history', family: 'clob' } as const;
+  return readRoute(route, async ({ query }) => {
+    const read = new QueryReader(query, 'clob');
+    const target = read.text('market');
+    const seconds = { min: 0, max: secondsMax };
+    const request = {
+      interval: read.text('interval', 8),
+      startS: read.optionalInteger('startTs', seconds),
+      endS: read.optionalInteger('endTs', seconds),
+      fidelity: read.optionalInteger('fidelity', { min: 1, max: fidelityMax }),
+    };
+    if (read.refusal !== null || target === null) return refusals.invalidPayload;
+    const listing = historyTarget(ports.catalog, target);
+    if (listing === null) return refusals.invalidToken;
+    const plan = planHistory(request, Math.floor(ports.nowMs() / 1000));
+    if (plan instanceof ReadRefusal) return plan;
+    if (listing === undefined) return { history: [] };
+    const [facts = noPrices] = await ports.tables.prices([listing], plan);
+    return { history: historyPoints(plan, facts, listing.outcome) };
+  });
+}

@@ -1,0 +1,110 @@
+import { Fault } from '@pm/kit/fault';
+import type { Dialect, DoorRoute } from '@pm/kit/http';
+import type { RouteFamily } from '@pm/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RawQuery } from '../core/query-reader.ts';
+import { internalError, ReadRefusal, refusalBody, refusals, unavailable } from '../core/refusal.ts';
+import type { SignedFacts } from './ports.ts';
+
+/** A request as the routes see it. */
+export interface ReadRequest {
+  readonly query: RawQuery;
+  readonly params: Readonly<Record<string, string>>;
+  /** Parsed JSON of any shape. */
+  readonly body: unknown;
+  readonly raw: FastifyRequest;
+  readonly dialect: Dialect;
+}
+
+/** What the HMAC of a request covers. The door keeps the bytes of the body (`@pm/kit/http`). */
+export function signedFacts(raw: FastifyRequest): SignedFacts {
+  const { method, url, headers, rawBody } = raw;
+  return { method, url, headers, body: rawBody };
+}
+
+/** What a route answers: a refusal, stored JSON bytes, or a value to be written as JSON. */
+export type Answer = ReadRefusal | Buffer | object;
+
+export const jsonType = 'application/json; charset=utf-8';
+
+/** Bodies of the POST routes: 500 tokens of 78 digits with their keys. */
+export const bodyMaxBytes = 128 * 1024;
+
+const RETRY_AFTER_SECONDS = '1';
+
+/** A route out of a function from request to answer. */
+export function readRoute(
+  route: { readonly method: 'GET' | 'POST'; readonly path: string; readonly family: RouteFamily },
+  answer: (request: ReadRequest) => Answer | Promise<Answer>,
+): DoorRoute {
+  const { method, path, family } = route;
+  return {
+    method,
+    path,
+    add(app, { url, dialect }) {
+      app.route({
+        method,
+        url,
+        exposeHeadRoute: false,
+        errorHandler: (error, request, reply) => answerFailure(family, { error, request, reply }),
+        handler: async (request, reply) => {
+          const given = await answer({
+            query: request.query as RawQuery,
+            params: request.params as Record<string, string>,
+            body: request.body,
+            raw: request,
+            dialect,
+          });
+          return await sendAnswer(reply, given, family);
+        },
+      });
+    },
+  };
+}
+
+export function sendAnswer(reply: FastifyReply, answer: Answer, family: RouteFamily): FastifyReply {
+  if (answer instanceof ReadRefusal) return sendRefusal(reply, answer, family);
+  if (Buffer.isBuffer(answer)) return reply.header('content-type', jsonType).send(answer);
+  return reply.header('content-type', jsonType).send(JSON.stringify(answer));
+}
+
+function sendRefusal(reply: FastifyReply, refusal: ReadRefusal, family: RouteFamily): FastifyReply {
+  if (refusal.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (refusal.status === 401) void reply.header('www-authenticate', 'HMAC');
+  const body = JSON.stringify(refusalBody(family, refusal));
+  return reply.code(refusal.status).header('content-type', jsonType).send(body);
+}
+
+interface Failure {
+  readonly error: unknown;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Answers in the words of the family: 503 for faults that pass, 400 for what is no JSON, 500 for everything else. */
+export function answerFailure(family: RouteFamily, { error, request, reply }: Failure): void {
+  if (error instanceof Fault && error.reaction === 'retry') {
+    sendRefusal(reply, unavailable(family), family);
+    return;
+  }
+  const status = error instanceof Error ? Reflect.get(error, 'statusCode') : undefined;
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    const text = status === 413 ? refusals.payloadTooLarge.text : refusals.invalidPayload.text;
+    sendRefusal(reply, new ReadRefusal(status === 413 ? 400 : status, text), family);
+    return;
+  }
+  reportFailure(request, error);
+  sendRefusal(reply, internalError(family), family);
+}
+
+type Report = (route: string, error: unknown) => void;
+const reports = new WeakMap<object, Report>();
+
+/** Where the failures of an app are reported; without it they are answered only. */
+export function onFailure(app: object, report: Report): void {
+  reports.set(app, report);
+}
+
+function reportFailure(request: FastifyRequest, error: unknown): void {
+  reports.get(request.server)?.(request.routeOptions.url ?? 'none', error);
+}

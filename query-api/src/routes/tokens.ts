@@ -1,0 +1,61 @@
+import { parseTokenId, type TokenId, tokensPerRequestMax } from '@pm/schemas';
+import type { Catalog, Listing } from '../core/catalog.ts';
+import type { RawQuery } from '../core/query-reader.ts';
+import { ReadRefusal, refusals } from '../core/refusal.ts';
+
+/** The listing of the parameter `token_id`; refuses what is no token id, and with `unknown` what is not listed. */
+export function listingIn(
+  catalog: Catalog,
+  given: RawQuery[string],
+  unknown: ReadRefusal = refusals.noBook,
+): Listing | ReadRefusal {
+  const token = typeof given === 'string' ? parseTokenId(given) : null;
+  if (token === null) return refusals.invalidToken;
+  return catalog.listing(token) ?? unknown;
+}
+
+/** One element of a batch; `side` null when it was not given. */
+export interface TokenItem {
+  readonly token: TokenId;
+  readonly side: 'BUY' | 'SELL' | null;
+}
+
+/** The body `[{"token_id": ..., "side"?: ...}]`, at most 500, or why not. */
+export function readTokenItems(body: unknown): readonly TokenItem[] | ReadRefusal {
+  if (!Array.isArray(body)) return refusals.invalidPayload;
+  if (body.length > tokensPerRequestMax) return refusals.payloadTooLarge;
+  const items: TokenItem[] = [];
+  for (const given of body as readonly unknown[]) {
+    const item = readItem(given);
+    if (item instanceof ReadRefusal) return item;
+    items.push(item);
+  }
+  return items;
+}
+
+function readItem(given: unknown): TokenItem | ReadRefusal {
+  if (typeof given !== 'object' || given === null) return refusals.invalidPayload;
+  const { token_id: text, side } = given as { token_id?: unknown; side?: unknown };
+  const token = typeof text === 'string' ? parseTokenId(text) : null;
+  if (token === null) return refusals.invalidPayload;
+  if (side === undefined || side === null || side === '') return { token, side: null };
+  return side === 'BUY' || side === 'SELL' ? { token, side } : refusals.invalidSide;
+}
+
+/** Listings of the items that are listed; the others are left out of answers. */
+export function listedItems(
+  catalog: Catalog,
+  items: readonly TokenItem[],
+): readonly { readonly listing: Listing; readonly side: 'BUY' | 'SELL' | null }[] {
+  return items.flatMap(({ token, side }) => {
+    const listing = catalog.listing(token);
+    return listing === undefined ? [] : [{ listing, side }];
+  });
+}
+
+/** Both tokens of markets. */
+export function listingsOf(markets: readonly Listing['market'][]): readonly Listing[] {
+  return markets.flatMap((market) =>
+    ([0, 1] as const).map((outcome) => ({ market, outcome, token: market.tokens[outcome] })),
+  );
+}

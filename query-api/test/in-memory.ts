@@ -1,0 +1,264 @@
+import { Fault } from '@pm/kit/fault';
+import { type HttpApp, openHttp } from '@pm/kit/http';
+import { silentLog } from '@pm/kit/log';
+import type { KeyHolder } from '@pm/kit/walletauth';
+import {
+  type ApiKeyId,
+  type CatalogEntry,
+  type CatalogEvent,
+  type CatalogMarket,
+  parseApiKeyId,
+  parseConditionId,
+  parseTokenId,
+  parseWalletAddress,
+  type TokenId,
+  tokenIdBytes,
+  type WalletAddress,
+} from '@pm/schemas';
+import { Catalog, type Listing } from '../src/core/catalog.ts';
+import { noPrices, type PriceFacts } from '../src/core/history.ts';
+import type { HolderRow } from '../src/core/holders.ts';
+import type { Volumes } from '../src/core/list-events.ts';
+import type { OrderEventRow } from '../src/core/order-read.ts';
+import type { HeldRow } from '../src/core/positions.ts';
+import { noQuote, type Quote } from '../src/core/quote.ts';
+import type { FillRow } from '../src/core/trades.ts';
+import { addReadDoor } from '../src/routes/door.ts';
+import type { ReadPorts, SignedFacts, TradeSearch } from '../src/routes/ports.ts';
+
+/** A catalog, books and tables in memory, and the door in front of them. */
+export const nowMs = Date.UTC(2026, 5, 1, 12, 0, 0);
+
+export const wallet = (index: number): WalletAddress =>
+  parsed(parseWalletAddress(`0x${index.toString(16).padStart(40, '0')}`));
+export const apiKey = (index: number): ApiKeyId =>
+  parsed(parseApiKeyId(`00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`));
+export const condition = (market: number) =>
+  parsed(parseConditionId(`0x${market.toString(16).padStart(64, 'c')}`));
+export const token = (market: number, outcome: 0 | 1): TokenId =>
+  parsed(parseTokenId(String(1000 + market * 10 + outcome)));
+
+function parsed<T>(value: T | null): T {
+  if (value === null) throw new Error('a fixture is ill-formed');
+  return value;
+}
+
+const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex');
+
+export function marketEntry(market: number, changes: object = {}): CatalogEntry {
+  const entry = {
+    kind: 'CatalogMarket',
+    market,
+    eventId: '1',
+    conditionId: bytes(condition(market)),
+    questionId: bytes(condition(market)),
+    token0: tokenIdBytes(token(market, 0)),
+    token1: tokenIdBytes(token(market, 1)),
+    outcome0: 'Yes',
+    outcome1: 'No',
+    question: `Question ${market}?`,
+    slug: `market-${market}`,
+    description: 'Resolves to Yes if it happens.',
+    resolutionSource: '',
+    image: 'https://example.test/image.png',
+    icon: 'https://example.test/icon.png',
+    category: 'crypto',
+    creator: wallet(0xcc),
+    startDateMs: Date.UTC(2026, 0, 1),
+    endDateMs: Date.UTC(2026, 11, market),
+    createdAtMs: Date.UTC(2026, 0, 1),
+    updatedAtMs: Date.UTC(2026, 0, 2),
+    active: true,
+    closed: false,
+    archived: false,
+    negRisk: false,
+    negRiskMarketId: null,
+    tick: 100,
+    minSizeMicro: 5_000_000,
+    feeRateBps: 441,
+    rebateBps: 2_000,
+    rewardsDailyMicro: 12_500_000,
+    rewardsMinSizeMicro: 50_000_000,
+    rewardsMaxSpread: 350,
+    mode: 'OPEN',
+    payout0: -1,
+    partition: 0,
+    epoch: 0,
+    ...changes,
+  };
+  return entry as unknown as CatalogMarket;
+}
+
+export function eventEntry(id: string, changes: Partial<CatalogEvent> = {}): CatalogEntry {
+  return {
+    kind: 'CatalogEvent',
+    id,
+    ticker: `event-${id}`,
+    slug: `event-${id}`,
+    title: `Event ${id}`,
+    description: 'What happens.',
+    resolutionSource: '',
+    image: '',
+    icon: '',
+    startDateMs: Date.UTC(2026, 0, 1),
+    creationDateMs: Date.UTC(2025, 11, 30),
+    endDateMs: Date.UTC(2026, 11, 31),
+    createdAtMs: Date.UTC(2026, 0, Number(id)),
+    updatedAtMs: Date.UTC(2026, 0, Number(id)),
+    active: true,
+    closed: false,
+    archived: false,
+    tagIds: ['7'],
+    seriesIds: ['3'],
+    metadata: '{"context":"x"}',
+    ...changes,
+  };
+}
+
+const times = { createdAtMs: Date.UTC(2026, 0, 1), updatedAtMs: Date.UTC(2026, 0, 1) };
+export const tagEntry: CatalogEntry = {
+  kind: 'CatalogTag',
+  id: '7',
+  label: 'Crypto',
+  slug: 'crypto',
+  requiresTranslation: false,
+  ...times,
+};
+export const seriesEntry: CatalogEntry = {
+  kind: 'CatalogSeries',
+  id: '3',
+  ticker: 'daily',
+  slug: 'daily',
+  title: 'Daily',
+  seriesType: 'single',
+  recurrence: 'daily',
+  image: '',
+  icon: '',
+  active: true,
+  closed: false,
+  archived: false,
+  ...times,
+};
+
+/** What the tests put in; everything may be changed between requests. */
+export class World {
+  readonly catalog = new Catalog();
+  readonly books = new Map<string, Buffer>();
+  readonly kept = new Map<string, Buffer>();
+  readonly quotes = new Map<string, Quote>();
+  readonly positions: HeldRow[] = [];
+  readonly holders: HolderRow[] = [];
+  readonly prices = new Map<string, PriceFacts>();
+  readonly orders = new Map<string, OrderEventRow[]>();
+  readonly trades: FillRow[] = [];
+  volumes: Volumes = new Map();
+  caller: KeyHolder | null = null;
+  /** A store that is away. */
+  away: 'redis' | 'clickhouse' | null = null;
+  readonly searches: TradeSearch[] = [];
+  readonly verified: SignedFacts[] = [];
+
+  constructor() {
+    for (const entry of [tagEntry, seriesEntry, eventEntry('1')]) this.catalog.apply(entry);
+    for (const market of [1, 2, 3]) this.catalog.apply(marketEntry(market));
+  }
+
+  ports(): ReadPorts {
+    return {
+      catalog: this.catalog,
+      books: {
+        cached: (id) => this.kept.get(id),
+        books: async (listings) => {
+          this.#assertUp('redis');
+          return listings.map((listing: Listing) => this.books.get(listing.token) ?? null);
+        },
+        quotes: async (listings) => {
+          this.#assertUp('redis');
+          return new Map(listings.map((one) => [one.token, this.quotes.get(one.token) ?? noQuote]));
+        },
+      },
+      tables: {
+        positions: async (_wallet, markets) => {
+          this.#assertUp('clickhouse');
+          return this.positions.filter((row) => markets?.includes(row.market) ?? true);
+        },
+        holders: async () => {
+          this.#assertUp('clickhouse');
+          return this.holders;
+        },
+        prices: async (listings) => {
+          this.#assertUp('clickhouse');
+          return listings.map((listing) => this.prices.get(listing.token) ?? noPrices);
+        },
+        orderEvents: async (id) => {
+          this.#assertUp('clickhouse');
+          return this.orders.get(id) ?? [];
+        },
+        trades: async (search) => {
+          this.#assertUp('clickhouse');
+          this.searches.push(search);
+          return this.trades.slice(search.query.offset, search.query.offset + search.limit);
+        },
+        volumes: async () => this.volumes,
+      },
+      callers: {
+        verify: (request) => {
+          this.verified.push(request);
+          return this.caller;
+        },
+        keysOf: (owner) => new Set(owner === wallet(1) ? [apiKey(1)] : []),
+      },
+      nowMs: () => nowMs,
+    };
+  }
+
+  #assertUp(store: 'redis' | 'clickhouse'): void {
+    if (this.away === store) throw new Fault(`${store}_unavailable`, 'retry');
+  }
+}
+
+export function openDoor(world: World): HttpApp {
+  const app = openHttp({ log: silentLog, bodyLimitBytes: 128 * 1024 });
+  addReadDoor(app, world.ports());
+  return app;
+}
+
+/** An answer as the tests look at it. */
+export interface Seen {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+export async function get(
+  app: HttpApp,
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<Seen> {
+  return seen(await app.inject({ method: 'GET', url, headers }));
+}
+
+export async function post(app: HttpApp, url: string, payload: unknown): Promise<Seen> {
+  return seen(
+    await app.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/json' },
+      payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
+    }),
+  );
+}
+
+function seen(answer: {
+  statusCode: number;
+  payload: string;
+  headers: Record<string, unknown>;
+}): Seen {
+  return {
+    status: answer.statusCode,
+    body: JSON.parse(answer.payload),
+    headers: answer.headers,
+    text: answer.payload,
+  };
+}

@@ -1,0 +1,45 @@
+import { openHttp, registerRoutes } from '@pm/kit/http';
+import { silentLog } from '@pm/kit/log';
+import { familyMounts, type HttpRoute, routes } from '@pm/schemas';
+import { readRoute } from '../../src/routes/route.ts';
+import { openDoor, World } from '../in-memory.ts';
+
+const table: readonly HttpRoute[] = routes.filter((route) => route.door === 'query-api');
+const emptyApp = () => openHttp({ log: silentLog, bodyLimitBytes: 1_000 });
+const routeOf = ({ path }: HttpRoute) =>
+  readRoute({ method: 'GET', path, family: 'clob' }, () => ({}));
+
+describe('the routes of the door', () => {
+  it('are those of the table, at the root and under the mount of their family', () => {
+    const app = openDoor(new World());
+    for (const { method, path, family } of table) {
+      expect(app.hasRoute({ method, url: path })).toBe(true);
+      expect(app.hasRoute({ method, url: familyMounts[family] + path })).toBe(true);
+    }
+  });
+
+  it('are refused when one is missing, unknown or there twice', () => {
+    const given = table.map((route) => ({ ...routeOf(route), method: route.method }));
+    const extra = readRoute({ method: 'GET', path: '/extra', family: 'clob' }, () => ({}));
+    expect(() => registerRoutes(emptyApp(), 'query-api', given.slice(1))).toThrow('routes_differ');
+    expect(() => registerRoutes(emptyApp(), 'query-api', [...given, extra])).toThrow(
+      'routes_differ',
+    );
+    expect(() => registerRoutes(emptyApp(), 'query-api', [...given, ...given.slice(0, 1)])).toThrow(
+      'routes_differ',
+    );
+    expect(() => registerRoutes(emptyApp(), 'query-api', given)).not.toThrow();
+  });
+
+  it('answer 500 in the words of the family for what nobody foresaw, without its text', async () => {
+    const world = new World();
+    world.catalog.event = () => {
+      throw new Error('secret');
+    };
+    const answer = await openDoor(world).inject('/events/1');
+    expect([answer.statusCode, answer.json()]).toEqual([
+      500,
+      { type: 'internal error', error: 'internal error' },
+    ]);
+  });
+});
