@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+// What stands between a bare clone and everything else: checks the machine, installs packages, builds, and hands over
+// to the built command. Plain JavaScript on Node's own modules, because nothing else is there yet.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const cache = join(root, '.cache');
+const nodeMinimum = [20, 19];
+
+/** Command of this file -> what runs once everything is built. */
+const targets = {
+  start: 'deploy/dist/commands/start.js',
+  stack: 'deploy/dist/commands/stack.js',
+  smoke: 'deploy/dist/commands/smoke.js',
+  test: 'deploy/dist/commands/test.js',
+  bench: 'deploy/dist/commands/bench.js',
+};
+
+function fail(message) {
+  process.stderr.write(`\n${message}\n`);
+  process.exit(1);
+}
+
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [wantMajor, wantMinor] = nodeMinimum;
+  if (major > wantMajor || (major === wantMajor && minor >= wantMinor)) return;
+  fail(
+    `Node ${nodeMinimum.join('.')} or newer is needed, this is ${process.versions.node}.\n` +
+      'Get it from your package manager or from nodejs.org.',
+  );
+}
+
+/** Runs a step with its output in a log file, and names the file when it fails. */
+function step(name, command, args) {
+  mkdirSync(cache, { recursive: true });
+  const logFile = join(cache, `${name}.log`);
+  const log = openSync(logFile, 'w');
+  const startedAt = Date.now();
+  process.stderr.write(`${name.padEnd(10)} ...`);
+  const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', log, log] });
+  if (result.status !== 0) {
+    const tail = readFileSync(logFile, 'utf8').split('\n').slice(-15).join('\n');
+    fail(`${tail}\n${name} failed; the whole output is in ${logFile}`);
+  }
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  process.stderr.write(` done in ${seconds} s\n`);
+}
+
+/** Stands for the packages that are installed: the lock file, and the Node version that native parts belong to. */
+function packagesMark() {
+  return createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .update(process.versions.modules)
+    .digest('hex');
+}
+
+function installPackages() {
+  const stamp = join(root, 'node_modules', '.installed-from');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === packagesMark()) return;
+  // Not `npm ci`: it refuses a lock file that lacks the optional binaries of platforms other than the one it was made on.
+  // Install scripts stay off: every native part used here ships its binaries inside its package.
+  step('packages', 'npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund']);
+  writeFileSync(stamp, packagesMark());
+}
+
+function build() {
+  step('build', process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b']);
+}
+
+const [command = '', ...args] = process.argv.slice(2);
+const target = targets[command];
+if (target === undefined) fail(`usage: bootstrap.mjs ${Object.keys(targets).join(' | ')}`);
+checkNode();
+installPackages();
+build();
+
+// The command is imported, not spawned: signals, exit codes and the terminal are then its own.
+process.argv = [process.execPath, join(root, target), ...args];
+await import(join(root, target));

@@ -1,0 +1,275 @@
+import {
+  complementPrice,
+  type EventOf,
+  type Execution,
+  type ExecutionEvent,
+  type Fill,
+  notionalMicro,
+  orderIdFromBytes,
+  walletFromBytes,
+} from '@pm/schemas';
+import { Accounts, add } from './accounts.ts';
+
+/** An order as the log tells it. */
+export interface AuditedOrder {
+  readonly market: number;
+  readonly wallet: string;
+  /** Micro-USDC held per micro-share that rests: its limit for a BUY, nothing for a SELL; 1/10000. */
+  readonly heldPrice: number;
+  filledMicro: number;
+  restingMicro: number;
+}
+
+/** What a record is besides its events: found by whoever reads the bytes. */
+export interface RecordFacts {
+  readonly partition: number;
+  readonly chainHolds: boolean;
+}
+
+/**
+ * Judges a log of executions by what it says, and by nothing the exchange itself computed: it knows the contracts only.
+ * Every broken rule becomes a line in `violations`; what the log adds up to is there to be compared with the projections.
+ */
+export class LogAudit {
+  readonly violations: string[] = [];
+  readonly orders = new Map<string, AuditedOrder>();
+  readonly accounts = new Accounts();
+  /** Market -> level (`BUY 5200`) -> micro-shares, in terms of token 0. */
+  readonly levels = new Map<number, Map<string, number>>();
+  /** Wallet -> what the events say of its money. */
+  readonly free = new Map<string, number>();
+  readonly held = new Map<string, number>();
+  /** Market -> `in_offset` of the last record that touched its book. */
+  readonly versions = new Map<number, number>();
+  /** Resolved market -> what token 0 pays, 1/10000 USDC. */
+  readonly payouts = new Map<number, number>();
+  checkpoints = 0;
+  fills = 0;
+  refused = 0;
+  repeated = 0;
+  rejectedRecords = 0;
+  readonly #feeWallet: string;
+  readonly #nextOffset = new Map<number, number>();
+  /** Takers whose fills were told and whose order was not yet: order id -> micro-shares. */
+  readonly #untold = new Map<string, number>();
+  /** Market -> micro-shares, by orders and by levels: equal after every record. */
+  readonly #resting = new Map<number, number>();
+  readonly #shown = new Map<number, number>();
+
+  constructor(feeWallet: string) {
+    this.#feeWallet = feeWallet;
+  }
+
+  /** One record of `executions`, in order within its partition. False when it repeats one already seen. */
+  record(execution: Execution, facts: RecordFacts): boolean {
+    const expected = this.#nextOffset.get(facts.partition) ?? 0;
+    if (execution.inOffset < expected) {
+      this.repeated += 1;
+      return false;
+    }
+    if (execution.inOffset > expected) {
+      this.#broken(`F1 partition ${facts.partition}: ${expected} missing`);
+    }
+    if (!facts.chainHolds) this.#broken(`F1 partition ${facts.partition}: chain broken`);
+    this.#nextOffset.set(facts.partition, execution.inOffset + 1);
+    for (const event of execution.events) this.#event(event, execution);
+    this.#checkBooks(execution);
+    return true;
+  }
+
+  /** Rules that hold for the log as a whole. */
+  finish(): void {
+    this.#checkMarkets();
+    this.#checkMoney();
+    this.#checkHeld();
+    for (const [key, sizeMicro] of this.accounts.tokens) {
+      if (sizeMicro < 0) this.#broken(`C2 ${key} holds ${sizeMicro}`);
+    }
+    for (const [wallet, heldMicro] of this.held) {
+      if (heldMicro < 0) this.#broken(`C2 ${wallet} has ${heldMicro} held`);
+    }
+  }
+
+  #event(event: ExecutionEvent, execution: Execution): void {
+    switch (event.kind) {
+      case 'OrderPlaced':
+        this.#placed(event);
+        break;
+      case 'Fill':
+        this.#fill(event, execution);
+        break;
+      case 'OrderCanceled':
+        this.#canceled(event);
+        break;
+      case 'OrderRefused':
+        this.refused += 1;
+        break;
+      case 'PositionMoved':
+        this.accounts.applyPosition(event);
+        break;
+      case 'MoneyMoved':
+        add(this.free, walletFromBytes(event.wallet), event.freeMicro);
+        add(this.held, walletFromBytes(event.wallet), event.heldMicro);
+        break;
+      case 'LevelChanged':
+        this.#level(event);
+        this.versions.set(event.market, execution.inOffset);
+        break;
+      case 'RecordRejected':
+        this.rejectedRecords += 1;
+        break;
+      case 'Checkpoint':
+        this.checkpoints += 1;
+        break;
+      case 'MarketResolved':
+        this.payouts.set(event.market, event.payout0);
+        break;
+      default:
+        break;
+    }
+  }
+
+  #placed(event: EventOf<'OrderPlaced'>): void {
+    const id = orderIdFromBytes(event.orderId);
+    if (this.orders.has(id)) this.#broken(`L1 ${id} placed twice`);
+    const told = this.#untold.get(id) ?? 0;
+    this.#untold.delete(id);
+    if (told !== event.filledMicro) {
+      this.#broken(`F2 ${id} says ${event.filledMicro} filled, fills say ${told}`);
+    }
+    const isMarketBuy = event.timeInForce === 'FOK' || event.timeInForce === 'FAK';
+    if (!isMarketBuy && event.filledMicro + event.restingMicro > event.sizeMicro) {
+      this.#broken(`F2 ${id} is larger than its size`);
+    }
+    this.orders.set(id, {
+      market: event.market,
+      wallet: walletFromBytes(event.maker),
+      heldPrice: event.side === 'BUY' ? event.price : 0,
+      filledMicro: event.filledMicro,
+      restingMicro: event.restingMicro,
+    });
+    add(this.#resting, event.market, event.restingMicro);
+  }
+
+  #fill(fill: Fill, execution: Execution): void {
+    this.fills += 1;
+    this.versions.set(fill.market, execution.inOffset);
+    this.accounts.applyFill(fill, this.#feeWallet);
+    add(this.#untold, orderIdFromBytes(fill.takerOrderId), fill.sizeMicro);
+    this.#makerFilled(fill);
+  }
+
+  #makerFilled(fill: Fill): void {
+    const id = orderIdFromBytes(fill.makerOrderId);
+    const maker = this.orders.get(id);
+    if (maker === undefined) {
+      this.#broken(`F2 maker ${id} was never placed`);
+      return;
+    }
+    maker.filledMicro += fill.sizeMicro;
+    maker.restingMicro -= fill.sizeMicro;
+    add(this.#resting, fill.market, -fill.sizeMicro);
+    if (maker.restingMicro !== fill.makerRestMicro) this.#broken(`F2 ${id} rests wrongly`);
+    if (maker.restingMicro < 0) this.#broken(`F2 ${id} is filled beyond its size`);
+  }
+
+  #canceled(event: EventOf<'OrderCanceled'>): void {
+    const id = orderIdFromBytes(event.orderId);
+    const order = this.orders.get(id);
+    if (order === undefined || order.restingMicro !== event.restMicro) {
+      this.#broken(`L1 cancel of ${id} does not fit what rests`);
+      return;
+    }
+    add(this.#resting, event.market, -order.restingMicro);
+    order.restingMicro = 0;
+  }
+
+  #level(event: EventOf<'LevelChanged'>): void {
+    const levels = this.levels.get(event.market) ?? new Map<string, number>();
+    this.levels.set(event.market, levels);
+    const key = `${event.side} ${event.price}`;
+    add(this.#shown, event.market, event.sizeMicro - (levels.get(key) ?? 0));
+    if (event.sizeMicro === 0) levels.delete(key);
+    else levels.set(key, event.sizeMicro);
+  }
+
+  /** C1: both tokens of a market, and the money locked for them, are the same number. */
+  #checkMarkets(): void {
+    const totals = new Map<string, number>();
+    for (const [key, sizeMicro] of this.accounts.tokens) {
+      const [, market = '', outcome = ''] = key.split(' ');
+      add(totals, `${market} ${outcome}`, sizeMicro);
+    }
+    const markets = new Set([...totals.keys()].map((key) => Number(key.split(' ')[0])));
+    for (const market of [...markets, ...this.accounts.collateral.keys()]) {
+      const locked = this.accounts.collateral.get(market) ?? 0;
+      const first = totals.get(`${market} 0`) ?? 0;
+      const second = totals.get(`${market} 1`) ?? 0;
+      if (!this.#isCovered(market, { first, second, locked })) {
+        this.#broken(`C1 market ${market}: ${first} / ${second} tokens, ${locked} locked`);
+      }
+    }
+    for (const id of this.#untold.keys()) this.#broken(`F2 taker ${id} was never placed`);
+  }
+
+  /** Before resolution pairs are worth one USDC each; after it each token is worth its payout. */
+  #isCovered(market: number, sums: { first: number; second: number; locked: number }): boolean {
+    const payout0 = this.payouts.get(market);
+    if (payout0 === undefined) return sums.first === sums.locked && sums.second === sums.locked;
+    const worth =
+      notionalMicro(payout0, sums.first) + notionalMicro(complementPrice(payout0), sums.second);
+    return worth === sums.locked;
+  }
+
+  /** P2's source: after every record the levels of a market add up to its resting orders. */
+  #checkBooks(execution: Execution): void {
+    const touched = new Set<number>();
+    for (const event of execution.events) {
+      if ('market' in event && event.kind !== 'OrderRefused') touched.add(event.market);
+    }
+    for (const market of touched) {
+      const resting = this.#resting.get(market) ?? 0;
+      const shown = this.#shown.get(market) ?? 0;
+      if (resting !== shown) {
+        this.#broken(
+          `F2 market ${market} at ${execution.inOffset}: levels ${shown}, orders ${resting}`,
+        );
+      }
+    }
+  }
+
+  /** C2: what is held is what resting buys cost at their limits. */
+  #checkHeld(): void {
+    const owed = new Map<string, number>();
+    for (const order of this.orders.values()) {
+      add(owed, order.wallet, notionalMicro(order.heldPrice, order.restingMicro));
+    }
+    for (const wallet of new Set([...owed.keys(), ...this.held.keys()])) {
+      const told = this.held.get(wallet) ?? 0;
+      if (told !== (owed.get(wallet) ?? 0)) {
+        this.#broken(`C2 ${wallet}: ${told} held, resting buys cost ${owed.get(wallet) ?? 0}`);
+      }
+    }
+  }
+
+  /** C2: what the events say of each wallet's money is what its fills come to. */
+  #checkMoney(): void {
+    const wallets = new Set([
+      ...this.free.keys(),
+      ...this.held.keys(),
+      ...this.accounts.money.keys(),
+    ]);
+    for (const wallet of wallets) {
+      const told = (this.free.get(wallet) ?? 0) + (this.held.get(wallet) ?? 0);
+      const owed = this.accounts.money.get(wallet) ?? 0;
+      if (told !== owed) this.#broken(`C2 ${wallet}: events say ${told}, fills say ${owed}`);
+    }
+  }
+
+  #broken(what: string): void {
+    if (this.violations.length < violationsMax) this.violations.push(what);
+  }
+}
+
+/** More than these say nothing new. */
+const violationsMax = 50;

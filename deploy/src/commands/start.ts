@@ -1,0 +1,48 @@
+import { Command } from 'commander';
+import { messageOf, StackError } from '../local/stack-error.ts';
+import { runPanel } from '../panel/live.ts';
+import { welcomeScreen } from '../panel/welcome.ts';
+import { openControl } from '../stack/control.ts';
+import { type RunningStack, startStack } from '../stack/stack.ts';
+import { type StackArguments, stackOptions, withStackArguments } from './stack-options.ts';
+
+/** `npm start`: the whole exchange in the foreground, until Ctrl-C. */
+const given = withStackArguments(new Command('npm start --')).parse().opts<StackArguments>();
+const isTerminal = process.stdout.isTTY === true;
+const startedAtMs = Date.now();
+
+function progress(line: string): void {
+  const seconds = ((Date.now() - startedAtMs) / 1000).toFixed(1).padStart(6);
+  console.log(`${seconds} s  ${line}`);
+}
+
+function failWith(error: unknown): never {
+  console.error(`\n${error instanceof StackError ? error.message : messageOf(error)}`);
+  if (!(error instanceof StackError) && error instanceof Error) console.error(error.stack);
+  process.exit(1);
+}
+
+let stack: RunningStack | null = null;
+let stopAsked = false;
+
+async function stopInOrder(): Promise<void> {
+  if (stopAsked) return;
+  stopAsked = true;
+  console.log('\nstopping in order; the books are kept for the next start');
+  await stack?.stop();
+  process.exit(0);
+}
+
+// While the stack is still starting there is nothing to stop in order: its supervisor ends what runs when we do.
+process.on('SIGINT', () => void (stack === null ? process.exit(130) : stopInOrder()));
+process.on('SIGTERM', () => void (stack === null ? process.exit(143) : stopInOrder()));
+
+try {
+  stack = await startStack({ ...stackOptions(given, progress), onFatal: failWith });
+  const control = await openControl(given.data, stack);
+  console.log(welcomeScreen(stack));
+  await runPanel(stack, { isTerminal, isStopped: () => stopAsked });
+  await control.close();
+} catch (error) {
+  failWith(error);
+}

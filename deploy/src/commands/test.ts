@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { repositoryRoot } from '../local/paths.ts';
+
+/** `npm test`: checks, unit tests, tests on real engines, the smoke run. Every part runs even if one before it failed. */
+interface Counts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'exchange-test-'));
+const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+
+function run(command: string, args: readonly string[]): boolean {
+  const result = spawnSync(command, args, { cwd: repositoryRoot, stdio: 'inherit' });
+  return result.status === 0;
+}
+
+/** A part that is one test: it passes or it fails. */
+function single(name: string, command: string, args: readonly string[]): void {
+  console.log(`\n== ${name}`);
+  const passed = run(command, args);
+  if (passed) total.passed += 1;
+  else total.failed += 1;
+  console.log(`== ${name} ${passed ? 'passed' : 'FAILED'}`);
+}
+
+function jest(project: string, args: readonly string[]): void {
+  console.log(`\n== ${project} tests`);
+  const file = join(scratch, `${project}.json`);
+  const binary = join(repositoryRoot, 'node_modules/jest/bin/jest.js');
+  const output = ['--json', `--outputFile=${file}`];
+  const passed = run(process.execPath, [binary, '--selectProjects', project, ...args, ...output]);
+  const counts = countsOf(file);
+  if (!passed && counts.failed === 0) counts.failed = 1;
+  total.passed += counts.passed;
+  total.failed += counts.failed;
+  total.skipped += counts.skipped;
+}
+
+/** No file means that the runner itself broke. */
+function countsOf(file: string): Counts {
+  try {
+    const result = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
+    return {
+      passed: result['numPassedTests'] ?? 0,
+      failed: (result['numFailedTests'] ?? 0) + (result['numRuntimeErrorTestSuites'] ?? 0),
+      skipped: (result['numPendingTests'] ?? 0) + (result['numTodoTests'] ?? 0),
+    };
+  } catch {
+    return { passed: 0, failed: 0, skipped: 0 };
+  }
+}
+
+single('check', 'npm', ['run', '--silent', 'check']);
+jest('unit', ['--maxWorkers=2']);
+jest('engines', ['--runInBand']);
+single('smoke', process.execPath, [join(repositoryRoot, 'deploy/dist/commands/smoke.js')]);
+rmSync(scratch, { recursive: true, force: true });
+
+const skipped = total.skipped === 0 ? '' : `, ${total.skipped} skipped`;
+console.log(`\ntests: ${total.passed} passed, ${total.failed} failed${skipped}`);
+process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1);

@@ -1,0 +1,129 @@
+import type { ImportEvent, ImportMarket } from '@pm/schemas';
+import {
+  fedEvent,
+  type RecordedMarket,
+  type RecordedQuote,
+  type RecordedTrade,
+} from './recordings.ts';
+
+/** Categories of the recording, by the tag slugs of the exchange. */
+const tagOf: Readonly<Record<string, string>> = {
+  sports: 'sports',
+  culture: 'culture',
+  politics: 'politics',
+  climate: 'weather',
+  technology: 'tech',
+  macro: 'economics',
+  finance: 'finance',
+  geopolitics: 'geopolitics',
+  crypto: 'crypto',
+};
+
+/** Taker fee rates by category, basis points of the curve (docs/conventions.md 4.7). */
+const feeRates: Readonly<Record<string, number>> = {
+  crypto: 441,
+  finance: 252,
+  politics: 252,
+  tech: 252,
+  geopolitics: 252,
+};
+const otherFeeRate = 315;
+
+const fineTick = '0.001';
+const coarseTick = '0.01';
+
+/** The catalog of the demo: one event per recorded question, and the Fed event. */
+export function demoCatalog(recorded: {
+  markets: readonly RecordedMarket[];
+  quotes: readonly RecordedQuote[];
+  trades: readonly RecordedTrade[];
+}): ImportEvent[] {
+  const fine = slugsWithFineQuotes(recorded.quotes);
+  const events = [...groupByQuestion(recorded.markets).values()].map((markets) =>
+    eventOf(markets, fine),
+  );
+  return [...events, fedEventOf(recorded.trades)];
+}
+
+/** Questions that differ in punctuation only are one event. */
+function groupByQuestion(markets: readonly RecordedMarket[]): Map<string, RecordedMarket[]> {
+  const groups = new Map<string, RecordedMarket[]>();
+  for (const market of markets) {
+    const key = slugText(market.question);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [market]);
+    else group.push(market);
+  }
+  return groups;
+}
+
+function eventOf(markets: readonly RecordedMarket[], fine: ReadonlySet<string>): ImportEvent {
+  const question = markets[0]?.question ?? '';
+  const tag = tagOf[markets[0]?.category ?? ''] ?? 'other';
+  const shared = commonPrefix(markets.map((market) => market.slug));
+  return {
+    slug: `${slugText(question)}-2026`,
+    title: question,
+    category: tag,
+    tags: [tag],
+    startDate: '2026-08-01T00:00:00.000Z',
+    endDate: '2027-12-31T00:00:00.000Z',
+    markets: markets.map((market) => ({
+      slug: market.slug,
+      question: markets.length === 1 ? question : `${question}: ${market.slug.slice(shared)}`,
+      tickSize: fine.has(market.slug) ? fineTick : coarseTick,
+      feeRateBps: feeRates[tag] ?? otherFeeRate,
+    })),
+  };
+}
+
+function fedEventOf(trades: readonly RecordedTrade[]): ImportEvent {
+  const conditions = new Map(trades.map((trade) => [trade.question, trade.conditionId]));
+  const tokens = new Map(
+    trades.map((trade) => [`${trade.question} ${trade.outcome}`, trade.tokenId]),
+  );
+  const tokenIdsOf = (question: string) =>
+    [0, 1].map((at) => tokens.get(`${question} ${at}`) ?? '');
+  const markets: ImportMarket[] = [...conditions].map(([question, conditionId]) => ({
+    slug: slugText(question),
+    question,
+    tickSize: fineTick,
+    feeRateBps: otherFeeRate,
+    negRisk: true,
+    rewardsDailyRate: 50,
+    ...(conditionId === '' ? {} : { conditionId }),
+    ...(tokenIdsOf(question).includes('') ? {} : { tokenIds: tokenIdsOf(question) }),
+  }));
+  return {
+    ...fedEvent,
+    category: 'economics',
+    tags: ['economics', 'fed'],
+    startDate: '2026-02-01T00:00:00.000Z',
+    endDate: '2027-12-31T00:00:00.000Z',
+    markets,
+  };
+}
+
+/** Slug of a Fed market, as the catalog gives it. */
+export function slugText(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+function slugsWithFineQuotes(quotes: readonly RecordedQuote[]): Set<string> {
+  const isFine = (price: string | null) => (price?.split('.')[1]?.length ?? 0) > 2;
+  return new Set(
+    quotes.filter((quote) => isFine(quote.bid) || isFine(quote.ask)).map((q) => q.slug),
+  );
+}
+
+/** Length of what all texts begin with, up to a hyphen. */
+function commonPrefix(texts: readonly string[]): number {
+  const first = texts[0] ?? '';
+  let length = 0;
+  while (length < first.length && texts.every((text) => text[length] === first[length]))
+    length += 1;
+  return first.lastIndexOf('-', length - 1) + 1;
+}

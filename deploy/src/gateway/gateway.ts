@@ -1,0 +1,51 @@
+import replyFrom from '@fastify/reply-from';
+import { type Door, familyMounts, type HttpRoute, routes } from '@pm/schemas';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+
+/** Larger than any body a door takes; the doors have limits of their own. */
+const bodyLimitBytes = 1 << 20;
+
+/** Longer than any bounded wait behind a door. */
+const upstreamTimeoutMs = 30_000;
+
+/** Connections to each door. */
+const connectionsPerDoor = 64;
+
+/**
+ * One base URL in front of both doors, made from the route table: each method and path goes to the door that owns it,
+ * at the root and under the mount of its family. Bytes pass through unread and unchanged, so signatures stay valid.
+ */
+export async function openGateway(doors: Readonly<Record<Door, string>>): Promise<FastifyInstance> {
+  const app = fastify({ bodyLimit: bodyLimitBytes, exposeHeadRoutes: false });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  await app.register(replyFrom, {
+    undici: { connections: connectionsPerDoor, pipelining: 1 },
+    http: { requestOptions: { timeout: upstreamTimeoutMs } },
+  });
+  for (const route of routes) mount(app, route, doors[route.door]);
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
+  return app;
+}
+
+function mount(app: FastifyInstance, route: HttpRoute, doorUrl: string): void {
+  const prefix = familyMounts[route.family];
+  for (const url of [route.path, route.path === '/' ? prefix : prefix + route.path]) {
+    app.route({
+      method: route.method,
+      url,
+      handler: (request, reply) => forward(request, reply, doorUrl),
+    });
+  }
+}
+
+function forward(request: FastifyRequest, reply: FastifyReply, doorUrl: string): FastifyReply {
+  return reply.from(doorUrl + request.raw.url, {
+    onError: (failed) => {
+      failed
+        .code(503)
+        .header('retry-after', '1')
+        .send({ error: 'the service behind this route is not reachable', retry_after_seconds: 1 });
+    },
+  });
+}

@@ -1,0 +1,12 @@
+import { once } from 'node:events';
+import { openGateway } from './gateway.ts';
+
+/** The gateway as a process: `node main.js PORT INGRESS_URL QUERY_API_URL`. */
+const [port = '', ingressUrl = '', queryApiUrl = ''] = process.argv.slice(2);
+const gateway = await openGateway({ ingress: ingressUrl, 'query-api': queryApiUrl });
+await gateway.listen({ host: '127.0.0.1', port: Number(port) });
+
+process.stdin.resume();
+await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), once(process.stdin, 'end')]);
+await gateway.close();
+process.exit(0);

@@ -1,0 +1,270 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { BodyReader, type SpooledRows } from './body.ts';
+import { type EngineError, fromEngine, frontError, statusOf } from './engine-error.ts';
+import { contentTypeOf, requireTextFormat } from './insert-formats.ts';
+import { type Query, runQuery } from './query-runner.ts';
+import { type RequestOptions, readOptions } from './request.ts';
+import type { EngineResult, SessionPool } from './session-pool.ts';
+import { readStatement, type Statement } from './statement.ts';
+
+export interface FrontOptions {
+  readonly pool: SessionPool;
+  /** Folder for rows on their way in; its path may hold nothing the engine takes for a pattern. */
+  readonly rowsDir: string;
+  readonly maxBodyBytes: number;
+  /** Longest statement, rows not counted. */
+  readonly maxStatementBytes: number;
+  /** Largest answer; it is held in memory. */
+  readonly maxResultBytes: number;
+  /** Version of the engine, as its error texts end with it. */
+  readonly version: string;
+  readonly timezone: string;
+}
+
+/** How long an idle connection is kept; clients let go after 2.5 s, before the server may. */
+const KEEP_ALIVE_MS = 10_000;
+
+const compress = promisify(gzip);
+
+/**
+ * The part of ClickHouse's HTTP interface that our services use, over the embedded engine.
+ * https://clickhouse.com/docs/interfaces/http
+ */
+export function createFront(options: FrontOptions): Server {
+  const bodies = new BodyReader(options.rowsDir, options.maxBodyBytes);
+  const server = createServer((request, response) => {
+    route(request, response, { ...options, bodies }).catch((error: unknown) => {
+      console.error('a response could not be sent', error);
+      response.destroy();
+    });
+  });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  return server;
+}
+
+interface FrontContext extends FrontOptions {
+  readonly bodies: BodyReader;
+}
+
+async function route(
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: FrontContext,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const isCheck = url.pathname === '/ping' || url.pathname === '/replicas_status';
+  if (
+    isCheck ||
+    (url.pathname === '/' && request.method === 'GET' && !url.searchParams.has('query'))
+  ) {
+    response.end('Ok.\n');
+    return;
+  }
+  if (url.pathname !== '/') {
+    response.writeHead(404, { 'Content-Type': 'text/plain; charset=UTF-8' });
+    response.end(`There is no handle ${url.pathname}\n\nUse / or /ping for health checks.\n`);
+    return;
+  }
+  await answerQuery(request, response, { context, url });
+}
+
+async function answerQuery(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { context, url }: { context: FrontContext; url: URL },
+): Promise<void> {
+  let options: RequestOptions | undefined;
+  try {
+    options = readOptions(request, url);
+    const answer = await execute(request, options, context);
+    await send(response, options, { ...answer, timezone: context.timezone });
+  } catch (error) {
+    if (response.headersSent) throw error;
+    await sendError(response, options, { error: fromEngine(error), context, request });
+  }
+}
+
+interface Answer {
+  readonly result: EngineResult;
+  readonly format: string;
+  readonly isInsert: boolean;
+}
+
+/** A request in full: its statement checked, its rows put aside, run. */
+async function execute(
+  request: IncomingMessage,
+  options: RequestOptions,
+  context: FrontContext,
+): Promise<Answer> {
+  const inAddress = readStatement(Buffer.from(options.query, 'utf8').toString('latin1'));
+  if (inAddress.insert !== undefined) {
+    const text = Buffer.from(options.query, 'utf8');
+    return insertRows(text, inAddress, { options, context, body: request });
+  }
+  const body = await context.bodies.readAll(request);
+  const text = Buffer.concat([Buffer.from(options.query, 'utf8'), body]);
+  const statement = readStatement(text.toString('latin1', 0, context.maxStatementBytes));
+  if (statement.insert !== undefined) {
+    return insertRows(text, statement, { options, context, body: undefined });
+  }
+  requireOneStatement(statement, text, context);
+  const format = statement.outputFormat ?? options.format;
+  const query = queryOf(options, text.toString('utf8'), statement.changesSession);
+  const result = await context.pool.use(options.role, (lease) => runQuery(lease, query));
+  if (result.bytes.byteLength > context.maxResultBytes) {
+    throw frontError(
+      'TOO_MANY_ROWS_OR_BYTES',
+      `Limit for result exceeded, max bytes: ${context.maxResultBytes}.`,
+    );
+  }
+  return { result, format, isInsert: statement.verb === 'INSERT' };
+}
+
+function requireOneStatement(statement: Statement, text: Buffer, context: FrontContext): void {
+  if (text.length > context.maxStatementBytes) {
+    throw frontError(
+      'SYNTAX_ERROR',
+      `Max query size exceeded: ${context.maxStatementBytes} bytes.`,
+    );
+  }
+  if (statement.verb === '') throw frontError('SYNTAX_ERROR', 'Syntax error: Empty query.');
+  if (statement.hasSecondStatement) {
+    throw frontError('SYNTAX_ERROR', 'Syntax error (Multi-statements are not allowed).');
+  }
+  if (statement.usesClientFile) {
+    throw frontError(
+      'INTO_OUTFILE_NOT_ALLOWED',
+      'INTO OUTFILE and FROM INFILE are not allowed over HTTP.',
+    );
+  }
+}
+
+interface InsertContext {
+  readonly options: RequestOptions;
+  readonly context: FrontContext;
+  /** Rows that follow in the body; undefined when all are in `text`. */
+  readonly body: IncomingMessage | undefined;
+}
+
+async function insertRows(
+  text: Buffer,
+  statement: Statement,
+  { options, context, body }: InsertContext,
+): Promise<Answer> {
+  const { insert } = statement;
+  if (insert === undefined || statement.usesClientFile) {
+    throw frontError('UNKNOWN_TYPE_OF_QUERY', 'Query has infile and was sent directly to server.');
+  }
+  requireTextFormat(insert.format);
+  const rows = await context.bodies.spool(text.subarray(insert.dataStart), body);
+  try {
+    if (rows.byteCount === 0) return { result: NOTHING, format: options.format, isInsert: true };
+    const part = (from: number, to: number): string => text.toString('utf8', from, to);
+    const target = part(0, insert.targetEnd);
+    const settings = part(insert.targetEnd, insert.settingsEnd);
+    const sql = `${target} ${sourceOf(rows)} ${settings} FORMAT ${insert.format}`;
+    const query = queryOf(options, sql, false);
+    const result = await context.pool.use(options.role, (lease) => runQuery(lease, query));
+    return { result, format: options.format, isInsert: true };
+  } finally {
+    await rows.remove();
+  }
+}
+
+const NOTHING: EngineResult = {
+  bytes: new Uint8Array(0),
+  rowsRead: 0,
+  bytesRead: 0,
+  elapsedSeconds: 0,
+};
+
+function sourceOf(rows: SpooledRows): string {
+  return `FROM INFILE '${rows.file.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}' COMPRESSION 'none'`;
+}
+
+function queryOf(options: RequestOptions, sql: string, changesSession: boolean): Query {
+  const { format, database, settings, parameters } = options;
+  return { sql, format, database, settings, parameters, changesSession };
+}
+
+async function send(
+  response: ServerResponse,
+  options: RequestOptions,
+  answer: Answer & { readonly timezone: string },
+): Promise<void> {
+  const headers: OutgoingHttpHeaders = {
+    'Content-Type': contentTypeOf(answer.format),
+    'X-ClickHouse-Format': answer.format,
+    'X-ClickHouse-Query-Id': options.queryId,
+    'X-ClickHouse-Server-Display-Name': 'pm-local',
+    'X-ClickHouse-Timezone': answer.timezone,
+    'X-ClickHouse-Summary': summaryOf(answer),
+  };
+  const { bytes } = answer.result;
+  if (!options.wantsGzip || bytes.byteLength === 0) {
+    response.writeHead(200, { ...headers, 'Content-Length': bytes.byteLength });
+    response.end(bytes);
+    return;
+  }
+  const packed = await compress(bytes, { level: 3 });
+  response.writeHead(200, {
+    ...headers,
+    'Content-Encoding': 'gzip',
+    'Content-Length': packed.length,
+  });
+  response.end(packed);
+}
+
+/** Numbers as text, as ClickHouse sends them. */
+function summaryOf({ result, isInsert }: Answer): string {
+  return JSON.stringify({
+    read_rows: String(result.rowsRead),
+    read_bytes: String(result.bytesRead),
+    written_rows: String(isInsert ? result.rowsRead : 0),
+    written_bytes: String(isInsert ? result.bytesRead : 0),
+    total_rows_to_read: '0',
+    result_rows: String(isInsert ? result.rowsRead : 0),
+    result_bytes: String(isInsert ? result.bytesRead : result.bytes.byteLength),
+    elapsed_ns: String(Math.round(result.elapsedSeconds * 1e9)),
+  });
+}
+
+interface FailureContext {
+  readonly error: EngineError;
+  readonly context: FrontContext;
+  readonly request: IncomingMessage;
+}
+
+async function sendError(
+  response: ServerResponse,
+  options: RequestOptions | undefined,
+  { error, context, request }: FailureContext,
+): Promise<void> {
+  const text = Buffer.from(
+    `${error.message} (version ${context.version} (official build))\n`,
+    'utf8',
+  );
+  const headers: OutgoingHttpHeaders = {
+    'Content-Type': 'text/plain; charset=UTF-8',
+    'X-ClickHouse-Exception-Code': String(error.code),
+    'X-ClickHouse-Server-Display-Name': 'pm-local',
+    ...(options === undefined ? {} : { 'X-ClickHouse-Query-Id': options.queryId }),
+    // The rest of a refused body is not read, so the connection cannot be used again.
+    ...(request.complete ? {} : { Connection: 'close' }),
+  };
+  const packed = options?.wantsGzip === true ? await compress(text) : undefined;
+  response.writeHead(statusOf(error.code), {
+    ...headers,
+    ...(packed === undefined ? {} : { 'Content-Encoding': 'gzip' }),
+    'Content-Length': (packed ?? text).length,
+  });
+  response.end(packed ?? text);
+}

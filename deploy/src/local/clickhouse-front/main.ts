@@ -1,0 +1,108 @@
+/**
+ * The local ClickHouse: an HTTP interface over the engine embedded in this process. Ends cleanly on
+ * SIGTERM, on SIGINT and, with --watch-stdin, when its standard input ends, which is how it learns
+ * that its supervisor is gone.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Session } from 'chdb';
+import { createFront } from './http-front.ts';
+import { quoteName, SessionPool } from './session-pool.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+const LIMITS = {
+  /** Enough for two cores; more only adds memory (measured). */
+  sessions: 4,
+  maxWaiting: 256,
+  maxWaitMs: 30_000,
+  maxBodyBytes: 256 * MEBIBYTE,
+  maxStatementBytes: 4 * MEBIBYTE,
+  maxResultBytes: 256 * MEBIBYTE,
+} as const;
+
+/** Longest wait for running queries at the end. */
+const STOP_TIMEOUT_MS = 8000;
+
+interface Arguments {
+  readonly port: number;
+  readonly dataDir: string;
+  readonly database: string;
+  readonly watchStdin: boolean;
+}
+
+function readArguments(): Arguments {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string' },
+      'data-dir': { type: 'string' },
+      database: { type: 'string', default: 'pm' },
+      'watch-stdin': { type: 'boolean', default: false },
+    },
+  });
+  const port = Number(values.port);
+  const dataDir = values['data-dir'];
+  if (!Number.isInteger(port) || dataDir === undefined) {
+    throw new Error(
+      'usage: main.js --port <port> --data-dir <folder> [--database <name>] [--watch-stdin]',
+    );
+  }
+  if (/[*?{}]/.test(resolve(dataDir))) {
+    throw new Error(
+      `the engine would take ${dataDir} for a pattern: choose a folder without * ? { }`,
+    );
+  }
+  const { database, 'watch-stdin': watchStdin } = values;
+  return { port, dataDir: resolve(dataDir), database, watchStdin };
+}
+
+/**
+ * A session for the whole life of the process keeps the engine loaded; it also creates the
+ * database.
+ */
+async function openEngine(
+  dataDir: string,
+  database: string,
+): Promise<{ keeper: Session; facts: string[] }> {
+  await mkdir(dataDir, { recursive: true });
+  const keeper = new Session(dataDir);
+  // The database the engine starts with is of kind Overlay, which knows less than a server's.
+  await keeper.queryAsync(`CREATE DATABASE IF NOT EXISTS ${quoteName(database)} ENGINE = Atomic`);
+  const answer = await keeper.queryAsync('SELECT version(), timezone()', {
+    format: 'TabSeparated',
+  });
+  return { keeper, facts: answer.text().trim().split('\t') };
+}
+
+async function start(): Promise<void> {
+  const { port, dataDir, database, watchStdin } = readArguments();
+  const rowsDir = `${dataDir}-rows`;
+  await rm(rowsDir, { recursive: true, force: true });
+  await mkdir(rowsDir, { recursive: true });
+  const { keeper, facts } = await openEngine(dataDir, database);
+  const [version = 'unknown', timezone = 'UTC'] = facts;
+  const pool = new SessionPool({ ...LIMITS, dataDir, database });
+  const server = createFront({ ...LIMITS, pool, rowsDir, version, timezone });
+  server.listen(port, '127.0.0.1', () => {
+    console.log(`ClickHouse ${version} answers on http://127.0.0.1:${port}, data in ${dataDir}`);
+  });
+  let stopping = false;
+  const stop = (reason: string): void => {
+    if (stopping) return;
+    stopping = true;
+    console.log(`stopping: ${reason}`);
+    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
+    server.close();
+    server.closeIdleConnections();
+    void pool.close().then(() => {
+      keeper.close();
+      process.exit(0);
+    });
+  };
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('SIGINT', () => stop('SIGINT'));
+  if (watchStdin) process.stdin.on('end', () => stop('the supervisor is gone')).resume();
+}
+
+await start();

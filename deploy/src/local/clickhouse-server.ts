@@ -1,0 +1,47 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ManagedProcess, MEBIBYTE, processEnvironment } from './managed-process.ts';
+import { builtEntry } from './paths.ts';
+import { LOOPBACK } from './ports.ts';
+import { requireOk } from './probes.ts';
+
+export interface ClickHouseOptions {
+  readonly dataDir: string;
+  readonly logDir: string;
+  readonly port: number;
+}
+
+/** Four sessions, the session that keeps the engine, and files and packing beside them. */
+const THREADS = 12;
+
+/** The embedded engine behind its HTTP front; see clickhouse-front/. The database is `pm`. */
+export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
+  const folder = join(options.dataDir, 'clickhouse');
+  return {
+    name: 'clickhouse',
+    command: process.execPath,
+    args: [
+      builtEntry('local/clickhouse-front/main.js'),
+      '--watch-stdin',
+      '--port',
+      String(options.port),
+      '--data-dir',
+      folder,
+    ],
+    env: processEnvironment({ UV_THREADPOOL_SIZE: String(THREADS) }),
+    cwd: options.dataDir,
+    logFile: join(options.logDir, 'clickhouse.log'),
+    dependsOn: [],
+    ports: [options.port],
+    restart: false,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 15_000,
+    readyTimeoutMs: 60_000,
+    memoryHintBytes: 400 * MEBIBYTE,
+    watchesStdin: true,
+    prepare: async () => {
+      await mkdir(folder, { recursive: true });
+    },
+    ready: () => requireOk(`http://${LOOPBACK}:${options.port}/ping`),
+  };
+}

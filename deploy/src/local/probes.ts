@@ -1,0 +1,34 @@
+import { connect } from 'node:net';
+import { LOOPBACK } from './ports.ts';
+
+/** Longest wait for one probe; the supervisor asks again. */
+const PROBE_TIMEOUT_MS = 2000;
+
+/**
+ * Sends bytes to a port of this machine and gives back the first bytes of the answer. Rejects when
+ * there is none.
+ */
+export function askPort(port: number, question: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: LOOPBACK, timeout: PROBE_TIMEOUT_MS });
+    const fail = (reason: string): void => {
+      socket.destroy();
+      reject(new Error(reason));
+    };
+    socket.once('connect', () => socket.write(question));
+    socket.once('data', (answer) => {
+      socket.destroy();
+      resolve(answer);
+    });
+    socket.once('timeout', () => fail(`no answer on port ${port}`));
+    socket.once('error', (error) => fail(error.message));
+    socket.once('close', () => fail(`port ${port} closed without an answer`));
+  });
+}
+
+/** Rejects unless a GET answers 200. */
+export async function requireOk(url: string): Promise<void> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+  await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`${url} answers ${response.status}`);
+}

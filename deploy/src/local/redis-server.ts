@@ -1,0 +1,102 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCommand } from './command.ts';
+import type { EngineJars } from './engine-jars.ts';
+import { type ManagedProcess, MEBIBYTE, processEnvironment } from './managed-process.ts';
+import { LOOPBACK } from './ports.ts';
+import { askPort } from './probes.ts';
+import { StackError } from './stack-error.ts';
+
+export interface RedisOptions {
+  /** See `findRedis`. */
+  readonly command: string;
+  readonly dataDir: string;
+  readonly logDir: string;
+  readonly port: number;
+}
+
+const REQUIRED = [6, 2] as const;
+const CHECK_TIMEOUT_MS = 10_000;
+
+/** The version out of what `redis-server --version` says. */
+export function parseRedisVersion(
+  output: string,
+): readonly [major: number, minor: number] | undefined {
+  const match = /v=(\d+)\.(\d+)/.exec(output);
+  return match === null ? undefined : [Number(match[1]), Number(match[2])];
+}
+
+/**
+ * The redis-server to run: the one on PATH if it is new enough, else the static one that came with
+ * the engines.
+ *
+ * @param choice value of PM_REDIS: `bundled` leaves PATH alone.
+ * @throws StackError TOOL_MISSING when there is none, BAD_DESCRIPTION for an unknown choice.
+ */
+export async function findRedis(jars: EngineJars, choice: string | undefined): Promise<string> {
+  if (choice !== undefined && choice !== '' && choice !== 'bundled' && choice !== 'auto') {
+    throw new StackError(
+      'BAD_DESCRIPTION',
+      `PM_REDIS=${choice} is unknown; it may be auto or bundled`,
+    );
+  }
+  if (choice !== 'bundled' && (await isOnPath())) return 'redis-server';
+  if (jars.bundledRedis !== undefined) return jars.bundledRedis;
+  throw new StackError(
+    'TOOL_MISSING',
+    `missing: redis-server ${REQUIRED.join('.')} or newer, and none is bundled for ${process.platform}/${process.arch}. ` +
+      'On Debian or Ubuntu: sudo apt-get install -y redis-server; on macOS: brew install redis',
+  );
+}
+
+async function isOnPath(): Promise<boolean> {
+  const { output } = await runCommand('redis-server', ['--version'], {
+    timeoutMs: CHECK_TIMEOUT_MS,
+  });
+  const version = parseRedisVersion(output);
+  if (version === undefined) return false;
+  const [major, minor] = version;
+  return major > REQUIRED[0] || (major === REQUIRED[0] && minor >= REQUIRED[1]);
+}
+
+/**
+ * Redis with its log of writes on disk, written each second; never evicts, as books are rebuilt but
+ * keys are not.
+ */
+export function redisServer(options: RedisOptions): ManagedProcess {
+  const folder = join(options.dataDir, 'redis');
+  const settings: readonly (readonly [name: string, value: string])[] = [
+    ['bind', LOOPBACK],
+    ['protected-mode', 'yes'],
+    ['daemonize', 'no'],
+    ['appendonly', 'yes'],
+    ['appendfsync', 'everysec'],
+    ['save', ''],
+    ['maxmemory-policy', 'noeviction'],
+    ['dir', folder],
+    ['port', String(options.port)],
+  ];
+  return {
+    name: 'redis',
+    command: options.command,
+    args: settings.flatMap(([name, value]) => [`--${name}`, value]),
+    env: processEnvironment(),
+    cwd: folder,
+    logFile: join(options.logDir, 'redis.log'),
+    dependsOn: [],
+    ports: [options.port],
+    restart: false,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 10_000,
+    readyTimeoutMs: 30_000,
+    memoryHintBytes: 20 * MEBIBYTE,
+    watchesStdin: false,
+    prepare: async () => {
+      await mkdir(folder, { recursive: true });
+    },
+    ready: async () => {
+      const answer = (await askPort(options.port, Buffer.from('PING\r\n'))).toString('latin1');
+      if (!answer.startsWith('+PONG')) throw new Error(answer.trim());
+    },
+  };
+}

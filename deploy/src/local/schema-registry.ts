@@ -1,0 +1,55 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EngineJars } from './engine-jars.ts';
+import { type ManagedProcess, MEBIBYTE, processEnvironment } from './managed-process.ts';
+import { LOOPBACK } from './ports.ts';
+import { requireOk } from './probes.ts';
+
+export interface RegistryOptions {
+  readonly jars: EngineJars;
+  readonly dataDir: string;
+  readonly logDir: string;
+  readonly port: number;
+  readonly kafkaPort: number;
+}
+
+/** Where the registry speaks the Confluent API. */
+export function registryUrl(port: number): string {
+  return `http://${LOOPBACK}:${port}/apis/ccompat/v7`;
+}
+
+/** Apicurio Registry. Its schemas live in Kafka, so it has no data of its own. */
+export function schemaRegistry(options: RegistryOptions): ManagedProcess {
+  const folder = join(options.dataDir, 'registry');
+  return {
+    name: 'registry',
+    command: options.jars.java,
+    args: [
+      '-Xmx256m',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      `-Dquarkus.http.host=${LOOPBACK}`,
+      `-Dquarkus.http.port=${options.port}`,
+      '-Dquarkus.banner.enabled=false',
+      '-Dapicurio.storage.kind=kafkasql',
+      `-Dapicurio.kafkasql.bootstrap.servers=${LOOPBACK}:${options.kafkaPort}`,
+      '-jar',
+      options.jars.registryJar,
+    ],
+    env: processEnvironment(),
+    cwd: folder,
+    logFile: join(options.logDir, 'registry.log'),
+    dependsOn: ['kafka'],
+    ports: [options.port],
+    restart: false,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 10_000,
+    readyTimeoutMs: 120_000,
+    memoryHintBytes: 260 * MEBIBYTE,
+    watchesStdin: false,
+    prepare: async () => {
+      await mkdir(folder, { recursive: true });
+    },
+    ready: () => requireOk(`${registryUrl(options.port)}/subjects`),
+  };
+}

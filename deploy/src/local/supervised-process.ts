@@ -1,0 +1,216 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ManagedProcess, MEBIBYTE } from './managed-process.ts';
+import { requireFreePort } from './ports.ts';
+import type { ProcessLedger } from './process-ledger.ts';
+import { isAlive, sendSignal, startMarkOf, usageOf } from './process-table.ts';
+import { messageOf, StackError } from './stack-error.ts';
+
+/**
+ *   stopped -> starting -> ready -> stopping -> stopped
+ *                 |          |
+ *                 +----------+--> died -> (supervisor: back-off, then starting; or failed)
+ */
+export type ProcessState = 'stopped' | 'starting' | 'ready' | 'stopping' | 'died' | 'failed';
+
+export interface ProcessStatus {
+  readonly name: string;
+  /** Undefined while it does not run. */
+  readonly pid: number | undefined;
+  readonly state: ProcessState;
+  readonly restarts: number;
+  readonly rssBytes: number;
+  readonly cpuSeconds: number;
+}
+
+/** A log is put aside at the start of its process once it has grown to this. */
+const MAX_LOG_BYTES = 8 * MEBIBYTE;
+const READY_POLL_MS = 60;
+const TAIL_LINES = 12;
+
+/**
+ * One process as it runs: starts, probes and stops it, and reports a death it was not asked for.
+ */
+export class SupervisedProcess {
+  readonly description: ManagedProcess;
+  readonly #ledger: ProcessLedger;
+  readonly #onDeath: (process: SupervisedProcess, reason: string) => void;
+  #child: ChildProcess | undefined;
+  #ended: Promise<string> = Promise.resolve('not started');
+  state: ProcessState = 'stopped';
+  restarts = 0;
+  /** Since when it has been ready; for the back-off. */
+  readySinceMs = 0;
+
+  constructor(
+    description: ManagedProcess,
+    ledger: ProcessLedger,
+    onDeath: (process: SupervisedProcess, reason: string) => void,
+  ) {
+    this.description = description;
+    this.#ledger = ledger;
+    this.#onDeath = onDeath;
+  }
+
+  get name(): string {
+    return this.description.name;
+  }
+
+  /**
+   * Prepares and starts it, and waits until it is ready.
+   *
+   * @throws StackError PORT_IN_USE, or START_FAILED with the end of its log.
+   */
+  async start(): Promise<void> {
+    this.state = 'starting';
+    try {
+      for (const port of this.description.ports) await requireFreePort(port, this.name);
+      await this.description.prepare();
+      this.#requireStarting();
+      this.#spawn();
+      await this.#waitUntilReady();
+    } catch (error) {
+      await this.stop();
+      this.state = 'failed';
+      throw error;
+    }
+  }
+
+  /** Signal, wait, kill the group. Also for a process that is starting or suspended. */
+  async stop(): Promise<void> {
+    const pid = this.#child?.pid;
+    if (pid === undefined) {
+      this.state = 'stopped';
+      return;
+    }
+    this.state = 'stopping';
+    sendSignal(pid, this.description.stopSignal);
+    // A suspended process must run to receive it.
+    sendSignal(pid, 'SIGCONT');
+    const timer = setTimeout(() => sendSignal(-pid, 'SIGKILL'), this.description.stopTimeoutMs);
+    await this.#ended;
+    clearTimeout(timer);
+    this.state = 'stopped';
+  }
+
+  /** Sends a signal to it and its group. @returns whether it was running. */
+  signal(signal: NodeJS.Signals): boolean {
+    const pid = this.#child?.pid;
+    return pid !== undefined && sendSignal(-pid, signal);
+  }
+
+  status(): ProcessStatus {
+    const pid = this.#child?.pid;
+    const usage = pid === undefined ? { rssBytes: 0, cpuSeconds: 0 } : usageOf(pid);
+    return { name: this.name, pid, state: this.state, restarts: this.restarts, ...usage };
+  }
+
+  /** A stop may come while it is being prepared; it must not start after that. */
+  #requireStarting(): void {
+    if (this.state !== 'starting') throw this.#failed('was stopped while it started');
+  }
+
+  #spawn(): void {
+    const { command, args, cwd, env, logFile, watchesStdin } = this.description;
+    const log = openLog(logFile);
+    try {
+      // Detached: a group of its own, which a terminal's Ctrl-C does not reach and which can be
+      // killed as a whole.
+      const child = spawn(command, [...args], {
+        cwd,
+        env: { ...env },
+        detached: true,
+        stdio: [watchesStdin ? 'pipe' : 'ignore', log, log],
+      });
+      this.#child = child;
+      child.stdin?.on('error', () => undefined);
+      this.#ended = new Promise((resolve) => {
+        child.once('error', (error) => resolve(this.#onEnd(child, messageOf(error))));
+        child.once('exit', (code, signal) => {
+          resolve(this.#onEnd(child, signal === null ? `exit code ${code}` : `signal ${signal}`));
+        });
+      });
+      this.#record(child);
+    } finally {
+      closeSync(log);
+    }
+  }
+
+  #record({ pid }: ChildProcess): void {
+    const startMark = pid === undefined ? undefined : startMarkOf(pid);
+    if (pid === undefined || startMark === undefined) return;
+    // The last argument names the process best: a jar, a configuration file, a port.
+    const command = this.description.args.at(-1) ?? this.description.command;
+    this.#ledger.add({ name: this.name, pid, startMark, command, supervisorPid: process.pid });
+  }
+
+  #onEnd(child: ChildProcess, reason: string): string {
+    this.#child = undefined;
+    if (child.pid !== undefined) {
+      // What it started itself goes with it.
+      if (isAlive(-child.pid)) sendSignal(-child.pid, 'SIGKILL');
+      this.#ledger.remove(child.pid);
+    }
+    if (this.state === 'ready') {
+      this.state = 'died';
+      this.#onDeath(this, reason);
+    }
+    return reason;
+  }
+
+  async #waitUntilReady(): Promise<void> {
+    const { readyTimeoutMs } = this.description;
+    const deadline = Date.now() + readyTimeoutMs;
+    let lastReason = '';
+    while (this.#child !== undefined && this.state === 'starting') {
+      try {
+        await this.description.ready();
+        if (this.#child === undefined) break;
+        this.state = 'ready';
+        this.readySinceMs = Date.now();
+        return;
+      } catch (error) {
+        lastReason = messageOf(error);
+      }
+      if (Date.now() > deadline) {
+        throw this.#failed(`was not ready within ${readyTimeoutMs / 1000} s (${lastReason})`);
+      }
+      await sleep(READY_POLL_MS);
+    }
+    this.#requireStarting();
+    throw this.#failed(`ended while it started (${await this.#ended})`);
+  }
+
+  #failed(what: string): StackError {
+    const { logFile } = this.description;
+    return new StackError(
+      'START_FAILED',
+      `${this.name} ${what}. The end of ${logFile}:\n${tailOf(logFile)}`,
+    );
+  }
+}
+
+/** The last lines of a log, indented. */
+export function tailOf(logFile: string): string {
+  if (!existsSync(logFile)) return '  (no log)';
+  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-TAIL_LINES);
+  return lines.map((line) => `  ${line}`).join('\n');
+}
+
+function openLog(logFile: string): number {
+  mkdirSync(dirname(logFile), { recursive: true });
+  if (existsSync(logFile) && statSync(logFile).size > MAX_LOG_BYTES) {
+    renameSync(logFile, `${logFile}.1`);
+  }
+  return openSync(logFile, 'a');
+}

@@ -1,0 +1,260 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MIN_FREE_BYTES, requireDiskSpace } from './host-checks.ts';
+import { type ManagedProcess, type Progress, processEnvironment } from './managed-process.ts';
+import { builtEntry } from './paths.ts';
+import { endOrphans, ProcessLedger } from './process-ledger.ts';
+import { lockDataFolder, type RunLock } from './run-lock.ts';
+import { messageOf, StackError } from './stack-error.ts';
+import { type ProcessStatus, SupervisedProcess, tailOf } from './supervised-process.ts';
+
+export interface SupervisorOptions {
+  /** Locked while the supervisor runs; holds the ledger of its processes. */
+  readonly dataDir: string;
+  readonly progress: Progress;
+  /**
+   * Called once, after everything has been stopped, when a process that may not die has died or one
+   * could not be restarted. Without it the message goes to standard error and this process ends
+   * with code 1.
+   */
+  readonly onFatal?: (failure: StackError) => void;
+  readonly minFreeBytes?: number;
+}
+
+/** Back-off between restarts: doubles from the first to the last delay. */
+const FIRST_DELAY_MS = 250;
+const LAST_DELAY_MS = 8000;
+/** Deaths in a row, each before a minute of good life, after which a process is given up. */
+const MAX_DEATHS_IN_A_ROW = 8;
+const GOOD_LIFE_MS = 60_000;
+
+/**
+ * Starts processes, watches them and stops them; nothing it started outlives it. Processes start
+ * once what they depend on is ready, side by side where they can, and stop once all that depends on
+ * them has stopped.
+ */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #lock: RunLock;
+  readonly #ledger: ProcessLedger;
+  readonly #watchdog: ChildProcess;
+  readonly #processes = new Map<string, SupervisedProcess>();
+  readonly #deathsInARow = new Map<string, number>();
+  readonly #abort = new AbortController();
+  #stopped: Promise<void> | undefined;
+
+  private constructor(options: SupervisorOptions, lock: RunLock, ledger: ProcessLedger) {
+    this.#options = options;
+    this.#lock = lock;
+    this.#ledger = ledger;
+    this.#watchdog = startWatchdog(ledger.file, options.dataDir);
+  }
+
+  /**
+   * Takes the data folder and ends what an earlier supervisor of this folder left running.
+   *
+   * @throws StackError DATA_FOLDER_LOCKED or DISK_NEARLY_FULL
+   */
+  static async open(options: SupervisorOptions): Promise<Supervisor> {
+    await requireDiskSpace(options.dataDir, options.minFreeBytes ?? MIN_FREE_BYTES);
+    const lock = await lockDataFolder(options.dataDir);
+    try {
+      const ledger = new ProcessLedger(join(options.dataDir, 'stack.processes.json'));
+      const ended = await endOrphans(ledger.file);
+      if (ended.length > 0) options.progress(`ended what an earlier run left: ${ended.join(', ')}`);
+      return new Supervisor(options, lock, ledger);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Starts more processes and waits until all are ready. When one fails, those already started go
+   * on: the caller stops.
+   *
+   * @throws StackError of the first that failed; BAD_DESCRIPTION for an unknown or circular
+   * dependency.
+   */
+  async start(descriptions: readonly ManagedProcess[]): Promise<void> {
+    this.#requireOrder(descriptions);
+    const added = descriptions.map((description) => this.#add(description));
+    const started = new Map<string, Promise<void>>();
+    for (const process of added) {
+      const needs = process.description.dependsOn.map((name) => started.get(name));
+      const start = Promise.all(needs).then(() => this.#startOne(process));
+      // Looked at below; a failure must not count as unhandled before that.
+      start.catch(() => undefined);
+      started.set(process.name, start);
+    }
+    await Promise.all(started.values());
+  }
+
+  status(): ProcessStatus[] {
+    return [...this.#processes.values()].map((process) => process.status());
+  }
+
+  /**
+   * Sends a signal to a process and its group, for fault injection. @returns whether it was
+   * running.
+   */
+  kill(name: string, signal: NodeJS.Signals): boolean {
+    return this.#find(name).signal(signal);
+  }
+
+  /** Stops a process in good order and starts it again, also one whose death would be fatal. */
+  async restart(name: string): Promise<void> {
+    const process = this.#find(name);
+    await process.stop();
+    await this.#startOne(process);
+    process.restarts += 1;
+  }
+
+  /** Stops everything, dependents first. A second call waits for the first. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopAll();
+    return this.#stopped;
+  }
+
+  #add(description: ManagedProcess): SupervisedProcess {
+    const process = new SupervisedProcess(description, this.#ledger, (dead, reason) =>
+      this.#onDeath(dead, reason),
+    );
+    this.#processes.set(description.name, process);
+    return process;
+  }
+
+  async #startOne(process: SupervisedProcess): Promise<void> {
+    if (this.#stopped !== undefined) throw new StackError('START_FAILED', 'the stack is stopping');
+    const beginMs = Date.now();
+    this.#options.progress(`${process.name}: starting`);
+    await process.start();
+    const seconds = ((Date.now() - beginMs) / 1000).toFixed(1);
+    this.#options.progress(`${process.name}: ready after ${seconds} s`);
+  }
+
+  /**
+   * Descriptions come in an order in which each follows what it depends on, so there are no
+   * circles.
+   */
+  #requireOrder(descriptions: readonly ManagedProcess[]): void {
+    const known = new Set(this.#processes.keys());
+    for (const { name, dependsOn } of descriptions) {
+      const missing = dependsOn.find((needed) => !known.has(needed));
+      if (missing !== undefined || known.has(name)) {
+        const why = missing === undefined ? 'is there twice' : `must come after ${missing}`;
+        throw new StackError('BAD_DESCRIPTION', `process ${name} ${why}`);
+      }
+      known.add(name);
+    }
+  }
+
+  #find(name: string): SupervisedProcess {
+    const process = this.#processes.get(name);
+    if (process !== undefined) return process;
+    const names = [...this.#processes.keys()].join(', ');
+    throw new StackError('BAD_DESCRIPTION', `no process is named ${name}; there are: ${names}`);
+  }
+
+  async #stopAll(): Promise<void> {
+    this.#abort.abort();
+    const stops = new Map<string, Promise<void>>();
+    const all = [...this.#processes.values()];
+    // Later ones depend on earlier ones only, so their stops are known when an earlier one asks.
+    for (const process of all.reverse()) {
+      const dependents = [...this.#processes.values()].filter((other) =>
+        other.description.dependsOn.includes(process.name),
+      );
+      const before = Promise.all(dependents.map((other) => stops.get(other.name)));
+      stops.set(
+        process.name,
+        before.then(() => process.stop()),
+      );
+    }
+    await Promise.all(stops.values());
+    this.#watchdog.stdin?.end('done');
+    this.#lock.release();
+  }
+
+  #onDeath(process: SupervisedProcess, reason: string): void {
+    if (this.#stopped !== undefined) return;
+    this.#options.progress(`${process.name}: died (${reason})`);
+    if (Date.now() - process.readySinceMs > GOOD_LIFE_MS) this.#deathsInARow.delete(process.name);
+    if (process.description.restart) void this.#revive(process, reason);
+    else void this.#fail(process, `died (${reason}), and the stack cannot go on without it`);
+  }
+
+  async #revive(process: SupervisedProcess, reason: string): Promise<void> {
+    const { name } = process;
+    const deaths = (this.#deathsInARow.get(name) ?? 0) + 1;
+    this.#deathsInARow.set(name, deaths);
+    if (deaths > MAX_DEATHS_IN_A_ROW) {
+      await this.#fail(process, `died ${deaths} times in a row (last: ${reason})`);
+      return;
+    }
+    process.restarts += 1;
+    try {
+      const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (deaths - 1), LAST_DELAY_MS);
+      await sleep(delayMs, undefined, { signal: this.#abort.signal });
+      // Somebody asked for a restart meanwhile.
+      if (process.state !== 'died' && process.state !== 'failed') return;
+      await this.#startOne(process);
+    } catch (error) {
+      if (this.#stopped === undefined) await this.#revive(process, messageOf(error));
+    }
+  }
+
+  async #fail(process: SupervisedProcess, what: string): Promise<void> {
+    const { logFile } = process.description;
+    process.state = 'failed';
+    const message = `${process.name} ${what}. The end of ${logFile}:\n${tailOf(logFile)}`;
+    const failure = new StackError('PROCESS_DIED', message);
+    this.#options.progress(`${process.name}: given up, stopping everything`);
+    await this.stop();
+    process.state = 'failed';
+    if (this.#options.onFatal === undefined) endWith(failure);
+    else this.#options.onFatal(failure);
+  }
+}
+
+/** Opens a supervisor and starts the processes; on failure stops what has started. */
+export async function startProcesses(
+  options: SupervisorOptions,
+  descriptions: readonly ManagedProcess[],
+): Promise<Supervisor> {
+  const supervisor = await Supervisor.open(options);
+  try {
+    await supervisor.start(descriptions);
+    return supervisor;
+  } catch (error) {
+    await supervisor.stop();
+    throw error;
+  }
+}
+
+function endWith(failure: StackError): void {
+  console.error(failure.message);
+  process.exit(1);
+}
+
+/**
+ * The watchdog is in a group of its own, so that whatever kills our group leaves it to do its duty.
+ */
+function startWatchdog(ledgerFile: string, dataDir: string): ChildProcess {
+  mkdirSync(dataDir, { recursive: true });
+  const entry = builtEntry('local/watchdog.js');
+  const args = ['--max-old-space-size=32', entry, ledgerFile, String(process.pid)];
+  const watchdog = spawn(process.execPath, args, {
+    cwd: dataDir,
+    env: processEnvironment(),
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watchdog.on('error', () => undefined);
+  watchdog.stdin.on('error', () => undefined);
+  // It must not keep us alive.
+  watchdog.unref();
+  return watchdog;
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LOOPBACK } from '../local/ports.ts';
+import type { RunningStack } from '../stack/stack.ts';
+import { counterSum, readCounters } from './counters.ts';
+import { processTable, textTable } from './tables.ts';
+
+/** How often the panel is drawn on a terminal, and a line printed without one. */
+const terminalEveryMs = 1_000;
+const plainEveryMs = 10_000;
+
+interface Sample {
+  readonly atMs: number;
+  readonly orders: number;
+  readonly fills: number;
+  readonly partitions: readonly PartitionLine[];
+  readonly instance: string;
+}
+
+interface PartitionLine {
+  readonly partition: number;
+  readonly state: string;
+  readonly inOffset: number;
+  readonly lagRecords: number;
+  readonly openOrders: number;
+}
+
+/** Shows what the exchange does until it is stopped: a panel in place on a terminal, plain lines elsewhere. */
+export async function runPanel(
+  stack: RunningStack,
+  how: { readonly isTerminal: boolean; readonly isStopped: () => boolean },
+): Promise<void> {
+  let before = await sample(stack);
+  let drawnLines = 0;
+  while (!how.isStopped()) {
+    await sleep(how.isTerminal ? terminalEveryMs : plainEveryMs);
+    const now = await sample(stack);
+    const rates = ratesBetween(before, now);
+    before = now;
+    if (how.isStopped()) return;
+    if (!how.isTerminal) {
+      console.log(plainLine(now, rates));
+      continue;
+    }
+    const panel = panelText(stack, now, rates);
+    // Up to the first line of the panel drawn before, then clear to the end of the screen.
+    process.stdout.write(`${drawnLines === 0 ? '' : `\x1b[${drawnLines}A`}\x1b[J${panel}\n`);
+    drawnLines = panel.split('\n').length;
+  }
+}
+
+interface Rates {
+  readonly ordersPerSecond: number;
+  readonly fillsPerSecond: number;
+}
+
+function ratesBetween(before: Sample, now: Sample): Rates {
+  const seconds = Math.max(0.001, (now.atMs - before.atMs) / 1000);
+  // A restarted process counts from zero again.
+  return {
+    ordersPerSecond: Math.max(0, now.orders - before.orders) / seconds,
+    fillsPerSecond: Math.max(0, now.fills - before.fills) / seconds,
+  };
+}
+
+/** A service that is restarting shows as zeros, not as an error. */
+async function sample(stack: RunningStack): Promise<Sample> {
+  const [status, matcher, ingress] = await Promise.all([
+    readStatus(stack.ports.matcherOps),
+    readCounters(stack.ports.matcherOps),
+    readCounters(stack.ports.ingressOps),
+  ]);
+  return {
+    atMs: Date.now(),
+    orders:
+      counterSum(ingress, 'pm_ingress_placed_total') +
+      counterSum(ingress, 'pm_ingress_refused_total'),
+    fills: counterSum(matcher, 'pm_matcher_fills_total'),
+    partitions: status?.partitions ?? [],
+    instance: status?.instance ?? '(restarting)',
+  };
+}
+
+async function readStatus(
+  port: number,
+): Promise<{ instance: string; partitions: PartitionLine[] } | null> {
+  try {
+    const response = await fetch(`http://${LOOPBACK}:${port}/status`, {
+      signal: AbortSignal.timeout(1_000),
+    });
+    return (await response.json()) as { instance: string; partitions: PartitionLine[] };
+  } catch {
+    return null;
+  }
+}
+
+function plainLine(now: Sample, rates: Rates): string {
+  const lag = now.partitions.reduce((sum, one) => sum + one.lagRecords, 0);
+  const live = now.partitions.filter((one) => one.state === 'live').length;
+  return (
+    `${rates.ordersPerSecond.toFixed(1)} orders/s  ${rates.fillsPerSecond.toFixed(1)} fills/s  ` +
+    `${live} partitions live  lag ${lag}`
+  );
+}
+
+function panelText(stack: RunningStack, now: Sample, rates: Rates): string {
+  const rows = now.partitions.map((one) => [
+    String(one.partition),
+    now.instance,
+    one.state,
+    String(one.lagRecords),
+    String(one.inOffset),
+    String(one.openOrders),
+  ]);
+  return [
+    `${rates.ordersPerSecond.toFixed(1).padStart(8)} orders/s ${rates.fillsPerSecond.toFixed(1).padStart(8)} fills/s`,
+    '',
+    textTable([['partition', 'owner', 'state', 'lag', 'last offset', 'open orders'], ...rows]),
+    '',
+    processTable(stack.supervisor.status()),
+  ].join('\n');
+}

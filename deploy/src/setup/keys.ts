@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import nacl from 'tweetnacl';
+import { StackError, systemCodeOf } from '../local/stack-error.ts';
+
+/** The secrets of one installation, as hex text; made once and kept in its data folder, readable by its owner only. */
+export interface ExchangeKeys {
+  /** Ed25519 seed: may list markets, change keys, resolve. */
+  readonly operatorSeed: string;
+  /** Ed25519 seed: signs the clock of the partitions. */
+  readonly ownerSeed: string;
+  /** Ed25519 seed: signs off orders. */
+  readonly ingressSeed: string;
+  /** What API secrets and passphrases are derived from. */
+  readonly keySecret: string;
+  /** Bearer token of the operator's listener. */
+  readonly operatorToken: string;
+}
+
+const fields = ['operatorSeed', 'ownerSeed', 'ingressSeed', 'keySecret', 'operatorToken'] as const;
+const hex32 = /^[0-9a-f]{64}$/;
+
+/** The keys in `file`, made first when there are none. Throws a `StackError` when the file is not what it should be. */
+export function loadOrMakeKeys(file: string): ExchangeKeys {
+  try {
+    return checked(JSON.parse(readFileSync(file, 'utf8')), file);
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+    return makeKeys(file);
+  }
+}
+
+/** The public half of a seed, hex. */
+export function publicKeyOf(seed: string): string {
+  return Buffer.from(nacl.sign.keyPair.fromSeed(Buffer.from(seed, 'hex')).publicKey).toString(
+    'hex',
+  );
+}
+
+function makeKeys(file: string): ExchangeKeys {
+  const secret = () => randomBytes(32).toString('hex');
+  const keys: ExchangeKeys = {
+    operatorSeed: secret(),
+    ownerSeed: secret(),
+    ingressSeed: secret(),
+    keySecret: secret(),
+    operatorToken: secret(),
+  };
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.new`, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  return keys;
+}
+
+function checked(value: unknown, file: string): ExchangeKeys {
+  const keys = value as Partial<Record<(typeof fields)[number], unknown>>;
+  const bad = fields.find((field) => !hex32.test(String(keys[field])));
+  if (bad === undefined) return value as ExchangeKeys;
+  throw new StackError('BAD_DESCRIPTION', `${bad} in ${file} is not 64 hex digits`);
+}

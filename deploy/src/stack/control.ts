@@ -1,0 +1,70 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { join, resolve } from 'node:path';
+import type { ProcessStatus } from '../local/supervised-process.ts';
+import type { RunningStack } from './stack.ts';
+
+/** What a running stack tells about itself. */
+export interface StackStatus {
+  readonly pid: number;
+  readonly baseUrl: string;
+  readonly logDir: string;
+  readonly processes: readonly ProcessStatus[];
+}
+
+export interface Control {
+  close(): Promise<void>;
+}
+
+const answerTimeoutMs = 3_000;
+
+/** A socket in the data folder: whoever may read the folder may ask. */
+function socketPath(dataDir: string): string {
+  return join(resolve(dataDir), 'stack.sock');
+}
+
+/** Opens the socket that `stackStatus` asks. */
+export async function openControl(dataDir: string, stack: RunningStack): Promise<Control> {
+  const path = socketPath(dataDir);
+  mkdirSync(resolve(dataDir), { recursive: true });
+  rmSync(path, { force: true });
+  const server = createServer((_request, response) => {
+    const status: StackStatus = {
+      pid: process.pid,
+      baseUrl: stack.baseUrl,
+      logDir: stack.logDir,
+      processes: stack.supervisor.status(),
+    };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(status));
+  });
+  await new Promise<void>((done, failed) => {
+    server.once('error', failed);
+    server.listen(path, done);
+  });
+  server.unref();
+  return {
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+      }),
+  };
+}
+
+/** The status of the stack that works on a data folder; null when there is none. */
+export function stackStatus(dataDir: string): Promise<StackStatus | null> {
+  return new Promise((done) => {
+    const asked = request({ socketPath: socketPath(dataDir), path: '/', timeout: answerTimeoutMs });
+    asked.on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+      });
+      response.on('end', () => done(JSON.parse(text) as StackStatus));
+    });
+    asked.on('timeout', () => asked.destroy());
+    asked.on('error', () => done(null));
+    asked.end();
+  });
+}

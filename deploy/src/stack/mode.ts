@@ -1,0 +1,40 @@
+import type { EngineUrls } from '../local/engines.ts';
+import { StackError } from '../local/stack-error.ts';
+
+/** Where the engines come from: started here, or somewhere else and only named. */
+export type EngineMode =
+  | { readonly kind: 'local' }
+  | { readonly kind: 'external'; readonly urls: EngineUrls };
+
+const modes = ['local', 'external'] as const;
+
+const urlVariables = {
+  kafka: 'PM_KAFKA_BROKERS',
+  registry: 'PM_REGISTRY_URL',
+  clickhouse: 'PM_CLICKHOUSE_URL',
+  redis: 'PM_REDIS_URL',
+} as const;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads `STACK`; throws a `StackError` that lists what there is for any other value, or the URLs that are missing. */
+export function engineMode(env: Environment): EngineMode {
+  const kind = env['STACK'] ?? 'local';
+  if (kind === 'local') return { kind };
+  if (kind === 'external') return { kind, urls: externalUrls(env) };
+  throw new StackError('BAD_DESCRIPTION', `STACK=${kind} is not one of: ${modes.join(', ')}`);
+}
+
+function externalUrls(env: Environment): EngineUrls {
+  const missing = Object.values(urlVariables).filter((name) => !env[name]);
+  if (missing.length > 0) {
+    throw new StackError('BAD_DESCRIPTION', `STACK=external needs ${missing.join(', ')}`);
+  }
+  const url = (name: keyof typeof urlVariables) => env[urlVariables[name]] ?? '';
+  return {
+    kafka: url('kafka'),
+    registry: url('registry'),
+    clickhouse: url('clickhouse'),
+    redis: url('redis'),
+  };
+}

@@ -1,0 +1,151 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EngineUrls } from '../local/engines.ts';
+import { type ManagedProcess, MEBIBYTE, processEnvironment } from '../local/managed-process.ts';
+import { builtEntry, repositoryRoot } from '../local/paths.ts';
+import { LOOPBACK, type Ports } from '../local/ports.ts';
+import { requireOk } from '../local/probes.ts';
+import { type ExchangeKeys, publicKeyOf } from '../setup/keys.ts';
+
+export interface ServicesOptions {
+  readonly urls: EngineUrls;
+  readonly ports: Ports;
+  readonly keys: ExchangeKeys;
+  readonly dataDir: string;
+  readonly logDir: string;
+  readonly database: string;
+  readonly topicPrefix: string;
+  /** Processes of this stack that services wait for; none when the engines are external. */
+  readonly engines: readonly string[];
+  /** More settings by service, for tests. */
+  readonly extraEnv?: ExtraEnv;
+}
+
+/** Name of a service -> variables it gets besides its own. */
+export type ExtraEnv = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
+
+/** Bounds the JavaScript heap of a service, so that no one of them passes 300 MB. */
+const heapMebibytes = 192;
+
+/** The four services and the gateway, as processes. */
+export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
+  const { ports, keys, dataDir } = options;
+  return [
+    service(options, 'matcher', {
+      opsPort: ports.matcherOps,
+      env: {
+        PM_OWNER_SEED: keys.ownerSeed,
+        PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
+        PM_SNAPSHOT_DIR: join(dataDir, 'snapshots'),
+        PM_INSTANCE: 'matcher-1',
+      },
+      needs: ['kafka', 'registry'],
+    }),
+    service(options, 'projectors', {
+      opsPort: ports.projectorsOps,
+      env: { PM_INSTANCE: 'projectors-1' },
+      needs: ['kafka', 'registry', 'redis', 'clickhouse'],
+    }),
+    service(options, 'ingress', {
+      opsPort: ports.ingressOps,
+      httpPorts: [ports.ingress, ports.operator],
+      env: {
+        PM_HTTP_PORT: String(ports.ingress),
+        PM_OPERATOR_PORT: String(ports.operator),
+        PM_OPERATOR_TOKEN: keys.operatorToken,
+        PM_OPERATOR_SEED: keys.operatorSeed,
+        PM_SIGNOFF_SEED: keys.ingressSeed,
+        PM_KEY_SECRET: keys.keySecret,
+      },
+      needs: ['kafka', 'registry', 'redis'],
+    }),
+    service(options, 'query-api', {
+      opsPort: ports.queryApiOps,
+      httpPorts: [ports.queryApi],
+      env: { PM_HTTP_PORT: String(ports.queryApi), PM_KEY_SECRET: keys.keySecret },
+      needs: ['kafka', 'registry', 'redis', 'clickhouse'],
+    }),
+    gateway(options),
+  ];
+}
+
+interface ServiceSpec {
+  readonly opsPort: number;
+  readonly httpPorts?: readonly number[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Engines it uses, if they are ours to wait for. */
+  readonly needs: readonly string[];
+}
+
+function service(options: ServicesOptions, name: string, spec: ServiceSpec): ManagedProcess {
+  const ready = `http://${LOOPBACK}:${spec.opsPort}/ready`;
+  return {
+    ...processDefaults(options, name),
+    args: [
+      `--max-old-space-size=${heapMebibytes}`,
+      '--max-semi-space-size=8',
+      '--enable-source-maps',
+      join(repositoryRoot, name, 'dist/main.js'),
+    ],
+    env: processEnvironment({
+      ...sharedEnv(options),
+      ...spec.env,
+      PM_OPS_PORT: String(spec.opsPort),
+      ...options.extraEnv?.[name],
+    }),
+    dependsOn: spec.needs.filter((engine) => options.engines.includes(engine)),
+    ports: [spec.opsPort, ...(spec.httpPorts ?? [])],
+    ready: () => requireOk(ready),
+  };
+}
+
+function gateway(options: ServicesOptions): ManagedProcess {
+  const { ports } = options;
+  const doors = [ports.ingress, ports.queryApi].map((port) => `http://${LOOPBACK}:${port}`);
+  return {
+    ...processDefaults(options, 'gateway'),
+    args: [
+      `--max-old-space-size=${heapMebibytes}`,
+      builtEntry('gateway/main.js'),
+      String(ports.gateway),
+      ...doors,
+    ],
+    env: processEnvironment(),
+    dependsOn: ['ingress', 'query-api'],
+    ports: [ports.gateway],
+    ready: () => requireOk(`http://${LOOPBACK}:${ports.gateway}/ok`),
+  };
+}
+
+function processDefaults(options: ServicesOptions, name: string) {
+  return {
+    name,
+    command: process.execPath,
+    cwd: options.dataDir,
+    logFile: join(options.logDir, `${name}.log`),
+    restart: true,
+    stopSignal: 'SIGTERM' as const,
+    stopTimeoutMs: 15_000,
+    readyTimeoutMs: 90_000,
+    memoryHintBytes: 150 * MEBIBYTE,
+    watchesStdin: true,
+    prepare: async () => {
+      await mkdir(options.dataDir, { recursive: true });
+    },
+  };
+}
+
+function sharedEnv(options: ServicesOptions): Record<string, string> {
+  const { urls } = options;
+  return {
+    PM_KAFKA_BROKERS: urls.kafka,
+    PM_REGISTRY_URL: urls.registry,
+    PM_REDIS_URL: urls.redis,
+    PM_CLICKHOUSE_URL: urls.clickhouse,
+    PM_CLICKHOUSE_DATABASE: options.database,
+    PM_TOPIC_PREFIX: options.topicPrefix,
+    PM_HOST: LOOPBACK,
+    PM_PARENT_PIPE: '1',
+    NODE_ENV: 'production',
+  };
+}

@@ -1,0 +1,172 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type EngineUrls, startEngines } from '../local/engines.ts';
+import type { ManagedProcess, Progress } from '../local/managed-process.ts';
+import { processEnvironment } from '../local/managed-process.ts';
+import { builtEntry } from '../local/paths.ts';
+import { LOOPBACK, type Ports } from '../local/ports.ts';
+import type { StackError } from '../local/stack-error.ts';
+import { Supervisor } from '../local/supervisor.ts';
+import { setUpExchange } from '../setup/exchange-setup.ts';
+import { type ExchangeKeys, loadOrMakeKeys } from '../setup/keys.ts';
+import type { EngineMode } from './mode.ts';
+import { type Operator, openOperator } from './operator.ts';
+import { seedCatalog, seedWallets } from './seeding.ts';
+import { type ExtraEnv, exchangeServices } from './services.ts';
+
+export interface StackOptions {
+  readonly mode: EngineMode;
+  /** Everything the stack keeps. */
+  readonly dataDir: string;
+  readonly ports: Ports;
+  readonly progress: Progress;
+  /** Begins anew: the data folder is emptied first. */
+  readonly fresh: boolean;
+  /** Lists the recorded markets and funds the wallets. */
+  readonly seed: boolean;
+  /** Plays recorded quotes and trades at these speeds (1 is real time); null plays nothing. */
+  readonly demo: { readonly quoteSpeed: number; readonly tradeSpeed: number } | null;
+  readonly partitions?: number;
+  /** Copies of each topic; default 1, for one broker. */
+  readonly replicationFactor?: number;
+  readonly extraEnv?: ExtraEnv;
+  readonly onFatal?: (failure: StackError) => void;
+}
+
+export interface RunningStack {
+  readonly baseUrl: string;
+  readonly urls: EngineUrls;
+  readonly ports: Ports;
+  readonly keys: ExchangeKeys;
+  readonly operator: Operator;
+  readonly supervisor: Supervisor;
+  readonly logDir: string;
+  stop(): Promise<void>;
+}
+
+/** Partitions of a local stack (docs/architecture.md). */
+const defaultPartitions = 8;
+
+export const database = 'pm';
+
+/** Engines, topics, schemas, tables, services, catalog, wallets, demo: in this order, each step told to `progress`. */
+export async function startStack(options: StackOptions): Promise<RunningStack> {
+  const dataDir = resolve(options.dataDir);
+  const logDir = join(dataDir, 'logs');
+  const { progress, ports } = options;
+  if (options.fresh) await emptyDataFolder(dataDir, progress);
+  mkdirSync(logDir, { recursive: true });
+  const { supervisor, urls, engines } = await openEngines(options, dataDir, logDir);
+  try {
+    const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
+    await setUpExchange({
+      urls,
+      keys,
+      partitions: options.partitions ?? defaultPartitions,
+      replicationFactor: options.replicationFactor ?? 1,
+      database,
+      topicPrefix: '',
+      progress,
+    });
+    const folders = { dataDir, logDir };
+    const extraEnv = options.extraEnv ?? {};
+    await supervisor.start(
+      exchangeServices({
+        urls,
+        ports,
+        keys,
+        ...folders,
+        database,
+        topicPrefix: '',
+        engines,
+        extraEnv,
+      }),
+    );
+    const operator = openOperator(`http://${LOOPBACK}:${ports.operator}`, keys.operatorToken);
+    await seedAndPlay(options, { supervisor, operator, ...folders });
+    const baseUrl = `http://${LOOPBACK}:${ports.gateway}`;
+    const stop = () => supervisor.stop();
+    return { baseUrl, urls, ports, keys, operator, supervisor, logDir, stop };
+  } catch (error) {
+    await supervisor.stop();
+    throw error;
+  }
+}
+
+async function openEngines(options: StackOptions, dataDir: string, logDir: string) {
+  const { progress, ports, mode } = options;
+  const fatal = options.onFatal === undefined ? {} : { onFatal: options.onFatal };
+  if (mode.kind === 'external') {
+    const supervisor = await Supervisor.open({ dataDir, progress, ...fatal });
+    return { supervisor, urls: mode.urls, engines: [] };
+  }
+  const running = await startEngines({ dataDir, logDir, ports, progress, ...fatal });
+  const engines = ['kafka', 'registry', 'clickhouse', 'redis'];
+  return { supervisor: running.supervisor, urls: running.urls, engines };
+}
+
+async function seedAndPlay(
+  options: StackOptions,
+  parts: { supervisor: Supervisor; operator: Operator; dataDir: string; logDir: string },
+): Promise<void> {
+  if (!options.seed) return;
+  const marketsFile = join(parts.dataDir, 'demo-markets.json');
+  await seedCatalog(parts.operator, marketsFile, options.progress);
+  await seedWallets(parts.operator, options.progress);
+  if (options.demo === null) return;
+  const { quoteSpeed, tradeSpeed } = options.demo;
+  await parts.supervisor.start([
+    demoProcess({ ...parts, port: options.ports.gateway, marketsFile, quoteSpeed, tradeSpeed }),
+  ]);
+}
+
+function demoProcess(demo: {
+  dataDir: string;
+  logDir: string;
+  port: number;
+  marketsFile: string;
+  quoteSpeed: number;
+  tradeSpeed: number;
+}): ManagedProcess {
+  return {
+    name: 'demo',
+    command: process.execPath,
+    args: [
+      '--max-old-space-size=192',
+      builtEntry('demo/main.js'),
+      '--base-url',
+      `http://${LOOPBACK}:${demo.port}`,
+      '--markets',
+      demo.marketsFile,
+      '--quote-speed',
+      String(demo.quoteSpeed),
+      '--trade-speed',
+      String(demo.tradeSpeed),
+    ],
+    env: processEnvironment(),
+    cwd: demo.dataDir,
+    logFile: join(demo.logDir, 'demo.log'),
+    dependsOn: ['gateway'],
+    ports: [],
+    restart: true,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 15_000,
+    readyTimeoutMs: 5_000,
+    memoryHintBytes: 150 << 20,
+    watchesStdin: true,
+    prepare: async () => {},
+    ready: async () => {},
+  };
+}
+
+/**
+ * Removes what a stack keeps, and nothing else that may lie in the folder. The supervisor's lock makes sure that no other
+ * stack is at work on it, and what an earlier one left running has ended.
+ */
+async function emptyDataFolder(dataDir: string, progress: Progress): Promise<void> {
+  const holder = await Supervisor.open({ dataDir, progress });
+  for (const name of ['engines', 'snapshots', 'logs', 'keys.json', 'demo-markets.json']) {
+    rmSync(join(dataDir, name), { recursive: true, force: true });
+  }
+  await holder.stop();
+}

@@ -1,0 +1,188 @@
+import type { Execution, ExecutionEvent } from '@pm/schemas';
+import { LogAudit } from '../../src/audit/log-audit.ts';
+
+const feeWallet = `0x${'fe'.repeat(20)}`;
+const alice = Buffer.alloc(20, 1);
+const bob = Buffer.alloc(20, 2);
+const aliceOrder = Buffer.alloc(32, 1);
+const bobOrder = Buffer.alloc(32, 2);
+const share = 1_000_000;
+const key = Buffer.alloc(16);
+const noBuilder = Buffer.alloc(32);
+
+type Placed = Extract<ExecutionEvent, { kind: 'OrderPlaced' }>;
+
+function placed(orderId: Buffer, maker: Buffer, changes: Partial<Placed>): Placed {
+  return {
+    kind: 'OrderPlaced',
+    command: 0,
+    orderId,
+    market: 7,
+    outcome: 0,
+    side: 'BUY',
+    timeInForce: 'GTC',
+    postOnly: false,
+    price: 4_000,
+    sizeMicro: 10 * share,
+    expiresAtMs: 0,
+    acceptedAtMs: 0,
+    maker,
+    signer: maker,
+    apiKey: key,
+    builder: noBuilder,
+    status: 'LIVE',
+    filledMicro: 0,
+    paidMicro: 0,
+    feeMicro: 0,
+    restingMicro: 10 * share,
+    ...changes,
+  };
+}
+
+const money = (wallet: Buffer, freeMicro: number, heldMicro: number): ExecutionEvent => ({
+  kind: 'MoneyMoved',
+  wallet,
+  freeMicro,
+  heldMicro,
+});
+
+const level = (side: 'BUY' | 'SELL', sizeMicro: number): ExecutionEvent => ({
+  kind: 'LevelChanged',
+  market: 7,
+  side,
+  price: 4_000,
+  sizeMicro,
+});
+
+/** Alice bids 0.40 for ten of token 0; Bob bids 0.60 for four of token 1: four pairs are minted. */
+const log: readonly ExecutionEvent[][] = [
+  [placed(aliceOrder, alice, {}), level('BUY', 10 * share), money(alice, -4 * share, 4 * share)],
+  [
+    {
+      kind: 'Fill',
+      command: 0,
+      market: 7,
+      match: 'MINT',
+      sizeMicro: 4 * share,
+      takerOrderId: bobOrder,
+      taker: bob,
+      takerKey: key,
+      takerOutcome: 1,
+      takerSide: 'BUY',
+      takerPrice: 6_000,
+      takerBuilder: noBuilder,
+      makerOrderId: aliceOrder,
+      maker: alice,
+      makerKey: key,
+      makerOutcome: 0,
+      makerSide: 'BUY',
+      makerPrice: 4_000,
+      makerBuilder: noBuilder,
+      makerRestMicro: 6 * share,
+      feeMicro: 10_000,
+      feeRateBps: 441,
+    },
+    placed(bobOrder, bob, {
+      outcome: 1,
+      price: 6_000,
+      sizeMicro: 4 * share,
+      status: 'MATCHED',
+      filledMicro: 4 * share,
+      paidMicro: 2.4 * share,
+      feeMicro: 10_000,
+      restingMicro: 0,
+    }),
+    level('BUY', 6 * share),
+    money(alice, 0, -1.6 * share),
+    money(bob, -2.4 * share - 10_000, 0),
+    money(Buffer.alloc(20, 0xfe), 10_000, 0),
+  ],
+  [
+    {
+      kind: 'OrderCanceled',
+      command: 0,
+      orderId: aliceOrder,
+      market: 7,
+      maker: alice,
+      apiKey: key,
+      reason: 'USER',
+      restMicro: 6 * share,
+    },
+    level('BUY', 0),
+    money(alice, 2.4 * share, -2.4 * share),
+  ],
+];
+
+function audited(records: readonly (readonly ExecutionEvent[])[], chainHolds = true): LogAudit {
+  const audit = new LogAudit(feeWallet);
+  for (const [inOffset, events] of records.entries()) {
+    audit.record(recordOf(inOffset, events), { partition: 0, chainHolds });
+  }
+  audit.finish();
+  return audit;
+}
+
+function recordOf(inOffset: number, events: readonly ExecutionEvent[]): Execution {
+  return {
+    chain: Buffer.alloc(32),
+    inOffset,
+    timeMs: 0,
+    keyId: Buffer.alloc(8),
+    sequence: 0,
+    events,
+  };
+}
+
+test('a sound log has no violations and adds up', () => {
+  const audit = audited(log);
+  expect(audit.violations).toEqual([]);
+  expect(audit.accounts.collateral.get(7)).toBe(4 * share);
+  expect(audit.orders.size).toBe(2);
+  expect(audit.fills).toBe(1);
+});
+
+test('a repeated record changes nothing', () => {
+  const audit = new LogAudit(feeWallet);
+  const [first = [], second = []] = log;
+  const facts = { partition: 0, chainHolds: true };
+  expect(audit.record(recordOf(0, first), facts)).toBe(true);
+  expect(audit.record(recordOf(0, first), facts)).toBe(false);
+  expect(audit.record(recordOf(1, second), facts)).toBe(true);
+  audit.finish();
+  expect(audit.violations).toEqual([]);
+  expect(audit.repeated).toBe(1);
+});
+
+test('a missing record is found', () => {
+  expect(audited([log[0] ?? []]).violations).toEqual([]);
+  const audit = new LogAudit(feeWallet);
+  audit.record(recordOf(5, []), { partition: 0, chainHolds: true });
+  expect(audit.violations).toContain('F1 partition 0: 0 missing');
+});
+
+test('a broken chain is found', () => {
+  expect(audited(log, false).violations).toContain('F1 partition 0: chain broken');
+});
+
+/** Every event but the first of the log, left out or changed, must be noticed. */
+const positions = log.flatMap((events, record) =>
+  events.map((event, index) => ({ record, index, kind: event.kind })),
+);
+
+test.each(positions)('an event left out is found: $kind of record $record', ({ record, index }) => {
+  const cut = log.map((events, at) =>
+    at === record ? events.filter((_, i) => i !== index) : events,
+  );
+  expect(audited(cut).violations).not.toEqual([]);
+});
+
+test('one micro-USDC too many is found', () => {
+  const forged = log.map((events) =>
+    events.map((event) =>
+      event.kind === 'MoneyMoved' && event.wallet.equals(bob)
+        ? { ...event, freeMicro: event.freeMicro + 1 }
+        : event,
+    ),
+  );
+  expect(audited(forged).violations.some((line) => line.startsWith('C2'))).toBe(true);
+});

@@ -1,0 +1,43 @@
+import { ImportCatalog, importEventsMax } from '@pm/schemas';
+import { Value } from 'typebox/value';
+import { demoCatalog } from '../../src/demo/catalog.ts';
+import { recordedMarkets, recordedQuotes, recordedTrades } from '../../src/demo/recordings.ts';
+import { testAccounts } from '../../src/demo/wallets.ts';
+
+const catalog = demoCatalog({
+  markets: recordedMarkets(),
+  quotes: recordedQuotes(),
+  trades: recordedTrades(),
+});
+const markets = catalog.flatMap((event) => event.markets);
+
+test('the catalog holds the 600 recorded markets and the four of the Fed event', () => {
+  expect(markets).toHaveLength(604);
+  expect(catalog.at(-1)?.markets).toHaveLength(4);
+});
+
+test('every part of it is a valid import', () => {
+  for (let from = 0; from < catalog.length; from += importEventsMax) {
+    const events = catalog.slice(from, from + importEventsMax);
+    expect([...Value.Errors(ImportCatalog, { events })]).toEqual([]);
+  }
+});
+
+test('slugs of events and of markets are unique', () => {
+  expect(new Set(catalog.map((event) => event.slug)).size).toBe(catalog.length);
+  expect(new Set(markets.map((market) => market.slug)).size).toBe(markets.length);
+});
+
+test('markets quoted in tenths of a cent have the finer tick', () => {
+  const fine = new Set(markets.filter((one) => one.tickSize === '0.001').map((one) => one.slug));
+  for (const quote of recordedQuotes()) {
+    const decimals = Math.max(...[quote.bid, quote.ask].map((p) => p?.split('.')[1]?.length ?? 0));
+    if (decimals > 2) expect(fine.has(quote.slug)).toBe(true);
+  }
+});
+
+test('the test wallets are the public ones', () => {
+  const [first, , , , , , , , , last] = testAccounts();
+  expect(first?.checksummed).toBe('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266');
+  expect(last?.checksummed).toBe('0xa0Ee7A142d267C1f36714E4a8F75612F20a79720');
+});

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEngines } from '../src/local/engines.ts';
+import { freeEnginePorts } from '../src/local/ports.ts';
+import { StackError } from '../src/local/stack-error.ts';
+import { type EnginesUnderTest, rememberEngines } from './engines-under-test.ts';
+
+const VARIABLES = [
+  'PM_TEST_KAFKA',
+  'PM_TEST_REGISTRY',
+  'PM_TEST_CLICKHOUSE',
+  'PM_TEST_REDIS',
+] as const;
+
+/**
+ * Starts the four engines for the tests on real engines and puts their addresses into PM_TEST_KAFKA
+ * (host:port), PM_TEST_REGISTRY, PM_TEST_CLICKHOUSE and PM_TEST_REDIS (urls). Where these are set
+ * from outside nothing is started.
+ */
+async function setUp(): Promise<void> {
+  const given = VARIABLES.filter((name) => (process.env[name] ?? '') !== '');
+  if (given.length === VARIABLES.length) {
+    console.log('\nengines: using those of PM_TEST_*');
+    return;
+  }
+  if (given.length > 0) throw new Error(`set all or none of ${VARIABLES.join(', ')}`);
+  rememberEngines(await start());
+}
+
+async function start(): Promise<EnginesUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), 'pm-engines-'));
+  const beginMs = Date.now();
+  try {
+    const engines = await startEngines({
+      dataDir: join(folder, 'data'),
+      logDir: join(folder, 'logs'),
+      ports: await freeEnginePorts(),
+      progress: (line) => console.log(`engines: ${line}`),
+      // Jest has the last word: tests fail on their own once an engine is gone.
+      onFatal: (failure) => console.error(failure.message),
+    });
+    const { kafka, registry, clickhouse, redis } = engines.urls;
+    process.env['PM_TEST_KAFKA'] = kafka;
+    process.env['PM_TEST_REGISTRY'] = registry;
+    process.env['PM_TEST_CLICKHOUSE'] = clickhouse;
+    process.env['PM_TEST_REDIS'] = redis;
+    console.log(`engines: all ready after ${((Date.now() - beginMs) / 1000).toFixed(1)} s`);
+    return { engines, folder };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    if (error instanceof StackError) throw new Error(`engines: ${error.message}`);
+    throw error;
+  }
+}
+
+// Jest calls the default export; here and in the teardown the house rule gives way.
+// biome-ignore lint/style/noDefaultExport: asked for by Jest's globalSetup
+export default setUp;

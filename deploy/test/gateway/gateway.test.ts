@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { familyMounts, routes } from '@pm/schemas';
+import type { FastifyInstance } from 'fastify';
+import { openGateway } from '../../src/gateway/gateway.ts';
+
+/** A door that tells what reached it. */
+function openDoor(name: string): Promise<Server> {
+  const server = createServer((request, response) => {
+    const hash = createHash('sha256');
+    request.on('data', (part) => hash.update(part));
+    request.on('end', () => {
+      response.setHeader('content-type', 'application/json');
+      response.setHeader('x-door', name);
+      const { method, url, headers } = request;
+      const header = headers['service_address'];
+      response.end(JSON.stringify({ method, url, header, body: hash.digest('hex') }));
+    });
+  });
+  return new Promise((done) => {
+    server.listen(0, '127.0.0.1', () => done(server));
+  });
+}
+
+const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+let ingress: Server;
+let queryApi: Server;
+let gateway: FastifyInstance;
+
+beforeAll(async () => {
+  ingress = await openDoor('ingress');
+  queryApi = await openDoor('query-api');
+  gateway = await openGateway({ ingress: urlOf(ingress), 'query-api': urlOf(queryApi) });
+  await gateway.listen({ host: '127.0.0.1', port: 0 });
+});
+
+afterAll(async () => {
+  await gateway.close();
+  ingress.close();
+  queryApi.close();
+});
+
+test.each(routes)(
+  '$method $path goes to its door, at the root and under its mount',
+  async (route) => {
+    const path = route.path.replaceAll(/:\w+/g, '42');
+    const mounted = familyMounts[route.family] + (path === '/' ? '' : path);
+    for (const url of [path, mounted]) {
+      const answer = await gateway.inject({ method: route.method, url: `${url}?a=1` });
+      expect(answer.headers['x-door']).toBe(route.door);
+      expect(answer.json()).toMatchObject({ method: route.method, url: `${url}?a=1` });
+    }
+  },
+);
+
+test('the bytes of a body and headers with underscores arrive unchanged', async () => {
+  const body = '{"a":1,  "b":"\u00e9"}';
+  const answer = await gateway.inject({
+    method: 'POST',
+    url: '/order',
+    headers: { 'content-type': 'application/json', SERVICE_ADDRESS: '0xabc' },
+    payload: body,
+  });
+  const sent = createHash('sha256').update(body).digest('hex');
+  expect(answer.json()).toMatchObject({ body: sent, header: '0xabc' });
+});
+
+test('an unknown path is a JSON 404', async () => {
+  const answer = await gateway.inject({ method: 'GET', url: '/no/such/path' });
+  expect(answer.statusCode).toBe(404);
+  expect(answer.json()).toEqual({ error: 'not found' });
+});
+
+test('a door that is away is a 503 that says when to come back', async () => {
+  const alone = await openGateway({
+    ingress: 'http://127.0.0.1:1',
+    'query-api': 'http://127.0.0.1:1',
+  });
+  const answer = await alone.inject({ method: 'GET', url: '/book?token_id=1' });
+  expect(answer.statusCode).toBe(503);
+  expect(answer.headers['retry-after']).toBe('1');
+  await alone.close();
+});

@@ -1,0 +1,439 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { clickhouseServer } from '../../src/local/clickhouse-server.ts';
+import { holdFreePorts } from '../../src/local/ports.ts';
+
+jest.setTimeout(60_000);
+
+let folder: string;
+let url: string;
+let server: ChildProcess;
+let writer: ClickHouseClient;
+let reader: ClickHouseClient;
+let tables = 0;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pm-front-'));
+  const held = await holdFreePorts(1);
+  await held.release();
+  const port = held.ports[0] ?? 0;
+  url = `http://127.0.0.1:${port}`;
+  const description = clickhouseServer({ dataDir: folder, logDir: folder, port });
+  await description.prepare();
+  const { command, args, env, cwd } = description;
+  server = spawn(command, [...args], {
+    cwd,
+    env: { ...env },
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  for (let tries = 0; tries < 300; tries += 1) {
+    if (
+      await description.ready().then(
+        () => true,
+        () => false,
+      )
+    )
+      break;
+    await sleep(50);
+  }
+  const log = { level: ClickHouseLogLevel.OFF };
+  writer = createClient({ url, username: 'pm_writer', password: 'any', database: 'pm', log });
+  reader = createClient({
+    url,
+    username: 'pm_reader',
+    database: 'pm',
+    log,
+    compression: { response: true },
+  });
+});
+
+afterAll(async () => {
+  await writer.close();
+  await reader.close();
+  const ended = new Promise((resolve) => server.once('exit', (code) => resolve(code)));
+  server.stdin?.end();
+  expect(await ended).toBe(0);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function table(columns: string, engine = 'MergeTree ORDER BY id'): Promise<string> {
+  tables += 1;
+  const name = `t${tables}`;
+  await writer.command({ query: `CREATE TABLE ${name} (${columns}) ENGINE = ${engine}` });
+  return name;
+}
+
+async function rows<T>(query: string, more: object = {}): Promise<T[]> {
+  const answer = await writer.query({ query, format: 'JSONEachRow', ...more });
+  return answer.json<T>();
+}
+
+async function countOf(name: string): Promise<number> {
+  const [row] = await rows<{ n: number }>(`SELECT toUInt32(count()) AS n FROM ${name}`);
+  return row?.n ?? -1;
+}
+
+function post(
+  path: string,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${url}/${path}`, { method: 'POST', body, headers });
+}
+
+describe('a query', () => {
+  it('answers ping, with and without a statement', async () => {
+    expect(await writer.ping()).toEqual({ success: true });
+    expect(await writer.ping({ select: true })).toEqual({ success: true });
+    expect(await (await fetch(`${url}/ping`)).text()).toBe('Ok.\n');
+    expect((await fetch(`${url}/elsewhere`)).status).toBe(404);
+  });
+
+  it('runs in the database pm, which is Atomic', async () => {
+    const query = 'SELECT currentDatabase() AS d, engine AS e FROM system.databases WHERE name = d';
+    expect(await rows(query)).toEqual([{ d: 'pm', e: 'Atomic' }]);
+    expect(await (await post('', 'SELECT currentDatabase()')).text()).toBe('pm\n');
+    expect(await (await post('?database=system', 'SELECT currentDatabase()')).text()).toBe(
+      'system\n',
+    );
+    expect(await (await post('', 'SELECT currentDatabase()')).text()).toBe('pm\n');
+  });
+
+  it('binds parameters of all kinds', async () => {
+    const query = `SELECT {s:String} AS s, {a:Array(String)} AS a, {u:UInt64} AS u, {n:Nullable(Int32)} AS n,
+      {m:Map(String, UInt8)} AS m, {t:Identifier} AS t FROM (SELECT 7 AS col)`;
+    const s = `it's; "q" \\ \n\t é世😀 {x:Int8} -- '`;
+    const a = ["a'b", 'c\\d', ';'];
+    const params = { s, a, u: '18446744073709551615', n: null, m: { k: 1 }, t: 'col' };
+    const settings = { output_format_json_quote_64bit_integers: 1 as const };
+    expect(await rows(query, { query_params: params, clickhouse_settings: settings })).toEqual([
+      { s, a, u: '18446744073709551615', n: null, m: { k: 1 }, t: 7 },
+    ]);
+  });
+
+  it('does not see the parameters of an earlier one', async () => {
+    for (let i = 0; i < 12; i += 1) {
+      await rows('SELECT {leak:String} AS x', { query_params: { leak: 'seen' } });
+      await expect(rows('SELECT {leak:String} AS x')).rejects.toMatchObject({ code: '456' });
+    }
+  });
+
+  it('leaves no settings behind, also when it fails', async () => {
+    const settings = { max_threads: 1, insert_deduplication_token: 'x' };
+    const query = `SELECT getSetting('max_threads') AS n, getSetting('insert_deduplication_token') AS t`;
+    const [before] = await rows(query);
+    expect(await rows(query, { clickhouse_settings: settings })).toEqual([{ n: 1, t: 'x' }]);
+    for (let i = 0; i < 12; i += 1) {
+      const failing = rows('SELECT * FROM nowhere', { clickhouse_settings: settings });
+      await expect(failing).rejects.toMatchObject({ code: '60' });
+      const unknown = rows('SELECT 1', {
+        clickhouse_settings: { ...settings, no_such_setting: 1 },
+      });
+      await expect(unknown).rejects.toMatchObject({ code: '115' });
+      expect(await rows(query)).toEqual([before]);
+    }
+  });
+
+  it('leaves nothing of SET and USE behind', async () => {
+    for (let i = 0; i < 8; i += 1) {
+      await post('', 'SET max_threads = 1');
+      await post('', 'USE system');
+      const text = await (
+        await post('', `SELECT currentDatabase(), getSetting('max_threads') = 1`)
+      ).text();
+      expect(text).not.toMatch(/system|true|\t1/);
+    }
+  });
+
+  it('keeps integers of 64 bits whole when asked to quote them', async () => {
+    const settings = { output_format_json_quote_64bit_integers: 1 as const };
+    const query = 'SELECT toInt64(-9223372036854775808) AS a, toUInt64(18446744073709551615) AS b';
+    expect(await rows(query, { clickhouse_settings: settings })).toEqual([
+      { a: '-9223372036854775808', b: '18446744073709551615' },
+    ]);
+  });
+
+  it('says what it did in headers', async () => {
+    const answer = await post(
+      '?query_id=q7&default_format=JSONCompactEachRow',
+      'SELECT number FROM numbers(3)',
+    );
+    expect(await answer.text()).toBe('[0]\n[1]\n[2]\n');
+    expect(answer.headers.get('x-clickhouse-query-id')).toBe('q7');
+    expect(answer.headers.get('x-clickhouse-format')).toBe('JSONCompactEachRow');
+    expect(answer.headers.get('content-type')).toMatch('application/x-ndjson');
+    expect(JSON.parse(answer.headers.get('x-clickhouse-summary') ?? '')).toMatchObject({
+      read_rows: '3',
+    });
+    const chosen = await post('', 'SELECT 1 AS a FORMAT JSON', { 'X-ClickHouse-Format': 'CSV' });
+    expect(chosen.headers.get('x-clickhouse-format')).toBe('JSON');
+    expect(await (await post('', 'SELECT 1, 2', { 'X-ClickHouse-Format': 'CSV' })).text()).toBe(
+      '1,2\n',
+    );
+  });
+
+  it('is packed on request, answers and errors alike', async () => {
+    const headers = { 'Accept-Encoding': 'gzip' };
+    const answer = await post('', "SELECT repeat('x', 10000)", headers);
+    expect(answer.headers.get('content-encoding')).toBe('gzip');
+    expect((await answer.text()).length).toBe(10_001);
+    const plain = await post('?enable_http_compression=0', 'SELECT 1', headers);
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(
+      await (await reader.query({ query: 'SELECT 1 AS a', format: 'JSONEachRow' })).json(),
+    ).toEqual([{ a: 1 }]);
+    await expect(reader.query({ query: 'SELECT * FROM nowhere' })).rejects.toMatchObject({
+      code: '60',
+    });
+  });
+});
+
+describe('an error', () => {
+  it.each([
+    ['60', 'UNKNOWN_TABLE', 404, 'SELECT * FROM nowhere'],
+    ['62', 'SYNTAX_ERROR', 400, 'SELEC 1'],
+    ['62', 'SYNTAX_ERROR', 400, 'SELECT 1; SELECT 2'],
+    ['62', 'SYNTAX_ERROR', 400, ''],
+    ['47', 'UNKNOWN_IDENTIFIER', 404, 'SELECT nothing'],
+    ['81', 'UNKNOWN_DATABASE', 404, 'SELECT * FROM nowhere.t'],
+    ['159', 'TIMEOUT_EXCEEDED', 408, 'SELECT sleep(1) SETTINGS max_execution_time = 0.1'],
+    [
+      '241',
+      'MEMORY_LIMIT_EXCEEDED',
+      500,
+      'SELECT groupArray(number) FROM numbers(10000000) SETTINGS max_memory_usage = 1000000',
+    ],
+    ['358', 'INTO_OUTFILE_NOT_ALLOWED', 500, "SELECT 1 INTO OUTFILE '/tmp/never'"],
+  ])('%s %s has status %i', async (code, type, status, query) => {
+    const answer = await post('', query);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('x-clickhouse-exception-code')).toBe(code);
+    const text = await answer.text();
+    expect(text).toMatch(
+      new RegExp(`^Code: ${code}\\. DB::Exception: [\\s\\S]*\\(${type}\\) \\(version `),
+    );
+    if (query !== '') await expect(writer.command({ query })).rejects.toMatchObject({ code, type });
+  });
+
+  it('refuses users it does not know', async () => {
+    const headers = { 'X-ClickHouse-User': 'stranger', 'X-ClickHouse-Key': 'x' };
+    const answer = await post('', 'SELECT 1', headers);
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get('x-clickhouse-exception-code')).toBe('516');
+  });
+
+  it.each([
+    'INSERT INTO ro FORMAT JSONEachRow {"id":1}',
+    'INSERT INTO ro VALUES (1)',
+    'INSERT INTO ro SELECT 1',
+    'DROP TABLE ro',
+    'CREATE TABLE other (id UInt8) ENGINE = Memory',
+    'TRUNCATE TABLE ro',
+    'ALTER TABLE ro DELETE WHERE 1',
+  ])('refuses the reader: %s', async (query) => {
+    await writer.command({
+      query: 'CREATE TABLE IF NOT EXISTS ro (id UInt8) ENGINE = MergeTree ORDER BY id',
+    });
+    await expect(reader.command({ query })).rejects.toMatchObject({
+      code: '164',
+      type: 'READONLY',
+    });
+    for (const right of ['readonly=0', 'profile=default', 'allow_ddl=1&readonly=0']) {
+      const answer = await post(`?user=pm_reader&${right}`, query);
+      expect([answer.ok, answer.headers.get('x-clickhouse-exception-code')]).toEqual([
+        false,
+        '164',
+      ]);
+      await post('?user=pm_reader', 'SET readonly = DEFAULT');
+      await expect(reader.command({ query })).rejects.toMatchObject({ code: '164' });
+    }
+    const got = await fetch(`${url}/?query=${encodeURIComponent(query)}`);
+    expect(got.headers.get('x-clickhouse-exception-code')).toBe('164');
+    expect(await countOf('ro')).toBe(0);
+  });
+
+  it('lets the reader set what a query needs', async () => {
+    const answer = await reader.query({
+      query: `SELECT getSetting('max_threads') AS n, {p:UInt8} AS p`,
+      query_params: { p: 5 },
+      clickhouse_settings: { max_threads: 1 },
+      format: 'JSONEachRow',
+    });
+    expect(await answer.json()).toEqual([{ n: 1, p: 5 }]);
+  });
+});
+
+type Row = Readonly<Record<'id' | 's' | 'n', string>>;
+
+function nastyRow(index: number): Row {
+  return {
+    id: String(18_446_744_073_709_551_615n - BigInt(index)),
+    s: `row ${index}; é世界😀 \\ ' " \n\n;\nDROP TABLE x\t\0 --`,
+    n: String(-9_223_372_036_854_775_808n + BigInt(index)),
+  };
+}
+
+describe('an insert', () => {
+  it.each(['JSONEachRow', 'JSONCompactEachRow'] as const)(
+    'of 50,000 rows as %s arrives whole',
+    async (format) => {
+      const name = await table('id UInt64, s String, n Int64');
+      const all: Row[] = Array.from({ length: 50_000 }, (_, index) => nastyRow(index));
+      const values: unknown[] =
+        format === 'JSONEachRow' ? all : all.map(({ id, s, n }) => [id, s, n]);
+      const result = await writer.insert({ table: name, values, format });
+      expect(result.summary).toMatchObject({ written_rows: '50000' });
+      const settings = { output_format_json_quote_64bit_integers: 1 as const };
+      const back = await rows<Row>(`SELECT id, s, n FROM ${name} ORDER BY id DESC`, {
+        clickhouse_settings: settings,
+      });
+      expect(back).toEqual(all);
+    },
+  );
+
+  it('of CSV and TabSeparated keeps what looks like the end of a statement', async () => {
+    const name = await table('id UInt64, s String');
+    const csv = '1,"a;b\n\n;\nDROP TABLE x; ""q"""\n2,"\n;\n"\n';
+    expect((await post(`?query=INSERT+INTO+${name}+FORMAT+CSV`, csv)).status).toBe(200);
+    const tsv = '3\t;\\n\n4\tDROP TABLE x;\n';
+    expect((await post('', `INSERT INTO ${name} FORMAT TabSeparated\n${tsv}`)).status).toBe(200);
+    expect(await rows(`SELECT toUInt8(id) AS id, s FROM ${name} ORDER BY id`)).toEqual([
+      { id: 1, s: 'a;b\n\n;\nDROP TABLE x; "q"' },
+      { id: 2, s: '\n;\n' },
+      { id: 3, s: ';\n' },
+      { id: 4, s: 'DROP TABLE x;' },
+    ]);
+  });
+
+  it('never runs what follows its rows', async () => {
+    const name = await table('id UInt64');
+    const other = await table('id UInt64');
+    for (const tail of [
+      `\n;\n\nDROP TABLE ${other}`,
+      `;DROP TABLE ${other}`,
+      `\n\n\nDROP TABLE ${other}`,
+    ]) {
+      const answer = await post('', `INSERT INTO ${name} FORMAT JSONEachRow\n{"id":1}${tail}`);
+      expect(answer.headers.get('x-clickhouse-exception-code')).toBe('27');
+    }
+    expect([await countOf(name), await countOf(other)]).toEqual([0, 0]);
+  });
+
+  it('with one bad row is refused whole', async () => {
+    const name = await table('id UInt64, s String, n Int64');
+    const values = [
+      ...Array.from({ length: 20_000 }, (_, i) => nastyRow(i)),
+      { id: 'x', s: '', n: '1' },
+    ];
+    const insert = writer.insert({ table: name, values, format: 'JSONEachRow' });
+    await expect(insert).rejects.toMatchObject({
+      code: '27',
+      type: 'CANNOT_PARSE_INPUT_ASSERTION_FAILED',
+    });
+    expect(await countOf(name)).toBe(0);
+    const answer = await post(`?query=INSERT+INTO+${name}+FORMAT+JSONEachRow`, '{"id":"x"}');
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).not.toMatch(/file|Code.*Code/);
+  });
+
+  it('takes columns, settings and VALUES from its statement', async () => {
+    const name = await table(`id UInt64, s String DEFAULT 'd'`);
+    await writer.insert({
+      table: name,
+      columns: ['id'],
+      values: [[1]],
+      format: 'JSONCompactEachRow',
+    });
+    const query = `INSERT INTO ${name} (id, s) SETTINGS async_insert = 0 VALUES (2, 'a;b'), (3, {p:String})`;
+    await writer.command({ query, query_params: { p: "it's" } });
+    expect(await rows(`SELECT s FROM ${name} ORDER BY id`)).toEqual([
+      { s: 'd' },
+      { s: 'a;b' },
+      { s: "it's" },
+    ]);
+  });
+
+  it('packed with gzip arrives', async () => {
+    const name = await table('id UInt64');
+    const packed = gzipSync('1\n2\n3\n');
+    const path = `?query=INSERT+INTO+${name}+FORMAT+TabSeparated`;
+    expect((await post(path, packed, { 'Content-Encoding': 'gzip' })).status).toBe(200);
+    expect((await post(path, 'no gzip', { 'Content-Encoding': 'gzip' })).status).toBe(400);
+    const client = createClient({ url, database: 'pm', compression: { request: true } });
+    await client.insert({ table: name, values: [{ id: 4 }], format: 'JSONEachRow' });
+    await client.close();
+    expect(await countOf(name)).toBe(4);
+  });
+
+  it('with a known token is dropped, with a new one or none it is not', async () => {
+    const engine = 'MergeTree ORDER BY id SETTINGS non_replicated_deduplication_window = 100';
+    const name = await table('id UInt64', engine);
+    const insert = (id: number, token?: string): Promise<unknown> =>
+      writer.insert({
+        table: name,
+        values: [{ id }],
+        format: 'JSONEachRow',
+        clickhouse_settings: {
+          async_insert: 0,
+          ...(token === undefined ? {} : { insert_deduplication_token: token }),
+        },
+      });
+    for (let i = 0; i < 6; i += 1) await insert(1, 'a');
+    expect(await countOf(name)).toBe(1);
+    await insert(2, 'b');
+    // A token left behind in a session would drop some of these.
+    for (let id = 10; id < 22; id += 1) await insert(id);
+    expect(await countOf(name)).toBe(14);
+  });
+
+  it.each(['RowBinary', 'Native', 'Parquet'])('refuses %s', async (format) => {
+    const name = await table('id UInt64');
+    const answer = await post(`?query=INSERT+INTO+${name}+FORMAT+${format}`, Buffer.alloc(8));
+    expect([answer.status, answer.headers.get('x-clickhouse-exception-code')]).toEqual([404, '73']);
+  });
+
+  it('refuses to read a file of the server', async () => {
+    const name = await table('id String');
+    const answer = await post(
+      '',
+      `INSERT INTO ${name} FROM INFILE '/etc/passwd' FORMAT LineAsString`,
+    );
+    expect(answer.ok).toBe(false);
+    expect(await countOf(name)).toBe(0);
+  });
+});
+
+describe('many callers', () => {
+  it('of which 16 at once each get their own answer', async () => {
+    const name = await table('id UInt64, caller UInt8');
+    const caller = async (me: number): Promise<void> => {
+      for (let turn = 0; turn < 12; turn += 1) {
+        const value = me * 1000 + turn;
+        const [row] = await rows<{ v: number; t: string }>(
+          `SELECT {v:UInt32} AS v, getSetting('log_comment') AS t`,
+          { query_params: { v: value }, clickhouse_settings: { log_comment: `c${value}` } },
+        );
+        expect(row).toEqual({ v: value, t: `c${value}` });
+        await writer.insert({ table: name, values: [[value, me]], format: 'JSONCompactEachRow' });
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, (_, me) => caller(me)));
+    expect(await countOf(name)).toBe(16 * 12);
+  });
+
+  it('wait up to a limit and are then told to come again', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, () => post('', 'SELECT sleepEachRow(0.05) FORMAT Null')),
+    );
+    const statuses = answers.map((answer) => answer.status);
+    expect(new Set(statuses)).toEqual(new Set([200, 503]));
+    const refused = answers.find((answer) => answer.status === 503);
+    expect(refused?.headers.get('x-clickhouse-exception-code')).toBe('202');
+    expect(await (await post('', 'SELECT 1')).text()).toBe('1\n');
+  });
+});

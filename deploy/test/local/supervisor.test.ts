@@ -1,0 +1,312 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { type ManagedProcess, processEnvironment } from '../../src/local/managed-process.ts';
+import { builtEntry } from '../../src/local/paths.ts';
+import { holdFreePorts } from '../../src/local/ports.ts';
+import { isAlive, startMarkOf } from '../../src/local/process-table.ts';
+import {
+  type Supervisor,
+  type SupervisorOptions,
+  startProcesses,
+} from '../../src/local/supervisor.ts';
+
+/** A child that says when it starts and stops, in a file all children of a test share. */
+const CHILD = `
+  const { appendFileSync, writeFileSync } = require('node:fs');
+  const [diary, name] = process.argv.slice(1);
+  appendFileSync(diary, name + ' started\\n');
+  writeFileSync(diary + '.' + name, String(process.pid));
+  process.on('SIGTERM', () => {
+    if (name.startsWith('stubborn')) return;
+    appendFileSync(diary, name + ' stopped\\n');
+    process.exit(0);
+  });
+  setInterval(() => undefined, 1000);
+`;
+
+let folder: string;
+let running: Supervisor[];
+const spawned: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pm-supervisor-'));
+  running = [];
+});
+
+afterEach(async () => {
+  for (const supervisor of running) await supervisor.stop();
+  for (const child of spawned.splice(0)) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function fake(name: string, changes: Partial<ManagedProcess> = {}): ManagedProcess {
+  const diary = join(folder, 'diary');
+  return {
+    name,
+    command: process.execPath,
+    args: ['-e', CHILD, diary, name],
+    env: processEnvironment(),
+    cwd: folder,
+    logFile: join(folder, 'logs', `${name}.log`),
+    dependsOn: [],
+    ports: [],
+    restart: false,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 3000,
+    readyTimeoutMs: 10_000,
+    memoryHintBytes: 0,
+    watchesStdin: false,
+    prepare: async () => rmSync(`${diary}.${name}`, { force: true }),
+    ready: async () => {
+      if (!existsSync(`${diary}.${name}`)) throw new Error('not yet');
+    },
+    ...changes,
+  };
+}
+
+function diaryLines(): string[] {
+  return readFileSync(join(folder, 'diary'), 'utf8').trim().split('\n');
+}
+
+async function start(
+  descriptions: readonly ManagedProcess[],
+  changes: Partial<SupervisorOptions> = {},
+): Promise<Supervisor> {
+  const supervisor = await startProcesses(
+    { dataDir: join(folder, 'data'), progress: () => undefined, ...changes },
+    descriptions,
+  );
+  running.push(supervisor);
+  return supervisor;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('waited too long');
+    await sleep(20);
+  }
+}
+
+function pidOf(supervisor: Supervisor, name: string): number {
+  return supervisor.status().find((status) => status.name === name)?.pid ?? 0;
+}
+
+describe('a supervisor', () => {
+  it('starts in the order of dependencies and stops in reverse', async () => {
+    const chain = [fake('a'), fake('b', { dependsOn: ['a'] }), fake('c', { dependsOn: ['b'] })];
+    const supervisor = await start(chain);
+    expect(diaryLines()).toEqual(['a started', 'b started', 'c started']);
+    await supervisor.stop();
+    expect(diaryLines().slice(3)).toEqual(['c stopped', 'b stopped', 'a stopped']);
+    expect(supervisor.status().map(({ state }) => state)).toEqual([
+      'stopped',
+      'stopped',
+      'stopped',
+    ]);
+  });
+
+  it('reports what its processes use', async () => {
+    const supervisor = await start([fake('a')]);
+    const [status] = supervisor.status();
+    expect(status).toMatchObject({ name: 'a', state: 'ready', restarts: 0 });
+    expect(isAlive(status?.pid ?? 0)).toBe(true);
+    if (process.platform === 'linux') expect(status?.rssBytes).toBeGreaterThan(1_000_000);
+  });
+
+  it('starts a process again that died', async () => {
+    const supervisor = await start([fake('a', { restart: true })]);
+    const before = pidOf(supervisor, 'a');
+    expect(supervisor.kill('a', 'SIGKILL')).toBe(true);
+    await until(() => supervisor.status()[0]?.restarts === 1);
+    await until(() => supervisor.status()[0]?.state === 'ready');
+    expect(pidOf(supervisor, 'a')).not.toBe(before);
+  });
+
+  it('stops all and says why when a process dies that may not', async () => {
+    const failures: Error[] = [];
+    const options = { onFatal: (failure: Error): void => void failures.push(failure) };
+    const supervisor = await start([fake('engine'), fake('service', { restart: true })], options);
+    appendFileSync(join(folder, 'logs', 'engine.log'), 'the last words\n');
+    supervisor.kill('engine', 'SIGKILL');
+    await until(() => failures.length === 1);
+    expect(failures[0]?.message).toMatch(/engine died \(signal SIGKILL\)[\s\S]*the last words/);
+    expect(supervisor.status().map(({ pid, state }) => [pid, state])).toEqual([
+      [undefined, 'failed'],
+      [undefined, 'stopped'],
+    ]);
+  });
+
+  it('restarts in good order what would be fatal when it died', async () => {
+    const supervisor = await start([fake('engine')]);
+    const before = pidOf(supervisor, 'engine');
+    await supervisor.restart('engine');
+    expect(diaryLines()).toEqual(['engine started', 'engine stopped', 'engine started']);
+    expect(pidOf(supervisor, 'engine')).not.toBe(before);
+  });
+
+  it('kills what does not stop in time, suspended or not', async () => {
+    const supervisor = await start([fake('stubborn', { stopTimeoutMs: 200 }), fake('frozen')]);
+    const pids = [pidOf(supervisor, 'stubborn'), pidOf(supervisor, 'frozen')];
+    supervisor.kill('frozen', 'SIGSTOP');
+    await supervisor.stop();
+    expect(pids.map(isAlive)).toEqual([false, false]);
+    expect(diaryLines()).toContain('frozen stopped');
+  });
+
+  it('shows the end of the log of a process that cannot start, and stops the others', async () => {
+    const broken = fake('broken', {
+      args: ['-e', 'console.error("no such luck"); process.exit(3)'],
+    });
+    await expect(start([fake('a'), { ...broken, dependsOn: ['a'] }])).rejects.toThrow(
+      /broken ended while it started \(exit code 3\)[\s\S]*no such luck/,
+    );
+    expect(diaryLines()).toEqual(['a started', 'a stopped']);
+  });
+
+  it('says when a command does not exist', async () => {
+    await expect(start([fake('a', { command: '/no/such/program' })])).rejects.toThrow(/ENOENT/);
+  });
+
+  it('gives up a process that never becomes ready', async () => {
+    const never = async (): Promise<void> => Promise.reject(new Error('still asleep'));
+    await expect(start([fake('a', { ready: never, readyTimeoutMs: 300 })])).rejects.toThrow(
+      /a was not ready within 0.3 s \(still asleep\)/,
+    );
+  });
+
+  it('refuses a port that is in use before it starts anything', async () => {
+    const held = await holdFreePorts(1);
+    await expect(start([fake('a', { ports: held.ports })])).rejects.toMatchObject({
+      code: 'PORT_IN_USE',
+    });
+    await held.release();
+    expect(existsSync(join(folder, 'diary'))).toBe(false);
+  });
+
+  it('refuses a data folder another supervisor works on, and takes it once that is done', async () => {
+    const first = await start([fake('a')]);
+    await expect(start([fake('b')])).rejects.toMatchObject({ code: 'DATA_FOLDER_LOCKED' });
+    await first.stop();
+    await start([fake('b')]);
+  });
+
+  it('takes over the lock of a process that is gone', async () => {
+    const first = await start([]);
+    await first.stop();
+    writeFileSync(
+      join(folder, 'data', 'stack.lock'),
+      JSON.stringify({ pid: process.pid, startMark: '1' }),
+    );
+    await start([fake('a')]);
+  });
+
+  it('refuses a disk that is nearly full', async () => {
+    await expect(
+      start([fake('a')], { minFreeBytes: Number.MAX_SAFE_INTEGER }),
+    ).rejects.toMatchObject({
+      code: 'DISK_NEARLY_FULL',
+    });
+  });
+
+  it('refuses a dependency it does not know and a name it has twice', async () => {
+    await expect(start([fake('a', { dependsOn: ['z'] })])).rejects.toThrow(/must come after z/);
+    await expect(start([fake('a'), fake('a')])).rejects.toThrow(/there twice/);
+  });
+
+  it('puts a large log aside at the start', async () => {
+    const first = await start([fake('a')]);
+    await first.stop();
+    writeFileSync(join(folder, 'logs', 'a.log'), Buffer.alloc(9 * 1024 * 1024, 'x'));
+    await start([fake('a')]);
+    expect(readFileSync(join(folder, 'logs', 'a.log')).length).toBeLessThan(1000);
+    expect(existsSync(join(folder, 'logs', 'a.log.1'))).toBe(true);
+  });
+});
+
+/** A supervisor in a process of its own, so that it can be killed; runs one child named orphan. */
+async function supervisorProcess(): Promise<{
+  child: ChildProcess;
+  orphan: number;
+  watchdog: number;
+}> {
+  const description = fake('orphan');
+  const script = `
+    import { existsSync } from 'node:fs';
+    import { startProcesses } from ${JSON.stringify(pathToFileURL(builtEntry('local/supervisor.js')).href)};
+    const mark = ${JSON.stringify(join(folder, 'diary.orphan'))};
+    const description = { ...${JSON.stringify(description)}, prepare: async () => {}, ready: async () => {
+      if (!existsSync(mark)) throw new Error('not yet');
+    } };
+    const dataDir = ${JSON.stringify(join(folder, 'data'))};
+    const supervisor = await startProcesses({ dataDir, progress: () => {} }, [description]);
+    console.log(supervisor.status()[0].pid);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  spawned.push(child);
+  const orphan = await new Promise<number>((resolve) => {
+    child.stdout?.once('data', (text: Buffer) => resolve(Number(text.toString('utf8'))));
+  });
+  const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
+  const watchdog =
+    children
+      .trim()
+      .split(/\s+/)
+      .map(Number)
+      .find((pid) => pid !== orphan) ?? 0;
+  return { child, orphan, watchdog };
+}
+
+const onLinux = process.platform === 'linux' ? describe : describe.skip;
+
+onLinux('a supervisor that is killed', () => {
+  it('leaves nothing running, as its watchdog ends what it started', async () => {
+    const { child, orphan, watchdog } = await supervisorProcess();
+    child.kill('SIGKILL');
+    await until(() => startMarkOf(orphan) === undefined);
+    await until(() => startMarkOf(watchdog) === undefined);
+  });
+
+  it('together with its watchdog, leaves orphans that the next start ends', async () => {
+    const { child, orphan, watchdog } = await supervisorProcess();
+    process.kill(watchdog, 'SIGKILL');
+    child.kill('SIGKILL');
+    await until(
+      () => startMarkOf(watchdog) === undefined && startMarkOf(child.pid ?? 0) === undefined,
+    );
+    expect(isAlive(orphan)).toBe(true);
+    const lines: string[] = [];
+    await start([fake('next')], { progress: (line) => lines.push(line) });
+    expect(lines[0]).toBe('ended what an earlier run left: orphan');
+    expect(startMarkOf(orphan)).toBeUndefined();
+  });
+
+  it('leaves alone a stranger that was given the number of an orphan', async () => {
+    const stranger = spawn('sleep', ['30'], { detached: true, stdio: 'ignore' });
+    spawned.push(stranger);
+    const first = await start([]);
+    await first.stop();
+    const pid = stranger.pid ?? 0;
+    const record = { name: 'a', pid, command: 'sleep', supervisorPid: 2 };
+    const records = [
+      { ...record, startMark: '1' },
+      { ...record, startMark: startMarkOf(pid) ?? '', command: 'kafka.Kafka' },
+    ];
+    writeFileSync(join(folder, 'data', 'stack.processes.json'), JSON.stringify(records));
+    await start([fake('a')]);
+    expect(isAlive(pid)).toBe(true);
+  });
+});

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSignOffKey } from '@pm/kit/signoff';
+import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'exchange-keys-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('keys are made once, kept, and readable by their owner only', () => {
+  const file = join(folder, 'made', 'keys.json');
+  const made = loadOrMakeKeys(file);
+  expect(loadOrMakeKeys(file)).toEqual(made);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(new Set(Object.values(made)).size).toBe(5);
+});
+
+test('the public key of a seed is the one that signs off with it', () => {
+  const seed = '11'.repeat(32);
+  const key = openSignOffKey(Buffer.from(seed, 'hex'));
+  expect(publicKeyOf(seed)).toBe(key.publicKey.toString('hex'));
+});
+
+test('a damaged file is refused and not replaced', () => {
+  const file = join(folder, 'damaged.json');
+  writeFileSync(file, '{"operatorSeed":"12"}');
+  expect(() => loadOrMakeKeys(file)).toThrow('operatorSeed');
+});

@@ -1,0 +1,32 @@
+import { engineMode } from '../../src/stack/mode.ts';
+
+const urls = {
+  PM_KAFKA_BROKERS: 'kafka:9092',
+  PM_REGISTRY_URL: 'http://registry/apis/ccompat/v7',
+  PM_CLICKHOUSE_URL: 'http://clickhouse:8123',
+  PM_REDIS_URL: 'redis://redis:6379',
+};
+
+test('engines are local unless something else is asked for', () => {
+  expect(engineMode({})).toEqual({ kind: 'local' });
+});
+
+test('an unknown mode is refused with the list', () => {
+  expect(() => engineMode({ STACK: 'docker' })).toThrow(
+    'STACK=docker is not one of: local, external',
+  );
+});
+
+test('external engines need every URL, and the missing ones are named', () => {
+  const { PM_REDIS_URL: _, ...incomplete } = urls;
+  expect(() => engineMode({ STACK: 'external', ...incomplete })).toThrow('PM_REDIS_URL');
+  expect(engineMode({ STACK: 'external', ...urls })).toEqual({
+    kind: 'external',
+    urls: {
+      kafka: 'kafka:9092',
+      registry: 'http://registry/apis/ccompat/v7',
+      clickhouse: 'http://clickhouse:8123',
+      redis: 'redis://redis:6379',
+    },
+  });
+});
