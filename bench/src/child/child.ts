@@ -1,0 +1,62 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** A process of this package that takes one job, says that it is ready, works on `go`, answers and ends. */
+export interface Child<Answer> {
+  /** What it has to say when it has prepared everything. */
+  readonly ready: Promise<unknown>;
+  readonly pid: number;
+  /** Begins the measured part; resolves with what it found. */
+  go(): Promise<Answer>;
+  stop(): void;
+}
+
+const waitMs = 300_000;
+
+export function startChild<Answer>(name: string, job: unknown): Child<Answer> {
+  const file = fileURLToPath(new URL(`../${name}.js`, import.meta.url));
+  const child = fork(file, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  child.send({ job });
+  return {
+    ready: messageOf(child),
+    pid: child.pid ?? 0,
+    async go() {
+      const answer = messageOf(child);
+      child.send({ go: true });
+      return ((await answer) as { readonly answer: Answer }).answer;
+    },
+    stop: () => child.kill('SIGTERM'),
+  };
+}
+
+async function messageOf(child: ChildProcess): Promise<unknown> {
+  const signal = AbortSignal.timeout(waitMs);
+  const gone = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`a child process ended with code ${code}`);
+  });
+  const [message] = await Promise.race([once(child, 'message', { signal }), gone]);
+  return message;
+}
+
+/** What a child says when it is ready, and what it does on `go`. */
+export interface Prepared<Answer> {
+  readonly info: unknown;
+  work(): Promise<Answer>;
+}
+
+/** The other end: prepares with the job, works when told, sends the answer and ends. It ends with its parent. */
+export async function serveParent<Job, Answer>(
+  prepare: (job: Job) => Promise<Prepared<Answer>>,
+): Promise<void> {
+  process.once('disconnect', () => process.exit(1));
+  const next = async () => {
+    const [message] = await once(process, 'message', { signal: AbortSignal.timeout(waitMs) });
+    return message as { readonly job: Job };
+  };
+  const { job } = await next();
+  const { info, work } = await prepare(job);
+  process.send?.({ info });
+  await next();
+  process.send?.({ answer: await work() }, () => process.exit(0));
+}

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PlacementResult } from '@pm/schemas';
+import type { Trader, WorldMarket } from '../world/world.ts';
+import type { Answer, Poster } from './poster.ts';
+
+/** Answers later than this are counted on their own, milliseconds. */
+export const lateMs = 1_000;
+
+export interface SignedOrder {
+  readonly trader: Trader;
+  readonly body: string;
+}
+
+/** What became of a phase: every order is in exactly one of the counts. */
+export interface PhaseResult {
+  readonly latenciesMs: readonly number[];
+  /** live, matched, delayed; or the refusal's code; or the HTTP status; or `no answer`. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly late: number;
+  /** Largest delay of our own clock behind the plan, milliseconds. */
+  readonly plannedLateMs: number;
+}
+
+/** Pairs that meet: a BUY of one token at a half, then a BUY of the other; every second order is a fill. */
+export function signOrders(
+  count: number,
+  markets: readonly WorldMarket[],
+  traders: readonly Trader[],
+): SignedOrder[] {
+  return Array.from({ length: count }, (_, index) => {
+    const pair = index >> 1;
+    const market = markets[pair % markets.length];
+    const trader = traders[(pair * 2 + (index % 2)) % traders.length];
+    if (market === undefined || trader === undefined) throw new RangeError('no market or trader');
+    const tokenId = market.tokens[index % 2 === 0 ? 0 : 1];
+    return { trader, body: trader.sign({ tokenId, side: 'BUY', price: '0.5', size: '5' }).body };
+  });
+}
+
+/** Sends the orders at a fixed rate whether or not answers come; latency counts from the planned time. */
+export async function runLoad(
+  poster: Poster,
+  orders: readonly SignedOrder[],
+  perSecond: number,
+): Promise<PhaseResult> {
+  const latenciesMs: number[] = [];
+  const outcomes: Record<string, number> = {};
+  const answers: Promise<void>[] = [];
+  const started = performance.now();
+  let plannedLateMs = 0;
+  for (const [index, { trader, body }] of orders.entries()) {
+    const plannedAt = started + (index * 1000) / perSecond;
+    const wait = plannedAt - performance.now();
+    if (wait > 0) await sleep(wait);
+    plannedLateMs = Math.max(plannedLateMs, performance.now() - plannedAt);
+    const answered = poster.post(trader.key, body).then((answer) => {
+      const outcome = outcomeOf(answer);
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+      if (answer.status !== 0) latenciesMs.push(performance.now() - plannedAt);
+    });
+    answers.push(answered);
+  }
+  await Promise.all(answers);
+  const late = latenciesMs.filter((ms) => ms > lateMs).length;
+  return { latenciesMs, outcomes, late, plannedLateMs };
+}
+
+export function outcomeOf({ status, body }: Answer): string {
+  if (status === 0) return 'no answer';
+  try {
+    const { success, status: placed, code } = JSON.parse(body) as Partial<PlacementResult>;
+    return success === true ? (placed ?? 'live') : (code ?? `HTTP ${status}`);
+  } catch {
+    return `HTTP ${status}`;
+  }
+}

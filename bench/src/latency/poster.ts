@@ -1,0 +1,72 @@
+import { Agent, request } from 'node:http';
+import type { ApiKeyTrio } from '@pm/schemas';
+import { signedHeaders } from '../traffic/signed-request.ts';
+
+export interface Answer {
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Orders given up after this long are `no answer`, milliseconds. */
+const timeoutMs = 10_000;
+
+/** Sends POST /order over connections that stay open; HMAC at the time of sending. */
+export class Poster {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 128 });
+  readonly #base: URL;
+
+  constructor(baseUrl: string) {
+    this.#base = new URL(baseUrl);
+  }
+
+  post(key: ApiKeyTrio & { readonly address: string }, body: string): Promise<Answer> {
+    const path = '/order';
+    const headers = signedHeaders(key, { method: 'POST', path, body }, Date.now());
+    return this.#send({ method: 'POST', path, headers, body });
+  }
+
+  /** A read that belongs to the key; the query is not signed. */
+  get(
+    key: ApiKeyTrio & { readonly address: string },
+    path: string,
+    query: string,
+  ): Promise<Answer> {
+    const headers = signedHeaders(key, { method: 'GET', path, body: '' }, Date.now());
+    return this.#send({ method: 'GET', path: path + query, headers, body: '' });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #send(sent: {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+  }): Promise<Answer> {
+    const { hostname, port } = this.#base;
+    const { method, path, body } = sent;
+    const headers = {
+      ...sent.headers,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+    };
+    return new Promise((resolve) => {
+      const options = { agent: this.#agent, hostname, port, method, path, headers };
+      const asked = request(options, (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => {
+          text += part;
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
+        response.on('error', (error) => resolve({ status: 0, body: error.message }));
+      });
+      asked.setTimeout(timeoutMs, () => asked.destroy(new Error('no answer in time')));
+      asked.on('error', (error) => resolve({ status: 0, body: error.message }));
+      asked.end(body);
+    });
+  }
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { buildOrder, walletFromPrivateKey } from '@pm/client';
+import { deriveKey } from '@pm/kit/walletauth';
+import {
+  type ApiKeyTrio,
+  type CatalogMarket,
+  type OrderSubmission,
+  type SigningDomain,
+  signingDomains,
+  tokenIdFromBytes,
+} from '@pm/schemas';
+import { signedHeaders } from '../traffic/signed-request.ts';
+
+/** A request as it arrives, and what a checker may know of its sender. */
+export interface SampleRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly address: `0x${string}`;
+  readonly secret: Buffer;
+  readonly passphrase: string;
+  readonly submission: OrderSubmission;
+}
+
+const requestCount = 256;
+const walletCount = 16;
+const serverSecret = Buffer.alloc(32, 7);
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** The one market of the sample; only what the checks read means anything. */
+export const sampleMarket = {
+  kind: 'CatalogMarket',
+  market: 1,
+  conditionId: hash('condition'),
+  token0: hash('token 0'),
+  token1: hash('token 1'),
+  tick: 10,
+  minSizeMicro: 5_000_000,
+  feeRateBps: 200,
+  negRisk: false,
+  active: true,
+  closed: false,
+  archived: false,
+  mode: 'OPEN',
+  payout0: -1,
+  partition: 0,
+} as unknown as CatalogMarket;
+
+const sampleTokens = [sampleMarket.token0, sampleMarket.token1].map(tokenIdFromBytes);
+
+export function sampleDomain(): SigningDomain {
+  const [first] = signingDomains;
+  if (first === undefined) throw new RangeError('a signing domain is known');
+  return first;
+}
+
+/** Signed single orders of several wallets under the first domain, made ahead of time. */
+export function sampleRequests(nowMs: number): SampleRequest[] {
+  const wallets = Array.from({ length: walletCount }, (_, index) => {
+    const signer = walletFromPrivateKey(`0x${hash(`bench key ${index}`).toString('hex')}`);
+    const derived = deriveKey(serverSecret, { wallet: signer.address, nonce: '0' });
+    return { signer, derived };
+  });
+  return Array.from({ length: requestCount }, (_, index) => {
+    const wallet = wallets[index % walletCount];
+    if (wallet === undefined) throw new RangeError('there are wallets');
+    const { signer, derived } = wallet;
+    const { submission } = buildOrder(
+      {
+        tokenId: sampleTokens[index % 2] ?? '',
+        side: index % 3 === 0 ? 'SELL' : 'BUY',
+        price: `0.${String(100 + (index % 800))}`,
+        size: String(5 + index),
+      },
+      { signer, domain: sampleDomain(), negRisk: false, owner: derived.apiKey, nowMs },
+    );
+    const body = JSON.stringify(submission);
+    const { apiKey, secret, passphrase } = derived;
+    const trio: ApiKeyTrio = { apiKey, secret: secret.toString('base64url'), passphrase };
+    const headers = signedHeaders(
+      { ...trio, address: signer.checksummed },
+      { method: 'POST', path: '/order', body },
+      nowMs,
+    );
+    return {
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
+      body: Buffer.from(body),
+      address: signer.address as `0x${string}`,
+      secret,
+      passphrase,
+      submission,
+    };
+  });
+}

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ManagedProcess } from '@pm/deploy/local/managed-process';
+
+export interface MatcherProcess {
+  readonly pid: number;
+  /** In good order, as its supervisor would: what Node writes at the end (a profile) is written. */
+  stop(): Promise<void>;
+}
+
+const readyTimeoutMs = 60_000;
+const stopTimeoutMs = 30_000;
+
+/** Starts the matcher as the stack describes it, but for these arguments of Node; the caller stops it. */
+export async function startMatcher(
+  description: ManagedProcess,
+  nodeArguments: readonly string[] = [],
+): Promise<MatcherProcess> {
+  await description.prepare();
+  const log = openSync(description.logFile, 'a');
+  const named = new Set(nodeArguments.map((one) => one.split('=', 1)[0]));
+  const kept = description.args.filter((one) => !named.has(one.split('=', 1)[0]));
+  const child = spawn(description.command, [...nodeArguments, ...kept], {
+    cwd: description.cwd,
+    env: { ...description.env },
+    stdio: ['pipe', log, log],
+  });
+  closeSync(log);
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const stop = async () => {
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
+    await ended;
+    clearTimeout(timer);
+  };
+  const deadline = Date.now() + readyTimeoutMs;
+  for (;;) {
+    try {
+      await description.ready();
+      if (child.pid !== undefined) return { pid: child.pid, stop };
+    } catch (cause) {
+      const isOver = child.exitCode !== null || Date.now() > deadline;
+      if (!isOver) {
+        await sleep(100);
+        continue;
+      }
+      await stop();
+      throw new Error(`the matcher was not ready; its log is ${description.logFile}`, { cause });
+    }
+  }
+}

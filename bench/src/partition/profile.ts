@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The parts of a V8 CPU profile that are read here. */
+interface Profile {
+  /** Microseconds of the machine's monotonic clock, which is the one of `process.hrtime`. */
+  readonly startTime: number;
+  readonly nodes: readonly ProfileNode[];
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+}
+
+interface ProfileNode {
+  readonly id: number;
+  readonly callFrame: { readonly functionName: string; readonly url: string };
+  readonly children?: readonly number[];
+}
+
+export interface ProfileGroup {
+  readonly name: string;
+  /** Of all time on the processor. */
+  readonly share: number;
+  readonly seconds: number;
+}
+
+/** Where a frame belongs, the first that fits; frames that fit nowhere belong where their caller does. */
+const rules: readonly (readonly [name: string, url: RegExp, frame?: RegExp])[] = [
+  ['match', /matcher\/dist\/core\//],
+  ['verify', /signoff\/records\.js/, /^verifySealed$/],
+  ['hash', /signoff\/records\.js/, /^chainOf$/],
+  ['decode', /registry\/record-codec\.js/, /^decode$/],
+  ['encode', /registry\/record-codec\.js/, /^encode$/],
+  ['metrics', /prom-client|matcher\/dist\/metrics|kit\/dist\/metrics/],
+  [
+    'kafkajs send',
+    /kafkajs\/src\/producer|protocol\/requests\/produce|recordBatch\/v0\/index|idempotent-session|send-queue|kafka\/producer\.js/,
+  ],
+  [
+    'kafkajs fetch',
+    /requests\/fetch|protocol\/recordBatch\/(?!crc32C)|protocol\/message|fetch-loops|fetch-wire|partition-lane|topic-reader/,
+  ],
+  ['kafkajs connection', /kafkajs\/src\/(?!protocol\/recordBatch\/crc32C|utils)/],
+  ['matcher loops', /matcher\/dist\/io\//],
+];
+
+const notOnCpu = new Set(['(idle)', '(program)']);
+
+/** A piece of the machine's monotonic clock, microseconds. */
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+export function monotonicMicroseconds(): number {
+  return Number(process.hrtime.bigint() / 1000n);
+}
+
+/** Reads the newest profile of a folder and sums the self time in a window by group, the largest first. */
+export function groupsOfProfile(
+  folder: string,
+  window: Window,
+): { groups: ProfileGroup[]; functions: ProfileGroup[] } {
+  const file = readdirSync(folder)
+    .filter((name) => name.endsWith('.cpuprofile'))
+    .sort()
+    .at(-1);
+  if (file === undefined) throw new Error(`no profile in ${folder}`);
+  const profile = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile;
+  const self = selfMicroseconds(profile, window);
+  const groupOf = groupsByNode(profile);
+  const byGroup = new Map<string, number>();
+  const byFunction = new Map<string, number>();
+  for (const node of profile.nodes) {
+    const { functionName, url } = node.callFrame;
+    if (notOnCpu.has(functionName)) continue;
+    const time = self.get(node.id) ?? 0;
+    add(byGroup, groupOf.get(node.id) ?? 'other', time);
+    add(byFunction, `${functionName || 'anonymous'} (${url.split('/').slice(-3).join('/')})`, time);
+  }
+  return { groups: sortedShares(byGroup), functions: sortedShares(byFunction).slice(0, 20) };
+}
+
+function add(sums: Map<string, number>, name: string, time: number): void {
+  sums.set(name, (sums.get(name) ?? 0) + time);
+}
+
+function selfMicroseconds(profile: Profile, window: Window): Map<number, number> {
+  const self = new Map<number, number>();
+  let at = profile.startTime;
+  for (const [index, id] of profile.samples.entries()) {
+    const delta = profile.timeDeltas[index] ?? 0;
+    at += delta;
+    if (at < window.from || at > window.to) continue;
+    self.set(id, (self.get(id) ?? 0) + delta);
+  }
+  return self;
+}
+
+function groupsByNode({ nodes }: Profile): Map<number, string> {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const groups = new Map<number, string>();
+  const visit: { id: number; from: string }[] = [
+    { id: nodes[0]?.id ?? 0, from: 'runtime and start' },
+  ];
+  for (let next = visit.pop(); next !== undefined; next = visit.pop()) {
+    const node = byId.get(next.id);
+    if (node === undefined) continue;
+    const group = ownGroup(node) ?? next.from;
+    groups.set(node.id, group);
+    for (const id of node.children ?? []) visit.push({ id, from: group });
+  }
+  return groups;
+}
+
+function ownGroup({ callFrame: { functionName, url } }: ProfileNode): string | undefined {
+  if (functionName === '(garbage collector)') return 'garbage collector';
+  return rules.find(([, place, frame]) => {
+    return place.test(url) && (frame === undefined || frame.test(functionName));
+  })?.[0];
+}
+
+function sortedShares(sums: ReadonlyMap<string, number>): ProfileGroup[] {
+  const total = [...sums.values()].reduce((sum, time) => sum + time, 0);
+  return [...sums]
+    .map(([name, time]) => ({ name, share: time / total, seconds: time / 1e6 }))
+    .sort((a, b) => b.share - a.share);
+}

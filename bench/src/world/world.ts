@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildOrder, ExchangeClient, type OrderIntent, walletFromPrivateKey } from '@pm/client';
+import { freePorts } from '@pm/deploy/local/ports';
+import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
+import { type ApiKeyTrio, type SigningDomain, signingDomains } from '@pm/schemas';
+
+export interface WorldMarket {
+  readonly conditionId: string;
+  readonly tokens: readonly [string, string];
+}
+
+/** A wallet with money and an API key. */
+export interface Trader {
+  readonly key: ApiKeyTrio & { readonly address: string };
+  readonly client: ExchangeClient;
+  /** Signs an order and gives the body to send. */
+  sign(intent: OrderIntent): { readonly orderId: string; readonly body: string };
+}
+
+export interface World {
+  readonly stack: RunningStack;
+  readonly markets: readonly WorldMarket[];
+  readonly traders: readonly Trader[];
+  end(): Promise<void>;
+}
+
+const depositUsdc = '5000000';
+
+/** The whole stack on free ports in a temporary folder: nobody trades, the markets and traders are ours. */
+export async function openWorld(counts: { markets: number; traders: number }): Promise<World> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'pm-bench-'));
+  const stack = await startStack({
+    mode: { kind: 'local' },
+    dataDir,
+    ports: await freePorts(),
+    progress: (line) => console.error(line),
+    fresh: false,
+    seed: false,
+    demo: null,
+  });
+  const end = async () => {
+    await stack.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const markets = await listMarkets(stack, counts.markets);
+    const traders = [];
+    for (let index = 0; index < counts.traders; index += 1) {
+      traders.push(await openTrader(stack, index));
+    }
+    return { stack, markets, traders, end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function listMarkets(stack: RunningStack, count: number): Promise<WorldMarket[]> {
+  const { markets } = await stack.operator.importEvents([
+    {
+      slug: 'bench-event',
+      title: 'Bench event',
+      endDate: '2030-01-01T00:00:00.000Z',
+      markets: Array.from({ length: count }, (_, index) => ({
+        slug: `bench-market-${index}`,
+        question: `Is benchmark ${index} fast?`,
+      })),
+    },
+  ]);
+  return markets.map(({ conditionId, tokenIds }) => ({
+    conditionId,
+    tokens: [tokenIds[0] ?? '', tokenIds[1] ?? ''],
+  }));
+}
+
+async function openTrader(stack: RunningStack, index: number): Promise<Trader> {
+  const secret = createHash('sha256').update(`bench trader ${index}`).digest('hex');
+  const signer = walletFromPrivateKey(`0x${secret}`);
+  const transferId = `0x${String(index + 1).padStart(64, '0')}`;
+  await stack.operator.deposit([{ transferId, wallet: signer.address, amount: depositUsdc }]);
+  const client = new ExchangeClient({ baseUrl: stack.baseUrl, signer });
+  const key = { ...(await client.connect()), address: signer.checksummed };
+  const domain = signingDomains[0] as SigningDomain;
+  return {
+    key,
+    client,
+    sign(intent) {
+      const context = { signer, domain, negRisk: false, owner: key.apiKey, nowMs: Date.now() };
+      const { orderId, submission } = buildOrder(intent, context);
+      return { orderId, body: JSON.stringify(submission) };
+    },
+  };
+}
