@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BodyProblem } from './errors.ts';
 
-const noBytes = Buffer.alloc(0);
+/** The body of a request that has none. */
+export const noBytes: Buffer = Buffer.alloc(0);
 const jsonType = /^application\/json[\t ]*(;[\t ]*charset="?utf-8"?[\t ]*)?$/i;
 
 type Done = (error: Error | null, body?: unknown) => void;
@@ -13,11 +14,6 @@ type Done = (error: Error | null, body?: unknown) => void;
  */
 export function takeJsonBodies(app: FastifyInstance, maxJsonDepth: number): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.decorateRequest('rawBody');
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.rawBody = noBytes;
-    done();
-  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes: Buffer, done: Done) => {
     if (request.is404 || bytes.length === 0) {

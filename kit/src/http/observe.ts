@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Metrics } from '../metrics/index.ts';
 import type { HttpApp } from './app.ts';
 
@@ -7,7 +6,7 @@ import type { HttpApp } from './app.ts';
  * handed over, by route hooks that know their series: hooks on the end of the response cost half as much again as answering
  * a book does.
  */
-export function observeRequests(app: HttpApp, metrics: Metrics): void {
+export function observeRequests(app: HttpApp, metrics: Metrics): RequestCount {
   const requests = metrics.counter({
     name: 'pm_http_requests_total',
     help: 'Answered requests.',
@@ -17,17 +16,6 @@ export function observeRequests(app: HttpApp, metrics: Metrics): void {
     name: 'pm_http_request_seconds',
     help: 'From the end of the headers to the answer being handed over.',
     labels: ['method', 'route'],
-  });
-  const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
-    requests.add(1, { method: request.method, route: 'none', status: reply.statusCode });
-  app.decorateRequest('beganAtMs', 0);
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.beganAtMs = performance.now();
-    done();
-  });
-  app.addHook('onSend', (request, reply, _payload, done) => {
-    if (request.is404) unrouted(request, reply);
-    done();
   });
   app.addHook('onRoute', (route) => {
     const name = { method: String(route.method), route: route.url };
@@ -50,4 +38,11 @@ export function observeRequests(app: HttpApp, metrics: Metrics): void {
       },
     ];
   });
+  return { unrouted: (method) => requests.add(1, { method, route: 'none', status: 404 }) };
+}
+
+/** What the door counts itself. */
+export interface RequestCount {
+  /** A request that no route takes; such requests pass no route's hooks. */
+  unrouted(method: string): void;
 }
