@@ -106,7 +106,7 @@ function openMoney({ config, life, log }: Room) {
 /** The lines to the log and what comes back on them. */
 async function openResults(room: Room, topicLog: OpenLog) {
   const { config } = room;
-  const memory = new AnswerMemory();
+  const memory = new AnswerMemory(() => clock.nowMs());
   const hearings = new PartitionHearings(topicLog.executionEnds.size, clock.monotonicMs);
   const traders = openLine(topicLog, config.signOffSeed, config.resultWaitMs);
   const operator = openLine(topicLog, config.operatorSeed, operatorWaitMs);

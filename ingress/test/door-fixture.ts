@@ -129,7 +129,8 @@ export interface Fakes {
 }
 
 /** A door with everything behind it in memory; another one on the same topic is the next process. */
-export async function openDoor(topic = new OwnersTopic()) {
+/** `memorySinceMs`: since when the memory of answers is complete; 0 is always. */
+export async function openDoor(topic = new OwnersTopic(), memorySinceMs = 0) {
   const fakes: Fakes = {
     answer: restsAs,
     reserve: 'reserved',
@@ -143,7 +144,7 @@ export async function openDoor(topic = new OwnersTopic()) {
   const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
   const { hasher, rule } = openRule();
   const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
-  const memory = new AnswerMemory();
+  const memory = new AnswerMemory(() => memorySinceMs);
   const markets = new CatalogIndex();
   markets.take(market);
   const serverSecret = Buffer.alloc(32, 5);

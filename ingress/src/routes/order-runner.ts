@@ -21,6 +21,14 @@ export interface ProvenOrder {
   readonly hash: Buffer;
 }
 
+/** What is in hand for an order on its way. */
+interface Reserved {
+  readonly generation: number;
+  readonly holdMicro: number;
+  /** Whether this call holds it, so that it may also give it back. */
+  readonly isOurs: boolean;
+}
+
 type RunnerPorts = Pick<
   DoorPorts,
   'answers' | 'owners' | 'partitions' | 'ledger' | 'log' | 'hashes' | 'clock' | 'metrics'
@@ -62,19 +70,22 @@ export class OrderRunner {
     const reserved = await this.#reserve(order.sound, orderId, acceptedAtMs);
     if (typeof reserved === 'string') return refusedResult(reserved);
     const startedMs = this.#ports.clock.monotonicMs();
-    const { generation } = reserved;
-    const command = commandOf(order, caller, { generation, acceptedAtMs });
+    const { generation, holdMicro } = reserved;
+    const command = commandOf(order, caller, { generation, acceptedAtMs, holdMicro });
     const outcome = await this.#ports.log.run(partition, command);
     this.#ports.metrics.stage('result', this.#ports.clock.monotonicMs() - startedMs);
     return this.#conclude(outcome, { orderId, facts, isOurs: reserved.isOurs });
   }
 
-  /** Holds the money; the refusal when it cannot be held. */
+  /**
+   * Holds the money; the refusal when it cannot be held. An order that may have been placed before this process listened
+   * goes to the log with nothing held: the matcher gives its first answer again, or refuses it for the money.
+   */
   async #reserve(
     { form, token, holdMicro }: SoundOrder,
     orderId: OrderId,
     acceptedAtMs: number,
-  ): Promise<{ readonly generation: number; readonly isOurs: boolean } | RefusalCode> {
+  ): Promise<Reserved | RefusalCode> {
     const startedMs = this.#ports.clock.monotonicMs();
     const { partition } = token.market;
     const reservation = { orderId, wallet: form.maker, amountMicro: holdMicro };
@@ -84,9 +95,14 @@ export class OrderRunner {
         partition,
         acceptedAtMs,
       });
-      if (outcome === 'insufficient') return 'insufficient_balance_or_allowance';
       if (outcome === 'not_ready') return 'ledger_not_ready';
-      return { generation, isOurs: outcome === 'reserved' };
+      if (outcome !== 'insufficient') {
+        return { generation, holdMicro, isOurs: outcome === 'reserved' };
+      }
+      if (!this.#ports.answers.mayHaveForgotten(form.signedAtMs)) {
+        return 'insufficient_balance_or_allowance';
+      }
+      return { generation, holdMicro: 0, isOurs: false };
     } catch (error) {
       if (reactionTo(error) !== 'retry') throw error;
       return 'ledger_not_ready';
@@ -137,7 +153,7 @@ function factsOf({ amounts, token }: SoundOrder, id: OrderId): Record<string, st
 function commandOf(
   { sound, hash }: ProvenOrder,
   caller: Caller,
-  taken: { generation: number; acceptedAtMs: number },
+  taken: { generation: number; acceptedAtMs: number; holdMicro: number },
 ): PlaceOrder {
   const { form, token, amounts } = sound;
   return {
@@ -149,7 +165,7 @@ function commandOf(
     timeInForce: form.timeInForce,
     postOnly: form.postOnly,
     ...amounts,
-    holdMicro: sound.holdMicro,
+    holdMicro: taken.holdMicro,
     generation: taken.generation,
     expiresAtMs: sound.expiresAtMs,
     acceptedAtMs: taken.acceptedAtMs,

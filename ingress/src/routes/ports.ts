@@ -44,6 +44,8 @@ export interface AnswerMemory {
   recall(orderId: OrderId): PlacementAnswer | undefined;
   /** The partition an order was placed in, while it is remembered. */
   partitionOf(orderId: OrderId): number | undefined;
+  /** Whether an order signed then (Unix milliseconds) may have been answered without the memory knowing. */
+  mayHaveForgotten(signedAtMs: number): boolean;
 }
 
 export interface MarketDirectory {

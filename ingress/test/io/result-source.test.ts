@@ -12,7 +12,7 @@ function openSource() {
   const now = { ms: 1_000 };
   const hearings = new PartitionHearings(2, () => now.ms);
   const waiters = new ResultWaiters();
-  const memory = new AnswerMemory(3);
+  const memory = new AnswerMemory(() => 0, 3);
   const source = new ResultSource({
     codec,
     hearings,

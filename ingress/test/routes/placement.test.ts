@@ -125,6 +125,23 @@ test('a repeated order gets its first answer, from the log or from memory before
   expect(door.fakes.reserved).toHaveLength(1);
 });
 
+test('a repeated order whose money is spent gets its first answer also from a door that has just been opened', async () => {
+  const fresh = await openDoor(undefined, Number.MAX_SAFE_INTEGER);
+  fresh.fakes.reserve = 'insufficient';
+  const { item, hash } = signedItem(testOrder());
+  fresh.fakes.answer = (command) => {
+    const { orderId, maker, holdMicro } = command as PlaceOrder;
+    expect(holdMicro).toBe(0);
+    const sums = { alive: false, code: null, status: 'MATCHED', side: 'BUY' } as const;
+    const amounts = { filledMicro: 4_000_000, paidMicro: 2_000_000 };
+    return answered([{ kind: 'OrderRepeated', command: 0, orderId, maker, ...sums, ...amounts }]);
+  };
+  const again = await placeOne(fresh, item);
+  expect(again.body).toMatchObject({ success: true, status: 'matched', orderID: hash });
+  expect(fresh.fakes.givenBack).toEqual([]);
+  await fresh.app.close();
+});
+
 test('the same order twice at once is sent once', async () => {
   const { item } = signedItem(testOrder());
   door.fakes.answer = async (command) => {
