@@ -76,10 +76,19 @@ export function l2Headers(
   sent: HttpRequest,
   nowMs: number,
 ): Record<string, string> {
-  const timestamp = String(Math.floor(nowMs / 1000));
   const body = sent.body === undefined ? '' : bodyText(sent.body);
+  return signedHeaders(key, { ...sent, body }, nowMs);
+}
+
+/** The same for a body that is sent as these very bytes. */
+export function signedHeaders(
+  key: ApiKeyTrio & { readonly address: string },
+  sent: { readonly method: string; readonly path: string; readonly body: string },
+  nowMs: number,
+): Record<string, string> {
+  const timestamp = String(Math.floor(nowMs / 1000));
   const digest = createHmac('sha256', Buffer.from(key.secret, 'base64url'))
-    .update(timestamp + sent.method + sent.path + body)
+    .update(timestamp + sent.method + sent.path + sent.body)
     .digest('base64')
     .replaceAll('+', '-')
     .replaceAll('/', '_');

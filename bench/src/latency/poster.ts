@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
+import { signedHeaders } from '@pm/client';
 import type { ApiKeyTrio } from '@pm/schemas';
-import { signedHeaders } from '../traffic/signed-request.ts';
 
 export interface Answer {
   /** HTTP status; 0 when there was no answer. */

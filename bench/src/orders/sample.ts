@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { buildOrder, walletFromPrivateKey } from '@pm/client';
+import { buildOrder, signedHeaders, walletFromPrivateKey } from '@pm/client';
 import { deriveKey } from '@pm/kit/walletauth';
 import {
   type ApiKeyTrio,
@@ -9,7 +9,6 @@ import {
   signingDomains,
   tokenIdFromBytes,
 } from '@pm/schemas';
-import { signedHeaders } from '../traffic/signed-request.ts';
 
 /** A request as it arrives, and what a checker may know of its sender. */
 export interface SampleRequest {

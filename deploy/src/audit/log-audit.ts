@@ -16,7 +16,6 @@ export interface AuditedOrder {
   readonly wallet: string;
   /** Micro-USDC held per micro-share that rests: its limit for a BUY, nothing for a SELL; 1/10000. */
   readonly heldPrice: number;
-  filledMicro: number;
   restingMicro: number;
 }
 
@@ -39,8 +38,6 @@ export class LogAudit {
   /** Wallet -> what the events say of its money. */
   readonly free = new Map<string, number>();
   readonly held = new Map<string, number>();
-  /** Market -> `in_offset` of the last record that touched its book. */
-  readonly versions = new Map<number, number>();
   /** Resolved market -> what token 0 pays, 1/10000 USDC. */
   readonly payouts = new Map<number, number>();
   checkpoints = 0;
@@ -72,7 +69,7 @@ export class LogAudit {
     }
     if (!facts.chainHolds) this.#broken(`F1 partition ${facts.partition}: chain broken`);
     this.#nextOffset.set(facts.partition, execution.inOffset + 1);
-    for (const event of execution.events) this.#event(event, execution);
+    for (const event of execution.events) this.#event(event);
     this.#checkBooks(execution);
     return true;
   }
@@ -90,13 +87,13 @@ export class LogAudit {
     }
   }
 
-  #event(event: ExecutionEvent, execution: Execution): void {
+  #event(event: ExecutionEvent): void {
     switch (event.kind) {
       case 'OrderPlaced':
         this.#placed(event);
         break;
       case 'Fill':
-        this.#fill(event, execution);
+        this.#fill(event);
         break;
       case 'OrderCanceled':
         this.#canceled(event);
@@ -113,7 +110,6 @@ export class LogAudit {
         break;
       case 'LevelChanged':
         this.#level(event);
-        this.versions.set(event.market, execution.inOffset);
         break;
       case 'RecordRejected':
         this.rejectedRecords += 1;
@@ -145,15 +141,13 @@ export class LogAudit {
       market: event.market,
       wallet: walletFromBytes(event.maker),
       heldPrice: event.side === 'BUY' ? event.price : 0,
-      filledMicro: event.filledMicro,
       restingMicro: event.restingMicro,
     });
     add(this.#resting, event.market, event.restingMicro);
   }
 
-  #fill(fill: Fill, execution: Execution): void {
+  #fill(fill: Fill): void {
     this.fills += 1;
-    this.versions.set(fill.market, execution.inOffset);
     this.accounts.applyFill(fill, this.#feeWallet);
     add(this.#untold, orderIdFromBytes(fill.takerOrderId), fill.sizeMicro);
     this.#makerFilled(fill);
@@ -166,7 +160,6 @@ export class LogAudit {
       this.#broken(`F2 maker ${id} was never placed`);
       return;
     }
-    maker.filledMicro += fill.sizeMicro;
     maker.restingMicro -= fill.sizeMicro;
     add(this.#resting, fill.market, -fill.sizeMicro);
     if (maker.restingMicro !== fill.makerRestMicro) this.#broken(`F2 ${id} rests wrongly`);

@@ -16,7 +16,7 @@ export interface ReadLogOptions {
 /** Reads `executions` from its first record to its present end, and audits it. */
 export async function auditLog(options: ReadLogOptions): Promise<LogAudit> {
   const { client, registryUrl: url, topicPrefix } = options;
-  const registry = await openRegistry({ url, topicPrefix, log: silentLog });
+  const registry = openRegistry({ url, topicPrefix, log: silentLog });
   const codec = await registry.codecFor(topics.executions);
   const topic = topicName(topics.executions, topicPrefix);
   const admin = await client.admin();
@@ -48,7 +48,7 @@ export async function auditLog(options: ReadLogOptions): Promise<LogAudit> {
 /** Sum of `transfers` by wallet, each transfer id once, micro-USDC. */
 export async function sumTransfers(options: ReadLogOptions): Promise<Map<string, number>> {
   const { client, registryUrl: url, topicPrefix } = options;
-  const registry = await openRegistry({ url, topicPrefix, log: silentLog });
+  const registry = openRegistry({ url, topicPrefix, log: silentLog });
   const codec = await registry.codecFor(topics.transfers);
   const topic = topicName(topics.transfers, topicPrefix);
   const bounds = (await (await client.admin()).bounds(topic)).get(0);

@@ -39,7 +39,7 @@ async function setUpLog(client: LogClient, options: SetupOptions): Promise<void>
   const admin = await client.admin();
   await admin.ensureTopics(topicSpecs(options));
   progress(`topics: ${Object.keys(topics).length}, ${options.partitions} matching partitions`);
-  const registry = await openRegistry({
+  const registry = openRegistry({
     url: options.urls.registry,
     topicPrefix,
     log: silentLog,

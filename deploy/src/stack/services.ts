@@ -117,7 +117,40 @@ function gateway(options: ServicesOptions): ManagedProcess {
   };
 }
 
-function processDefaults(options: ServicesOptions, name: string) {
+/** The recorded day, played against the gateway. It has no door, so it is ready when it runs. */
+export function demoProcess(demo: {
+  readonly dataDir: string;
+  readonly logDir: string;
+  readonly port: number;
+  readonly marketsFile: string;
+  readonly quoteSpeed: number;
+  readonly tradeSpeed: number;
+}): ManagedProcess {
+  return {
+    ...processDefaults(demo, 'demo'),
+    args: [
+      `--max-old-space-size=${heapMebibytes}`,
+      builtEntry('demo/main.js'),
+      '--base-url',
+      `http://${LOOPBACK}:${demo.port}`,
+      '--markets',
+      demo.marketsFile,
+      '--quote-speed',
+      String(demo.quoteSpeed),
+      '--trade-speed',
+      String(demo.tradeSpeed),
+    ],
+    env: processEnvironment(),
+    dependsOn: ['gateway'],
+    ports: [],
+    ready: async () => {},
+  };
+}
+
+function processDefaults(
+  options: { readonly dataDir: string; readonly logDir: string },
+  name: string,
+) {
   return {
     name,
     command: process.execPath,

@@ -1,9 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type EngineUrls, startEngines } from '../local/engines.ts';
-import type { ManagedProcess, Progress } from '../local/managed-process.ts';
-import { processEnvironment } from '../local/managed-process.ts';
-import { builtEntry } from '../local/paths.ts';
+import type { Progress } from '../local/managed-process.ts';
 import { LOOPBACK, type Ports } from '../local/ports.ts';
 import type { StackError } from '../local/stack-error.ts';
 import { Supervisor } from '../local/supervisor.ts';
@@ -12,7 +10,7 @@ import { type ExchangeKeys, loadOrMakeKeys } from '../setup/keys.ts';
 import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
 import { seedCatalog, seedWallets } from './seeding.ts';
-import { type ExtraEnv, exchangeServices } from './services.ts';
+import { demoProcess, type ExtraEnv, exchangeServices } from './services.ts';
 
 export interface StackOptions {
   readonly mode: EngineMode;
@@ -118,45 +116,6 @@ async function seedAndPlay(
   await parts.supervisor.start([
     demoProcess({ ...parts, port: options.ports.gateway, marketsFile, quoteSpeed, tradeSpeed }),
   ]);
-}
-
-function demoProcess(demo: {
-  dataDir: string;
-  logDir: string;
-  port: number;
-  marketsFile: string;
-  quoteSpeed: number;
-  tradeSpeed: number;
-}): ManagedProcess {
-  return {
-    name: 'demo',
-    command: process.execPath,
-    args: [
-      '--max-old-space-size=192',
-      builtEntry('demo/main.js'),
-      '--base-url',
-      `http://${LOOPBACK}:${demo.port}`,
-      '--markets',
-      demo.marketsFile,
-      '--quote-speed',
-      String(demo.quoteSpeed),
-      '--trade-speed',
-      String(demo.tradeSpeed),
-    ],
-    env: processEnvironment(),
-    cwd: demo.dataDir,
-    logFile: join(demo.logDir, 'demo.log'),
-    dependsOn: ['gateway'],
-    ports: [],
-    restart: true,
-    stopSignal: 'SIGTERM',
-    stopTimeoutMs: 15_000,
-    readyTimeoutMs: 5_000,
-    memoryHintBytes: 150 << 20,
-    watchesStdin: true,
-    prepare: async () => {},
-    ready: async () => {},
-  };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { ProjectorMetrics } from '../metrics.ts';
 import type { BooksStore } from './books-store.ts';
 import type { CatalogSource } from './catalog-source.ts';
 import { ExecutionSource, type ExecutionSourceParts } from './execution-source.ts';
-import { LagCommits } from './ledger-runner.ts';
+import { LagCommits } from './lag-commit-sink.ts';
 import type { PartitionProjection, ViewDefinition, ViewGroup } from './view-runner.ts';
 
 export interface BooksViewParts extends ExecutionSourceParts {

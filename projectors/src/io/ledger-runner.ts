@@ -2,6 +2,7 @@ import type { RecordBatch } from '@pm/kit/kafka';
 import { type Ledger, ledgerCallItemsMax } from '@pm/kit/ledger';
 import { moneyPieces } from '../core/ledger/pieces.ts';
 import { ExecutionSource, type ExecutionSourceParts } from './execution-source.ts';
+import { LagCommits } from './lag-commit-sink.ts';
 import type { PartitionProjection, ViewDefinition, ViewGroup } from './view-runner.ts';
 
 export interface LedgerViewParts extends ExecutionSourceParts {
@@ -10,9 +11,6 @@ export interface LedgerViewParts extends ExecutionSourceParts {
   /** No partition of the exchange may have a longer time-to-book limit, milliseconds. */
   readonly bookAgeLimitMs: number;
 }
-
-/** How often a position is committed for those who look at lag; the truth is the mark in the ledger. */
-const lagCommitMs = 5_000;
 
 /** Executions into the collateral ledger. */
 export function ledgerView(parts: LedgerViewParts): ViewDefinition {
@@ -63,23 +61,4 @@ class LedgerProjection implements PartitionProjection {
   }
 
   async close(): Promise<void> {}
-}
-
-/** Commits a position now and then. */
-export class LagCommits {
-  readonly #group: ViewGroup;
-  readonly #partition: number;
-  #committedMs = Number.NEGATIVE_INFINITY;
-
-  constructor(group: ViewGroup, partition: number) {
-    this.#group = group;
-    this.#partition = partition;
-  }
-
-  async at(offset: number): Promise<void> {
-    const nowMs = performance.now();
-    if (nowMs - this.#committedMs < lagCommitMs) return;
-    this.#committedMs = nowMs;
-    await this.#group.commit(this.#partition, offset, '');
-  }
 }

@@ -3,7 +3,7 @@ import type { IncomingRecord } from '@pm/kit/kafka';
 import type { Ledger } from '@pm/kit/ledger';
 import type { RecordCodec } from '@pm/kit/registry';
 import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';
-import { LagCommits } from './ledger-runner.ts';
+import { LagCommits } from './lag-commit-sink.ts';
 import type { ViewDefinition } from './view-runner.ts';
 
 export interface TransfersViewParts {
