@@ -60,6 +60,7 @@ export const market: CatalogMarket = {
   rewardsMinSizeMicro: 0,
   rewardsMaxSpread: 0,
   mode: 'OPEN',
+  takerDelayMs: 0,
   payout0: -1,
   partition: 1,
   epoch: 0,

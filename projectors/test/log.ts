@@ -91,6 +91,7 @@ export function marketSet(market: number, tick = 100, mode: MarketMode = 'OPEN')
     minSizeMicro: 5_000_000,
     feeRateBps: 0,
     mode,
+    takerDelayMs: 0,
   };
 }
 
@@ -114,6 +115,7 @@ export function moved(
     token0Micro,
     token1Micro,
     paidMicro,
+    requestId: null,
   };
 }
 

@@ -81,6 +81,7 @@ export function marketEntry(market: number, changes: object = {}): CatalogEntry 
     rewardsMinSizeMicro: 50_000_000,
     rewardsMaxSpread: 350,
     mode: 'OPEN',
+    takerDelayMs: 0,
     payout0: -1,
     partition: 0,
     epoch: 0,

@@ -10,7 +10,7 @@ export * from './ids.ts';
 export * from './money.ts';
 export * from './redis-keys.ts';
 export * from './refusals.ts';
-export * from './routes.ts';
+export * from './routes/index.ts';
 export * from './signing.ts';
 export { type Column, columnNames, createTableSql, type Table } from './tables/table.ts';
 export { tables } from './tables/tables.ts';
@@ -24,6 +24,7 @@ export type {
   KeyRole,
   MarketMode,
   MatchType,
+  SelfTrade,
   Side,
   TimeInForce,
 } from './topics/types.ts';

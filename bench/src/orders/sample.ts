@@ -43,6 +43,7 @@ export const sampleMarket = {
   closed: false,
   archived: false,
   mode: 'OPEN',
+  takerDelayMs: 0,
   payout0: -1,
   partition: 0,
 } as unknown as CatalogMarket;

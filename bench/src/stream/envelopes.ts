@@ -76,6 +76,7 @@ function setMarket(rules: EnvelopeRules, book: number): Command {
     minSizeMicro: 0,
     feeRateBps,
     mode: 'OPEN',
+    takerDelayMs: 0,
   };
 }
 
@@ -134,6 +135,7 @@ export class CommandWriter {
       signer: wallet,
       apiKey: apiKeys[index] ?? zero32,
       builder: zero32,
+      selfTrade: 'CANCEL_NEWEST',
     };
   }
 }

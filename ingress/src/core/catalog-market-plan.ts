@@ -197,8 +197,8 @@ function stateOf(known: CatalogMarket | undefined, draft: MarketDraft) {
   if (known === undefined) {
     return { ...newState, partition: takeLeastLoaded(draft.load) };
   }
-  const { active, closed, archived, mode, payout0, partition, epoch } = known;
-  return { active, closed, archived, mode, payout0, partition, epoch };
+  const { active, closed, archived, mode, takerDelayMs, payout0, partition, epoch } = known;
+  return { active, closed, archived, mode, takerDelayMs, payout0, partition, epoch };
 }
 
 const newState = {
@@ -206,6 +206,7 @@ const newState = {
   closed: false,
   archived: false,
   mode: 'OPEN',
+  takerDelayMs: 0,
   payout0: -1,
   epoch: 0,
 } as const;

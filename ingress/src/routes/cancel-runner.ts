@@ -62,6 +62,7 @@ export async function cancelMarket(
     market: market.market,
     outcome: filter.outcome,
     session: false,
+    acceptedAtMs: 0,
   };
   const events: PlacedEvent[] = [];
   for (let records = 0; records < cancelRecordsMax; records += 1) {

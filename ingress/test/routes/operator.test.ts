@@ -97,6 +97,7 @@ test('lists markets in the books first, then in routing and catalog, spread over
       minSizeMicro: 1_000_000,
       feeRateBps: 0,
       mode: 'OPEN',
+      takerDelayMs: 0,
     },
   });
   expect(operator.routed).toHaveLength(4);

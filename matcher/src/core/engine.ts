@@ -166,6 +166,9 @@ function applyRest(
     case 'StartGeneration':
       startGeneration(state, command, out);
       break;
+    case 'SetTradingMode':
+      refuseCommand('internal_error', out);
+      break;
     default:
       movePosition(state, command, out);
   }

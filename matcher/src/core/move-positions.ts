@@ -104,6 +104,7 @@ function carryOut(state: State, market: Market, command: Moving, out: Output): v
     token0Micro: move.token0,
     token1Micro: move.token1,
     paidMicro: move.paid,
+    requestId: command.requestId,
   });
 }
 

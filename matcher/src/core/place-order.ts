@@ -157,5 +157,8 @@ function repeat(state: State, order: PlaceOrder, slot: number, out: Output): voi
     side: (flags & sellFlag) === 0 ? 'BUY' : 'SELL',
     filledMicro: memory.filledMicro(slot),
     paidMicro: memory.paidMicro(slot),
+    placedAtOffset: -1,
+    firstFill: -1,
+    fillCount: 0,
   });
 }

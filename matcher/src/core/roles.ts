@@ -18,7 +18,9 @@ const allowed: Readonly<Record<KeyRole, readonly Command['kind'][]>> = {
     'ResolveMarket',
     'StartGeneration',
     'CancelOrders',
+    'SetTradingMode',
   ],
+  LEDGER: ['StartGeneration'],
 };
 
 /** Whether a key of this role may sign every command of the envelope. */

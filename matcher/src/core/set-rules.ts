@@ -12,7 +12,7 @@ import { expireDue, sweepMarket } from './sweep.ts';
 
 /** Commands of the owner and the operator: clock, keys, markets, generations. Refused ones change nothing. */
 export function refuseCommand(code: RefusalCode, out: Output): void {
-  out.events.push({ kind: 'CommandRefused', command: out.command, code });
+  out.events.push({ kind: 'CommandRefused', command: out.command, code, requestId: null });
 }
 
 /** The first command of a partition, and only that; its key is the operator's. */
@@ -111,6 +111,7 @@ export function setMarket(state: State, command: CommandOf<'SetMarket'>, out: Ou
     minSizeMicro,
     feeRateBps,
     mode,
+    takerDelayMs: 0,
   });
 }
 

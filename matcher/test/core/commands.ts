@@ -50,6 +50,7 @@ export function marketRules(
     minSizeMicro: oneShareMicro,
     feeRateBps: 0,
     mode: 'OPEN',
+    takerDelayMs: 0,
     ...rules,
   };
 }
@@ -77,6 +78,7 @@ export function orderOf(id: number, wallet: number, order: Partial<PlaceOrder> =
     signer: signerOf(wallet),
     apiKey: apiKeyOf(wallet),
     builder: builderOf(0),
+    selfTrade: 'CANCEL_NEWEST',
     ...order,
   };
 }
@@ -96,7 +98,8 @@ export function splitOf(id: number, wallet: number, sizeMicro: number, market = 
 export function cancelAll(
   filter: Partial<CommandOf<'CancelOrders'>> = {},
 ): CommandOf<'CancelOrders'> {
-  const everything = { signer: null, apiKey: null, market: -1, outcome: -1, session: false };
+  const nobody = { signer: null, apiKey: null };
+  const everything = { ...nobody, market: -1, outcome: -1, session: false, acceptedAtMs: 0 };
   return { kind: 'CancelOrders', ...everything, ...filter };
 }
 

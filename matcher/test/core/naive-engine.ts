@@ -321,6 +321,9 @@ export class NaiveEngine extends NaiveCancels {
       side: known.order.side,
       filledMicro: known.filled,
       paidMicro: known.paid,
+      placedAtOffset: -1,
+      firstFill: -1,
+      fillCount: 0,
     });
   }
 
@@ -355,7 +358,8 @@ export class NaiveEngine extends NaiveCancels {
       this.markets.set(rules.market, { rules, mode: rules.mode, payout0: 0, collateral: 0 });
     }
     const { market, conditionId, tick, minSizeMicro, feeRateBps, mode } = rules;
-    const event = { market, conditionId, tick, minSizeMicro, feeRateBps, mode };
+    const takerDelayMs = 0;
+    const event = { market, conditionId, tick, minSizeMicro, feeRateBps, mode, takerDelayMs };
     this.emit({ kind: 'MarketSet', command: this.command, ...event });
   }
 

@@ -55,7 +55,8 @@ export class NaivePositions extends NaiveReport {
     this.move(wallet, move.paid, 0);
     const [token0Micro, token1Micro] = move.tokens;
     const sums = { action: move.action, token0Micro, token1Micro, paidMicro: move.paid };
-    this.emit({ kind: 'PositionMoved', command: this.command, wallet, market, ...sums });
+    const { requestId } = command;
+    this.emit({ kind: 'PositionMoved', command: this.command, wallet, market, ...sums, requestId });
   }
 
   protected addTokens(wallet: Buffer, market: number, outcome: number, change: number): undefined {

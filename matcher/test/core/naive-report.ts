@@ -88,7 +88,7 @@ export class NaiveReport {
   }
 
   protected refuseCommand(code: RefusalCode): undefined {
-    this.emit({ kind: 'CommandRefused', command: this.command, code });
+    this.emit({ kind: 'CommandRefused', command: this.command, code, requestId: null });
   }
 
   protected emit(event: ExecutionEvent): undefined {

@@ -180,6 +180,7 @@ function marketOf(market: number): CatalogEntry {
     negRisk: false,
     negRiskMarketId: null,
     mode: 'OPEN',
+    takerDelayMs: 0,
     payout0: payout0?.kind === 'MarketResolved' ? payout0.payout0 : -1,
     partition: 0,
     epoch: 0,

@@ -122,6 +122,12 @@ const catalogMarket = {
     },
     { name: 'mode', type: marketMode, doc: 'What it takes.' },
     {
+      name: 'takerDelayMs',
+      type: 'int',
+      doc: 'How long an order that would trade at once is held first, milliseconds; 0 is not at all.',
+      default: 0,
+    },
+    {
       name: 'payout0',
       type: 'int',
       doc: 'After resolution what token 0 pays in 1/10000 USDC; -1 before.',

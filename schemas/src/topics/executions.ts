@@ -95,6 +95,19 @@ const orderRepeated = {
     { name: 'side', type: side, doc: 'In terms of its token.' },
     { name: 'filledMicro', type: 'long', doc: 'Micro-shares filled at placement.' },
     { name: 'paidMicro', type: 'long', doc: 'Micro-USDC of those fills.' },
+    {
+      name: 'placedAtOffset',
+      type: 'long',
+      doc: 'Input offset of the record with those fills; -1 when there are none.',
+      default: -1,
+    },
+    {
+      name: 'firstFill',
+      type: 'int',
+      doc: 'Index of the first of those fills among the events of that record; the others follow it directly.',
+      default: -1,
+    },
+    { name: 'fillCount', type: 'int', doc: 'How many those fills are.', default: 0 },
   ],
 } as const satisfies AvroRecord;
 
@@ -199,6 +212,12 @@ const marketSet = {
     { name: 'minSizeMicro', type: 'long', doc: 'Smallest order.' },
     { name: 'feeRateBps', type: 'int', doc: 'Taker fee rate.' },
     { name: 'mode', type: marketMode, doc: 'What it takes.' },
+    {
+      name: 'takerDelayMs',
+      type: 'int',
+      doc: 'How long an order that would trade at once is held first, milliseconds.',
+      default: 0,
+    },
   ],
 } as const satisfies AvroRecord;
 
@@ -234,14 +253,61 @@ const positionMoved = {
     { name: 'token0Micro', type: 'long', doc: 'Change of token 0 in micro-shares.' },
     { name: 'token1Micro', type: 'long', doc: 'Change of token 1 in micro-shares.' },
     { name: 'paidMicro', type: 'long', doc: 'Change of the wallet’s USDC in micro-USDC.' },
+    {
+      name: 'requestId',
+      type: ['null', hash32],
+      doc: 'The request that asked for it: its reservation is used up.',
+      default: null,
+    },
   ],
+} as const satisfies AvroRecord;
+
+const orderDelayed = {
+  type: 'record',
+  name: 'OrderDelayed',
+  doc: 'The order would trade at once in a market with a taker delay: it is held, and checked and placed again when the clock reaches the end of the delay (OrderPlaced or OrderRefused with command -1). It cannot be canceled meanwhile.',
+  fields: [
+    index,
+    { name: 'orderId', type: hash32, doc: 'The order.' },
+    { name: 'market', type: 'int', doc: 'The market.' },
+    { name: 'outcome', type: 'int', doc: 'Its token, 0 or 1.' },
+    { name: 'side', type: side, doc: 'In terms of its token.' },
+    { name: 'timeInForce', type: timeInForce, doc: 'GTC, GTD, FOK or FAK.' },
+    { name: 'price', type: 'int', doc: 'Limit in 1/10000 USDC.' },
+    { name: 'sizeMicro', type: 'long', doc: 'Micro-shares asked for.' },
+    { name: 'expiresAtMs', type: 'long', doc: 'GTD: when it leaves the book; otherwise 0.' },
+    { name: 'acceptedAtMs', type: 'long', doc: 'When ingress took it.' },
+    {
+      name: 'releaseAtMs',
+      type: 'long',
+      doc: 'When the delay ends, on the clock of the partition.',
+    },
+    { name: 'maker', type: address20, doc: 'Wallet.' },
+    { name: 'apiKey', type: uuid16, doc: 'The key it came in with.' },
+  ],
+} as const satisfies AvroRecord;
+
+const tradingModeSet = {
+  type: 'record',
+  name: 'TradingModeSet',
+  doc: 'What all markets of the partition take at most has changed.',
+  fields: [index, { name: 'mode', type: marketMode, doc: 'The mode.' }],
 } as const satisfies AvroRecord;
 
 const commandRefused = {
   type: 'record',
   name: 'CommandRefused',
   doc: 'A command other than an order was not carried out; for CancelOrders: not wholly, send it again.',
-  fields: [index, { name: 'code', type: refusalCode, doc: 'Why.' }],
+  fields: [
+    index,
+    { name: 'code', type: refusalCode, doc: 'Why.' },
+    {
+      name: 'requestId',
+      type: ['null', hash32],
+      doc: 'The request of a split, merge or redemption: its reservation is free again.',
+      default: null,
+    },
+  ],
 } as const satisfies AvroRecord;
 
 const keySet = {
@@ -318,6 +384,8 @@ export const executionEvent = {
     generationStarted,
     recordRejected,
     checkpoint,
+    orderDelayed,
+    tradingModeSet,
   ],
 } as const;
 

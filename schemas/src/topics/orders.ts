@@ -6,6 +6,7 @@ import {
   keyRole,
   marketMode,
   publicKey32,
+  selfTrade,
   side,
   signature64,
   timeInForce,
@@ -76,6 +77,12 @@ const setMarket = {
     { name: 'minSizeMicro', type: 'long', doc: 'Smallest order in micro-shares.' },
     { name: 'feeRateBps', type: 'int', doc: 'Taker fee rate in basis points of the curve.' },
     { name: 'mode', type: marketMode, doc: 'What it takes; RESOLVED only by ResolveMarket.' },
+    {
+      name: 'takerDelayMs',
+      type: 'int',
+      doc: 'How long an order that would trade at once is held first, milliseconds; 0 is not at all.',
+      default: 0,
+    },
   ],
 } as const satisfies AvroRecord;
 
@@ -125,6 +132,12 @@ const placeOrder = {
     { name: 'signer', type: address20, doc: 'Who signed.' },
     { name: 'apiKey', type: uuid16, doc: 'The key it came in with.' },
     { name: 'builder', type: hash32, doc: 'Builder code; zero when none.' },
+    {
+      name: 'selfTrade',
+      type: selfTrade,
+      doc: 'What happens when it meets an order of its own wallet.',
+      default: 'CANCEL_NEWEST',
+    },
   ],
 } as const satisfies AvroRecord;
 
@@ -148,6 +161,12 @@ const cancelOrders = {
     { name: 'market', type: 'int', doc: 'The market, or -1 for all of the partition.' },
     { name: 'outcome', type: 'int', doc: 'The token, or -1 for both.' },
     { name: 'session', type: 'boolean', doc: 'True when a missed heartbeat asks, not a person.' },
+    {
+      name: 'acceptedAtMs',
+      type: 'long',
+      doc: 'When ingress took it, Unix milliseconds: orders it covers that were taken until then and reach the book later are refused as `fenced`. 0 fences nothing.',
+      default: 0,
+    },
   ],
 } as const satisfies AvroRecord;
 
@@ -195,6 +214,15 @@ const startGeneration = {
   fields: [{ name: 'generation', type: 'int', doc: 'Its number, larger than any before.' }],
 } as const satisfies AvroRecord;
 
+const setTradingMode = {
+  type: 'record',
+  name: 'SetTradingMode',
+  doc: 'What all markets of the partition take at most; the stricter of it and the mode of a market holds.',
+  fields: [
+    { name: 'mode', type: marketMode, doc: 'OPEN leaves it to the markets; never RESOLVED.' },
+  ],
+} as const satisfies AvroRecord;
+
 export const command = {
   type: 'oneOf',
   name: 'Command',
@@ -212,6 +240,7 @@ export const command = {
     setKey,
     startGeneration,
     partitionOpened,
+    setTradingMode,
   ],
 } as const;
 

@@ -41,9 +41,9 @@ export const marketMode = {
 export const keyRole = {
   type: 'enum',
   name: 'KeyRole',
-  symbols: ['INGRESS', 'OWNER', 'OPERATOR'],
+  symbols: ['INGRESS', 'OWNER', 'OPERATOR', 'LEDGER'],
   default: 'INGRESS',
-  doc: 'INGRESS keys sign orders and cancels, OWNER keys ticks, the OPERATOR key everything else.',
+  doc: 'INGRESS keys sign orders and cancels, OWNER keys ticks, LEDGER keys ledger generations, the OPERATOR key everything.',
 } as const satisfies AvroEnum;
 
 export const refusalCode = {
@@ -70,9 +70,18 @@ export const cancelReason = {
   doc: 'USER: asked for. SESSION: heartbeat missed. EXPIRED: GTD reached. SELF_TRADE and REMAINDER: the taker rest that may not rest. MARKET: resolved or closed.',
 } as const satisfies AvroEnum;
 
+export const selfTrade = {
+  type: 'enum',
+  name: 'SelfTrade',
+  symbols: ['CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH', 'ALLOW'],
+  default: 'CANCEL_NEWEST',
+  doc: 'What happens when an order meets one of its own wallet: the incoming rest ends, the resting order ends, both end, or they trade.',
+} as const satisfies AvroEnum;
+
 export type Side = (typeof side.symbols)[number];
 export type TimeInForce = (typeof timeInForce.symbols)[number];
 export type MarketMode = (typeof marketMode.symbols)[number];
 export type KeyRole = (typeof keyRole.symbols)[number];
 export type MatchType = (typeof matchType.symbols)[number];
 export type CancelReason = (typeof cancelReason.symbols)[number];
+export type SelfTrade = (typeof selfTrade.symbols)[number];

@@ -20,6 +20,7 @@ export function setMarketCommand(market: CatalogMarket): Command {
     minSizeMicro: market.minSizeMicro,
     feeRateBps: market.feeRateBps,
     mode: market.mode,
+    takerDelayMs: market.takerDelayMs,
   };
 }
 

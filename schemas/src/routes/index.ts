@@ -1,0 +1,23 @@
+import { booksRoutes } from './books.ts';
+import { catalogRoutes } from './catalog.ts';
+import { healthRoutes } from './health.ts';
+import { keysRoutes } from './keys.ts';
+import { marketsRoutes } from './markets.ts';
+import { ordersRoutes } from './orders.ts';
+import { reportsRoutes } from './reports.ts';
+import type { HttpRoute } from './route.ts';
+import { tradingRoutes } from './trading.ts';
+
+export * from './route.ts';
+
+/** All public routes, in the files of their subjects. */
+export const routes: readonly HttpRoute[] = [
+  ...healthRoutes,
+  ...keysRoutes,
+  ...tradingRoutes,
+  ...ordersRoutes,
+  ...booksRoutes,
+  ...marketsRoutes,
+  ...reportsRoutes,
+  ...catalogRoutes,
+];
