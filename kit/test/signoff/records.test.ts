@@ -41,8 +41,8 @@ describe('an envelope', () => {
     expect(value.subarray(0, 5).toString('hex')).toBe('0000000007');
     expect(value.subarray(69, 77)).toEqual(key.keyId);
     expect(value.subarray(77, 80).toString('hex')).toBe('061804');
-    expect(value.length).toBe(163);
-    expect(digest).toBe('dd1544c4fd55224ecbd36f5bb9d1f41ae75b2567f9606533d9e9d4d4a51e5e08');
+    expect(value.length).toBe(165);
+    expect(digest).toBe('922fd0bcda0a56995fd9aa6edc58fc6d98749f443ca0b01b98ff14ee8c1ba39b');
   });
 
   test('is signed over every byte behind the signature, as tweetnacl sees it', () => {

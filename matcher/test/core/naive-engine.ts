@@ -233,7 +233,7 @@ export class NaiveEngine extends NaiveCancels {
     this.move(this.opening.feeWallet, sum.fee, 0);
     this.remember(order, null, { status, filled: sum.filled, paid: sum.paid });
     const { kind: _kind, budgetMicro: _b, holdMicro: _h, generation: _g, ...rest } = order;
-    const { ageLimitMs: _a, signedAtMs: _s, ...shown } = rest;
+    const { ageLimitMs: _a, signedAtMs: _s, selfTrade: _t, ...shown } = rest;
     const sums = { filledMicro: sum.filled, paidMicro: sum.paid, feeMicro: sum.fee, restingMicro };
     this.emit({ kind: 'OrderPlaced', command: this.command, ...shown, status, ...sums });
   }

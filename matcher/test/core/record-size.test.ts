@@ -94,6 +94,7 @@ const positionMoved: ExecutionEvent = {
   token0Micro: -micro,
   token1Micro: -micro,
   paidMicro: micro,
+  requestId: id,
 };
 
 const codec = compileCodec(execution);
@@ -109,7 +110,7 @@ const small = { market: 0, sizeMicro: 0, generation: 0, holdMicro: 0, acceptedAt
 const asked: readonly (readonly [Command, readonly ExecutionEvent[]])[] = [
   [orderOf(1, 1, { ...small, signedAtMs: 0, price: 0 }), [placed, ...sums]],
   [{ kind: 'CancelOrder', orderId: id, signer: wallet }, [canceled, ...sums]],
-  [cancelAll(), [{ kind: 'CommandRefused', command: index, code: 'unknown' }]],
+  [cancelAll(), [{ kind: 'CommandRefused', command: index, code: 'unknown', requestId: null }]],
   [
     marketRules(0, { tick: 1, minSizeMicro: 0 }),
     [
@@ -136,7 +137,10 @@ const asked: readonly (readonly [Command, readonly ExecutionEvent[]])[] = [
     { kind: 'StartGeneration', generation: 1 },
     [{ kind: 'GenerationStarted', command: index, generation: market }],
   ],
-  [{ ...opening, timeMs: 0 }, [{ kind: 'CommandRefused', command: index, code: 'unknown' }]],
+  [
+    { ...opening, timeMs: 0 },
+    [{ kind: 'CommandRefused', command: index, code: 'unknown', requestId: null }],
+  ],
 ];
 
 it('a record that uses up every budget, out of the largest input, stays below the limit of the topic', () => {
