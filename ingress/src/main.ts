@@ -15,6 +15,7 @@ import { SignatureRule } from './core/order-signature.ts';
 import { WalletOwners } from './core/wallet-owners.ts';
 import { openDoors } from './doors.ts';
 import { AnswerMemory } from './io/answer-memory-store.ts';
+import { openAudit } from './io/audit-store.ts';
 import { CatalogStore } from './io/catalog-store.ts';
 import { type CommandLine, openCommandLine } from './io/command-line-store.ts';
 import { openKeyStore } from './io/key-store.ts';
@@ -66,6 +67,7 @@ async function start(life: Lifecycle): Promise<void> {
       ...{ clock, keccak: crypto.keccak, token: config.operatorToken, catalog },
       ...{ partitions: hearings.count, log: operator.runner },
       writes: openWrites(topicLog, catalog),
+      audit: await openAudit(topicLog, follow(room)),
     },
     traders: {
       ...{ clock, keys, verify: accounts.verify, owners: accounts.bindings, markets: catalog },

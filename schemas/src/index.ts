@@ -15,6 +15,7 @@ export * from './signing.ts';
 export { type Column, columnNames, createTableSql, type Table } from './tables/table.ts';
 export { tables } from './tables/tables.ts';
 export * from './topics/accounts.ts';
+export * from './topics/audit.ts';
 export * from './topics/catalog.ts';
 export * from './topics/executions.ts';
 export * from './topics/orders.ts';

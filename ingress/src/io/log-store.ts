@@ -36,6 +36,7 @@ export async function openLogStore(options: LogOptions): Promise<OpenLog> {
     catalog: name('catalog'),
     credentials: name('credentials'),
     walletOwners: name('walletOwners'),
+    audit: name('audit'),
     deadLetters: name('deadLetters'),
   };
   const codecs = await openCodecs(options);
@@ -61,5 +62,6 @@ async function openCodecs({ registryUrl, topicPrefix, log }: LogOptions) {
     catalog: await registry.codecFor(topics.catalog),
     credentials: await registry.codecFor(topics.credentials),
     walletOwners: await registry.codecFor(topics.walletOwners),
+    audit: await registry.codecFor(topics.audit),
   };
 }

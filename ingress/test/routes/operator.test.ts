@@ -1,6 +1,16 @@
+import { createHash } from 'node:crypto';
+import { Fault } from '@pm/kit/fault';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import type { CatalogEntry, CatalogMarket, Command, ExecutionEvent, Transfer } from '@pm/schemas';
+import type {
+  AuditRecord,
+  CatalogEntry,
+  CatalogMarket,
+  Command,
+  ExecutionEvent,
+  Transfer,
+} from '@pm/schemas';
+import { AuditTrail } from '../../src/core/audit-trail.ts';
 import { CatalogIndex } from '../../src/core/catalog-index.ts';
 import { addOperatorRoutes } from '../../src/routes/operator/operator-door.ts';
 import type { CommandOutcome } from '../../src/routes/ports.ts';
@@ -24,7 +34,8 @@ async function openOperator() {
   const routed: CatalogMarket[] = [];
   const transfers: Transfer[] = [];
   const sent: { partition: number; command: Command }[] = [];
-  const fakes = { answer: carriedOut };
+  const trail = new AuditTrail();
+  const fakes = { answer: carriedOut, audit: (record: AuditRecord) => trail.take(record) };
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
   addOperatorRoutes(app, {
     clock: { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 },
@@ -45,6 +56,11 @@ async function openOperator() {
         for (const entry of entries) catalog.take(entry);
       },
       writeTransfers: async (more) => void transfers.push(...more),
+    },
+    audit: {
+      append: async (record) => fakes.audit(record),
+      onLost: () => {},
+      page: (asked) => trail.page(asked),
     },
     status: () => ({ fine: true }),
   });
@@ -291,4 +307,43 @@ test.each([
   );
   expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
   expect((await operator.app.inject({ url: '/operator/status', headers })).statusCode).toBe(401);
+});
+
+test('what is not a read is in the audit with its caller, body and outcome, newest first', async () => {
+  const operator = await openOperator();
+  const headers = { authorization: `Bearer ${token}`, 'x-operator-name': 'alice' };
+  await operator.post('/operator/markets/9/mode', { mode: 'HALTED' }, headers);
+  await operator.post('/operator/catalog', { events: [event('a', [market('x')])] });
+  await operator.post('/operator/catalog', { events: [] });
+  const answer = await operator.app.inject({ url: '/operator/audit', headers });
+  const { entries } = answer.json();
+  expect(entries).toMatchObject([
+    { who: 'operator', action: 'POST /operator/catalog', status: 200 },
+    {
+      who: 'alice',
+      tokenId: createHash('sha256').update(token).digest('hex').slice(0, 8),
+      action: 'POST /operator/markets/:id/mode',
+      subject: '/operator/markets/9/mode',
+      body: '{"mode":"HALTED"}',
+      bodyBytes: 17,
+      bodySha256: createHash('sha256').update('{"mode":"HALTED"}').digest('hex'),
+      time: '2023-11-14T22:13:20.000Z',
+      status: 404,
+    },
+  ]);
+  const page = async (query: string) =>
+    (await operator.app.inject({ url: `/operator/audit?${query}`, headers })).json();
+  expect((await page('containing=mode')).entries).toHaveLength(1);
+  expect((await page('limit=1&offset=1')).entries).toMatchObject([{ who: 'alice' }]);
+  expect(await page('limit=0')).toMatchObject({ error: expect.stringContaining('limit') });
+});
+
+test('nothing is done that cannot be written to the audit', async () => {
+  const operator = await openOperator();
+  operator.fakes.audit = () => {
+    throw new Fault('kafka_unavailable', 'retry');
+  };
+  const answer = await operator.post('/operator/catalog', { events: [event('a', [market('x')])] });
+  expect(answer.status).toBe(503);
+  expect(operator.sent).toHaveLength(0);
 });

@@ -1,5 +1,6 @@
 import type { AvroSchema, Infer } from '../avro/schema.ts';
 import { credential, deadLetter, route, transfer, walletOwner } from './accounts.ts';
+import { auditRecord } from './audit.ts';
 import { catalogEntry } from './catalog.ts';
 import { execution } from './executions.ts';
 import { envelope } from './orders.ts';
@@ -39,6 +40,7 @@ export const topics = {
   catalog: topic('catalog', catalogEntry, { partitions: 'single', compacted: true }),
   credentials: topic('credentials', credential, { partitions: 'single', compacted: true }),
   walletOwners: topic('wallet-owners', walletOwner, { partitions: 'single', compacted: false }),
+  audit: topic('audit', auditRecord, { partitions: 'single', compacted: false }),
   deadLetters: topic('dead-letters', deadLetter, { partitions: 'single', compacted: false }),
 } as const;
 

@@ -1,18 +1,24 @@
 import type { HttpApp } from '@pm/kit/http';
 import { sameText } from '@pm/kit/walletauth';
+import { addAuditRoute, auditRequests } from './audit.ts';
 import { addCatalogRoute } from './catalog.ts';
 import { addDepositsRoute } from './deposits.ts';
 import { addMarketModeRoute } from './market-mode.ts';
 import { addMarketResolveRoute } from './market-resolve.ts';
 import type { OperatorPorts } from './ports.ts';
 
-/** Adds the operator's routes; every one wants `Authorization: Bearer <token>`, compared in constant time. */
+/**
+ * Adds the operator's routes; every one wants `Authorization: Bearer <token>`, compared in constant time. Whatever is no
+ * read is put on the audit trail (`auditRequests`).
+ */
 export function addOperatorRoutes(app: HttpApp, ports: OperatorPorts): void {
   const wanted = `Bearer ${ports.token}`;
   app.addHook('onRequest', async (request, reply) => {
     if (sameText(request.headers.authorization ?? '', wanted)) return;
     await reply.code(401).header('www-authenticate', 'Bearer').send({ error: 'unauthorized' });
   });
+  auditRequests(app, ports);
+  addAuditRoute(app, ports);
   addCatalogRoute(app, ports);
   addDepositsRoute(app, ports);
   addMarketModeRoute(app, ports);

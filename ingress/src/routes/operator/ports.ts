@@ -1,5 +1,6 @@
 import type { Clock } from '@pm/kit/clock';
-import type { CatalogEntry, CatalogMarket, Transfer } from '@pm/schemas';
+import type { AuditRecord, CatalogEntry, CatalogMarket, Transfer } from '@pm/schemas';
+import type { AuditEntry, AuditTrail } from '../../core/audit-trail.ts';
 import type { CatalogIndex } from '../../core/catalog-index.ts';
 import type { Keccak } from '../../core/order-hash.ts';
 import type { CommandLog } from '../ports.ts';
@@ -9,6 +10,15 @@ export interface OperatorWrites {
   writeRoutes(markets: readonly CatalogMarket[]): Promise<void>;
   writeEntries(entries: readonly CatalogEntry[]): Promise<void>;
   writeTransfers(transfers: readonly Transfer[]): Promise<void>;
+}
+
+/** What operators asked for and what came of it. */
+export interface OperatorAudit {
+  /** Resolves when the record is durable; rejects with a `Fault`. */
+  append(record: AuditRecord): Promise<void>;
+  /** The outcome of a request could not be written after it. */
+  onLost(record: AuditRecord, error: unknown): void;
+  page(asked: Parameters<AuditTrail['page']>[0]): readonly AuditEntry[];
 }
 
 /** Everything the operator's routes need. */
@@ -22,5 +32,6 @@ export interface OperatorPorts {
   /** Commands signed with the operator's key. */
   readonly log: CommandLog;
   readonly writes: OperatorWrites;
+  readonly audit: OperatorAudit;
   status(): object;
 }
