@@ -123,6 +123,9 @@ export interface Fakes {
   reserve: 'reserved' | 'already' | 'insufficient' | 'not_ready';
   ready: boolean;
   signaturesFull: boolean;
+  /** What a signature check waits for before it is done. */
+  stall: Promise<void>;
+  nowMs: number;
   readonly sent: { partition: number; command: Command }[];
   readonly reserved: string[];
   readonly givenBack: string[];
@@ -137,12 +140,14 @@ export async function openDoor(topic = new OwnersTopic(), memorySinceMs = 0) {
     reserve: 'reserved',
     ready: true,
     signaturesFull: false,
+    stall: Promise.resolve(),
+    nowMs,
     sent: [],
     reserved: [],
     givenBack: [],
     credentials: [],
   };
-  const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
+  const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => 0 };
   const { hasher, rule } = openRule();
   const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
   const memory = new AnswerMemory(() => memorySinceMs);
@@ -170,7 +175,10 @@ export async function openDoor(topic = new OwnersTopic(), memorySinceMs = 0) {
     owners: bindings,
     hashes: hasher,
     signatures: {
-      check: async (jobs) => (fakes.signaturesFull ? null : jobs.map((job) => rule.check(job))),
+      check: async (jobs) => {
+        await fakes.stall;
+        return fakes.signaturesFull ? null : jobs.map((job) => rule.check(job));
+      },
       isAttested: (claim) => {
         const address = Buffer.from(claim.address.slice(2), 'hex');
         const hashes = hasher.attestationHashes({ ...claim, address });

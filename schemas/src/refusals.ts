@@ -220,6 +220,7 @@ const list = {
   invalid_comment: { status: 400, text: 'invalid comment: {detail}', retry: false },
   not_the_author: { status: 403, text: 'only its author may change it', retry: false },
   invalid_profile: { status: 400, text: 'invalid profile: {detail}', retry: false },
+  cancel_unconfirmed: { status: 503, text: 'order could not be cancelled', retry: true },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

@@ -34,7 +34,7 @@ export function openOwnChecks(nowMs: number) {
     const isPassphrase = sameText(claim.passphrase, request.passphrase);
     const signed = { method: 'POST', url: '/order', body: request.body };
     if (!isPassphrase || !isSignedBy(request.secret, claim, signed)) throw new Error('proof');
-    return { apiKey: claim.apiKey, address: claim.address, nowMs };
+    return { apiKey: claim.apiKey, address: claim.address, nowMs, arrivedAtMs: nowMs };
   }
 
   function check(item: unknown, caller: Caller): SignatureJob {

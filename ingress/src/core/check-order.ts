@@ -16,8 +16,10 @@ export interface Caller {
   readonly apiKey: ApiKeyId;
   /** The wallet of the key. */
   readonly address: WalletAddress;
-  /** Unix milliseconds. */
+  /** When the request was complete and its credentials were checked, Unix milliseconds. */
   readonly nowMs: number;
+  /** When its headers had arrived, Unix milliseconds: what time-to-book and fences go by. */
+  readonly arrivedAtMs: number;
 }
 
 /** Why an order is refused at the door; `facts` fill the text, the order's id is added by who knows it. */

@@ -25,6 +25,9 @@ export interface OrderSinkOptions {
 /** Commands of one partition that wait for the send in flight; beyond it the door says 503. */
 export const commandsQueueMax = 8 * envelopeCommandsMax;
 
+/** Room that only cancels may use, so that a flood of orders never keeps anybody from canceling. */
+const cancelsReserve = 8 * envelopeCommandsMax;
+
 interface OpenEnvelope {
   readonly sequence: number;
   readonly commands: Command[];
@@ -61,7 +64,7 @@ export class OrderSink {
   add(partition: number, command: Command): CommandTicket | null {
     const envelopes = this.#waiting[partition];
     assert(envelopes !== undefined, 'the partition of a command exists');
-    if (this.queued(partition) >= commandsQueueMax) return null;
+    if (this.queued(partition) >= roomFor(command)) return null;
     this.#queued[partition] = this.queued(partition) + 1;
     const last = envelopes.at(-1);
     const open = last !== undefined && last.commands.length < envelopeCommandsMax ? last : null;
@@ -115,6 +118,11 @@ export class OrderSink {
       envelope.reject(error);
     }
   }
+}
+
+function roomFor({ kind }: Command): number {
+  const isCancel = kind === 'CancelOrder' || kind === 'CancelOrders';
+  return isCancel ? commandsQueueMax + cancelsReserve : commandsQueueMax;
 }
 
 /** Whether a failed send has certainly left nothing on the log (see `LogProducer.send`). */

@@ -14,7 +14,8 @@ export function authenticate(
   const { method, url, headers, rawBody: body } = request;
   const holder = verify({ method, url, headers, body });
   if (holder !== null) {
-    return { apiKey: holder.apiKey, address: holder.wallet, nowMs: clock.nowMs() };
+    const { arrivedAtMs } = request;
+    return { apiKey: holder.apiKey, address: holder.wallet, nowMs: clock.nowMs(), arrivedAtMs };
   }
   refuse(reply, 'invalid_l2');
   return null;

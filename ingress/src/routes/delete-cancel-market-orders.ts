@@ -5,15 +5,15 @@ import {
   type ConditionId,
   parseConditionId,
   parseTokenId,
-  type WalletAddress,
 } from '@pm/schemas';
 import type { ListedToken } from '../core/listed-token.ts';
 import { authenticate } from './authenticate.ts';
-import { type Cancellation, cancelMarket } from './cancel-runner.ts';
+import { answerCancel } from './cancel-answer.ts';
+import { type Canceler, type Cancellation, cancelMarket } from './cancel-runner.ts';
 import type { DoorPorts, MarketDirectory } from './ports.ts';
 import { invalidPayload, singleBodyMaxBytes } from './route.ts';
 
-const nothing: Cancellation = { kind: 'done', result: { canceled: [], not_canceled: {} } };
+const nothing: Cancellation = { result: { canceled: [], not_canceled: {} }, failure: null };
 
 /**
  * DELETE /cancel-market-orders: all orders of the caller in a market or of a token. The filter comes in the body, or in the
@@ -34,8 +34,7 @@ export function cancelMarketOrdersRoute(
         const body: unknown = request.body ?? request.query;
         const filter = isBody(body) ? readFilter(body, ports.markets) : 'invalid_payload';
         if (typeof filter === 'string') return refuse(reply, filter);
-        const done = await cancelFiltered(filter, caller.address, ports);
-        return done.kind === 'refused' ? refuse(reply, done.code) : done.result;
+        return answerCancel(await cancelFiltered(filter, caller, ports), reply);
       });
     },
   };
@@ -43,10 +42,10 @@ export function cancelMarketOrdersRoute(
 
 async function cancelFiltered(
   filter: Filter | null,
-  signer: WalletAddress,
+  canceler: Canceler,
   ports: DoorPorts,
 ): Promise<Cancellation> {
-  return filter === null ? nothing : await cancelMarket(filter, signer, ports);
+  return filter === null ? nothing : await cancelMarket(filter, canceler, ports);
 }
 
 type FilterRefusal = 'no_cancel_filter' | 'invalid_payload' | 'condition_mismatch';

@@ -2,7 +2,8 @@ import type { DoorRoute } from '@pm/kit/http';
 import { refuse } from '@pm/kit/http';
 import { type CancelOrderBody, type OrderId, parseOrderId } from '@pm/schemas';
 import { authenticate } from './authenticate.ts';
-import { cancelOrder } from './cancel-runner.ts';
+import { answerCancel } from './cancel-answer.ts';
+import { cancelOrders } from './cancel-runner.ts';
 import type { DoorPorts } from './ports.ts';
 import { invalidPayload, singleBodyMaxBytes } from './route.ts';
 
@@ -22,8 +23,7 @@ export function deleteOrderRoute(
         const orderId = readOrderId(request.body ?? request.query, isBody);
         if (orderId === 'malformed') return refuse(reply, 'invalid_payload');
         if (orderId === null) return refuse(reply, 'invalid_order_id');
-        const done = await cancelOrder(orderId, caller.address, ports);
-        return done.kind === 'refused' ? refuse(reply, done.code) : done.result;
+        return answerCancel(await cancelOrders([orderId], caller.address, ports), reply);
       });
     },
   };

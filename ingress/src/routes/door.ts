@@ -2,10 +2,13 @@ import { type HttpApp, registerRoutes } from '@pm/kit/http';
 import { CancelMarketBody, CancelOrderBody, OrderSubmission } from '@pm/schemas';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { markArrivals } from './arrival.ts';
 import { createKeyRoute } from './auth-api-key.ts';
 import { deriveKeyRoute } from './auth-derive-api-key.ts';
+import { cancelAllRoute } from './delete-cancel-all.ts';
 import { cancelMarketOrdersRoute } from './delete-cancel-market-orders.ts';
 import { deleteOrderRoute } from './delete-order.ts';
+import { deleteOrdersRoute } from './delete-orders.ts';
 import { okRoute } from './ok.ts';
 import { OrderRunner } from './order-runner.ts';
 import { Placements } from './place-orders.ts';
@@ -18,6 +21,7 @@ import { versionRoute } from './version.ts';
 
 /** Adds all public routes of the write door. */
 export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
+  markArrivals(app, ports.clock);
   const runner = new OrderRunner(ports);
   const placements = new Placements(ports, runner, checkerOf(OrderSubmission));
   registerRoutes(app, 'ingress', [
@@ -30,6 +34,8 @@ export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
     postOrderRoute(ports, placements),
     postOrdersRoute(ports, placements),
     deleteOrderRoute(ports, checkerOf(CancelOrderBody)),
+    deleteOrdersRoute(ports),
+    cancelAllRoute(ports),
     cancelMarketOrdersRoute(ports, checkerOf(CancelMarketBody)),
   ]);
 }

@@ -66,7 +66,7 @@ export class OrderRunner {
     const known = this.#ports.answers.recall(orderId);
     if (known !== undefined) return answeredResult(known, facts, this.#ports.hashes.keccak);
     if (!this.#ports.partitions.isReady(partition)) return refusedResult('partition_not_ready');
-    const acceptedAtMs = this.#ports.clock.nowMs();
+    const acceptedAtMs = caller.arrivedAtMs;
     const reserved = await this.#reserve(order.sound, orderId, acceptedAtMs);
     if (typeof reserved === 'string') return refusedResult(reserved);
     const startedMs = this.#ports.clock.monotonicMs();

@@ -77,7 +77,10 @@ test('another order is asked for everywhere, and its own partition decides', asy
 test('a cancel without an answer is a failure to be tried again, unless its order was found', async () => {
   door.fakes.answer = () => ({ kind: 'pending' });
   const late = await cancel({ orderID: orderId });
-  expect([late.status, late.body.code]).toEqual([500, 'internal_error']);
+  expect([late.status, late.body.code]).toEqual([503, 'cancel_unconfirmed']);
+  door.fakes.ready = false;
+  expect((await cancel({ orderID: orderId })).status).toBe(425);
+  door.fakes.ready = true;
   let next = 0;
   door.fakes.answer = () => (next++ === 1 ? answered([canceled]) : { kind: 'pending' });
   expect((await cancel({ orderID: orderId })).status).toBe(200);

@@ -16,7 +16,7 @@ const retryStatuses = new Set([425, 429, 503]);
 
 /**
  * Answers a request with a refusal of the closed list: its status, `{"error": text, "code": code}`, `retry_after_seconds`
- * when given, `Retry-After` with 425, 429 and 503, `WWW-Authenticate` with 401 (RFC 9110 11.6.1).
+ * and `Retry-After` with 425, 429 and 503, `WWW-Authenticate` with 401 (RFC 9110 11.6.1).
  */
 export function refuse(
   reply: FastifyReply,
@@ -25,12 +25,12 @@ export function refuse(
   extra: RefusalExtra = {},
 ): FastifyReply {
   const { status } = refusals[code];
-  const { retryAfterSeconds } = extra;
-  if (retryStatuses.has(status)) {
-    void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? RETRY_AFTER_SECONDS)));
-  }
+  const waits = retryStatuses.has(status);
+  const retryAfterSeconds = extra.retryAfterSeconds ?? (waits ? RETRY_AFTER_SECONDS : undefined);
+  if (waits) void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? 0)));
   if (status === 401) void reply.header('www-authenticate', 'HMAC');
-  return reply.code(status).send(refusalBody(code, facts, extra));
+  const told = retryAfterSeconds === undefined ? extra : { ...extra, retryAfterSeconds };
+  return reply.code(status).send(refusalBody(code, facts, told));
 }
 
 /** The body alone, for the items of a batch. */

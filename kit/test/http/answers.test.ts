@@ -94,7 +94,8 @@ describe('a refusal', () => {
     ['invalid_size', 400, 'order 0x1 is invalid. Size (1) lower than the minimum: 5', undefined],
   ])('%s has its status, text, code and Retry-After', async (code, status, error, retryAfter) => {
     const answer = await get(`/refuse/${code}`);
-    expect([answer.statusCode, answer.json()]).toEqual([status, { error, code }]);
+    const wait = retryAfter === undefined ? {} : { retry_after_seconds: Number(retryAfter) };
+    expect([answer.statusCode, answer.json()]).toEqual([status, { error, code, ...wait }]);
     expect(answer.headers['retry-after']).toBe(retryAfter);
   });
 

@@ -77,6 +77,9 @@ export const PlacementResult = Type.Object({
 });
 export type PlacementResult = Static<typeof PlacementResult>;
 
+/** DELETE /orders takes 1 to this many ids. */
+export const cancelsPerRequestMax = 3_000;
+
 export const CancelOrderBody = Type.Object({
   orderID: Type.Optional(Type.String({ maxLength: 128 })),
   orderId: Type.Optional(Type.String({ maxLength: 128 })),

@@ -1,0 +1,19 @@
+import { refuse } from '@pm/kit/http';
+import type { CancelResult } from '@pm/schemas';
+import type { FastifyReply } from 'fastify';
+import type { Cancellation } from './cancel-runner.ts';
+
+/** Seconds after which a cancel that was not confirmed is worth sending again. */
+const retryAfterSeconds = 1;
+
+/**
+ * What was canceled and what was not; when the request failed, what is known to be canceled stands beside the error
+ * (docs/conventions.md 1.6).
+ */
+export function answerCancel(
+  { result, failure }: Cancellation,
+  reply: FastifyReply,
+): CancelResult | FastifyReply {
+  if (failure === null) return result;
+  return refuse(reply, failure, {}, { retryAfterSeconds, body: { ...result } });
+}

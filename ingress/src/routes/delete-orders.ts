@@ -1,0 +1,47 @@
+import { type DoorRoute, parseListParam, refuse } from '@pm/kit/http';
+import { cancelsPerRequestMax, type OrderId, parseOrderId } from '@pm/schemas';
+import { authenticate } from './authenticate.ts';
+import { answerCancel } from './cancel-answer.ts';
+import { cancelOrders } from './cancel-runner.ts';
+import type { DoorPorts } from './ports.ts';
+import { batchBodyMaxBytes, invalidPayload } from './route.ts';
+
+type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
+
+/**
+ * DELETE /orders: up to `cancelsPerRequestMax` orders of the caller, a JSON array of ids; the same id twice counts once. A
+ * body that was lost on the way may stand in the query as `orderIDs` (docs/conventions.md 1.6, part 9).
+ */
+export function deleteOrdersRoute(ports: DoorPorts): DoorRoute {
+  return {
+    method: 'DELETE',
+    path: '/orders',
+    add(app, { url }) {
+      const options = { bodyLimit: batchBodyMaxBytes, config: { invalid: invalidPayload } };
+      app.delete(url, options, async (request, reply) => {
+        const caller = authenticate(request, reply, ports);
+        if (caller === null) return reply;
+        const ids = readIds(request.body ?? idsInQuery(request.query));
+        if (typeof ids === 'string') return refuse(reply, ids, { max: cancelsPerRequestMax });
+        return answerCancel(await cancelOrders([...ids], caller.address, ports), reply);
+      });
+    },
+  };
+}
+
+function idsInQuery(query: unknown): readonly string[] | null {
+  const { orderIDs } = query as { readonly orderIDs?: string | readonly string[] };
+  return parseListParam(orderIDs, { maxItems: cancelsPerRequestMax }) ?? null;
+}
+
+function readIds(body: unknown): ReadonlySet<OrderId> | IdsRefusal {
+  if (!Array.isArray(body) || body.length === 0) return 'invalid_payload';
+  if (body.length > cancelsPerRequestMax) return 'too_many_cancels';
+  const ids = new Set<OrderId>();
+  for (const item of body as readonly unknown[]) {
+    const id = typeof item === 'string' ? parseOrderId(item) : null;
+    if (id === null) return 'invalid_order_id';
+    ids.add(id);
+  }
+  return ids;
+}
