@@ -4,7 +4,7 @@ import {
   apiKeyFromBytes,
   checksumAddress,
   createTableSql,
-  familyMounts,
+  type HttpRoute,
   microText,
   parseApiKeyId,
   parseBaseUnits,
@@ -22,6 +22,7 @@ import {
   tokenIdBytes,
   tokenIdFromBytes,
   topics,
+  urlsOf,
 } from '../src/index.ts';
 
 test('every column of every table has a comment, and the DDL carries it', () => {
@@ -50,11 +51,20 @@ test('the text of a refusal names its facts', () => {
 });
 
 test('no two routes share method and path, also under their mounts', () => {
-  const keys = routes.flatMap((route) => [
-    `${route.method} ${route.path}`,
-    `${route.method} ${familyMounts[route.family]}${route.path}`,
-  ]);
+  const keys = routes.flatMap((route) => urlsOf(route).map(({ url }) => `${route.method} ${url}`));
   expect(new Set(keys).size).toBe(keys.length);
+});
+
+test('a route is served at the root and under its mounts', () => {
+  const route = { method: 'GET', path: '/a', door: 'query-api', family: 'gamma' } as const;
+  const urls = (more: Partial<HttpRoute>) =>
+    urlsOf({ ...route, ...more }).map(({ url, mount }) => `${url} ${mount}`);
+  expect(urls({})).toEqual(['/a null', '/gamma/a gamma']);
+  expect(urls({ mounts: ['clob', 'data'], atRoot: false })).toEqual([
+    '/clob/a clob',
+    '/data-api/a data',
+  ]);
+  expect(urls({ path: '/' })).toEqual(['/ null', '/gamma gamma', '/gamma/ gamma']);
 });
 
 test('topics have distinct names, and matching topics go side by side', () => {

@@ -1,5 +1,5 @@
 import replyFrom from '@fastify/reply-from';
-import { type Door, familyMounts, type HttpRoute, routes } from '@pm/schemas';
+import { type Door, type HttpRoute, routes, urlsOf } from '@pm/schemas';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
 /** Larger than any body a door takes; the doors have limits of their own. */
@@ -13,7 +13,7 @@ const connectionsPerDoor = 64;
 
 /**
  * One base URL in front of both doors, made from the route table: each method and path goes to the door that owns it,
- * at the root and under the mount of its family. Bytes pass through unread and unchanged, so signatures stay valid.
+ * at the root and under its mounts. Bytes pass through unread and unchanged, so signatures stay valid.
  */
 export async function openGateway(doors: Readonly<Record<Door, string>>): Promise<FastifyInstance> {
   const app = fastify({ bodyLimit: bodyLimitBytes, exposeHeadRoutes: false });
@@ -29,8 +29,7 @@ export async function openGateway(doors: Readonly<Record<Door, string>>): Promis
 }
 
 function mount(app: FastifyInstance, route: HttpRoute, doorUrl: string): void {
-  const prefix = familyMounts[route.family];
-  for (const url of [route.path, route.path === '/' ? prefix : prefix + route.path]) {
+  for (const { url } of urlsOf(route)) {
     app.route({
       method: route.method,
       url,

@@ -1,4 +1,4 @@
-import { type Door, familyMounts, type HttpRoute, routes } from '@pm/schemas';
+import { type Door, type HttpRoute, type RouteFamily, routes, urlsOf } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import type { HttpApp } from './app.ts';
 
@@ -9,12 +9,18 @@ export type Dialect = 'specification' | 'family';
 export interface DoorRoute {
   readonly method: HttpRoute['method'];
   readonly path: string;
-  /** `url` is the path, with its mount if it has one. */
-  add(app: HttpApp, at: { readonly url: string; readonly dialect: Dialect }): void;
+  add(app: HttpApp, at: RoutePlace): void;
+}
+
+/** Where a route is added: `url` is the path, with its mount if it has one; `mount` is null at the root. */
+export interface RoutePlace {
+  readonly url: string;
+  readonly dialect: Dialect;
+  readonly mount: RouteFamily | null;
 }
 
 /**
- * Adds every route at the root and under the mount of its family. Throws the `Fault` `routes_differ` (stop) when the
+ * Adds every route wherever the table says. Throws the `Fault` `routes_differ` (stop) when the
  * routes and those of the table for this door are not the same: the gateway sends here what the table says.
  */
 export function registerRoutes(app: HttpApp, door: Door, doorRoutes: readonly DoorRoute[]): void {
@@ -28,12 +34,10 @@ export function registerRoutes(app: HttpApp, door: Door, doorRoutes: readonly Do
     throw new Fault('routes_differ', 'stop', { facts });
   }
   for (const route of doorRoutes) {
-    const family = wanted.get(nameOf(route))?.family;
-    if (family === undefined) continue;
-    const mount = familyMounts[family];
-    route.add(app, { url: route.path, dialect: 'specification' });
-    route.add(app, { url: route.path === '/' ? mount : mount + route.path, dialect: 'family' });
-    if (route.path === '/') route.add(app, { url: `${mount}/`, dialect: 'family' });
+    const listed = wanted.get(nameOf(route));
+    for (const { url, mount } of listed === undefined ? [] : urlsOf(listed)) {
+      route.add(app, { url, mount, dialect: mount === null ? 'specification' : 'family' });
+    }
   }
 }
 

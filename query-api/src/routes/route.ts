@@ -14,6 +14,8 @@ export interface ReadRequest {
   readonly body: unknown;
   readonly raw: FastifyRequest;
   readonly dialect: Dialect;
+  /** The mount it came in under; null at the root. */
+  readonly mount: RouteFamily | null;
 }
 
 /** What the HMAC of a request covers. The door keeps the bytes of the body (`@pm/kit/http`). */
@@ -41,7 +43,7 @@ export function readRoute(
   return {
     method,
     path,
-    add(app, { url, dialect }) {
+    add(app, { url, dialect, mount }) {
       app.route({
         method,
         url,
@@ -54,6 +56,7 @@ export function readRoute(
             body: request.body,
             raw: request,
             dialect,
+            mount,
           });
           return await sendAnswer(reply, given, family);
         },

@@ -1,4 +1,4 @@
-import { ErrorAnswer, familyMounts, type HttpRoute, routes, TypedErrorAnswer } from '@pm/schemas';
+import { ErrorAnswer, type HttpRoute, routes, TypedErrorAnswer, urlsOf } from '@pm/schemas';
 import { Value } from 'typebox/value';
 import { condition, get, openDoor, post, type Seen, token, World, wallet } from '../in-memory.ts';
 
@@ -105,8 +105,10 @@ describe('hostile requests', () => {
   const random = randomOf(20_260_601);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const pathOf = (route: HttpRoute) =>
-    (random() < 0.5 ? '' : familyMounts[route.family]) +
-    route.path.replace(/:\w+/g, () => encodeURIComponent(pick(values).slice(0, 80)) || 'x');
+    pick(urlsOf(route)).url.replace(
+      /:\w+/g,
+      () => encodeURIComponent(pick(values).slice(0, 80)) || 'x',
+    );
   const queryOf = () =>
     Array.from(
       { length: Math.floor(random() * 6) },
