@@ -59,7 +59,7 @@ export function* openingCommands(rules: EnvelopeRules): Generator<Command> {
     for (const [index, wallet] of wallets.entries()) {
       const sizeMicro = sharesPerWallet * microPerUnit;
       const requestId = hash(`split ${book} ${index}`);
-      const funds = { sizeMicro, holdMicro: sizeMicro, generation: 0 };
+      const funds = { sizeMicro, holdMicro: sizeMicro, generation: 0, acceptedAtMs: 0 };
       yield { kind: 'SplitPosition', requestId, wallet, market: book, ...funds };
     }
   }

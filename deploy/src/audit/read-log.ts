@@ -45,7 +45,7 @@ export async function auditLog(options: ReadLogOptions): Promise<LogAudit> {
   return audit;
 }
 
-/** Sum of `transfers` by wallet, each transfer id once, micro-USDC. */
+/** Sum of `transfers` by wallet, each transfer id once, void withdrawals left out, micro-USDC. */
 export async function sumTransfers(options: ReadLogOptions): Promise<Map<string, number>> {
   const { client, registryUrl: url, topicPrefix } = options;
   const registry = openRegistry({ url, topicPrefix, log: silentLog });
@@ -54,6 +54,7 @@ export async function sumTransfers(options: ReadLogOptions): Promise<Map<string,
   const bounds = (await (await client.admin()).bounds(topic)).get(0);
   const sums = new Map<string, number>();
   const seen = new Set<string>();
+  let generation = 0;
   await readRange(client, {
     topic,
     partition: 0,
@@ -64,6 +65,8 @@ export async function sumTransfers(options: ReadLogOptions): Promise<Map<string,
         if (value === null) continue;
         const transfer = codec.decode(value);
         const id = transfer.transferId.toString('hex');
+        if (transfer.amountMicro === 0) generation = Math.max(generation, transfer.generation);
+        if (transfer.amountMicro < 0 && transfer.generation < generation) continue;
         if (!seen.has(id)) add(sums, walletFromBytes(transfer.wallet), transfer.amountMicro);
         seen.add(id);
       }

@@ -6,12 +6,16 @@ import {
   type ExecutionsPiece,
   type LedgerState,
   type LedgerTopic,
+  type LedgerTransfer,
   type Move,
   orphanMarginMs,
   orphansPerCallMax,
   type Reservation,
   type ReserveResult,
   type TransfersPiece,
+  type WithdrawalReservation,
+  type WithdrawalResult,
+  withdrawalsLane,
 } from './ledger.ts';
 import { sumMoves } from './parts.ts';
 
@@ -30,6 +34,7 @@ export class LedgerFold {
   readonly #pending = new Map<OrderId, Reservation>();
   readonly #marks = new Map<string, number>();
   readonly #transfers = new Set<string>();
+  #transfersGeneration = 0;
   #state: LedgerState = { generation: 0, ready: false };
 
   reserve(reservation: Reservation): ReserveResult {
@@ -69,9 +74,8 @@ export class LedgerFold {
 
   applyTransfers(piece: TransfersPiece): ApplyOutcome {
     if (this.#isRepeated('transfers', 0, piece)) return 'repeated';
-    const fresh = new Map(
-      piece.transfers.toReversed().map((one) => [one.transferId, one] as const),
-    );
+    const valid = this.#validTransfers(piece.transfers);
+    const fresh = new Map(valid.toReversed().map((one) => [one.transferId, one] as const));
     for (const transferId of this.#transfers) fresh.delete(transferId);
     const moves = [...fresh.values()].map((one) => ({
       wallet: one.wallet,
@@ -81,8 +85,24 @@ export class LedgerFold {
     for (const move of sumMoves(moves)) this.#assertExact(move);
     for (const move of moves) this.#move(move.wallet, move.freeMicro, 0);
     for (const transferId of fresh.keys()) this.#transfers.add(transferId);
+    for (const { transferId } of piece.transfers) {
+      const reservation = this.#pending.get(transferId as OrderId);
+      if (reservation?.partition === withdrawalsLane) this.#release(reservation);
+    }
     this.#marks.set('transfers:0', piece.toOffset);
     return 'applied';
+  }
+
+  reserveWithdrawal({ transferId, ...withdrawal }: WithdrawalReservation): WithdrawalResult {
+    if (this.#transfers.has(transferId)) return { outcome: 'applied', generation: 0 };
+    const orderId = transferId as OrderId;
+    return this.reserve({ orderId, ...withdrawal, partition: withdrawalsLane });
+  }
+
+  releaseWithdrawals(beforeMs: number): number {
+    const before = this.#pending.size;
+    this.#releaseOrphans(withdrawalsLane, beforeMs);
+    return before - this.#pending.size;
   }
 
   balance(wallet: WalletAddress): Balance {
@@ -105,6 +125,16 @@ export class LedgerFold {
 
   state(): LedgerState {
     return this.#state;
+  }
+
+  /** All but fences, and withdrawals that a fence before them makes void. */
+  #validTransfers(transfers: readonly LedgerTransfer[]): readonly LedgerTransfer[] {
+    return transfers.filter(({ amountMicro, generation }) => {
+      if (amountMicro === 0) {
+        this.#transfersGeneration = Math.max(this.#transfersGeneration, generation);
+      }
+      return amountMicro > 0 || (amountMicro < 0 && generation >= this.#transfersGeneration);
+    });
   }
 
   #isRepeated(

@@ -19,8 +19,18 @@ export interface Ledger {
    * piece of several records is beyond `ledgerCallItemsMax`.
    */
   applyExecutions(piece: ExecutionsPiece): Promise<ApplyOutcome>;
-  /** Folds a piece of `transfers` in, by the same rule; a transfer id that the log repeats counts once. */
+  /**
+   * Folds a piece of `transfers` in, by the same rule; a transfer id that the log repeats counts once, and takes the place
+   * of its reservation. A withdrawal of an older generation than the last fence before it is void.
+   */
   applyTransfers(piece: TransfersPiece): Promise<ApplyOutcome>;
+  /** Holds money for a withdrawal before its record is written. `applied`: the ledger has it already. */
+  reserveWithdrawal(withdrawal: WithdrawalReservation): Promise<WithdrawalResult>;
+  /**
+   * Releases holds of withdrawals accepted before (Unix milliseconds), and tells how many. Only for a caller who knows that
+   * their records, had they been written, would have been applied by now.
+   */
+  releaseWithdrawals(beforeMs: number): Promise<number>;
   balance(wallet: WalletAddress): Promise<Balance>;
   /** Next offset to apply; 0 when nothing was applied yet. */
   mark(topic: LedgerTopic, partition: number): Promise<number>;
@@ -52,6 +62,22 @@ export type ReserveOutcome = 'reserved' | 'already' | 'insufficient' | 'not_read
 export interface ReserveResult {
   readonly outcome: ReserveOutcome;
   /** Ledger generation of the hold, which goes into the order; 0 when not ready. */
+  readonly generation: number;
+}
+
+export interface WithdrawalReservation {
+  /** 0x-text; given once, the id of the transfer to come. */
+  readonly transferId: string;
+  readonly wallet: WalletAddress;
+  /** Above 0. */
+  readonly amountMicro: number;
+  /** Unix milliseconds. */
+  readonly acceptedAtMs: number;
+}
+
+export interface WithdrawalResult {
+  readonly outcome: ReserveOutcome | 'applied';
+  /** Ledger generation of the hold, which goes into the transfer; 0 when not ready. */
   readonly generation: number;
 }
 
@@ -87,8 +113,10 @@ export interface LedgerTransfer {
   /** 0x-text; given once. */
   readonly transferId: string;
   readonly wallet: WalletAddress;
-  /** Positive is a deposit, negative a withdrawal. */
+  /** Positive is a deposit, negative a withdrawal; 0 is a fence, which begins its generation. */
   readonly amountMicro: number;
+  /** Of a withdrawal the ledger generation it was reserved under; deposits have none. */
+  readonly generation: number;
 }
 
 /** `repeated`: the piece had been applied before and changed nothing. */
@@ -116,6 +144,9 @@ export const ledgerCallItemsMax = 2_000;
 
 /** Orphan holds released by one call. */
 export const orphansPerCallMax = 500;
+
+/** Stands for a partition where holds of withdrawals are kept: no partition of the log has this number. */
+export const withdrawalsLane = 1_000_000;
 
 /** Added to the time-to-book limit before a hold counts as orphaned: clocks of ingress and owner need not agree to the millisecond. */
 export const orphanMarginMs = 1_000;

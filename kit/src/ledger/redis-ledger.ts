@@ -21,9 +21,19 @@ import {
   type ReserveOutcome,
   type ReserveResult,
   type TransfersPiece,
+  type WithdrawalReservation,
+  type WithdrawalResult,
+  withdrawalsLane,
 } from './ledger.ts';
 import { type Part, partsOf, sumMoves } from './parts.ts';
-import { applyExecutionsLua, applyTransfersLua, cancelLua, reserveLua } from './scripts.ts';
+import {
+  applyExecutionsLua,
+  applyTransfersLua,
+  cancelLua,
+  releaseWithdrawalsLua,
+  reserveLua,
+  reserveWithdrawalLua,
+} from './scripts.ts';
 
 /** Opens the ledger that lives under these keys. Every method rejects with the faults of `openRedis` besides its own. */
 export function openLedger(redis: RedisClient, keys: RedisKeys): Ledger {
@@ -46,6 +56,8 @@ class RedisLedger implements Ledger {
   readonly #cancel: DefinedScript<number>;
   readonly #applyExecutions: DefinedScript<ScriptAnswer>;
   readonly #applyTransfers: DefinedScript<ScriptAnswer>;
+  readonly #reserveWithdrawal: DefinedScript<readonly [WithdrawalResult['outcome'], string]>;
+  readonly #releaseWithdrawals: DefinedScript<number>;
 
   constructor(redis: RedisClient, keys: RedisKeys) {
     this.#redis = redis;
@@ -53,7 +65,9 @@ class RedisLedger implements Ledger {
     this.#reserve = defineScript(redis, 'ledgerReserve', reserveLua, 4);
     this.#cancel = defineScript(redis, 'ledgerCancel', cancelLua, 2);
     this.#applyExecutions = defineScript(redis, 'ledgerApplyExecutions', applyExecutionsLua, 3);
-    this.#applyTransfers = defineScript(redis, 'ledgerApplyTransfers', applyTransfersLua, 2);
+    this.#applyTransfers = defineScript(redis, 'ledgerApplyTransfers', applyTransfersLua, 4);
+    this.#reserveWithdrawal = defineScript(redis, 'ledgerReserveOut', reserveWithdrawalLua, 5);
+    this.#releaseWithdrawals = defineScript(redis, 'ledgerReleaseOut', releaseWithdrawalsLua, 2);
   }
 
   async reserve(reservation: Reservation): Promise<ReserveResult> {
@@ -65,6 +79,25 @@ class RedisLedger implements Ledger {
       [orderId, amountMicro, acceptedAtMs, `${wallet} ${amountMicro} ${partition} ${acceptedAtMs}`],
     );
     return { outcome, generation: Number(generation) };
+  }
+
+  async reserveWithdrawal(withdrawal: WithdrawalReservation): Promise<WithdrawalResult> {
+    const { transferId, wallet, amountMicro, acceptedAtMs } = withdrawal;
+    assert(isAmount(amountMicro) && amountMicro > 0, 'a withdrawal is a safe amount above 0');
+    const { ledgerState, pending } = this.#keys;
+    const waiting = this.#keys.waiting(withdrawalsLane);
+    const entry = `${wallet} ${amountMicro} ${withdrawalsLane} ${acceptedAtMs}`;
+    const [outcome, generation] = await this.#reserveWithdrawal.run(
+      [ledgerState, pending, waiting, this.#keys.wallet(wallet), this.#transfersKey],
+      [transferId, amountMicro, acceptedAtMs, entry],
+    );
+    return { outcome, generation: Number(generation) };
+  }
+
+  async releaseWithdrawals(beforeMs: number): Promise<number> {
+    const keys = [this.#keys.pending, this.#keys.waiting(withdrawalsLane)];
+    const args = [this.#keys.walletPrefix, withdrawalsLane, beforeMs, orphansPerCallMax];
+    return await this.#releaseWithdrawals.run(keys, args);
   }
 
   async cancelReservation(orderId: OrderId): Promise<boolean> {
@@ -104,13 +137,19 @@ class RedisLedger implements Ledger {
     let outcome: ApplyOutcome = 'repeated';
     for (let from = fromOffset; from < toOffset; from += ledgerCallItemsMax) {
       const to = Math.min(from + ledgerCallItemsMax, toOffset);
-      const args: ScriptArgument[] = [this.#keys.walletPrefix, 'transfers:0', from, to];
+      const field = 'transfers:0';
+      const args: ScriptArgument[] = [this.#keys.walletPrefix, field, withdrawalsLane, from, to];
       for (const one of transfers.slice(from - fromOffset, to - fromOffset)) {
         assert(Number.isSafeInteger(one.amountMicro), 'a transfer is a safe integer');
-        args.push(one.transferId, one.wallet, one.amountMicro);
+        args.push(one.transferId, one.wallet, one.amountMicro, one.generation);
       }
       const answer = await this.#applyTransfers.run(
-        [this.#keys.ledgerMarks, this.#transfersKey],
+        [
+          this.#keys.ledgerMarks,
+          this.#transfersKey,
+          this.#keys.pending,
+          this.#keys.waiting(withdrawalsLane),
+        ],
         args,
       );
       const span: Span = { topic: 'transfers', partition: 0, fromOffset: from, toOffset: to };

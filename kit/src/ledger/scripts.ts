@@ -43,6 +43,18 @@ if amount > 0 then redis.call('HINCRBY', KEYS[4], 'pending', ARGV[2]) end
 return {'reserved', state[2]}
 `;
 
+/** KEYS as above, and transfers. A withdrawal that was applied is not held for again. */
+export const reserveWithdrawalLua = `
+if redis.call('SISMEMBER', KEYS[5], ARGV[1]) == 1 then return {'applied', '0'} end
+${reserveLua}`;
+
+/** KEYS pending, waiting. ARGV walletPrefix, lane, beforeMs, max. How many were released. */
+export const releaseWithdrawalsLua = `${releaseFunction}
+local orphans = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. ARGV[3], 'LIMIT', 0, ARGV[4])
+for _, id in ipairs(orphans) do release(KEYS[1], KEYS[2], ARGV[1], id, ARGV[2]) end
+return #orphans
+`;
+
 /** KEYS pending, waiting. ARGV orderId, entry as read, walletPrefix, partition. 1 when it was there and is released. */
 export const cancelLua = `${releaseFunction}
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
@@ -93,18 +105,25 @@ redis.call('HSET', marks, field, ARGV[5])
 return {'applied', ARGV[5]}
 `;
 
-/** KEYS marks, transfers. ARGV walletPrefix, field, from, to, then (transferId, wallet, amount) each. */
-export const applyTransfersLua = `${checkFunction}
-local walletPrefix, field = ARGV[1], ARGV[2]
+/**
+ * KEYS marks, transfers, pending, waiting. ARGV walletPrefix, field, lane, from, to, then (transferId, wallet, amount,
+ * generation) each. A fence is a transfer of nothing.
+ */
+export const applyTransfersLua = `${releaseFunction}${checkFunction}
+local walletPrefix, field, lane = ARGV[1], ARGV[2], ARGV[3]
 local mark = redis.call('HGET', KEYS[1], field) or '0'
-if tonumber(ARGV[4]) <= tonumber(mark) then return {'repeated', mark} end
-if tonumber(ARGV[3]) ~= tonumber(mark) then return {'gap', mark} end
+if tonumber(ARGV[5]) <= tonumber(mark) then return {'repeated', mark} end
+if tonumber(ARGV[4]) ~= tonumber(mark) then return {'gap', mark} end
+local generation = numberIn(KEYS[1], field .. ':generation')
 local seen, fresh, free = {}, {}, {}
-for i = 5, #ARGV, 3 do
-  local id, key = ARGV[i], walletPrefix .. ARGV[i + 1]
-  if not seen[id] and redis.call('SISMEMBER', KEYS[2], id) == 0 then
+for i = 6, #ARGV, 4 do
+  local id, key, amount = ARGV[i], walletPrefix .. ARGV[i + 1], tonumber(ARGV[i + 2])
+  local isVoid = amount < 0 and tonumber(ARGV[i + 3]) < generation
+  if amount == 0 then
+    generation = math.max(generation, tonumber(ARGV[i + 3]))
+  elseif not isVoid and not seen[id] and redis.call('SISMEMBER', KEYS[2], id) == 0 then
     seen[id] = true
-    free[key] = (free[key] or numberIn(key, 'free')) + tonumber(ARGV[i + 2])
+    free[key] = (free[key] or numberIn(key, 'free')) + amount
     if not isExact(free[key]) then return {'overflow', mark} end
     fresh[#fresh + 1] = i
   end
@@ -113,6 +132,7 @@ for _, i in ipairs(fresh) do
   redis.call('SADD', KEYS[2], ARGV[i])
   redis.call('HINCRBY', walletPrefix .. ARGV[i + 1], 'free', ARGV[i + 2])
 end
-redis.call('HSET', KEYS[1], field, ARGV[4])
-return {'applied', ARGV[4]}
+for i = 6, #ARGV, 4 do release(KEYS[3], KEYS[4], walletPrefix, ARGV[i], lane) end
+redis.call('HSET', KEYS[1], field, ARGV[5], field .. ':generation', generation)
+return {'applied', ARGV[5]}
 `;

@@ -11,7 +11,7 @@ function openWith(freeMicro: number): LedgerFold {
   ledger.applyTransfers({
     fromOffset: 0,
     toOffset: 1,
-    transfers: [{ transferId: '0x01', wallet, amountMicro: freeMicro }],
+    transfers: [{ transferId: '0x01', wallet, amountMicro: freeMicro, generation: 0 }],
   });
   ledger.setReady(1);
   return ledger;
@@ -80,12 +80,44 @@ describe('the ledger fold', () => {
   test('adds a transfer that the log repeats once', () => {
     const ledger = openWith(100);
     const transfers = [
-      { transferId: '0x02', wallet, amountMicro: 5 },
-      { transferId: '0x02', wallet, amountMicro: 5 },
-      { transferId: '0x01', wallet, amountMicro: 100 },
+      { transferId: '0x02', wallet, amountMicro: 5, generation: 0 },
+      { transferId: '0x02', wallet, amountMicro: 5, generation: 0 },
+      { transferId: '0x01', wallet, amountMicro: 100, generation: 0 },
     ];
     ledger.applyTransfers({ fromOffset: 1, toOffset: 4, transfers });
     expect(ledger.balance(wallet).freeMicro).toBe(105);
+  });
+
+  test('holds for a withdrawal until its record is applied, and never again after', () => {
+    const ledger = openWith(100);
+    const withdrawal = { transferId: '0x09', wallet, amountMicro: 60, acceptedAtMs: 1_000 };
+    expect(ledger.reserveWithdrawal(withdrawal)).toEqual({ outcome: 'reserved', generation: 1 });
+    expect(ledger.reserveWithdrawal(withdrawal).outcome).toBe('already');
+    expect(ledger.reserveWithdrawal({ ...withdrawal, transferId: '0x0a' }).outcome).toBe(
+      'insufficient',
+    );
+    const written = { transferId: '0x09', wallet, amountMicro: -60, generation: 1 };
+    ledger.applyTransfers({ fromOffset: 1, toOffset: 3, transfers: [written, written] });
+    expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 40, pendingMicro: 0 });
+    expect(ledger.reserveWithdrawal(withdrawal).outcome).toBe('applied');
+  });
+
+  test('a withdrawal behind the fence of a newer generation is void and releases its hold', () => {
+    const ledger = openWith(100);
+    ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 60, acceptedAtMs: 1_000 });
+    const fence = { transferId: '0x00', wallet, amountMicro: 0, generation: 2 };
+    const late = { transferId: '0x09', wallet, amountMicro: -60, generation: 1 };
+    ledger.applyTransfers({ fromOffset: 1, toOffset: 3, transfers: [fence, late] });
+    expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 100, pendingMicro: 0 });
+  });
+
+  test('releases withdrawals that were accepted before a time, and no orders', () => {
+    const ledger = openWith(100);
+    ledger.reserve(hold);
+    ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 20, acceptedAtMs: 500 });
+    expect(ledger.releaseWithdrawals(500)).toBe(0);
+    expect(ledger.releaseWithdrawals(1_000_000)).toBe(1);
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
   });
 
   test('releases a hold only once the clock proves that its order can never be booked', () => {

@@ -5,7 +5,13 @@ import {
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
-import type { ExecutionsPiece, Move, Reservation, TransfersPiece } from '../../src/ledger/index.ts';
+import type {
+  ExecutionsPiece,
+  Move,
+  Reservation,
+  TransfersPiece,
+  WithdrawalReservation,
+} from '../../src/ledger/index.ts';
 
 export function walletOf(index: number): WalletAddress {
   return walletFromBytes(bytesOf(20, index));
@@ -38,6 +44,8 @@ function seeded(seed: number): (below: number) => number {
 
 export type Step =
   | { readonly kind: 'reserve'; readonly reservation: Reservation }
+  | { readonly kind: 'withdraw'; readonly withdrawal: WithdrawalReservation }
+  | { readonly kind: 'release'; readonly beforeMs: number }
   | { readonly kind: 'cancel'; readonly orderId: OrderId }
   | { readonly kind: 'executions'; readonly piece: ExecutionsPiece }
   | { readonly kind: 'transfers'; readonly piece: TransfersPiece };
@@ -58,7 +66,9 @@ export class History {
 
   step(): Step {
     this.#clockMs += this.#next(400);
-    const dice = this.#next(10);
+    const dice = this.#next(14);
+    if (dice === 13) return { kind: 'release', beforeMs: this.#clockMs - 5_000 };
+    if (dice > 10) return { kind: 'withdraw', withdrawal: this.#withdrawal() };
     if (dice < 5) return { kind: 'reserve', reservation: this.#reservation() };
     if (dice < 6) return { kind: 'cancel', orderId: orderOf(this.#next(60)) };
     if (dice < 9) return { kind: 'executions', piece: this.#executions() };
@@ -71,6 +81,15 @@ export class History {
       wallet: walletOf(this.#next(wallets)),
       amountMicro: this.#next(200),
       partition: this.#next(partitions),
+      acceptedAtMs: this.#clockMs - this.#next(2_000),
+    };
+  }
+
+  #withdrawal(): WithdrawalReservation {
+    return {
+      transferId: transferOf(this.#next(40)),
+      wallet: walletOf(this.#next(wallets)),
+      amountMicro: 1 + this.#next(200),
       acceptedAtMs: this.#clockMs - this.#next(2_000),
     };
   }
@@ -94,7 +113,8 @@ export class History {
     const transfers = Array.from({ length: span.toOffset - span.fromOffset }, () => ({
       transferId: transferOf(this.#next(40)),
       wallet: walletOf(this.#next(wallets)),
-      amountMicro: this.#next(1_000),
+      amountMicro: Math.max(0, this.#next(1_000) - 20) - this.#next(2) * this.#next(300),
+      generation: this.#next(4),
     }));
     return { ...span, transfers };
   }

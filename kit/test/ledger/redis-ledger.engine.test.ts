@@ -44,6 +44,10 @@ function take(on: Ledger | LedgerFold, step: Step): unknown {
       return on.reserve(step.reservation);
     case 'cancel':
       return on.cancelReservation(step.orderId);
+    case 'withdraw':
+      return on.reserveWithdrawal(step.withdrawal);
+    case 'release':
+      return on.releaseWithdrawals(step.beforeMs);
     case 'executions':
       return on.applyExecutions(step.piece);
     case 'transfers':
@@ -130,6 +134,7 @@ describe('the ledger in Redis', () => {
       transferId: transferOf(index),
       wallet: walletOf(index % 4),
       amountMicro: 1_000_000_000_000_000,
+      generation: 0,
     }));
     const few = transfers.slice(0, 20);
     expect(await ledger.applyTransfers({ fromOffset: 0, toOffset: 20, transfers: few })).toBe(
@@ -143,7 +148,9 @@ describe('the ledger in Redis', () => {
 
   test('refuses a balance beyond 2^53 before it writes anything', async () => {
     const max = Number.MAX_SAFE_INTEGER;
-    const transfers = [{ transferId: transferOf(1), wallet: walletOf(1), amountMicro: max }];
+    const transfers = [
+      { transferId: transferOf(1), wallet: walletOf(1), amountMicro: max, generation: 0 },
+    ];
     await ledger.applyTransfers({ fromOffset: 0, toOffset: 1, transfers });
     const moves = [
       { wallet: walletOf(2), freeMicro: 1, heldMicro: 0 },

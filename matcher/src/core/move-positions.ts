@@ -65,11 +65,17 @@ function checkSplit(
   command: CommandOf<'SplitPosition'>,
 ): RefusalCode | null {
   const { sizeMicro } = command;
+  if (isLate(state, command.acceptedAtMs)) return 'too_late';
   if (command.generation < state.generation) return 'old_generation';
   if (market.mode === 'RESOLVED') return 'market_resolved';
   if (!isSize(sizeMicro)) return 'invalid_amounts';
   if (market.collateralMicro + sizeMicro > collateralMaxMicro) return 'invalid_amounts';
   return command.holdMicro < sizeMicro ? 'insufficient_balance_or_allowance' : null;
+}
+
+/** Whether the money that was held for it may have been released already, as that of an order that never came. */
+function isLate(state: State, acceptedAtMs: number): boolean {
+  return acceptedAtMs !== 0 && Math.abs(acceptedAtMs - state.timeMs) > state.bookAgeLimitMs;
 }
 
 /** Half of the safe integers, so that fills have the other half. */

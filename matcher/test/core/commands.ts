@@ -92,6 +92,7 @@ export function splitOf(id: number, wallet: number, sizeMicro: number, market = 
     sizeMicro,
     holdMicro: sizeMicro,
     generation: 0,
+    acceptedAtMs: 0,
   };
 }
 

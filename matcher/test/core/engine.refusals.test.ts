@@ -187,6 +187,11 @@ const commands: [RefusalCode, string, Command, Command[]?][] = [
     splitOf(1, 1, ten),
     [{ kind: 'StartGeneration', generation: 2 }],
   ],
+  [
+    'too_late',
+    'a split accepted too long ago',
+    { ...splitOf(1, 1, ten), acceptedAtMs: startMs - 2_001 } as Command,
+  ],
   ['market_resolved', 'a split after the end', splitOf(1, 1, ten), [resolve]],
   ['invalid_amounts', 'a split of half a lot', splitOf(1, 1, 5_000)],
   [

@@ -42,6 +42,7 @@ export class NaiveEngine extends NaiveCancels {
     super(limits);
     this.opening = opening;
     this.clock = opening.timeMs;
+    this.ageLimit = opening.bookAgeLimitMs;
   }
 
   apply(envelope: Envelope, operator: boolean): ExecutionEvent[] {

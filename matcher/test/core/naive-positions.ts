@@ -4,6 +4,8 @@ import { cost, hex, type Listed, lot, NaiveReport, other } from './naive-report.
 /** The tokens of the naive twin: split, merge, redeem, and what each wallet has. */
 export class NaivePositions extends NaiveReport {
   clock = 0;
+  /** Time-to-book limit of the partition, milliseconds. */
+  protected ageLimit = 0;
   generation = 0;
   readonly tokens = new Map<string, number>();
   protected requests = new Map<string, number>();
@@ -13,6 +15,8 @@ export class NaivePositions extends NaiveReport {
     const market = this.markets.get(command.market);
     if (!market) return this.refuseCommand('market_not_found');
     if (this.requests.has(hex(command.requestId))) return this.refuseCommand('duplicate');
+    const age = Math.abs(command.acceptedAtMs - this.clock);
+    if (command.acceptedAtMs && age > this.ageLimit) return this.refuseCommand('too_late');
     if (command.generation < this.generation) return this.refuseCommand('old_generation');
     if (market.mode === 'RESOLVED') return this.refuseCommand('market_resolved');
     if (!isWhole(size)) return this.refuseCommand('invalid_amounts');

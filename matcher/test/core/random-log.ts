@@ -122,7 +122,8 @@ export class RandomLog {
     const sizeMicro = this.size();
     if (roll < 95) {
       const split = splitOf(request, wallet, sizeMicro, this.market());
-      return { ...split, generation: this.generation } as Command;
+      const acceptedAtMs = roll === 94 ? this.clockMs - 2_000 : this.clockMs - 100;
+      return { ...split, generation: this.generation, acceptedAtMs } as Command;
     }
     const base = { requestId: requestIdOf(request), wallet: walletOf(wallet) };
     if (roll < 98) return { kind: 'MergePosition', ...base, market: this.market(), sizeMicro };

@@ -66,7 +66,7 @@ async function decode(
   throw new Fault('transfer_unreadable', 'stop', { facts: { offset } });
 }
 
-function ledgerTransfer({ transferId, wallet, amountMicro }: Transfer) {
+function ledgerTransfer({ transferId, wallet, amountMicro, generation }: Transfer) {
   const id: string = conditionIdFromBytes(transferId);
-  return { transferId: id, wallet: walletFromBytes(wallet), amountMicro };
+  return { transferId: id, wallet: walletFromBytes(wallet), amountMicro, generation };
 }

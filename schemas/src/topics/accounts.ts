@@ -52,12 +52,18 @@ export const walletOwner = {
 export const transfer = {
   type: 'record',
   name: 'Transfer',
-  doc: 'A deposit (positive) or a withdrawal (negative).',
+  doc: 'A deposit (positive), a withdrawal (negative), or a fence (0): withdrawals behind it that were reserved under an older ledger generation are void.',
   fields: [
     { name: 'transferId', type: hash32, doc: 'Given once; the ledger applies it once.' },
     { name: 'wallet', type: address20, doc: 'Whose.' },
     { name: 'amountMicro', type: 'long', doc: 'Micro-USDC.' },
     { name: 'timeMs', type: 'long', doc: 'Unix milliseconds.' },
+    {
+      name: 'generation',
+      type: 'int',
+      doc: 'Withdrawals: ledger generation of the reservation. Fences: the one that begins. Deposits: 0.',
+      default: 0,
+    },
   ],
 } as const satisfies AvroRecord;
 

@@ -181,6 +181,12 @@ const splitPosition = {
     { name: 'sizeMicro', type: 'long', doc: 'Micro-shares of each token.' },
     { name: 'holdMicro', type: 'long', doc: 'Micro-USDC reserved for it.' },
     { name: 'generation', type: 'int', doc: 'Ledger generation of that reservation.' },
+    {
+      name: 'acceptedAtMs',
+      type: 'long',
+      doc: 'When ingress took it, Unix milliseconds: beyond the time-to-book limit it is refused, since its reservation may be released by then. 0: no limit.',
+      default: 0,
+    },
   ],
 } as const satisfies AvroRecord;
 

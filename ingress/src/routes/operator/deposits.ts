@@ -21,6 +21,7 @@ export function addDepositsRoute(app: HttpApp, ports: OperatorPorts): void {
         wallet: Buffer.from(deposit.wallet.slice(2), 'hex'),
         amountMicro,
         timeMs,
+        generation: 0,
       });
     }
     await ports.writes.writeTransfers(transfers);

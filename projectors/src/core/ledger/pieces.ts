@@ -65,8 +65,14 @@ export function moneyPieces(
   return pieces;
 }
 
-/** Every order the log speaks about for the first time, or again, has had its reservation turned into what it says. */
+/**
+ * Every order the log speaks about for the first time, or again, has had its reservation turned into what it says; so has
+ * every request of a split.
+ */
 function answerOf(event: ExecutionEvent): readonly OrderId[] {
+  if (event.kind === 'PositionMoved' || event.kind === 'CommandRefused') {
+    return event.requestId === null ? [] : [orderIdFromBytes(event.requestId)];
+  }
   const answers =
     event.kind === 'OrderPlaced' || event.kind === 'OrderRefused' || event.kind === 'OrderRepeated';
   return answers ? [orderIdFromBytes(event.orderId)] : [];

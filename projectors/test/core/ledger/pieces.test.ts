@@ -37,6 +37,28 @@ describe('money pieces', () => {
     ]);
   });
 
+  test('answer requests of splits, carried out or refused', () => {
+    const sums = { market: 1, token0Micro: 1, token1Micro: 1, paidMicro: -1 };
+    const moved = {
+      kind: 'PositionMoved',
+      command: 0,
+      action: 'SPLIT',
+      wallet: bytesOf(20, 1),
+      ...sums,
+      requestId: bytesOf(32, 8),
+    } as const;
+    const code = 'too_late';
+    const refused = {
+      kind: 'CommandRefused',
+      command: 1,
+      code,
+      requestId: bytesOf(32, 9),
+    } as const;
+    const events = [moved, refused, { ...refused, requestId: null }];
+    const [piece] = moneyPieces([{ offset: 0, execution: executionOf(0, events) }], 10);
+    expect(piece?.answered).toEqual([8, 9].map((id) => orderIdFromBytes(bytesOf(32, id))));
+  });
+
   test('leave a record beyond the limit alone, whatever stands around it', () => {
     const big = executionOf(1, [move(1, 1), move(2, 1), move(3, 1)]);
     const records = [executionOf(0, [move(1, 1)]), big, executionOf(2, [])].map(
