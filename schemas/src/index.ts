@@ -8,6 +8,7 @@ export * from './http/reading.ts';
 export * from './http/trading.ts';
 export * from './ids.ts';
 export * from './money.ts';
+export * from './rate-limits.ts';
 export * from './redis-keys.ts';
 export * from './refusals.ts';
 export * from './routes/index.ts';

@@ -11,6 +11,7 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:ledger:transfers          set    ids of applied transfers
  *   <prefix>:ledger:state              hash   generation, ready ("1" once the log was applied up to its end)
  *   <prefix>:books:marks               hash   partition -> next offset to apply
+ *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used"; expires by itself
  */
 export function redisKeys(prefix: string) {
   return {
@@ -25,6 +26,8 @@ export function redisKeys(prefix: string) {
     ledgerMarks: `${prefix}:ledger:marks`,
     ledgerTransfers: `${prefix}:ledger:transfers`,
     ledgerState: `${prefix}:ledger:state`,
+    /** What a caller used up: `address:…`, `key:…` or `agent:…`. Not derived from the log, and of no value when lost. */
+    limits: (subject: string) => `${prefix}:limits:${subject}`,
   };
 }
 

@@ -61,6 +61,25 @@ export function integer(
   };
 }
 
+/** A decimal number from `min` to `max`, both included, without an exponent. */
+export function decimal(
+  name: string,
+  options: Default<number> & { min: number; max: number },
+): Field<number> {
+  const { min, max } = options;
+  return {
+    name,
+    allowed: `a decimal number from ${min} to ${max}`,
+    secret: false,
+    ...fallbackOf(options),
+    parse(given) {
+      if (!/^\d{1,12}(\.\d{1,6})?$/.test(given)) return refused;
+      const value = Number(given);
+      return value >= min && value <= max ? { value } : refused;
+    },
+  };
+}
+
 const switches = new Map([
   ['1', true],
   ['true', true],

@@ -1,5 +1,6 @@
 export {
   boolean,
+  decimal,
   type Field,
   integer,
   list,
@@ -21,6 +22,7 @@ export {
   clickhouseFields,
   kafkaFields,
   namesOf,
+  publicDoorFields,
   redisFields,
   registryFields,
   serviceFields,

@@ -1,5 +1,5 @@
 import { logLevels } from '../log/index.ts';
-import { integer, list, oneOf, text, url } from './fields.ts';
+import { decimal, integer, list, oneOf, text, url } from './fields.ts';
 import type { Fields } from './read.ts';
 
 const brokerPattern = /^[\w.-]+:\d{1,5}$/;
@@ -34,6 +34,26 @@ export const serviceFields = {
   logLevel: oneOf('PM_LOG_LEVEL', logLevels, { default: 'info' }),
   host: text('PM_HOST', { default: '127.0.0.1', pattern: /^[\w.:-]+$/ }),
   opsPort: integer('PM_OPS_PORT', { min: 0, max: 65_535 }),
+};
+
+/** What every public door has: who may speak for clients, and how much a client may ask (docs/limits.md). */
+export const publicDoorFields = {
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed; nobody's when empty. */
+  trustedProxies: list('PM_TRUSTED_PROXIES', {
+    default: [],
+    pattern: /^[\da-fA-F.:]+(\/\d{1,3})?$/,
+  }),
+  rateLimits: oneOf('PM_RATE_LIMITS', ['on', 'off'], { default: 'on' }),
+  /** Multiplies every limit. */
+  rateLimitScale: decimal('PM_RATE_LIMIT_SCALE', { min: 0.001, max: 1_000_000, default: 1 }),
+  /** Agents get so many times the table. */
+  rateLimitAgentFactor: decimal('PM_RATE_LIMIT_AGENT_FACTOR', {
+    min: 0.001,
+    max: 1_000,
+    default: 2,
+  }),
+  /** Processes that serve the same door. */
+  doorProcesses: integer('PM_DOOR_PROCESSES', { min: 1, max: 1_000, default: 1 }),
 };
 
 /** The variables behind fields, for the `known` list of rooms that share an environment. */

@@ -11,4 +11,5 @@ export {
   parseListParam,
   type RawParam,
 } from './query-params.ts';
+export type { Credentials, DoorLimits } from './rate-limit.ts';
 export { type RefusalExtra, refusalBody, refuse } from './refuse.ts';

@@ -10,6 +10,7 @@ import { noBytes, takeJsonBodies } from './body.ts';
 import { errorAnswerer } from './errors.ts';
 import { defaultHttpLimits, type HttpLimits, TIMEOUT_CHECK_MS } from './limits.ts';
 import { observeRequests } from './observe.ts';
+import { type DoorLimits, limitRequests } from './rate-limit.ts';
 
 export interface HttpOptions {
   readonly log: Log;
@@ -18,6 +19,8 @@ export interface HttpOptions {
   /** Counts requests and their durations when given; once per process. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<HttpLimits>;
+  /** Limits the public routes by the table of rate limits when given. */
+  readonly rateLimits?: DoorLimits;
   /** Addresses of proxies whose `X-Forwarded-For` is believed; default none. */
   readonly trustedProxies?: readonly string[];
 }
@@ -47,6 +50,7 @@ export function openHttp(options: HttpOptions): HttpApp {
     done();
   });
   const count = options.metrics === undefined ? null : observeRequests(app, options.metrics);
+  if (options.rateLimits !== undefined) limitRequests(app, options.rateLimits, options.metrics);
   app.setNotFoundHandler((request, reply) => {
     count?.unrouted(request.method);
     return reply.code(404).send({ error: 'not found' });

@@ -1,0 +1,212 @@
+import {
+  failedProofRules,
+  familyMounts,
+  type HttpRoute,
+  type RateRule,
+  type RouteFamily,
+  rateRulesOf,
+  refusals,
+  routes,
+} from '@pm/schemas';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { Metrics } from '../metrics/index.ts';
+import { type Caller, countedAddress, type RateLimiter, type Verdict } from '../ratelimit/index.ts';
+import type { HttpApp } from './app.ts';
+
+/** One kind of credentials: whether a request brings them, and whom they prove. `prove` is asked once the body is there. */
+export interface Credentials {
+  claims(headers: FastifyRequest['headers']): boolean;
+  /** Null when they prove nobody. */
+  prove(request: FastifyRequest): Caller | null;
+}
+
+/** What a door limits its requests with. */
+export interface DoorLimits {
+  readonly limiter: RateLimiter;
+  /** Tried in order; a request without any is counted for its address. */
+  readonly credentials: readonly Credentials[];
+}
+
+/** What the hooks of a route know beforehand. */
+interface Plan {
+  readonly family: RouteFamily;
+  readonly rules: readonly RateRule[];
+  /** Those of the route, and those of proofs that fail. */
+  readonly failedRules: readonly RateRule[];
+  /** GET has no body, so that proofs can be checked before anything is read. */
+  readonly isBodyless: boolean;
+  allowed(): void;
+  limited(scope: string): void;
+}
+
+type Done = (error?: Error) => void;
+
+/**
+ * Limits every public route by the table of rate limits: the routes are taken from the table of routes as they are added, so
+ * none can be forgotten. Call it before adding routes. Whoever proves a key is counted for the key alone; a proof that fails,
+ * and a body that cannot be read, count for the address. Every answer says what is left (`RateLimit-*`).
+ */
+export function limitRequests(app: HttpApp, limits: DoorLimits, metrics?: Metrics): void {
+  const plans = plansOf(metrics);
+  app.addHook('onRoute', (route: RouteOptions) => {
+    const method = route.method === 'HEAD' ? 'GET' : String(route.method);
+    const plan = plans.get(`${method} ${route.url}`);
+    if (plan === undefined) return;
+    const hooks = new RouteHooks(limits, plan);
+    const before = [route.onRequest ?? []].flat();
+    route.onRequest = [...before, (request, reply, done) => hooks.arrived(request, reply, done)];
+    if (plan.isBodyless) return;
+    const checks = [route.preValidation ?? []].flat();
+    route.preValidation = [(request, reply, done) => hooks.read(request, reply, done), ...checks];
+    const faults = [route.onError ?? []].flat();
+    route.onError = [
+      ...faults,
+      (request, _reply, error, done) => {
+        hooks.broke(request, error);
+        done();
+      },
+    ];
+  });
+}
+
+/** Every public route by the URLs it is served under. */
+function plansOf(metrics: Metrics | undefined): ReadonlyMap<string, Plan> {
+  const counters = metrics === undefined ? null : openCounters(metrics);
+  const plans = new Map<string, Plan>();
+  for (const route of routes as readonly HttpRoute[]) {
+    const rules = rateRulesOf(route);
+    const scopes = [...new Set(rules.map((rule) => rule.scope.name))];
+    const counts = scopes.map((scope) => counters?.allowed.bind({ scope }) ?? (() => {}));
+    const plan: Plan = {
+      family: route.family,
+      rules,
+      failedRules: [...rules, ...failedProofRules],
+      isBodyless: route.method === 'GET',
+      allowed: () => {
+        for (const count of counts) count();
+      },
+      limited: (scope) => counters?.limited.add(1, { scope }),
+    };
+    const mount = familyMounts[route.family];
+    const urls = route.path === '/' ? ['/', mount, `${mount}/`] : [route.path, mount + route.path];
+    for (const url of urls) plans.set(`${route.method} ${url}`, plan);
+  }
+  return plans;
+}
+
+function openCounters(metrics: Metrics) {
+  const labels = ['scope'] as const;
+  return {
+    allowed: metrics.counter({
+      name: 'pm_rate_allowed_total',
+      help: 'Requests that a scope of the rate limits let pass.',
+      labels,
+    }),
+    limited: metrics.counter({
+      name: 'pm_rate_limited_total',
+      help: 'Requests refused, by the scope of the rate limits that refused them.',
+      labels,
+    }),
+  };
+}
+
+/** The hooks of one route. */
+class RouteHooks {
+  readonly #limits: DoorLimits;
+  readonly #plan: Plan;
+
+  constructor(limits: DoorLimits, plan: Plan) {
+    this.#limits = limits;
+    this.#plan = plan;
+  }
+
+  /** The headers are there. Without credentials this is all there is to do. */
+  arrived(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    if (this.#credentialsOf(request) === null) {
+      this.#count(addressOf(request), this.#plan.rules, { request, reply, done });
+      return;
+    }
+    const lockedOut = this.#limits.limiter.isSpent(addressOf(request), failedProofRules);
+    if (lockedOut !== null) this.#refuse(reply, lockedOut);
+    else if (this.#plan.isBodyless) this.#prove(request, reply, done);
+    else done();
+  }
+
+  /** The body is there too, so the credentials can be checked. */
+  read(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    if (this.#credentialsOf(request) === null) done();
+    else this.#prove(request, reply, done);
+  }
+
+  /** A body that cannot be read came with credentials nobody could check: it counts like a proof that failed. */
+  broke(request: FastifyRequest, error: Error): void {
+    const isBody = String(Reflect.get(error, 'code') ?? '').startsWith('FST_ERR_CTP');
+    if (!(isBody || error.name === 'BodyProblem') || this.#credentialsOf(request) === null) return;
+    void this.#limits.limiter.take(addressOf(request), this.#plan.failedRules, 1);
+  }
+
+  #credentialsOf({ headers }: FastifyRequest): Credentials | null {
+    for (const one of this.#limits.credentials) if (one.claims(headers)) return one;
+    return null;
+  }
+
+  #prove(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const proven = this.#credentialsOf(request)?.prove(request) ?? null;
+    const rules = proven === null ? this.#plan.failedRules : this.#plan.rules;
+    this.#count(proven ?? addressOf(request), rules, { request, reply, done });
+  }
+
+  #count(
+    caller: Caller,
+    rules: readonly RateRule[],
+    { request, reply, done }: { request: FastifyRequest; reply: FastifyReply; done: Done },
+  ): void {
+    const { body } = request;
+    const verdict = this.#limits.limiter.take(caller, rules, Array.isArray(body) ? body.length : 1);
+    if ('isAllowed' in verdict) this.#conclude(verdict, reply, done);
+    else verdict.then((late) => this.#conclude(late, reply, done), done);
+  }
+
+  #conclude(verdict: Verdict, reply: FastifyReply, done: Done): void {
+    if (!verdict.isAllowed) {
+      this.#refuse(reply, verdict);
+      return;
+    }
+    this.#plan.allowed();
+    tell(reply, verdict);
+    done();
+  }
+
+  #refuse(reply: FastifyReply, verdict: Verdict): void {
+    const { text } = refusals.rate_limited;
+    const seconds = verdict.resetSeconds;
+    this.#plan.limited(verdict.rule.scope.name);
+    tell(reply, verdict);
+    void reply.code(refusals.rate_limited.status).header('retry-after', String(seconds));
+    void reply.header('content-type', 'application/json; charset=utf-8').send(
+      JSON.stringify({
+        ...refusedAs[this.#plan.family](text),
+        code: 'rate_limited',
+        retry_after_seconds: seconds,
+      }),
+    );
+  }
+}
+
+/** The error bodies of the families (docs/conventions.md 1.0). */
+const refusedAs: Readonly<Record<RouteFamily, (text: string) => object>> = {
+  clob: (error) => ({ error }),
+  gamma: (error) => ({ type: 'too many requests', error }),
+  data: (text) => ({ error: `rate_limited: ${text}` }),
+};
+
+/** The tightest rule of the request: its limit, what is left, and seconds to the next window. */
+function tell(reply: FastifyReply, { limit, remaining, resetSeconds }: Verdict): void {
+  void reply.header('ratelimit-limit', String(limit));
+  void reply.header('ratelimit-remaining', String(remaining));
+  void reply.header('ratelimit-reset', String(resetSeconds));
+}
+
+function addressOf(request: FastifyRequest): Caller {
+  return { kind: 'address', id: countedAddress(request.ip) };
+}

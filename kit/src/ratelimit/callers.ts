@@ -1,0 +1,110 @@
+import { rateRules } from '@pm/schemas';
+
+/** Who is counted: the address of whoever proves nothing, an API key, or an agent. */
+export type CallerKind = 'address' | 'key' | 'agent';
+
+export interface Caller {
+  readonly kind: CallerKind;
+  readonly id: string;
+}
+
+/** What a process knows of one rule of one caller. Times are monotonic milliseconds. */
+export interface Bucket {
+  /** Number of the window since the epoch, by the clock of the store; -1 when nothing is known. */
+  window: number;
+  /** When it ends at the earliest. */
+  endsAtMs: number;
+  /** Taken from the store and not used yet. */
+  leased: number;
+  /** What the store still has at most: it only becomes less within a window. */
+  remaining: number;
+  /** Asks on their way. */
+  asking: number;
+}
+
+/** Of one rule, counted without the store. */
+export interface LocalCount {
+  window: number;
+  used: number;
+}
+
+/** What a process keeps of one caller, by the places of the rules. */
+export interface CallerCounts {
+  readonly caller: Caller;
+  readonly buckets: (Bucket | undefined)[];
+  readonly local: (LocalCount | undefined)[];
+}
+
+/** Callers in one generation; at most two generations are kept. A forgotten caller costs a question to the store. */
+const callersPerGeneration = 50_000;
+
+/** The callers of one kind that were seen lately, bounded. */
+export class SeenCallers {
+  readonly #kind: CallerKind;
+  readonly #max: number;
+  #young = new Map<string, CallerCounts>();
+  #old = new Map<string, CallerCounts>();
+
+  constructor(kind: CallerKind, max = callersPerGeneration) {
+    this.#kind = kind;
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  of(id: string): CallerCounts {
+    return this.#young.get(id) ?? this.#renew(id);
+  }
+
+  #renew(id: string): CallerCounts {
+    const caller = { kind: this.#kind, id };
+    const counts = this.#old.get(id) ?? { caller, buckets: [], local: [] };
+    this.#old.delete(id);
+    if (this.#young.size >= this.#max) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(id, counts);
+    return counts;
+  }
+}
+
+export function bucketAt({ buckets }: CallerCounts, place: number): Bucket {
+  const known = buckets[place];
+  if (known !== undefined) return known;
+  const fresh = { window: -1, endsAtMs: 0, leased: 0, remaining: 0, asking: 0 };
+  buckets[place] = fresh;
+  return fresh;
+}
+
+/** The limit of each rule, by its place, for each kind of caller. */
+export type LimitTable = Readonly<Record<CallerKind, Float64Array>>;
+
+/** Agents get `agentFactor` times the table; `scale` multiplies everything. No limit is below 1. */
+export function limitTable(scale: number, agentFactor: number): LimitTable {
+  const times = (factor: number) =>
+    Float64Array.from(rateRules, ({ limit }) => Math.max(1, Math.floor(limit * factor)));
+  return { address: times(scale), key: times(scale), agent: times(scale * agentFactor) };
+}
+
+/**
+ * The name of a client's address as it is counted. Of IPv6 the first 64 bits: a customer gets at least as many addresses as
+ * there are in there, and must not get as many buckets.
+ */
+export function countedAddress(address: string): string {
+  if (!address.includes(':')) return address;
+  const mapped = mappedV4.exec(address);
+  if (mapped !== null) return mapped[1] ?? address;
+  const [head = '', tail] = (address.split('%', 1)[0] ?? '').toLowerCase().split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const gap = tail === undefined ? 0 : Math.max(0, ipv6Groups - left.length - right.length);
+  const groups = [...left, ...Array<string>(gap).fill('0'), ...right];
+  const kept = groups.slice(0, ipv6Groups / 2).map((group) => group.replace(/^0+(?=.)/, ''));
+  return `${kept.join(':')}::/64`;
+}
+
+const ipv6Groups = 8;
+const mappedV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
