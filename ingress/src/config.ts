@@ -4,6 +4,7 @@ import {
   integer,
   kafkaFields,
   namesOf,
+  publicDoorFields,
   readConfig,
   redisFields,
   registryFields,
@@ -19,6 +20,7 @@ const fields = {
   ...kafkaFields,
   ...registryFields,
   ...redisFields,
+  ...publicDoorFields,
   /** The public door. */
   httpPort: integer('PM_HTTP_PORT', port),
   /** The operator's door, never reachable from outside. */

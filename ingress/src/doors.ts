@@ -3,6 +3,8 @@ import { type HttpApp, openHttp } from '@pm/kit/http';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
+import type { DoorLimiter } from '@pm/kit/ratelimit';
+import { keyCredentials } from '@pm/kit/walletauth';
 import type { IngressConfig } from './config.ts';
 import { openDoorMetrics } from './metrics.ts';
 import { addDoorRoutes } from './routes/door.ts';
@@ -14,9 +16,14 @@ import { readinessOf, statusOf, type Watched } from './status.ts';
 
 /** Where the doors are, and who closes them. */
 export interface DoorFrame {
-  readonly config: Pick<IngressConfig, 'host' | 'opsPort' | 'operatorPort' | 'httpPort'>;
+  readonly config: Pick<
+    IngressConfig,
+    'host' | 'opsPort' | 'operatorPort' | 'httpPort' | 'trustedProxies'
+  >;
   readonly life: Pick<Lifecycle, 'onStop'>;
   readonly log: Log;
+  /** Null when requests are not limited. */
+  readonly limits: DoorLimiter | null;
 }
 
 /** What is behind the doors, caught up. */
@@ -30,7 +37,8 @@ export interface DoorParts {
 export async function openDoors(frame: DoorFrame, parts: DoorParts): Promise<void> {
   const { config, life, log } = frame;
   const { watched } = parts;
-  const { facts: status, gauges } = statusOf(watched);
+  const { facts, gauges } = statusOf(watched);
+  const status = () => ({ ...facts(), limits: frame.limits?.facts() ?? 'off' });
   const metrics = openMetrics('ingress');
   const ops = await openOpsListener({
     host: config.host,
@@ -43,7 +51,13 @@ export async function openDoors(frame: DoorFrame, parts: DoorParts): Promise<voi
   const operatorDoor = openHttp({ log, bodyLimitBytes: batchBodyMaxBytes });
   addOperatorRoutes(operatorDoor, { ...parts.operator, status });
   await listen(operatorDoor, config.operatorPort, frame);
-  const door = openHttp({ log, bodyLimitBytes: batchBodyMaxBytes, metrics });
+  const { verify } = parts.traders;
+  const door = openHttp({
+    ...{ log, bodyLimitBytes: batchBodyMaxBytes, metrics, trustedProxies: config.trustedProxies },
+    ...(frame.limits === null
+      ? {}
+      : { rateLimits: { ...frame.limits, credentials: [keyCredentials(verify)] } }),
+  });
   addDoorRoutes(door, { ...parts.traders, metrics: openDoorMetrics(metrics, gauges) });
   await listen(door, config.httpPort, frame);
 }

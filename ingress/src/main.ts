@@ -4,9 +4,10 @@ import type { Fault } from '@pm/kit/fault';
 import { openLedger } from '@pm/kit/ledger';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
+import { openDoorLimiter } from '@pm/kit/ratelimit';
 import { openRedis } from '@pm/kit/redis';
 import { openSignOffKey } from '@pm/kit/signoff';
-import { openKeyVerifier } from '@pm/kit/walletauth';
+import { oncePerRequest, openKeyVerifier } from '@pm/kit/walletauth';
 import { redisKeys } from '@pm/schemas';
 import { type IngressConfig, readIngressConfig } from './config.ts';
 import { CatalogIndex } from './core/catalog-index.ts';
@@ -58,23 +59,26 @@ async function start(life: Lifecycle): Promise<void> {
   const { hearings, memory, traders, operator } = results;
   const { keys, owners } = accounts;
   const { ledger, ledgerWatch } = money;
-  await openDoors(room, {
-    watched: {
-      ...{ hearings, ledgerWatch, signatures, traders, operator, memory, keys, owners, catalog },
-      nowMs: clock.monotonicMs,
+  await openDoors(
+    { ...room, limits: openLimits(room) },
+    {
+      watched: {
+        ...{ hearings, ledgerWatch, signatures, traders, operator, memory, keys, owners, catalog },
+        nowMs: clock.monotonicMs,
+      },
+      operator: {
+        ...{ clock, keccak: crypto.keccak, token: config.operatorToken, catalog },
+        ...{ partitions: hearings.count, log: operator.runner },
+        writes: openWrites(topicLog, catalog),
+        audit: await openAudit(topicLog, follow(room)),
+      },
+      traders: {
+        ...{ clock, keys, verify: accounts.verify, owners: accounts.bindings, markets: catalog },
+        ...{ hashes: room.hasher, signatures, partitions: hearings, answers: memory, ledger },
+        ...{ log: traders.runner, freshnessMs: freshnessMs(config) },
+      },
     },
-    operator: {
-      ...{ clock, keccak: crypto.keccak, token: config.operatorToken, catalog },
-      ...{ partitions: hearings.count, log: operator.runner },
-      writes: openWrites(topicLog, catalog),
-      audit: await openAudit(topicLog, follow(room)),
-    },
-    traders: {
-      ...{ clock, keys, verify: accounts.verify, owners: accounts.bindings, markets: catalog },
-      ...{ hashes: room.hasher, signatures, partitions: hearings, answers: memory, ledger },
-      ...{ log: traders.runner, freshnessMs: freshnessMs(config) },
-    },
-  });
+  );
   const facts = { partitions: hearings.count, markets: catalog.marketCount, keys: keys.size };
   log.info(facts, 'the door is open');
 }
@@ -103,6 +107,13 @@ function openMoney({ config, life, log }: Room) {
   const ledgerWatch = watchLedger(ledger);
   life.onStop('ledger watch', () => ledgerWatch.close());
   return { ledger, ledgerWatch };
+}
+
+function openLimits({ config, life, log }: Room) {
+  const keys = redisKeys(config.redisPrefix);
+  const limits = openDoorLimiter({ config, keys, clock, log });
+  life.onStop('rate limits', () => limits?.close());
+  return limits;
 }
 
 /** The lines to the log and what comes back on them. */
@@ -136,12 +147,14 @@ async function openAccounts(room: Room, topicLog: OpenLog) {
   const owners = new WalletOwners(crypto.keccak);
   const bindings = await openWalletOwners(topicLog, { ...follow(room), owners, clock });
   const keys = await openKeyStore(topicLog, { ...follow(room), serverSecret, clock, owners });
-  const verify = openKeyVerifier({
-    keys: keys.directory,
-    serverSecret,
-    freshnessMs: freshnessMs(config),
-    nowMs: clock.nowMs,
-  });
+  const verify = oncePerRequest(
+    openKeyVerifier({
+      keys: keys.directory,
+      serverSecret,
+      freshnessMs: freshnessMs(config),
+      nowMs: clock.nowMs,
+    }),
+  );
   return { owners, bindings, keys, verify };
 }
 

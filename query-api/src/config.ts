@@ -2,6 +2,7 @@ import {
   clickhouseFields,
   integer,
   kafkaFields,
+  publicDoorFields,
   readConfig,
   redisFields,
   registryFields,
@@ -24,6 +25,7 @@ const configFields = {
   ...registryFields,
   ...redisFields,
   ...clickhouseFields,
+  ...publicDoorFields,
   ...ownFields,
 };
 

@@ -8,9 +8,10 @@ import { openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
+import { type DoorLimiter, openDoorLimiter, rateLimitReads } from '@pm/kit/ratelimit';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { KeyDirectory, openKeyVerifier } from '@pm/kit/walletauth';
+import { KeyDirectory, keyCredentials, oncePerRequest, openKeyVerifier } from '@pm/kit/walletauth';
 import { parseApiKeyId, redisKeys, topics } from '@pm/schemas';
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
 import { Catalog } from './core/catalog.ts';
@@ -39,6 +40,8 @@ interface Parts {
   readonly books: BookSource;
   readonly clickhouse: ClickHouse;
   readonly redis: RedisClient;
+  /** Null when requests are not limited. */
+  readonly limits: DoorLimiter | null;
 }
 
 async function start(life: Lifecycle): Promise<void> {
@@ -91,8 +94,10 @@ function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
     onCoherent: (isCoherent) => books.setCoherent(isCoherent),
   });
   life.onStop('invalidation', () => invalidation.close());
-  const catalog = new Catalog();
-  return { life, config, log, catalog, keys: new KeyDirectory(), books, clickhouse, redis };
+  const limits = openDoorLimiter({ config, keys, clock: systemClock, log });
+  life.onStop('rate limits', () => limits?.close());
+  const parts = { life, config, log, books, clickhouse, redis, limits };
+  return { ...parts, catalog: new Catalog(), keys: new KeyDirectory() };
 }
 
 /** Resolves when catalog and keys are as the log says now: nothing is answered from half a catalog. */
@@ -127,21 +132,28 @@ async function followTopics(parts: Parts, counters: QueryApiMetrics): Promise<vo
 }
 
 async function openDoor(parts: Parts, metrics: ReturnType<typeof openMetrics>): Promise<void> {
-  const { life, config, log, catalog, keys, books, clickhouse } = parts;
-  const limits = { maxHeaderBytes: HEADERS_MAX_BYTES };
-  const app = openHttp({ log, metrics, bodyLimitBytes: bodyMaxBytes, limits });
+  const { life, config, log, catalog, keys, books, clickhouse, limits } = parts;
   const nowMs = () => systemClock.nowMs();
-  const verify = openKeyVerifier({
-    keys,
-    serverSecret: config.keySecret,
-    freshnessMs: config.freshnessSeconds * 1000,
-    nowMs,
+  const verify = oncePerRequest(
+    openKeyVerifier({
+      keys,
+      serverSecret: config.keySecret,
+      freshnessMs: config.freshnessSeconds * 1000,
+      nowMs,
+    }),
+  );
+  const credentials = [keyCredentials(verify)];
+  const app = openHttp({
+    ...{ log, metrics, bodyLimitBytes: bodyMaxBytes, trustedProxies: config.trustedProxies },
+    limits: { maxHeaderBytes: HEADERS_MAX_BYTES },
+    ...(limits === null ? {} : { rateLimits: { ...limits, credentials } }),
   });
   addReadDoor(app, {
     catalog,
     books,
     tables: openTables(clickhouse),
     callers: { verify, keysOf: (wallet) => keys.keysOf(wallet) },
+    limits: rateLimitReads(limits?.limiter ?? null),
     nowMs,
   });
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
@@ -158,7 +170,11 @@ function readiness(watch: EngineWatch, isCaughtUp: boolean) {
   return { ready: reasons.length === 0, reasons };
 }
 
-function statusOf({ catalog, keys, books }: Parts, watch: EngineWatch, isCaughtUp: boolean) {
+function statusOf(
+  { catalog, keys, books, limits }: Parts,
+  watch: EngineWatch,
+  isCaughtUp: boolean,
+) {
   return {
     caughtUp: isCaughtUp,
     markets: catalog.size,
@@ -166,6 +182,7 @@ function statusOf({ catalog, keys, books }: Parts, watch: EngineWatch, isCaughtU
     redis: watch.redisUp(),
     clickhouse: watch.clickhouseUp(),
     cache: { coherent: books.isCoherent, entries: books.size },
+    limits: limits?.facts() ?? 'off',
   };
 }
 

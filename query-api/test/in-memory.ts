@@ -1,6 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
+import { rateLimitReads } from '@pm/kit/ratelimit';
 import type { KeyHolder } from '@pm/kit/walletauth';
 import {
   type ApiKeyId,
@@ -209,6 +210,7 @@ export class World {
         },
         keysOf: (owner) => new Set(owner === wallet(1) ? [apiKey(1)] : []),
       },
+      limits: rateLimitReads(null),
       nowMs: () => nowMs,
     };
   }

@@ -124,6 +124,24 @@ export const failedProofRules: readonly RateRule[] = rateRules.filter(
 /** The longest window; nothing about a caller needs to be kept longer. */
 export const rateWindowMaxSeconds = Math.max(...rateRules.map((rule) => rule.seconds));
 
+/** Body of GET /rate-limits. */
+export interface RateLimitsAnswer {
+  /** What the caller is counted by. */
+  readonly caller: 'address' | 'key' | 'agent';
+  /** False when this installation limits nobody; the list is empty then. */
+  readonly enabled: boolean;
+  readonly limits: readonly {
+    readonly scope: string;
+    readonly routes: readonly string[];
+    readonly unit: RateUnit;
+    readonly window_seconds: number;
+    readonly limit: number;
+    readonly remaining: number;
+    /** Unix seconds. */
+    readonly resets_at: number;
+  }[];
+}
+
 type Counted = Pick<HttpRoute, 'method' | 'path' | 'family'>;
 
 export function rateGroupOf(route: Counted): RateGroup {

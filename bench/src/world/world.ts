@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildOrder, ExchangeClient, type OrderIntent, walletFromPrivateKey } from '@pm/client';
 import { freePorts } from '@pm/deploy/local/ports';
+import { wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
 import { type ApiKeyTrio, type SigningDomain, signingDomains } from '@pm/schemas';
 
@@ -40,6 +41,7 @@ export async function openWorld(counts: { markets: number; traders: number }): P
     fresh: false,
     seed: false,
     demo: null,
+    extraEnv: wideLimits,
   });
   const end = async () => {
     await stack.stop();

@@ -40,6 +40,8 @@ function mount(app: FastifyInstance, route: HttpRoute, doorUrl: string): void {
 
 function forward(request: FastifyRequest, reply: FastifyReply, doorUrl: string): FastifyReply {
   return reply.from(doorUrl + request.raw.url, {
+    // Who is counted is who speaks to the gateway, whatever he says of himself.
+    rewriteRequestHeaders: (_request, headers) => ({ ...headers, 'x-forwarded-for': request.ip }),
     onError: (failed) => {
       failed
         .code(503)

@@ -6,6 +6,7 @@ import { testAccounts } from '../demo/wallets.ts';
 import type { Progress } from '../local/managed-process.ts';
 import { freePorts } from '../local/ports.ts';
 import { engineMode } from '../stack/mode.ts';
+import { wideLimits } from '../stack/services.ts';
 import { type RunningStack, startStack } from '../stack/stack.ts';
 import type { SmokeMarket } from './trader.ts';
 
@@ -34,7 +35,7 @@ export async function openWorld(progress: Progress): Promise<World> {
     seed: false,
     demo: null,
     // A restored matcher compares every replayed record with what is stored, byte by byte.
-    extraEnv: { matcher: { PM_VERIFY_REPLAY: '1' } },
+    extraEnv: { matcher: { PM_VERIFY_REPLAY: '1' }, ...wideLimits },
   });
   try {
     const { markets } = await stack.operator.importEvents(events());

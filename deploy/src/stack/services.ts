@@ -24,6 +24,11 @@ export interface ServicesOptions {
 /** Name of a service -> variables it gets besides its own. */
 export type ExtraEnv = Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
 
+const manyTimes = { PM_RATE_LIMIT_SCALE: '10000' };
+
+/** Limits that count as ever but stop nobody: for runs that send more than one client may (docs/limits.md). */
+export const wideLimits: ExtraEnv = { ingress: manyTimes, 'query-api': manyTimes };
+
 /** Bounds the JavaScript heap of a service, so that no one of them passes 300 MB. */
 const heapMebibytes = 192;
 
@@ -56,13 +61,18 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
         PM_OPERATOR_SEED: keys.operatorSeed,
         PM_SIGNOFF_SEED: keys.ingressSeed,
         PM_KEY_SECRET: keys.keySecret,
+        PM_TRUSTED_PROXIES: LOOPBACK,
       },
       needs: ['kafka', 'registry', 'redis'],
     }),
     service(options, 'query-api', {
       opsPort: ports.queryApiOps,
       httpPorts: [ports.queryApi],
-      env: { PM_HTTP_PORT: String(ports.queryApi), PM_KEY_SECRET: keys.keySecret },
+      env: {
+        PM_HTTP_PORT: String(ports.queryApi),
+        PM_KEY_SECRET: keys.keySecret,
+        PM_TRUSTED_PROXIES: LOOPBACK,
+      },
       needs: ['kafka', 'registry', 'redis', 'clickhouse'],
     }),
     gateway(options),

@@ -15,7 +15,8 @@ function openDoor(name: string): Promise<Server> {
       response.setHeader('x-door', name);
       const { method, url, headers } = request;
       const header = headers['service_address'];
-      response.end(JSON.stringify({ method, url, header, body: hash.digest('hex') }));
+      const from = headers['x-forwarded-for'];
+      response.end(JSON.stringify({ method, url, header, from, body: hash.digest('hex') }));
     });
   });
   return new Promise((done) => {
@@ -61,6 +62,15 @@ test('the bytes of a body and headers with underscores arrive unchanged', async 
   });
   const sent = createHash('sha256').update(body).digest('hex');
   expect(answer.json()).toMatchObject({ body: sent, header: '0xabc' });
+});
+
+test('a door is told who speaks to the gateway, whatever he says of himself', async () => {
+  const answer = await gateway.inject({
+    url: '/book',
+    remoteAddress: '192.0.2.7',
+    headers: { 'x-forwarded-for': '198.51.100.1, 127.0.0.1' },
+  });
+  expect(answer.json()).toMatchObject({ from: '192.0.2.7' });
 });
 
 test('an unknown path is a JSON 404', async () => {

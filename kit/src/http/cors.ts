@@ -3,6 +3,7 @@ import type { HttpApp } from './app.ts';
 /** The only routes that pages of other origins may call: public reads, without credentials (docs/traps.md). */
 const OPEN_PREFIX = '/api/v1/';
 const PREFLIGHT_SECONDS = '86400';
+const exposed = 'retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset';
 
 /**
  * Lets browsers of any origin read `/api/v1/*`: `Access-Control-Allow-Origin: *`, preflights answered with 204. Signed
@@ -12,7 +13,7 @@ export function openToBrowsers(app: HttpApp): void {
   app.addHook('onRequest', async (request, reply) => {
     if (!request.url.startsWith(OPEN_PREFIX)) return;
     void reply.header('access-control-allow-origin', '*');
-    void reply.header('access-control-expose-headers', 'retry-after, x-request-id');
+    void reply.header('access-control-expose-headers', exposed);
     if (request.method !== 'OPTIONS') return;
     await reply
       .header('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE, OPTIONS')

@@ -70,7 +70,7 @@ function serverOptions(options: HttpOptions, limits: HttpLimits) {
       maxHeaderSize: limits.maxHeaderBytes,
     },
     routerOptions: { maxParamLength: limits.maxParamChars },
-    trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
+    trustProxy: options.trustedProxies?.length ? [...options.trustedProxies] : false,
     genReqId: requestId,
     clientErrorHandler: answerBrokenRequest,
     ajv: {

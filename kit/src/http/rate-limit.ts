@@ -1,12 +1,12 @@
 import {
   failedProofRules,
-  familyMounts,
   type HttpRoute,
   type RateRule,
   type RouteFamily,
   rateRulesOf,
   refusals,
   routes,
+  urlsOf,
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Metrics } from '../metrics/index.ts';
@@ -87,9 +87,7 @@ function plansOf(metrics: Metrics | undefined): ReadonlyMap<string, Plan> {
       },
       limited: (scope) => counters?.limited.add(1, { scope }),
     };
-    const mount = familyMounts[route.family];
-    const urls = route.path === '/' ? ['/', mount, `${mount}/`] : [route.path, mount + route.path];
-    for (const url of urls) plans.set(`${route.method} ${url}`, plan);
+    for (const { url } of urlsOf(route)) plans.set(`${route.method} ${url}`, plan);
   }
   return plans;
 }

@@ -4,3 +4,4 @@ export { type DoorLimiter, openDoorLimiter } from './open.ts';
 export { RedisLimits } from './redis-limits.ts';
 export type { Granted, LimitStore, Want } from './store.ts';
 export type { Verdict } from './verdict.ts';
+export { type RateLimitReads, rateLimitReads } from './wire.ts';

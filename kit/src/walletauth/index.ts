@@ -7,6 +7,7 @@ export {
 export { claimsKey, type KeyClaim, readKeyClaim } from './claim.ts';
 export { type DerivedKey, deriveKey, trioOf } from './derive.ts';
 export { isFresh, type RawHeaders } from './headers.ts';
+export { keyCredentials } from './key-credentials.ts';
 export { KeyDirectory, type ListedKey } from './key-directory.ts';
 export { oncePerRequest } from './once-per-request.ts';
 export { sameText } from './same-text.ts';

@@ -13,6 +13,7 @@ import { negRiskRoutes } from './get-neg-risk.ts';
 import { positionsRoute } from './get-positions.ts';
 import { priceRoute } from './get-price.ts';
 import { pricesHistoryRoute } from './get-prices-history.ts';
+import { rateLimitsRoute } from './get-rate-limits.ts';
 import { samplingMarketsRoute } from './get-sampling-markets.ts';
 import { spreadRoute } from './get-spread.ts';
 import { tickSizeRoutes } from './get-tick-size.ts';
@@ -46,5 +47,6 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     eventRoute(ports),
     marketBySlugRoute(ports),
     samplingMarketsRoute(ports),
+    rateLimitsRoute(ports),
   ]);
 }

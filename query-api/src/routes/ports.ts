@@ -1,3 +1,4 @@
+import type { RateLimitReads } from '@pm/kit/ratelimit';
 import type { KeyHolder, RawHeaders } from '@pm/kit/walletauth';
 import type { ApiKeyId, OrderId, WalletAddress } from '@pm/schemas';
 import type { Catalog, Listing, Market } from '../core/catalog.ts';
@@ -70,5 +71,6 @@ export interface ReadPorts {
   readonly books: BookReads;
   readonly tables: TableReads;
   readonly callers: CallerReads;
+  readonly limits: RateLimitReads;
   nowMs(): number;
 }

@@ -2,6 +2,7 @@ import { booksRoutes } from './books.ts';
 import { catalogRoutes } from './catalog.ts';
 import { healthRoutes } from './health.ts';
 import { keysRoutes } from './keys.ts';
+import { limitsRoutes } from './limits.ts';
 import { marketsRoutes } from './markets.ts';
 import { ordersRoutes } from './orders.ts';
 import { reportsRoutes } from './reports.ts';
@@ -20,4 +21,5 @@ export const routes: readonly HttpRoute[] = [
   ...marketsRoutes,
   ...reportsRoutes,
   ...catalogRoutes,
+  ...limitsRoutes,
 ];

@@ -1,0 +1,23 @@
+import { rateScopes } from '@pm/schemas';
+
+const begin = '<!-- limits:begin (npm run docs) -->';
+const end = '<!-- limits:end -->';
+
+/** The table of rate limits as Markdown. */
+export function limitsTable(): string {
+  const rows = rateScopes.map(({ name, covers, unit, windows }) => {
+    const routes = 'group' in covers ? `all of \`${covers.group}\`` : covers.map(code).join(', ');
+    const limits = windows.map(({ limit, seconds }) => `${limit} / ${seconds} s`).join('; ');
+    return `| \`${name}\` | ${routes || 'proofs of keys that fail'} | ${limits} | ${unit} |`;
+  });
+  return ['| scope | routes | limit | counts |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+/** The text with the table between its marks renewed. Throws a `RangeError` when the marks are missing. */
+export function withLimitsTable(text: string): string {
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new RangeError(`${begin} and ${end} mark the table`);
+  return `${text.slice(0, from + begin.length)}\n\n${limitsTable()}\n\n${text.slice(to)}`;
+}
+
+const code = (route: string): string => `\`${route}\``;

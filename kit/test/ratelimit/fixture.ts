@@ -1,0 +1,56 @@
+import { silentLog } from '@pm/kit/log';
+import { type Caller, type LimitStore, limitTable, RateLimiter } from '@pm/kit/ratelimit';
+import { type HttpRoute, type RateRule, rateCost, rateRulesOf, routes } from '@pm/schemas';
+
+/** A clock that moves when told; wall and monotonic time differ, as they do. */
+export class TestClock {
+  #ms = Date.UTC(2026, 5, 1, 12, 0, 0);
+  nowMs = () => this.#ms;
+  monotonicMs = () => this.#ms - 1_700_000_000_000;
+  pass(ms: number): void {
+    this.#ms += ms;
+  }
+}
+
+export function openLimiter(store: LimitStore, clock: TestClock, processes = 1): RateLimiter {
+  return new RateLimiter({ store, limits: limitTable(1, 2), processes, clock, log: silentLog });
+}
+
+export function rulesFor(method: string, path: string): readonly RateRule[] {
+  const table: readonly HttpRoute[] = routes;
+  const route = table.find((one) => one.method === method && one.path === path);
+  if (route === undefined) throw new Error(`no route ${method} ${path}`);
+  return rateRulesOf(route);
+}
+
+/** What was accepted, by caller, rule and window; and the largest count of any. */
+export class Tally {
+  readonly counts = new Map<string, number>();
+
+  add(
+    caller: Caller,
+    rules: readonly RateRule[],
+    { items, nowMs }: { items: number; nowMs: number },
+  ) {
+    for (const rule of rules) {
+      const window = Math.floor(nowMs / (rule.seconds * 1000));
+      const name = `${caller.kind}:${caller.id} ${rule.field} ${window}`;
+      this.counts.set(name, (this.counts.get(name) ?? 0) + rateCost(rule, items));
+    }
+  }
+
+  of(caller: Caller, field: string, window: number): number {
+    return this.counts.get(`${caller.kind}:${caller.id} ${field} ${window}`) ?? 0;
+  }
+}
+
+/** Numbers from a seed (mulberry32). */
+export function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
+  };
+}

@@ -1,0 +1,18 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { claimsKey } from '@pm/kit/walletauth';
+import { refusals } from '../core/refusal.ts';
+import type { ReadPorts } from './ports.ts';
+import { readRoute, signedFacts } from './route.ts';
+
+/** GET /rate-limits: every bucket of the caller: of his key when he proves one, else of his address (docs/limits.md). */
+export function rateLimitsRoute({
+  callers,
+  limits,
+}: Pick<ReadPorts, 'callers' | 'limits'>): DoorRoute {
+  const route = { method: 'GET', path: '/rate-limits', family: 'clob' } as const;
+  return readRoute(route, async ({ raw }) => {
+    if (!claimsKey(raw.headers)) return await limits.ofAddress(raw.ip);
+    const holder = callers.verify(signedFacts(raw));
+    return holder === null ? refusals.unauthorized : await limits.ofKey(holder.apiKey);
+  });
+}
