@@ -26,7 +26,9 @@ import { type OpenLog, openLogStore } from './io/log-store.ts';
 import { type NativeCrypto, openNativeCrypto } from './io/native-source.ts';
 import { PartitionHearings } from './io/partition-hearing-store.ts';
 import { followResults } from './io/result-source.ts';
+import { RetryStore } from './io/retry-store.ts';
 import { SignatureRunner } from './io/signature-runner.ts';
+import { TransferSink } from './io/transfer-sink.ts';
 import { openWalletOwners } from './io/wallet-owner-store.ts';
 
 /** What the parts below are made of. */
@@ -58,7 +60,8 @@ async function start(life: Lifecycle): Promise<void> {
 
   const { hearings, memory, traders, operator } = results;
   const { keys, owners } = accounts;
-  const { ledger, ledgerWatch } = money;
+  const { ledger, ledgerWatch, retries } = money;
+  const transfers = openTransfers(topicLog);
   await openDoors(
     { ...room, limits: openLimits(room) },
     {
@@ -70,12 +73,13 @@ async function start(life: Lifecycle): Promise<void> {
         ...{ clock, keccak: crypto.keccak, token: config.operatorToken, catalog },
         ...{ partitions: hearings.count, log: operator.runner },
         writes: openWrites(topicLog, catalog),
+        ...{ ledger, transfers },
         audit: await openAudit(topicLog, follow(room)),
       },
       traders: {
         ...{ clock, keys, verify: accounts.verify, owners: accounts.bindings, markets: catalog },
         ...{ hashes: room.hasher, signatures, partitions: hearings, answers: memory, ledger },
-        ...{ log: traders.runner, freshnessMs: freshnessMs(config) },
+        ...{ log: traders.runner, freshnessMs: freshnessMs(config), retries, transfers },
       },
     },
   );
@@ -103,10 +107,11 @@ function openSignatures({ config, life, crypto, hasher }: Room): SignatureRunner
 function openMoney({ config, life, log }: Room) {
   const redis = openRedis({ url: config.redisUrl, log });
   life.onStop('redis', () => redis.disconnect());
-  const ledger = openLedger(redis, redisKeys(config.redisPrefix));
+  const keys = redisKeys(config.redisPrefix);
+  const ledger = openLedger(redis, keys);
   const ledgerWatch = watchLedger(ledger);
   life.onStop('ledger watch', () => ledgerWatch.close());
-  return { ledger, ledgerWatch };
+  return { ledger, ledgerWatch, retries: new RetryStore(redis, keys) };
 }
 
 function openLimits({ config, life, log }: Room) {
@@ -167,6 +172,14 @@ async function openCatalog(room: Room, { client, names, codecs }: OpenLog): Prom
     take: (entry) => catalog.take(entry),
   });
   return catalog;
+}
+
+function openTransfers({ records, names, codecs }: OpenLog): TransferSink {
+  return new TransferSink({
+    producer: records,
+    topic: names.transfers,
+    codec: codecs.transfers,
+  });
 }
 
 function openWrites({ records, names, codecs }: OpenLog, catalog: CatalogIndex): CatalogStore {

@@ -10,6 +10,7 @@ import {
   headers as names,
   parseWalletAddress,
   signingDomains,
+  type Transfer,
   tokenIdFromBytes,
 } from '@pm/schemas';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
@@ -18,6 +19,7 @@ import { KeyStore } from '../src/io/key-store.ts';
 import { addDoorRoutes } from '../src/routes/door.ts';
 import type { CommandOutcome, DoorPorts } from '../src/routes/ports.ts';
 import { OwnersTopic } from './owners-fixture.ts';
+import { RetryMemory } from './retry-fixture.ts';
 import { openRule } from './signing-fixture.ts';
 import { l2Signature, signedBy, type TestOrder, walletOf, zero32 } from './wallet-fixture.ts';
 
@@ -127,6 +129,9 @@ export interface Fakes {
   stall: Promise<void>;
   nowMs: number;
   readonly sent: { partition: number; command: Command }[];
+  withdrawn: 'reserved' | 'already' | 'insufficient' | 'not_ready' | 'applied';
+  written: 'written' | 'unsent' | 'unknown';
+  readonly transfers: Transfer[];
   readonly reserved: string[];
   readonly givenBack: string[];
   readonly credentials: unknown[];
@@ -134,7 +139,11 @@ export interface Fakes {
 
 /** A door with everything behind it in memory; another one on the same topic is the next process. */
 /** `memorySinceMs`: since when the memory of answers is complete; 0 is always. */
-export async function openDoor(topic = new OwnersTopic(), memorySinceMs = 0) {
+export async function openDoor(
+  topic = new OwnersTopic(),
+  memorySinceMs = 0,
+  retries = new RetryMemory(),
+) {
   const fakes: Fakes = {
     answer: restsAs,
     reserve: 'reserved',
@@ -143,6 +152,9 @@ export async function openDoor(topic = new OwnersTopic(), memorySinceMs = 0) {
     stall: Promise.resolve(),
     nowMs,
     sent: [],
+    withdrawn: 'reserved',
+    written: 'written',
+    transfers: [],
     reserved: [],
     givenBack: [],
     credentials: [],
@@ -195,7 +207,15 @@ export async function openDoor(topic = new OwnersTopic(), memorySinceMs = 0) {
       cancelReservation: async (orderId) => {
         fakes.givenBack.push(orderId);
       },
+      reserveWithdrawal: async () => ({ outcome: fakes.withdrawn, generation: 3 }),
     },
+    transfers: {
+      write: async (transfer) => {
+        fakes.transfers.push(transfer);
+        return fakes.written;
+      },
+    },
+    retries,
     log: {
       run: async (partition, command) => {
         fakes.sent.push({ partition, command });
@@ -211,7 +231,7 @@ export async function openDoor(topic = new OwnersTopic(), memorySinceMs = 0) {
   const wallet = parseWalletAddress(owner.address);
   if (wallet === null) throw new Error('a wallet');
   const trio = await keys.create(wallet, '0');
-  return { app, ports, fakes, memory, markets, topic, keys, trio };
+  return { app, ports, fakes, retries, memory, markets, topic, keys, trio };
 }
 
 export type Door = Awaited<ReturnType<typeof openDoor>>;

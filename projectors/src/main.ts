@@ -1,4 +1,5 @@
 import { openClickHouse } from '@pm/kit/clickhouse';
+import { systemClock } from '@pm/kit/clock';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { openLedger } from '@pm/kit/ledger';
@@ -19,6 +20,7 @@ import { tablesView } from './io/tables-runner.ts';
 import { openTablesStore } from './io/tables-store.ts';
 import { transfersView } from './io/transfers-runner.ts';
 import { runView, type ViewDefinition } from './io/view-runner.ts';
+import { WithdrawalOrphansRunner } from './io/withdrawal-orphans-runner.ts';
 import { type ProjectorMetrics, projectorMetrics } from './metrics.ts';
 
 /** What the views of this process share. */
@@ -96,6 +98,15 @@ async function startLedger(room: Room, redis: RedisClient): Promise<void> {
   const readiness = new LedgerReadyRunner({ ledger, admin, topics: names, log, onState });
   life.onStop('ledger readiness', () => readiness.close());
   readiness.start();
+  const orphans = new WithdrawalOrphansRunner({
+    ledger,
+    admin,
+    topic,
+    log,
+    nowMs: systemClock.nowMs,
+  });
+  life.onStop('withdrawal orphans', () => orphans.close());
+  orphans.start();
 }
 
 async function startBooks(room: Room, redis: RedisClient, catalog: CatalogSource): Promise<void> {

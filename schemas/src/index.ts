@@ -2,6 +2,7 @@ export { AvroError } from './avro/bytes.ts';
 export { type Codec, compileCodec, compileResolver } from './avro/codec.ts';
 export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';
 export * from './decimal.ts';
+export * from './http/account.ts';
 export * from './http/book-json.ts';
 export * from './http/operator.ts';
 export * from './http/reading.ts';

@@ -12,6 +12,8 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:ledger:state              hash   generation, ready ("1" once the log was applied up to its end)
  *   <prefix>:books:marks               hash   partition -> next offset to apply
  *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used"; expires by itself
+ *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; not in the log, expires
+ *   <prefix>:retries:<caller>          zset   digests of the caller's retry keys by expiry, Unix milliseconds
  */
 export function redisKeys(prefix: string) {
   return {
@@ -28,10 +30,26 @@ export function redisKeys(prefix: string) {
     ledgerState: `${prefix}:ledger:state`,
     /** What a caller used up: `address:…`, `key:…` or `agent:…`. Not derived from the log, and of no value when lost. */
     limits: (subject: string) => `${prefix}:limits:${subject}`,
+    retry: (digest: string) => `${prefix}:retry:${digest}`,
+    retries: (caller: string) => `${prefix}:retries:${caller}`,
   };
 }
 
 export type RedisKeys = ReturnType<typeof redisKeys>;
+
+/** What is kept of requests that carry a retry key (docs/conventions.md 1.15). */
+export const retryLimits = {
+  /** A key is remembered for so long; as long as the matcher remembers an order. */
+  ttlMs: 3_600_000,
+  /** A first request that has not answered after this is taken for dead, and a retry carries on; far beyond time-to-book. */
+  leaseMs: 10_000,
+  /** Keys of one caller at a time. */
+  keysPerCallerMax: 20_000,
+  /** A longer answer is not kept; it is made again from the log. */
+  answerMaxBytes: 262_144,
+  /** Characters of a key. */
+  keyMaxChars: 255,
+} as const;
 
 /**
  * Fields of a book: `json` is the body of GET /book as stored bytes; prices are plain decimals, empty when the side is

@@ -221,6 +221,21 @@ const list = {
   not_the_author: { status: 403, text: 'only its author may change it', retry: false },
   invalid_profile: { status: 400, text: 'invalid profile: {detail}', retry: false },
   cancel_unconfirmed: { status: 503, text: 'order could not be cancelled', retry: true },
+  action_unconfirmed: {
+    status: 503,
+    text: 'the request is not confirmed yet, send it again with the same id',
+    retry: true,
+  },
+  retries_unavailable: {
+    status: 503,
+    text: 'the memory of retry keys is away, try again shortly',
+    retry: true,
+  },
+  too_many_retry_keys: {
+    status: 429,
+    text: 'too many retry keys within the hour, max allowed: {max}',
+    retry: true,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

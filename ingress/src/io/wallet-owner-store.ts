@@ -67,6 +67,11 @@ export class WalletOwnerStore {
     return owners.ownerOf(wallet) === owner ? null : 'signer_mismatch';
   }
 
+  /** `WalletBindings` of the routes. */
+  isOwnedBy(wallet: WalletAddress, owner: WalletAddress): boolean {
+    return wallet === owner || this.#options.owners.ownerOf(wallet) === owner;
+  }
+
   async #open(wallet: WalletAddress, owner: WalletAddress): Promise<ClaimFailure | null> {
     const { owners, clock, append, waitMs } = this.#options;
     const isFull = this.#claims.size >= openClaimsMax || owners.boundCount >= boundWalletsMax;

@@ -1,5 +1,11 @@
 import { type HttpApp, registerRoutes } from '@pm/kit/http';
-import { CancelMarketBody, CancelOrderBody, OrderSubmission } from '@pm/schemas';
+import {
+  CancelMarketBody,
+  CancelOrderBody,
+  OrderSubmission,
+  PositionActionBody,
+  WithdrawalBody,
+} from '@pm/schemas';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { markArrivals } from './arrival.ts';
@@ -13,6 +19,8 @@ import { okRoute } from './ok.ts';
 import { OrderRunner } from './order-runner.ts';
 import { Placements } from './place-orders.ts';
 import type { DoorPorts } from './ports.ts';
+import { positionActionRoute } from './post-account-position.ts';
+import { withdrawalRoute } from './post-account-withdrawals.ts';
 import { postOrderRoute } from './post-order.ts';
 import { postOrdersRoute } from './post-orders.ts';
 import { rootRoute } from './root.ts';
@@ -24,6 +32,7 @@ export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
   markArrivals(app, ports.clock);
   const runner = new OrderRunner(ports);
   const placements = new Placements(ports, runner, checkerOf(OrderSubmission));
+  const isPositionAction = checkerOf(PositionActionBody);
   registerRoutes(app, 'ingress', [
     rootRoute,
     okRoute,
@@ -37,6 +46,10 @@ export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
     deleteOrdersRoute(ports),
     cancelAllRoute(ports),
     cancelMarketOrdersRoute(ports, checkerOf(CancelMarketBody)),
+    positionActionRoute(ports, 'split', isPositionAction),
+    positionActionRoute(ports, 'merge', isPositionAction),
+    positionActionRoute(ports, 'redeem', isPositionAction),
+    withdrawalRoute(ports, checkerOf(WithdrawalBody)),
   ]);
 }
 

@@ -6,6 +6,7 @@ import type {
   ConditionId,
   OrderId,
   TokenId,
+  Transfer,
   WalletAddress,
 } from '@pm/schemas';
 import type { ListedToken } from '../core/listed-token.ts';
@@ -89,6 +90,49 @@ export interface Reservations {
     readonly generation: number;
   }>;
   cancelReservation(orderId: OrderId): Promise<unknown>;
+  reserveWithdrawal(withdrawal: {
+    readonly transferId: string;
+    readonly wallet: WalletAddress;
+    readonly amountMicro: number;
+    readonly acceptedAtMs: number;
+  }): Promise<{
+    readonly outcome: 'reserved' | 'already' | 'insufficient' | 'not_ready' | 'applied';
+    readonly generation: number;
+  }>;
+}
+
+/** Where money that leaves is written down. */
+export interface TransferWrites {
+  /** `unknown`: it may be on the log. */
+  write(transfer: Transfer): Promise<'written' | 'unsent' | 'unknown'>;
+}
+
+/** Names a request of a caller that may come again, and this process's hold of it. */
+export interface RetryKey {
+  readonly caller: string;
+  readonly digest: string;
+  /** What the request means. */
+  readonly fingerprint: string;
+  readonly token: string;
+}
+
+/** Requests with a retry key, shared by all ingress. Every call rejects with a `Fault` (retry) when the store is away. */
+export interface RetryKeys {
+  /**
+   * `fresh`: not seen before. `resumed`: begun by somebody who seems dead; `text` is what he recorded. `done`: `text` is the
+   * answer. `running`: begun a moment ago. `reused`: means something else. `full`: too many keys.
+   */
+  begin(key: RetryKey): Promise<{
+    readonly kind: 'fresh' | 'resumed' | 'done' | 'running' | 'reused' | 'full';
+    readonly text: string;
+  }>;
+  /** Keeps what is about to be sent; false when somebody else carries on by now. */
+  record(key: RetryKey, attempt: string): Promise<boolean>;
+  finish(key: RetryKey, answer: string): Promise<void>;
+  /** Leaves it to whoever asks next. */
+  yield(key: RetryKey): Promise<void>;
+  /** As if it had never been asked. */
+  forget(key: RetryKey): Promise<void>;
 }
 
 /** Why a wallet is not the caller's, or is not known to be. */
@@ -100,6 +144,8 @@ export interface WalletBindings {
    * ever; when that is not known in time, the refusal is one that the same order may be sent again after.
    */
   claim(wallet: WalletAddress, owner: WalletAddress): Promise<ClaimRefusal | null>;
+  /** Whether the wallet is his already; binds nothing. */
+  isOwnedBy(wallet: WalletAddress, owner: WalletAddress): boolean;
 }
 
 export type Stage = 'check' | 'signature' | 'reserve' | 'result';
@@ -124,6 +170,8 @@ export interface DoorPorts {
   readonly partitions: PartitionView;
   readonly answers: AnswerMemory;
   readonly ledger: Reservations;
+  readonly transfers: TransferWrites;
+  readonly retries: RetryKeys;
   readonly log: CommandLog;
   readonly metrics: DoorMetrics;
   /** Largest distance between the signed time of a request for a key and now, milliseconds. */

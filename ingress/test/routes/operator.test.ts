@@ -20,10 +20,11 @@ const token = 'an-operator-token-of-some-length';
 
 /** What the matcher says when it carries a command out. */
 function carriedOut(command: Command): CommandOutcome {
-  const kinds = { SetMarket: 'MarketSet', ResolveMarket: 'MarketResolved' } as Record<
-    string,
-    string
-  >;
+  const kinds = {
+    SetMarket: 'MarketSet',
+    ResolveMarket: 'MarketResolved',
+    SetTradingMode: 'TradingModeSet',
+  } as Record<string, string>;
   const event = { ...command, kind: kinds[command.kind], command: 0 } as unknown as ExecutionEvent;
   return { kind: 'answered', place: { partition: 0, inOffset: 1 }, events: [{ index: 0, event }] };
 }
@@ -35,7 +36,12 @@ async function openOperator() {
   const transfers: Transfer[] = [];
   const sent: { partition: number; command: Command }[] = [];
   const trail = new AuditTrail();
-  const fakes = { answer: carriedOut, audit: (record: AuditRecord) => trail.take(record) };
+  const givenBack: string[] = [];
+  const fakes = {
+    withdrawn: 'reserved' as 'reserved' | 'insufficient' | 'applied',
+    answer: carriedOut,
+    audit: (record: AuditRecord) => trail.take(record),
+  };
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
   addOperatorRoutes(app, {
     clock: { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 },
@@ -57,6 +63,16 @@ async function openOperator() {
       },
       writeTransfers: async (more) => void transfers.push(...more),
     },
+    ledger: {
+      reserveWithdrawal: async () => ({ outcome: fakes.withdrawn, generation: 4 }),
+      cancelReservation: async (id) => void givenBack.push(id),
+    },
+    transfers: {
+      write: async (transfer) => {
+        transfers.push(transfer);
+        return 'written';
+      },
+    },
     audit: {
       append: async (record) => fakes.audit(record),
       onLost: () => {},
@@ -73,7 +89,12 @@ async function openOperator() {
     const answer = await app.inject({ method: 'POST', url, payload, headers });
     return { status: answer.statusCode, body: answer.json() };
   };
-  return { app, post, catalog, written, routed, transfers, sent, fakes };
+  const put = async (url: string, payload: object) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await app.inject({ method: 'PUT', url, payload, headers });
+    return { status: answer.statusCode, body: answer.json() };
+  };
+  return { app, post, put, catalog, written, routed, transfers, sent, fakes };
 }
 
 const market = (slug: string, more: object = {}) => ({ slug, question: `${slug}?`, ...more });
@@ -346,4 +367,75 @@ test('nothing is done that cannot be written to the audit', async () => {
   const answer = await operator.post('/operator/catalog', { events: [event('a', [market('x')])] });
   expect(answer.status).toBe(503);
   expect(operator.sent).toHaveLength(0);
+});
+
+test('a market takes new rules in its book first, then in the catalog; what is not named stays', async () => {
+  const operator = await openOperator();
+  await operator.post('/operator/catalog', { events: [event('a', [market('a-1')])] });
+  const rules = { tickSize: '0.001', takerDelayMs: 250, feeRateBps: 441, rewardsDailyRate: 12.5 };
+  const { status, body } = await operator.put('/operator/markets/1/rules', rules);
+  expect([status, body]).toMatchObject([200, { ...rules, minOrderSize: '5', id: '1' }]);
+  expect(operator.sent.at(-1)?.command).toMatchObject({
+    kind: 'SetMarket',
+    tick: 10,
+    takerDelayMs: 250,
+    feeRateBps: 441,
+    minSizeMicro: 5_000_000,
+  });
+  expect(operator.catalog.findMarket(1)).toMatchObject({
+    tick: 10,
+    takerDelayMs: 250,
+    rewardsDailyMicro: 12_500_000,
+  });
+  for (const coarser of [{ tickSize: '0.01' }, { minOrderSize: '0' }]) {
+    expect((await operator.put('/operator/markets/1/rules', coarser)).status).toBe(400);
+  }
+  expect((await operator.put('/operator/markets/9/rules', rules)).status).toBe(404);
+  expect((await operator.put('/operator/markets/1/rules', { tick: 5 })).status).toBe(400);
+});
+
+test('the trading mode goes into every partition, and those that did not answer are named', async () => {
+  const operator = await openOperator();
+  const { status, body } = await operator.post('/operator/trading-mode', { mode: 'CANCEL_ONLY' });
+  expect([status, body]).toEqual([200, { mode: 'CANCEL_ONLY', partitions: 3 }]);
+  expect(operator.sent).toMatchObject(
+    [0, 1, 2].map((partition) => ({
+      partition,
+      command: { kind: 'SetTradingMode', mode: 'CANCEL_ONLY' },
+    })),
+  );
+  let next = 0;
+  operator.fakes.answer = (command) => (next++ === 1 ? { kind: 'pending' } : carriedOut(command));
+  const half = await operator.post('/operator/trading-mode', { mode: 'OPEN' });
+  expect([half.status, half.body.partitions]).toEqual([503, [1]]);
+  expect((await operator.post('/operator/trading-mode', { mode: 'RESOLVED' })).status).toBe(400);
+});
+
+test('the operator takes money out that is there, and is told of what is not', async () => {
+  const operator = await openOperator();
+  const one = (byte: string, amount: string) => ({
+    transferId: `0x${byte.repeat(32)}`,
+    wallet: `0x${'01'.repeat(20)}`,
+    amount,
+  });
+  const withdrawals = [one('0a', '2.5'), one('0b', '0')];
+  const { status, body } = await operator.post('/operator/withdrawals', { withdrawals });
+  expect(status).toBe(200);
+  expect(body.results).toMatchObject([{ accepted: true }, { accepted: false }]);
+  expect(operator.transfers).toMatchObject([{ amountMicro: -2_500_000, generation: 4 }]);
+  operator.fakes.withdrawn = 'insufficient';
+  const none = await operator.post('/operator/withdrawals', { withdrawals: [one('0c', '1')] });
+  expect(none.body.results[0].code).toBe('insufficient_balance_or_allowance');
+  operator.fakes.withdrawn = 'applied';
+  const again = await operator.post('/operator/withdrawals', { withdrawals: [one('0a', '2.5')] });
+  expect(again.body.results[0].accepted).toBe(true);
+  expect(operator.transfers).toHaveLength(1);
+});
+
+test('a market resolves half and half', async () => {
+  const operator = await openOperator();
+  await operator.post('/operator/catalog', { events: [event('a', [market('a-1')])] });
+  const { status, body } = await operator.post('/operator/markets/1/resolve', { payout0: '0.5' });
+  expect([status, body.payout0]).toEqual([200, '0.5']);
+  expect(operator.sent.at(-1)?.command).toMatchObject({ kind: 'ResolveMarket', payout0: 5_000 });
 });

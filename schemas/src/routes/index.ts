@@ -1,3 +1,4 @@
+import { accountRoutes } from './account.ts';
 import { booksRoutes } from './books.ts';
 import { catalogRoutes } from './catalog.ts';
 import { healthRoutes } from './health.ts';
@@ -16,6 +17,7 @@ export const routes: readonly HttpRoute[] = [
   ...healthRoutes,
   ...keysRoutes,
   ...tradingRoutes,
+  ...accountRoutes,
   ...ordersRoutes,
   ...booksRoutes,
   ...marketsRoutes,

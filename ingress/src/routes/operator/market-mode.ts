@@ -4,21 +4,19 @@ import { findMarket, MarketId } from './market-id.ts';
 import { carryOut, setMarketCommand } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
 
-const Mode = Type.Object(
-  {
-    mode: Type.Union([
-      Type.Literal('OPEN'),
-      Type.Literal('POST_ONLY'),
-      Type.Literal('CANCEL_ONLY'),
-      Type.Literal('HALTED'),
-    ]),
-  },
-  { additionalProperties: false },
-);
+const Mode = Type.Union([
+  Type.Literal('OPEN'),
+  Type.Literal('POST_ONLY'),
+  Type.Literal('CANCEL_ONLY'),
+  Type.Literal('HALTED'),
+]);
+
+/** What an operator may set; RESOLVED comes with a resolution. */
+export const ModeBody = Type.Object({ mode: Mode }, { additionalProperties: false });
 
 /** POST /operator/markets/:id/mode: what the market takes from now on. First in its book, then in the catalog. */
 export function addMarketModeRoute(app: HttpApp, ports: OperatorPorts): void {
-  const schema = { params: MarketId, body: Mode };
+  const schema = { params: MarketId, body: ModeBody };
   app.post('/operator/markets/:id/mode', { schema }, async (request, reply) => {
     const market = findMarket(request.params.id, ports.catalog);
     if (market === undefined) return await reply.code(404).send({ error: 'market not found' });

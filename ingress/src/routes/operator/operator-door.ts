@@ -6,6 +6,9 @@ import { addDepositsRoute } from './deposits.ts';
 import { addMarketModeRoute } from './market-mode.ts';
 import { addMarketResolveRoute } from './market-resolve.ts';
 import type { OperatorPorts } from './ports.ts';
+import { addSetMarketRoute } from './set-market.ts';
+import { addTradingModeRoute } from './trading-mode.ts';
+import { addWithdrawalsRoute } from './withdrawals.ts';
 
 /**
  * Adds the operator's routes; every one wants `Authorization: Bearer <token>`, compared in constant time. Whatever is no
@@ -23,5 +26,8 @@ export function addOperatorRoutes(app: HttpApp, ports: OperatorPorts): void {
   addDepositsRoute(app, ports);
   addMarketModeRoute(app, ports);
   addMarketResolveRoute(app, ports);
+  addSetMarketRoute(app, ports);
+  addTradingModeRoute(app, ports);
+  addWithdrawalsRoute(app, ports);
   app.get('/operator/status', async () => ports.status());
 }

@@ -3,7 +3,7 @@ import type { AuditRecord, CatalogEntry, CatalogMarket, Transfer } from '@pm/sch
 import type { AuditEntry, AuditTrail } from '../../core/audit-trail.ts';
 import type { CatalogIndex } from '../../core/catalog-index.ts';
 import type { Keccak } from '../../core/order-hash.ts';
-import type { CommandLog } from '../ports.ts';
+import type { CommandLog, Reservations, TransferWrites } from '../ports.ts';
 
 /** Writes of the operator; each resolves when it is durable and rejects with a `Fault`. */
 export interface OperatorWrites {
@@ -33,5 +33,7 @@ export interface OperatorPorts {
   readonly log: CommandLog;
   readonly writes: OperatorWrites;
   readonly audit: OperatorAudit;
+  readonly ledger: Pick<Reservations, 'reserveWithdrawal' | 'cancelReservation'>;
+  readonly transfers: TransferWrites;
   status(): object;
 }

@@ -1,0 +1,95 @@
+import type { HttpApp } from '@pm/kit/http';
+import {
+  type CatalogMarket,
+  lotMicro,
+  microPerUnit,
+  microText,
+  orderSizeMaxMicro,
+  parseMicro,
+  parsePrice,
+  priceText,
+} from '@pm/schemas';
+import { type Static, Type } from 'typebox';
+import { findMarket, MarketId } from './market-id.ts';
+import { carryOut, setMarketCommand } from './market-rules.ts';
+import type { OperatorPorts } from './ports.ts';
+
+/** A delay longer than this is a mistake, milliseconds. */
+const takerDelayMaxMs = 60_000;
+
+const Rules = Type.Object(
+  {
+    tickSize: Type.Optional(Type.String({ pattern: '^0\\.(1|01|005|0025|001|0001)$' })),
+    minOrderSize: Type.Optional(Type.String({ pattern: '^[0-9]{1,9}(\\.[0-9]{1,2})?$' })),
+    feeRateBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+    rebateBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+    takerDelayMs: Type.Optional(Type.Integer({ minimum: 0, maximum: takerDelayMaxMs })),
+    rewardsDailyRate: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
+    rewardsMinSize: Type.Optional(Type.String({ pattern: '^[0-9]{1,9}(\\.[0-9]{1,2})?$' })),
+    rewardsMaxSpread: Type.Optional(Type.String({ pattern: '^0(\\.[0-9]{1,4})?$' })),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * PUT /operator/markets/:id/rules: what is named becomes so, the rest stays. First in the book, then in the catalog. A tick
+ * only becomes finer (docs/conventions.md 4.3).
+ */
+export function addSetMarketRoute(app: HttpApp, ports: OperatorPorts): void {
+  const schema = { params: MarketId, body: Rules };
+  app.put('/operator/markets/:id/rules', { schema }, async (request, reply) => {
+    const market = findMarket(request.params.id, ports.catalog);
+    if (market === undefined) return await reply.code(404).send({ error: 'market not found' });
+    if (market.payout0 >= 0) return await reply.code(409).send({ error: 'market is resolved' });
+    const changed = changedBy(market, request.body);
+    if (typeof changed === 'string') {
+      return await reply.code(400).send({ error: `/${changed} cannot be so`, path: `/${changed}` });
+    }
+    const entry = { ...changed, updatedAtMs: ports.clock.nowMs() };
+    const command = setMarketCommand(entry);
+    const problem = await carryOut(ports.log, market.partition, command, 'MarketSet');
+    if (problem !== null) return await reply.code(problem.status).send({ error: problem.text });
+    await ports.writes.writeEntries([entry]);
+    return rulesOf(entry);
+  });
+}
+
+/** The market under its new rules, or the name of the rule that cannot be. */
+function changedBy(market: CatalogMarket, sent: Static<typeof Rules>): CatalogMarket | string {
+  const tick = sent.tickSize === undefined ? market.tick : parsePrice(sent.tickSize);
+  if (tick === null || tick === 0 || market.tick % tick !== 0) return 'tickSize';
+  const minSizeMicro = sizeOf(sent.minOrderSize, market.minSizeMicro);
+  if (minSizeMicro < lotMicro || minSizeMicro > orderSizeMaxMicro) return 'minOrderSize';
+  const spread = sent.rewardsMaxSpread;
+  const daily = sent.rewardsDailyRate;
+  return {
+    ...market,
+    tick,
+    minSizeMicro,
+    feeRateBps: sent.feeRateBps ?? market.feeRateBps,
+    rebateBps: sent.rebateBps ?? market.rebateBps,
+    takerDelayMs: sent.takerDelayMs ?? market.takerDelayMs,
+    rewardsDailyMicro:
+      daily === undefined ? market.rewardsDailyMicro : Math.round(daily * microPerUnit),
+    rewardsMinSizeMicro: sizeOf(sent.rewardsMinSize, market.rewardsMinSizeMicro),
+    rewardsMaxSpread: spread === undefined ? market.rewardsMaxSpread : (parsePrice(spread) ?? 0),
+  };
+}
+
+function sizeOf(text: string | undefined, known: number): number {
+  return text === undefined ? known : (parseMicro(text) ?? 0);
+}
+
+function rulesOf(market: CatalogMarket) {
+  return {
+    id: String(market.market),
+    tickSize: priceText(market.tick),
+    minOrderSize: microText(market.minSizeMicro),
+    feeRateBps: market.feeRateBps,
+    rebateBps: market.rebateBps,
+    takerDelayMs: market.takerDelayMs,
+    rewardsDailyRate: market.rewardsDailyMicro / microPerUnit,
+    rewardsMinSize: microText(market.rewardsMinSizeMicro),
+    rewardsMaxSpread: priceText(market.rewardsMaxSpread),
+  };
+}

@@ -1,0 +1,84 @@
+import { Fault } from '@pm/kit/fault';
+import { retryLimits } from '@pm/schemas';
+import type { RetryKey, RetryKeys } from '../src/routes/ports.ts';
+
+interface Kept {
+  fingerprint: string;
+  token: string;
+  leaseUntilMs: number;
+  expiresAtMs: number;
+  attempt: string;
+  answer?: string;
+}
+
+/** The rule of the retry store without Redis: several doors may share one; see retry-store.engine.test.ts. */
+export class RetryMemory implements RetryKeys {
+  nowMs = 1_000;
+  /** Whether the store is away. */
+  isAway = false;
+  readonly #kept = new Map<string, Kept>();
+  readonly #ofCaller = new Map<string, Set<string>>();
+
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  async begin({ caller, digest, fingerprint, token }: RetryKey) {
+    this.#meet();
+    const { leaseMs, ttlMs, keysPerCallerMax } = retryLimits;
+    const known = this.#kept.get(digest);
+    const leaseUntilMs = this.nowMs + leaseMs;
+    if (known !== undefined && known.expiresAtMs > this.nowMs) {
+      if (known.fingerprint !== fingerprint) return { kind: 'reused', text: '' } as const;
+      if (known.answer !== undefined) return { kind: 'done', text: known.answer } as const;
+      if (known.leaseUntilMs > this.nowMs) return { kind: 'running', text: '' } as const;
+      Object.assign(known, { token, leaseUntilMs });
+      return { kind: 'resumed', text: known.attempt } as const;
+    }
+    const mine = this.#keysOf(caller);
+    if (mine.size >= keysPerCallerMax) return { kind: 'full', text: '' } as const;
+    mine.add(digest);
+    const expiresAtMs = this.nowMs + ttlMs;
+    this.#kept.set(digest, { fingerprint, token, leaseUntilMs, expiresAtMs, attempt: '' });
+    return { kind: 'fresh', text: '' } as const;
+  }
+
+  async record(key: RetryKey, attempt: string): Promise<boolean> {
+    return this.#write(key, { attempt, leaseUntilMs: this.nowMs + retryLimits.leaseMs });
+  }
+
+  async finish(key: RetryKey, answer: string): Promise<void> {
+    this.#write(key, { answer });
+  }
+
+  async yield(key: RetryKey): Promise<void> {
+    this.#write(key, { leaseUntilMs: this.nowMs });
+  }
+
+  async forget(key: RetryKey): Promise<void> {
+    if (!this.#write(key, {})) return;
+    this.#kept.delete(key.digest);
+    this.#keysOf(key.caller).delete(key.digest);
+  }
+
+  #keysOf(caller: string): Set<string> {
+    const known = this.#ofCaller.get(caller) ?? new Set<string>();
+    this.#ofCaller.set(caller, known);
+    for (const digest of known) {
+      if ((this.#kept.get(digest)?.expiresAtMs ?? 0) <= this.nowMs) known.delete(digest);
+    }
+    return known;
+  }
+
+  #write({ digest, token }: RetryKey, change: Partial<Kept>): boolean {
+    this.#meet();
+    const known = this.#kept.get(digest);
+    if (known === undefined || known.token !== token) return false;
+    Object.assign(known, change);
+    return true;
+  }
+
+  #meet(): void {
+    if (this.isAway) throw new Fault('redis_unavailable', 'retry');
+  }
+}
