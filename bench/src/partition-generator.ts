@@ -8,7 +8,8 @@ import {
   groupsOf,
   openingCommands,
 } from './stream/envelopes.ts';
-import { booksOf, makeStream, type Shape } from './stream/plain.ts';
+import { makeStream, plainCommands } from './stream/plain.ts';
+import { booksOf, type Shape } from './stream/shape.ts';
 
 /** What the generator appends to `orders[0]`: the opening of the exchange, or a stream of commands. */
 export interface GeneratorJob extends LogPlace {
@@ -72,7 +73,7 @@ await serveParent(async (job: GeneratorJob) => {
 
   function streamValues(): Buffer[] {
     const writer = new CommandWriter(rules());
-    const groups = [...groupsOf(makeStream(job.shape), job.perEnvelope)];
+    const groups = [...groupsOf(plainCommands(makeStream(job.shape)), job.perEnvelope)];
     return groups.map((group, index) =>
       seal(
         job.seeds.ingress,

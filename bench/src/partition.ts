@@ -11,7 +11,7 @@ import type { CopyAnswer, CopyJob } from './partition-copy.ts';
 import type { GeneratorJob } from './partition-generator.ts';
 import { readArguments } from './report/arguments.ts';
 import { publish } from './report/report.ts';
-import { type Shape, shapes } from './stream/plain.ts';
+import { type Shape, shapes } from './stream/shape.ts';
 
 /** `npm run bench:partition`: one partition from Kafka to Kafka, one matcher process, acks=all, beside a plain copy. */
 const given = readArguments({

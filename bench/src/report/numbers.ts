@@ -30,6 +30,7 @@ export function spreadText({ min, median, max }: Spread): string {
 
 /** The quotient of two figures of one interleaved run. */
 export function ratioText(value: number): string {
+  if (!Number.isFinite(value)) return '-';
   return `${value >= 10 ? value.toFixed(1) : value.toFixed(2)}x`;
 }
 

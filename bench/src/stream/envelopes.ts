@@ -167,7 +167,7 @@ export function* groupsOf<T>(items: Iterable<T>, size: number): Generator<T[]> {
 const unsigned = { signature: Buffer.alloc(64), keyId: Buffer.alloc(8), partition: 0 };
 
 /** The stream as the bytes of envelopes, without registry header and with a blank signature. */
-export function encodeEnvelopes(stream: readonly PlainCommand[], rules: EnvelopeRules): Buffer[] {
+export function encodeEnvelopes(stream: Iterable<PlainCommand>, rules: EnvelopeRules): Buffer[] {
   const writer = new CommandWriter(rules);
   const encoded: Buffer[] = [];
   for (const group of groupsOf(stream, rules.perEnvelope)) {

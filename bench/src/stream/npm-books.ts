@@ -27,12 +27,30 @@ export function npmCommand(plain: PlainCommand): NpmCommand {
   return { kind: 'limit', book, options };
 }
 
-/** nodejs-order-book: one of its books for each of ours. */
+/** A book engine from npm. */
+export interface NpmEngine {
+  readonly name: string;
+  readonly OrderBook: typeof OrderBook;
+}
+
+/** Both engines; the second is left out, with a line, where it is not installed. */
+export async function npmEngines(): Promise<NpmEngine[]> {
+  const engines: NpmEngine[] = [{ name: 'nodejs-order-book 10.1.1', OrderBook }];
+  try {
+    const older = await import('hft-limit-order-book');
+    engines.push({ name: 'hft-limit-order-book 7.0.2', OrderBook: older.OrderBook });
+  } catch {
+    console.log('hft-limit-order-book is not installed (npm install), so it is left out');
+  }
+  return engines;
+}
+
+/** One npm book for each of ours. */
 export class NpmBooks {
   readonly #books: OrderBook[];
 
-  constructor(books: number) {
-    this.#books = Array.from({ length: books }, () => new OrderBook());
+  constructor(engine: NpmEngine, books: number) {
+    this.#books = Array.from({ length: books }, () => new engine.OrderBook());
   }
 
   run(command: NpmCommand): IProcessOrder | null {

@@ -1,6 +1,15 @@
 import { assume } from './assumption.ts';
-import { Ladder } from './ladder.ts';
-import { at, bidFlag, OrderPool, outcomeFlag } from './order-pool.ts';
+import {
+  askTouched,
+  bidTouched,
+  head,
+  headWords,
+  Ladders,
+  levelWords,
+  roomFor,
+  slotMask,
+} from './ladders.ts';
+import { at, bidFlag, OrderPool, orderWords, outcomeFlag } from './order-pool.ts';
 
 /**
  * The order books of a partition: price levels and queues, on integers, without accounts or rules.
@@ -9,139 +18,164 @@ import { at, bidFlag, OrderPool, outcomeFlag } from './order-pool.ts';
  *   - one book per market in terms of token 0: a bid for token 0 at p and an offer of token 1 at 1-p are the same bid;
  *   - price first, then time; direct and complementary orders queue together in order of arrival;
  *   - no market ever crosses: whoever adds an order first takes what it meets (`firstMaker`);
- *   - rest, reduce and remove are O(1), a new best price costs one search over a bitmap of 1 bit per tick.
- * Sizes are lots, prices 1/10000 USDC, markets and orders are slots. What changed since `endRecord` is kept in `touched`
- * and `topped`.
+ *   - rest, reduce and remove are O(1), a new best price costs one search over a bitmap of 1 bit per tick;
+ *   - all of it is flat memory (ladders.ts, order-pool.ts): nothing is allocated but when a table doubles.
+ * Sizes are lots, prices 1/10000 USDC, markets and orders are slots. What changed since `endRecord` is listed in
+ * `touched...` and `topped...`; the lists are replaced when they grow.
  */
 export class Book {
   readonly orders = new OrderPool();
-  readonly ladders: Ladder[] = [];
+  readonly ladders = new Ladders();
   /** Changed levels, each once, in order of change: the market, and its price and side (see `askMark`). */
-  readonly touched: { readonly markets: number[]; readonly levels: number[] } = {
-    markets: [],
-    levels: [],
-  };
-  /** Markets with a changed level, and their best prices before. */
-  readonly topped: { market: number; bid: number; ask: number }[] = [];
-  private readonly isTopped: boolean[] = [];
+  touchedMarkets: Int32Array<ArrayBuffer> = new Int32Array(1024);
+  touchedLevels: Int32Array<ArrayBuffer> = new Int32Array(1024);
+  touchedCount = 0;
+  /** Markets with a changed level; their best prices before are in their heads. */
+  toppedMarkets: Int32Array<ArrayBuffer> = new Int32Array(256);
+  toppedCount = 0;
 
   /** Adds an empty book and gives its slot. */
   addMarket(tick: number): number {
-    this.ladders.push(new Ladder(tick));
-    this.isTopped.push(false);
-    return this.ladders.length - 1;
-  }
-
-  ladder(market: number): Ladder {
-    return this.ladders[market] as Ladder;
+    return this.ladders.add(tick);
   }
 
   refine(market: number, tick: number): void {
-    this.ladders[market] = this.ladder(market).refined(tick);
+    this.ladders.refine(market, tick);
   }
 
   /** Best prices in 1/10000 USDC, 0 when there are none. */
   bestBid(market: number): number {
-    const ladder = this.ladder(market);
-    return ladder.bid * ladder.tick;
+    return this.ladders.bid(market) * this.ladders.tick(market);
   }
 
   bestAsk(market: number): number {
-    const ladder = this.ladder(market);
-    return ladder.ask === ladder.top ? 0 : ladder.ask * ladder.tick;
+    const level = this.ladders.ask(market);
+    return level === this.ladders.top(market) ? 0 : level * this.ladders.tick(market);
+  }
+
+  /** Whether the best prices are not those at the begin of the record; for markets in `toppedMarkets`. */
+  isTopChanged(market: number): boolean {
+    const { heads } = this.ladders;
+    const base = market * headWords;
+    return (
+      heads[base + head.bidBefore] !== this.bestBid(market) ||
+      heads[base + head.askBefore] !== this.bestAsk(market)
+    );
   }
 
   levelLots(market: number, isBid: boolean, price: number): number {
-    const ladder = this.ladder(market);
-    const level = price / ladder.tick;
-    const ofSide = isBid ? level <= ladder.bid : level >= ladder.ask;
-    return ofSide ? ladder.totalLots(level) : 0;
+    const { ladders } = this;
+    const level = ladders.levelOf(market, price);
+    const ofSide = isBid ? level <= ladders.bid(market) : level >= ladders.ask(market);
+    return ofSide ? ladders.totalLots(market, level) : 0;
   }
 
   /** The order a taker meets first at its limit or better, or -1. */
   firstMaker(market: number, takerIsBid: boolean, limit: number): number {
-    const ladder = this.ladder(market);
-    const level = takerIsBid ? ladder.ask : ladder.bid;
-    return this.headWithin(ladder, level, takerIsBid ? limit : -limit);
+    const { ladders } = this;
+    const level = takerIsBid ? ladders.ask(market) : ladders.bid(market);
+    return this.firstWithin(market, level, takerIsBid ? limit : -limit);
   }
 
   /** The order it would meet after `maker`, or -1. */
   nextMaker(maker: number, takerIsBid: boolean, limit: number): number {
     const next = this.orders.get(maker, at.next);
     if (next !== -1) return next;
-    const ladder = this.ladder(this.orders.get(maker, at.market));
-    const level = this.orders.price0(maker) / ladder.tick;
-    const further = takerIsBid ? ladder.above(level) : ladder.below(level);
-    return this.headWithin(ladder, further, takerIsBid ? limit : -limit);
+    const { ladders } = this;
+    const market = this.orders.get(maker, at.market);
+    const level = ladders.levelOf(market, this.orders.price0(maker));
+    const further = takerIsBid ? ladders.above(market, level) : ladders.below(market, level);
+    return this.firstWithin(market, further, takerIsBid ? limit : -limit);
   }
 
-  /** Puts an order behind all others of its price; it must not cross. Gives its slot. */
+  /** Puts an order behind all others of its price; it must be on the tick and not cross. Gives its slot. */
   rest(market: number, priceAndFlags: number, lots: number): number {
     const order = this.orders.take();
-    const ladder = this.ladder(market);
+    const { ladders } = this;
+    const { levels, heads } = ladders;
     const isBid = (priceAndFlags & bidFlag) !== 0;
-    const level = (priceAndFlags >> 2) / ladder.tick;
-    assume(isBid ? level < ladder.ask : level > ladder.bid, 'a resting order does not cross');
-    const last = ladder.tail(level);
-    this.orders.set(order, at.restLots, lots);
-    this.orders.set(order, at.priceAndFlags, priceAndFlags);
-    this.orders.set(order, at.market, market);
-    this.orders.set(order, at.previous, last);
-    this.orders.set(order, at.next, -1);
-    this.touch(market, ladder, level, isBid);
-    ladder.setTail(level, order);
-    ladder.addLots(level, lots);
+    const price = priceAndFlags >> 2;
+    const base = market * headWords;
+    const level = ladders.levelOf(market, price);
+    assume(level * (heads[base + head.tick] as number) === price, 'a resting order is on the tick');
+    assume(
+      isBid
+        ? level < (heads[base + head.ask] as number)
+        : level > (heads[base + head.bid] as number),
+      'a resting order does not cross',
+    );
+    const word = (heads[base + head.levels] as number) + level * levelWords;
+    this.touch(market, word, priceAndFlags);
+    const last = (levels[word + 1] as number) - 1;
+    const { ints } = this.orders;
+    const to = order * orderWords;
+    ints[to + at.restLots] = lots;
+    ints[to + at.priceAndFlags] = priceAndFlags;
+    ints[to + at.market] = market;
+    ints[to + at.previous] = last;
+    ints[to + at.next] = -1;
+    levels[word + 1] = order + 1;
+    ladders.addLots(word, lots);
     if (last === -1) {
-      ladder.setHead(level, order);
-      ladder.occupy(level, isBid);
+      levels[word] = (levels[word] as number) | (order + 1);
+      ladders.occupy(market, level, isBid);
     } else {
-      this.orders.set(last, at.next, order);
+      ints[last * orderWords + at.next] = order;
     }
     return order;
   }
 
   /** Takes lots from a resting order, which keeps its place; it must keep at least one. */
   reduce(order: number, lots: number): void {
-    const left = this.orders.get(order, at.restLots) - lots;
+    const { ints } = this.orders;
+    const from = order * orderWords;
+    const left = (ints[from + at.restLots] as number) - lots;
     assume(left > 0, 'a reduced order keeps at least one lot');
-    const market = this.orders.get(order, at.market);
-    const ladder = this.ladder(market);
-    const level = this.orders.price0(order) / ladder.tick;
-    this.touch(market, ladder, level, this.orders.isBid(order));
-    this.orders.set(order, at.restLots, left);
-    ladder.addLots(level, -lots);
+    const market = ints[from + at.market] as number;
+    const priceAndFlags = ints[from + at.priceAndFlags] as number;
+    const { ladders } = this;
+    const word = ladders.wordOf(market, ladders.levelOf(market, priceAndFlags >> 2));
+    this.touch(market, word, priceAndFlags);
+    ints[from + at.restLots] = left;
+    ladders.addLots(word, -lots);
   }
 
   /** Takes an order out of its queue and frees its slot. */
   remove(order: number): void {
-    const market = this.orders.get(order, at.market);
-    const ladder = this.ladder(market);
-    const level = this.orders.price0(order) / ladder.tick;
-    const previous = this.orders.get(order, at.previous);
-    const next = this.orders.get(order, at.next);
-    this.touch(market, ladder, level, this.orders.isBid(order));
-    if (previous === -1) ladder.setHead(level, next);
-    else this.orders.set(previous, at.next, next);
-    if (next === -1) ladder.setTail(level, previous);
-    else this.orders.set(next, at.previous, previous);
-    ladder.addLots(level, -this.orders.get(order, at.restLots));
-    if (previous === -1 && next === -1) ladder.vacate(level);
+    const { ladders } = this;
+    const { levels } = ladders;
+    const { ints } = this.orders;
+    const from = order * orderWords;
+    const market = ints[from + at.market] as number;
+    const priceAndFlags = ints[from + at.priceAndFlags] as number;
+    const previous = ints[from + at.previous] as number;
+    const next = ints[from + at.next] as number;
+    const level = ladders.levelOf(market, priceAndFlags >> 2);
+    const word = ladders.wordOf(market, level);
+    this.touch(market, word, priceAndFlags);
+    ladders.addLots(word, -(ints[from + at.restLots] as number));
+    if (previous === -1) levels[word] = ((levels[word] as number) & ~slotMask) | (next + 1);
+    else ints[previous * orderWords + at.next] = next;
+    if (next === -1) levels[word + 1] = previous + 1;
+    else ints[next * orderWords + at.previous] = previous;
+    if (previous === -1 && next === -1) ladders.vacate(market, level);
     this.orders.free(order);
   }
 
   /** The first order of the lowest occupied price, or -1. */
   anyOrder(market: number): number {
-    const ladder = this.ladder(market);
-    const lowest = ladder.above(0);
-    return lowest === ladder.top ? -1 : ladder.head(lowest);
+    const { ladders } = this;
+    const lowest = ladders.above(market, 0);
+    return lowest === ladders.top(market) ? -1 : ladders.first(market, lowest);
   }
 
   /** The orders of a market, by price and arrival. */
   ordersOf(market: number): number[] {
-    const ladder = this.ladder(market);
+    const { ladders } = this;
+    const top = ladders.top(market);
     const found: number[] = [];
-    for (let level = ladder.above(0); level < ladder.top; level = ladder.above(level)) {
-      let order = ladder.head(level);
+    for (let level = ladders.above(market, 0); level < top; level = ladders.above(market, level)) {
+      let order = ladders.first(market, level);
       for (; order !== -1; order = this.orders.get(order, at.next)) found.push(order);
     }
     return found;
@@ -149,65 +183,60 @@ export class Book {
 
   /** Forgets what changed: the next record begins. */
   endRecord(): void {
-    const { markets, levels } = this.touched;
-    for (let index = 0; index < levels.length; index += 1) {
-      const ladder = this.ladder(markets[index] as number);
-      const packed = levels[index] as number;
-      const level = (packed & priceMask) / ladder.tick;
-      ladder.touched[packed === (packed & priceMask) ? level : ladder.top + 1 + level] = 0;
+    const { ladders, touchedMarkets, touchedLevels, toppedMarkets } = this;
+    const { levels, heads } = ladders;
+    for (let index = 0; index < this.touchedCount; index += 1) {
+      const market = touchedMarkets[index] as number;
+      const price = (touchedLevels[index] as number) & priceMask;
+      const word = ladders.wordOf(market, ladders.levelOf(market, price));
+      levels[word] = (levels[word] as number) & slotMask;
     }
-    for (const top of this.topped) this.isTopped[top.market] = false;
-    markets.length = 0;
-    levels.length = 0;
-    this.topped.length = 0;
+    for (let index = 0; index < this.toppedCount; index += 1) {
+      heads[(toppedMarkets[index] as number) * headWords + head.isTopped] = 0;
+    }
+    this.touchedCount = 0;
+    this.toppedCount = 0;
   }
 
-  /**
-   * The bare book for callers without accounts: takes what crosses, rests what is left, and gives the slot of the resting
-   * order or -1. `onFill` sees each maker before it is reduced.
-   */
-  place(entry: PlainOrder, onFill?: (maker: number, lots: number) => void): number {
-    let left = entry.lots;
-    while (left > 0) {
-      const maker = this.firstMaker(entry.market, entry.isBid, entry.price);
-      if (maker === -1) break;
-      const lots = Math.min(left, this.orders.get(maker, at.restLots));
-      onFill?.(maker, lots);
-      left -= lots;
-      if (lots === this.orders.get(maker, at.restLots)) this.remove(maker);
-      else this.reduce(maker, lots);
-    }
-    if (left === 0 || !entry.rests) return -1;
-    return this.rest(entry.market, packPrice(entry.price, entry.isBid, 0), left);
-  }
-
-  private headWithin(ladder: Ladder, level: number, signedLimit: number): number {
-    if (level === 0 || level === ladder.top) return -1;
-    const price = level * ladder.tick;
+  private firstWithin(market: number, level: number, signedLimit: number): number {
+    const { ladders } = this;
+    if (level === 0 || level === ladders.top(market)) return -1;
+    const price = level * ladders.tick(market);
     if ((signedLimit > 0 ? price : -price) > signedLimit) return -1;
-    return ladder.head(level);
+    return ladders.first(market, level);
   }
 
-  private touch(market: number, ladder: Ladder, level: number, isBid: boolean): void {
-    const flag = isBid ? level : ladder.top + 1 + level;
-    if (ladder.touched[flag] === 1) return;
-    ladder.touched[flag] = 1;
-    this.touched.markets.push(market);
-    this.touched.levels.push((isBid ? 0 : askMark) | (level * ladder.tick));
-    if (this.isTopped[market]) return;
-    this.isTopped[market] = true;
-    this.topped.push({ market, bid: this.bestBid(market), ask: this.bestAsk(market) });
+  /** Lists the level at `word` once a record and side. */
+  private touch(market: number, word: number, priceAndFlags: number): void {
+    const { levels, heads } = this.ladders;
+    const isBid = (priceAndFlags & bidFlag) !== 0;
+    const mark = isBid ? bidTouched : askTouched;
+    const first = levels[word] as number;
+    if ((first & mark) !== 0) return;
+    levels[word] = first | mark;
+    if (this.touchedCount === this.touchedLevels.length) this.growTouched();
+    this.touchedMarkets[this.touchedCount] = market;
+    this.touchedLevels[this.touchedCount] = (isBid ? 0 : askMark) | (priceAndFlags >> 2);
+    this.touchedCount += 1;
+    if (heads[market * headWords + head.isTopped] === 0) this.top(market);
   }
-}
 
-export interface PlainOrder {
-  readonly market: number;
-  readonly isBid: boolean;
-  /** Limit in 1/10000 USDC of token 0, on the tick. */
-  readonly price: number;
-  readonly lots: number;
-  /** False for orders that take what they can and leave. */
-  readonly rests: boolean;
+  /** Keeps the best prices before the first change. */
+  private top(market: number): void {
+    const { heads } = this.ladders;
+    const base = market * headWords;
+    heads[base + head.isTopped] = 1;
+    heads[base + head.bidBefore] = this.bestBid(market);
+    heads[base + head.askBefore] = this.bestAsk(market);
+    this.toppedMarkets = roomFor(this.toppedMarkets, this.toppedCount + 1);
+    this.toppedMarkets[this.toppedCount] = market;
+    this.toppedCount += 1;
+  }
+
+  private growTouched(): void {
+    this.touchedMarkets = roomFor(this.touchedMarkets, this.touchedCount + 1);
+    this.touchedLevels = roomFor(this.touchedLevels, this.touchedCount + 1);
+  }
 }
 
 /** A changed level is its price, marked when it is an ask; asks of a market sort behind its bids. */

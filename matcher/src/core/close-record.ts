@@ -5,7 +5,7 @@ import type { Output, State } from './state.ts';
 
 /** Adds what the record changed in sum: levels by market, side and price; tops by market; money by first touch. */
 export function closeRecord(state: State, out: Output): void {
-  if (state.book.touched.levels.length > 0) {
+  if (state.book.touchedCount > 0) {
     assertTops(state);
     closeLevels(state, out);
     closeTops(state, out);
@@ -45,12 +45,11 @@ function closeLevels(state: State, out: Output): void {
 
 /** Puts market number x 32768 + packed level into `scratch`, ascending; gives how many. */
 function sortLevels(state: State): number {
-  const { touched } = state.book;
-  const count = touched.levels.length;
+  const { touchedMarkets, touchedLevels, touchedCount: count } = state.book;
   if (scratch.length < count) scratch = new Float64Array(count * 2);
   for (let index = 0; index < count; index += 1) {
-    const { number } = state.markets.at(touched.markets[index] as number);
-    scratch[index] = number * levelsPerMarket + (touched.levels[index] as number);
+    const { number } = state.markets.at(touchedMarkets[index] as number);
+    scratch[index] = number * levelsPerMarket + (touchedLevels[index] as number);
   }
   if (count > fewLevels) scratch.subarray(0, count).sort();
   else sortFew(scratch, count);
@@ -77,10 +76,11 @@ const levelsPerMarket = 2 * askMark;
 
 function closeTops(state: State, out: Output): void {
   const { book, markets } = state;
-  const changed = book.topped
-    .filter((top) => top.bid !== book.bestBid(top.market) || top.ask !== book.bestAsk(top.market))
-    .sort((a, b) => markets.at(a.market).number - markets.at(b.market).number);
-  for (const { market } of changed) {
+  const changed = book.toppedMarkets
+    .slice(0, book.toppedCount)
+    .filter((market) => book.isTopChanged(market))
+    .sort((a, b) => markets.at(a).number - markets.at(b).number);
+  for (const market of changed) {
     const bid = book.bestBid(market);
     out.events.push({
       kind: 'TopChanged',

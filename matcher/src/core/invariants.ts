@@ -1,6 +1,6 @@
 import { complementPrice, lotMicro, notionalMicro } from '@pm/schemas';
 import { assume } from './assumption.ts';
-import type { Ladder } from './ladder.ts';
+import type { Ladders } from './ladders.ts';
 import type { Market } from './markets.ts';
 import { at } from './order-pool.ts';
 import type { State } from './state.ts';
@@ -19,51 +19,58 @@ export function assertState(state: State): void {
   }
   assertPositions(state);
   assertOwners(state);
-  assume(state.book.touched.levels.length === 0, 'no level is left marked');
+  assume(state.book.touchedCount === 0, 'no level is left marked');
   assume(state.wallets.moved.length === 0, 'no wallet is left marked');
 }
 
 /** The cheap part, for the markets that the record touched. */
 export function assertTops(state: State): void {
-  for (const { market } of state.book.topped) {
-    assertTop(state.book.ladder(market));
+  const { ladders, toppedMarkets, toppedCount } = state.book;
+  for (let index = 0; index < toppedCount; index += 1) {
+    const market = toppedMarkets[index] as number;
+    assertTop(ladders, market);
     assume(state.markets.at(market).collateralMicro >= 0, 'collateral is not negative');
   }
 }
 
-function assertTop(ladder: Ladder): void {
-  assume(ladder.bid < ladder.ask, 'a book does not cross');
-  assume(ladder.bid === 0 || ladder.isOccupied(ladder.bid), 'the best bid has orders');
-  assume(ladder.ask === ladder.top || ladder.isOccupied(ladder.ask), 'the best ask has orders');
+function assertTop(ladders: Ladders, market: number): void {
+  const bid = ladders.bid(market);
+  const ask = ladders.ask(market);
+  assume(bid < ask, 'a book does not cross');
+  assume(bid === 0 || ladders.isOccupied(market, bid), 'the best bid has orders');
+  assume(ask === ladders.top(market) || ladders.isOccupied(market, ask), 'the best ask has orders');
 }
 
-function assertBook(state: State, market: Market): void {
-  const ladder = state.book.ladder(market.slot);
-  assume(ladder.tick === market.tick, 'the book is on the tick of its market');
-  assertTop(ladder);
-  for (let level = 1; level < ladder.top; level += 1) {
-    const isEmpty = ladder.head(level) === -1;
-    assume(isEmpty === (ladder.tail(level) === -1), 'a queue has both ends or none');
-    assume(isEmpty !== ladder.isOccupied(level), 'the bitmap shows the queues');
+function assertBook(state: State, { slot, tick }: Market): void {
+  const { ladders } = state.book;
+  assume(ladders.tick(slot) === tick, 'the book is on the tick of its market');
+  assertTop(ladders, slot);
+  for (let level = 1; level < ladders.top(slot); level += 1) {
+    const isEmpty = ladders.first(slot, level) === -1;
+    assume(isEmpty === (ladders.last(slot, level) === -1), 'a queue has both ends or none');
+    assume(isEmpty !== ladders.isOccupied(slot, level), 'the bitmap shows the queues');
     if (!isEmpty) {
-      assume(level <= ladder.bid || level >= ladder.ask, 'no order is inside the spread');
+      const isOutside = level <= ladders.bid(slot) || level >= ladders.ask(slot);
+      assume(isOutside, 'no order is inside the spread');
     }
-    assume(queueLots(state, market, level) === ladder.totalLots(level), 'a level is its orders');
+    assume(
+      queueLots(state, slot, level) === ladders.totalLots(slot, level),
+      'a level is its orders',
+    );
   }
 }
 
 /** Walks a queue; gives its lots. */
-function queueLots(state: State, market: Market, level: number): number {
-  const { orders } = state.book;
-  const ladder = state.book.ladder(market.slot);
+function queueLots(state: State, market: number, level: number): number {
+  const { orders, ladders } = state.book;
   let lots = 0;
   let previous = -1;
-  let order = ladder.head(level);
+  let order = ladders.first(market, level);
   for (; order !== -1; order = orders.get(order, at.next)) {
     assume(orders.get(order, at.previous) === previous, 'a queue reads the same both ways');
-    assume(orders.get(order, at.market) === market.slot, 'an order is in its own market');
-    assume(orders.price0(order) === level * ladder.tick, 'an order is at its price');
-    assume(orders.isBid(order) === level <= ladder.bid, 'an order is on its side');
+    assume(orders.get(order, at.market) === market, 'an order is in its own market');
+    assume(orders.price0(order) === level * ladders.tick(market), 'an order is at its price');
+    assume(orders.isBid(order) === level <= ladders.bid(market), 'an order is on its side');
     assume(orders.get(order, at.restLots) > 0, 'an order has lots');
     if (previous !== -1) {
       assume(orders.arrival(previous) < orders.arrival(order), 'a queue is in order of arrival');

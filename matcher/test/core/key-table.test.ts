@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { Book } from '../../src/core/book.ts';
 import { keyIdOf, roleAllows } from '../../src/core/index.ts';
 import { KeyTable } from '../../src/core/key-table.ts';
-import { Ladder } from '../../src/core/ladder.ts';
 import { sha256 } from '../../src/core/sha256.ts';
 import { cancelAll, envelopeOf, opening, orderOf } from './commands.ts';
 
@@ -30,47 +28,6 @@ describe('a key table', () => {
       }),
       { numRuns: 60 },
     );
-  });
-});
-
-describe('a ladder', () => {
-  it.each([1, 10, 25, 50, 100, 1_000])('finds the next occupied level, tick %d', (tick) => {
-    const last = 10_000 / tick - 1;
-    const level = fc.integer({ min: 1, max: last });
-    fc.assert(
-      fc.property(fc.uniqueArray(level, { maxLength: 40 }), level, (levels, from) => {
-        const ladder = new Ladder(tick);
-        for (const each of levels) ladder.occupy(each, true);
-        expect(ladder.below(from)).toBe(Math.max(0, ...levels.filter((each) => each < from)));
-        expect(ladder.above(from)).toBe(
-          Math.min(last + 1, ...levels.filter((each) => each > from)),
-        );
-      }),
-      { numRuns: 200 },
-    );
-  });
-});
-
-describe('the bare book', () => {
-  it('takes what crosses and rests what is left', () => {
-    const book = new Book();
-    const market = book.addMarket(100);
-    const first = book.place({ market, isBid: false, price: 5_500, lots: 10, rests: true });
-    const second = book.place({ market, isBid: false, price: 5_400, lots: 10, rests: true });
-    const fills: [number, number][] = [];
-    const taker = { market, isBid: true, price: 5_600, lots: 25, rests: true };
-    const rest = book.place(taker, (maker, lots) => fills.push([maker, lots]));
-    expect(fills).toEqual([
-      [second, 10],
-      [first, 10],
-    ]);
-    expect([book.bestBid(market), book.bestAsk(market)]).toEqual([5_600, 0]);
-    expect(book.levelLots(market, true, 5_600)).toBe(5);
-    book.remove(rest);
-    expect(book.bestBid(market)).toBe(0);
-    expect(book.place({ ...taker, rests: false })).toBe(-1);
-    book.endRecord();
-    expect(book.touched.levels).toEqual([]);
   });
 });
 
