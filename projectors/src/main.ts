@@ -8,7 +8,7 @@ import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
-import { redisKeys, type Topic, topics } from '@pm/schemas';
+import { projectorGroup, redisKeys, type Topic, topics } from '@pm/schemas';
 import { type Config, loadConfig } from './config.ts';
 import { booksView } from './io/books-runner.ts';
 import { openBooksStore } from './io/books-store.ts';
@@ -169,5 +169,5 @@ function nameOf({ config }: Room, topic: Topic): string {
 }
 
 function groupOf({ config }: Room, view: string): string {
-  return `${config.topicPrefix}projector-${view}`;
+  return projectorGroup(config.topicPrefix, view);
 }

@@ -4,20 +4,34 @@ import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
 import { openHttp } from '@pm/kit/http';
-import { openLogClient } from '@pm/kit/kafka';
+import { type LogClient, openLogClient } from '@pm/kit/kafka';
+import { openLedger } from '@pm/kit/ledger';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { type DoorLimiter, openDoorLimiter, rateLimitReads } from '@pm/kit/ratelimit';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { openRegistry, topicName } from '@pm/kit/registry';
+import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
 import { KeyDirectory, keyCredentials, oncePerRequest, openKeyVerifier } from '@pm/kit/walletauth';
-import { parseApiKeyId, redisKeys, topics } from '@pm/schemas';
+import {
+  parseApiKeyId,
+  projectorGroup,
+  type RedisKeys,
+  redisKeys,
+  type Topic,
+  topics,
+  walletFromBytes,
+} from '@pm/schemas';
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
+import { CallerWallets } from './core/caller-wallets.ts';
 import { Catalog } from './core/catalog.ts';
+import { RecentLog } from './core/recent/recent-log.ts';
 import { BookSource } from './io/book-source.ts';
 import { type EngineWatch, watchEngines } from './io/engine-runner.ts';
+import { openFreshTables } from './io/fresh-table-source.ts';
 import { runInvalidation } from './io/invalidation-runner.ts';
+import { openMoney } from './io/money-source.ts';
+import { RecentRunner } from './io/recent-runner.ts';
 import { openTables } from './io/table-source.ts';
 import { measure, type QueryApiMetrics } from './metrics.ts';
 import { addReadDoor } from './routes/door.ts';
@@ -42,6 +56,11 @@ interface Parts {
   readonly redis: RedisClient;
   /** Null when requests are not limited. */
   readonly limits: DoorLimiter | null;
+  readonly redisKeys: RedisKeys;
+  readonly client: LogClient;
+  readonly registry: Registry;
+  readonly wallets: CallerWallets;
+  readonly recent: RecentLog;
 }
 
 async function start(life: Lifecycle): Promise<void> {
@@ -55,21 +74,26 @@ async function start(life: Lifecycle): Promise<void> {
     apiKeys: () => parts.keys.size,
     cachedBooks: () => parts.books.size,
     isCoherent: () => parts.books.isCoherent,
+    recentRows: () => parts.recent.rowCount,
   });
   const watch = watchEngines(parts);
   life.onStop('engine watch', () => watch.close());
+  let newest: RecentRunner | null = null;
   let isCaughtUp = false;
   const ops = await openOpsListener({
     host: config.host,
     port: config.opsPort,
     metrics,
-    status: () => statusOf(parts, watch, isCaughtUp),
+    status: () => ({ ...statusOf(parts, watch, isCaughtUp), newest: newest?.status() ?? null }),
     ready: () => readiness(watch, isCaughtUp),
   });
   life.onStop('ops listener', () => ops.close());
   await followTopics(parts, counters);
+  const following = await openNewest(parts);
+  newest = following;
+  await following.start();
   isCaughtUp = true;
-  await openDoor(parts, metrics);
+  await openDoor(parts, metrics, following);
 }
 
 function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
@@ -96,43 +120,77 @@ function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
   life.onStop('invalidation', () => invalidation.close());
   const limits = openDoorLimiter({ config, keys, clock: systemClock, log });
   life.onStop('rate limits', () => limits?.close());
-  const parts = { life, config, log, books, clickhouse, redis, limits };
-  return { ...parts, catalog: new Catalog(), keys: new KeyDirectory() };
-}
-
-/** Resolves when catalog and keys are as the log says now: nothing is answered from half a catalog. */
-async function followTopics(parts: Parts, counters: QueryApiMetrics): Promise<void> {
-  const { life, config, log, catalog, keys } = parts;
   const client = openLogClient({ brokers: config.kafkaBrokers, clientId: name, log });
   life.onStop('log client', () => client.close());
   const { registryUrl: url, topicPrefix } = config;
-  const registry = openRegistry({ url, topicPrefix, log });
+  return {
+    ...{ life, config, log, books, clickhouse, redis, redisKeys: keys, client, limits },
+    catalog: new Catalog(),
+    keys: new KeyDirectory(),
+    registry: openRegistry({ url, topicPrefix, log }),
+    wallets: new CallerWallets(),
+    recent: new RecentLog(),
+  };
+}
+
+/** Joins the newest records with what the projectors have committed to be in the tables. */
+async function openNewest(parts: Parts): Promise<RecentRunner> {
+  const { life, config, log, client, registry, recent } = parts;
+  const topic = nameOf(parts, topics.executions);
+  const group = projectorGroup(config.topicPrefix, 'tables');
+  const admin = await client.admin();
+  const runner = new RecentRunner({
+    ...{ client, recent, topic, log },
+    codec: await registry.codecFor(topics.executions),
+    storedPositions: () => admin.committed(group, topic),
+  });
+  life.onStop('newest records', () => runner.close());
+  return runner;
+}
+
+function nameOf({ config }: Parts, topic: Topic): string {
+  return topicName(topic, config.topicPrefix);
+}
+
+/** Resolves when catalog, keys and wallets are as the log says now: nothing is answered from half a catalog. */
+async function followTopics(parts: Parts, counters: QueryApiMetrics): Promise<void> {
+  const { life, log, catalog, keys, wallets, client, registry } = parts;
   const onFault = (fault: Fault) => life.fail(fault);
+  const common = { log, onFault };
   await followTable(client, {
-    topic: topicName(topics.catalog, topicPrefix),
+    ...common,
+    topic: nameOf(parts, topics.catalog),
     codec: await registry.codecFor(topics.catalog),
-    log,
     take: (entry) => catalog.apply(entry),
     forget: (key) => catalog.remove(key),
     onSkip: () => counters.skipped(topics.catalog.name),
-    onFault,
   });
   await followTable(client, {
-    topic: topicName(topics.credentials, topicPrefix),
+    ...common,
+    topic: nameOf(parts, topics.credentials),
     codec: await registry.codecFor(topics.credentials),
-    log,
     take: (credential) => keys.apply(credential),
     forget: (key) => {
       const apiKey = parseApiKeyId(key);
       if (apiKey !== null) keys.forget(apiKey);
     },
     onSkip: () => counters.skipped(topics.credentials.name),
-    onFault,
+  });
+  await followTable(client, {
+    ...common,
+    topic: nameOf(parts, topics.walletOwners),
+    codec: await registry.codecFor(topics.walletOwners),
+    unreadable: 'stop',
+    take: ({ wallet, owner }) => wallets.bind(walletFromBytes(wallet), walletFromBytes(owner)),
   });
 }
 
-async function openDoor(parts: Parts, metrics: ReturnType<typeof openMetrics>): Promise<void> {
-  const { life, config, log, catalog, keys, books, clickhouse, limits } = parts;
+async function openDoor(
+  parts: Parts,
+  metrics: ReturnType<typeof openMetrics>,
+  newest: RecentRunner,
+): Promise<void> {
+  const { life, config, log, catalog, keys, books, clickhouse, limits, recent, wallets } = parts;
   const nowMs = () => systemClock.nowMs();
   const verify = oncePerRequest(
     openKeyVerifier({
@@ -152,7 +210,13 @@ async function openDoor(parts: Parts, metrics: ReturnType<typeof openMetrics>): 
     catalog,
     books,
     tables: openTables(clickhouse),
-    callers: { verify, keysOf: (wallet) => keys.keysOf(wallet) },
+    own: openFreshTables({ clickhouse, recent, settle: () => newest.settle() }),
+    money: openMoney(openLedger(parts.redis, parts.redisKeys)),
+    callers: {
+      verify,
+      keysOf: (wallet) => keys.keysOf(wallet),
+      walletsOf: (wallet) => wallets.of(wallet),
+    },
     limits: rateLimitReads(limits?.limiter ?? null),
     nowMs,
   });

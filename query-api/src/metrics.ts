@@ -6,6 +6,7 @@ export interface MeasuredParts {
   apiKeys(): number;
   cachedBooks(): number;
   isCoherent(): boolean;
+  recentRows(): number;
 }
 
 /** Counters that parts add to. */
@@ -30,6 +31,11 @@ export function measure(metrics: Metrics, parts: MeasuredParts): QueryApiMetrics
     name: 'pm_query_cache_coherent',
     help: 'Whether invalidations of cached books arrive.',
     read: () => (parts.isCoherent() ? 1 : 0),
+  });
+  metrics.gauge({
+    name: 'pm_query_recent_rows',
+    help: 'Rows of the newest records kept in memory until the tables have them.',
+    read: parts.recentRows,
   });
   const skipped = metrics.counter({
     name: 'pm_query_records_skipped_total',

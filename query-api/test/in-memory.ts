@@ -16,16 +16,20 @@ import {
   tokenIdBytes,
   type WalletAddress,
 } from '@pm/schemas';
+import type { Money } from '../src/core/balances.ts';
 import { Catalog, type Listing } from '../src/core/catalog.ts';
 import { noPrices, type PriceFacts } from '../src/core/history.ts';
 import type { HolderRow } from '../src/core/holders.ts';
+import type { Holding } from '../src/core/holdings.ts';
 import type { Volumes } from '../src/core/list-events.ts';
+import type { OpenOrderRow, OpenOrderSearch } from '../src/core/open-orders.ts';
 import type { OrderEventRow } from '../src/core/order-read.ts';
 import type { HeldRow } from '../src/core/positions.ts';
 import { noQuote, type Quote } from '../src/core/quote.ts';
+import type { TradeSearch } from '../src/core/trade-search.ts';
 import type { FillRow } from '../src/core/trades.ts';
 import { addReadDoor } from '../src/routes/door.ts';
-import type { ReadPorts, SignedFacts, TradeSearch } from '../src/routes/ports.ts';
+import type { ReadPorts, SignedFacts } from '../src/routes/ports.ts';
 
 /** A catalog, books and tables in memory, and the door in front of them. */
 export const nowMs = Date.UTC(2026, 5, 1, 12, 0, 0);
@@ -43,6 +47,9 @@ function parsed<T>(value: T | null): T {
   if (value === null) throw new Error('a fixture is ill-formed');
   return value;
 }
+
+/** The Safe of every caller. */
+export const safe = wallet(0x5afe);
 
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex');
 
@@ -153,6 +160,11 @@ export class World {
   readonly prices = new Map<string, PriceFacts>();
   readonly orders = new Map<string, OrderEventRow[]>();
   readonly trades: FillRow[] = [];
+  readonly open: OpenOrderRow[] = [];
+  readonly openSearches: OpenOrderSearch[] = [];
+  readonly holdings: Holding[] = [];
+  readonly money = new Map<string, Money>();
+  readonly bound = new Map<string, readonly WalletAddress[]>();
   volumes: Volumes = new Map();
   caller: KeyHolder | null = null;
   /** A store that is away. */
@@ -192,16 +204,34 @@ export class World {
           this.#assertUp('clickhouse');
           return listings.map((listing) => this.prices.get(listing.token) ?? noPrices);
         },
-        orderEvents: async (id) => {
+        volumes: async () => this.volumes,
+      },
+      own: {
+        orderEvents: async (ids) => {
           this.#assertUp('clickhouse');
-          return this.orders.get(id) ?? [];
+          return ids.flatMap((id) => this.orders.get(id) ?? []);
         },
         trades: async (search) => {
           this.#assertUp('clickhouse');
           this.searches.push(search);
           return this.trades.slice(search.query.offset, search.query.offset + search.limit);
         },
-        volumes: async () => this.volumes,
+        openOrders: async (search) => {
+          this.#assertUp('clickhouse');
+          this.openSearches.push(search);
+          return this.open.slice(search.offset, search.offset + search.limit);
+        },
+        holdings: async ({ wallets, market }) => {
+          this.#assertUp('clickhouse');
+          const own = this.holdings.filter((one) => wallets.some((each) => each === one.wallet));
+          return own.filter((one) => market === null || one.market === market);
+        },
+      },
+      money: {
+        balance: async (owner) => {
+          this.#assertUp('redis');
+          return this.money.get(owner) ?? { freeMicro: 0, heldMicro: 0, pendingMicro: 0 };
+        },
       },
       callers: {
         verify: (request) => {
@@ -209,6 +239,7 @@ export class World {
           return this.caller;
         },
         keysOf: (owner) => new Set(owner === wallet(1) ? [apiKey(1)] : []),
+        walletsOf: (own) => ({ own, safes: [safe], bound: this.bound.get(own) ?? [] }),
       },
       limits: rateLimitReads(null),
       nowMs: () => nowMs,

@@ -1,6 +1,5 @@
-import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { hexBytes, safesOf, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import type { Keccak } from './order-hash.ts';
-import { safesOf } from './safe-wallets.ts';
 
 /**
  * Who may move the money of a wallet. Whoever has API keys has proven his own address, and with it the Safes that known

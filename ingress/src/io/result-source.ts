@@ -1,8 +1,8 @@
-import { Fault } from '@pm/kit/fault';
+import { type ExecutionCodec, eachExecution } from '@pm/kit/executions';
+import type { Fault } from '@pm/kit/fault';
 import type { LogReader, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { RecordCodec } from '@pm/kit/registry';
-import { AvroError, type Execution, type ExecutionEvent } from '@pm/schemas';
+import type { Execution, ExecutionEvent } from '@pm/schemas';
 import { answerOf } from '../core/placement-answer.ts';
 import type { AnswerMemory } from './answer-memory-store.ts';
 import type { CommandLine } from './command-line-store.ts';
@@ -11,7 +11,7 @@ import type { PartitionHearings } from './partition-hearing-store.ts';
 import { eventsByCommand, type ResultWaiters } from './result-waiters-store.ts';
 
 export interface ResultSourceOptions {
-  readonly codec: Pick<RecordCodec<Execution>, 'decode' | 'knows' | 'prepare'>;
+  readonly codec: ExecutionCodec;
   /** Who waits, by the id of the key that signed the envelope, in hex. */
   readonly waiters: ReadonlyMap<string, ResultWaiters>;
   readonly hearings: PartitionHearings;
@@ -30,22 +30,9 @@ export class ResultSource {
   }
 
   /** Throws a `Fault` (stop) for a gap or for a record that is no execution. */
-  async onBatch(batch: RecordBatch): Promise<void> {
-    const { codec } = this.#options;
-    for (const { value, offset } of batch.records) {
-      if (value === null) throw unreadable(batch.partition, offset);
-      if (!codec.knows(value)) await codec.prepare(value);
-      this.#take(batch.partition, this.#decode(value, batch.partition, offset));
-    }
-  }
-
-  #decode(value: Buffer, partition: number, offset: number): Execution {
-    try {
-      return this.#options.codec.decode(value);
-    } catch (error) {
-      if (error instanceof AvroError) throw unreadable(partition, offset, error);
-      throw error;
-    }
+  onBatch(batch: RecordBatch): Promise<void> {
+    const take = (execution: Execution) => this.#take(batch.partition, execution);
+    return eachExecution(batch, this.#options.codec, take);
   }
 
   #take(partition: number, execution: Execution): void {
@@ -68,10 +55,6 @@ function isAboutOrder(event: ExecutionEvent): boolean {
   return (
     event.kind === 'OrderPlaced' || event.kind === 'OrderRefused' || event.kind === 'OrderRepeated'
   );
-}
-
-function unreadable(partition: number, offset: number, cause?: AvroError): Fault {
-  return new Fault('execution_unreadable', 'stop', { facts: { partition, offset }, cause });
 }
 
 /** Reads results from the ends on: what came before is nobody's any more. */

@@ -1,5 +1,4 @@
-import { signingDomains } from '@pm/schemas';
-import { safesOf } from '../../src/core/safe-wallets.ts';
+import { safesOf, signingDomains } from '@pm/schemas';
 import { bytesOf, crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
 import { type OrderVector, orderOf, readVectors } from '../vectors-fixture.ts';
 

@@ -1,6 +1,5 @@
-import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { hexBytes, safesOf, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import fc from 'fast-check';
-import { safesOf } from '../../src/core/safe-wallets.ts';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
 import { addressOf } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';

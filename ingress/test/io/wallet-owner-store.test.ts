@@ -1,6 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import { hexBytes, walletFromBytes } from '@pm/schemas';
-import { safesOf } from '../../src/core/safe-wallets.ts';
+import { hexBytes, safesOf, walletFromBytes } from '@pm/schemas';
 import { openClaimsMax } from '../../src/io/wallet-owner-store.ts';
 import { addressOf, OwnersTopic } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';

@@ -1,5 +1,4 @@
-import { hexBytes, headers as names, refusalText, type WalletAddress } from '@pm/schemas';
-import { safesOf } from '../../src/core/safe-wallets.ts';
+import { hexBytes, headers as names, refusalText, safesOf, type WalletAddress } from '@pm/schemas';
 import { call, type Door, openDoor, owner, signedItem, testOrder } from '../door-fixture.ts';
 import { OwnersTopic } from '../owners-fixture.ts';
 import { hexOf, keccak, type TestWallet, walletOf } from '../wallet-fixture.ts';

@@ -33,6 +33,8 @@ export interface LogAdmin {
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
   /** Offsets [low, high) of each partition. */
   bounds(topic: string): Promise<ReadonlyMap<number, PartitionBounds>>;
+  /** The next offset each partition's reader in the group committed; partitions without a commit are absent. */
+  committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>>;
   /** Owner per partition of a group opened with `LogClient.group`; empty while it rebalances. */
   groupMembers(groupId: string): Promise<ReadonlyMap<number, PartitionOwner>>;
   close(): Promise<void>;
@@ -61,6 +63,14 @@ export class KafkajsAdmin implements LogAdmin {
         { low: parseOffset(low), high: parseOffset(high) },
       ]),
     );
+  }
+
+  async committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>> {
+    const found = await this.#admin.fetchOffsets({ groupId, topics: [topic] });
+    const positions = (found[0]?.partitions ?? []).map(
+      ({ partition, offset }) => [partition, parseOffset(offset)] as const,
+    );
+    return new Map(positions.filter(([, offset]) => offset >= 0));
   }
 
   async groupMembers(groupId: string): Promise<ReadonlyMap<number, PartitionOwner>> {

@@ -1,6 +1,7 @@
 import type { Execution } from '@pm/schemas';
 import { bookEventsView } from './book-events/view.ts';
 import { fillsView } from './fills/view.ts';
+import { openOrdersView } from './open-orders/view.ts';
 import { ordersView } from './orders/view.ts';
 import type { Position } from './positions/position.ts';
 import { PositionsView } from './positions/view.ts';
@@ -24,6 +25,7 @@ export class TableViews implements View {
     this.#views = [
       fillsView(partition),
       ordersView(partition),
+      openOrdersView(partition),
       bookEventsView(partition),
       this.#positions,
       new MidpointsView(),

@@ -2,8 +2,12 @@ import { Fault } from '@pm/kit/fault';
 import { type IncomingRecord, type LogClient, readRange } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
 import { checkChain, firstChain } from '@pm/kit/signoff';
-import { type Execution, executionChainBytes, registryHeaderBytes } from '@pm/schemas';
-import { InputSequence } from '../core/sequence.ts';
+import {
+  type Execution,
+  executionChainBytes,
+  InputSequence,
+  registryHeaderBytes,
+} from '@pm/schemas';
 
 /** Records read back before the first one, to find the newest input offset: more than any run of repetitions. */
 const lookBackRecords = 4_096;

@@ -35,3 +35,8 @@ export function pageOf<T>(found: readonly T[], offset: number, limit: number): P
   const more = found.length > limit && next <= cursorOffsetMax;
   return { data, next_cursor: more ? cursorOf(next) : endCursor, limit, count: data.length };
 }
+
+/** What there is behind the last page, and where nothing can be found. */
+export function emptyPage(limit: number): Page<never> {
+  return { data: [], next_cursor: endCursor, limit, count: 0 };
+}

@@ -14,7 +14,9 @@ export interface OrderEventRow {
   readonly partition: number;
   readonly inOffset: string;
   readonly eventIndex: number;
-  readonly kind: 'PLACED' | 'REFUSED' | 'FILLED' | 'CANCELED';
+  readonly timeMs: number;
+  readonly orderId: string;
+  readonly kind: 'PLACED' | 'REFUSED' | 'FILLED' | 'CANCELED' | 'DELAYED';
   readonly wallet: string;
   readonly apiKey: string;
   readonly market: number;
@@ -23,23 +25,33 @@ export interface OrderEventRow {
   readonly timeInForce: 'GTC' | 'GTD' | 'FOK' | 'FAK';
   readonly price: number;
   readonly sizeMicro: number;
+  /** Left on the book after a placement, or of a maker after a fill. */
+  readonly restingMicro: number;
   readonly expiresAtMs: number;
   readonly acceptedAtMs: number;
   readonly status: string;
   readonly reason: string;
+  /** Of FILLED rows. */
+  readonly role: 'TAKER' | 'MAKER';
 }
 
-/** What became of an order, as its events tell. */
+/** What became of an order, as its events tell (docs/order-lifecycle.md). */
 export type OrderHistory =
-  | { readonly kind: 'placed'; readonly placed: OrderEventRow; readonly facts: OrderFacts }
+  | { readonly kind: 'accepted'; readonly order: OrderEventRow; readonly facts: OrderFacts }
   | { readonly kind: 'refused'; readonly code: string }
   | { readonly kind: 'unknown' };
 
-interface OrderFacts {
+export interface OrderFacts {
   readonly status: 'LIVE' | 'MATCHED' | 'DELAYED' | 'CANCELED';
+  /** The one word for how it ended; null while it has not. */
+  readonly reason: string | null;
+  /** Clock of the partition when it ended, Unix milliseconds; null while it has not. */
+  readonly endedAtMs: number | null;
   readonly filledMicro: number;
   readonly tradeIds: readonly string[];
 }
+
+export type AcceptedOrder = Extract<OrderHistory, { kind: 'accepted' }>;
 
 /** A GTD order leaves the book so long before the time its owner stated (docs/conventions.md 3.5). */
 const gtdEarlyMs = 60_000;
@@ -47,35 +59,66 @@ const gtdEarlyMs = 60_000;
 /** Trades listed with an order; an order meets more resting ones only over a long life. */
 const tradesOfOrderMax = 1_000;
 
-/** Folds the events of one order. A refusal counts only while the order was never placed. */
+/**
+ * Folds the events of one order, in any order of rows. A refusal counts only while the order was never placed; behind a delay
+ * it ends an order that had been accepted.
+ */
 export function foldOrder(rows: readonly OrderEventRow[]): OrderHistory {
   const placed = rows.find((row) => row.kind === 'PLACED');
-  if (placed === undefined) {
-    const refused = rows.find((row) => row.kind === 'REFUSED');
-    return refused === undefined ? { kind: 'unknown' } : { kind: 'refused', code: refused.reason };
+  if (placed !== undefined)
+    return { kind: 'accepted', order: placed, facts: placedFacts(placed, rows) };
+  const delayed = newestOf(rows, 'DELAYED');
+  const refused = newestOf(rows, 'REFUSED');
+  if (delayed !== undefined) {
+    const isOver = refused !== undefined && byPlace(delayed, refused) < 0;
+    return { kind: 'accepted', order: delayed, facts: delayedFacts(isOver ? refused : null) };
   }
-  const fills = rows.filter((row) => row.kind === 'FILLED');
-  const filledMicro = fills.reduce((sum, row) => sum + row.sizeMicro, 0);
-  const isCanceled = rows.some((row) => row.kind === 'CANCELED');
-  return {
-    kind: 'placed',
-    placed,
-    facts: {
-      status: statusOf(placed, isCanceled, filledMicro),
-      filledMicro,
-      tradeIds: fills.slice(0, tradesOfOrderMax).map(tradeId),
-    },
-  };
+  return refused === undefined ? { kind: 'unknown' } : { kind: 'refused', code: refused.reason };
 }
 
-function statusOf(
-  placed: OrderEventRow,
-  isCanceled: boolean,
-  filledMicro: number,
-): OrderFacts['status'] {
-  if (filledMicro >= placed.sizeMicro || placed.status === 'MATCHED') return 'MATCHED';
-  if (isCanceled || placed.status === 'CANCELED') return 'CANCELED';
-  return placed.status === 'DELAYED' ? 'DELAYED' : 'LIVE';
+function placedFacts(placed: OrderEventRow, rows: readonly OrderEventRow[]): OrderFacts {
+  const fills = rows.filter((row) => row.kind === 'FILLED').sort(byPlace);
+  const filledMicro = fills.reduce((sum, row) => sum + row.sizeMicro, 0);
+  const tradeIds = fills.slice(0, tradesOfOrderMax).map(tradeId);
+  const canceled = rows.find((row) => row.kind === 'CANCELED');
+  if (filledMicro >= placed.sizeMicro || placed.status === 'MATCHED') {
+    const endedAtMs = fills.at(-1)?.timeMs ?? placed.timeMs;
+    return { status: 'MATCHED', reason: 'matched', endedAtMs, filledMicro, tradeIds };
+  }
+  if (canceled !== undefined || placed.status === 'CANCELED') {
+    const reason = (canceled?.reason ?? restReason(placed)).toLowerCase();
+    const endedAtMs = (canceled ?? placed).timeMs;
+    return { status: 'CANCELED', reason, endedAtMs, filledMicro, tradeIds };
+  }
+  const status = placed.status === 'DELAYED' ? 'DELAYED' : 'LIVE';
+  return { status, reason: null, endedAtMs: null, filledMicro, tradeIds };
+}
+
+/** What may not rest goes when its order is placed: of a FAK or FOK always, of others after meeting an own order. */
+function restReason({ timeInForce }: OrderEventRow): string {
+  return timeInForce === 'FAK' || timeInForce === 'FOK' ? 'REMAINDER' : 'SELF_TRADE';
+}
+
+function delayedFacts(refused: OrderEventRow | null): OrderFacts {
+  const none = { filledMicro: 0, tradeIds: [] };
+  if (refused === null) return { ...none, status: 'DELAYED', reason: null, endedAtMs: null };
+  return { ...none, status: 'CANCELED', reason: refused.reason, endedAtMs: refused.timeMs };
+}
+
+function newestOf(
+  rows: readonly OrderEventRow[],
+  kind: OrderEventRow['kind'],
+): OrderEventRow | undefined {
+  let newest: OrderEventRow | undefined;
+  for (const row of rows) {
+    if (row.kind === kind && (newest === undefined || byPlace(newest, row) < 0)) newest = row;
+  }
+  return newest;
+}
+
+/** In the order of the log: an order lives in one partition. Offsets are below 2^53 (schemas/src/trade-id.ts). */
+function byPlace(left: OrderEventRow, right: OrderEventRow): number {
+  return Number(left.inOffset) - Number(right.inOffset) || left.eventIndex - right.eventIndex;
 }
 
 /**
@@ -84,12 +127,12 @@ function statusOf(
  */
 export function orderAnswer(
   catalog: Catalog,
-  { placed, facts }: Extract<OrderHistory, { kind: 'placed' }>,
-  ids: { readonly id: string; readonly isOwner: boolean },
+  { order: placed, facts }: AcceptedOrder,
+  isOwner: boolean,
 ): StoredOrder {
   const market = catalog.market(placed.market);
   const wallet = parseWalletAddress(placed.wallet);
-  const owner = ids.isOwner ? placed.apiKey : null;
+  const owner = isOwner ? placed.apiKey : null;
   const conditionId = market?.conditionId ?? '';
   const outcome = market?.outcomes[placed.outcome] ?? '';
   const assetId = market?.tokens[placed.outcome] ?? '';
@@ -98,7 +141,9 @@ export function orderAnswer(
   const expiration = String(Math.floor(statedMs / 1000));
   const sizes = { original: microText(placed.sizeMicro), matched: microText(facts.filledMicro) };
   const price = priceText(placed.price);
-  const shared = { id: ids.id, owner, price, side: placed.side, outcome, expiration };
+  const shared = { id: placed.orderId, owner, price, side: placed.side, outcome, expiration };
+  const endedAt = facts.endedAtMs === null ? null : isoTime(facts.endedAtMs);
+  const ending = { reason: facts.reason, ended_at: endedAt };
   return {
     order: {
       ...shared,
@@ -111,8 +156,10 @@ export function orderAnswer(
       assetId,
       order_type: placed.timeInForce,
       createdAt: isoTime(placed.acceptedAtMs),
+      ...ending,
     },
     ...shared,
+    ...ending,
     status: facts.status,
     maker_address: maker,
     market: conditionId,

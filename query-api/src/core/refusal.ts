@@ -28,6 +28,12 @@ export const refusals = {
   invalidOrderId: refused(400, 'Invalid orderID'),
   orderNotFound: refused(404, 'order not found'),
   unauthorized: new ReadRefusal(401, 'Unauthorized/Invalid api key', { code: 'invalid_l2' }),
+  invalidOrderParams: refused(400, 'invalid order params'),
+  invalidAssetType: new ReadRefusal(400, 'Invalid asset type', { code: 'invalid_asset_type' }),
+  invalidSignatureType: new ReadRefusal(400, 'Invalid signature_type', {
+    code: 'invalid_signature_type',
+  }),
+  foreignWallet: refused(400, 'wallet is not one of the caller'),
   invalidTradeParams: refused(400, 'invalid trade params'),
   slugNotFound: refused(404, 'slug not found'),
   idNotFound: refused(404, 'id not found'),

@@ -1,5 +1,4 @@
 import {
-  type ApiKeyId,
   checksumAddress,
   type FillPlace,
   microText,
@@ -28,7 +27,7 @@ export interface FillRow {
   readonly partition: number;
   readonly inOffset: string;
   readonly eventIndex: number;
-  readonly timeS: number;
+  readonly timeMs: number;
   readonly market: number;
   readonly sizeMicro: number;
   readonly takerOrder: string;
@@ -93,20 +92,28 @@ export function readTradesQuery(query: RawQuery): TradesQuery | ReadRefusal {
 /** Stands for the API keys of others, where published readers insist on a UUID. */
 const hiddenOwner = '00000000-0000-0000-0000-000000000000';
 
+/** Whose eyes a trade is seen with. */
+export interface TradeViewer {
+  readonly keys: ReadonlySet<string>;
+  /** The wallets asked about. */
+  readonly wallets: ReadonlySet<string>;
+}
+
+/** Whether the viewer was the taker; of a trade between two of his orders, in the wallet asked about. */
+function isTaker(row: FillRow, { keys, wallets }: TradeViewer): boolean {
+  return keys.has(row.takerKey) && wallets.has(row.taker);
+}
+
 /**
  * A fill as its participant sees it: always the taker's trade, with the maker's order inside (docs/conventions.md 1.6). API
  * keys of the other side are not shown.
  */
-export function tradeAnswer(
-  catalog: Catalog,
-  row: FillRow,
-  caller: { readonly wallet: WalletAddress; readonly keys: ReadonlySet<ApiKeyId> },
-): Trade {
+export function tradeAnswer(catalog: Catalog, row: FillRow, caller: TradeViewer): Trade {
   const market = catalog.market(row.market);
-  const ownerOf = (key: string) => (caller.keys.has(key as ApiKeyId) ? key : hiddenOwner);
+  const ownerOf = (key: string) => (caller.keys.has(key) ? key : hiddenOwner);
   const id = tradeId(row);
-  const time = String(row.timeS);
-  const perspective = row.taker === caller.wallet ? 'TAKER' : 'MAKER';
+  const time = String(Math.floor(row.timeMs / 1000));
+  const perspective = isTaker(row, caller) ? 'TAKER' : 'MAKER';
   return {
     id,
     taker_order_id: row.takerOrder,

@@ -1,15 +1,21 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { type OrderId, tables } from '@pm/schemas';
+import { tables } from '@pm/schemas';
 import type { OrderEventRow } from '../core/order-read.ts';
+import type { Seams } from '../core/recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
+import { andInFrontOf, seamParams } from './seam-source.ts';
 
 /** Events of one order that are read; a resting order meets one taker per event. */
 const EVENTS_MAX = 10_000;
+/** Ids in one statement: parameters travel in the address of the request. */
+const IDS_MAX = 100;
 
 interface Row {
   readonly partition: number;
   readonly in_offset: string;
   readonly event_index: number;
+  readonly time_ms: string;
+  readonly order_id: string;
   readonly kind: OrderEventRow['kind'];
   readonly wallet: string;
   readonly api_key: string;
@@ -19,33 +25,50 @@ interface Row {
   readonly time_in_force: OrderEventRow['timeInForce'];
   readonly price: string;
   readonly size: string;
+  readonly resting: string;
   readonly expires_ms: string;
   readonly accepted_ms: string;
   readonly status: string;
   readonly reason: string;
+  readonly role: OrderEventRow['role'];
 }
 
+const orderEventCells = `partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, order_id, kind, wallet,
+  api_key, market, outcome, side, time_in_force, price, size, resting,
+  toUnixTimestamp64Milli(expires_at) AS expires_ms,
+  toUnixTimestamp64Milli(accepted_at) AS accepted_ms, status, reason, role`;
+
 /** Placement, refusal and end come first: a fold of the first rows knows how it ended even if fills are cut off. */
-const sql = `
-SELECT partition, in_offset, event_index, kind, wallet, api_key, market, outcome, side,
-  time_in_force, price, size, toUnixTimestamp64Milli(expires_at) AS expires_ms,
-  toUnixTimestamp64Milli(accepted_at) AS accepted_ms, status, reason
+const sql = (seams: Seams): string => `
+SELECT ${orderEventCells}
 FROM ${tables.orderEvents.name} FINAL
-WHERE order_id = {id:String}
-ORDER BY kind = 'FILLED', partition, in_offset, event_index, role
-LIMIT {rows:UInt32}
+WHERE order_id IN {ids:Array(String)} ${andInFrontOf(seams, 'in_offset')}
+ORDER BY order_id, kind = 'FILLED', partition, in_offset, event_index, role
+LIMIT {rows:UInt32} BY order_id
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
-/** Everything that happened to an order: placement, refusal and end first, then its fills in order. */
+/** Everything in front of the seams that happened to these orders: of each placement, refusal and end first, then its fills. */
 export async function readOrderEvents(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
-  id: OrderId,
+  ids: readonly string[],
+  seams: Seams,
 ): Promise<readonly OrderEventRow[]> {
-  const rows = await clickhouse.selectRows<Row>(sql, { id, rows: EVENTS_MAX });
-  return rows.map((row) => ({
+  const read = async (from: number): Promise<readonly OrderEventRow[]> => {
+    const params = { ids: ids.slice(from, from + IDS_MAX), rows: EVENTS_MAX, ...seamParams(seams) };
+    return (await clickhouse.selectRows<Row>(sql(seams), params)).map(orderEventOf);
+  };
+  const pieces: Promise<readonly OrderEventRow[]>[] = [];
+  for (let from = 0; from < ids.length; from += IDS_MAX) pieces.push(read(from));
+  return (await Promise.all(pieces)).flat();
+}
+
+function orderEventOf(row: Row): OrderEventRow {
+  return {
     partition: row.partition,
     inOffset: row.in_offset,
     eventIndex: row.event_index,
+    timeMs: Number(row.time_ms),
+    orderId: row.order_id,
     kind: row.kind,
     wallet: row.wallet,
     apiKey: row.api_key,
@@ -55,9 +78,11 @@ export async function readOrderEvents(
     timeInForce: row.time_in_force,
     price: storedPrice(row.price),
     sizeMicro: storedMicro(row.size),
+    restingMicro: storedMicro(row.resting),
     expiresAtMs: Number(row.expires_ms),
     acceptedAtMs: Number(row.accepted_ms),
     status: row.status,
     reason: row.reason,
-  }));
+    role: row.role,
+  };
 }

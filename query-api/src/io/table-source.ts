@@ -1,10 +1,8 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { TableReads } from '../routes/ports.ts';
 import { readHolders } from './holder-source.ts';
-import { readOrderEvents } from './order-source.ts';
 import { readPositions } from './position-source.ts';
 import { readPrices } from './price-source.ts';
-import { readTrades } from './trade-source.ts';
 import { openVolumes } from './volume-source.ts';
 
 /** All reads of tables, each by one statement with bound parameters and bounded time and rows. */
@@ -13,8 +11,6 @@ export function openTables(clickhouse: Pick<ClickHouse, 'selectRows'>): TableRea
     positions: (wallet, markets) => readPositions(clickhouse, wallet, markets),
     holders: (markets, bounds) => readHolders(clickhouse, markets, bounds),
     prices: (listings, plan) => readPrices(clickhouse, listings, plan),
-    orderEvents: (id) => readOrderEvents(clickhouse, id),
-    trades: (search) => readTrades(clickhouse, search),
     volumes: openVolumes(clickhouse),
   };
 }

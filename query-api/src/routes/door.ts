@@ -1,6 +1,9 @@
 import { type HttpApp, registerRoutes } from '@pm/kit/http';
+import { balanceAllowanceRoutes } from './balance-allowance.ts';
+import { balancesRoute } from './get-balances.ts';
 import { bookRoute } from './get-book.ts';
 import { dataOrderRoute } from './get-data-order.ts';
+import { dataOrdersRoute } from './get-data-orders.ts';
 import { dataTradesRoute } from './get-data-trades.ts';
 import { eventRoute } from './get-event.ts';
 import { eventsRoute } from './get-events.ts';
@@ -11,15 +14,18 @@ import { marketBySlugRoute } from './get-market-by-slug.ts';
 import { midpointRoute } from './get-midpoint.ts';
 import { negRiskRoutes } from './get-neg-risk.ts';
 import { positionsRoute } from './get-positions.ts';
+import { preMigrationOrdersRoute } from './get-pre-migration-orders.ts';
 import { priceRoute } from './get-price.ts';
 import { pricesHistoryRoute } from './get-prices-history.ts';
 import { rateLimitsRoute } from './get-rate-limits.ts';
 import { samplingMarketsRoute } from './get-sampling-markets.ts';
 import { spreadRoute } from './get-spread.ts';
 import { tickSizeRoutes } from './get-tick-size.ts';
+import { orderScoringRoute, ordersScoringRoute } from './order-scoring.ts';
 import type { ReadPorts } from './ports.ts';
 import { batchPricesHistoryRoute } from './post-batch-prices-history.ts';
 import { booksRoute } from './post-books.ts';
+import { lookUpOrdersRoute } from './post-data-orders.ts';
 import { lastTradesPricesRoute } from './post-last-trades-prices.ts';
 import { pricesRoute } from './post-prices.ts';
 
@@ -43,6 +49,13 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     holdersRoute(ports),
     dataOrderRoute(ports),
     dataTradesRoute(ports),
+    dataOrdersRoute(ports),
+    lookUpOrdersRoute(ports),
+    preMigrationOrdersRoute(ports),
+    orderScoringRoute(ports),
+    ordersScoringRoute(ports),
+    ...balanceAllowanceRoutes(ports),
+    balancesRoute(ports),
     eventsRoute(ports),
     eventRoute(ports),
     marketBySlugRoute(ports),

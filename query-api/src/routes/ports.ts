@@ -1,15 +1,20 @@
 import type { RateLimitReads } from '@pm/kit/ratelimit';
 import type { KeyHolder, RawHeaders } from '@pm/kit/walletauth';
-import type { ApiKeyId, OrderId, WalletAddress } from '@pm/schemas';
+import type { ApiKeyId, WalletAddress } from '@pm/schemas';
+import type { Money } from '../core/balances.ts';
+import type { WalletSet } from '../core/caller-wallets.ts';
 import type { Catalog, Listing, Market } from '../core/catalog.ts';
 import type { Quotes } from '../core/displayed-price.ts';
 import type { PriceFacts } from '../core/history.ts';
 import type { HistoryPlan } from '../core/history-plan.ts';
 import type { HolderRow } from '../core/holders.ts';
+import type { Holding } from '../core/holdings.ts';
 import type { Volumes } from '../core/list-events.ts';
+import type { OpenOrderRow, OpenOrderSearch } from '../core/open-orders.ts';
 import type { OrderEventRow } from '../core/order-read.ts';
 import type { HeldRow } from '../core/positions.ts';
-import type { FillRow, TradesQuery } from '../core/trades.ts';
+import type { TradeSearch } from '../core/trade-search.ts';
+import type { FillRow } from '../core/trades.ts';
 
 /** Books as stored, and what is read off them. Methods throw a `Fault` (retry) when Redis is away. */
 export interface BookReads {
@@ -31,22 +36,30 @@ export interface TableReads {
   ): Promise<readonly HolderRow[]>;
   /** One entry per listing, in order. */
   prices(listings: readonly Listing[], plan: HistoryPlan): Promise<readonly PriceFacts[]>;
-  orderEvents(id: OrderId): Promise<readonly OrderEventRow[]>;
-  /** Newest first; one row more than a page says that there is another page. */
-  trades(search: TradeSearch): Promise<readonly FillRow[]>;
   volumes(nowMs: number): Promise<Volumes>;
 }
 
-/** What trades are asked for, with ids resolved and the caller known. */
-export interface TradeSearch {
-  readonly wallet: WalletAddress;
-  readonly keys: ReadonlySet<ApiKeyId>;
-  readonly query: TradesQuery;
-  /** Null: any market. */
-  readonly market: number | null;
-  /** Null: any outcome. */
-  readonly outcome: number | null;
-  readonly limit: number;
+/**
+ * What belongs to somebody, as of the call: all that the log held then. Methods throw the faults of ClickHouse (`retry` when it
+ * is away) as far as the newest records do not answer alone.
+ */
+export interface PrivateReads {
+  /** Rows of these orders; of each order in any order, see `foldOrder`. */
+  orderEvents(ids: readonly string[]): Promise<readonly OrderEventRow[]>;
+  /** Newest first; one row more than a page says that there is another page. */
+  trades(search: TradeSearch): Promise<readonly FillRow[]>;
+  /** Newest first, the same. */
+  openOrders(search: OpenOrderSearch): Promise<readonly OpenOrderRow[]>;
+  /** What these wallets hold, in all markets or in one. */
+  holdings(asked: {
+    readonly wallets: readonly WalletAddress[];
+    readonly market: number | null;
+  }): Promise<readonly Holding[]>;
+}
+
+/** Collateral. Methods throw a `Fault` (retry) when Redis is away or the ledger is being rebuilt. */
+export interface MoneyReads {
+  balance(wallet: WalletAddress): Promise<Money>;
 }
 
 /** The facts of a request that prove an API key. */
@@ -63,6 +76,8 @@ export interface CallerReads {
   verify(request: SignedFacts): KeyHolder | null;
   /** All keys the wallet ever had. */
   keysOf(wallet: WalletAddress): ReadonlySet<ApiKeyId>;
+  /** The wallets its owner trades from. */
+  walletsOf(wallet: WalletAddress): WalletSet;
 }
 
 /** What the routes read from. */
@@ -70,6 +85,8 @@ export interface ReadPorts {
   readonly catalog: Catalog;
   readonly books: BookReads;
   readonly tables: TableReads;
+  readonly own: PrivateReads;
+  readonly money: MoneyReads;
   readonly callers: CallerReads;
   readonly limits: RateLimitReads;
   nowMs(): number;

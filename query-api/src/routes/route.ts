@@ -24,8 +24,19 @@ export function signedFacts(raw: FastifyRequest): SignedFacts {
   return { method, url, headers, body: rawBody };
 }
 
+/** A good answer with another status than 200. */
+export class StatusAnswer {
+  readonly status: number;
+  readonly body: object;
+
+  constructor(status: number, body: object) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
 /** What a route answers: a refusal, stored JSON bytes, or a value to be written as JSON. */
-export type Answer = ReadRefusal | Buffer | object;
+export type Answer = ReadRefusal | StatusAnswer | Buffer | object;
 
 export const jsonType = 'application/json; charset=utf-8';
 
@@ -67,6 +78,8 @@ export function readRoute(
 
 export function sendAnswer(reply: FastifyReply, answer: Answer, family: RouteFamily): FastifyReply {
   if (answer instanceof ReadRefusal) return sendRefusal(reply, answer, family);
+  if (answer instanceof StatusAnswer)
+    return sendAnswer(reply.code(answer.status), answer.body, family);
   if (Buffer.isBuffer(answer)) return reply.header('content-type', jsonType).send(answer);
   return reply.header('content-type', jsonType).send(JSON.stringify(answer));
 }

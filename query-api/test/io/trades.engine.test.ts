@@ -1,18 +1,23 @@
 import { type OrderId, parseOrderId, tables } from '@pm/schemas';
+import { RecentLog } from '../../src/core/recent/recent-log.ts';
 import type { TradesQuery } from '../../src/core/trades.ts';
+import { openFreshTables } from '../../src/io/fresh-table-source.ts';
 import { openTables } from '../../src/io/table-source.ts';
-import type { TableReads } from '../../src/routes/ports.ts';
+import type { PrivateReads, TableReads } from '../../src/routes/ports.ts';
 import { apiKey, wallet } from '../in-memory.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from './fresh-database.ts';
 
 /** SQL of orders, trades and volumes against real tables. */
 let database: FreshDatabase;
 let reads: TableReads;
+let own: PrivateReads;
 const day = Date.UTC(2026, 5, 1) / 1000;
 
 beforeAll(async () => {
   database = await freshDatabase();
   reads = openTables(database.clickhouse);
+  const { clickhouse } = database;
+  own = openFreshTables({ clickhouse, recent: new RecentLog(), settle: async () => {} });
 }, 60_000);
 
 afterAll(() => database.drop());
@@ -56,12 +61,14 @@ describe('order events', () => {
   );
 
   it('come once each, placement and end before fills, with exact offsets', async () => {
-    const rows = await reads.orderEvents(orderId(1));
+    const rows = await own.orderEvents([orderId(1)]);
     expect(rows.map((row) => row.kind)).toEqual(['PLACED', 'CANCELED', 'FILLED']);
     expect(rows[2]).toEqual({
       partition: 3,
       inOffset: '9007199254740993',
       eventIndex: 1,
+      timeMs: day * 1000,
+      orderId: orderId(1),
       kind: 'FILLED',
       wallet: wallet(1),
       apiKey: apiKey(1),
@@ -71,15 +78,17 @@ describe('order events', () => {
       timeInForce: 'GTD',
       price: 5200,
       sizeMicro: 2_500_000,
+      restingMicro: 1_000_000,
       expiresAtMs: (day + 300) * 1000,
       acceptedAtMs: day * 1000 - 500,
       status: 'NONE',
       reason: '',
+      role: 'TAKER',
     });
-    expect(await reads.orderEvents(orderId(2))).toMatchObject([
+    expect(await own.orderEvents([orderId(2)])).toMatchObject([
       { kind: 'REFUSED', reason: 'too_late' },
     ]);
-    expect(await reads.orderEvents(orderId(3))).toEqual([]);
+    expect(await own.orderEvents([orderId(3)])).toEqual([]);
   });
 });
 
@@ -132,8 +141,22 @@ describe('trades', () => {
     ]);
     const leg = { ...place, market, side: 'BUY', price: '0.52', size: '2.5', fee: '0' };
     await database.fill(tables.walletFills, [
-      { ...leg, wallet: wallet(taker), role: 'TAKER', outcome: 0, order_id: orderId(index) },
-      { ...leg, wallet: wallet(maker), role: 'MAKER', outcome: 1, order_id: orderId(1000 + index) },
+      {
+        ...leg,
+        wallet: wallet(taker),
+        role: 'TAKER',
+        outcome: 0,
+        order_id: orderId(index),
+        api_key: apiKey(taker),
+      },
+      {
+        ...leg,
+        wallet: wallet(maker),
+        role: 'MAKER',
+        outcome: 1,
+        order_id: orderId(1000 + index),
+        api_key: apiKey(maker),
+      },
     ]);
   };
   beforeAll(async () => {
@@ -146,22 +169,22 @@ describe('trades', () => {
   });
   const found = async (query: Partial<TradesQuery>, changes: object = {}) => {
     const search = {
-      wallet: wallet(1),
+      wallets: new Set([wallet(1)]),
       keys: new Set([apiKey(1)]),
       market: null,
       outcome: null,
       limit: 10,
       ...changes,
     };
-    return (await reads.trades({ ...search, query: { ...anyTrade, ...query } })).map(
+    return (await own.trades({ ...search, query: { ...anyTrade, ...query } })).map(
       (row) => row.eventIndex,
     );
   };
 
   it('are those of the wallet, newest first, once each', async () => {
     expect(await found({})).toEqual([3, 2, 1]);
-    const [row] = await reads.trades({
-      wallet: wallet(1),
+    const [row] = await own.trades({
+      wallets: new Set([wallet(1)]),
       keys: new Set([apiKey(1)]),
       market: null,
       outcome: null,
@@ -172,7 +195,7 @@ describe('trades', () => {
       partition: 3,
       inOffset: '103',
       eventIndex: 3,
-      timeS: day + 3,
+      timeMs: (day + 3) * 1000,
       market: 1,
       sizeMicro: 2_500_000,
       takerOrder: orderId(3),
@@ -192,8 +215,19 @@ describe('trades', () => {
   });
 
   it('are shown to a key of theirs only', async () => {
-    expect(await found({}, { wallet: wallet(3) })).toEqual([]);
+    expect(await found({}, { wallets: new Set([wallet(3)]) })).toEqual([]);
     expect(await found({}, { keys: new Set() })).toEqual([]);
+  });
+
+  it('come from all wallets asked for, each trade once', async () => {
+    const both = {
+      wallets: new Set([wallet(1), wallet(3)]),
+      keys: new Set([apiKey(1), apiKey(3)]),
+    };
+    expect(await found({}, both)).toEqual([4, 3, 2, 1]);
+    expect(await found({ taker: wallet(1) }, both)).toEqual([3, 1]);
+    expect(await found({ offset: 1 }, { ...both, limit: 2 })).toEqual([3, 2]);
+    expect(await found({}, { ...both, wallets: new Set([wallet(3)]) })).toEqual([4, 3]);
   });
 
   it('obey every filter and page', async () => {

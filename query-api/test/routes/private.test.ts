@@ -1,11 +1,10 @@
 import { StoredOrder, TradePage, tradeHash } from '@pm/schemas';
 import { Value } from 'typebox/value';
-import type { OrderEventRow } from '../../src/core/order-read.ts';
 import type { FillRow } from '../../src/core/trades.ts';
-import { apiKey, condition, get, openDoor, token, World, wallet } from '../in-memory.ts';
+import { apiKey, condition, get, openDoor, safe, token, World, wallet } from '../in-memory.ts';
+import { orderId, orderRow } from '../order-rows.ts';
 
 const user = wallet(1);
-const orderId = `0x${'ab'.repeat(32)}`;
 
 const setUp = () => {
   const world = new World();
@@ -13,24 +12,7 @@ const setUp = () => {
 };
 
 describe('GET /data/order/:id', () => {
-  const placed: OrderEventRow = {
-    partition: 3,
-    inOffset: '77',
-    eventIndex: 0,
-    kind: 'PLACED',
-    wallet: user,
-    apiKey: apiKey(1),
-    market: 1,
-    outcome: 0,
-    side: 'BUY',
-    timeInForce: 'GTC',
-    price: 5200,
-    sizeMicro: 10_000_000,
-    expiresAtMs: 0,
-    acceptedAtMs: 1_780_315_200_000,
-    status: 'LIVE',
-    reason: '',
-  };
+  const placed = orderRow();
 
   it('answers anyone, without the owner', async () => {
     const { world, app } = setUp();
@@ -88,7 +70,7 @@ describe('GET /data/order/:id', () => {
     world.orders.set(orderId, [{ ...placed, kind: 'REFUSED', reason: 'too_late' }]);
     expect(await get(app, `/data/order/${orderId}`)).toMatchObject({
       status: 404,
-      body: { error: 'order not found', code: 'too_late' },
+      body: { error: 'order not found', code: 'too_late', reason: 'refused' },
     });
   });
 });
@@ -98,7 +80,7 @@ describe('GET /data/trades', () => {
     partition: 3,
     inOffset: '77',
     eventIndex,
-    timeS: 1_782_753_357,
+    timeMs: 1_782_753_357_123,
     market: 1,
     sizeMicro: 2_500_000,
     takerOrder: orderId,
@@ -201,7 +183,8 @@ describe('GET /data/trades', () => {
     const query = `id=3-77-4&maker_address=${wallet(5)}&taker=${wallet(6)}&market=${condition(1)}&asset_id=${token(1, 1)}&before=20&after=10&geo_block_token=x`;
     expect((await get(app, `/data/trades?${query}`)).status).toBe(200);
     expect(world.searches[0]).toMatchObject({
-      wallet: wallet(5),
+      wallets: new Set([wallet(5)]),
+      keys: new Set([apiKey(1)]),
       market: 1,
       outcome: 1,
       limit: 101,
@@ -213,6 +196,16 @@ describe('GET /data/trades', () => {
         offset: 0,
       },
     });
+  });
+
+  it('looks through every wallet of the caller', async () => {
+    const { world, app } = known();
+    world.bound.set(user, [wallet(7)]);
+    world.trades.push({ ...fill(1), taker: wallet(7) });
+    expect((await get(app, '/data/trades')).body).toMatchObject({
+      data: [{ trader_side: 'TAKER' }],
+    });
+    expect(world.searches[0]?.wallets).toEqual(new Set([user, safe, wallet(7)]));
   });
 
   it('finds nothing for what is not listed or does not agree', async () => {

@@ -6,8 +6,8 @@ import { openDoor, World } from '../in-memory.ts';
 
 const table: readonly HttpRoute[] = routes.filter((route) => route.door === 'query-api');
 const emptyApp = () => openHttp({ log: silentLog, bodyLimitBytes: 1_000 });
-const routeOf = ({ path }: HttpRoute) =>
-  readRoute({ method: 'GET', path, family: 'clob' }, () => ({}));
+const routeOf = ({ method, path }: HttpRoute) =>
+  readRoute({ method: method === 'GET' ? 'GET' : 'POST', path, family: 'clob' }, () => ({}));
 
 describe('the routes of the door', () => {
   it('are those of the table, at the root and under their mounts', () => {

@@ -127,8 +127,15 @@ export type HolderGroup = Static<typeof HolderGroup>;
 const ownerId = Type.Union([Type.String(), Type.Null()], {
   description: 'API key of the owner; null for callers who did not prove to be it.',
 });
+/** How an order ended, in one word (docs/order-lifecycle.md); null while it has not. */
+const ending = {
+  reason: Type.Union([text, Type.Null()]),
+  ended_at: Type.Union([dateTime, Type.Null()]),
+};
 export const StoredOrder = Type.Object({
+  ...ending,
   order: Type.Object({
+    ...ending,
     associateTrades: textArray,
     id: text,
     status: text,

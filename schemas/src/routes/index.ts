@@ -1,4 +1,5 @@
 import { accountRoutes } from './account.ts';
+import { balancesRoutes } from './balances.ts';
 import { booksRoutes } from './books.ts';
 import { catalogRoutes } from './catalog.ts';
 import { healthRoutes } from './health.ts';
@@ -19,6 +20,7 @@ export const routes: readonly HttpRoute[] = [
   ...tradingRoutes,
   ...accountRoutes,
   ...ordersRoutes,
+  ...balancesRoutes,
   ...booksRoutes,
   ...marketsRoutes,
   ...reportsRoutes,

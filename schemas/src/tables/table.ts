@@ -16,6 +16,8 @@ export interface Table {
   readonly partitionBy?: string;
   readonly orderBy: readonly string[];
   readonly indexGranularity?: number;
+  /** Further settings of the table, `name = value`. */
+  readonly settings?: readonly string[];
 }
 
 /** How many inserts a table remembers by token: more than can be in flight, small enough to cost nothing. */
@@ -30,6 +32,7 @@ export function createTableSql(table: Table, database: string): string {
   const settings = [
     `non_replicated_deduplication_window = ${deduplicationWindow}`,
     `index_granularity = ${table.indexGranularity ?? 8192}`,
+    ...(table.settings ?? []),
   ];
   return [
     `CREATE TABLE IF NOT EXISTS \`${database}\`.\`${table.name}\` (`,

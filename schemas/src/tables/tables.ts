@@ -96,6 +96,7 @@ const walletFills: Table = {
     shares('size', 'Filled.'),
     usdc('fee', 'Paid by this wallet.'),
     orderId('order_id', 'Its order.'),
+    column('api_key', 'FixedString(36)', 'The key its order came in with.'),
   ],
   engine: 'ReplacingMergeTree',
   partitionBy: 'toYYYYMM(time)',
@@ -111,14 +112,14 @@ const orderEvents: Table = {
     orderId('order_id', 'The order.'),
     column(
       'kind',
-      "Enum8('PLACED' = 0, 'REFUSED' = 1, 'FILLED' = 2, 'CANCELED' = 3)",
-      'FILLED rows of a taker precede its PLACED row.',
+      "Enum8('PLACED' = 0, 'REFUSED' = 1, 'FILLED' = 2, 'CANCELED' = 3, 'DELAYED' = 4)",
+      'FILLED rows of a taker precede its PLACED row; DELAYED is followed by PLACED or REFUSED.',
     ),
     wallet,
     column('api_key', 'FixedString(36)', 'The key it came in with.'),
     market,
     outcome,
-    side('side', 'In terms of its token; of PLACED rows.'),
+    side('side', 'In terms of its token; of PLACED, DELAYED and FILLED rows.'),
     column('time_in_force', "Enum8('GTC' = 0, 'GTD' = 1, 'FOK' = 2, 'FAK' = 3)", 'Of PLACED rows.'),
     price('price', 'Limit (PLACED), price of its token (FILLED).'),
     shares('size', 'Asked for (PLACED), filled (FILLED), left (CANCELED).'),
@@ -140,6 +141,31 @@ const orderEvents: Table = {
   engine: 'ReplacingMergeTree',
   partitionBy: 'toYYYYMM(time)',
   orderBy: ['order_id', 'partition', 'in_offset', 'event_index', 'role'],
+};
+
+const openOrders: Table = {
+  name: 'open_orders',
+  comment:
+    'Orders that rest on a book now; read with FINAL, which leaves out the ended ones. What became of each is in `order_events`.',
+  columns: [
+    wallet,
+    orderId('order_id', 'The order.'),
+    column('api_key', 'FixedString(36)', 'The key it came in with.'),
+    market,
+    column('outcome', 'UInt8', 'Token of the pair, 0 or 1; 0 in rows of ended orders.'),
+    column(
+      'placed_at',
+      "DateTime64(3, 'UTC')",
+      'Clock of the partition when it was placed; the epoch in rows of ended orders.',
+    ),
+    column('partition', 'UInt16', 'Partition of the topic executions.'),
+    version,
+    column('ended', 'UInt8', '1 when it has left the book.'),
+  ],
+  engine: 'ReplacingMergeTree(version, ended)',
+  orderBy: ['wallet', 'order_id'],
+  indexGranularity: 1024,
+  settings: ['allow_experimental_replacing_merge_with_cleanup = 1'],
 };
 
 const bookEvents: Table = {
@@ -233,6 +259,7 @@ export const tables = {
   fills,
   walletFills,
   orderEvents,
+  openOrders,
   bookEvents,
   positions,
   holders,

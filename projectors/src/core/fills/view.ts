@@ -61,6 +61,7 @@ function takerCells(fill: Fill): Row {
     microText(fill.sizeMicro),
     microText(fill.feeMicro),
     orderIdFromBytes(fill.takerOrderId),
+    apiKeyFromBytes(fill.takerKey),
   ];
 }
 
@@ -76,5 +77,6 @@ function makerCells(fill: Fill): Row {
     microText(fill.sizeMicro),
     '0',
     orderIdFromBytes(fill.makerOrderId),
+    apiKeyFromBytes(fill.makerKey),
   ];
 }

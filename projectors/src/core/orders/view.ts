@@ -17,7 +17,7 @@ import { epochText, timeText } from '../time.ts';
 /** What differs between the kinds of rows; every cell that a kind does not have keeps its neutral value. */
 interface OrderRow {
   readonly orderId: Buffer;
-  readonly kind: 'PLACED' | 'REFUSED' | 'FILLED' | 'CANCELED';
+  readonly kind: 'PLACED' | 'REFUSED' | 'FILLED' | 'CANCELED' | 'DELAYED';
   readonly wallet: Buffer;
   readonly apiKey: Buffer;
   readonly market: number;
@@ -34,7 +34,7 @@ interface OrderRow {
   readonly role?: 'TAKER' | 'MAKER';
 }
 
-/** Table `order_events`: placements, refusals, fills (one row for each of the two orders) and cancels. */
+/** Table `order_events`: placements, delays, refusals, fills (one row for each of the two orders) and cancels. */
 export function ordersView(partition: number): View {
   return recordView([tables.orderEvents], (execution) => [rowsOf(partition, execution)]);
 }
@@ -52,6 +52,8 @@ function orderRows(event: ExecutionEvent): readonly OrderRow[] {
   switch (event.kind) {
     case 'OrderPlaced':
       return [placed(event)];
+    case 'OrderDelayed':
+      return [delayed(event)];
     case 'OrderRefused':
       return [refused(event)];
     case 'Fill':
@@ -65,6 +67,10 @@ function orderRows(event: ExecutionEvent): readonly OrderRow[] {
 
 function placed(event: OrderPlaced): OrderRow {
   return { ...event, kind: 'PLACED', wallet: event.maker };
+}
+
+function delayed(event: EventOf<'OrderDelayed'>): OrderRow {
+  return { ...event, kind: 'DELAYED', wallet: event.maker, status: 'DELAYED' };
 }
 
 function refused(event: EventOf<'OrderRefused'>): OrderRow {

@@ -1,6 +1,5 @@
-import { orderIdFromBytes, walletFromBytes } from '@pm/schemas';
+import { InputSequence, orderIdFromBytes, walletFromBytes } from '@pm/schemas';
 import { moneyPieces } from '../../../src/core/ledger/pieces.ts';
-import { InputSequence } from '../../../src/core/sequence.ts';
 import { bytesOf, executionOf } from '../../log.ts';
 
 const move = (wallet: number, freeMicro: number) =>

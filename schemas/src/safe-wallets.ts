@@ -1,4 +1,9 @@
-import type { Keccak } from './order-hash.ts';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+
+/** Keccak-256; rooms that hash much bring a native one. */
+type Keccak = (data: Buffer) => Buffer;
+
+const plainKeccak: Keccak = (data) => Buffer.from(keccak_256(data));
 
 /** Where a family's Safe wallets come from: the address follows from the owner (CREATE2, EIP-1014). */
 interface SafeFactory {
@@ -24,7 +29,7 @@ const create2 = Buffer.from([0xff]);
 const pad = Buffer.alloc(12);
 
 /** The Safes that the known factories make for this owner; addresses of 20 bytes. */
-export function safesOf(owner: Buffer, keccak: Keccak): readonly Buffer[] {
+export function safesOf(owner: Buffer, keccak: Keccak = plainKeccak): readonly Buffer[] {
   const salt = keccak(Buffer.concat([pad, owner]));
   return safeFactories.map(({ factory, initCodeHash }) =>
     keccak(Buffer.concat([create2, factory, salt, initCodeHash])).subarray(12),

@@ -1,0 +1,30 @@
+/** The rows of the tables that a page needs when `recentCount` rows are to be merged in: [from, from + count). */
+export function storedWindow(
+  page: { readonly offset: number; readonly limit: number },
+  recentCount: number,
+): { readonly from: number; readonly count: number } {
+  const from = Math.max(0, page.offset - recentCount);
+  return { from, count: page.offset + page.limit - from };
+}
+
+/**
+ * One page of two lists in the same order that have nothing in common. `stored` starts at `from` of its list, which
+ * `storedWindow` chose so that whatever lies before it cannot be on the page.
+ */
+export function mergePage<T>(
+  recent: readonly T[],
+  stored: readonly T[],
+  page: { readonly offset: number; readonly limit: number; readonly from: number },
+  compare: (left: T, right: T) => number,
+): readonly T[] {
+  const start = page.offset - page.from;
+  return merged(recent, stored, compare).slice(start, start + page.limit);
+}
+
+function merged<T>(
+  recent: readonly T[],
+  stored: readonly T[],
+  compare: (left: T, right: T) => number,
+): readonly T[] {
+  return [...recent, ...stored].sort(compare);
+}

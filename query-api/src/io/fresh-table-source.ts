@@ -1,0 +1,68 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { foldHoldings } from '../core/holdings.ts';
+import { newestFirst, recentOpenOrders } from '../core/open-orders.ts';
+import type { OrderEventRow } from '../core/order-read.ts';
+import { mergePage, storedWindow } from '../core/recent/merge.ts';
+import type { RecentLog } from '../core/recent/recent-log.ts';
+import { isTradeAskedFor, newestTradeFirst } from '../core/trade-search.ts';
+import type { PrivateReads } from '../routes/ports.ts';
+import { readHoldings } from './holding-source.ts';
+import { readOpenOrders } from './open-order-source.ts';
+import { readOrderEvents } from './order-source.ts';
+import { readTrades } from './trade-source.ts';
+
+export interface FreshTableOptions {
+  readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
+  readonly recent: RecentLog;
+  /** Resolves when everything that was in the log at the call is in `recent`, or when that takes too long. */
+  settle(): Promise<void>;
+}
+
+/**
+ * What happened up to the call: the newest records from memory, everything before them from the tables. Memory is looked at
+ * first and the tables are asked for what lies in front of its seams, so nothing is counted twice or falls in between; what
+ * memory forgets meanwhile is in the tables by then.
+ */
+export function openFreshTables(options: FreshTableOptions): PrivateReads {
+  const { clickhouse, recent } = options;
+  return {
+    async orderEvents(ids) {
+      await options.settle();
+      const { seams, rows } = recent.orders(ids);
+      const unsettled = ids.filter((id) => !isWhole(rows, id));
+      if (unsettled.length === 0) return rows;
+      const stored = await readOrderEvents(clickhouse, unsettled, seams);
+      return [...stored, ...rows];
+    },
+    async trades(search) {
+      await options.settle();
+      const { seams, rows } = recent.fillsOfKeys(search.keys);
+      const found = rows.filter((row) => isTradeAskedFor(row, search));
+      const page = { offset: search.query.offset, limit: search.limit };
+      const window = storedWindow(page, found.length);
+      const stored = await readTrades(clickhouse, search, { seams, ...window });
+      return mergePage(found, stored, { ...page, from: window.from }, newestTradeFirst);
+    },
+    async openOrders(search) {
+      await options.settle();
+      const { seams, rows } = recent.ordersOfKeys(search.keys);
+      const { opened, ended } = recentOpenOrders(rows, search);
+      const count = search.offset + search.limit + ended.size;
+      const stored = await readOpenOrders(clickhouse, search, { seams, count });
+      const open = stored.filter(({ orderId }) => !ended.has(orderId));
+      return mergePage(opened, open, { ...search, from: 0 }, newestFirst);
+    },
+    async holdings(asked) {
+      await options.settle();
+      const { rows } = recent.holdings(asked.wallets);
+      const changes = rows.filter(({ market }) => asked.market === null || market === asked.market);
+      const touched = [...new Set(changes.map(({ market }) => market))];
+      return foldHoldings(await readHoldings(clickhouse, asked, touched), changes);
+    },
+  };
+}
+
+/** A placement in memory has everything behind it in memory too, and its own fills beside it. */
+function isWhole(rows: readonly OrderEventRow[], id: string): boolean {
+  return rows.some((row) => row.orderId === id && row.kind === 'PLACED');
+}

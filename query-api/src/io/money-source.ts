@@ -1,0 +1,14 @@
+import { Fault } from '@pm/kit/fault';
+import type { Ledger } from '@pm/kit/ledger';
+import type { MoneyReads } from '../routes/ports.ts';
+
+/** Balances of the collateral ledger; while it is folded anew there is nothing true to tell. */
+export function openMoney(ledger: Pick<Ledger, 'balance' | 'state'>): MoneyReads {
+  return {
+    async balance(wallet) {
+      const [state, balance] = await Promise.all([ledger.state(), ledger.balance(wallet)]);
+      if (!state.ready) throw new Fault('ledger_not_ready', 'retry');
+      return balance;
+    },
+  };
+}

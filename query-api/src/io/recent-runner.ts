@@ -1,0 +1,218 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ExecutionCodec, eachExecution } from '@pm/kit/executions';
+import { Fault } from '@pm/kit/fault';
+import type { LogAdmin, LogClient, LogReader, RecordBatch } from '@pm/kit/kafka';
+import type { Log } from '@pm/kit/log';
+import type { RecentLog, RecentStanding } from '../core/recent/recent-log.ts';
+
+export interface RecentRunnerParts {
+  readonly client: LogClient;
+  readonly recent: RecentLog;
+  readonly codec: ExecutionCodec;
+  /** Name of `executions` on the broker. */
+  readonly topic: string;
+  readonly log: Log;
+  /** Offset of `executions` per partition that the tables hold everything below of; partitions without any are absent. */
+  storedPositions(): Promise<ReadonlyMap<number, number>>;
+}
+
+/** Where the newest records stand, for /status. `following` is false while the tables answer alone. */
+export interface RecentStatus {
+  readonly following: boolean;
+  readonly fault: string | null;
+  readonly rows: number;
+  readonly partitions: readonly (RecentStanding & { readonly lagRecords: number })[];
+}
+
+/** How often the tables' positions are asked for; so long is a record kept beyond need. */
+const STORED_EVERY_MS = 250;
+/** Polls after a fault until the newest records are read anew: two seconds. */
+const RESTART_POLLS = 8;
+/** A read waits so long for the records that were there when it came; then it answers with what there is. */
+const SETTLE_MAX_MS = 1_000;
+const SETTLE_POLL_MS = 2;
+/** Nobody waits for records that are further behind. */
+const SETTLE_LAG_MAX = 20_000;
+/** Records in front of the end where reading starts at most: a longer way is left to the tables until they are there. */
+const STARTUP_RECORDS_MAX = 50_000;
+
+/**
+ * Follows `executions` behind what the tables hold. Whatever goes wrong here, reads go on from the tables alone, and /status
+ * says so.
+ */
+export class RecentRunner {
+  readonly #parts: RecentRunnerParts;
+  #admin: LogAdmin | null = null;
+  #reader: LogReader | null = null;
+  #fault: string | null = null;
+  /** Partitions that are followed; there may be more by now. */
+  #partitions = 0;
+  readonly #closing = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  /** One question for the ends that has not been sent yet, shared by all who came since. */
+  #nextEnds: Promise<ReadonlyMap<number, number>> | null = null;
+  #askedEnds: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: RecentRunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the newest records are followed, or when that has failed for now. */
+  async start(): Promise<void> {
+    await this.#open();
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    await this.#stop();
+    await this.#admin?.close();
+  }
+
+  status(): RecentStatus {
+    const { recent } = this.#parts;
+    const reader = this.#reader;
+    return {
+      following: reader !== null && this.#fault === null,
+      fault: this.#fault,
+      rows: recent.rowCount,
+      partitions: recent.standing().map((standing) => ({
+        ...standing,
+        lagRecords: reader?.lagRecords(standing.partition) ?? 0,
+      })),
+    };
+  }
+
+  /** Everything that was in the log at the call has been read when it resolves, or it took too long. Never rejects. */
+  async settle(): Promise<void> {
+    const reader = this.#reader;
+    if (reader === null || this.#fault !== null) return;
+    const giveUp = new AbortController();
+    const late = wait(SETTLE_MAX_MS, undefined, { signal: giveUp.signal }).catch(() => {});
+    try {
+      await Promise.race([this.#settled(reader, giveUp.signal), late]);
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'the ends of the log are not known');
+    } finally {
+      giveUp.abort();
+    }
+  }
+
+  async #settled(reader: LogReader, signal: AbortSignal): Promise<void> {
+    const ends = await this.#endsFromNowOn();
+    for (const [partition, end] of ends) {
+      if (partition >= this.#partitions || reader.lagRecords(partition) > SETTLE_LAG_MAX) continue;
+      while (reader === this.#reader && reader.position(partition) < end) {
+        if (signal.aborted) return;
+        await wait(SETTLE_POLL_MS);
+      }
+    }
+  }
+
+  /** Ends asked for after the call: a question that is under way may be older than what the caller knows of. */
+  #endsFromNowOn(): Promise<ReadonlyMap<number, number>> {
+    this.#nextEnds ??= this.#askedEnds.then(() => {
+      this.#nextEnds = null;
+      const asked = this.#ends();
+      this.#askedEnds = asked.catch(() => {});
+      return asked;
+    });
+    return this.#nextEnds;
+  }
+
+  async #ends(): Promise<ReadonlyMap<number, number>> {
+    const bounds = await this.#bounds();
+    return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+  }
+
+  async #bounds() {
+    this.#admin ??= await this.#parts.client.admin();
+    return await this.#admin.bounds(this.#parts.topic);
+  }
+
+  async #open(): Promise<void> {
+    const { client, recent, topic, log } = this.#parts;
+    try {
+      const [bounds, stored] = await Promise.all([this.#bounds(), this.#parts.storedPositions()]);
+      const positions = new Map(
+        [...bounds].map(([partition, { low, high }]) => {
+          const from = Math.max(low, stored.get(partition) ?? 0, high - STARTUP_RECORDS_MAX);
+          return [partition, Math.min(from, high)];
+        }),
+      );
+      recent.restart(positions);
+      this.#partitions = positions.size;
+      for (const [partition, offset] of stored) recent.stored(partition, offset);
+      const reader = await client.reader({
+        topic,
+        positions,
+        dense: true,
+        onBatch: (batch) => this.#take(batch),
+        onFault: (fault) => this.#onFault(fault),
+      });
+      this.#reader = reader;
+      this.#fault = null;
+    } catch (error) {
+      recent.stop();
+      this.#fault = error instanceof Fault ? error.code : 'recent_failed';
+      log.warn({ err: error }, 'the newest records cannot be read: the tables answer alone');
+    }
+  }
+
+  async #take(batch: RecordBatch): Promise<void> {
+    const { recent, codec } = this.#parts;
+    const { partition } = batch;
+    await eachExecution(batch, codec, (execution, offset) => {
+      if (recent.take(partition, execution, offset)) return;
+      throw new Fault('execution_gap', 'stop', { facts: { partition, offset } });
+    });
+  }
+
+  #onFault(fault: Fault): void {
+    const { log, recent } = this.#parts;
+    if (fault.reaction === 'retry') {
+      log.warn({ code: fault.code }, 'the newest records are held up');
+      return;
+    }
+    log.error({ err: fault }, 'the newest records cannot be followed: the tables answer alone');
+    this.#fault = fault.code;
+    recent.stop();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let polls = 0; !signal.aborted; polls += 1) {
+      await wait(STORED_EVERY_MS, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      const isBroken = this.#reader === null || this.#fault !== null;
+      if (!isBroken) await this.#poll();
+      else if (polls % RESTART_POLLS === 0) await this.#restart();
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const { log, recent, storedPositions } = this.#parts;
+    try {
+      const stored = await storedPositions();
+      for (const [partition, offset] of stored) recent.stored(partition, offset);
+      if ([...stored.keys()].some((partition) => partition >= this.#partitions)) {
+        await this.#restart();
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'the position of the tables is not known');
+    }
+  }
+
+  async #restart(): Promise<void> {
+    await this.#stop();
+    await this.#open();
+  }
+
+  async #stop(): Promise<void> {
+    const reader = this.#reader;
+    this.#reader = null;
+    this.#parts.recent.stop();
+    await reader?.close();
+  }
+}

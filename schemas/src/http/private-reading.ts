@@ -1,0 +1,73 @@
+import { type Static, Type } from 'typebox';
+
+/** Answers of the read door about the caller's own affairs (docs/conventions.md 1.6 and 1.7). */
+const text = Type.String();
+const decimal = Type.String({
+  pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$',
+  description: 'Plain decimal without exponent and trailing zeros.',
+});
+const baseUnits = Type.String({ pattern: '^[0-9]+$', description: 'Millionths, as text.' });
+
+/** POST /data/orders and /orders-scoring take at most this many orders. */
+export const orderIdsPerRequestMax = 500;
+
+/** A row of GET /data/orders: the flat form of every published client, and its keys in camel case. */
+export const OpenOrder = Type.Object({
+  id: text,
+  status: text,
+  owner: text,
+  market: text,
+  side: text,
+  price: decimal,
+  outcome: text,
+  expiration: Type.String({ pattern: '^[0-9]+$', description: 'Unix seconds; "0" when none.' }),
+  order_type: text,
+  maker_address: text,
+  asset_id: text,
+  original_size: decimal,
+  size_matched: decimal,
+  associate_trades: Type.Array(text),
+  created_at: Type.Integer({ minimum: 0, description: 'Unix seconds.' }),
+  makerAddress: text,
+  assetId: text,
+  originalSize: decimal,
+  sizeMatched: decimal,
+  associateTrades: Type.Array(text),
+  createdAt: text,
+});
+export type OpenOrder = Static<typeof OpenOrder>;
+
+export const OpenOrderPage = Type.Object({
+  data: Type.Array(OpenOrder),
+  next_cursor: Type.String({ minLength: 1, description: '"LTE=" after the last page.' }),
+  limit: Type.Integer(),
+  count: Type.Integer(),
+});
+
+export const BalanceAllowance = Type.Object({
+  balance: baseUnits,
+  allowances: Type.Record(Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }), baseUnits),
+});
+
+export const TokenBalance = Type.Object({
+  asset_id: text,
+  market: text,
+  outcome: text,
+  outcome_index: Type.Integer({ minimum: 0, maximum: 1 }),
+  size: decimal,
+});
+export type TokenBalance = Static<typeof TokenBalance>;
+
+/** One wallet of GET /balances. */
+export const WalletBalances = Type.Object({
+  wallet: text,
+  usdc: Type.Object({
+    total: Type.String({ description: 'free + held.' }),
+    free: Type.String({ description: 'Not bound to resting orders.' }),
+    held: Type.String({ description: 'Bound to resting orders.' }),
+    pending: Type.String({ description: 'Of the free part: bound to orders on their way.' }),
+    available: Type.String({ description: 'free - pending: what a new order may use.' }),
+  }),
+  tokens: Type.Array(TokenBalance),
+});
+export type WalletBalances = Static<typeof WalletBalances>;
