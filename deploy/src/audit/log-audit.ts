@@ -32,6 +32,8 @@ export interface RecordFacts {
 export class LogAudit {
   readonly violations: string[] = [];
   readonly orders = new Map<string, AuditedOrder>();
+  /** Orders that wait for the end of a taker delay: micro-USDC each holds. */
+  readonly delayed = new Map<string, { readonly wallet: string; readonly heldMicro: number }>();
   readonly accounts = new Accounts();
   /** Market -> level (`BUY 5200`) -> micro-shares, in terms of token 0. */
   readonly levels = new Map<number, Map<string, number>>();
@@ -98,8 +100,12 @@ export class LogAudit {
       case 'OrderCanceled':
         this.#canceled(event);
         break;
+      case 'OrderDelayed':
+        this.#delayed(event);
+        break;
       case 'OrderRefused':
         this.refused += 1;
+        this.delayed.delete(orderIdFromBytes(event.orderId));
         break;
       case 'PositionMoved':
         this.accounts.applyPosition(event);
@@ -125,8 +131,15 @@ export class LogAudit {
     }
   }
 
+  #delayed({ orderId, maker, heldMicro }: EventOf<'OrderDelayed'>): void {
+    const id = orderIdFromBytes(orderId);
+    if (this.delayed.has(id) || this.orders.has(id)) this.#broken(`L1 ${id} delayed when known`);
+    this.delayed.set(id, { wallet: walletFromBytes(maker), heldMicro });
+  }
+
   #placed(event: EventOf<'OrderPlaced'>): void {
     const id = orderIdFromBytes(event.orderId);
+    this.delayed.delete(id);
     if (this.orders.has(id)) this.#broken(`L1 ${id} placed twice`);
     const told = this.#untold.get(id) ?? 0;
     this.#untold.delete(id);
@@ -231,12 +244,13 @@ export class LogAudit {
     }
   }
 
-  /** C2: what is held is what resting buys cost at their limits. */
+  /** C2: what is held is what resting buys cost at their limits, and what delayed ones hold. */
   #checkHeld(): void {
     const owed = new Map<string, number>();
     for (const order of this.orders.values()) {
       add(owed, order.wallet, notionalMicro(order.heldPrice, order.restingMicro));
     }
+    for (const { wallet, heldMicro } of this.delayed.values()) add(owed, wallet, heldMicro);
     for (const wallet of new Set([...owed.keys(), ...this.held.keys()])) {
       const told = this.held.get(wallet) ?? 0;
       if (told !== (owed.get(wallet) ?? 0)) {

@@ -71,7 +71,8 @@ export class Accounts extends Interned {
     leave(this.ofKey, nameOf(this.apiKey(account)), account);
   }
 
-  private named(signer: Buffer | null, apiKey: Buffer | null): readonly number[] {
+  /** The accounts of a signer, of a key, or of both together. */
+  named(signer: Buffer | null, apiKey: Buffer | null): readonly number[] {
     const signed = signer === null ? undefined : (this.ofSigner.get(nameOf(signer)) ?? none);
     const keyed = apiKey === null ? undefined : (this.ofKey.get(nameOf(apiKey)) ?? none);
     if (signed === undefined) return [...(keyed ?? none)];

@@ -1,35 +1,39 @@
-import type { CancelReason, CommandOf } from '@pm/schemas';
-import { filledFlag, statusMask, statusOfFlags } from './memory.ts';
+import type { CancelReason, CommandOf, RefusalCode } from '@pm/schemas';
+import type { Delayed } from './delays.ts';
+import { fenceOf } from './fences.ts';
+import { delayedOrder, filledFlag, statusMask, statusOfFlags } from './memory.ts';
 import { at } from './order-pool.ts';
 import { refuseCommand } from './set-rules.ts';
 import type { Output, State } from './state.ts';
 
-/** One order leaves the book if its signer asks; in every mode of the market. */
+/** One order leaves the book if its signer asks; in every mode of the market. A delayed order stays. */
 export function cancelOrder(state: State, command: CommandOf<'CancelOrder'>, out: Output): void {
   const memory = state.orderMemory;
   const slot = memory.find(command.orderId);
   const isMine = slot !== -1 && memory.isSignedBy(slot, command.signer);
-  if (isMine && memory.order(slot) !== -1) {
+  if (isMine && memory.order(slot) >= 0) {
     state.cancel(memory.order(slot), 'USER', out, command.orderId);
     return;
   }
-  const isMatched = isMine && wasMatched(memory.flags(slot));
   out.events.push({
     kind: 'CancelRefused',
     command: out.command,
     orderId: command.orderId,
-    code: isMatched ? 'already_matched' : 'order_not_found',
+    code: isMine ? whyNotCanceled(memory.order(slot), memory.flags(slot)) : 'order_not_found',
   });
 }
 
-function wasMatched(flags: number): boolean {
-  return (flags & filledFlag) !== 0 || statusOfFlags[flags & statusMask] === 'MATCHED';
+function whyNotCanceled(order: number, flags: number): RefusalCode {
+  if (order === delayedOrder) return 'order_delayed';
+  const isMatched = (flags & filledFlag) !== 0 || statusOfFlags[flags & statusMask] === 'MATCHED';
+  return isMatched ? 'already_matched' : 'order_not_found';
 }
 
 /**
  * Every matching order leaves the book, oldest first. An ingress names a signer, a key or both; the operator may name a
- * market alone. An outcome is the order's own token. Orders beyond the record's budget stay, and the sender is told to
- * repeat; a command that finds the budget used up is told so unseen, so that nobody is searched for in vain.
+ * market alone. An outcome is the order's own token. Delayed orders stay, but what they do not fill will not rest; orders
+ * still on their way are fenced. Orders beyond the record's budget stay, and the sender is told to repeat; a command that
+ * finds the budget used up is told so unseen, so that nobody is searched for in vain.
  */
 export function cancelOrders(state: State, command: CommandOf<'CancelOrders'>, out: Output): void {
   const { signer, apiKey } = command;
@@ -38,6 +42,8 @@ export function cancelOrders(state: State, command: CommandOf<'CancelOrders'>, o
     refuseCommand('invalid_payload', out);
     return;
   }
+  const isFenced = fence(state, command, out);
+  denyRest(state, command);
   if (out.cancelsLeft === 0) {
     refuseCommand('too_many_open_orders', out);
     return;
@@ -47,7 +53,32 @@ export function cancelOrders(state: State, command: CommandOf<'CancelOrders'>, o
   const reason = reasonOf(command, out);
   for (const order of now) state.cancel(order, reason, out);
   out.cancelsLeft -= now.length;
-  if (now.length < orders.length) refuseCommand('too_many_open_orders', out);
+  if (now.length < orders.length || !isFenced) refuseCommand('too_many_open_orders', out);
+}
+
+/** False when there are too many fences already. */
+function fence(state: State, command: CommandOf<'CancelOrders'>, out: Output): boolean {
+  const asked = fenceOf(command, state.timeMs + state.bookAgeLimitMs);
+  if (asked === null || asked.acceptedAtMs < state.timeMs - state.bookAgeLimitMs) return true;
+  return state.fences.add(asked, out.limits.fences);
+}
+
+function denyRest(state: State, command: CommandOf<'CancelOrders'>): void {
+  const { signer, apiKey, market, outcome } = command;
+  if (state.delays.count === 0) return;
+  for (const delayed of delayedOf(state, signer, apiKey)) {
+    const isAsked =
+      (market === -1 || delayed.order.market === market) &&
+      (outcome === -1 || delayed.order.outcome === outcome);
+    if (isAsked) state.delays.denyRest(delayed);
+  }
+}
+
+function delayedOf(state: State, signer: Buffer | null, apiKey: Buffer | null): Delayed[] {
+  if (signer === null && apiKey === null) return [...state.delays.inOrder()];
+  return state.accounts
+    .named(signer, apiKey)
+    .flatMap((account) => [...state.delays.restingOf(account)]);
 }
 
 /** Oldest first. */

@@ -1,14 +1,12 @@
 import {
   holdMicro,
   lotMicro,
-  type MarketMode,
   openOrdersPerWalletMax,
   orderSizeMaxMicro,
   type PlaceOrder,
   priceOne,
   type RefusalCode,
 } from '@pm/schemas';
-import type { Market } from './markets.ts';
 import type { State } from './state.ts';
 import { checkMeeting, type Taker } from './taker.ts';
 
@@ -26,13 +24,32 @@ export function isStale(state: State, order: PlaceOrder): boolean {
 export function checkOrder(state: State, taker: Taker): RefusalCode | null {
   return (
     checkTime(state, taker.order) ??
-    checkMode(taker.market.mode, taker.order.postOnly) ??
-    checkForm(taker.market, taker.order) ??
+    (state.fences.covers(taker.order) ? 'fenced' : null) ??
+    checkMode(state, taker) ??
+    checkForm(taker) ??
     checkExpiry(state, taker.order) ??
     checkFunds(state, taker) ??
     checkRoom(state, taker) ??
     checkMeeting(state, taker)
   );
+}
+
+/**
+ * The same at the end of a taker delay: what may have changed since. Its money and tokens are there, and neither its age
+ * nor fences count any more.
+ */
+export function checkRelease(state: State, taker: Taker): RefusalCode | null {
+  return (
+    checkMode(state, taker) ??
+    checkExpiry(state, taker.order) ??
+    checkRoom(state, taker) ??
+    checkMeeting(state, taker)
+  );
+}
+
+/** A delayed order counts as one of its wallet's open orders, whether it may rest or not. */
+export function hasRoom(state: State, wallet: number): boolean {
+  return wallet === -1 || state.wallets.openOrders(wallet) < openOrdersPerWalletMax;
 }
 
 function checkTime(state: State, order: PlaceOrder): RefusalCode | null {
@@ -42,30 +59,32 @@ function checkTime(state: State, order: PlaceOrder): RefusalCode | null {
   return order.generation < state.generation ? 'old_generation' : null;
 }
 
-function checkMode(mode: MarketMode, postOnly: boolean): RefusalCode | null {
-  if (mode === 'OPEN') return null;
-  if (mode === 'RESOLVED') return 'market_resolved';
-  if (mode === 'HALTED') return 'trading_disabled';
-  if (mode === 'CANCEL_ONLY') return 'cancel_only';
-  return postOnly ? null : 'post_only_mode';
+/** The stricter of the mode for all and that of the market. */
+function checkMode(state: State, { market, order }: Taker): RefusalCode | null {
+  const [all, own] = [state.mode, market.mode];
+  if (all === 'OPEN' && own === 'OPEN') return null;
+  if (own === 'RESOLVED') return 'market_resolved';
+  if (all === 'HALTED') return 'system_paused';
+  if (own === 'HALTED') return 'condition_paused';
+  if (all === 'CANCEL_ONLY' || own === 'CANCEL_ONLY') return 'cancel_only';
+  return order.postOnly ? null : 'post_only_mode';
 }
 
-function checkForm(market: Market, order: PlaceOrder): RefusalCode | null {
+function checkForm({ market, order, rests }: Taker): RefusalCode | null {
   const { price, sizeMicro } = order;
-  const rests = mayRest(order);
   if (order.postOnly && !rests) return 'invalid_post_only_order_type';
   if (price < market.tick || price > priceOne - market.tick) return 'invalid_tick_size';
   if (price % market.tick !== 0) return 'invalid_tick_size';
-  if (order.budgetMicro !== 0) return checkBudget(order);
+  if (order.budgetMicro !== 0) return checkBudget(order, rests);
   if (sizeMicro <= 0 || sizeMicro > orderSizeMaxMicro) return 'invalid_amounts';
   if (sizeMicro % lotMicro !== 0) return 'invalid_amounts';
   return rests && sizeMicro < market.minSizeMicro ? 'invalid_size' : null;
 }
 
 /** A budget is for market buys and pays a lot at the limit, at least; the size is what the client named, no more. */
-function checkBudget(order: PlaceOrder): RefusalCode | null {
+function checkBudget(order: PlaceOrder, rests: boolean): RefusalCode | null {
   const { budgetMicro } = order;
-  if (mayRest(order) || order.side === 'SELL') return 'invalid_amounts';
+  if (rests || order.side === 'SELL') return 'invalid_amounts';
   if (budgetMicro < order.price || budgetMicro > orderSizeMaxMicro) return 'invalid_amounts';
   return order.sizeMicro < 0 ? 'invalid_amounts' : null;
 }
@@ -84,25 +103,20 @@ function checkFunds(state: State, taker: Taker): RefusalCode | null {
   return isCovered ? null : 'insufficient_balance_or_allowance';
 }
 
-function requiredMicro(order: PlaceOrder, feeRateBps: number): number {
+/** What a BUY needs at most, its fee included. */
+export function requiredMicro(order: PlaceOrder, feeRateBps: number): number {
   const { price, sizeMicro, budgetMicro } = order;
   return holdMicro({ side: 'BUY', price, sizeMicro, budgetMicro, feeRateBps });
 }
 
-/** A resting order needs a place in its wallet's list, and a level whose total stays a safe integer. */
+/** A resting order needs a place among its wallet's, and a level whose total stays a safe integer. */
 function checkRoom(state: State, taker: Taker): RefusalCode | null {
-  if (!mayRest(taker.order)) return null;
   const { wallet, market } = taker;
-  if (wallet !== -1 && state.wallets.restingOrders(wallet) >= openOrdersPerWalletMax) {
-    return 'too_many_open_orders';
-  }
+  if (!taker.rests) return null;
+  if (!hasRoom(state, wallet)) return 'too_many_open_orders';
   const levelLots = state.book.levelLots(market.slot, taker.isBid, taker.limit0);
   return levelLots + taker.lotsLeft > levelLotsMax ? 'too_many_open_orders' : null;
 }
 
 /** Largest total of a level, so that it is a safe integer in micro-shares. */
 const levelLotsMax = Math.floor(Number.MAX_SAFE_INTEGER / lotMicro);
-
-export function mayRest(order: PlaceOrder): boolean {
-  return order.timeInForce === 'GTC' || order.timeInForce === 'GTD';
-}

@@ -4,23 +4,26 @@ import {
   orderSizeMaxMicro,
   priceOne,
   refusalCodes,
+  takerDelayMaxMs,
   tickSizes,
 } from '@pm/schemas';
+import { readDelays, readFences } from './decode-waiting.ts';
 import { encodeState } from './encode-state.ts';
 import { assertState } from './invariants.ts';
 import type { Market } from './markets.ts';
 import {
   filledFlag,
+  fillsFlag,
   idWords,
   looseFlag,
   type Memory,
   sellFlag,
   signerWords,
   statusMask,
-  sumsFlag,
 } from './memory.ts';
 import { type OrderOwner, State } from './state.ts';
 import {
+  fillsDoubles,
   formatVersion,
   MalformedState,
   modes,
@@ -43,6 +46,8 @@ export function decodeState(bytes: Buffer): State {
     const ids = readMemory(state.orderMemory, from);
     readMemory(state.requestMemory, from);
     readOrders(state, { positions, ids }, from);
+    readDelays(state, { positions, ids }, from);
+    readFences(state, from);
     findUnswept(state);
   }
   from.end();
@@ -60,6 +65,8 @@ function readFacts(state: State, from: StateReader): void {
   state.orderAgeLimitMs = from.number(1, safeMax);
   state.timeMs = from.number(0, safeMax);
   state.generation = from.number(0, int32Max);
+  state.mode = from.choice(modes);
+  if (state.mode === 'RESOLVED') throw new MalformedState('no such mode for all');
   for (let left = from.count(); left > 0; left -= 1) {
     const publicKey = from.bytes(32);
     const role = from.choice(roles);
@@ -84,6 +91,7 @@ function readMarkets(state: State, from: StateReader): void {
       minSizeMicro: from.number(0, orderSizeMaxMicro),
       feeRateBps: from.number(0, priceOne),
       mode: from.choice(modes),
+      takerDelayMs: from.number(0, takerDelayMaxMs),
       payout0: from.number(0, priceOne),
       collateralMicro: from.number(0, safeMax),
     };
@@ -91,11 +99,11 @@ function readMarkets(state: State, from: StateReader): void {
   }
 }
 
-/** Resolved markets where orders still rest. */
-function findUnswept({ markets, book }: State): void {
+/** Resolved markets where orders still rest or are delayed. */
+function findUnswept({ markets, book, delays }: State): void {
   for (const market of markets.list) {
-    if (market.mode === 'RESOLVED' && book.anyOrder(market.slot) !== -1)
-      markets.leaveUnswept(market);
+    const isEmpty = book.anyOrder(market.slot) === -1 && delays.countOf(market) === 0;
+    if (market.mode === 'RESOLVED' && !isEmpty) markets.leaveUnswept(market);
   }
 }
 
@@ -144,7 +152,7 @@ function readMemory(memory: Memory, from: StateReader): Int32Array {
     }
   }
   for (; index < slots.length; index += 1) slots[index] = readId(memory, rows, index, null);
-  readSums(memory, slots, from);
+  readFirstFills(memory, slots, from);
   return slots;
 }
 
@@ -164,13 +172,17 @@ function readId(memory: Memory, rows: Int32Array, index: number, minute: number 
   return slot;
 }
 
-function readSums(memory: Memory, slots: Int32Array, from: StateReader): void {
-  const withSums = slots.filter((slot) => (memory.flags(slot) & sumsFlag) !== 0);
-  const sums = from.doubles(withSums.length * 2);
-  for (let index = 0; index < withSums.length; index += 1) {
-    const filledMicro = sound(sums[index * 2] as number, 1, safeMax);
-    const paidMicro = sound(sums[index * 2 + 1] as number, 0, safeMax);
-    memory.setSums(withSums[index] as number, filledMicro, paidMicro);
+function readFirstFills(memory: Memory, slots: Int32Array, from: StateReader): void {
+  const filled = slots.filter((slot) => (memory.flags(slot) & fillsFlag) !== 0);
+  const rows = from.doubles(filled.length * fillsDoubles);
+  for (let index = 0, row = 0; index < filled.length; index += 1, row += fillsDoubles) {
+    memory.setFirstFills(filled[index] as number, {
+      filledMicro: sound(rows[row] as number, 1, safeMax),
+      paidMicro: sound(rows[row + 1] as number, 0, safeMax),
+      offset: sound(rows[row + 2] as number, 0, safeMax),
+      first: sound(rows[row + 3] as number, 0, int32Max),
+      count: sound(rows[row + 4] as number, 1, int32Max),
+    });
   }
 }
 
@@ -208,8 +220,7 @@ function readOrder(state: State, owner: OrderOwner, rows: Int32Array, row: numbe
   if (price0 % market.tick !== 0) throw new MalformedState('order off the tick');
   const order = state.book.rest(market.slot, packed, lots);
   state.attach(order, owner);
-  if (state.isBuy(order)) return;
-  state.positions.addLocked(position, state.book.orders.outcome(order), lots * lotMicro);
+  if (!state.isBuy(order)) state.lock(position, state.book.orders.outcome(order), lots * lotMicro);
 }
 
 /** Gives the slots of the accounts. */
@@ -240,5 +251,5 @@ function placed(slots: Int32Array, place: number): number {
 const safeMax = Number.MAX_SAFE_INTEGER;
 const int32Max = 2 ** 31 - 1;
 const flagsMax = ((refusalCodes.length + 1) << 8) - 1;
-const knownFlags = statusMask | sellFlag | filledFlag | looseFlag | sumsFlag | (~0 << 8);
+const knownFlags = statusMask | sellFlag | filledFlag | looseFlag | fillsFlag | (~0 << 8);
 const bits = [0, 1] as const;

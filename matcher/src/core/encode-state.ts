@@ -1,18 +1,18 @@
+import { writeDelays, writeFences } from './encode-waiting.ts';
 import type { KeyTable } from './key-table.ts';
-import type { Memory } from './memory.ts';
-import { looseFlag, sumsFlag } from './memory.ts';
+import { fillsFlag, looseFlag, type Memory } from './memory.ts';
 import { at, expiryWord } from './order-pool.ts';
 import { amountsAt } from './positions.ts';
 import { countSlots, sortSlotsByBytes } from './sort-slots.ts';
 import type { State } from './state.ts';
-import { formatVersion, modes, roles, rowWords, StateWriter } from './state-bytes.ts';
+import { fillsDoubles, formatVersion, modes, roles, rowWords, StateWriter } from './state-bytes.ts';
 
 /**
  * The state of a partition as bytes.
  *
  * Promises: equal states give equal bytes, whatever their slots and history: keys by id, markets by number, wallets by
  * bytes, positions by market and wallet, remembered ids by minute and arrival, orders by arrival, accounts and builder
- * codes by first use; each is named by its place in that order. Slots, hashes and unused things are left out.
+ * codes by first use, delayed orders by release, fences by whom and what; each is named by its place in that order. Slots, hashes and unused things are left out.
  * Bytes that `encodeState` cannot have given are refused: every number is checked, then all invariants, and the restored
  * state must encode to the same bytes.
  *
@@ -31,6 +31,8 @@ export function encodeState(state: State): Buffer {
   const ids = writeMemory(state.orderMemory, looseIds(state, orders), to);
   writeMemory(state.requestMemory, [], to);
   writeOrders(state, { orders, positions, ids }, to);
+  writeDelays(state, { positions, ids }, to);
+  writeFences(state.fences, to);
   return to.finish();
 }
 
@@ -38,8 +40,14 @@ export function encodeState(state: State): Buffer {
 function roomFor(state: State): number {
   const ids = state.orderMemory.table.count + state.requestMemory.table.count;
   const owners = state.wallets.table.count + state.positions.table.count;
+  const waiting = state.delays.count + state.fences.count;
   return (
-    65_536 + state.markets.list.length * 256 + owners * 64 + ids * 96 + state.book.orders.count * 96
+    65_536 +
+    waiting * 256 +
+    state.markets.list.length * 256 +
+    owners * 64 +
+    ids * 96 +
+    state.book.orders.count * 96
   );
 }
 
@@ -50,6 +58,7 @@ function writeFacts(state: State, to: StateWriter): void {
   to.number(state.orderAgeLimitMs);
   to.number(state.timeMs);
   to.number(state.generation);
+  to.number(modes.indexOf(state.mode));
   const keys = state.keys.inOrder();
   to.number(keys.length);
   for (const key of keys) {
@@ -71,6 +80,7 @@ function writeMarkets(state: State, to: StateWriter): void {
     to.number(market.minSizeMicro);
     to.number(market.feeRateBps);
     to.number(modes.indexOf(market.mode));
+    to.number(market.takerDelayMs);
     to.number(market.payout0);
     to.number(market.collateralMicro);
   }
@@ -108,12 +118,15 @@ function writePositions({ wallets, markets, positions }: State, to: StateWriter)
   return placesOf(sorted, table.capacity);
 }
 
-/** Ids that no minute has any more, by the arrival of their orders. */
-function looseIds({ orderMemory, book }: State, orders: Int32Array): number[] {
+/** Ids that no minute has any more: of resting orders by arrival, then of delayed ones by release. */
+function looseIds({ orderMemory, book, delays }: State, orders: Int32Array): number[] {
   const loose: number[] = [];
   if (orderMemory.looseCount === 0) return loose;
   for (const order of orders) {
     const memory = book.orders.get(order, at.memory);
+    if ((orderMemory.flags(memory) & looseFlag) !== 0) loose.push(memory);
+  }
+  for (const { memory } of delays.inOrder()) {
     if ((orderMemory.flags(memory) & looseFlag) !== 0) loose.push(memory);
   }
   return loose;
@@ -121,7 +134,7 @@ function looseIds({ orderMemory, book }: State, orders: Int32Array): number[] {
 
 /**
  * Minutes with their number of ids, and the number of those that are in none; a row per id: the id, its signer, its flags;
- * and the sums of those that have any. Gives the place of each slot.
+ * and the first fills of those that have any. Gives the place of each slot.
  */
 function writeMemory(memory: Memory, loose: readonly number[], to: StateWriter): Int32Array {
   const minutes = memory.inOrder();
@@ -133,11 +146,11 @@ function writeMemory(memory: Memory, loose: readonly number[], to: StateWriter):
   to.number(loose.length);
   const rows = to.words(memory.table.count * rowWords.id);
   const placeOf = new Int32Array(memory.table.capacity);
-  const withSums: number[] = [];
+  const filled: number[] = [];
   let place = 0;
   const write = (slot: number): void => {
     memory.copyRow(slot, rows, place * rowWords.id);
-    if ((memory.flags(slot) & sumsFlag) !== 0) withSums.push(slot);
+    if ((memory.flags(slot) & fillsFlag) !== 0) filled.push(slot);
     placeOf[slot] = place;
     place += 1;
   };
@@ -145,15 +158,18 @@ function writeMemory(memory: Memory, loose: readonly number[], to: StateWriter):
     for (let slot = head; slot !== -1; slot = memory.next(slot)) write(slot);
   }
   for (const slot of loose) write(slot);
-  writeSums(memory, withSums, to.doubles(withSums.length * 2));
+  writeFirstFills(memory, filled, to.doubles(filled.length * fillsDoubles));
   return placeOf;
 }
 
-function writeSums(memory: Memory, slots: readonly number[], into: Float64Array): void {
-  for (let index = 0; index < slots.length; index += 1) {
-    const slot = slots[index] as number;
-    into[index * 2] = memory.filledMicro(slot);
-    into[index * 2 + 1] = memory.paidMicro(slot);
+function writeFirstFills(memory: Memory, slots: readonly number[], into: Float64Array): void {
+  for (let index = 0, row = 0; index < slots.length; index += 1, row += fillsDoubles) {
+    const fills = memory.firstFills(slots[index] as number);
+    into[row] = fills.filledMicro;
+    into[row + 1] = fills.paidMicro;
+    into[row + 2] = fills.offset;
+    into[row + 3] = fills.first;
+    into[row + 4] = fills.count;
   }
 }
 

@@ -12,6 +12,7 @@ import {
   resolveMarket,
   setKey,
   setMarket,
+  setTradingMode,
   startGeneration,
   tick,
 } from './set-rules.ts';
@@ -33,8 +34,9 @@ export interface Applied {
  * Promises:
  *   - the same records give the same events and the same state, byte for byte, with any stops and restores between;
  *   - commands of an envelope apply in order; a refused command changes nothing but the memory of its id;
- *   - a record meets and cancels a limited number of orders; what is left of a mass expiry or a resolution is swept at the
- *     head of the records behind, and never fills until then;
+ *   - a record meets, cancels and releases a limited number of orders; what is left of a mass expiry, of a resolution or of
+ *     ended delays is done at the head of the records behind, and never fills until then;
+ *   - the fills of one placement stand directly behind each other;
  *   - events come from the sweep, then per command, then once per record LevelChanged, TopChanged and MoneyMoved;
  *   - the clock moves by `Tick` alone and never backwards;
  *   - money is conserved: what all wallets lose in a record is what the collateral of the markets gains.
@@ -68,9 +70,9 @@ export class Engine {
     return this.state.timeMs;
   }
 
-  /** When the next GTD order expires, Infinity when none rests; the owner ticks then. In the past while some are left. */
+  /** When the next GTD order expires or the next delay ends, else Infinity; the owner ticks then. In the past while some are left. */
   get nextExpiryMs(): number {
-    return this.state.expiries.nextMs;
+    return Math.min(this.state.expiries.nextMs, this.state.delays.nextMs);
   }
 
   get openOrderCount(): number {
@@ -89,16 +91,21 @@ export class Engine {
     return this.state.operatorKey;
   }
 
-  /** Applies an envelope whose sign-off and role the caller has checked. The offset is the caller's; no rule uses it. */
-  apply(envelope: Envelope, _inOffset: number): Applied {
+  /**
+   * Applies an envelope whose sign-off and role the caller has checked. The offset is that of the record: answers to
+   * repetitions name it.
+   */
+  apply(envelope: Envelope, inOffset: number): Applied {
     const role = this.state.keys.find(envelope.keyId)?.role ?? 'INGRESS';
     const out: Output = {
       events: [],
       command: -1,
       role,
-      fillsPerOrder: this.limits.fillsPerOrder,
+      limits: this.limits,
+      offset: inOffset,
       fillsLeft: this.limits.fillsPerRecord,
       cancelsLeft: this.limits.cancelsPerRecord,
+      releasesLeft: this.limits.releasesPerRecord,
     };
     sweep(this.state, out);
     for (const command of envelope.commands) {
@@ -167,7 +174,7 @@ function applyRest(
       startGeneration(state, command, out);
       break;
     case 'SetTradingMode':
-      refuseCommand('internal_error', out);
+      setTradingMode(state, command, out);
       break;
     default:
       movePosition(state, command, out);

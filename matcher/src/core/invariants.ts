@@ -2,6 +2,7 @@ import { complementPrice, lotMicro, notionalMicro } from '@pm/schemas';
 import { assume } from './assumption.ts';
 import type { Ladders } from './ladders.ts';
 import type { Market } from './markets.ts';
+import { delayedOrder, statusMask, statusOfFlags } from './memory.ts';
 import { at } from './order-pool.ts';
 import type { State } from './state.ts';
 
@@ -14,11 +15,13 @@ export function assertState(state: State): void {
   for (const market of state.markets.list) {
     assertBook(state, market);
     const isKnown = market.mode !== 'RESOLVED' || state.markets.unswept.includes(market);
-    assume(isKnown || state.book.anyOrder(market.slot) === -1, 'what rests at the end is known');
+    const isEmpty = state.book.anyOrder(market.slot) === -1 && state.delays.countOf(market) === 0;
+    assume(isKnown || isEmpty, 'what rests at the end is known');
     assertCollateral(market, sums[market.slot * 2] as number, sums[market.slot * 2 + 1] as number);
   }
   assertPositions(state);
   assertOwners(state);
+  assertDelays(state);
   assume(state.book.touchedCount === 0, 'no level is left marked');
   assume(state.wallets.moved.length === 0, 'no wallet is left marked');
 }
@@ -115,13 +118,22 @@ function assertPositions(state: State): void {
     const index = position * 2 + orders.outcome(order);
     locked[index] = (locked[index] as number) + orders.get(order, at.restLots) * lotMicro;
   }
+  for (const { order, position } of state.delays.inOrder()) {
+    resting[position] = (resting[position] as number) + 1;
+    if (order.side === 'BUY') continue;
+    const index = position * 2 + order.outcome;
+    locked[index] = (locked[index] as number) + order.sizeMicro;
+  }
   for (const position of positions.table.slots()) {
     const total = positions.totalMicro(position, 0) + positions.totalMicro(position, 1);
     assume(positions.orders(position) === resting[position], 'positions count orders');
     assume(total > 0 || resting[position] !== 0, 'a position is of something');
+    const { mode } = state.markets.at(positions.market(position));
+    const isRedeemed = mode === 'RESOLVED' && total === 0;
     for (const outcome of [0, 1]) {
       const of = positions.lockedMicro(position, outcome);
-      assume(of === locked[position * 2 + outcome], 'locked is what sells need');
+      const needed = isRedeemed ? 0 : locked[position * 2 + outcome];
+      assume(of === needed, 'locked is what sells need');
       assume(of <= positions.totalMicro(position, outcome), 'locked is at most the total');
     }
   }
@@ -140,9 +152,34 @@ function assertOwners(state: State): void {
     assume(state.expiries.has(order), 'an order that expires is known');
     expiring += 1;
   }
+  for (const { wallet } of state.delays.inOrder()) {
+    resting[wallet] = (resting[wallet] as number) + 1;
+  }
   assume(expiring === state.expiries.count, 'nothing else expires');
   for (const wallet of state.wallets.table.slots()) {
-    assume(state.wallets.restingOrders(wallet) === resting[wallet], 'wallets count orders');
+    assume(state.wallets.openOrders(wallet) === resting[wallet], 'wallets count orders');
+  }
+}
+
+/** Delayed orders, their ids, accounts and positions point at each other; nothing else is delayed. */
+function assertDelays(state: State): void {
+  const { orderMemory, positions, accounts, delays } = state;
+  const delayed = statusOfFlags.indexOf('DELAYED');
+  let count = 0;
+  for (const slot of orderMemory.table.slots()) {
+    const isDelayed = (orderMemory.flags(slot) & statusMask) === delayed;
+    assume(isDelayed === (orderMemory.order(slot) === delayedOrder), 'an id knows of a delay');
+    if (isDelayed) count += 1;
+  }
+  assume(count === delays.count, 'every delayed order has its id');
+  let lastMs = 0;
+  for (const { order, market, releaseAtMs, memory, ...of } of delays.inOrder()) {
+    assume(releaseAtMs >= lastMs, 'delays are in the order of their ends');
+    assume(orderMemory.id(memory).equals(order.orderId), 'a delayed order has its own id');
+    assume(positions.wallet(of.position) === of.wallet, 'a delayed order is of its wallet');
+    assume(positions.market(of.position) === market.slot, 'and of its market');
+    assume(accounts.apiKey(of.account).equals(order.apiKey), 'and of its key');
+    lastMs = releaseAtMs;
   }
 }
 

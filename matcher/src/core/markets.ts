@@ -12,6 +12,8 @@ export interface Market {
   minSizeMicro: number;
   feeRateBps: number;
   mode: MarketMode;
+  /** How long an order that would trade at once is held first. */
+  takerDelayMs: number;
   /** What token 0 pays once resolved, 1/10000 USDC. */
   payout0: number;
   /** Micro-USDC behind the tokens: 1 USDC for each pair, until redeemed. */
@@ -21,7 +23,7 @@ export interface Market {
 /** The markets of a partition by number; a listed market stays. */
 export class Markets {
   readonly list: Market[] = [];
-  /** Resolved markets where orders still rest, by number; those whose last order was canceled meanwhile may be among them. */
+  /** Resolved markets where orders still rest or are delayed, by number; some may have lost their last one meanwhile. */
   readonly unswept: Market[] = [];
   private readonly byNumber = new Map<number, Market>();
 

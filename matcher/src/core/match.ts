@@ -7,7 +7,7 @@ import {
 } from '@pm/schemas';
 import { at } from './order-pool.ts';
 import type { Output, State } from './state.ts';
-import { isOwn, lotsTaken, type Taker, takerPrice } from './taker.ts';
+import { lotsTaken, meetingOf, type Taker, takerPrice } from './taker.ts';
 
 /**
  * Fills of an incoming order.
@@ -16,29 +16,37 @@ import { isOwn, lotsTaken, type Taker, takerPrice } from './taker.ts';
  * micro-USDC, so both sides and the collateral balance exactly. Buyer and seller of one token swap it (COMPLEMENTARY),
  * two buyers make a pair and its collateral (MINT), two sellers end one (MERGE). The taker alone pays a fee: a buyer on
  * top, never beyond what is held for him; a seller out of the proceeds. The taker's own money moves after all fills.
- * An overdue order in the way expires instead of filling. Who may meet no more orders stops.
+ * An overdue order in the way expires instead of filling, an order of the same wallet goes by the taker's mode of
+ * self-trade (`meetingOf`). Who may meet no more orders stops. Fills stand directly behind each other among the events;
+ * the cancels of what was in the way stand behind them.
  */
 export function matchTaker(state: State, taker: Taker, out: Output): void {
-  const { book } = state;
-  while (taker.lotsLeft > 0) {
-    const maker = book.firstMaker(taker.market.slot, taker.isBid, taker.limit0);
-    if (maker === -1) return;
-    const price = takerPrice(taker, book.orders.price0(maker));
-    const lots = lotsTaken(taker, price, book.orders.get(maker, at.restLots));
-    if (lots === 0) return;
-    const isThere = !state.isOverdue(maker);
-    if (taker.meetingsLeft === 0 || (isThere && isOwn(state, taker, maker))) {
-      taker.isStopped = true;
-      return;
-    }
+  const canceled: ExecutionEvent[] = [];
+  while (taker.lotsLeft > 0 && !taker.isStopped) {
+    const maker = state.book.firstMaker(taker.market.slot, taker.isBid, taker.limit0);
+    if (maker === -1) break;
+    const price = takerPrice(taker, state.book.orders.price0(maker));
+    const lots = lotsTaken(taker, price, state.book.orders.get(maker, at.restLots));
+    if (lots === 0) break;
+    const meeting = taker.meetingsLeft === 0 ? 'end' : meetingOf(state, taker, maker);
+    taker.isStopped = meeting === 'end' || meeting === 'end-both';
+    if (meeting === 'end') break;
     taker.meetingsLeft -= 1;
     out.fillsLeft -= 1;
-    if (isThere) fill(state, taker, { maker, price, lots, fee: 0, command: out.command }, out);
-    else state.cancel(maker, 'EXPIRED', out);
+    if (meeting === 'fill')
+      fill(state, taker, { maker, price, lots, fee: 0, command: out.command }, out);
+    else canceled.push(state.takeOff(maker, clearedBy[meeting], out));
   }
+  for (const event of canceled) out.events.push(event);
 }
 
-interface Meeting {
+const clearedBy = {
+  expire: 'EXPIRED',
+  clear: 'SELF_TRADE',
+  'end-both': 'SELF_TRADE',
+} as const;
+
+interface FillFacts {
   readonly maker: number;
   /** In terms of the taker's token. */
   readonly price: number;
@@ -48,19 +56,20 @@ interface Meeting {
   readonly command: number;
 }
 
-function fill(state: State, taker: Taker, meeting: Meeting, out: Output): void {
-  const { maker, price, lots } = meeting;
+function fill(state: State, taker: Taker, facts: FillFacts, out: Output): void {
+  const { maker, price, lots } = facts;
   const sizeMicro = lots * lotMicro;
   const paidMicro = notionalMicro(price, sizeMicro);
+  taker.fills += 1;
   taker.lotsLeft -= lots;
   taker.filledMicro += sizeMicro;
   taker.paidMicro += paidMicro;
   if (taker.hasBudget) taker.budgetLeftMicro -= paidMicro;
-  meeting.fee = feeOf(taker, price, sizeMicro);
-  taker.feeMicro += meeting.fee;
+  facts.fee = feeOf(taker, price, sizeMicro);
+  taker.feeMicro += facts.fee;
   settleTokens(state, taker, maker, sizeMicro);
   settleMakerMoney(state, maker, sizeMicro);
-  out.events.push(fillEvent(state, taker, meeting));
+  out.events.push(fillEvent(state, taker, facts));
   const restLots = state.book.orders.get(maker, at.restLots) - lots;
   if (restLots === 0) state.detach(maker, true);
   else state.book.reduce(maker, lots);
@@ -98,8 +107,8 @@ function settleMakerMoney(state: State, maker: number, sizeMicro: number): void 
   else state.wallets.move(wallet, amount, 0);
 }
 
-function fillEvent(state: State, taker: Taker, meeting: Meeting): ExecutionEvent {
-  const { maker, price, lots, fee, command } = meeting;
+function fillEvent(state: State, taker: Taker, facts: FillFacts): ExecutionEvent {
+  const { maker, price, lots, fee, command } = facts;
   const { orders } = state.book;
   const { order } = taker;
   const makerBuys = state.isBuy(maker);

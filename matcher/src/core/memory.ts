@@ -1,17 +1,18 @@
 import { type RefusalCode, refusalCodes } from '@pm/schemas';
+import { type FirstFills, FirstFillsTable, noFills } from './first-fills.ts';
 import { KeyTable, readWords } from './key-table.ts';
 
 /**
  * Ids that were answered, with their first answer, in flat memory: 64 bytes an id, and its place in the table.
  *
  * Promises: an id is remembered until the clock passes the end of the minute it was signed in by more than the age limit
- * (a repetition is stale by then); ids of one minute are forgotten together; the id of an order that rests longer is
- * kept until the order ends.
+ * (a repetition is stale by then); ids of one minute are forgotten together; the id of an order that rests or is delayed
+ * longer is kept until the order ends.
  */
 export class Memory {
   readonly table = new KeyTable(idWords, words);
-  /** Micro-shares filled and micro-USDC paid at placement, by slot; read only where the flags say that there are any. */
-  private sums = new Float64Array(128);
+  /** By slot; of those whose flags say that there are any. */
+  private readonly fills = new FirstFillsTable();
   private readonly minutes = new Map<number, Bucket>();
   private latest = noBucket();
   private forgottenBefore = Number.NEGATIVE_INFINITY;
@@ -62,7 +63,7 @@ export class Memory {
   end(slot: number, isFilled: boolean): void {
     this.table.ints[slot * words + orderAt] = -1;
     const flags = this.flags(slot);
-    if ((flags & looseFlag) !== 0) this.table.remove(slot);
+    if ((flags & looseFlag) !== 0) this.remove(slot);
     else if (isFilled) this.setFlags(slot, flags | filledFlag);
   }
 
@@ -94,7 +95,7 @@ export class Memory {
     return this.table.bytes(slot, 0, 32);
   }
 
-  /** The resting order, or -1. */
+  /** The resting order, `delayedOrder`, or -1. */
   order(slot: number): number {
     return this.table.ints[slot * words + orderAt] as number;
   }
@@ -105,6 +106,10 @@ export class Memory {
 
   setSigner(slot: number, signer: Buffer): void {
     readWords(signer, this.table.ints, slot * words + signerAt);
+  }
+
+  signer(slot: number): Buffer {
+    return this.table.bytes(slot, signerAt, signerWords * 4);
   }
 
   /** Takes the signer from words at `from`. */
@@ -137,26 +142,24 @@ export class Memory {
     this.table.ints[slot * words + flagsAt] = flags;
   }
 
-  filledMicro(slot: number): number {
-    return (this.flags(slot) & sumsFlag) === 0 ? 0 : (this.sums[slot * 2] as number);
+  /** Another answer to the id; whether it is loose stays. */
+  setAnswer(slot: number, flags: number): void {
+    this.setFlags(slot, flags | (this.flags(slot) & looseFlag));
   }
 
-  paidMicro(slot: number): number {
-    return (this.flags(slot) & sumsFlag) === 0 ? 0 : (this.sums[slot * 2 + 1] as number);
+  firstFills(slot: number): FirstFills {
+    return (this.flags(slot) & fillsFlag) === 0 ? noFills : this.fills.get(slot);
   }
 
-  setSums(slot: number, filledMicro: number, paidMicro: number): void {
-    if (filledMicro === 0) return;
-    if (this.sums.length < slot * 2 + 2) this.growSums();
-    this.sums[slot * 2] = filledMicro;
-    this.sums[slot * 2 + 1] = paidMicro;
-    this.setFlags(slot, this.flags(slot) | sumsFlag);
+  setFirstFills(slot: number, fills: FirstFills): void {
+    if (fills.count === 0) return;
+    this.fills.set(slot, fills);
+    this.setFlags(slot, this.flags(slot) | fillsFlag);
   }
 
-  private growSums(): void {
-    const grown = new Float64Array((this.table.ints.length / words) * 2);
-    grown.set(this.sums);
-    this.sums = grown;
+  private remove(slot: number): void {
+    if ((this.flags(slot) & fillsFlag) !== 0) this.fills.remove(slot);
+    this.table.remove(slot);
   }
 
   private bucket(minute: number): Bucket {
@@ -171,7 +174,7 @@ export class Memory {
     let slot = (this.minutes.get(minute) as Bucket).head;
     while (slot !== -1) {
       const next = this.table.ints[slot * words + nextAt] as number;
-      if (this.order(slot) === -1) this.table.remove(slot);
+      if (this.order(slot) === -1) this.remove(slot);
       else this.setFlags(slot, this.flags(slot) | looseFlag);
       slot = next;
     }
@@ -201,7 +204,10 @@ const flagsAt = 13;
 const orderAt = 14;
 const nextAt = 15;
 
-export const statusOfFlags = ['LIVE', 'MATCHED', 'CANCELED'] as const;
+/** Stands in the place of the resting order while the id is of a delayed one. */
+export const delayedOrder = -2;
+
+export const statusOfFlags = ['LIVE', 'MATCHED', 'CANCELED', 'DELAYED'] as const;
 export const statusMask = 3;
 export const sellFlag = 4;
 /** The order was filled to its end. */
@@ -209,7 +215,7 @@ export const filledFlag = 8;
 /** The id is in no minute any more and goes with its order. */
 export const looseFlag = 16;
 /** Something was filled at placement. */
-export const sumsFlag = 32;
+export const fillsFlag = 32;
 const codeShift = 8;
 
 /** Refusals by number: 0 is none, otherwise the number of the code plus one. */

@@ -7,38 +7,41 @@ import {
   type RefusalCode,
 } from '@pm/schemas';
 import type { Market } from './markets.ts';
-import { refuseCommand } from './set-rules.ts';
 import type { Output, State } from './state.ts';
 
 /**
  * Tokens made and ended other than by fills.
  *
- * Promises: a split takes 1 USDC for each pair, a merge gives it back, a redemption pays each free token its payout; the
- * collateral moves by exactly that. Tokens that an unswept sell of a resolved market locks are redeemed by another request
- * after their sweep. A request that was carried out is remembered like an order id, from the clock at that
- * time on, and is not carried out twice.
+ * Promises: a split takes 1 USDC for each pair, a merge gives it back, a redemption pays every token its payout, those
+ * that unswept sells of the resolved market lock, too (their sweep then unlocks nothing); the collateral moves by exactly
+ * that. A request that was carried out is remembered like an order id, from the clock at that time on, and is not carried
+ * out twice. Every answer names the request.
  */
 type Moving = CommandOf<'SplitPosition'> | CommandOf<'MergePosition'> | CommandOf<'RedeemPosition'>;
 
 export function movePosition(state: State, command: Moving, out: Output): void {
   const market = state.markets.find(command.market);
   if (market === undefined) {
-    refuseCommand('market_not_found', out);
+    refuse(command, 'market_not_found', out);
     return;
   }
   if (state.requestMemory.find(command.requestId) !== -1) {
-    refuseCommand('duplicate', out);
+    refuse(command, 'already_done', out);
     return;
   }
   const wallet = state.wallets.find(command.wallet);
   const position = state.positions.find(wallet, market.slot);
   const refusal = check(state, market, command, position);
   if (refusal !== null) {
-    refuseCommand(refusal, out);
+    refuse(command, refusal, out);
     return;
   }
   state.requestMemory.add(state.timeMs);
   carryOut(state, market, command, out);
+}
+
+function refuse({ requestId }: Moving, code: RefusalCode, out: Output): void {
+  out.events.push({ kind: 'CommandRefused', command: out.command, code, requestId });
 }
 
 function check(
@@ -52,11 +55,12 @@ function check(
   if (command.kind === 'MergePosition') {
     if (!isSize(command.sizeMicro)) return 'invalid_amounts';
     const free = Math.min(positions.freeMicro(position, 0), positions.freeMicro(position, 1));
-    return free < command.sizeMicro ? 'insufficient_balance_or_allowance' : null;
+    return free < command.sizeMicro ? 'insufficient_position' : null;
   }
-  if (market.mode !== 'RESOLVED') return 'market_not_ready';
-  const free = positions.freeMicro(position, 0) + positions.freeMicro(position, 1);
-  return free === 0 ? 'insufficient_balance_or_allowance' : null;
+  if (market.mode !== 'RESOLVED') return 'market_not_resolved';
+  if (position === -1) return 'insufficient_position';
+  const total = positions.totalMicro(position, 0) + positions.totalMicro(position, 1);
+  return total === 0 ? 'insufficient_position' : null;
 }
 
 function checkSplit(
@@ -95,6 +99,7 @@ interface Move {
 function carryOut(state: State, market: Market, command: Moving, out: Output): void {
   const wallet = state.wallets.intern(command.wallet);
   const position = state.positions.open(wallet, market.slot);
+  if (command.kind === 'RedeemPosition') unlockAll(state, position);
   const move = moveOf(state, market, command, position);
   state.positions.addTokens(position, 0, move.token0);
   state.positions.addTokens(position, 1, move.token1);
@@ -114,6 +119,12 @@ function carryOut(state: State, market: Market, command: Moving, out: Output): v
   });
 }
 
+function unlockAll({ positions }: State, position: number): void {
+  for (const outcome of [0, 1]) {
+    positions.addLocked(position, outcome, -positions.lockedMicro(position, outcome));
+  }
+}
+
 const actions = {
   SplitPosition: 'SPLIT',
   MergePosition: 'MERGE',
@@ -127,8 +138,8 @@ function moveOf(state: State, market: Market, command: Moving, position: number)
   if (command.kind === 'MergePosition') {
     return { token0: -command.sizeMicro, token1: -command.sizeMicro, paid: command.sizeMicro };
   }
-  const token0 = state.positions.freeMicro(position, 0);
-  const token1 = state.positions.freeMicro(position, 1);
+  const token0 = state.positions.totalMicro(position, 0);
+  const token1 = state.positions.totalMicro(position, 1);
   const paid =
     notionalMicro(market.payout0, token0) + notionalMicro(complementPrice(market.payout0), token1);
   return { token0: token0 === 0 ? 0 : -token0, token1: token1 === 0 ? 0 : -token1, paid };

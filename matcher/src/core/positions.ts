@@ -3,8 +3,8 @@ import { KeyTable } from './key-table.ts';
 import type { Wallets } from './wallets.ts';
 
 /**
- * Outcome tokens per (wallet, market), in micro-shares: the total of each token and the part that resting sells lock.
- * A position is there while it has tokens or resting orders, and then holds its wallet.
+ * Outcome tokens per (wallet, market), in micro-shares: the total of each token and the part that resting and delayed
+ * sells lock. A position is there while it has tokens or such orders, and then holds its wallet.
  * Promise, checked at every change: 0 <= locked <= total.
  */
 export class Positions {

@@ -3,16 +3,32 @@ import {
   orderSizeMaxMicro,
   priceOne,
   type RefusalCode,
+  takerDelayMaxMs,
   tickSizes,
 } from '@pm/schemas';
 import { copyOf } from './interned.ts';
 import type { Market } from './markets.ts';
+import { releaseDue } from './release-orders.ts';
 import type { Output, State } from './state.ts';
 import { expireDue, sweepMarket } from './sweep.ts';
 
 /** Commands of the owner and the operator: clock, keys, markets, generations. Refused ones change nothing. */
 export function refuseCommand(code: RefusalCode, out: Output): void {
   out.events.push({ kind: 'CommandRefused', command: out.command, code, requestId: null });
+}
+
+/** What all markets take at most; RESOLVED is of single markets. */
+export function setTradingMode(
+  state: State,
+  { mode }: CommandOf<'SetTradingMode'>,
+  out: Output,
+): void {
+  if (mode === 'RESOLVED') {
+    refuseCommand('invalid_payload', out);
+    return;
+  }
+  state.mode = mode;
+  out.events.push({ kind: 'TradingModeSet', command: out.command, mode });
 }
 
 /** The first command of a partition, and only that; its key is the operator's. */
@@ -68,10 +84,11 @@ function announceKey(
   out.events.push({ kind: 'KeySet', command: out.command, keyId, role, active });
 }
 
-/** Moves the clock and takes off the book what has expired by then; what is beyond the budget goes with later records. */
+/** Moves the clock, expires and releases what is due by then; what is beyond the budgets goes with later records. */
 export function tick(state: State, command: CommandOf<'Tick'>, out: Output): void {
   state.moveClock(command.timeMs);
   expireDue(state, out);
+  releaseDue(state, out);
 }
 
 export function startGeneration(
@@ -101,7 +118,8 @@ export function setMarket(state: State, command: CommandOf<'SetMarket'>, out: Ou
   market.minSizeMicro = command.minSizeMicro;
   market.feeRateBps = command.feeRateBps;
   market.mode = command.mode;
-  const { number, conditionId, minSizeMicro, feeRateBps, mode } = market;
+  market.takerDelayMs = command.takerDelayMs;
+  const { number, conditionId, minSizeMicro, feeRateBps, mode, takerDelayMs } = market;
   out.events.push({
     kind: 'MarketSet',
     command: out.command,
@@ -111,7 +129,7 @@ export function setMarket(state: State, command: CommandOf<'SetMarket'>, out: Ou
     minSizeMicro,
     feeRateBps,
     mode,
-    takerDelayMs: 0,
+    takerDelayMs,
   });
 }
 
@@ -126,6 +144,7 @@ function list(state: State, command: CommandOf<'SetMarket'>): Market {
     minSizeMicro: command.minSizeMicro,
     feeRateBps: command.feeRateBps,
     mode: command.mode,
+    takerDelayMs: command.takerDelayMs,
     payout0: 0,
     collateralMicro: 0,
   };
@@ -134,12 +153,13 @@ function list(state: State, command: CommandOf<'SetMarket'>): Market {
 }
 
 function isSound(command: CommandOf<'SetMarket'>): boolean {
-  const { market, minSizeMicro, feeRateBps } = command;
+  const { market, minSizeMicro, feeRateBps, takerDelayMs } = command;
   const isTick = (tickSizes as readonly number[]).includes(command.tick);
   const isNumber = market >= 0 && market <= int32Max;
   const isMin = minSizeMicro >= 0 && minSizeMicro <= orderSizeMaxMicro;
   const isRate = feeRateBps >= 0 && feeRateBps <= feeRateMaxBps;
-  return isTick && isNumber && isMin && isRate && command.mode !== 'RESOLVED';
+  const isDelay = takerDelayMs >= 0 && takerDelayMs <= takerDelayMaxMs;
+  return isTick && isNumber && isMin && isRate && isDelay && command.mode !== 'RESOLVED';
 }
 
 function mayBecome(market: Market, command: CommandOf<'SetMarket'>): boolean {
@@ -151,8 +171,8 @@ function mayBecome(market: Market, command: CommandOf<'SetMarket'>): boolean {
 }
 
 /**
- * Ends trading and fixes what each token pays, at once. What rests is canceled; orders beyond the record's budget go with
- * the next records, and until then keep what they hold and lock.
+ * Ends trading and fixes what each token pays, at once. What rests is canceled, what is delayed is refused; orders beyond
+ * the record's budgets go with the next records, and until then keep what they hold and lock.
  */
 export function resolveMarket(
   state: State,
@@ -173,9 +193,9 @@ export function resolveMarket(
     refuseCommand('invalid_payload', out);
     return;
   }
-  if (!sweepMarket(state, market, out)) state.markets.leaveUnswept(market);
   market.mode = 'RESOLVED';
   market.payout0 = payout0;
+  if (!sweepMarket(state, market, out)) state.markets.leaveUnswept(market);
   out.events.push({
     kind: 'MarketResolved',
     command: out.command,

@@ -120,9 +120,13 @@ export function sound(value: number, min: number, max: number): number {
 }
 
 /** Of the bytes; another one means another layout. */
-export const formatVersion = 2;
+export const formatVersion = 3;
 /** In the order of their numbers in the bytes. */
 export const roles = ['INGRESS', 'OWNER', 'OPERATOR', 'LEDGER'] as const;
 export const modes = ['OPEN', 'POST_ONLY', 'CANCEL_ONLY', 'HALTED', 'RESOLVED'] as const;
-/** Words of the rows: what is in them is said where they are written (encode-state.ts). */
+export const sides = ['BUY', 'SELL'] as const;
+export const timesInForce = ['GTC', 'GTD', 'FOK', 'FAK'] as const;
+export const selfTrades = ['CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH', 'ALLOW'] as const;
+/** Words and doubles of the rows: what is in them is said where they are written. */
 export const rowWords = { position: 6, id: 14, order: 8 } as const;
+export const fillsDoubles = 5;

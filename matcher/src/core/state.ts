@@ -1,17 +1,23 @@
 import {
   type CancelReason,
   cancelsPerRecordMax,
+  type EventOf,
   type ExecutionEvent,
+  fencesMax,
   fillsPerOrderMax,
   fillsPerRecordMax,
   type KeyRole,
   lotMicro,
+  type MarketMode,
   notionalMicro,
   priceOne,
+  releasesPerRecordMax,
 } from '@pm/schemas';
 import { Accounts } from './accounts.ts';
 import { Book } from './book.ts';
+import { Delays } from './delays.ts';
 import { Expiries } from './expiries.ts';
+import { Fences } from './fences.ts';
 import { Interned } from './interned.ts';
 import { type Market, Markets } from './markets.ts';
 import { Memory } from './memory.ts';
@@ -31,6 +37,8 @@ export class State {
   orderAgeLimitMs = 0;
   timeMs = 0;
   generation = 0;
+  /** What all markets take at most; never RESOLVED. */
+  mode: MarketMode = 'OPEN';
   readonly keys = new SignOffKeys();
   readonly markets = new Markets();
   readonly book = new Book();
@@ -39,6 +47,8 @@ export class State {
   readonly accounts = new Accounts(this.book.orders);
   readonly builders = new Interned(8, 0);
   readonly expiries = new Expiries(this.book.orders);
+  readonly delays = new Delays();
+  readonly fences = new Fences();
   readonly orderMemory = new Memory();
   readonly requestMemory = new Memory();
 
@@ -52,6 +62,7 @@ export class State {
     this.timeMs = timeMs;
     this.orderMemory.forget(timeMs, this.orderAgeLimitMs);
     this.requestMemory.forget(timeMs, this.orderAgeLimitMs);
+    this.fences.forget(timeMs - this.bookAgeLimitMs);
   }
 
   /** Hangs an order the book has just taken on everything that must know of it. */
@@ -63,7 +74,7 @@ export class State {
     orders.set(order, at.builder, owner.builder);
     orders.setExpiresAtMs(order, owner.expiresAtMs);
     this.accounts.link(owner.account, order);
-    this.wallets.addResting(owner.wallet, 1);
+    this.wallets.addOpenOrders(owner.wallet, 1);
     this.positions.addOrders(owner.position, 1);
     this.builders.hold(owner.builder);
     this.orderMemory.setOrder(owner.memory, order);
@@ -77,7 +88,7 @@ export class State {
     if (orders.expiresAtMs(order) > 0) this.expiries.remove(order);
     this.orderMemory.end(orders.get(order, at.memory), isFilled);
     this.builders.release(orders.get(order, at.builder));
-    this.wallets.addResting(orders.get(order, at.wallet), -1);
+    this.wallets.addOpenOrders(orders.get(order, at.wallet), -1);
     this.accounts.unlink(order);
     this.book.remove(order);
     this.positions.addOrders(position, -1);
@@ -86,6 +97,16 @@ export class State {
 
   /** Cancels a resting order: gives back what it holds. A caller that has the id at hand saves making it. */
   cancel(order: number, reason: CancelReason, out: Output, id = this.idOf(order)): void {
+    out.events.push(this.takeOff(order, reason, out, id));
+  }
+
+  /** The same, with the event left to the caller. */
+  takeOff(
+    order: number,
+    reason: CancelReason,
+    { command }: Output,
+    id = this.idOf(order),
+  ): EventOf<'OrderCanceled'> {
     const { orders } = this.book;
     const wallet = orders.get(order, at.wallet);
     const restMicro = orders.get(order, at.restLots) * lotMicro;
@@ -93,19 +114,37 @@ export class State {
       const heldMicro = notionalMicro(this.ownPrice(order), restMicro);
       this.wallets.move(wallet, heldMicro, -heldMicro);
     } else {
-      this.positions.addLocked(orders.get(order, at.position), orders.outcome(order), -restMicro);
+      this.unlock(orders.get(order, at.position), orders.outcome(order), restMicro);
     }
-    out.events.push({
+    const event = {
       kind: 'OrderCanceled',
-      command: out.command,
+      command,
       orderId: id,
       market: this.marketOf(order).number,
       maker: this.wallets.bytes(wallet),
       apiKey: this.accounts.apiKey(orders.get(order, at.account)),
       reason,
       restMicro,
-    });
+    } as const;
     this.detach(order, false);
+    return event;
+  }
+
+  /** Locks tokens of a sell, unless they were redeemed already. */
+  lock(position: number, outcome: number, micro: number): void {
+    if (!this.isRedeemed(position)) this.positions.addLocked(position, outcome, micro);
+  }
+
+  /** Gives them back, unless they were redeemed meanwhile. */
+  unlock(position: number, outcome: number, micro: number): void {
+    if (!this.isRedeemed(position)) this.positions.addLocked(position, outcome, -micro);
+  }
+
+  /** A redemption takes all tokens, locked or not; sells of the resolved market may still wait for their sweep. */
+  private isRedeemed(position: number): boolean {
+    const { mode } = this.markets.at(this.positions.market(position));
+    const total = this.positions.totalMicro(position, 0) + this.positions.totalMicro(position, 1);
+    return mode === 'RESOLVED' && total === 0;
   }
 
   /** Whether a GTD order is due but not swept yet: it is there for readers, never for takers. */
@@ -149,12 +188,16 @@ export interface Limits {
   readonly fillsPerOrder: number;
   readonly fillsPerRecord: number;
   readonly cancelsPerRecord: number;
+  readonly releasesPerRecord: number;
+  readonly fences: number;
 }
 
 export const defaultLimits: Limits = {
   fillsPerOrder: fillsPerOrderMax,
   fillsPerRecord: fillsPerRecordMax,
   cancelsPerRecord: cancelsPerRecordMax,
+  releasesPerRecord: releasesPerRecordMax,
+  fences: fencesMax,
 };
 
 /** What the record has done so far, and what it may still do. */
@@ -164,9 +207,13 @@ export interface Output {
   command: number;
   /** Role of the key that signed the envelope. */
   readonly role: KeyRole;
-  readonly fillsPerOrder: number;
+  readonly limits: Limits;
+  /** Input offset of the record. */
+  readonly offset: number;
   /** Resting orders that takers of this record may still meet. */
   fillsLeft: number;
   /** Orders that expiries, resolutions and `CancelOrders` of this record may still cancel. */
   cancelsLeft: number;
+  /** Delayed orders that may still be released or refused with their market. */
+  releasesLeft: number;
 }

@@ -28,11 +28,14 @@ export interface Taker {
   memory: number;
   lotsLeft: number;
   budgetLeftMicro: number;
-  /** Resting orders it may still meet: those it fills, and overdue ones in its way. */
+  /** Whether what it does not fill may rest. */
+  readonly rests: boolean;
+  /** Resting orders it may still meet: those it fills, and those in its way that it clears. */
   meetingsLeft: number;
   filledMicro: number;
   paidMicro: number;
   feeMicro: number;
+  fills: number;
   /** A self-trade or the limit of meetings stands in its way: what is left is canceled. */
   isStopped: boolean;
 }
@@ -53,10 +56,12 @@ export function takerOf(state: State, order: PlaceOrder, market: Market, out: Ou
     memory: -1,
     lotsLeft: (hasBudget ? orderSizeMaxMicro : order.sizeMicro) / lotMicro,
     budgetLeftMicro: order.budgetMicro,
-    meetingsLeft: Math.min(out.fillsPerOrder, out.fillsLeft),
+    rests: order.timeInForce === 'GTC' || order.timeInForce === 'GTD',
+    meetingsLeft: Math.min(out.limits.fillsPerOrder, out.fillsLeft),
     filledMicro: 0,
     paidMicro: 0,
     feeMicro: 0,
+    fills: 0,
     isStopped: false,
   };
 }
@@ -79,24 +84,60 @@ export function lotsTaken(taker: Taker, price: number, makerLots: number): numbe
   return Math.min(lots, affordableMicro(price, taker.budgetLeftMicro) / lotMicro);
 }
 
+/** What becomes of a resting order in the taker's way: it fills, it is canceled, or the taker ends here. */
+export type Meeting = 'fill' | 'expire' | 'clear' | 'end' | 'end-both';
+
+/** Overdue orders expire; the taker's own go by its mode of self-trade. Both count as meetings, like fills. */
+export function meetingOf(state: State, taker: Taker, maker: number): Meeting {
+  if (state.isOverdue(maker)) return 'expire';
+  if (state.book.orders.get(maker, at.wallet) !== taker.wallet) return 'fill';
+  switch (taker.order.selfTrade) {
+    case 'ALLOW':
+      return 'fill';
+    case 'CANCEL_OLDEST':
+      return 'clear';
+    case 'CANCEL_BOTH':
+      return 'end-both';
+    default:
+      return 'end';
+  }
+}
+
 /**
  * What a taker meets before its first fill, as a refusal, or null when it may go on: a FOK order must be able to fill
- * whole, a FAK order something, a post-only order nothing, and nobody meets his own order first. Overdue orders are not
- * there, but clearing them away counts as meeting them.
+ * whole, a FAK order something, a post-only order nothing, and nobody meets his own order first unless his mode of
+ * self-trade clears it away or trades with it. Orders that would be cleared away are not there, but clearing them counts
+ * as meeting them. Post-only looks at everything as it stands, its own orders included.
  */
 export function checkMeeting(state: State, taker: Taker): RefusalCode | null {
-  const { order, market } = taker;
+  const { order } = taker;
   if (order.timeInForce === 'FOK') return checkWhole(state, taker);
-  let left = taker.meetingsLeft;
-  let maker = state.book.firstMaker(market.slot, taker.isBid, taker.limit0);
-  for (; maker !== -1 && state.isOverdue(maker); left -= 1) {
-    if (left === 0) return 'fill_limit';
-    maker = state.book.nextMaker(maker, taker.isBid, taker.limit0);
-  }
+  const { maker, before } = firstToMeet(state, taker);
+  if (before > taker.meetingsLeft) return 'fill_limit';
   if (order.postOnly) return maker === -1 ? null : 'post_only_would_cross';
-  if (maker === -1) return order.timeInForce === 'FAK' ? 'fak_not_filled' : null;
-  if (isOwn(state, taker, maker)) return 'self_trade';
-  return left === 0 ? 'fill_limit' : null;
+  if (maker === -1) return whyNothing(taker);
+  if (meetingOf(state, taker, maker) === 'end') return 'self_trade';
+  if (before === taker.meetingsLeft) return 'fill_limit';
+  return meetingOf(state, taker, maker) === 'end-both' ? 'self_trade' : null;
+}
+
+/** An order that meets nothing rests if it may. */
+function whyNothing(taker: Taker): RefusalCode | null {
+  if (taker.rests) return null;
+  return taker.order.timeInForce === 'FAK' ? 'fak_not_filled' : 'fenced';
+}
+
+/** The first order in its way that it does not clear away, or -1, and how many it clears before. */
+export function firstToMeet(state: State, taker: Taker): { maker: number; before: number } {
+  const { order, market, isBid, limit0 } = taker;
+  let before = 0;
+  let maker = state.book.firstMaker(market.slot, isBid, limit0);
+  for (; maker !== -1 && before <= taker.meetingsLeft; before += 1) {
+    const meeting = meetingOf(state, taker, maker);
+    if (meeting !== 'expire' && (meeting !== 'clear' || order.postOnly)) break;
+    maker = state.book.nextMaker(maker, isBid, limit0);
+  }
+  return { maker, before };
 }
 
 /** Walks the makers as the fills would, without any. */
@@ -105,10 +146,10 @@ function checkWhole(state: State, taker: Taker): RefusalCode | null {
   let maker = state.book.firstMaker(taker.market.slot, taker.isBid, taker.limit0);
   for (; !isComplete(rest); rest.meetingsLeft -= 1) {
     if (maker === -1) return 'fok_not_filled';
-    const isThere = !state.isOverdue(maker);
-    if (isThere && isOwn(state, taker, maker)) return 'self_trade';
+    const meeting = meetingOf(state, taker, maker);
+    if (meeting === 'end' || meeting === 'end-both') return 'self_trade';
     if (rest.meetingsLeft === 0) return 'fill_limit';
-    if (isThere && !takeUnseen(state, rest, maker)) return 'fok_not_filled';
+    if (meeting === 'fill' && !takeUnseen(state, rest, maker)) return 'fok_not_filled';
     maker = state.book.nextMaker(maker, taker.isBid, taker.limit0);
   }
   return null;
@@ -121,8 +162,4 @@ function takeUnseen(state: State, rest: Taker, maker: number): boolean {
   rest.lotsLeft -= lots;
   if (rest.hasBudget) rest.budgetLeftMicro -= notionalMicro(price, lots * lotMicro);
   return lots > 0;
-}
-
-export function isOwn(state: State, taker: Taker, maker: number): boolean {
-  return state.book.orders.get(maker, at.wallet) === taker.wallet;
 }

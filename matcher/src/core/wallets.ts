@@ -1,7 +1,7 @@
 import { Interned } from './interned.ts';
 
 /**
- * Wallets: how many orders each has resting, and how its money moved during the record. The money itself is not here:
+ * Wallets: how many orders each has resting or delayed, and how its money moved during the record. The money itself is not here:
  * what is free and held is the ledger's, the core only says how it changes.
  */
 export class Wallets extends Interned {
@@ -12,11 +12,11 @@ export class Wallets extends Interned {
     super(addressWords, 6);
   }
 
-  restingOrders(wallet: number): number {
+  openOrders(wallet: number): number {
     return this.table.ints[wallet * this.table.stride + restingAt] as number;
   }
 
-  addResting(wallet: number, change: number): void {
+  addOpenOrders(wallet: number, change: number): void {
     const word = wallet * this.table.stride + restingAt;
     this.table.ints[word] = (this.table.ints[word] as number) + change;
   }

@@ -42,7 +42,13 @@ class BookReader {
 describe('what the events say', () => {
   it('conserves money in every record: what wallets lose is what collateral gains', () => {
     for (const seed of [31, 32, 33]) {
-      const tight = { fillsPerOrder: 3, fillsPerRecord: 5, cancelsPerRecord: 2 };
+      const tight = {
+        fillsPerOrder: 3,
+        fillsPerRecord: 5,
+        cancelsPerRecord: 2,
+        releasesPerRecord: 2,
+        fences: 3,
+      };
       const engine = new Engine(partition, seed === 33 ? tight : defaultLimits);
       engine.apply(envelopeOf([opening], 'OPERATOR'), 0);
       const log = new RandomLog(seed);

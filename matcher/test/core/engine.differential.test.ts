@@ -8,7 +8,13 @@ import { RandomLog } from './random-log.ts';
 /** Commands in all; more with PM_TEST_COMMANDS. */
 const commandsTotal = Number(process.env['PM_TEST_COMMANDS'] ?? 100_000);
 /** Every other seed runs out of every budget. */
-const tightLimits: Limits = { fillsPerOrder: 3, fillsPerRecord: 5, cancelsPerRecord: 2 };
+const tightLimits: Limits = {
+  fillsPerOrder: 3,
+  fillsPerRecord: 5,
+  cancelsPerRecord: 2,
+  releasesPerRecord: 2,
+  fences: 3,
+};
 const seeds = [1, 2, 3, 4, 5, 6, 7, 8].map(
   (seed) => [seed, seed % 2 === 0 ? tightLimits : defaultLimits] as const,
 );
@@ -26,7 +32,7 @@ describe('the engine and its naive twin', () => {
       const { envelope, isOperator } = log.next();
       commands += envelope.commands.length;
       const { events, timeMs } = engine.apply(envelope, record);
-      const expected = twin.apply(envelope, isOperator);
+      const expected = twin.apply(envelope, isOperator, record);
       if (textOf(events) !== textOf(expected)) {
         const of = { seed, record, commands: envelope.commands };
         expect({ ...of, events }).toEqual({ ...of, events: expected });
@@ -40,8 +46,20 @@ describe('the engine and its naive twin', () => {
     expect(commands).toBeGreaterThanOrEqual(commandsTotal / seeds.length);
   });
 
-  it('have visited what tight budgets leave to later records', () => {
+  it('have visited what tight budgets leave to later records, and every end of a delay', () => {
     const leftovers = [
+      'OrderDelayed',
+      'OrderRepeated DELAYED',
+      'OrderPlaced LIVE later',
+      'OrderPlaced MATCHED later',
+      'OrderPlaced CANCELED later',
+      'OrderRefused fenced later',
+      'OrderRefused fok_not_filled later',
+      'OrderRefused market_resolved later',
+      'OrderRefused system_paused later',
+      'OrderRefused self_trade later',
+      'OrderCanceled SELF_TRADE later',
+      'OrderRefused fenced',
       'OrderCanceled EXPIRED later',
       'OrderCanceled MARKET later',
       'OrderRefused fill_limit',
@@ -52,6 +70,8 @@ describe('the engine and its naive twin', () => {
 });
 
 function kindOf(event: ExecutionEvent): string {
-  const why = 'reason' in event ? event.reason : 'code' in event ? event.code : '';
-  return `${event.kind} ${why}${'command' in event && event.command === -1 ? ' later' : ''}`;
+  const words = [event.kind, 'reason' in event && event.reason, 'code' in event && event.code];
+  const status = 'status' in event && event.status;
+  const later = 'command' in event && event.command === -1 && 'later';
+  return [...words, status, later].filter(Boolean).join(' ');
 }

@@ -1,5 +1,10 @@
-import type { Command, PlaceOrder, RefusalCode } from '@pm/schemas';
-import { fillsPerOrderMax, openOrdersPerWalletMax, orderSizeMaxMicro } from '@pm/schemas';
+import type { Command, CommandOf, MarketMode, PlaceOrder, RefusalCode } from '@pm/schemas';
+import {
+  fillsPerOrderMax,
+  openOrdersPerWalletMax,
+  orderSizeMaxMicro,
+  takerDelayMaxMs,
+} from '@pm/schemas';
 import { Engine } from '../../src/core/index.ts';
 import {
   apiKeyOf,
@@ -38,6 +43,11 @@ const asks = (count: number, from: number): Command[] =>
     orderOf(from + index, 2 + (index % 2), { outcome: 1, sizeMicro: oneShareMicro }),
   );
 
+const all = (mode: MarketMode): Command => ({ kind: 'SetTradingMode', mode });
+const resolve: Command = { kind: 'ResolveMarket', market: 1, payout0: 5_000 };
+const fence = (scope: Partial<CommandOf<'CancelOrders'>>): Command =>
+  cancelAll({ acceptedAtMs: startMs, ...scope });
+
 const orders: [RefusalCode, string, Partial<PlaceOrder>, Command[]?][] = [
   ['market_not_found', 'of a market nobody listed', { market: 2 }],
   ['market_not_found', 'of a third token', { outcome: 2 }],
@@ -48,7 +58,31 @@ const orders: [RefusalCode, string, Partial<PlaceOrder>, Command[]?][] = [
   ['too_late', 'later than it asked for', { acceptedAtMs: startMs - 101, ageLimitMs: 100 }],
   ['old_generation', 'reserved before', {}, [{ kind: 'StartGeneration', generation: 1 }]],
   ['market_resolved', 'after the end', {}, [{ kind: 'ResolveMarket', market: 1, payout0: 0 }]],
-  ['trading_disabled', 'while halted', {}, [marketRules(1, { mode: 'HALTED' })]],
+  ['condition_paused', 'while its market is halted', {}, [marketRules(1, { mode: 'HALTED' })]],
+  [
+    'system_paused',
+    'while all markets are',
+    {},
+    [marketRules(1, { mode: 'HALTED' }), all('HALTED')],
+  ],
+  ['market_resolved', 'while all are halted, too', {}, [all('HALTED'), resolve]],
+  ['cancel_only', 'while everything only cancels', {}, [all('CANCEL_ONLY')]],
+  [
+    'cancel_only',
+    'in the stricter of two modes',
+    { postOnly: true },
+    [all('POST_ONLY'), marketRules(1, { mode: 'CANCEL_ONLY' })],
+  ],
+  ['post_only_mode', 'that may take anywhere', {}, [all('POST_ONLY')]],
+  ['fenced', 'behind the cancel of its signer', {}, [fence({ signer: signerOf(1) })]],
+  ['fenced', 'behind the cancel of its key', {}, [fence({ apiKey: apiKeyOf(1), market: 1 })]],
+  ['fenced', 'behind the cancel of its token', {}, [fence({ market: 1, outcome: 0 })]],
+  [
+    'fenced',
+    'behind a later cancel than the last',
+    { acceptedAtMs: startMs + 5 },
+    [fence({ signer: signerOf(1) }), fence({ signer: signerOf(1), acceptedAtMs: startMs + 9 })],
+  ],
   ['cancel_only', 'while only cancels pass', {}, [marketRules(1, { mode: 'CANCEL_ONLY' })]],
   ['post_only_mode', 'that may take', {}, [marketRules(1, { mode: 'POST_ONLY' })]],
   ['invalid_post_only_order_type', 'that must take', { postOnly: true, timeInForce: 'FAK' }],
@@ -151,7 +185,6 @@ const redeem: Command = {
   wallet: walletOf(1),
   market: 1,
 };
-const resolve: Command = { kind: 'ResolveMarket', market: 1, payout0: 5_000 };
 const setKey: Command = {
   kind: 'SetKey',
   publicKey: opening.operatorKey,
@@ -180,7 +213,7 @@ const commands: [RefusalCode, string, Command, Command[]?][] = [
   ['market_resolved', 'a second end', resolve, [resolve]],
   ['invalid_payload', 'a cancel of everything', cancelAll({ outcome: 0 })],
   ['market_not_found', 'a split elsewhere', splitOf(1, 1, ten, 2)],
-  ['duplicate', 'a split done before', splitOf(1, 1, ten), [splitOf(1, 1, ten)]],
+  ['already_done', 'a split done before', splitOf(1, 1, ten), [splitOf(1, 1, ten)]],
   [
     'old_generation',
     'a split paid before',
@@ -200,9 +233,12 @@ const commands: [RefusalCode, string, Command, Command[]?][] = [
     { ...splitOf(1, 1, ten), holdMicro: 1 } as Command,
   ],
   ['invalid_amounts', 'a merge of nothing', merge(0)],
-  ['insufficient_balance_or_allowance', 'a merge of tokens not there', merge(ten)],
-  ['market_not_ready', 'a redemption before the end', redeem, [splitOf(1, 1, ten)]],
-  ['insufficient_balance_or_allowance', 'a redemption of nothing', redeem, [resolve]],
+  ['insufficient_position', 'a merge of tokens not there', merge(ten)],
+  ['market_not_resolved', 'a redemption before the end', redeem, [splitOf(1, 1, ten)]],
+  ['insufficient_position', 'a redemption of nothing', redeem, [resolve]],
+  ['invalid_payload', 'RESOLVED as the mode for all', all('RESOLVED')],
+  ['invalid_payload', 'a delay without end', marketRules(1, { takerDelayMs: takerDelayMaxMs + 1 })],
+  ['invalid_payload', 'a negative delay', marketRules(1, { takerDelayMs: -1 })],
 ];
 
 describe('a command is refused', () => {

@@ -25,12 +25,20 @@ function stoppedAfter(
   limits: Limits = defaultLimits,
 ): Engine {
   const engine = new Engine(partition, limits);
-  for (const { envelope } of records.slice(0, stop)) engine.apply(envelope, 0);
+  records.slice(0, stop).forEach(({ envelope }, at) => {
+    engine.apply(envelope, at);
+  });
   return Engine.restore(engine.encodeState(), limits);
 }
 
 /** Sweeps are always on their way. */
-const tightLimits: Limits = { fillsPerOrder: 3, fillsPerRecord: 5, cancelsPerRecord: 2 };
+const tightLimits: Limits = {
+  fillsPerOrder: 3,
+  fillsPerRecord: 5,
+  cancelsPerRecord: 2,
+  releasesPerRecord: 2,
+  fences: 3,
+};
 
 describe('a restored engine', () => {
   it.each([

@@ -1,26 +1,25 @@
-import type { CancelReason, CommandOf } from '@pm/schemas';
+import type { CancelReason, CommandOf, PlaceOrder } from '@pm/schemas';
 import type { Limits } from '../../src/core/index.ts';
 import { NaivePositions } from './naive-positions.ts';
 import { cost, hex, price0, type Remembered, type Resting } from './naive-report.ts';
 
-/** How orders of the naive twin leave the book unfilled: asked for, overdue, or with their market. */
+type Many = CommandOf<'CancelOrders'>;
+
+/** How orders of the naive twin leave the book unfilled, or never reach it: asked for, overdue, or with their market. */
 export class NaiveCancels extends NaivePositions {
+  protected readonly opening: CommandOf<'OpenPartition'>;
   protected readonly limits: Limits;
   protected remembered = new Map<string, Remembered>();
   protected operator = false;
   protected cancelsLeft = 0;
+  protected fences: Many[] = [];
 
-  constructor(limits: Limits) {
+  constructor(opening: CommandOf<'OpenPartition'>, limits: Limits) {
     super();
+    this.opening = opening;
     this.limits = limits;
-  }
-
-  /** What earlier records had no budget for. */
-  protected sweep(): undefined {
-    this.expire();
-    const ended = [...this.markets.values()].filter(({ mode }) => mode === 'RESOLVED');
-    ended.sort((a, b) => a.rules.market - b.rules.market);
-    for (const { rules } of ended) this.empty(rules.market);
+    this.clock = opening.timeMs;
+    this.ageLimit = opening.bookAgeLimitMs;
   }
 
   protected expire(): undefined {
@@ -51,32 +50,79 @@ export class NaiveCancels extends NaivePositions {
     if (found?.order.signer.equals(command.signer)) return this.cancel(found, 'USER');
     const known = this.remembered.get(hex(command.orderId));
     const matched = known?.isMatched && known.order.signer.equals(command.signer);
-    const code = matched ? 'already_matched' : 'order_not_found';
+    const waits = this.waiting
+      .filter(({ order }) => order.orderId.equals(command.orderId))
+      .some(({ order }) => order.signer.equals(command.signer));
+    const gone = matched ? 'already_matched' : 'order_not_found';
+    const code = waits ? 'order_delayed' : gone;
     this.emit({ kind: 'CancelRefused', command: this.command, orderId: command.orderId, code });
   }
 
   protected cancelMany(command: CommandOf<'CancelOrders'>): undefined {
-    const { signer, apiKey, market, outcome } = command;
+    const { signer, apiKey, market } = command;
     const byOperator = this.operator && market !== -1;
     if (!signer && !apiKey && !byOperator) return this.refuseCommand('invalid_payload');
     const reason = this.operator ? 'MARKET' : command.session ? 'SESSION' : 'USER';
-    const asked = this.resting
-      .filter(({ order }) => signer?.equals(order.signer) ?? true)
-      .filter(({ order }) => apiKey?.equals(order.apiKey) ?? true)
-      .filter(({ order }) => market === -1 || order.market === market)
-      .filter(({ order }) => outcome === -1 || order.outcome === outcome);
+    const fits = this.fence(command);
+    for (const one of this.waiting) if (isCovered(one.order, command)) one.canceled = true;
+    const asked = this.resting.filter(({ order }) => isCovered(order, command));
     const isBroke = this.cancelsLeft === 0 || asked.length > this.cancelsLeft;
     this.cancelAsFarAsMay(asked, reason);
-    if (isBroke) this.refuseCommand('too_many_open_orders');
+    if (isBroke || !fits) this.refuseCommand('too_many_open_orders');
+  }
+
+  /** Whether there was room for the fence, if one was asked for. */
+  private fence(command: Many): boolean {
+    const limit = this.opening.bookAgeLimitMs;
+    const until = Math.min(command.acceptedAtMs, this.clock + limit);
+    const { outcome, market } = command;
+    if (command.acceptedAtMs <= 0 || until < this.clock - limit) return true;
+    if (market < -1 || ![-1, 0, 1].includes(outcome)) return true;
+    const known = this.fences.find((one) => sameScope(one, command));
+    const fence = { ...command, acceptedAtMs: Math.max(until, known?.acceptedAtMs ?? 0) };
+    if (!known && this.fences.length === this.limits.fences) return false;
+    this.fences = [...this.fences.filter((one) => one !== known), fence];
+    return true;
+  }
+
+  protected isFenced(order: PlaceOrder): boolean {
+    return this.fences.some(
+      (fence) => isCovered(order, fence) && order.acceptedAtMs <= fence.acceptedAtMs,
+    );
+  }
+
+  protected forgetFences(): undefined {
+    const limit = this.opening.bookAgeLimitMs;
+    this.fences = this.fences.filter((fence) => fence.acceptedAtMs >= this.clock - limit);
   }
 
   protected cancel(one: Resting, reason: CancelReason): undefined {
-    const { orderId, market, maker, apiKey, side, price } = one.order;
-    this.resting = this.resting.filter((each) => each !== one);
-    this.touch(one.order);
-    if (side === 'BUY') this.move(maker, cost(price, one.left), -cost(price, one.left));
+    const { orderId, market, maker, apiKey } = one.order;
+    this.takeOff(one);
     const command = this.command;
     const event = { command, orderId, market, maker, apiKey, reason, restMicro: one.left };
     this.emit({ kind: 'OrderCanceled', ...event });
   }
+
+  protected takeOff(one: Resting): undefined {
+    const { maker, side, price } = one.order;
+    this.resting = this.resting.filter((each) => each !== one);
+    this.touch(one.order);
+    if (side === 'BUY') this.move(maker, cost(price, one.left), -cost(price, one.left));
+  }
+}
+
+function isCovered(order: PlaceOrder, { signer, apiKey, market, outcome }: Many): boolean {
+  return (
+    (signer?.equals(order.signer) ?? true) &&
+    (apiKey?.equals(order.apiKey) ?? true) &&
+    (market === -1 || order.market === market) &&
+    (outcome === -1 || order.outcome === outcome)
+  );
+}
+
+function sameScope(a: Many, b: Many): boolean {
+  const text = ({ signer, apiKey, market, outcome }: Many): string =>
+    [signer && hex(signer), apiKey && hex(apiKey), market, outcome].join();
+  return text(a) === text(b);
 }

@@ -1,31 +1,27 @@
 import {
   type Command,
-  type CommandOf,
   type Envelope,
   type ExecutionEvent,
   feeMicro,
   holdMicro,
   openOrdersPerWalletMax,
-  orderSizeMaxMicro,
   type PlaceOrder,
   type RefusalCode,
   refusals,
-  tickSizes,
 } from '@pm/schemas';
-import type { Limits } from '../../src/core/index.ts';
-import { NaiveCancels } from './naive-cancels.ts';
+import { NaiveMeetings } from './naive-meetings.ts';
 import {
   cost,
   type FeeFacts,
   type FillStep,
   hex,
-  isBid,
   type Listed,
-  lot,
+  nowhere,
   other,
   price0,
   type Remembered,
   type Resting,
+  type Waiting,
 } from './naive-report.ts';
 import { type Rung, rungsOfForm, takes } from './naive-rungs.ts';
 
@@ -34,25 +30,19 @@ import { type Rung, rungsOfForm, takes } from './naive-rungs.ts';
  * texts for keys, nothing shared with the engine. Slow on purpose; it judges the fast one. Keys and opening are left to
  * examples.
  */
-export class NaiveEngine extends NaiveCancels {
-  private readonly opening: CommandOf<'OpenPartition'>;
-  private fillsLeft = 0;
+export class NaiveEngine extends NaiveMeetings {
+  private offset = 0;
 
-  constructor(opening: CommandOf<'OpenPartition'>, limits: Limits) {
-    super(limits);
-    this.opening = opening;
-    this.clock = opening.timeMs;
-    this.ageLimit = opening.bookAgeLimitMs;
-  }
-
-  apply(envelope: Envelope, operator: boolean): ExecutionEvent[] {
+  apply(envelope: Envelope, operator: boolean, offset: number): ExecutionEvent[] {
     this.events = [];
+    this.offset = offset;
     this.levels = new Map();
     this.moved = new Map();
     this.operator = operator;
     const tops = new Map([...this.markets.keys()].map((market) => [market, this.top(market)]));
     this.fillsLeft = this.limits.fillsPerRecord;
     this.cancelsLeft = this.limits.cancelsPerRecord;
+    this.releasesLeft = this.limits.releasesPerRecord;
     this.command = -1;
     this.sweep();
     envelope.commands.forEach((command, index) => {
@@ -66,7 +56,9 @@ export class NaiveEngine extends NaiveCancels {
   /** What can be compared with the engine besides events. */
   summary(): readonly [clock: number, resting: number, nextExpiry: number] {
     const expiries = this.resting.map(({ order }) => order.expiresAtMs).filter((ms) => ms > 0);
-    return [this.clock, this.resting.length, Math.min(Number.POSITIVE_INFINITY, ...expiries)];
+    const releases = this.waiting.map(({ releaseAt }) => releaseAt);
+    const next = Math.min(Number.POSITIVE_INFINITY, ...expiries, ...releases);
+    return [this.clock, this.resting.length, next];
   }
 
   private run(command: Command): undefined {
@@ -76,6 +68,7 @@ export class NaiveEngine extends NaiveCancels {
     if (command.kind === 'Tick') this.tick(command.timeMs);
     if (command.kind === 'SetMarket') this.setMarket(command);
     if (command.kind === 'ResolveMarket') this.resolve(command);
+    if (command.kind === 'SetTradingMode') this.setTradingMode(command.mode);
     if (command.kind === 'StartGeneration') this.startGeneration(command.generation);
     if (command.kind === 'SplitPosition') this.split(command);
     if (command.kind === 'MergePosition') this.merge(command);
@@ -91,37 +84,102 @@ export class NaiveEngine extends NaiveCancels {
       return this.refuse(order, 'stale_order');
     }
     if (order.signedAtMs > this.clock + 300_000) return this.refuse(order, 'stale_order');
-    const known = this.remembered.get(hex(order.orderId));
+    const known = this.known(order);
     if (known) return this.repeat(order, known);
     const code = this.whyNot(order, market);
     if (code) {
       if ((refusals[code] as { final?: boolean }).final) this.remember(order, code);
-      return this.refuse(order, code);
+      return this.refuseAndEnd(order, code);
     }
-    this.fillAndRest(order, market);
+    const isHeld = market.rules.takerDelayMs > 0 && !order.postOnly && this.firstMet(order);
+    if (isHeld) return this.delay(order, market);
+    this.fillAndRest(order, market, true);
+  }
+
+  /** A refused order may take one of its own with it. */
+  private refuseAndEnd(order: PlaceOrder, code: RefusalCode): undefined {
+    if (code === 'self_trade' && order.selfTrade === 'CANCEL_BOTH' && order.timeInForce !== 'FOK') {
+      const own = this.firstMet(order);
+      this.fillsLeft -= 1;
+      if (own) this.cancel(own, 'SELF_TRADE');
+    }
+    this.refuse(order, code);
+  }
+
+  private delay(order: PlaceOrder, { rules }: Listed): undefined {
+    if (this.openOrders(order.maker) >= openOrdersPerWalletMax)
+      return this.refuse(order, 'too_many_open_orders');
+    const held = order.side === 'SELL' ? 0 : holdMicro({ ...order, feeRateBps: rules.feeRateBps });
+    const releaseAt = this.clock + rules.takerDelayMs;
+    this.waiting.push({ order, releaseAt, held, canceled: false });
+    this.move(order.maker, -held, held);
+    this.remember(order, null, { ...noAnswer, status: 'DELAYED' });
+    const { orderId, market, outcome, side, timeInForce, price, sizeMicro } = order;
+    const { expiresAtMs, acceptedAtMs, maker, apiKey } = order;
+    const terms = { orderId, market, outcome, side, timeInForce, price, sizeMicro };
+    const rest = { expiresAtMs, acceptedAtMs, maker, apiKey, releaseAtMs: releaseAt };
+    this.emit({ kind: 'OrderDelayed', command: this.command, ...terms, ...rest, heldMicro: held });
+  }
+
+  protected release(one: Waiting): undefined {
+    const order = { ...one.order, holdMicro: one.held };
+    const market = this.markets.get(order.market);
+    this.waiting = this.waiting.filter((each) => each !== one);
+    this.move(order.maker, one.held, -one.held);
+    if (!market) return;
+    const code = this.whyNotNow(order, market, one.canceled);
+    if (!code) return this.fillAndRest(order, market, !one.canceled);
+    this.remember(order, code);
+    this.refuseAndEnd(order, code);
+  }
+
+  /** What may have come up during the delay. */
+  private whyNotNow(order: PlaceOrder, market: Listed, canceled: boolean): RefusalCode | null {
+    const isFull = this.openOrders(order.maker) >= openOrdersPerWalletMax;
+    const rungs: Rung[] = [
+      ...this.rungsOfMode(order, market),
+      [order.timeInForce === 'GTD' && order.expiresAtMs <= this.clock, 'invalid_expiration'],
+      [isFull && !takes(order) && !canceled, 'too_many_open_orders'],
+    ];
+    const broken = rungs.find(([isBroken]) => isBroken);
+    return broken?.[1] ?? this.whyNotMeet(order, canceled);
+  }
+
+  private openOrders(maker: Buffer): number {
+    return [...this.resting, ...this.waiting].filter(({ order }) => order.maker.equals(maker))
+      .length;
   }
 
   /** The first rung that breaks. */
   private whyNot(order: PlaceOrder, market: Listed): RefusalCode | null {
     const rungs = [
-      ...this.rungsOfTime(order, market),
+      ...this.rungsOfTime(order),
+      ...this.rungsOfMode(order, market),
       ...rungsOfForm(order, market.rules, this.clock),
       ...this.rungsOfMeans(order, market),
     ];
-    return rungs.find(([isBroken]) => isBroken)?.[1] ?? this.whyNotMeet(order);
+    return rungs.find(([isBroken]) => isBroken)?.[1] ?? this.whyNotMeet(order, false);
   }
 
-  private rungsOfTime(order: PlaceOrder, { mode }: Listed): Rung[] {
+  private rungsOfTime(order: PlaceOrder): Rung[] {
     const ownLimit = order.ageLimitMs > 0 ? order.ageLimitMs : Number.POSITIVE_INFINITY;
     const limit = Math.min(ownLimit, this.opening.bookAgeLimitMs);
     return [
       [order.acceptedAtMs > this.clock + limit, 'too_late'],
       [order.acceptedAtMs < this.clock - limit, 'too_late'],
       [order.generation < this.generation, 'old_generation'],
+      [this.isFenced(order), 'fenced'],
+    ];
+  }
+
+  private rungsOfMode(order: PlaceOrder, { mode }: Listed): Rung[] {
+    const modes = [mode, this.mode];
+    return [
       [mode === 'RESOLVED', 'market_resolved'],
-      [mode === 'HALTED', 'trading_disabled'],
-      [mode === 'CANCEL_ONLY', 'cancel_only'],
-      [mode === 'POST_ONLY' && !order.postOnly, 'post_only_mode'],
+      [this.mode === 'HALTED', 'system_paused'],
+      [mode === 'HALTED', 'condition_paused'],
+      [modes.includes('CANCEL_ONLY'), 'cancel_only'],
+      [modes.includes('POST_ONLY') && !order.postOnly, 'post_only_mode'],
     ];
   }
 
@@ -129,8 +187,7 @@ export class NaiveEngine extends NaiveCancels {
     const { maker, market, outcome } = order;
     const need = holdMicro({ ...order, feeRateBps: rules.feeRateBps });
     const tokens = order.side === 'SELL' ? order.sizeMicro : 0;
-    const mine = this.resting.filter((one) => one.order.maker.equals(maker));
-    const isFull = mine.length >= openOrdersPerWalletMax;
+    const isFull = this.openOrders(maker) >= openOrdersPerWalletMax;
     return [
       [need > Math.max(0, order.holdMicro), 'insufficient_balance_or_allowance'],
       [tokens > this.freeTokens(maker, market, outcome), 'insufficient_balance_or_allowance'],
@@ -138,90 +195,41 @@ export class NaiveEngine extends NaiveCancels {
     ];
   }
 
-  private whyNotMeet(order: PlaceOrder): RefusalCode | null {
-    const makers = this.makers(order);
-    if (order.timeInForce === 'FOK') return this.whyNotWhole(order, makers);
-    const may = Math.min(this.limits.fillsPerOrder, this.fillsLeft);
-    const place = makers.findIndex((maker) => !this.isOverdue(maker));
-    const before = place === -1 ? makers.length : place;
-    if (before > may) return 'fill_limit';
-    const first = makers[place];
-    if (order.postOnly) return first ? 'post_only_would_cross' : null;
-    if (!first) return order.timeInForce === 'FAK' ? 'fak_not_filled' : null;
-    if (first.order.maker.equals(order.maker)) return 'self_trade';
-    return before === may ? 'fill_limit' : null;
-  }
-
-  private whyNotWhole(order: PlaceOrder, makers: readonly Resting[]): RefusalCode | null {
-    const want = this.wants(order);
-    for (const [index, maker] of makers.entries()) {
-      if (this.isDone(order, want)) return null;
-      const overdue = this.isOverdue(maker);
-      if (!overdue && maker.order.maker.equals(order.maker)) return 'self_trade';
-      if (index === Math.min(this.limits.fillsPerOrder, this.fillsLeft)) return 'fill_limit';
-      if (!overdue && this.takeFrom(order, want, maker) === 0) return 'fok_not_filled';
-    }
-    return this.isDone(order, want) ? null : 'fok_not_filled';
-  }
-
-  /** Every resting order it crosses, in the order it meets them. */
-  private makers(order: PlaceOrder): Resting[] {
-    const bid = isBid(order);
-    const limit = price0(order);
-    return this.resting
-      .filter((one) => one.order.market === order.market && isBid(one.order) !== bid)
-      .filter((one) => (bid ? price0(one.order) <= limit : price0(one.order) >= limit))
-      .sort((a, b) => (bid ? 1 : -1) * (price0(a.order) - price0(b.order)));
-  }
-
-  private wants(order: PlaceOrder): { size: number; budget: number } {
-    const size = order.budgetMicro ? orderSizeMaxMicro : order.sizeMicro;
-    return { size, budget: order.budgetMicro };
-  }
-
-  private isDone(order: PlaceOrder, want: { size: number; budget: number }): boolean {
-    return order.budgetMicro ? want.budget < order.price : want.size === 0;
-  }
-
-  private takeFrom(
-    order: PlaceOrder,
-    want: { size: number; budget: number },
-    maker: Resting,
-  ): number {
-    const price = order.outcome === 0 ? price0(maker.order) : other(price0(maker.order));
-    let size = Math.min(want.size, maker.left);
-    if (order.budgetMicro) size = Math.min(size, Math.floor(want.budget / price) * lot);
-    want.size -= size;
-    if (order.budgetMicro) want.budget -= cost(price, size);
-    return size;
-  }
-
-  private fillAndRest(order: PlaceOrder, market: Listed): undefined {
+  private fillAndRest(order: PlaceOrder, market: Listed, mayRest: boolean): undefined {
     const want = this.wants(order);
     const sum = { filled: 0, paid: 0, fee: 0 };
     const may = Math.min(this.limits.fillsPerOrder, this.fillsLeft);
-    let stopped = false;
-    let met = 0;
-    for (const maker of this.makers(order)) {
-      if (want.size === 0) break;
-      const before = { ...want };
-      const size = this.takeFrom(order, want, maker);
-      if (size === 0) break;
-      const overdue = this.isOverdue(maker);
-      const own = maker.order.maker.equals(order.maker) && !overdue;
-      stopped = own || met === may;
-      if (stopped || overdue) Object.assign(want, before);
-      if (stopped) break;
-      met += 1;
-      if (overdue) this.cancel(maker, 'EXPIRED');
-      else this.fill(order, market, { maker, size, want, sum });
-    }
-    this.fillsLeft -= met;
-    this.settle(order, { want, sum, stopped });
+    const first = this.events.length;
+    const run: Run = { want, sum, cleared: [], met: 0, may, stopped: false };
+    for (const maker of this.makers(order)) if (!this.meet(order, market, maker, run)) break;
+    const count = this.events.length - first;
+    const place = count > 0 ? ([this.offset, first, count] as const) : nowhere;
+    this.events.push(...run.cleared);
+    this.fillsLeft -= run.met;
+    this.settle(order, { want, sum, place, canRest: mayRest && !run.stopped });
   }
 
-  private settle(order: PlaceOrder, { want, sum, stopped }: Outcome): undefined {
-    const rests = ['GTC', 'GTD'].includes(order.timeInForce) && want.size > 0 && !stopped;
+  /** Whether the order goes on to the next maker. Cancels of what is in the way are told later. */
+  private meet(order: PlaceOrder, market: Listed, maker: Resting, run: Run): boolean {
+    const { want, sum } = run;
+    const before = { ...want };
+    const size = this.takeFrom(order, want, maker);
+    if (size === 0) return false;
+    const fate = run.met === run.may ? 'stop' : this.fate(order, maker);
+    if (fate !== 'fill') Object.assign(want, before);
+    run.stopped = fate === 'stop' || fate === 'both';
+    if (fate === 'stop') return false;
+    run.met += 1;
+    if (fate === 'fill') this.fill(order, market, { maker, size, want, sum });
+    else {
+      this.cancel(maker, fate === 'expire' ? 'EXPIRED' : 'SELF_TRADE');
+      run.cleared.push(this.events.pop() as ExecutionEvent);
+    }
+    return !run.stopped;
+  }
+
+  private settle(order: PlaceOrder, { want, sum, place, canRest }: Outcome): undefined {
+    const rests = !takes(order) && want.size > 0 && canRest;
     const status = rests ? 'LIVE' : this.isDone(order, want) ? 'MATCHED' : 'CANCELED';
     if (rests) {
       this.resting.push({ order, left: want.size });
@@ -232,7 +240,7 @@ export class NaiveEngine extends NaiveCancels {
     if (order.side === 'BUY') this.move(order.maker, -sum.paid - sum.fee - held, held);
     else this.move(order.maker, sum.paid - sum.fee, 0);
     this.move(this.opening.feeWallet, sum.fee, 0);
-    this.remember(order, null, { status, filled: sum.filled, paid: sum.paid });
+    this.remember(order, null, { status, filled: sum.filled, paid: sum.paid, place });
     const { kind: _kind, budgetMicro: _b, holdMicro: _h, generation: _g, ...rest } = order;
     const { ageLimitMs: _a, signedAtMs: _s, selfTrade: _t, ...shown } = rest;
     const sums = { filledMicro: sum.filled, paidMicro: sum.paid, feeMicro: sum.fee, restingMicro };
@@ -298,89 +306,45 @@ export class NaiveEngine extends NaiveCancels {
 
   private remember(order: PlaceOrder, code: RefusalCode | null, answer = noAnswer): undefined {
     const isMatched = answer.status === 'MATCHED' && code === null;
+    if (this.isOver(order.signedAtMs)) return;
     this.remembered.set(hex(order.orderId), { order, code, ...answer, isMatched });
   }
 
-  private forget(): undefined {
-    const isOver = (ms: number): boolean =>
-      this.clock > Math.floor(ms / 60_000) * 60_000 + 59_999 + this.opening.orderAgeLimitMs;
-    for (const [id, { order }] of this.remembered) {
-      if (isOver(order.signedAtMs)) this.remembered.delete(id);
-    }
-    for (const [id, ms] of this.requests) if (isOver(ms)) this.requests.delete(id);
-  }
-
   private repeat(order: PlaceOrder, known: Remembered): undefined {
+    const [placedAtOffset, firstFill, fillCount] = known.place;
     this.emit({
       kind: 'OrderRepeated',
       command: this.command,
       orderId: order.orderId,
       maker: order.maker,
-      alive: this.resting.some((one) => one.order.orderId.equals(order.orderId)),
+      alive: this.isAlive(order),
       code: known.code,
       status: known.status,
       side: known.order.side,
       filledMicro: known.filled,
       paidMicro: known.paid,
-      placedAtOffset: -1,
-      firstFill: -1,
-      fillCount: 0,
+      placedAtOffset,
+      firstFill,
+      fillCount,
     });
-  }
-
-  // Clock, rules, positions
-
-  private tick(timeMs: number): undefined {
-    this.clock = Math.max(this.clock, timeMs);
-    this.forget();
-    this.expire();
-  }
-
-  private startGeneration(generation: number): undefined {
-    if (generation <= this.generation) return this.refuseCommand('invalid_payload');
-    this.generation = generation;
-    this.emit({ kind: 'GenerationStarted', command: this.command, generation });
-  }
-
-  private setMarket(rules: CommandOf<'SetMarket'>): undefined {
-    const known = this.markets.get(rules.market);
-    if (!(tickSizes as readonly number[]).includes(rules.tick) || rules.mode === 'RESOLVED') {
-      return this.refuseCommand('invalid_payload');
-    }
-    if (known) {
-      const same = (['conditionId', 'token0', 'token1'] as const).every((field) =>
-        known.rules[field].equals(rules[field]),
-      );
-      const finer = known.rules.tick % rules.tick === 0;
-      if (!same || !finer || known.mode === 'RESOLVED')
-        return this.refuseCommand('invalid_payload');
-      Object.assign(known, { rules, mode: rules.mode });
-    } else {
-      this.markets.set(rules.market, { rules, mode: rules.mode, payout0: 0, collateral: 0 });
-    }
-    const { market, conditionId, tick, minSizeMicro, feeRateBps, mode } = rules;
-    const takerDelayMs = 0;
-    const event = { market, conditionId, tick, minSizeMicro, feeRateBps, mode, takerDelayMs };
-    this.emit({ kind: 'MarketSet', command: this.command, ...event });
-  }
-
-  private resolve({ market, payout0 }: CommandOf<'ResolveMarket'>): undefined {
-    const known = this.markets.get(market);
-    if (!known) return this.refuseCommand('market_not_found');
-    if (known.mode === 'RESOLVED') return this.refuseCommand('market_resolved');
-    if (payout0 < 0 || payout0 > 10_000) return this.refuseCommand('invalid_payload');
-    this.empty(market);
-    Object.assign(known, { mode: 'RESOLVED', payout0 });
-    this.emit({ kind: 'MarketResolved', command: this.command, market, payout0 });
   }
 }
 
-const noAnswer: Pick<Remembered, 'status' | 'filled' | 'paid'> = {
+const noAnswer: Pick<Remembered, 'status' | 'filled' | 'paid' | 'place'> = {
   status: 'LIVE',
   filled: 0,
   paid: 0,
+  place: nowhere,
 };
 
+interface Run extends Pick<FillStep, 'want' | 'sum'> {
+  readonly cleared: ExecutionEvent[];
+  readonly may: number;
+  met: number;
+  stopped: boolean;
+}
+
 interface Outcome extends Pick<FillStep, 'want' | 'sum'> {
-  readonly stopped: boolean;
+  readonly place: Remembered['place'];
+  readonly canRest: boolean;
 }

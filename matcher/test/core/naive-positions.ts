@@ -1,4 +1,4 @@
-import { type CommandOf, orderSizeMaxMicro } from '@pm/schemas';
+import { type CommandOf, orderSizeMaxMicro, type RefusalCode } from '@pm/schemas';
 import { cost, hex, type Listed, lot, NaiveReport, other } from './naive-report.ts';
 
 /** The tokens of the naive twin: split, merge, redeem, and what each wallet has. */
@@ -13,38 +13,46 @@ export class NaivePositions extends NaiveReport {
   protected split(command: CommandOf<'SplitPosition'>): undefined {
     const size = command.sizeMicro;
     const market = this.markets.get(command.market);
-    if (!market) return this.refuseCommand('market_not_found');
-    if (this.requests.has(hex(command.requestId))) return this.refuseCommand('duplicate');
+    if (!market) return this.refuseMove(command, 'market_not_found');
+    if (this.requests.has(hex(command.requestId))) return this.refuseMove(command, 'already_done');
     const age = Math.abs(command.acceptedAtMs - this.clock);
-    if (command.acceptedAtMs && age > this.ageLimit) return this.refuseCommand('too_late');
-    if (command.generation < this.generation) return this.refuseCommand('old_generation');
-    if (market.mode === 'RESOLVED') return this.refuseCommand('market_resolved');
-    if (!isWhole(size)) return this.refuseCommand('invalid_amounts');
-    if (command.holdMicro < size) return this.refuseCommand('insufficient_balance_or_allowance');
+    if (command.acceptedAtMs && age > this.ageLimit) return this.refuseMove(command, 'too_late');
+    if (command.generation < this.generation) return this.refuseMove(command, 'old_generation');
+    if (market.mode === 'RESOLVED') return this.refuseMove(command, 'market_resolved');
+    if (!isWhole(size)) return this.refuseMove(command, 'invalid_amounts');
+    if (command.holdMicro < size)
+      return this.refuseMove(command, 'insufficient_balance_or_allowance');
     this.movePosition(command, market, { action: 'SPLIT', tokens: [size, size], paid: -size });
   }
 
   protected merge(command: CommandOf<'MergePosition'>): undefined {
     const size = command.sizeMicro;
     const market = this.markets.get(command.market);
-    if (!market) return this.refuseCommand('market_not_found');
-    if (this.requests.has(hex(command.requestId))) return this.refuseCommand('duplicate');
-    if (!isWhole(size)) return this.refuseCommand('invalid_amounts');
+    if (!market) return this.refuseMove(command, 'market_not_found');
+    if (this.requests.has(hex(command.requestId))) return this.refuseMove(command, 'already_done');
+    if (!isWhole(size)) return this.refuseMove(command, 'invalid_amounts');
     const free = [0, 1].map((token) => this.freeTokens(command.wallet, command.market, token));
-    if (Math.min(...free) < size) return this.refuseCommand('insufficient_balance_or_allowance');
+    if (Math.min(...free) < size) return this.refuseMove(command, 'insufficient_position');
     this.movePosition(command, market, { action: 'MERGE', tokens: [-size, -size], paid: size });
   }
 
   protected redeem(command: CommandOf<'RedeemPosition'>): undefined {
     const market = this.markets.get(command.market);
-    if (!market) return this.refuseCommand('market_not_found');
-    if (this.requests.has(hex(command.requestId))) return this.refuseCommand('duplicate');
-    if (market.mode !== 'RESOLVED') return this.refuseCommand('market_not_ready');
-    const a = this.freeTokens(command.wallet, command.market, 0);
-    const b = this.freeTokens(command.wallet, command.market, 1);
-    if (a + b === 0) return this.refuseCommand('insufficient_balance_or_allowance');
-    const paid = cost(market.payout0, a) + cost(other(market.payout0), b);
-    this.movePosition(command, market, { action: 'REDEEM', tokens: [0 - a, 0 - b], paid });
+    if (!market) return this.refuseMove(command, 'market_not_found');
+    if (this.requests.has(hex(command.requestId))) return this.refuseMove(command, 'already_done');
+    if (market.mode !== 'RESOLVED') return this.refuseMove(command, 'market_not_resolved');
+    const [a, b] = [0, 1].map((token) => this.allTokens(command.wallet, command.market, token));
+    if (!a && !b) return this.refuseMove(command, 'insufficient_position');
+    const paid = cost(market.payout0, a ?? 0) + cost(other(market.payout0), b ?? 0);
+    this.movePosition(command, market, {
+      action: 'REDEEM',
+      tokens: [0 - (a ?? 0), 0 - (b ?? 0)],
+      paid,
+    });
+  }
+
+  private refuseMove({ requestId }: { requestId: Buffer }, code: RefusalCode): undefined {
+    this.refuseCommand(code, requestId);
   }
 
   private movePosition(
@@ -73,7 +81,15 @@ export class NaivePositions extends NaiveReport {
       .filter(({ order }) => order.side === 'SELL' && order.maker.equals(wallet))
       .filter(({ order }) => order.market === market && order.outcome === outcome)
       .reduce((sum, one) => sum + one.left, 0);
-    return (this.tokens.get(`${hex(wallet)}/${market}/${outcome}`) ?? 0) - locked;
+    const delayed = this.waiting
+      .filter(({ order }) => order.side === 'SELL' && order.maker.equals(wallet))
+      .filter(({ order }) => order.market === market && order.outcome === outcome)
+      .reduce((sum, { order }) => sum + order.sizeMicro, 0);
+    return this.allTokens(wallet, market, outcome) - locked - delayed;
+  }
+
+  private allTokens(wallet: Buffer, market: number, outcome: number): number {
+    return this.tokens.get(`${hex(wallet)}/${market}/${outcome}`) ?? 0;
   }
 }
 

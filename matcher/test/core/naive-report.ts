@@ -1,8 +1,24 @@
-import type { CommandOf, ExecutionEvent, MarketMode, PlaceOrder, RefusalCode } from '@pm/schemas';
+import type {
+  CommandOf,
+  ExecutionEvent,
+  MarketMode,
+  PlacedStatus,
+  PlaceOrder,
+  RefusalCode,
+} from '@pm/schemas';
 
 export interface Resting {
   readonly order: PlaceOrder;
   left: number;
+}
+
+/** An order held by the taker delay of its market. */
+export interface Waiting {
+  readonly order: PlaceOrder;
+  readonly releaseAt: number;
+  /** Micro-USDC. */
+  readonly held: number;
+  canceled: boolean;
 }
 
 export interface Listed {
@@ -20,6 +36,7 @@ export const other = (price: number): number => 10_000 - price;
 /** What the naive twin says: its events, and at the end of a record the sums over it. */
 export class NaiveReport {
   resting: Resting[] = [];
+  waiting: Waiting[] = [];
   readonly markets = new Map<number, Listed>();
   protected events: ExecutionEvent[] = [];
   protected command = 0;
@@ -87,8 +104,8 @@ export class NaiveReport {
     });
   }
 
-  protected refuseCommand(code: RefusalCode): undefined {
-    this.emit({ kind: 'CommandRefused', command: this.command, code, requestId: null });
+  protected refuseCommand(code: RefusalCode, requestId: Buffer | null = null): undefined {
+    this.emit({ kind: 'CommandRefused', command: this.command, code, requestId });
   }
 
   protected emit(event: ExecutionEvent): undefined {
@@ -119,8 +136,12 @@ export interface FillStep {
 export interface Remembered {
   readonly order: PlaceOrder;
   readonly code: RefusalCode | null;
-  status: 'LIVE' | 'MATCHED' | 'CANCELED';
+  status: PlacedStatus;
   filled: number;
   paid: number;
+  /** Of the fills at placement: offset of their record, index of the first, how many. */
+  place: readonly [offset: number, first: number, count: number];
   isMatched: boolean;
 }
+
+export const nowhere = [-1, -1, 0] as const;

@@ -61,13 +61,14 @@ export class RandomLog {
     const feeRateBps = this.pick([0, 100, 441, 700]);
     const market = 1 + ((this.nextMarket * 7) % 1009);
     this.nextMarket += 1;
-    this.open.push(marketRules(market, { tick, feeRateBps }));
+    const takerDelayMs = this.pick([0, 0, 0, 1, 500, 3_000, 45_000]);
+    this.open.push(marketRules(market, { tick, feeRateBps, takerDelayMs }));
     return this.open[this.open.length - 1] as Command;
   }
 
   private operatorCommands(): Command[] {
     const rules = this.pick(this.open);
-    const roll = this.integer(12);
+    const roll = this.integer(14);
     if (roll < 2 && this.open.length > 3) return [this.resolve()];
     if (roll < 4) return [this.changeRules(rules)];
     if (roll < 6) {
@@ -83,7 +84,9 @@ export class RandomLog {
     }
     if (roll < 8) return [{ kind: 'StartGeneration', generation: this.generation }];
     if (roll < 9) return [cancelAll({ outcome: 0 }), cancelAll({ signer: this.signer() })];
-    return [{ ...rules, mode: 'OPEN' }];
+    if (roll < 12) return [{ ...rules, mode: 'OPEN' }];
+    const mode = this.pick(['POST_ONLY', 'CANCEL_ONLY', 'HALTED', 'RESOLVED'] as const);
+    return [{ kind: 'SetTradingMode', mode: this.integer(3) === 0 ? mode : 'OPEN' }];
   }
 
   private resolve(): Command {
@@ -95,8 +98,10 @@ export class RandomLog {
 
   private changeRules(rules: CommandOf<'SetMarket'>): Command {
     const tick = this.pick([1000, 100, 50, 25, 10, 7]);
-    const changed = { ...rules, tick, minSizeMicro: this.pick([1, 5]) * 1_000_000 };
-    if (rules.tick % tick === 0 && tick !== 7) this.open[this.open.indexOf(rules)] = changed;
+    const takerDelayMs = this.pick([0, 500, 2_000, 60_000, 60_001]);
+    const changed = { ...rules, tick, takerDelayMs, minSizeMicro: this.pick([1, 5]) * 1_000_000 };
+    const isSound = rules.tick % tick === 0 && tick !== 7 && takerDelayMs <= 60_000;
+    if (isSound) this.open[this.open.indexOf(rules)] = changed;
     return changed;
   }
 
@@ -152,6 +157,7 @@ export class RandomLog {
       generation: this.generation,
       apiKey: apiKeyOf(wallet * 2 + this.integer(2)),
       builder: builderOf(this.integer(3)),
+      selfTrade: this.pick(['CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH', 'ALLOW']),
     });
     this.nextId += 1;
     const order = this.integer(12) === 0 ? this.spoil(base) : this.funded(base, rules.feeRateBps);
@@ -206,6 +212,7 @@ export class RandomLog {
       market: this.integer(2) === 0 ? -1 : this.market(),
       outcome: this.integer(3) - 1,
       session: this.integer(2) === 0,
+      acceptedAtMs: this.integer(3) === 0 ? 0 : this.clockMs + this.integer(6_000) - 3_500,
     });
   }
 

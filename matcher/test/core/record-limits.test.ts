@@ -15,7 +15,13 @@ import {
   walletOf,
 } from './commands.ts';
 
-const limits: Limits = { fillsPerOrder: 10, fillsPerRecord: 4, cancelsPerRecord: 3 };
+const limits: Limits = {
+  fillsPerOrder: 10,
+  fillsPerRecord: 4,
+  cancelsPerRecord: 3,
+  releasesPerRecord: 2,
+  fences: 3,
+};
 const ten = 10 * oneShareMicro;
 
 function engineWith(...commands: Command[]): Engine {
@@ -39,6 +45,8 @@ function wordsOf(event: ExecutionEvent): string[] {
       return [`${event.command}: ${event.reason} ${number(event.orderId)}`];
     case 'Fill':
       return [`${event.command}: fill ${number(event.makerOrderId)}`];
+    case 'OrderDelayed':
+      return [`${event.command}: delayed`];
     case 'OrderPlaced':
       return [`${event.command}: ${event.status}`];
     case 'PositionMoved':
@@ -80,8 +88,8 @@ describe('a record that runs out of its budget of cancels', () => {
       '0: EXPIRED 10',
       '0: EXPIRED 11',
       '0: EXPIRED 12',
-      '1: EXPIRED 13',
       '1: fill 20',
+      '1: EXPIRED 13',
       '1: MATCHED',
     ]);
   });
@@ -128,7 +136,7 @@ describe('a record that runs out of its budget of cancels', () => {
     expect(storyOf(engine, [all, nobody])).toEqual(['0: USER 13']);
   });
 
-  it('resolves at once, sweeps by market and price, and redeems locked tokens behind their sweep', () => {
+  it('resolves at once, sweeps by market and price, and redeems what is locked before its sweep', () => {
     const sells = [10, 11, 12, 13].map((id) =>
       orderOf(id, 1, { side: 'SELL', price: 9_000 - id * 100, sizeMicro: ten }),
     );
@@ -145,12 +153,15 @@ describe('a record that runs out of its budget of cancels', () => {
       '0: MARKET 13',
       '0: MARKET 12',
       '0: MARKET 11',
-      '1: REDEEM 40',
-      '2: insufficient_balance_or_allowance',
+      '1: REDEEM 50',
+      '2: insufficient_position',
       '3: market_resolved',
     ]);
     expect(engine.openOrderCount).toBe(1);
-    expect(storyOf(engine, [redeem(4)])).toEqual(['-1: MARKET 10', '0: REDEEM 10']);
+    expect(Engine.restore(engine.encodeState(), limits).encodeState()).toEqual(
+      engine.encodeState(),
+    );
+    expect(storyOf(engine, [redeem(4)])).toEqual(['-1: MARKET 10', '0: insufficient_position']);
     expect(engine.openOrderCount).toBe(0);
   });
 });
@@ -177,5 +188,86 @@ describe('a record that runs out of its budget of fills', () => {
       '6: LIVE',
     ]);
     expect(storyOf(engine, [taker(8)])).toEqual(['0: fill 14', '0: MATCHED']);
+  });
+});
+
+describe('a record that runs out of its budget of releases', () => {
+  const delaying = marketRules(1, { takerDelayMs: 1_000 });
+  const takers = [1, 2, 3, 4, 5].map((id) =>
+    orderOf(id, id, { outcome: 1, sizeMicro: oneShareMicro, timeInForce: 'FAK' }),
+  );
+
+  function engineWithDelayed(): Engine {
+    const engine = engineWith(orderOf(10, 9));
+    engine.apply(envelopeOf([delaying], 'OPERATOR'), 2);
+    expect(storyOf(engine, takers)).toEqual(Array.from(takers, (_, at) => `${at}: delayed`));
+    return engine;
+  }
+
+  it('leaves the others to the records behind, by the end of their delay', () => {
+    const engine = engineWithDelayed();
+    expect(storyOf(engine, [tick(1_000)])).toEqual([
+      ...['-1: fill 10', '-1: MATCHED'],
+      ...['-1: fill 10', '-1: MATCHED'],
+    ]);
+    expect(engine.nextExpiryMs).toBe(startMs + 1_000);
+    expect(storyOf(engine, []).filter((told) => told.includes('MATCHED'))).toHaveLength(2);
+    expect(storyOf(engine, []).filter((told) => told.includes('MATCHED'))).toHaveLength(1);
+    expect(engine.nextExpiryMs).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('releases nobody once half of the meetings are used up, so that orders of the record can meet', () => {
+    const engine = engineWithDelayed();
+    const many = [20, 21, 22].map((id) =>
+      orderOf(id, 9, { sizeMicro: oneShareMicro, price: 6_000 }),
+    );
+    engine.apply(envelopeOf(many), 2);
+    const big = orderOf(6, 6, { outcome: 1, sizeMicro: 2 * oneShareMicro, timeInForce: 'FAK' });
+    engine.apply(envelopeOf([big]), 2);
+    expect(storyOf(engine, [tick(1_000)])).toHaveLength(4);
+    expect(storyOf(engine, [])).toHaveLength(4);
+    expect(storyOf(engine, [])).toHaveLength(4);
+  });
+
+  it('refuses what is delayed in a resolved market with later records', () => {
+    const engine = engineWithDelayed();
+    const resolve: Command = { kind: 'ResolveMarket', market: 1, payout0: 0 };
+    expect(storyOf(engine, [resolve], 'OPERATOR')).toEqual([
+      '0: MARKET 10',
+      '-1: market_resolved',
+      '-1: market_resolved',
+    ]);
+    const restored = Engine.restore(engine.encodeState(), limits);
+    for (const each of [engine, restored]) {
+      expect(storyOf(each, [])).toEqual(['-1: market_resolved', '-1: market_resolved']);
+      expect(storyOf(each, [])).toEqual(['-1: market_resolved']);
+      expect(storyOf(each, [])).toEqual([]);
+    }
+  });
+});
+
+describe('a partition with as many fences as it may have', () => {
+  const fence = (id: number, afterMs = 0) =>
+    cancelAll({ signer: signerOf(id), acceptedAtMs: startMs + afterMs });
+
+  it('cancels and tells the sender to repeat, until old fences are forgotten', () => {
+    const engine = engineWith(orderOf(10, 4));
+    expect(storyOf(engine, [fence(1), fence(2), fence(3, 1_000), fence(4)])).toEqual([
+      '3: USER 10',
+      '3: too_many_open_orders',
+    ]);
+    expect(storyOf(engine, [fence(3, 1_500), orderOf(11, 4)])).toEqual(['1: LIVE']);
+    engine.apply(envelopeOf([tick(2_001)]), 3);
+    const late = orderOf(12, 3, { acceptedAtMs: startMs + 1_500 });
+    expect(storyOf(engine, [fence(4, 2_000), late])).toEqual(['0: USER 11', '1: fenced']);
+  });
+
+  it('takes no fence farther ahead than orders can be booked', () => {
+    const engine = engineWith();
+    engine.apply(envelopeOf([fence(1, 3_600_000)]), 2);
+    engine.apply(envelopeOf([tick(2_500)]), 3);
+    const before = orderOf(1, 1, { acceptedAtMs: startMs + 2_000 });
+    const behind = orderOf(2, 1, { acceptedAtMs: startMs + 2_001 });
+    expect(storyOf(engine, [before, behind])).toEqual(['0: fenced', '1: LIVE']);
   });
 });

@@ -7,6 +7,7 @@ import {
   execution,
   fillsPerRecordMax,
   registryHeaderBytes,
+  releasesPerRecordMax,
   topics,
 } from '@pm/schemas';
 import { defaultSliceLimits } from '../../src/io/slice-runner.ts';
@@ -85,6 +86,40 @@ const placed: ExecutionEvent = {
   restingMicro: micro,
 };
 
+const repeated: ExecutionEvent = {
+  kind: 'OrderRepeated',
+  command: index,
+  orderId: id,
+  maker: wallet,
+  alive: true,
+  code: 'unknown',
+  status: 'LIVE',
+  side: 'SELL',
+  filledMicro: micro,
+  paidMicro: micro,
+  placedAtOffset: micro,
+  firstFill: market,
+  fillCount: market,
+};
+
+const delayed: ExecutionEvent = {
+  kind: 'OrderDelayed',
+  command: index,
+  orderId: id,
+  market,
+  outcome: 1,
+  side: 'SELL',
+  timeInForce: 'GTD',
+  price,
+  sizeMicro: micro,
+  expiresAtMs: timeMs,
+  acceptedAtMs: timeMs,
+  releaseAtMs: timeMs,
+  maker: wallet,
+  apiKey,
+  heldMicro: micro,
+};
+
 const positionMoved: ExecutionEvent = {
   kind: 'PositionMoved',
   command: index,
@@ -138,6 +173,12 @@ const asked: readonly (readonly [Command, readonly ExecutionEvent[]])[] = [
     [{ kind: 'GenerationStarted', command: index, generation: market }],
   ],
   [
+    { kind: 'SetTradingMode', mode: 'HALTED' },
+    [{ kind: 'TradingModeSet', command: index, mode: 'HALTED' }],
+  ],
+  [orderOf(1, 1, { ...small, signedAtMs: 0, price: 0 }), [repeated, money]],
+  [orderOf(1, 1, { ...small, signedAtMs: 0, price: 0 }), [delayed, money]],
+  [
     { ...opening, timeMs: 0 },
     [{ kind: 'CommandRefused', command: index, code: 'unknown', requestId: null }],
   ],
@@ -147,7 +188,8 @@ it('a record that uses up every budget, out of the largest input, stays below th
   const empty = bytesOf([]);
   const budgets =
     fillsPerRecordMax * (bytesOf([fill, ...sums]) - empty) +
-    cancelsPerRecordMax * (bytesOf([canceled, ...sums]) - empty);
+    cancelsPerRecordMax * (bytesOf([canceled, ...sums]) - empty) +
+    releasesPerRecordMax * (bytesOf([placed, ...sums]) - empty);
   const ratios = asked.map(
     ([asks, gives]) => (bytesOf(gives) - empty) / commandCodec.encode(asks).length,
   );

@@ -1,6 +1,14 @@
-import type { Command, ExecutionEvent, PlaceOrder, Side, TimeInForce } from '@pm/schemas';
+import type {
+  Command,
+  ExecutionEvent,
+  MarketMode,
+  PlaceOrder,
+  Side,
+  TimeInForce,
+} from '@pm/schemas';
 import { Engine } from '../../src/core/index.ts';
 import {
+  cancelAll,
   envelopeOf,
   feeWallet,
   marketRules,
@@ -8,6 +16,7 @@ import {
   opening,
   orderOf,
   partition,
+  requestIdOf,
   signerOf,
   splitOf,
   startMs,
@@ -17,10 +26,16 @@ import {
 /**
  * Pictures of a book: one line is one record.
  *
- *   market [tick=0.01] [fee=BPS] [mode=OPEN]     lists market 1 or changes its rules
+ *   market [tick=0.01] [fee=BPS] [mode=OPEN] [delay=SECONDS]    lists market 1 or changes its rules
+ *   all MODE                                     the mode for all markets
+ *   resolve PRICE                                what YES pays
  *   NAME splits SHARES                           makes pairs
  *   NAME BUY|SELL YES|NO SHARES @ PRICE [GTC|GTD+SECONDS|FOK|FAK] [post-only] [budget=USDC] [hold=USDC]
+ *     [oldest|both|allow]                        instead of canceling the newest of one wallet
  *   NAME cancels N                               the N-th order of the picture
+ *   NAME cancels all                             and fences what comes later
+ *   NAME redeems
+ *   again N                                      the N-th order once more
  *   clock +SECONDS
  *   book                                         shows levels in terms of YES, best first
  *   money                                        shows free/held of every wallet since the start
@@ -30,7 +45,8 @@ export class ScenarioRunner {
   private readonly names: string[] = [];
   private readonly levels = new Map<string, number>();
   private readonly money = new Map<string, [free: number, held: number]>();
-  private orders = 0;
+  private readonly orders: PlaceOrder[] = [];
+  private records = 0;
   private clockMs = startMs;
 
   constructor() {
@@ -42,8 +58,10 @@ export class ScenarioRunner {
     if (line === 'book') return this.bookText();
     if (line === 'money') return this.moneyText();
     const command = this.commandOf(words);
-    const role = command.kind === 'SetMarket' ? 'OPERATOR' : 'INGRESS';
-    const { events } = this.engine.apply(envelopeOf([command], role), 0);
+    const isRule = ['SetMarket', 'SetTradingMode', 'ResolveMarket'].includes(command.kind);
+    this.records += 1;
+    const envelope = envelopeOf([command], isRule ? 'OPERATOR' : 'INGRESS');
+    const { events } = this.engine.apply(envelope, this.records);
     for (const event of events) this.fold(event);
     return events.flatMap((event) => this.eventText(event)).join(', ');
   }
@@ -51,12 +69,24 @@ export class ScenarioRunner {
   private commandOf(words: readonly string[]): Command {
     const [first = '', verb = '', third = ''] = words;
     if (first === 'market') return rulesOf(words);
+    if (first === 'all') return { kind: 'SetTradingMode', mode: verb as MarketMode };
+    if (first === 'again') return this.orders[Number(verb) - 1] as PlaceOrder;
+    if (first === 'resolve') {
+      return { kind: 'ResolveMarket', market: 1, payout0: Math.round(Number(verb) * 10_000) };
+    }
     if (first === 'clock') {
       this.clockMs += Number(verb) * 1_000;
       return { kind: 'Tick', timeMs: this.clockMs };
     }
     if (verb === 'splits')
       return splitOf(1_000 + this.number(first), this.number(first), micro(third));
+    if (verb === 'redeems') {
+      const wallet = walletOf(this.number(first));
+      return { kind: 'RedeemPosition', requestId: requestIdOf(this.records), wallet, market: 1 };
+    }
+    if (third === 'all') {
+      return cancelAll({ signer: signerOf(this.number(first)), acceptedAtMs: this.clockMs });
+    }
     if (verb === 'cancels') {
       const { orderId } = orderOf(Number(third), 0);
       return { kind: 'CancelOrder', orderId, signer: signerOf(this.number(first)) };
@@ -66,20 +96,22 @@ export class ScenarioRunner {
 
   private orderFrom(words: readonly string[]): PlaceOrder {
     const [name = '', side = '', token = '', shares = '', , price = '', ...options] = words;
-    this.orders += 1;
-    const order = orderOf(this.orders, this.number(name), {
+    const order = orderOf(this.orders.length + 1, this.number(name), {
       side: side as Side,
       outcome: token === 'YES' ? 0 : 1,
       sizeMicro: micro(shares),
       price: Math.round(Number(price) * 10_000),
       acceptedAtMs: this.clockMs,
     });
-    return Object.assign(order, ...options.map((option) => this.optionOf(option)));
+    this.orders.push(Object.assign(order, ...options.map((option) => this.optionOf(option))));
+    return this.orders[this.orders.length - 1] as PlaceOrder;
   }
 
   private optionOf(option: string): Partial<PlaceOrder> {
     const [name = '', value = ''] = option.split(/[=+]/);
     if (name === 'post-only') return { postOnly: true };
+    const selfTrade = selfTrades[name as keyof typeof selfTrades];
+    if (selfTrade !== undefined) return { selfTrade };
     if (name === 'budget') return { budgetMicro: micro(value) };
     if (name === 'hold') return { holdMicro: micro(value) };
     const expiresAtMs = name === 'GTD' ? this.clockMs + Number(value) * 1_000 : 0;
@@ -117,6 +149,10 @@ export class ScenarioRunner {
       }
       case 'OrderPlaced':
         return [event.status];
+      case 'OrderDelayed':
+        return ['delayed'];
+      case 'OrderRepeated':
+        return [`again ${event.code ?? event.status}, ${event.fillCount} fills`];
       case 'OrderCanceled':
         return [`${this.nameOf(event.maker)} ${event.reason} ${units(event.restMicro)}`];
       case 'PositionMoved':
@@ -151,14 +187,18 @@ function rulesOf(words: readonly string[]): Command {
     tick: Math.round(Number(options.tick ?? '0.01') * 10_000),
     feeRateBps: Number(options.fee ?? '0'),
     mode: options.mode ?? 'OPEN',
+    takerDelayMs: Number(options.delay ?? '0') * 1_000,
   });
 }
 
 interface Rules {
   readonly tick?: string;
   readonly fee?: string;
-  readonly mode?: 'OPEN' | 'POST_ONLY' | 'HALTED';
+  readonly mode?: MarketMode;
+  readonly delay?: string;
 }
+
+const selfTrades = { oldest: 'CANCEL_OLDEST', both: 'CANCEL_BOTH', allow: 'ALLOW' } as const;
 
 function micro(text: string): number {
   return Math.round(Number(text) * oneShareMicro);

@@ -31,13 +31,13 @@ const orderStatus = {
   name: 'PlacedStatus',
   symbols: ['LIVE', 'MATCHED', 'CANCELED', 'DELAYED'],
   default: 'LIVE',
-  doc: 'LIVE rests (filled in part or not at all), MATCHED is done, CANCELED is a FAK or self-trade rest after fills.',
+  doc: 'LIVE rests (filled in part or not at all), MATCHED is done, CANCELED is a rest after fills that may not rest (FAK, self-trade, limit of meetings, canceled while delayed), DELAYED waits for the end of a taker delay.',
 } as const satisfies AvroEnum;
 
 const orderPlaced = {
   type: 'record',
   name: 'OrderPlaced',
-  doc: 'The order was taken; follows the fills of its command and sums them up.',
+  doc: 'The order was taken. Its fills stand directly behind each other, then the cancels of orders it met and cleared away, then this, which sums them up.',
   fields: [
     index,
     { name: 'orderId', type: hash32, doc: 'The order.' },
@@ -65,7 +65,7 @@ const orderPlaced = {
 const orderRefused = {
   type: 'record',
   name: 'OrderRefused',
-  doc: 'The order was not taken and changes nothing.',
+  doc: 'The order was not taken and trades nothing; what a delayed order held is free again. `self_trade` under CANCEL_BOTH follows the cancel of the resting order it met.',
   fields: [
     index,
     { name: 'orderId', type: hash32, doc: 'The order.' },
@@ -84,14 +84,18 @@ const orderRepeated = {
     index,
     { name: 'orderId', type: hash32, doc: 'The order.' },
     { name: 'maker', type: address20, doc: 'Wallet.' },
-    { name: 'alive', type: 'boolean', doc: 'Whether it still rests.' },
+    { name: 'alive', type: 'boolean', doc: 'Whether it still rests, or is delayed.' },
     {
       name: 'code',
       type: ['null', refusalCode],
       doc: 'Why it was refused, if it was.',
       default: null,
     },
-    { name: 'status', type: orderStatus, doc: 'As first answered; without meaning when refused.' },
+    {
+      name: 'status',
+      type: orderStatus,
+      doc: 'As first answered, for a delayed order as answered at its release; without meaning when refused.',
+    },
     { name: 'side', type: side, doc: 'In terms of its token.' },
     { name: 'filledMicro', type: 'long', doc: 'Micro-shares filled at placement.' },
     { name: 'paidMicro', type: 'long', doc: 'Micro-USDC of those fills.' },
@@ -284,6 +288,12 @@ const orderDelayed = {
     },
     { name: 'maker', type: address20, doc: 'Wallet.' },
     { name: 'apiKey', type: uuid16, doc: 'The key it came in with.' },
+    {
+      name: 'heldMicro',
+      type: 'long',
+      doc: 'Micro-USDC it holds until its release, with room for the fee; 0 for a SELL, which locks its tokens.',
+      default: 0,
+    },
   ],
 } as const satisfies AvroRecord;
 
@@ -446,7 +456,23 @@ export const fillsPerRecordMax = 20_000;
  */
 export const cancelsPerRecordMax = 20_000;
 
-/** A wallet has no more resting orders in one partition. */
+/**
+ * So many delayed orders of one record are released, or refused with their market; and none once half of
+ * `fillsPerRecordMax` is used up, so that the commands of the record have the other half. The rest goes with the records
+ * behind, in the same order.
+ */
+export const releasesPerRecordMax = 500;
+
+/** Longest taker delay of a market, milliseconds. */
+export const takerDelayMaxMs = 60_000;
+
+/**
+ * Fences a partition keeps at a time; each is forgotten once no order it covers can be booked any more. A `CancelOrders`
+ * beyond it cancels but does not fence, and is answered with `CommandRefused` `too_many_open_orders`: repeat it.
+ */
+export const fencesMax = 50_000;
+
+/** A wallet has no more resting and delayed orders in one partition. */
 export const openOrdersPerWalletMax = 10_000;
 
 /** A `Checkpoint` stands in every output record whose input offset is a multiple of this. */

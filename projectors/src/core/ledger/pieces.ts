@@ -66,16 +66,22 @@ export function moneyPieces(
 }
 
 /**
- * Every order the log speaks about for the first time, or again, has had its reservation turned into what it says; so has
- * every request of a split.
+ * Every order the log speaks about for the first time, or again, has had its reservation turned into what it says: a
+ * delayed order's money is held from then on. So has every request of a split, merge or redemption.
  */
 function answerOf(event: ExecutionEvent): readonly OrderId[] {
-  if (event.kind === 'PositionMoved' || event.kind === 'CommandRefused') {
-    return event.requestId === null ? [] : [orderIdFromBytes(event.requestId)];
+  switch (event.kind) {
+    case 'OrderPlaced':
+    case 'OrderDelayed':
+    case 'OrderRefused':
+    case 'OrderRepeated':
+      return [orderIdFromBytes(event.orderId)];
+    case 'PositionMoved':
+    case 'CommandRefused':
+      return event.requestId === null ? [] : [orderIdFromBytes(event.requestId)];
+    default:
+      return [];
   }
-  const answers =
-    event.kind === 'OrderPlaced' || event.kind === 'OrderRefused' || event.kind === 'OrderRepeated';
-  return answers ? [orderIdFromBytes(event.orderId)] : [];
 }
 
 function moveOf(event: ExecutionEvent): readonly MoneyMove[] {

@@ -101,7 +101,7 @@ function idsOf({ orderId, maker, apiKey, market }: Identified) {
 
 function placedRow(
   place: Place,
-  event: Omit<EventOf<'OrderDelayed'>, 'kind' | 'releaseAtMs' | 'command'> & {
+  event: Omit<EventOf<'OrderDelayed'>, 'kind' | 'releaseAtMs' | 'heldMicro' | 'command'> & {
     readonly restingMicro: number;
   },
 ): Omit<OrderEventRow, 'kind' | 'status'> {

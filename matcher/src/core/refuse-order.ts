@@ -1,0 +1,33 @@
+import type { PlaceOrder, RefusalCode } from '@pm/schemas';
+import { flagsOfCode, sellFlag } from './memory.ts';
+import type { Output, State } from './state.ts';
+import { firstToMeet, type Taker } from './taker.ts';
+
+export function refuseOrder(order: PlaceOrder, code: RefusalCode, out: Output): void {
+  out.events.push({
+    kind: 'OrderRefused',
+    command: out.command,
+    orderId: order.orderId,
+    market: order.market,
+    maker: order.maker,
+    apiKey: order.apiKey,
+    code,
+  });
+}
+
+/** The answer to a refused order, as the memory keeps it. */
+export function flagsOfRefusal(order: PlaceOrder, code: RefusalCode): number {
+  return flagsOfCode(code) | (order.side === 'BUY' ? 0 : sellFlag);
+}
+
+/**
+ * Under CANCEL_BOTH the order of its own wallet that it meets first ends with it. A FOK order changes nothing: it does not
+ * meet anybody before it could fill whole.
+ */
+export function endBoth(state: State, taker: Taker, out: Output): void {
+  const { selfTrade, timeInForce } = taker.order;
+  if (selfTrade !== 'CANCEL_BOTH' || timeInForce === 'FOK') return;
+  const { maker } = firstToMeet(state, taker);
+  out.fillsLeft -= 1;
+  state.cancel(maker, 'SELF_TRADE', out);
+}

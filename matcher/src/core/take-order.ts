@@ -1,0 +1,106 @@
+import { lotMicro, notionalMicro, type PlacedStatus } from '@pm/schemas';
+import { packPrice } from './book.ts';
+import { matchTaker } from './match.ts';
+import { sellFlag, statusOfFlags } from './memory.ts';
+import type { Output, State } from './state.ts';
+import { isComplete, type Taker } from './taker.ts';
+
+/** Gives a new order what it needs to be taken: its wallet, its position and its id in the memory. */
+export function enter(state: State, taker: Taker): void {
+  const { order } = taker;
+  if (taker.wallet === -1) taker.wallet = state.wallets.intern(order.maker);
+  if (taker.position === -1) taker.position = state.positions.open(taker.wallet, taker.market.slot);
+  taker.memory = state.orderMemory.add(order.signedAtMs);
+  state.orderMemory.setSigner(taker.memory, order.signer);
+}
+
+/** Fills what it meets, then rests or ends; nothing can refuse the order any more. It has been entered. */
+export function takeOrder(state: State, taker: Taker, out: Output): void {
+  const { orderMemory, positions } = state;
+  const first = out.events.length;
+  // Clearing or filling the last order of its own wallet must not end the position under it.
+  positions.addOrders(taker.position, 1);
+  matchTaker(state, taker, out);
+  positions.addOrders(taker.position, -1);
+  const restingMicro = restWhatIsLeft(state, taker);
+  moveTakerMoney(state, taker, restingMicro);
+  const status = statusOf(taker, restingMicro);
+  orderMemory.setAnswer(taker.memory, flagsOf(taker, status));
+  const { filledMicro, paidMicro, fills: count } = taker;
+  orderMemory.setFirstFills(taker.memory, {
+    filledMicro,
+    paidMicro,
+    offset: out.offset,
+    first,
+    count,
+  });
+  if (restingMicro === 0) orderMemory.end(taker.memory, false);
+  positions.close(taker.position);
+  announce(taker, status, restingMicro, out);
+}
+
+function restWhatIsLeft(state: State, taker: Taker): number {
+  const { order, market } = taker;
+  if (taker.lotsLeft === 0 || taker.isStopped || !taker.rests) return 0;
+  const place = packPrice(taker.limit0, taker.isBid, order.outcome);
+  const resting = state.book.rest(market.slot, place, taker.lotsLeft);
+  const restingMicro = taker.lotsLeft * lotMicro;
+  state.attach(resting, {
+    memory: taker.memory,
+    wallet: taker.wallet,
+    position: taker.position,
+    account: state.accounts.open(order.signer, order.apiKey),
+    builder: state.builders.intern(order.builder),
+    expiresAtMs: order.expiresAtMs,
+  });
+  if (!taker.isBuy) state.positions.addLocked(taker.position, order.outcome, restingMicro);
+  return restingMicro;
+}
+
+function moveTakerMoney(state: State, taker: Taker, restingMicro: number): void {
+  const { paidMicro, feeMicro, wallet } = taker;
+  if (taker.isBuy) {
+    const held = notionalMicro(taker.order.price, restingMicro);
+    state.wallets.move(wallet, -(paidMicro + feeMicro + held), held);
+  } else {
+    state.wallets.move(wallet, paidMicro - feeMicro, 0);
+  }
+  state.wallets.move(state.feeWallet, feeMicro, 0);
+}
+
+function statusOf(taker: Taker, restingMicro: number): PlacedStatus {
+  if (restingMicro > 0) return 'LIVE';
+  return isComplete(taker) ? 'MATCHED' : 'CANCELED';
+}
+
+/** The answer to an order that was taken, as the memory keeps it. */
+export function flagsOf(taker: Taker, status: PlacedStatus): number {
+  return statusOfFlags.indexOf(status) | (taker.isBuy ? 0 : sellFlag);
+}
+
+function announce(taker: Taker, status: PlacedStatus, restingMicro: number, out: Output): void {
+  const { order } = taker;
+  out.events.push({
+    kind: 'OrderPlaced',
+    command: out.command,
+    orderId: order.orderId,
+    market: order.market,
+    outcome: order.outcome,
+    side: order.side,
+    timeInForce: order.timeInForce,
+    postOnly: order.postOnly,
+    price: order.price,
+    sizeMicro: order.sizeMicro,
+    expiresAtMs: order.expiresAtMs,
+    acceptedAtMs: order.acceptedAtMs,
+    maker: order.maker,
+    signer: order.signer,
+    apiKey: order.apiKey,
+    builder: order.builder,
+    status,
+    filledMicro: taker.filledMicro,
+    paidMicro: taker.paidMicro,
+    feeMicro: taker.feeMicro,
+    restingMicro,
+  });
+}

@@ -1,0 +1,121 @@
+import { type CommandOf, type MarketMode, type PlaceOrder, tickSizes } from '@pm/schemas';
+import { NaiveCancels } from './naive-cancels.ts';
+import { hex, type Waiting } from './naive-report.ts';
+
+/** The clock of the naive twin, what the operator and the ledger say, and what is due by itself. */
+export abstract class NaiveRules extends NaiveCancels {
+  protected mode: MarketMode = 'OPEN';
+  protected fillsLeft = 0;
+  protected releasesLeft = 0;
+
+  /** A delay is over, or its market is. */
+  protected abstract release(one: Waiting): undefined;
+
+  /** What is due at the head of a record. */
+  protected sweep(): undefined {
+    this.expire();
+    const ended = [...this.markets.values()].filter(({ mode }) => mode === 'RESOLVED');
+    ended.sort((a, b) => a.rules.market - b.rules.market);
+    for (const { rules } of ended) this.clear(rules.market);
+    this.releaseDue();
+  }
+
+  private clear(market: number): undefined {
+    this.empty(market);
+    const ended = this.byRelease().filter(({ order }) => order.market === market);
+    for (const one of ended.slice(0, this.releasesLeft)) this.releaseOne(one);
+  }
+
+  private releaseDue(): undefined {
+    for (const one of this.byRelease()) {
+      if (one.releaseAt > this.clock || this.releasesLeft === 0) return;
+      if (this.fillsLeft <= this.limits.fillsPerRecord / 2) return;
+      this.releaseOne(one);
+    }
+  }
+
+  private releaseOne(one: Waiting): undefined {
+    const { command } = this;
+    this.releasesLeft -= 1;
+    this.command = -1;
+    this.release(one);
+    this.command = command;
+  }
+
+  private byRelease(): Waiting[] {
+    return [...this.waiting].sort((a, b) => a.releaseAt - b.releaseAt);
+  }
+
+  protected tick(timeMs: number): undefined {
+    this.clock = Math.max(this.clock, timeMs);
+    this.forget();
+    this.forgetFences();
+    this.expire();
+    this.releaseDue();
+  }
+
+  /** Ids go with the minute they were signed in. */
+  private forget(): undefined {
+    for (const [id, { order }] of this.remembered) {
+      if (this.isOver(order.signedAtMs)) this.remembered.delete(id);
+    }
+    for (const [id, ms] of this.requests) if (this.isOver(ms)) this.requests.delete(id);
+  }
+
+  protected isOver(ms: number): boolean {
+    return this.clock > Math.floor(ms / 60_000) * 60_000 + 59_999 + this.opening.orderAgeLimitMs;
+  }
+
+  protected isAlive({ orderId }: PlaceOrder): boolean {
+    return [...this.resting, ...this.waiting].some(({ order }) => order.orderId.equals(orderId));
+  }
+
+  protected startGeneration(generation: number): undefined {
+    if (generation <= this.generation) return this.refuseCommand('invalid_payload');
+    this.generation = generation;
+    this.emit({ kind: 'GenerationStarted', command: this.command, generation });
+  }
+
+  protected setTradingMode(mode: MarketMode): undefined {
+    if (mode === 'RESOLVED') return this.refuseCommand('invalid_payload');
+    this.mode = mode;
+    this.emit({ kind: 'TradingModeSet', command: this.command, mode });
+  }
+
+  protected setMarket(rules: CommandOf<'SetMarket'>): undefined {
+    const known = this.markets.get(rules.market);
+    if (!(tickSizes as readonly number[]).includes(rules.tick) || rules.mode === 'RESOLVED') {
+      return this.refuseCommand('invalid_payload');
+    }
+    if (rules.takerDelayMs < 0 || rules.takerDelayMs > 60_000) {
+      return this.refuseCommand('invalid_payload');
+    }
+    if (known) {
+      const same = (['conditionId', 'token0', 'token1'] as const).every((field) =>
+        known.rules[field].equals(rules[field]),
+      );
+      const finer = known.rules.tick % rules.tick === 0;
+      if (!same || !finer || known.mode === 'RESOLVED')
+        return this.refuseCommand('invalid_payload');
+      Object.assign(known, { rules, mode: rules.mode });
+    } else {
+      this.markets.set(rules.market, { rules, mode: rules.mode, payout0: 0, collateral: 0 });
+    }
+    const { kind: _kind, token0: _a, token1: _b, ...shown } = rules;
+    this.emit({ kind: 'MarketSet', command: this.command, ...shown });
+  }
+
+  protected resolve({ market, payout0 }: CommandOf<'ResolveMarket'>): undefined {
+    const known = this.markets.get(market);
+    if (!known) return this.refuseCommand('market_not_found');
+    if (known.mode === 'RESOLVED') return this.refuseCommand('market_resolved');
+    if (payout0 < 0 || payout0 > 10_000) return this.refuseCommand('invalid_payload');
+    Object.assign(known, { mode: 'RESOLVED', payout0 });
+    this.clear(market);
+    this.emit({ kind: 'MarketResolved', command: this.command, market, payout0 });
+  }
+
+  protected known(order: PlaceOrder): ReturnType<typeof this.remembered.get> {
+    return this.remembered.get(hex(order.orderId));
+  }
+}
