@@ -1,3 +1,4 @@
+import { AgentActivity } from '@pm/kit/agents';
 import { systemClock as clock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
@@ -5,9 +6,8 @@ import { openLedger } from '@pm/kit/ledger';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { openDoorLimiter } from '@pm/kit/ratelimit';
-import { openRedis } from '@pm/kit/redis';
+import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openSignOffKey } from '@pm/kit/signoff';
-import { oncePerRequest, openKeyVerifier } from '@pm/kit/walletauth';
 import { redisKeys } from '@pm/schemas';
 import { type IngressConfig, readIngressConfig } from './config.ts';
 import { CatalogIndex } from './core/catalog-index.ts';
@@ -15,11 +15,13 @@ import { OrderHasher } from './core/order-hash.ts';
 import { SignatureRule } from './core/order-signature.ts';
 import { WalletOwners } from './core/wallet-owners.ts';
 import { openDoors } from './doors.ts';
+import { openAccounts } from './io/accounts-store.ts';
+import { runActivity } from './io/agent-activity-runner.ts';
+import type { AgentStore } from './io/agent-store.ts';
 import { AnswerMemory } from './io/answer-memory-store.ts';
 import { openAudit } from './io/audit-store.ts';
 import { CatalogStore } from './io/catalog-store.ts';
 import { type CommandLine, openCommandLine } from './io/command-line-store.ts';
-import { openKeyStore } from './io/key-store.ts';
 import { openKnownKeys } from './io/known-keys-store.ts';
 import { watchLedger } from './io/ledger-watch-source.ts';
 import { type OpenLog, openLogStore } from './io/log-store.ts';
@@ -29,7 +31,6 @@ import { followResults } from './io/result-source.ts';
 import { RetryStore } from './io/retry-store.ts';
 import { SignatureRunner } from './io/signature-runner.ts';
 import { TransferSink } from './io/transfer-sink.ts';
-import { openWalletOwners } from './io/wallet-owner-store.ts';
 
 /** What the parts below are made of. */
 interface Room {
@@ -55,12 +56,17 @@ async function start(life: Lifecycle): Promise<void> {
   life.onStop('log', () => topicLog.client.close());
   const money = openMoney(room);
   const results = await openResults(room, topicLog);
-  const accounts = await openAccounts(room, topicLog);
+  const accounts = await openAccounts(topicLog, {
+    ...{ ...follow(room), clock, owners: new WalletOwners(crypto.keccak) },
+    ...{ serverSecret: config.keySecret, freshnessMs: freshnessMs(config) },
+  });
   const catalog = await openCatalog(room, topicLog);
 
   const { hearings, memory, traders, operator } = results;
-  const { keys, owners } = accounts;
+  const { owners, door } = accounts;
+  const { keys, walletStatus } = door;
   const { ledger, ledgerWatch, retries } = money;
+  const activity = openActivity(room, money.redis, door.agents);
   const transfers = openTransfers(topicLog);
   await openDoors(
     { ...room, limits: openLimits(room) },
@@ -75,9 +81,10 @@ async function start(life: Lifecycle): Promise<void> {
         writes: openWrites(topicLog, catalog),
         ...{ ledger, transfers },
         audit: await openAudit(topicLog, follow(room)),
+        walletStatus,
       },
       traders: {
-        ...{ clock, keys, verify: accounts.verify, owners: accounts.bindings, markets: catalog },
+        ...{ ...door, clock, activity, markets: catalog },
         ...{ hashes: room.hasher, signatures, partitions: hearings, answers: memory, ledger },
         ...{ log: traders.runner, freshnessMs: freshnessMs(config), retries, transfers },
       },
@@ -111,7 +118,7 @@ function openMoney({ config, life, log }: Room) {
   const ledger = openLedger(redis, keys);
   const ledgerWatch = watchLedger(ledger);
   life.onStop('ledger watch', () => ledgerWatch.close());
-  return { ledger, ledgerWatch, retries: new RetryStore(redis, keys) };
+  return { redis, ledger, ledgerWatch, retries: new RetryStore(redis, keys) };
 }
 
 function openLimits({ config, life, log }: Room) {
@@ -119,6 +126,16 @@ function openLimits({ config, life, log }: Room) {
   const limits = openDoorLimiter({ config, keys, clock, log });
   life.onStop('rate limits', () => limits?.close());
   return limits;
+}
+
+/** Uses of agents' keys: noted at once, brought to the log every minute. */
+function openActivity({ config, life }: Room, redis: RedisClient, agents: AgentStore) {
+  const onFault = (error: unknown) => life.fail(error);
+  const keys = redisKeys(config.redisPrefix);
+  const activity = new AgentActivity({ redis, keys, clock, onFault });
+  const runner = runActivity({ agents, activity, onFault });
+  life.onStop('agent activity', () => runner.close());
+  return activity;
 }
 
 /** The lines to the log and what comes back on them. */
@@ -143,24 +160,6 @@ function openLine(topicLog: OpenLog, seed: Buffer, waitMs: number): CommandLine 
     nowMs: clock.nowMs(),
     waitMs,
   });
-}
-
-/** Keys and wallets as the log says now: nobody comes in on half of them. */
-async function openAccounts(room: Room, topicLog: OpenLog) {
-  const { config, crypto } = room;
-  const serverSecret = config.keySecret;
-  const owners = new WalletOwners(crypto.keccak);
-  const bindings = await openWalletOwners(topicLog, { ...follow(room), owners, clock });
-  const keys = await openKeyStore(topicLog, { ...follow(room), serverSecret, clock, owners });
-  const verify = oncePerRequest(
-    openKeyVerifier({
-      keys: keys.directory,
-      serverSecret,
-      freshnessMs: freshnessMs(config),
-      nowMs: clock.nowMs,
-    }),
-  );
-  return { owners, bindings, keys, verify };
 }
 
 async function openCatalog(room: Room, { client, names, codecs }: OpenLog): Promise<CatalogIndex> {

@@ -1,6 +1,6 @@
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { openKeyVerifier, type trioOf } from '@pm/kit/walletauth';
+import type { trioOf } from '@pm/kit/walletauth';
 import {
   type CatalogMarket,
   type Command,
@@ -15,9 +15,10 @@ import {
 } from '@pm/schemas';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
 import { AnswerMemory } from '../src/io/answer-memory-store.ts';
-import { KeyStore } from '../src/io/key-store.ts';
+import type { MadeKey } from '../src/io/key-store.ts';
 import { addDoorRoutes } from '../src/routes/door.ts';
 import type { CommandOutcome, DoorPorts } from '../src/routes/ports.ts';
+import { AccountTopics } from './accounts-fixture.ts';
 import { OwnersTopic } from './owners-fixture.ts';
 import { RetryMemory } from './retry-fixture.ts';
 import { openRule } from './signing-fixture.ts';
@@ -134,7 +135,6 @@ export interface Fakes {
   readonly transfers: Transfer[];
   readonly reserved: string[];
   readonly givenBack: string[];
-  readonly credentials: unknown[];
 }
 
 /** A door with everything behind it in memory; another one on the same topic is the next process. */
@@ -143,6 +143,7 @@ export async function openDoor(
   topic = new OwnersTopic(),
   memorySinceMs = 0,
   retries = new RetryMemory(),
+  accounts = new AccountTopics(),
 ) {
   const fakes: Fakes = {
     answer: restsAs,
@@ -157,7 +158,6 @@ export async function openDoor(
     transfers: [],
     reserved: [],
     givenBack: [],
-    credentials: [],
   };
   const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => 0 };
   const { hasher, rule } = openRule();
@@ -165,24 +165,11 @@ export async function openDoor(
   const memory = new AnswerMemory(() => memorySinceMs);
   const markets = new CatalogIndex();
   markets.take(market);
-  const serverSecret = Buffer.alloc(32, 5);
-  const keys = new KeyStore({
-    serverSecret,
-    clock,
-    owners,
-    append: async (_key, credential) => {
-      fakes.credentials.push(credential);
-    },
-  });
+  const { door } = accounts.open(owners, clock);
+  const { keys } = door;
   const ports: DoorPorts = {
     clock,
-    verify: openKeyVerifier({
-      keys: keys.directory,
-      serverSecret,
-      freshnessMs: 300_000,
-      nowMs: clock.nowMs,
-    }),
-    keys,
+    ...door,
     markets,
     owners: bindings,
     hashes: hasher,
@@ -230,8 +217,14 @@ export async function openDoor(
   await app.ready();
   const wallet = parseWalletAddress(owner.address);
   if (wallet === null) throw new Error('a wallet');
-  const trio = await keys.create(wallet, '0');
-  return { app, ports, fakes, retries, memory, markets, topic, keys, trio };
+  const trio = trioIn(await keys.create(wallet, '0'));
+  return { app, ports, fakes, retries, memory, markets, topic, accounts, keys, trio };
+}
+
+/** The key, where no limit was in its way. */
+export function trioIn(made: MadeKey): ReturnType<typeof trioOf> {
+  if ('max' in made) throw new Error(`no more than ${made.max} keys`);
+  return made;
 }
 
 export type Door = Awaited<ReturnType<typeof openDoor>>;

@@ -12,7 +12,14 @@ import { openMetrics } from '@pm/kit/metrics';
 import { type DoorLimiter, openDoorLimiter, rateLimitReads } from '@pm/kit/ratelimit';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
-import { KeyDirectory, keyCredentials, oncePerRequest, openKeyVerifier } from '@pm/kit/walletauth';
+import {
+  KeyDirectory,
+  keyCredentials,
+  oncePerRequest,
+  openKeyVerifier,
+  openReaderVerifier,
+  ReadKeyDirectory,
+} from '@pm/kit/walletauth';
 import {
   parseApiKeyId,
   projectorGroup,
@@ -51,6 +58,7 @@ interface Parts {
   readonly log: Log;
   readonly catalog: Catalog;
   readonly keys: KeyDirectory;
+  readonly readKeys: ReadKeyDirectory;
   readonly books: BookSource;
   readonly clickhouse: ClickHouse;
   readonly redis: RedisClient;
@@ -127,6 +135,7 @@ function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
     ...{ life, config, log, books, clickhouse, redis, redisKeys: keys, client, limits },
     catalog: new Catalog(),
     keys: new KeyDirectory(),
+    readKeys: new ReadKeyDirectory(),
     registry: openRegistry({ url, topicPrefix, log }),
     wallets: new CallerWallets(),
     recent: new RecentLog(),
@@ -154,7 +163,7 @@ function nameOf({ config }: Parts, topic: Topic): string {
 
 /** Resolves when catalog, keys and wallets are as the log says now: nothing is answered from half a catalog. */
 async function followTopics(parts: Parts, counters: QueryApiMetrics): Promise<void> {
-  const { life, log, catalog, keys, wallets, client, registry } = parts;
+  const { life, log, catalog, keys, readKeys, wallets, client, registry } = parts;
   const onFault = (fault: Fault) => life.fail(fault);
   const common = { log, onFault };
   await followTable(client, {
@@ -183,6 +192,13 @@ async function followTopics(parts: Parts, counters: QueryApiMetrics): Promise<vo
     unreadable: 'stop',
     take: ({ wallet, owner }) => wallets.bind(walletFromBytes(wallet), walletFromBytes(owner)),
   });
+  await followTable(client, {
+    ...common,
+    topic: nameOf(parts, topics.readKeys),
+    codec: await registry.codecFor(topics.readKeys),
+    take: (key) => readKeys.apply(key),
+    onSkip: () => counters.skipped(topics.readKeys.name),
+  });
 }
 
 async function openDoor(
@@ -190,7 +206,8 @@ async function openDoor(
   metrics: ReturnType<typeof openMetrics>,
   newest: RecentRunner,
 ): Promise<void> {
-  const { life, config, log, catalog, keys, books, clickhouse, limits, recent, wallets } = parts;
+  const { life, config, log, catalog, keys, readKeys, books, clickhouse, limits } = parts;
+  const { recent, wallets } = parts;
   const nowMs = () => systemClock.nowMs();
   const verify = oncePerRequest(
     openKeyVerifier({
@@ -213,7 +230,7 @@ async function openDoor(
     own: openFreshTables({ clickhouse, recent, settle: () => newest.settle() }),
     money: openMoney(openLedger(parts.redis, parts.redisKeys)),
     callers: {
-      verify,
+      verify: openReaderVerifier(verify, readKeys),
       keysOf: (wallet) => keys.keysOf(wallet),
       walletsOf: (wallet) => wallets.of(wallet),
     },

@@ -2,7 +2,7 @@ import { Fault } from '@pm/kit/fault';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { rateLimitReads } from '@pm/kit/ratelimit';
-import type { KeyHolder } from '@pm/kit/walletauth';
+import type { Reader } from '@pm/kit/walletauth';
 import {
   type ApiKeyId,
   type CatalogEntry,
@@ -166,7 +166,7 @@ export class World {
   readonly money = new Map<string, Money>();
   readonly bound = new Map<string, readonly WalletAddress[]>();
   volumes: Volumes = new Map();
-  caller: KeyHolder | null = null;
+  caller: Reader | null = null;
   /** A store that is away. */
   away: 'redis' | 'clickhouse' | null = null;
   readonly searches: TradeSearch[] = [];

@@ -17,6 +17,8 @@ export type TokenId = Branded<'TokenId'>;
 export type WalletAddress = Branded<'WalletAddress'>;
 /** A lower-case UUID. */
 export type ApiKeyId = Branded<'ApiKeyId'>;
+/** A lower-case UUID. */
+export type AgentId = Branded<'AgentId'>;
 
 const hash32 = /^0x[0-9a-fA-F]{64}$/;
 const address20 = /^0x[0-9a-fA-F]{40}$/;
@@ -42,6 +44,10 @@ export function parseWalletAddress(text: string): WalletAddress | null {
 
 export function parseApiKeyId(text: string): ApiKeyId | null {
   return uuid.test(text) ? (text.toLowerCase() as ApiKeyId) : null;
+}
+
+export function parseAgentId(text: string): AgentId | null {
+  return uuid.test(text) ? (text.toLowerCase() as AgentId) : null;
 }
 
 /** The bytes behind 0x-text; the caller holds a parsed id. */
@@ -70,13 +76,29 @@ export function tokenIdFromBytes(bytes: Buffer): TokenId {
 }
 
 export function apiKeyBytes(id: ApiKeyId): Buffer {
-  return Buffer.from(id.replaceAll('-', ''), 'hex');
+  return uuidBytes(id);
 }
 
 export function apiKeyFromBytes(bytes: Buffer): ApiKeyId {
+  return uuidText(bytes) as ApiKeyId;
+}
+
+export function agentIdBytes(id: AgentId): Buffer {
+  return uuidBytes(id);
+}
+
+export function agentIdFromBytes(bytes: Buffer): AgentId {
+  return uuidText(bytes) as AgentId;
+}
+
+function uuidBytes(text: string): Buffer {
+  return Buffer.from(text.replaceAll('-', ''), 'hex');
+}
+
+function uuidText(bytes: Buffer): string {
   const hex = bytes.toString('hex');
   const groups = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
-  return `${groups.join('-')}-${hex.slice(20)}` as ApiKeyId;
+  return `${groups.join('-')}-${hex.slice(20)}`;
 }
 
 /** EIP-55: the case of each digit carries a checksum. */

@@ -5,6 +5,7 @@ export * from './decimal.ts';
 export * from './group-names.ts';
 export * from './http/account.ts';
 export * from './http/book-json.ts';
+export * from './http/keys.ts';
 export * from './http/operator.ts';
 export * from './http/private-reading.ts';
 export * from './http/reading.ts';
@@ -21,18 +22,22 @@ export * from './signing.ts';
 export { type Column, columnNames, createTableSql, type Table } from './tables/table.ts';
 export { tables } from './tables/tables.ts';
 export * from './topics/accounts.ts';
+export * from './topics/agents.ts';
 export * from './topics/audit.ts';
 export * from './topics/catalog.ts';
 export * from './topics/executions.ts';
 export * from './topics/orders.ts';
 export * from './topics/topics.ts';
 export type {
+  AgentStatus,
   CancelReason,
+  KeyKind,
   KeyRole,
   MarketMode,
   MatchType,
   SelfTrade,
   Side,
   TimeInForce,
+  WalletStatusKind,
 } from './topics/types.ts';
 export * from './trade-id.ts';

@@ -10,6 +10,8 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:ledger:marks              hash   topic:partition -> next offset to apply
  *   <prefix>:ledger:transfers          set    ids of applied transfers
  *   <prefix>:ledger:state              hash   generation, ready ("1" once the log was applied up to its end)
+ *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a minute later
+ *   <prefix>:agents:flush              string set while one process has just brought them to the log
  *   <prefix>:books:marks               hash   partition -> next offset to apply
  *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used"; expires by itself
  *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; not in the log, expires
@@ -32,6 +34,8 @@ export function redisKeys(prefix: string) {
     limits: (subject: string) => `${prefix}:limits:${subject}`,
     retry: (digest: string) => `${prefix}:retry:${digest}`,
     retries: (caller: string) => `${prefix}:retries:${caller}`,
+    agentsSeen: `${prefix}:agents:seen`,
+    agentsFlush: `${prefix}:agents:flush`,
   };
 }
 

@@ -236,6 +236,11 @@ const list = {
     text: 'too many retry keys within the hour, max allowed: {max}',
     retry: true,
   },
+  too_many_wallets: {
+    status: 400,
+    text: 'too many contract wallets claimed by this address, max allowed: {max}',
+    retry: false,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

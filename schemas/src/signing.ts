@@ -66,6 +66,11 @@ export const headers = {
   nonce: 'SERVICE_NONCE',
   apiKey: 'SERVICE_API_KEY',
   passphrase: 'SERVICE_PASSPHRASE',
+  readOnlyKey: 'SERVICE_READONLY_API_KEY',
+  builderApiKey: 'SERVICE_BUILDER_API_KEY',
+  builderPassphrase: 'SERVICE_BUILDER_PASSPHRASE',
+  builderTimestamp: 'SERVICE_BUILDER_TIMESTAMP',
+  builderSignature: 'SERVICE_BUILDER_SIGNATURE',
 } as const;
 
 /** Version of the order struct, the answer of GET /version. */

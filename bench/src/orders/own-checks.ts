@@ -34,7 +34,9 @@ export function openOwnChecks(nowMs: number) {
     const isPassphrase = sameText(claim.passphrase, request.passphrase);
     const signed = { method: 'POST', url: '/order', body: request.body };
     if (!isPassphrase || !isSignedBy(request.secret, claim, signed)) throw new Error('proof');
-    return { apiKey: claim.apiKey, address: claim.address, nowMs, arrivedAtMs: nowMs };
+    const { apiKey, address } = claim;
+    const times = { nowMs, arrivedAtMs: nowMs };
+    return { apiKey, address, ...times, selfTrade: 'CANCEL_NEWEST', statusOf: () => 'NORMAL' };
   }
 
   function check(item: unknown, caller: Caller): SignatureJob {

@@ -1,11 +1,14 @@
 import {
   type ApiKeyId,
+  checksumAddress,
   holdMicro,
   type MarketMode,
   parseApiKeyId,
   parseConditionId,
   type RefusalCode,
+  type SelfTrade,
   type WalletAddress,
+  type WalletStatusKind,
 } from '@pm/schemas';
 import type { ListedToken } from './listed-token.ts';
 import { type OrderAmounts, readAmounts } from './order-amounts.ts';
@@ -20,6 +23,10 @@ export interface Caller {
   readonly nowMs: number;
   /** When its headers had arrived, Unix milliseconds: what time-to-book and fences go by. */
   readonly arrivedAtMs: number;
+  /** What orders of the key do when they meet one of their own wallet. */
+  readonly selfTrade: SelfTrade;
+  /** What operators allow a wallet. */
+  statusOf(wallet: WalletAddress): WalletStatusKind;
 }
 
 /** Why an order is refused at the door; `facts` fill the text, the order's id is added by who knows it. */
@@ -52,6 +59,8 @@ export function checkOrder(
   findToken: (id: OrderForm['tokenId']) => ListedToken | undefined,
 ): SoundOrder | DoorRefusal {
   if (parseApiKeyId(form.owner) !== caller.apiKey) return refused('owner_mismatch');
+  const limited = statusRefusal(form, caller);
+  if (limited !== null) return limited;
   const token = findToken(form.tokenId);
   if (token === undefined) return refused('market_not_found');
   if (!namesCondition(form, token)) return refused('condition_mismatch');
@@ -71,6 +80,18 @@ export function checkOrder(
 
 function refused(code: RefusalCode): DoorRefusal {
   return { kind: 'refused', code };
+}
+
+/** Both the caller and the wallet that pays must be allowed to trade; closed-only ones sell and nothing else. */
+function statusRefusal(form: OrderForm, caller: Caller): DoorRefusal | null {
+  for (const wallet of [caller.address, form.maker]) {
+    const status = caller.statusOf(wallet);
+    if (status === 'NORMAL') continue;
+    const facts = { address: checksumAddress(wallet) };
+    if (status === 'BANNED') return { kind: 'refused', code: 'user_banned', facts };
+    if (form.struct.side === 'BUY') return { kind: 'refused', code: 'closed_only', facts };
+  }
+  return null;
 }
 
 function isImmediate(form: OrderForm): boolean {

@@ -10,6 +10,7 @@ export class WalletOwners {
   readonly #keccak: Keccak;
   readonly #proven = new Map<WalletAddress, WalletAddress>();
   readonly #bound = new Map<WalletAddress, WalletAddress>();
+  readonly #claimsOf = new Map<WalletAddress, number>();
 
   constructor(keccak: Keccak) {
     this.#keccak = keccak;
@@ -18,6 +19,11 @@ export class WalletOwners {
   /** Wallets that have an owner by the log alone. */
   get boundCount(): number {
     return this.#bound.size;
+  }
+
+  /** Wallets that are the owner's by the log, whatever was proven of them since. */
+  claimedBy(owner: WalletAddress): number {
+    return this.#claimsOf.get(owner) ?? 0;
   }
 
   /** Undefined while nobody has proven or bound the wallet. */
@@ -36,6 +42,8 @@ export class WalletOwners {
 
   /** Takes the next record of the log: the first one of a wallet counts, later ones change nothing. */
   bind(wallet: WalletAddress, owner: WalletAddress): void {
-    if (!this.#bound.has(wallet)) this.#bound.set(wallet, owner);
+    if (this.#bound.has(wallet)) return;
+    this.#bound.set(wallet, owner);
+    this.#claimsOf.set(owner, this.claimedBy(owner) + 1);
   }
 }

@@ -3,6 +3,7 @@ import { followTable } from '@pm/kit/compacted';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import { hexBytes, type WalletAddress, type WalletOwner, walletFromBytes } from '@pm/schemas';
+import { claimedWalletsMax } from '../core/key-limits.ts';
 import type { WalletOwners } from '../core/wallet-owners.ts';
 import type { OpenLog } from './log-store.ts';
 import { isCertainlyUnsent } from './order-sink.ts';
@@ -22,6 +23,7 @@ type ClaimFailure = 'overloaded' | 'internal_error';
 
 /** A wallet of which this process has written a record that it has not read back yet. */
 interface OpenClaim {
+  readonly owner: WalletAddress;
   readonly ended: Promise<ClaimFailure | null>;
   end(failure: ClaimFailure | null): void;
 }
@@ -57,11 +59,13 @@ export class WalletOwnerStore {
   async claim(
     wallet: WalletAddress,
     owner: WalletAddress,
-  ): Promise<ClaimFailure | 'signer_mismatch' | null> {
+  ): Promise<ClaimFailure | 'signer_mismatch' | 'too_many_wallets' | null> {
     if (wallet === owner) return null;
     const { owners } = this.#options;
     if (owners.ownerOf(wallet) === undefined) {
-      const failure = await (this.#claims.get(wallet)?.ended ?? this.#open(wallet, owner));
+      const claim = this.#claims.get(wallet);
+      if (claim === undefined && this.#isFull(owner)) return 'too_many_wallets';
+      const failure = await (claim?.ended ?? this.#open(wallet, owner));
       if (failure !== null) return failure;
     }
     return owners.ownerOf(wallet) === owner ? null : 'signer_mismatch';
@@ -72,11 +76,18 @@ export class WalletOwnerStore {
     return wallet === owner || this.#options.owners.ownerOf(wallet) === owner;
   }
 
+  /** With those on their way: nobody may be first to ever more wallets that are not his. */
+  #isFull(owner: WalletAddress): boolean {
+    let count = this.#options.owners.claimedBy(owner);
+    for (const claim of this.#claims.values()) if (claim.owner === owner) count += 1;
+    return count >= claimedWalletsMax;
+  }
+
   async #open(wallet: WalletAddress, owner: WalletAddress): Promise<ClaimFailure | null> {
     const { owners, clock, append, waitMs } = this.#options;
     const isFull = this.#claims.size >= openClaimsMax || owners.boundCount >= boundWalletsMax;
     if (isFull) return 'overloaded';
-    const claim = openClaim(waitMs ?? claimWaitMs);
+    const claim = openClaim(owner, waitMs ?? claimWaitMs);
     this.#claims.set(wallet, claim);
     const boundAtMs = clock.nowMs();
     append({ wallet: hexBytes(wallet), owner: hexBytes(owner), boundAtMs }).catch((error) => {
@@ -88,7 +99,7 @@ export class WalletOwnerStore {
   }
 }
 
-function openClaim(waitMs: number): OpenClaim {
+function openClaim(owner: WalletAddress, waitMs: number): OpenClaim {
   let end: OpenClaim['end'] = () => {};
   const ended = new Promise<ClaimFailure | null>((resolve) => {
     const timer = setTimeout(() => resolve('overloaded'), waitMs);
@@ -97,7 +108,7 @@ function openClaim(waitMs: number): OpenClaim {
       resolve(failure);
     };
   });
-  return { ended, end };
+  return { owner, ended, end };
 }
 
 /** Opens the owners on the log; resolves when all that were there are known. A record that cannot be read stops. */

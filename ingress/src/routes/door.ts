@@ -1,4 +1,4 @@
-import { type HttpApp, registerRoutes } from '@pm/kit/http';
+import { type HttpApp, openToBrowsers, registerRoutes } from '@pm/kit/http';
 import {
   CancelMarketBody,
   CancelOrderBody,
@@ -6,15 +6,14 @@ import {
   PositionActionBody,
   WithdrawalBody,
 } from '@pm/schemas';
-import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { agentRoutes } from './agents/agent-routes.ts';
 import { markArrivals } from './arrival.ts';
-import { createKeyRoute } from './auth-api-key.ts';
-import { deriveKeyRoute } from './auth-derive-api-key.ts';
+import { checkerOf } from './checker.ts';
 import { cancelAllRoute } from './delete-cancel-all.ts';
 import { cancelMarketOrdersRoute } from './delete-cancel-market-orders.ts';
 import { deleteOrderRoute } from './delete-order.ts';
 import { deleteOrdersRoute } from './delete-orders.ts';
+import { keyRoutes } from './keys/key-routes.ts';
 import { okRoute } from './ok.ts';
 import { OrderRunner } from './order-runner.ts';
 import { Placements } from './place-orders.ts';
@@ -29,6 +28,7 @@ import { versionRoute } from './version.ts';
 
 /** Adds all public routes of the write door. */
 export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
+  openToBrowsers(app);
   markArrivals(app, ports.clock);
   const runner = new OrderRunner(ports);
   const placements = new Placements(ports, runner, checkerOf(OrderSubmission));
@@ -38,8 +38,8 @@ export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
     okRoute,
     timeRoute(ports),
     versionRoute,
-    createKeyRoute(ports),
-    deriveKeyRoute(ports),
+    ...keyRoutes(ports),
+    ...agentRoutes(ports),
     postOrderRoute(ports, placements),
     postOrdersRoute(ports, placements),
     deleteOrderRoute(ports, checkerOf(CancelOrderBody)),
@@ -51,10 +51,4 @@ export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
     positionActionRoute(ports, 'redeem', isPositionAction),
     withdrawalRoute(ports, checkerOf(WithdrawalBody)),
   ]);
-}
-
-/** A compiled check of a schema. */
-function checkerOf<const T extends TSchema>(schema: T) {
-  const compiled = Compile(schema);
-  return (value: unknown): value is Static<T> => compiled.Check(value);
 }

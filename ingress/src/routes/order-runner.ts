@@ -176,6 +176,6 @@ function commandOf(
     signer: hexBytes(caller.address),
     apiKey: apiKeyBytes(caller.apiKey),
     builder: form.struct.builder,
-    selfTrade: 'CANCEL_NEWEST',
+    selfTrade: caller.selfTrade,
   };
 }

@@ -1,13 +1,20 @@
+import type { Agent, AgentActivity, AgentDirectory } from '@pm/kit/agents';
 import type { Clock } from '@pm/kit/clock';
-import type { KeyVerifier, WalletClaim } from '@pm/kit/walletauth';
+import type { KeyVerifier, ListedKey, ReaderVerifier, WalletClaim } from '@pm/kit/walletauth';
 import type {
+  AgentId,
+  AgentStatus,
+  ApiKeyId,
   ApiKeyTrio,
   Command,
   ConditionId,
+  KeyKind,
   OrderId,
+  SelfTrade,
   TokenId,
   Transfer,
   WalletAddress,
+  WalletStatusKind,
 } from '@pm/schemas';
 import type { ListedToken } from '../core/listed-token.ts';
 import type { Keccak, OrderStruct } from '../core/order-hash.ts';
@@ -54,12 +61,53 @@ export interface MarketDirectory {
   findCondition(id: ConditionId): ListedToken | undefined;
 }
 
-/** Where keys are given out. */
-interface KeyDesk {
+/** A limit that is reached. */
+interface Full {
+  readonly max: number;
+}
+
+/** Where keys are given out and taken back. What changes something resolves when it is durable, and throws a `Fault`. */
+export interface KeyDesk {
   /** The active key of wallet and nonce; null when there is none. */
   derive(wallet: WalletAddress, nonce: string): ApiKeyTrio | null;
-  /** The same key, made or made active again; resolves when it is durable. Throws a `Fault`. */
-  create(wallet: WalletAddress, nonce: string): Promise<ApiKeyTrio>;
+  /** The same key, made or made active again. */
+  create(wallet: WalletAddress, nonce: string): Promise<ApiKeyTrio | Full>;
+  createBuilder(wallet: WalletAddress): Promise<ApiKeyTrio | Full>;
+  /** Revoked ones too. */
+  list(wallet: WalletAddress, kind: KeyKind): readonly ListedKey[];
+  /** False when the wallet has no such key. */
+  revoke(wallet: WalletAddress, kind: KeyKind, apiKey: ApiKeyId): Promise<boolean>;
+  revokeNonce(wallet: WalletAddress, nonce: string): Promise<boolean>;
+  /** False when the key was revoked meanwhile. */
+  setSelfTrade(wallet: WalletAddress, apiKey: ApiKeyId, selfTrade: SelfTrade): Promise<boolean>;
+}
+
+/** The same for keys that open reads alone. */
+export interface ReadKeyDesk {
+  create(wallet: WalletAddress): Promise<ApiKeyId | Full>;
+  list(wallet: WalletAddress): readonly ApiKeyId[];
+  delete(wallet: WalletAddress, key: ApiKeyId): Promise<boolean>;
+  isValid(address: string, key: string): boolean;
+}
+
+/** An agent with a fresh key. */
+interface KeyedAgent {
+  readonly agent: Agent;
+  readonly key: string;
+}
+
+/** Agents as their owners manage them; null when the owner has no such agent. */
+export interface AgentDesk {
+  list(owner: WalletAddress): readonly Agent[];
+  create(owner: WalletAddress, name: string): Promise<KeyedAgent | Full>;
+  setStatus(owner: WalletAddress, id: AgentId, status: AgentStatus): Promise<Agent | null>;
+  rotate(owner: WalletAddress, id: AgentId): Promise<KeyedAgent | null>;
+  delete(owner: WalletAddress, id: AgentId): Promise<boolean>;
+}
+
+/** What operators allow a wallet. */
+export interface WalletStatusView {
+  of(wallet: WalletAddress): WalletStatusKind;
 }
 
 /** Who signed what, checked away from the loop when that pays. */
@@ -136,7 +184,7 @@ export interface RetryKeys {
 }
 
 /** Why a wallet is not the caller's, or is not known to be. */
-type ClaimRefusal = 'signer_mismatch' | 'overloaded' | 'internal_error';
+type ClaimRefusal = 'signer_mismatch' | 'too_many_wallets' | 'overloaded' | 'internal_error';
 
 export interface WalletBindings {
   /**
@@ -162,7 +210,17 @@ export interface DoorPorts {
   readonly clock: Clock;
   /** Proves the API key of a private request. */
   readonly verify: KeyVerifier;
+  /** Proves a builder's key. */
+  readonly verifyBuilder: KeyVerifier;
+  /** Proves an API key or a read-only one. */
+  readonly verifyReader: ReaderVerifier;
+  readonly walletStatus: WalletStatusView;
   readonly keys: KeyDesk;
+  readonly readKeys: ReadKeyDesk;
+  readonly agents: AgentDesk;
+  /** Whose keys agents show. */
+  readonly agentDirectory: AgentDirectory;
+  readonly activity: Pick<AgentActivity, 'mark' | 'seen'>;
   readonly markets: MarketDirectory;
   readonly owners: WalletBindings;
   readonly hashes: OrderHashes;
@@ -174,6 +232,6 @@ export interface DoorPorts {
   readonly retries: RetryKeys;
   readonly log: CommandLog;
   readonly metrics: DoorMetrics;
-  /** Largest distance between the signed time of a request for a key and now, milliseconds. */
+  /** Largest distance between the signed time of a private request and now, milliseconds. */
   readonly freshnessMs: number;
 }

@@ -1,5 +1,6 @@
 import { Fault } from '@pm/kit/fault';
-import { hexBytes, safesOf, walletFromBytes } from '@pm/schemas';
+import { hexBytes, safesOf, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { claimedWalletsMax } from '../../src/core/key-limits.ts';
 import { openClaimsMax } from '../../src/io/wallet-owner-store.ts';
 import { addressOf, OwnersTopic } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';
@@ -111,12 +112,36 @@ test('more wallets than are bound at once are 503', async () => {
       Buffer.concat([Buffer.alloc(16, 9), Buffer.from(Uint32Array.of(index).buffer)]),
     );
   const claims = Array.from({ length: openClaimsMax }, (_one, index) =>
-    store.claim(walletAt(index), owner),
+    store.claim(walletAt(index), walletAt(openClaimsMax + 1 + index)),
   );
   expect(await store.claim(walletAt(openClaimsMax), owner)).toBe('overloaded');
   topic.goOn();
   expect(new Set(await Promise.all(claims))).toEqual(new Set([null]));
   expect(topic.records).toHaveLength(openClaimsMax);
+});
+
+test('one owner claims no more wallets than the limit, with those on their way, also after a restart', async () => {
+  const topic = new OwnersTopic();
+  const { store } = topic.open();
+  const wallets = Array.from({ length: claimedWalletsMax + 1 }, (_one, at) => addressOf(0x40 + at));
+  const [first, ...others] = wallets as [WalletAddress, ...WalletAddress[]];
+  const outcomes = await Promise.all(others.map((wallet) => store.claim(wallet, owner)));
+  expect(new Set(outcomes)).toEqual(new Set([null]));
+  expect(topic.records).toHaveLength(claimedWalletsMax);
+  for (const { store: process } of [{ store }, topic.open()]) {
+    expect(await process.claim(first, owner)).toBe('too_many_wallets');
+    for (const wallet of others) expect(await process.claim(wallet, owner)).toBeNull();
+    expect(await process.claim(owner, owner)).toBeNull();
+  }
+  expect(topic.records).toHaveLength(claimedWalletsMax);
+});
+
+test('two orders of one new wallet are one claim, also at the limit', async () => {
+  const topic = new OwnersTopic();
+  const { store } = topic.open();
+  for (let at = 1; at < claimedWalletsMax; at += 1) await store.claim(addressOf(0x40 + at), owner);
+  const twice = [store.claim(addressOf(0x90), owner), store.claim(addressOf(0x90), owner)];
+  expect(await Promise.all(twice)).toEqual([null, null]);
 });
 
 test('own addresses and Safes of who has proven himself write nothing and cannot be taken', async () => {

@@ -9,12 +9,16 @@ import type {
   Command,
   ExecutionEvent,
   Transfer,
+  WalletStatus,
 } from '@pm/schemas';
 import { AuditTrail } from '../../src/core/audit-trail.ts';
 import { CatalogIndex } from '../../src/core/catalog-index.ts';
+import { WalletStatuses } from '../../src/core/wallet-statuses.ts';
+import { WalletStatusStore } from '../../src/io/wallet-status-store.ts';
 import { addOperatorRoutes } from '../../src/routes/operator/operator-door.ts';
 import type { CommandOutcome } from '../../src/routes/ports.ts';
 import { crypto } from '../signing-fixture.ts';
+import { MemoryTopic } from '../table-fixture.ts';
 
 const token = 'an-operator-token-of-some-length';
 
@@ -42,9 +46,13 @@ async function openOperator() {
     answer: carriedOut,
     audit: (record: AuditRecord) => trail.take(record),
   };
+  const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
+  const statuses = new WalletStatuses();
+  const table = new MemoryTopic<WalletStatus>().open(statuses);
+  const walletStatus = new WalletStatusStore({ clock, statuses, table });
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
   addOperatorRoutes(app, {
-    clock: { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 },
+    clock,
     keccak: crypto.keccak,
     token,
     catalog,
@@ -73,6 +81,7 @@ async function openOperator() {
         return 'written';
       },
     },
+    walletStatus,
     audit: {
       append: async (record) => fakes.audit(record),
       onLost: () => {},
@@ -438,4 +447,48 @@ test('a market resolves half and half', async () => {
   const { status, body } = await operator.post('/operator/markets/1/resolve', { payout0: '0.5' });
   expect([status, body.payout0]).toEqual([200, '0.5']);
   expect(operator.sent.at(-1)?.command).toMatchObject({ kind: 'ResolveMarket', payout0: 5_000 });
+});
+
+describe('what a wallet may do', () => {
+  const address = '0x00000000000000000000000000000000000000AA';
+  const path = `/operator/wallets/${address}/status`;
+  const authorization = `Bearer ${token}`;
+
+  it('is set, read back and listed with its reason, in the trail too', async () => {
+    const operator = await openOperator();
+    const get = async (url: string) =>
+      (await operator.app.inject({ url, headers: { authorization } })).json();
+    const asNew = { address, status: 'normal', reason: '', changedAt: null };
+    expect(await get(path)).toEqual(asNew);
+    const banned = { status: 'banned', reason: 'wash trading, case 7' };
+    const set = await operator.post(path, banned);
+    const expected = { address, ...banned, changedAt: '2023-11-14T22:13:20.000Z' };
+    expect([set.status, set.body]).toEqual([200, expected]);
+    expect(await get(path)).toEqual(expected);
+    expect(await get('/operator/wallets')).toEqual({ data: [expected] });
+    expect(JSON.stringify(await get('/operator/audit'))).toContain(address);
+    await operator.post(path, { status: 'normal', reason: 'appeal won' });
+    expect(await get('/operator/wallets?limit=5')).toEqual({ data: [] });
+  });
+
+  it.each([
+    [path, { status: 'BANNED', reason: 'x' }],
+    [path, { status: 'banned' }],
+    [path, { status: 'banned', reason: '' }],
+    [path, { status: 'banned', reason: 'x', more: 1 }],
+    ['/operator/wallets/0x12/status', { status: 'banned', reason: 'x' }],
+  ])('is not changed by POST %s with %j', async (url, body) => {
+    const operator = await openOperator();
+    expect((await operator.post(url, body)).status).toBe(400);
+    const list = await operator.app.inject({
+      url: '/operator/wallets',
+      headers: { authorization },
+    });
+    expect(list.json()).toEqual({ data: [] });
+  });
+
+  it('is nobody’s to set without the token', async () => {
+    const operator = await openOperator();
+    expect((await operator.post(path, { status: 'banned', reason: 'x' }, {})).status).toBe(401);
+  });
 });

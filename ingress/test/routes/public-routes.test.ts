@@ -82,7 +82,7 @@ test('a wallet gets one key per nonce, the same from either chain, made once', a
     404,
     { error: 'Could not derive api key!' },
   ]);
-  const known = door.fakes.credentials.length;
+  const known = door.accounts.credentials.records.length;
   const made = await create(attestation(23, 137), '{"nonce":5}');
   expect(made.statusCode).toBe(200);
   const trio = made.json();
@@ -94,13 +94,12 @@ test('a wallet gets one key per nonce, the same from either chain, made once', a
   expect((await create(attestation(23, 80002))).json()).toEqual(trio);
   expect((await derive(attestation(23, 80002))).json()).toEqual(trio);
   expect((await create(attestation(24, 137))).json().apiKey).not.toBe(trio.apiKey);
-  expect(door.fakes.credentials).toHaveLength(known + 2);
+  expect(door.accounts.credentials.records).toHaveLength(known + 2);
 });
 
 test.each([
   ['another wallet', () => attestation(1, 137, walletOf(9))],
   ['another chain', () => attestation(1, 1)],
-  ['a stale time', () => attestation(1, 137, owner, String(nowSeconds - 400))],
   ['another nonce', () => ({ ...attestation(1, 137), [names.nonce]: '2' })],
   ['no nonce in decimal', () => ({ ...attestation(1, 137), [names.nonce]: '0x1' })],
   ['no signature', () => ({ ...attestation(1, 137), [names.signature]: '' })],
@@ -108,5 +107,19 @@ test.each([
 ])('a request for a key with %s is refused', async (_name, make) => {
   for (const answer of [await create(make()), await derive(make())]) {
     expect([answer.statusCode, answer.json()]).toEqual([401, { error: refusalText('invalid_l1') }]);
+  }
+});
+
+test('a request for a key whose time is off is told the time, in the words clients know', async () => {
+  for (const seconds of [nowSeconds - 400, nowSeconds + 400]) {
+    const answer = await create(attestation(1, 137, owner, String(seconds)));
+    expect([answer.statusCode, answer.json()]).toEqual([
+      401,
+      {
+        error: refusalText('invalid_l1'),
+        code: 'timestamp_skew',
+        server_time: door.ports.clock.nowMs(),
+      },
+    ]);
   }
 });

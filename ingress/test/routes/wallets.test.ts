@@ -1,5 +1,13 @@
 import { hexBytes, headers as names, refusalText, safesOf, type WalletAddress } from '@pm/schemas';
-import { call, type Door, openDoor, owner, signedItem, testOrder } from '../door-fixture.ts';
+import {
+  call,
+  type Door,
+  openDoor,
+  owner,
+  signedItem,
+  testOrder,
+  trioIn,
+} from '../door-fixture.ts';
 import { OwnersTopic } from '../owners-fixture.ts';
 import { hexOf, keccak, type TestWallet, walletOf } from '../wallet-fixture.ts';
 
@@ -27,7 +35,7 @@ async function orderBy(
   door: Door,
   { maker = wallet, signatureType = 3 }: { maker?: string; signatureType?: number } = {},
 ) {
-  const trio = await door.keys.create(who.address as WalletAddress, '0');
+  const trio = trioIn(await door.keys.create(who.address as WalletAddress, '0'));
   const signer = signatureType === 3 ? maker : who.address;
   const order = testOrder({ maker, signer, signatureType });
   const { item } = signedItem(order, { owner: trio.apiKey }, who);

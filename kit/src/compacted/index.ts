@@ -4,18 +4,24 @@ import { followCompacted, type LogClient, type LogReader } from '../kafka/index.
 import type { Log } from '../log/index.ts';
 import type { RecordCodec } from '../registry/index.ts';
 
+/** Where an entry stands: which it replaces, and when it counts. */
+export interface EntryPlace {
+  readonly key: string;
+  readonly offset: number;
+}
+
 export interface CompactedOptions<T> {
   /** Name of the topic on the broker. */
   readonly topic: string;
   readonly codec: Pick<RecordCodec<T>, 'decode' | 'knows' | 'prepare'>;
   readonly log: Log;
-  take(value: T): void;
+  take(value: T, place: EntryPlace): void;
   /** What is done about a record that cannot be read; default `skip`, loudly: the entry it replaces stays. */
   readonly unreadable?: 'skip' | 'stop';
   /** A record was skipped, for whoever counts them. */
   onSkip?(): void;
   /** The record of this key was deleted. */
-  forget?(key: string): void;
+  forget?(key: string, offset: number): void;
   /** Something nobody foresaw: the process should stop. */
   onFault(fault: Fault): void;
 }
@@ -32,13 +38,14 @@ export function followTable<T>(
   return followCompacted(client, {
     topic,
     async onRecord({ key, value, offset }) {
+      const name = key?.toString('utf8') ?? '';
       if (value === null) {
-        options.forget?.(key?.toString('utf8') ?? '');
+        options.forget?.(name, offset);
         return;
       }
       if (!codec.knows(value)) await codec.prepare(value);
       try {
-        options.take(codec.decode(value));
+        options.take(codec.decode(value), { key: name, offset });
       } catch (error) {
         if (!(error instanceof AvroError)) throw error;
         if (options.unreadable === 'stop') throw unreadable(topic, offset, error);

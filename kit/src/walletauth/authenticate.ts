@@ -1,5 +1,5 @@
-import type { ApiKeyId, WalletAddress } from '@pm/schemas';
-import { readKeyClaim } from './claim.ts';
+import type { ApiKeyId, KeyKind, SelfTrade, WalletAddress } from '@pm/schemas';
+import { type KeyProof, readBuilderProof, readKeyClaim } from './claim.ts';
 import { type DerivedKey, deriveKey } from './derive.ts';
 import { isFresh, type RawHeaders } from './headers.ts';
 import type { KeyDirectory, ListedKey } from './key-directory.ts';
@@ -10,10 +10,14 @@ import { isSignedBy, type SignedRequest } from './signed-request.ts';
 export interface KeyHolder {
   readonly apiKey: ApiKeyId;
   readonly wallet: WalletAddress;
+  /** What its orders do when they meet one of their own wallet. */
+  readonly selfTrade: SelfTrade;
 }
 
 export interface KeyVerifierOptions {
   readonly keys: KeyDirectory;
+  /** Which keys count, and so which headers they come in; default those that trade. */
+  readonly kind?: KeyKind;
   /** What keys are derived from, 32 bytes. */
   readonly serverSecret: Buffer;
   /** Timestamps may be off by so much, milliseconds, both ways. */
@@ -34,27 +38,58 @@ const dummy: Omit<DerivedKey, 'apiKey'> & { readonly apiKey: null } = {
 };
 
 /**
- * Proof of an API key by its five headers (docs/conventions.md 2.2 to 2.4). Form and time are checked first because they cost
+ * Proof of an API key by its headers (docs/conventions.md 2.2 to 2.4). Form and time are checked first because they cost
  * nothing; an unknown key, a foreign one and a wrong secret then take the same path and time. A listed key that the
  * server's secret does not derive is no key here. Secrets are derived once per listed key and live as long as it does.
  */
 export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
+  const { kind = 'TRADING', keys, serverSecret } = options;
   const derived = new WeakMap<ListedKey, DerivedKey>();
   const derivedOf = (key: ListedKey): DerivedKey => {
-    const known = derived.get(key) ?? deriveKey(options.serverSecret, key);
+    const known = derived.get(key) ?? deriveKey(serverSecret, key);
     derived.set(key, known);
     return known;
   };
   return (request) => {
-    const claim = readKeyClaim(request.headers);
+    const claim = readClaim(request.headers, kind);
     if (claim === null) return null;
-    if (!isFresh(claim.timestampMs, options.nowMs(), options.freshnessMs)) return null;
-    const { apiKey, address: wallet } = claim;
-    const key = options.keys.find(apiKey);
+    const { proof, wallet } = claim;
+    if (!isFresh(proof.timestampMs, options.nowMs(), options.freshnessMs)) return null;
+    const { apiKey } = proof;
+    const key = keys.find(apiKey);
     const secrets = key === undefined ? dummy : derivedOf(key);
-    const isPassphrase = sameText(claim.passphrase, secrets.passphrase);
-    const isSigned = isSignedBy(secrets.secret, claim, request);
-    const isOwner = key?.active === true && key.wallet === wallet && secrets.apiKey === apiKey;
-    return isOwner && isPassphrase && isSigned ? { apiKey, wallet } : null;
+    const isPassphrase = sameText(proof.passphrase, secrets.passphrase);
+    const isSigned = isSignedBy(secrets.secret, proof, request);
+    if (key?.active !== true || key.kind !== kind || secrets.apiKey !== apiKey) return null;
+    if (wallet !== null && wallet !== key.wallet) return null;
+    const { selfTrade } = key;
+    return isPassphrase && isSigned ? { apiKey, wallet: key.wallet, selfTrade } : null;
   };
+}
+
+/** The proof, and the wallet it is said to be of; builders name none. */
+function readClaim(
+  headers: RawHeaders,
+  kind: KeyKind,
+): { readonly proof: KeyProof; readonly wallet: WalletAddress | null } | null {
+  if (kind === 'BUILDER') {
+    const proof = readBuilderProof(headers);
+    return proof === null ? null : { proof, wallet: null };
+  }
+  const claim = readKeyClaim(headers);
+  return claim === null ? null : { proof: claim, wallet: claim.address };
+}
+
+/**
+ * How far the clock of a well-formed request is off when it is too far, milliseconds, ahead of ours when positive; null when
+ * it is not. It follows from the clock alone, before any key is looked at, so it may be told to anybody: a request that was
+ * recorded once says nothing later about whether its key still works (docs/conventions.md 2.4).
+ */
+export function clockSkewMs(
+  headers: RawHeaders,
+  { nowMs, freshnessMs }: { readonly nowMs: number; readonly freshnessMs: number },
+): number | null {
+  const claim = readKeyClaim(headers);
+  if (claim === null || isFresh(claim.timestampMs, nowMs, freshnessMs)) return null;
+  return claim.timestampMs - nowMs;
 }

@@ -29,6 +29,17 @@ export function deriveKey(
   };
 }
 
+/** The read-only key of a wallet and number: always the same too, so that it can be listed though only its hash is stored. */
+export function deriveReadKey(
+  serverSecret: Buffer,
+  { wallet, number }: { readonly wallet: WalletAddress; readonly number: number },
+): ApiKeyId {
+  const bytes = createHmac('sha256', serverSecret)
+    .update(`pm-read-key|${wallet}|${number}`)
+    .digest();
+  return apiKeyFromBytes(asUuid4(bytes.subarray(0, 16)));
+}
+
 /** As it is given to the client: the secret as padded base64url. */
 export function trioOf(key: DerivedKey): ApiKeyTrio {
   const secret = key.secret.toString('base64').replaceAll('+', '-').replaceAll('/', '_');

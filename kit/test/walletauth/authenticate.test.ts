@@ -8,10 +8,15 @@ import {
 } from '@pm/schemas';
 import {
   claimsKey,
+  clockSkewMs,
   deriveKey,
+  deriveReadKey,
+  hashOfKey,
   isSignedBy,
   KeyDirectory,
   openKeyVerifier,
+  openReaderVerifier,
+  ReadKeyDirectory,
   readKeyClaim,
   signedPaths,
 } from '../../src/walletauth/index.ts';
@@ -30,6 +35,8 @@ const credential = (changes: Partial<Credential> = {}): Credential => ({
   active: true,
   createdAtMs: 1,
   revokedAtMs: 0,
+  keyKind: 'TRADING',
+  selfTrade: 'CANCEL_NEWEST',
   ...changes,
 });
 
@@ -85,7 +92,7 @@ describe('the proof of an API key', () => {
     ['the query too', { path: '/data/trades?market=1' }],
     ['the edge of the window', { timestamp: String(1_782_753_357 - 300) }],
   ])('takes %s', (_title, signing) => {
-    expect(open()(signed(signing))).toEqual({ apiKey: key.apiKey, wallet });
+    expect(open()(signed(signing))).toMatchObject({ apiKey: key.apiKey, wallet });
   });
 
   it('takes a body whose quotes were signed as double quotes', () => {
@@ -173,12 +180,111 @@ describe('claims', () => {
   });
 
   it('are tried without the mount and with the query', () => {
-    expect(signedPaths('/clob/data/trades?x=1')).toEqual([
+    expect([...signedPaths('/clob/data/trades?x=1')]).toEqual([
       '/clob/data/trades',
       '/data/trades',
       '/clob/data/trades?x=1',
+      '/data/trades?x=1',
     ]);
-    expect(signedPaths('/data/trades')).toEqual(['/data/trades']);
+    expect([...signedPaths('/data/trades')]).toEqual(['/data/trades']);
+  });
+});
+
+describe('a clock', () => {
+  const limits = { nowMs, freshnessMs: 300_000 };
+
+  it('that is off is told how far, whatever the key, and before it is looked at', () => {
+    const stale = signed({ timestamp: String(1_782_753_357 - 301) }).headers;
+    expect(clockSkewMs(stale, limits)).toBe(-301_000);
+    const unknown = { ...stale, service_api_key: '00000000-0000-4000-8000-000000000000' };
+    expect(clockSkewMs(unknown, limits)).toBe(-301_000);
+    expect(clockSkewMs({ ...stale, service_timestamp: '1782753958000' }, limits)).toBe(601_000);
+  });
+
+  it('that is right, or cannot be read, is no reason', () => {
+    expect(clockSkewMs(signed().headers, limits)).toBeNull();
+    expect(clockSkewMs({ ...signed().headers, service_timestamp: 'soon' }, limits)).toBeNull();
+    expect(clockSkewMs({ service_timestamp: '5' }, limits)).toBeNull();
+  });
+});
+
+describe('a key of a builder', () => {
+  const builderKey = deriveKey(serverSecret, { wallet, nonce: 'builder:0' });
+  const apiKey = apiKeyBytes(builderKey.apiKey);
+  const keys = new KeyDirectory();
+  keys.apply(credential({ apiKey, nonce: 'builder:0', keyKind: 'BUILDER' }));
+  keys.apply(credential());
+  const options = { keys, serverSecret, freshnessMs: 300_000, nowMs: () => nowMs };
+  const timestamp = '1782753357';
+  const signature = createHmac('sha256', builderKey.secret)
+    .update(`${timestamp}GET/data/trades`)
+    .digest('base64url');
+  const request = { method: 'GET', url: '/data/trades', body: noBytes };
+  const builderHeaders = {
+    service_builder_api_key: builderKey.apiKey,
+    service_builder_passphrase: builderKey.passphrase,
+    service_builder_timestamp: timestamp,
+    service_builder_signature: signature,
+  };
+  const asTrader = {
+    service_address: wallet,
+    service_api_key: builderKey.apiKey,
+    service_passphrase: builderKey.passphrase,
+    service_timestamp: timestamp,
+    service_signature: signature,
+  };
+
+  it('is proven by its own four headers, and opens nothing in those of a trading key', () => {
+    const verifyBuilder = openKeyVerifier({ ...options, kind: 'BUILDER' });
+    expect(verifyBuilder({ ...request, headers: builderHeaders })).toMatchObject({ wallet });
+    expect(openKeyVerifier(options)({ ...request, headers: builderHeaders })).toBeNull();
+    expect(openKeyVerifier(options)({ ...request, headers: asTrader })).toBeNull();
+  });
+
+  it('is no key that trades', () => {
+    const { headers } = signed({ url: '/data/trades', encoding: 'base64url' });
+    const moved = {
+      service_builder_api_key: headers.service_api_key ?? '',
+      service_builder_passphrase: headers.service_passphrase ?? '',
+      service_builder_timestamp: headers.service_timestamp ?? '',
+      service_builder_signature: headers.service_signature ?? '',
+    };
+    const verifyBuilder = openKeyVerifier({ ...options, kind: 'BUILDER' });
+    expect(verifyBuilder({ ...request, headers: moved })).toBeNull();
+  });
+
+  it('is listed apart', () => {
+    expect(keys.listOf(wallet, 'BUILDER').map((one) => one.apiKey)).toEqual([builderKey.apiKey]);
+    expect(keys.listOf(wallet, 'TRADING').map((one) => one.apiKey)).toEqual([key.apiKey]);
+  });
+});
+
+describe('a read-only key', () => {
+  const shown = deriveReadKey(serverSecret, { wallet, number: 0 });
+  const readKeys = new ReadKeyDirectory();
+  const record = { wallet: hexBytes(wallet), number: 0, createdAtMs: 1, revokedAtMs: 0 };
+  const verify = openReaderVerifier(open(), readKeys);
+  const ask = (headers: Record<string, string>) => verify({ ...signed(), headers });
+  const good = { service_readonly_api_key: shown, service_address: wallet };
+  beforeEach(() => readKeys.apply({ ...record, keyHash: hashOfKey(shown), active: true }));
+
+  it('opens the reads of its wallet alone, until it is deleted', () => {
+    expect(ask(good)).toEqual({ wallet, apiKey: null });
+    expect(ask({ ...good, service_readonly_api_key: shown.toUpperCase() })).not.toBeNull();
+    expect(ask({ ...good, service_address: other })).toBeNull();
+    expect(ask({ service_readonly_api_key: shown })).toBeNull();
+    expect(ask({ ...good, service_readonly_api_key: key.apiKey })).toBeNull();
+    readKeys.apply({ ...record, keyHash: hashOfKey(shown), active: false });
+    expect(ask(good)).toBeNull();
+  });
+
+  it('does not help a request that names an API key', () => {
+    expect(ask({ ...good, service_api_key: key.apiKey })).toBeNull();
+    expect(verify(signed())).toMatchObject({ wallet, apiKey: key.apiKey });
+  });
+
+  it('makes a request private', () => {
+    expect(claimsKey({ service_readonly_api_key: 'x' })).toBe(true);
   });
 });
 

@@ -1,11 +1,11 @@
-import type { KeyHolder } from '@pm/kit/walletauth';
+import type { Reader } from '@pm/kit/walletauth';
 import type { ApiKeyId, WalletAddress } from '@pm/schemas';
 import { allWallets, type WalletSet } from '../core/caller-wallets.ts';
 import type { CallerReads } from './ports.ts';
 import { type ReadRequest, signedFacts } from './route.ts';
 
 /** Who asks, and what is his. */
-export interface Caller extends KeyHolder {
+export interface Caller extends Reader {
   /** All keys of his wallet, revoked ones too: what they traded stays his. */
   readonly keys: ReadonlySet<ApiKeyId>;
   readonly walletSet: WalletSet;
@@ -15,11 +15,11 @@ export interface Caller extends KeyHolder {
 
 /** The proven caller of a private request; null when the headers prove nothing (docs/conventions.md 2.3). */
 export function provenCaller(callers: CallerReads, raw: ReadRequest['raw']): Caller | null {
-  const holder = callers.verify(signedFacts(raw));
-  if (holder === null) return null;
-  const walletSet = callers.walletsOf(holder.wallet);
-  const keys = callers.keysOf(holder.wallet);
-  return { ...holder, keys, walletSet, wallets: allWallets(walletSet) };
+  const reader = callers.verify(signedFacts(raw));
+  if (reader === null) return null;
+  const walletSet = callers.walletsOf(reader.wallet);
+  const keys = callers.keysOf(reader.wallet);
+  return { ...reader, keys, walletSet, wallets: allWallets(walletSet) };
 }
 
 /** Whether an order or trade of this key and wallet is his. */

@@ -12,7 +12,9 @@ export function rateLimitsRoute({
   const route = { method: 'GET', path: '/rate-limits', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
     if (!claimsKey(raw.headers)) return await limits.ofAddress(raw.ip);
-    const holder = callers.verify(signedFacts(raw));
-    return holder === null ? refusals.unauthorized : await limits.ofKey(holder.apiKey);
+    const reader = callers.verify(signedFacts(raw));
+    if (reader === null) return refusals.unauthorized;
+    // Who shows a read-only key is counted for his address.
+    return await (reader.apiKey === null ? limits.ofAddress(raw.ip) : limits.ofKey(reader.apiKey));
   });
 }

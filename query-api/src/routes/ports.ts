@@ -1,5 +1,5 @@
 import type { RateLimitReads } from '@pm/kit/ratelimit';
-import type { KeyHolder, RawHeaders } from '@pm/kit/walletauth';
+import type { RawHeaders, Reader } from '@pm/kit/walletauth';
 import type { ApiKeyId, WalletAddress } from '@pm/schemas';
 import type { Money } from '../core/balances.ts';
 import type { WalletSet } from '../core/caller-wallets.ts';
@@ -62,7 +62,7 @@ export interface MoneyReads {
   balance(wallet: WalletAddress): Promise<Money>;
 }
 
-/** The facts of a request that prove an API key. */
+/** The facts of a request that prove an API key or a read-only one. */
 export interface SignedFacts {
   readonly method: string;
   readonly url: string;
@@ -73,7 +73,7 @@ export interface SignedFacts {
 /** Who calls: the wallet that a key belongs to. */
 export interface CallerReads {
   /** Null when the headers prove nothing. */
-  verify(request: SignedFacts): KeyHolder | null;
+  verify(request: SignedFacts): Reader | null;
   /** All keys the wallet ever had. */
   keysOf(wallet: WalletAddress): ReadonlySet<ApiKeyId>;
   /** The wallets its owner trades from. */

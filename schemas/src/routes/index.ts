@@ -1,4 +1,5 @@
 import { accountRoutes } from './account.ts';
+import { agentsRoutes } from './agents.ts';
 import { balancesRoutes } from './balances.ts';
 import { booksRoutes } from './books.ts';
 import { catalogRoutes } from './catalog.ts';
@@ -17,6 +18,7 @@ export * from './route.ts';
 export const routes: readonly HttpRoute[] = [
   ...healthRoutes,
   ...keysRoutes,
+  ...agentsRoutes,
   ...tradingRoutes,
   ...accountRoutes,
   ...ordersRoutes,

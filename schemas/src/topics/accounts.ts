@@ -1,5 +1,5 @@
 import type { AvroRecord, Infer } from '../avro/schema.ts';
-import { address20, hash32, uuid16 } from './types.ts';
+import { address20, hash32, keyKind, selfTrade, uuid16, walletStatusKind } from './types.ts';
 
 /** The compacted topic `routing`: where the book of a condition lives. Key: the condition id as text. */
 export const route = {
@@ -25,10 +25,52 @@ export const credential = {
   fields: [
     { name: 'apiKey', type: uuid16, doc: 'The key.' },
     { name: 'wallet', type: address20, doc: 'Whose.' },
-    { name: 'nonce', type: 'string', doc: 'The decimal nonce it was derived with.' },
+    {
+      name: 'nonce',
+      type: 'string',
+      doc: 'What it was derived with: a decimal nonce, of builder keys a text that is none.',
+    },
     { name: 'active', type: 'boolean', doc: 'False when revoked.' },
     { name: 'createdAtMs', type: 'long', doc: 'Created or last re-activated, Unix milliseconds.' },
     { name: 'revokedAtMs', type: 'long', doc: 'Unix milliseconds; 0 when it is not.' },
+    { name: 'keyKind', type: keyKind, doc: 'What it opens.', default: 'TRADING' },
+    {
+      name: 'selfTrade',
+      type: selfTrade,
+      doc: 'What its orders do when they meet one of their own wallet.',
+      default: 'CANCEL_NEWEST',
+    },
+  ],
+} as const satisfies AvroRecord;
+
+/**
+ * The compacted topic `read-keys`: keys that open private reads alone. Key: `<wallet>:<number>`. The key itself is nowhere: it
+ * is derived from the server's secret, the wallet and the number, and found by its hash.
+ */
+export const readKey = {
+  type: 'record',
+  name: 'ReadKey',
+  doc: 'A read-only key of a wallet.',
+  fields: [
+    { name: 'keyHash', type: hash32, doc: 'SHA-256 of the key as text.' },
+    { name: 'wallet', type: address20, doc: 'Whose reads it opens.' },
+    { name: 'number', type: 'int', doc: 'Which of the wallet, from 0 on; never given twice.' },
+    { name: 'active', type: 'boolean', doc: 'False when deleted.' },
+    { name: 'createdAtMs', type: 'long', doc: 'Unix milliseconds.' },
+    { name: 'revokedAtMs', type: 'long', doc: 'Unix milliseconds; 0 when it is not.' },
+  ],
+} as const satisfies AvroRecord;
+
+/** The compacted topic `wallet-status`: what operators allow a wallet. Key: the wallet as text; without a record it is NORMAL. */
+export const walletStatus = {
+  type: 'record',
+  name: 'WalletStatus',
+  doc: 'What a wallet may do, and why.',
+  fields: [
+    { name: 'wallet', type: address20, doc: 'Whose; the wallet that signs or the one that pays.' },
+    { name: 'status', type: walletStatusKind, doc: 'What it may do.' },
+    { name: 'reason', type: 'string', doc: "The operator's words; never shown to traders." },
+    { name: 'changedAtMs', type: 'long', doc: 'Unix milliseconds.' },
   ],
 } as const satisfies AvroRecord;
 
@@ -84,6 +126,8 @@ export const deadLetter = {
 
 export type Route = Infer<typeof route>;
 export type Credential = Infer<typeof credential>;
+export type ReadKey = Infer<typeof readKey>;
+export type WalletStatus = Infer<typeof walletStatus>;
 export type WalletOwner = Infer<typeof walletOwner>;
 export type Transfer = Infer<typeof transfer>;
 export type DeadLetter = Infer<typeof deadLetter>;

@@ -1,5 +1,14 @@
 import type { AvroSchema, Infer } from '../avro/schema.ts';
-import { credential, deadLetter, route, transfer, walletOwner } from './accounts.ts';
+import {
+  credential,
+  deadLetter,
+  readKey,
+  route,
+  transfer,
+  walletOwner,
+  walletStatus,
+} from './accounts.ts';
+import { agentEntry } from './agents.ts';
 import { auditRecord } from './audit.ts';
 import { catalogEntry } from './catalog.ts';
 import { execution } from './executions.ts';
@@ -39,6 +48,9 @@ export const topics = {
   routing: topic('routing', route, { partitions: 'single', compacted: true }),
   catalog: topic('catalog', catalogEntry, { partitions: 'single', compacted: true }),
   credentials: topic('credentials', credential, { partitions: 'single', compacted: true }),
+  readKeys: topic('read-keys', readKey, { partitions: 'single', compacted: true }),
+  agents: topic('agents', agentEntry, { partitions: 'single', compacted: true }),
+  walletStatus: topic('wallet-status', walletStatus, { partitions: 'single', compacted: true }),
   walletOwners: topic('wallet-owners', walletOwner, { partitions: 'single', compacted: false }),
   audit: topic('audit', auditRecord, { partitions: 'single', compacted: false }),
   deadLetters: topic('dead-letters', deadLetter, { partitions: 'single', compacted: false }),

@@ -78,6 +78,30 @@ export const selfTrade = {
   doc: 'What happens when an order meets one of its own wallet: the incoming rest ends, the resting order ends, both end, or they trade.',
 } as const satisfies AvroEnum;
 
+export const keyKind = {
+  type: 'enum',
+  name: 'KeyKind',
+  symbols: ['TRADING', 'BUILDER'],
+  default: 'TRADING',
+  doc: 'TRADING keys prove private requests; BUILDER keys name who an order came through and open nothing.',
+} as const satisfies AvroEnum;
+
+export const walletStatusKind = {
+  type: 'enum',
+  name: 'WalletStatusKind',
+  symbols: ['NORMAL', 'CLOSED_ONLY', 'BANNED'],
+  default: 'BANNED',
+  doc: 'CLOSED_ONLY wallets may only sell and cancel; BANNED ones change nothing. A status nobody knows yet counts as BANNED.',
+} as const satisfies AvroEnum;
+
+export const agentStatus = {
+  type: 'enum',
+  name: 'AgentStatus',
+  symbols: ['ACTIVE', 'PAUSED'],
+  default: 'PAUSED',
+  doc: 'The key of a paused agent proves nothing until it is resumed.',
+} as const satisfies AvroEnum;
+
 export type Side = (typeof side.symbols)[number];
 export type TimeInForce = (typeof timeInForce.symbols)[number];
 export type MarketMode = (typeof marketMode.symbols)[number];
@@ -85,3 +109,6 @@ export type KeyRole = (typeof keyRole.symbols)[number];
 export type MatchType = (typeof matchType.symbols)[number];
 export type CancelReason = (typeof cancelReason.symbols)[number];
 export type SelfTrade = (typeof selfTrade.symbols)[number];
+export type KeyKind = (typeof keyKind.symbols)[number];
+export type WalletStatusKind = (typeof walletStatusKind.symbols)[number];
+export type AgentStatus = (typeof agentStatus.symbols)[number];

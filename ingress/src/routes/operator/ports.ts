@@ -1,8 +1,16 @@
 import type { Clock } from '@pm/kit/clock';
-import type { AuditRecord, CatalogEntry, CatalogMarket, Transfer } from '@pm/schemas';
+import type {
+  AuditRecord,
+  CatalogEntry,
+  CatalogMarket,
+  Transfer,
+  WalletAddress,
+  WalletStatusKind,
+} from '@pm/schemas';
 import type { AuditEntry, AuditTrail } from '../../core/audit-trail.ts';
 import type { CatalogIndex } from '../../core/catalog-index.ts';
 import type { Keccak } from '../../core/order-hash.ts';
+import type { ListedStatus } from '../../core/wallet-statuses.ts';
 import type { CommandLog, Reservations, TransferWrites } from '../ports.ts';
 
 /** Writes of the operator; each resolves when it is durable and rejects with a `Fault`. */
@@ -21,6 +29,17 @@ export interface OperatorAudit {
   page(asked: Parameters<AuditTrail['page']>[0]): readonly AuditEntry[];
 }
 
+/** What wallets may do. */
+export interface WalletStatusDesk {
+  find(wallet: WalletAddress): ListedStatus | undefined;
+  restricted(max: number): readonly ListedStatus[];
+  /** Resolves when it is durable; rejects with a `Fault`. */
+  set(
+    wallet: WalletAddress,
+    change: { readonly status: WalletStatusKind; readonly reason: string },
+  ): Promise<ListedStatus>;
+}
+
 /** Everything the operator's routes need. */
 export interface OperatorPorts {
   readonly clock: Clock;
@@ -35,5 +54,6 @@ export interface OperatorPorts {
   readonly audit: OperatorAudit;
   readonly ledger: Pick<Reservations, 'reserveWithdrawal' | 'cancelReservation'>;
   readonly transfers: TransferWrites;
+  readonly walletStatus: WalletStatusDesk;
   status(): object;
 }

@@ -1,8 +1,8 @@
 import type { DoorRoute } from '@pm/kit/http';
-import type { DoorPorts } from './ports.ts';
-import { proveWallet } from './prove-wallet.ts';
+import type { DoorPorts } from '../ports.ts';
+import { proveWallet, type WalletPorts } from './prove-wallet.ts';
 
-type KeyPorts = Pick<DoorPorts, 'clock' | 'signatures' | 'freshnessMs' | 'keys'>;
+type KeyPorts = WalletPorts & Pick<DoorPorts, 'keys'>;
 
 /** GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (docs/conventions.md, Dialects). */
 export function deriveKeyRoute(ports: KeyPorts): DoorRoute {

@@ -1,0 +1,83 @@
+import { AgentDirectory } from '@pm/kit/agents';
+import type { Clock } from '@pm/kit/clock';
+import type { Fault } from '@pm/kit/fault';
+import type { Log } from '@pm/kit/log';
+import {
+  KeyDirectory,
+  oncePerRequest,
+  openKeyVerifier,
+  openReaderVerifier,
+  ReadKeyDirectory,
+} from '@pm/kit/walletauth';
+import type { WalletOwners } from '../core/wallet-owners.ts';
+import { WalletStatuses } from '../core/wallet-statuses.ts';
+import { AgentStore } from './agent-store.ts';
+import { KeyStore, keyFold } from './key-store.ts';
+import type { OpenLog } from './log-store.ts';
+import { ReadKeyStore } from './read-key-store.ts';
+import { openTable } from './table-store.ts';
+import { openWalletOwners } from './wallet-owner-store.ts';
+import { WalletStatusStore } from './wallet-status-store.ts';
+
+export interface AccountsOptions {
+  readonly serverSecret: Buffer;
+  readonly freshnessMs: number;
+  readonly clock: Clock;
+  readonly owners: WalletOwners;
+  readonly log: Log;
+  onFault(fault: Fault): void;
+}
+
+/**
+ * Keys, wallets, agents and what wallets may do, as the log says now: nobody comes in on half of them. A status that cannot
+ * be read stops the process: it may be a ban.
+ */
+export async function openAccounts(topicLog: OpenLog, options: AccountsOptions) {
+  const { serverSecret, clock, owners, log, onFault, freshnessMs } = options;
+  const { names, codecs } = topicLog;
+  const follow = { log, onFault };
+  const bindings = await openWalletOwners(topicLog, { ...follow, owners, clock });
+  const directory = new KeyDirectory();
+  const readDirectory = new ReadKeyDirectory();
+  const agentDirectory = new AgentDirectory();
+  const statuses = new WalletStatuses();
+  const [credentials, readKeys, agents, walletStatus] = await Promise.all([
+    openTable(
+      topicLog,
+      { ...follow, topic: names.credentials, codec: codecs.credentials },
+      keyFold(directory, owners),
+    ),
+    openTable(
+      topicLog,
+      { ...follow, topic: names.readKeys, codec: codecs.readKeys },
+      readDirectory,
+    ),
+    openTable(topicLog, { ...follow, topic: names.agents, codec: codecs.agents }, agentDirectory),
+    openTable(
+      topicLog,
+      {
+        ...{ ...follow, topic: names.walletStatus, codec: codecs.walletStatus },
+        unreadable: 'stop',
+      },
+      statuses,
+    ),
+  ]);
+  const secrets = { serverSecret, clock };
+  const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
+  const verify = oncePerRequest(openKeyVerifier(proof));
+  return {
+    owners,
+    /** What the public door asks. */
+    door: {
+      owners: bindings,
+      keys: new KeyStore({ ...secrets, directory, table: credentials }),
+      readKeys: new ReadKeyStore({ ...secrets, directory: readDirectory, table: readKeys }),
+      agents: new AgentStore({ clock, directory: agentDirectory, table: agents }),
+      agentDirectory,
+      walletStatus: new WalletStatusStore({ clock, statuses, table: walletStatus }),
+      verify,
+      verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),
+      verifyReader: openReaderVerifier(verify, readDirectory),
+    },
+  };
+}

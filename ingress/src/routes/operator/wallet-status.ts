@@ -1,0 +1,57 @@
+import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
+import {
+  checksumAddress,
+  parseWalletAddress,
+  type WalletAddress,
+  WalletStatusChange,
+  type WalletStatusKind,
+} from '@pm/schemas';
+import { Type } from 'typebox';
+import type { ListedStatus } from '../../core/wallet-statuses.ts';
+import type { OperatorPorts } from './ports.ts';
+
+const Wallet = Type.Object({ address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }) });
+
+const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' } as const;
+
+/** Wallets in one answer of the list. */
+const listedMax = 1_000;
+
+/**
+ * What a wallet may do: everything, only sell and cancel, or nothing (docs/conventions.md 2.3). It counts for the wallet that
+ * signs and for the one that pays; orders that rest are not touched. GET lists those that may not do everything.
+ */
+export function addWalletStatusRoutes(app: HttpApp, ports: OperatorPorts): void {
+  const { walletStatus } = ports;
+  const path = '/operator/wallets/:address/status';
+  app.post(path, { schema: { params: Wallet, body: WalletStatusChange } }, async (request) => {
+    const { status, reason } = request.body;
+    const wallet = addressOf(request.params.address);
+    return statusView(await walletStatus.set(wallet, { status: kinds[status], reason }));
+  });
+  app.get(path, { schema: { params: Wallet } }, async (request) => {
+    const wallet = addressOf(request.params.address);
+    const listed = walletStatus.find(wallet);
+    return statusView(listed ?? { wallet, status: 'NORMAL', reason: '', changedAtMs: 0 });
+  });
+  app.get('/operator/wallets', async (request, reply) => {
+    const { limit } = request.query as { readonly limit?: RawParam };
+    const max = parseIntegerParam(limit, { min: 1, max: listedMax });
+    if (max !== null) return { data: walletStatus.restricted(max ?? listedMax).map(statusView) };
+    return await reply.code(400).send({ error: `limit is 1 to ${listedMax}` });
+  });
+}
+
+/** The schema has checked it. */
+function addressOf(text: string): WalletAddress {
+  return parseWalletAddress(text) as WalletAddress;
+}
+
+function statusView({ wallet, status, reason, changedAtMs }: ListedStatus) {
+  return {
+    address: checksumAddress(wallet),
+    status: status.toLowerCase() as Lowercase<WalletStatusKind>,
+    reason,
+    changedAt: changedAtMs === 0 ? null : new Date(changedAtMs).toISOString(),
+  };
+}

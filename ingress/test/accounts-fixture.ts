@@ -1,0 +1,121 @@
+import { AgentActivity, AgentDirectory } from '@pm/kit/agents';
+import type { Clock } from '@pm/kit/clock';
+import { Fault } from '@pm/kit/fault';
+import {
+  KeyDirectory,
+  openKeyVerifier,
+  openReaderVerifier,
+  ReadKeyDirectory,
+} from '@pm/kit/walletauth';
+import {
+  type AgentEntry,
+  type Credential,
+  type ReadKey,
+  redisKeys,
+  type WalletStatus,
+} from '@pm/schemas';
+import type { WalletOwners } from '../src/core/wallet-owners.ts';
+import { WalletStatuses } from '../src/core/wallet-statuses.ts';
+import { AgentStore } from '../src/io/agent-store.ts';
+import { KeyStore, keyFold } from '../src/io/key-store.ts';
+import { ReadKeyStore } from '../src/io/read-key-store.ts';
+import { WalletStatusStore } from '../src/io/wallet-status-store.ts';
+import { MemoryTopic } from './table-fixture.ts';
+
+const serverSecret = Buffer.alloc(32, 5);
+
+/** The part of Redis that uses of agents are noted in; it may be away. */
+class MemoryRedis {
+  readonly seen = new Map<string, string>();
+  isAway = false;
+  isHeld = false;
+  writes = 0;
+
+  async hset(_key: string, agent: string, text: string) {
+    this.#ask();
+    this.writes += 1;
+    this.seen.set(agent, text);
+    return 1;
+  }
+
+  async hmget(_key: string, ...agents: string[]) {
+    this.#ask();
+    return agents.map((agent) => this.seen.get(agent) ?? null);
+  }
+
+  async hgetall() {
+    this.#ask();
+    return Object.fromEntries(this.seen);
+  }
+
+  async hdel(_key: string, ...agents: string[]) {
+    this.#ask();
+    for (const agent of agents) this.seen.delete(agent);
+    return agents.length;
+  }
+
+  async set() {
+    this.#ask();
+    if (this.isHeld) return null;
+    this.isHeld = true;
+    return 'OK';
+  }
+
+  #ask(): void {
+    if (this.isAway) throw new Fault('redis_unavailable', 'retry');
+  }
+}
+
+/** The topics about keys, agents and wallets, which outlive every process, and Redis. */
+export class AccountTopics {
+  readonly credentials = new MemoryTopic<Credential>();
+  readonly readKeys = new MemoryTopic<ReadKey>();
+  readonly agents = new MemoryTopic<AgentEntry>();
+  readonly walletStatus = new MemoryTopic<WalletStatus>();
+  readonly redis = new MemoryRedis();
+
+  /** One more process. */
+  open(owners: WalletOwners, clock: Clock, freshnessMs = 300_000) {
+    const directory = new KeyDirectory();
+    const readDirectory = new ReadKeyDirectory();
+    const agentDirectory = new AgentDirectory();
+    const statuses = new WalletStatuses();
+    const secrets = { serverSecret, clock };
+    const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
+    const verify = openKeyVerifier(proof);
+    const redis = this.redis as unknown as ConstructorParameters<typeof AgentActivity>[0]['redis'];
+    const onFault = (error: unknown) => {
+      throw error;
+    };
+    return {
+      directory,
+      door: {
+        keys: new KeyStore({
+          ...secrets,
+          directory,
+          table: this.credentials.open(keyFold(directory, owners)),
+        }),
+        readKeys: new ReadKeyStore({
+          ...secrets,
+          directory: readDirectory,
+          table: this.readKeys.open(readDirectory),
+        }),
+        agents: new AgentStore({
+          clock,
+          directory: agentDirectory,
+          table: this.agents.open(agentDirectory),
+        }),
+        agentDirectory,
+        walletStatus: new WalletStatusStore({
+          clock,
+          statuses,
+          table: this.walletStatus.open(statuses),
+        }),
+        activity: new AgentActivity({ redis, keys: redisKeys('t'), clock, onFault }),
+        verify,
+        verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),
+        verifyReader: openReaderVerifier(verify, readDirectory),
+      },
+    };
+  }
+}

@@ -1,0 +1,51 @@
+import { l1Domain, l1Message, l1TypeText, headers as names, type WalletAddress } from '@pm/schemas';
+import { call, type Door, nowSeconds, type SentRequest, trioIn } from './door-fixture.ts';
+import { digestOf, hashStruct, separatorOf, type TestWallet } from './wallet-fixture.ts';
+
+/** The headers with which a wallet proves itself, as published clients make them. */
+export function attestation(
+  wallet: TestWallet,
+  { nonce = '0', chainId = 137, seconds = nowSeconds } = {},
+): Record<string, string> {
+  const fields = [
+    { name: 'address', type: 'address' },
+    { name: 'timestamp', type: 'string' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'message', type: 'string' },
+  ];
+  const timestamp = String(seconds);
+  const message = { address: wallet.address, timestamp, nonce, message: l1Message };
+  const struct = hashStruct(l1TypeText, fields, message);
+  const digest = digestOf(separatorOf({ ...l1Domain, chainId }), struct);
+  return {
+    [names.address]: wallet.address,
+    [names.signature]: wallet.sign(digest),
+    [names.timestamp]: timestamp,
+    [names.nonce]: nonce,
+  };
+}
+
+/** A request with these headers and none of an API key. */
+export async function ask(
+  door: Door,
+  { method, url, body, headers = {} }: SentRequest,
+): Promise<{ status: number; headers: Record<string, unknown>; body: unknown }> {
+  const answer = await door.app.inject({
+    ...{ method, url },
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { payload: body }),
+  });
+  return { status: answer.statusCode, headers: answer.headers, body: answer.json() };
+}
+
+/** Somebody with an API key of his own. */
+export async function join(door: Door, wallet: TestWallet) {
+  const trio = trioIn(await door.keys.create(wallet.address as WalletAddress, '0'));
+  const headers = { [names.address]: wallet.address };
+  return {
+    trio,
+    wallet,
+    call: (sent: SentRequest) =>
+      call(door, { ...sent, trio, headers: { ...headers, ...sent.headers } }),
+  };
+}

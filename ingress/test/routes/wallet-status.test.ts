@@ -1,0 +1,143 @@
+import { checksumAddress, refusalText, type WalletAddress } from '@pm/schemas';
+import { AccountTopics } from '../accounts-fixture.ts';
+import {
+  answered,
+  call,
+  type Door,
+  openDoor,
+  owner,
+  placeOne,
+  signedItem,
+  testOrder,
+} from '../door-fixture.ts';
+import { ask, attestation, join } from '../keys-fixture.ts';
+import { OwnersTopic } from '../owners-fixture.ts';
+import { walletOf } from '../wallet-fixture.ts';
+
+let door: Door;
+let wallets: OwnersTopic;
+let accounts: AccountTopics;
+const doors: Door[] = [];
+
+async function nextDoor(): Promise<Door> {
+  const next = await openDoor(wallets, 0, undefined, accounts);
+  doors.push(next);
+  return next;
+}
+
+beforeEach(async () => {
+  wallets = new OwnersTopic();
+  accounts = new AccountTopics();
+  door = await nextDoor();
+});
+afterAll(() => Promise.all(doors.map((one) => one.app.close())));
+
+const wallet = owner.address as WalletAddress;
+const address = checksumAddress(wallet);
+const proxy = `0x${'44'.repeat(20)}` as WalletAddress;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+async function set(of: WalletAddress, status: 'NORMAL' | 'CLOSED_ONLY' | 'BANNED'): Promise<void> {
+  const desk = door.ports.walletStatus as unknown as {
+    set(wallet: WalletAddress, change: object): Promise<unknown>;
+  };
+  await desk.set(of, { status, reason: 'a test' });
+  await settled();
+}
+
+const buy = () => signedItem(testOrder()).item;
+const sell = (maker: string = owner.address, signatureType = 0) =>
+  signedItem(
+    testOrder({
+      maker,
+      signatureType,
+      side: 'SELL',
+      makerAmount: '10000000',
+      takerAmount: '5200000',
+    }),
+  ).item;
+
+const closedOnly = { url: '/auth/ban-status/closed-only', method: 'GET' } as const;
+
+test('a closed-only wallet sells and cancels, and buys nothing', async () => {
+  await set(wallet, 'CLOSED_ONLY');
+  for (const process of [door, await nextDoor()]) {
+    const refused = await placeOne(process, buy());
+    expect([refused.status, refused.body.code, refused.body.error]).toEqual([
+      400,
+      'closed_only',
+      refusalText('closed_only', { address }),
+    ]);
+    expect(refused.body).toMatchObject({ success: false, status: '', orderID: '' });
+    expect((await placeOne(process, sell())).body).toMatchObject({ success: true });
+    process.fakes.answer = () => answered([]);
+    expect((await call(process, { method: 'DELETE', url: '/cancel-all' })).status).toBe(200);
+    expect((await call(process, closedOnly)).body).toEqual({ closedOnly: true, closed_only: true });
+  }
+});
+
+test('a banned wallet changes nothing, with any credentials, and reads what is its own', async () => {
+  await set(wallet, 'BANNED');
+  const refusal = [400, { error: refusalText('user_banned', { address }), code: 'user_banned' }];
+  const writes = [
+    ['POST', '/order'],
+    ['POST', '/orders'],
+    ['DELETE', '/order'],
+    ['DELETE', '/orders'],
+    ['DELETE', '/cancel-all'],
+    ['DELETE', '/cancel-market-orders'],
+    ['DELETE', '/auth/api-key'],
+    ['POST', '/auth/api-key/settings'],
+    ['POST', '/auth/readonly-api-key'],
+    ['DELETE', '/auth/readonly-api-key'],
+    ['POST', '/auth/builder-api-key'],
+    ['DELETE', '/auth/builder-api-key'],
+    ['POST', '/api/v1/agents'],
+    ['POST', '/api/v1/agents/x/pause'],
+    ['DELETE', '/api/v1/agents/x'],
+  ] as const;
+  for (const [method, url] of writes) {
+    const answer = await call(door, { method, url, body: '{}' });
+    expect([url, answer.status, answer.body]).toEqual([url, ...refusal]);
+  }
+  for (const method of ['POST', 'DELETE'] as const) {
+    const bySignature = { method, url: '/auth/api-key', headers: attestation(owner) };
+    const answer = await ask(door, bySignature);
+    expect([answer.status, answer.body]).toEqual(refusal);
+  }
+  expect((await call(door, closedOnly)).body).toEqual({ closedOnly: true, closed_only: true });
+  expect((await call(door, { method: 'GET', url: '/auth/api-keys' })).status).toBe(200);
+  expect(door.fakes.sent).toHaveLength(0);
+  const stranger = { service_passphrase: 'f'.repeat(64) };
+  expect((await call(door, { method: 'POST', url: '/order', headers: stranger })).status).toBe(401);
+});
+
+test('the wallet that pays is asked too', async () => {
+  expect((await placeOne(door, sell(proxy, 1))).body).toMatchObject({ success: true });
+  await set(proxy, 'BANNED');
+  const refused = await placeOne(door, sell(proxy, 1));
+  expect([refused.status, refused.body.error]).toEqual([
+    400,
+    refusalText('user_banned', { address: checksumAddress(proxy) }),
+  ]);
+  expect((await placeOne(door, buy())).body).toMatchObject({ success: true });
+});
+
+test('a status counts in every process and after a restart, and can be taken back', async () => {
+  const peer = await nextDoor();
+  await set(wallet, 'BANNED');
+  for (const process of [door, peer, await nextDoor()]) {
+    expect((await placeOne(process, buy())).body.code).toBe('user_banned');
+  }
+  await set(wallet, 'NORMAL');
+  for (const process of [door, peer, await nextDoor()]) {
+    expect((await placeOne(process, buy())).body).toMatchObject({ success: true });
+  }
+});
+
+test('the others are not touched', async () => {
+  await set(wallet, 'BANNED');
+  const other = await join(door, walletOf(9));
+  expect((await other.call({ ...closedOnly })).body.closed_only).toBe(false);
+  expect((await other.call({ method: 'POST', url: '/auth/builder-api-key' })).status).toBe(200);
+});

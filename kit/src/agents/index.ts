@@ -1,0 +1,3 @@
+export { AgentActivity, type AgentActivityOptions, flushIntervalMs } from './activity.ts';
+export { type Agent, AgentDirectory } from './agent-directory.ts';
+export { bearerAgent, newAgentKey } from './bearer.ts';

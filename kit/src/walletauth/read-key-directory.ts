@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { type ReadKey, type WalletAddress, walletFromBytes } from '@pm/schemas';
+
+/** A read-only key as the topic `read-keys` tells it. */
+export interface ListedReadKey {
+  readonly wallet: WalletAddress;
+  /** Which of its wallet. */
+  readonly number: number;
+  readonly active: boolean;
+  readonly createdAtMs: number;
+  readonly revokedAtMs: number;
+}
+
+/** What is stored of a key that is sent as it is: its SHA-256. */
+export function hashOfKey(key: string): Buffer {
+  return createHash('sha256').update(key, 'utf8').digest();
+}
+
+/** The read-only keys of the exchange, folded from the compacted topic `read-keys` (docs/conventions.md 2.5). */
+export class ReadKeyDirectory {
+  readonly #keys = new Map<string, ListedReadKey>();
+  readonly #ofWallet = new Map<WalletAddress, Map<number, ListedReadKey>>();
+
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  /** Takes the newest record of a key. */
+  apply({ keyHash, wallet, number, active, createdAtMs, revokedAtMs }: ReadKey): void {
+    const owner = walletFromBytes(wallet);
+    const key = { wallet: owner, number, active, createdAtMs, revokedAtMs };
+    this.#keys.set(keyHash.toString('hex'), key);
+    const siblings = this.#ofWallet.get(owner) ?? new Map<number, ListedReadKey>();
+    this.#ofWallet.set(owner, siblings.set(number, key));
+  }
+
+  /** Found by its hash, so that the time says nothing about keys that are nearly right. */
+  find(key: string): ListedReadKey | undefined {
+    return this.#keys.get(hashOfKey(key).toString('hex'));
+  }
+
+  /** All keys a wallet ever had, by number. */
+  listOf(wallet: WalletAddress): readonly ListedReadKey[] {
+    return [...(this.#ofWallet.get(wallet)?.values() ?? [])].sort((a, b) => a.number - b.number);
+  }
+}

@@ -1,0 +1,41 @@
+import { type Static, Type } from 'typebox';
+
+/** HTTP bodies about keys, agents and what wallets may do (docs/conventions.md 1.2, 1.11, 2.5). Unknown fields are ignored. */
+
+/** How a key's orders treat those of their own wallet, as the wire spells it. */
+export const selfTradeNames = {
+  cancel_newest: 'CANCEL_NEWEST',
+  cancel_oldest: 'CANCEL_OLDEST',
+  cancel_both: 'CANCEL_BOTH',
+  allow: 'ALLOW',
+} as const;
+
+export const KeySettings = Type.Object({
+  self_trade: Type.Union([
+    Type.Literal('cancel_newest'),
+    Type.Literal('cancel_oldest'),
+    Type.Literal('cancel_both'),
+    Type.Literal('allow'),
+  ]),
+});
+export type KeySettings = Static<typeof KeySettings>;
+
+/** Names of agents are shown to their owner only: any text without control characters. */
+export const AgentCreation = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\p{Cc}\\p{Cs}]+$' }),
+});
+export type AgentCreation = Static<typeof AgentCreation>;
+
+/** POST /operator/wallets/:address/status. */
+export const WalletStatusChange = Type.Object(
+  {
+    status: Type.Union([
+      Type.Literal('normal'),
+      Type.Literal('closed_only'),
+      Type.Literal('banned'),
+    ]),
+    reason: Type.String({ minLength: 1, maxLength: 500, description: 'For those who ask later.' }),
+  },
+  { additionalProperties: false },
+);
+export type WalletStatusChange = Static<typeof WalletStatusChange>;
