@@ -2,6 +2,7 @@ import {
   clickhouseFields,
   integer,
   kafkaFields,
+  list,
   publicDoorFields,
   readConfig,
   redisFields,
@@ -17,6 +18,12 @@ const ownFields = {
   keySecret: secret('PM_KEY_SECRET', { bytes: 32 }),
   /** Timestamps of signed requests may be off by so much (docs/conventions.md 2.4). */
   freshnessSeconds: integer('PM_FRESHNESS_SECONDS', { min: 1, max: 3_600, default: 300 }),
+  /** Sites that the parameter `creator` may name, each with one of its wallets: `site=0x...`, a site may come again. */
+  creatorSites: list('PM_CREATOR_SITES', {
+    default: [],
+    max: 1_000,
+    pattern: /^[a-z0-9.-]{1,100}=0x[0-9a-f]{40}$/,
+  }),
 };
 
 const configFields = {

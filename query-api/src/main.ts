@@ -3,7 +3,7 @@ import { systemClock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
-import { openHttp } from '@pm/kit/http';
+import { openHttp, openToBrowsers } from '@pm/kit/http';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { openLedger } from '@pm/kit/ledger';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
@@ -32,16 +32,20 @@ import {
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
 import { CallerWallets } from './core/caller-wallets.ts';
 import { Catalog } from './core/catalog.ts';
+import { creatorSites } from './core/creators.ts';
 import { RecentLog } from './core/recent/recent-log.ts';
 import { BookSource } from './io/book-source.ts';
 import { type EngineWatch, watchEngines } from './io/engine-runner.ts';
+import { watchFigures } from './io/figures-runner.ts';
 import { openFreshTables } from './io/fresh-table-source.ts';
 import { runInvalidation } from './io/invalidation-runner.ts';
 import { openMoney } from './io/money-source.ts';
 import { RecentRunner } from './io/recent-runner.ts';
+import { SearchStore } from './io/search-store.ts';
 import { openTables } from './io/table-source.ts';
 import { measure, type QueryApiMetrics } from './metrics.ts';
 import { addReadDoor } from './routes/door.ts';
+import type { CatalogReads, TableReads } from './routes/ports.ts';
 import { bodyMaxBytes, onFailure } from './routes/route.ts';
 
 const name = 'query-api';
@@ -101,6 +105,7 @@ async function start(life: Lifecycle): Promise<void> {
   newest = following;
   await following.start();
   isCaughtUp = true;
+  parts.catalog.settle();
   await openDoor(parts, metrics, following);
 }
 
@@ -223,10 +228,13 @@ async function openDoor(
     limits: { maxHeaderBytes: HEADERS_MAX_BYTES },
     ...(limits === null ? {} : { rateLimits: { ...limits, credentials } }),
   });
+  openToBrowsers(app);
+  const tables = openTables(clickhouse);
   addReadDoor(app, {
     catalog,
     books,
-    tables: openTables(clickhouse),
+    tables,
+    lists: openLists(parts, tables),
     own: openFreshTables({ clickhouse, recent, settle: () => newest.settle() }),
     money: openMoney(openLedger(parts.redis, parts.redisKeys)),
     callers: {
@@ -240,6 +248,21 @@ async function openDoor(
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
   await app.listen({ host: config.host, port: config.httpPort });
   life.onStop('http', () => app.close());
+}
+
+/** What lists and searches need besides the catalog; it comes up beside the door and answers 503 until then. */
+function openLists({ life, config, log, catalog, redis }: Parts, tables: TableReads): CatalogReads {
+  const figures = watchFigures({
+    ...{ catalog, redis, log },
+    keys: redisKeys(config.redisPrefix),
+    nowMs: () => systemClock.nowMs(),
+    volumes: (nowMs) => tables.volumes(nowMs),
+  });
+  life.onStop('figures', () => figures.close());
+  const search = new SearchStore(catalog);
+  life.onStop('search', () => search.close());
+  void search.catchUp();
+  return { search, sites: creatorSites(config.creatorSites), hasFigures: () => figures.isKnown() };
 }
 
 function readiness(watch: EngineWatch, isCaughtUp: boolean) {

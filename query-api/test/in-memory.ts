@@ -18,16 +18,17 @@ import {
 } from '@pm/schemas';
 import type { Money } from '../src/core/balances.ts';
 import { Catalog, type Listing } from '../src/core/catalog.ts';
+import type { Volumes } from '../src/core/figures.ts';
 import { noPrices, type PriceFacts } from '../src/core/history.ts';
 import type { HolderRow } from '../src/core/holders.ts';
 import type { Holding } from '../src/core/holdings.ts';
-import type { Volumes } from '../src/core/list-events.ts';
 import type { OpenOrderRow, OpenOrderSearch } from '../src/core/open-orders.ts';
 import type { OrderEventRow } from '../src/core/order-read.ts';
 import type { HeldRow } from '../src/core/positions.ts';
 import { noQuote, type Quote } from '../src/core/quote.ts';
 import type { TradeSearch } from '../src/core/trade-search.ts';
 import type { FillRow } from '../src/core/trades.ts';
+import { SearchStore } from '../src/io/search-store.ts';
 import { addReadDoor } from '../src/routes/door.ts';
 import type { ReadPorts, SignedFacts } from '../src/routes/ports.ts';
 
@@ -166,6 +167,10 @@ export class World {
   readonly money = new Map<string, Money>();
   readonly bound = new Map<string, readonly WalletAddress[]>();
   volumes: Volumes = new Map();
+  readonly sites = new Map<string, readonly string[]>();
+  /** False: volume and liquidity were never read. */
+  hasFigures = true;
+  readonly search = new SearchStore(this.catalog);
   caller: Reader | null = null;
   /** A store that is away. */
   away: 'redis' | 'clickhouse' | null = null;
@@ -175,6 +180,8 @@ export class World {
   constructor() {
     for (const entry of [tagEntry, seriesEntry, eventEntry('1')]) this.catalog.apply(entry);
     for (const market of [1, 2, 3]) this.catalog.apply(marketEntry(market));
+    this.search.close();
+    void this.search.catchUp();
   }
 
   ports(): ReadPorts {
@@ -232,6 +239,11 @@ export class World {
           this.#assertUp('redis');
           return this.money.get(owner) ?? { freeMicro: 0, heldMicro: 0, pendingMicro: 0 };
         },
+      },
+      lists: {
+        search: this.search,
+        sites: this.sites,
+        hasFigures: () => this.hasFigures,
       },
       callers: {
         verify: (request) => {
@@ -291,8 +303,12 @@ function seen(answer: {
 }): Seen {
   return {
     status: answer.statusCode,
-    body: JSON.parse(answer.payload),
+    body: isJson(answer.headers) ? JSON.parse(answer.payload) : answer.payload,
     headers: answer.headers,
     text: answer.payload,
   };
+}
+
+function isJson(headers: Record<string, unknown>): boolean {
+  return String(headers['content-type']).startsWith('application/json');
 }

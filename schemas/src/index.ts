@@ -5,6 +5,7 @@ export * from './decimal.ts';
 export * from './group-names.ts';
 export * from './http/account.ts';
 export * from './http/book-json.ts';
+export * from './http/catalog-lists.ts';
 export * from './http/keys.ts';
 export * from './http/operator.ts';
 export * from './http/private-reading.ts';

@@ -12,10 +12,11 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:ledger:state              hash   generation, ready ("1" once the log was applied up to its end)
  *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a minute later
  *   <prefix>:agents:flush              string set while one process has just brought them to the log
- *   <prefix>:books:marks               hash   partition -> next offset to apply
  *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used"; expires by itself
  *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; not in the log, expires
  *   <prefix>:retries:<caller>          zset   digests of the caller's retry keys by expiry, Unix milliseconds
+ *   <prefix>:books:marks               hash   partition -> next offset to apply; market:<number> -> micro-USDC that its
+ *                                             resting orders come to, there once its books were written
  */
 export function redisKeys(prefix: string) {
   return {
@@ -23,6 +24,8 @@ export function redisKeys(prefix: string) {
     bookPrefix: `${prefix}:book:`,
     book: (token: TokenId) => `${prefix}:book:${token}`,
     bookMarks: `${prefix}:books:marks`,
+    /** Field of the book marks for a market. */
+    bookMarkOf: (market: number | string) => `market:${market}`,
     wallet: (wallet: WalletAddress) => `${prefix}:ledger:wallet:${wallet}`,
     walletPrefix: `${prefix}:ledger:wallet:`,
     pending: `${prefix}:ledger:pending`,

@@ -11,7 +11,10 @@ export type StoredBook = MarketBook | 'none' | 'lost';
 /** Books in Redis and how far each partition has got with them. */
 export interface BooksStore {
   load(market: number, facts: MarketFacts): Promise<StoredBook>;
-  /** Writes both tokens' books unless what is there is as new or newer. True when it was written. */
+  /**
+   * Writes both tokens' books unless what is there is as new or newer, and what rests on the market beside the marks: a
+   * missing book is then a loss, not a new market. True when it was written.
+   */
   write(book: MarketBook, facts: MarketFacts): Promise<boolean>;
   /** Next offset of a partition; 0 when there is none. */
   mark(partition: number): Promise<number>;
@@ -21,20 +24,20 @@ export interface BooksStore {
   forgetMark(partition: number): Promise<void>;
 }
 
-/** KEYS token 0, token 1, marks. ARGV market field, version, cells of token 0, cells of token 1. */
+/** KEYS token 0, token 1, marks. ARGV market field, liquidity, version, cells of token 0, cells of token 1. */
 const writeLua = `
 local stored = redis.call('HGET', KEYS[1], 'version')
-if stored and tonumber(stored) >= tonumber(ARGV[2]) then return 0 end
+if stored and tonumber(stored) >= tonumber(ARGV[3]) then return 0 end
 local names = {${bookFields.map((name) => `'${name}'`).join(',')}}
 for token = 1, 2 do
   local cells = {}
   for i, name in ipairs(names) do
     cells[2 * i - 1] = name
-    cells[2 * i] = ARGV[2 + (token - 1) * #names + i]
+    cells[2 * i] = ARGV[3 + (token - 1) * #names + i]
   end
   redis.call('HSET', KEYS[token], unpack(cells))
 end
-redis.call('HSET', KEYS[3], ARGV[1], '1')
+redis.call('HSET', KEYS[3], ARGV[1], ARGV[2])
 return 1
 `;
 
@@ -54,14 +57,14 @@ export function openBooksStore(redis: RedisClient, keys: RedisKeys): BooksStore 
         tokens.map((token) => readHash(redis, keys.book(token))),
       );
       if (token0 && token1) return restoreBook(market, token0, token1);
-      return (await redis.hexists(keys.bookMarks, fieldOf(market))) === 1 ? 'lost' : 'none';
+      return (await redis.hexists(keys.bookMarks, keys.bookMarkOf(market))) === 1 ? 'lost' : 'none';
     },
     async write(book, facts) {
       const cells = renderBook(book, facts, sha1).flatMap((hash) =>
         bookFields.map((name) => hash[name]),
       );
       const tokens = facts.tokens.map((token) => keys.book(token));
-      const args = [fieldOf(book.market), book.version, ...cells];
+      const args = [keys.bookMarkOf(book.market), book.liquidityMicro, book.version, ...cells];
       return (await write.run([...tokens, keys.bookMarks], args)) === 1;
     },
     async mark(partition) {
@@ -77,11 +80,6 @@ export function openBooksStore(redis: RedisClient, keys: RedisKeys): BooksStore 
 }
 
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
-
-/** Stands beside the marks once a market has been written: a missing book is then a loss, not a new market. */
-function fieldOf(market: number): string {
-  return `market:${market}`;
-}
 
 async function readHash(redis: RedisClient, key: string): Promise<BookHash | null> {
   const cells = await redis.hmget(key, ...bookFields);

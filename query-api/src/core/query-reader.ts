@@ -1,4 +1,4 @@
-import type { RouteFamily } from '@pm/schemas';
+import { parseMicro, type RouteFamily } from '@pm/schemas';
 import { ReadRefusal } from './refusal.ts';
 
 /** Query parameters as the door gets them: texts, and arrays of texts where a key is repeated. */
@@ -8,6 +8,8 @@ export type RawQuery = Readonly<Record<string, string | readonly string[] | unde
 const textMaxChars = 40_000;
 const integerPattern = /^-?\d{1,15}$/;
 const numberPattern = /^\d{1,12}(\.\d{1,12})?$/;
+const isoTime =
+  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const truths = new Map([
   ['true', true],
   ['1', true],
@@ -75,6 +77,21 @@ export class QueryReader {
     const text = this.text(name);
     if (text === null) return otherwise;
     return numberPattern.test(text) ? text : (this.invalid(name) ?? otherwise);
+  }
+
+  /** A plain decimal >= 0 of USDC or shares, in micro-units. */
+  micro(name: string): number | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    return parseMicro(text) ?? this.invalid(name);
+  }
+
+  /** A date or time of ISO 8601, in Unix milliseconds. */
+  time(name: string): number | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    const timeMs = isoTime.test(text) ? Date.parse(text) : Number.NaN;
+    return Number.isSafeInteger(timeMs) ? timeMs : this.invalid(name);
   }
 
   boolean(name: string): boolean | null {

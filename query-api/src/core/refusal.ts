@@ -6,11 +6,24 @@ export class ReadRefusal {
   readonly text: string;
   /** Facts beside the text, in bodies of the family clob. */
   readonly facts: Readonly<Record<string, string>>;
+  /** Whose words it is in, where a path has the forms of two families; null: those of the route. */
+  readonly family: RouteFamily | null;
 
-  constructor(status: number, text: string, facts: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: number,
+    text: string,
+    facts: Readonly<Record<string, string>> = {},
+    family: RouteFamily | null = null,
+  ) {
     this.status = status;
     this.text = text;
     this.facts = facts;
+    this.family = family;
+  }
+
+  /** The same in the words of a family. */
+  as(family: RouteFamily): ReadRefusal {
+    return new ReadRefusal(this.status, this.text, this.facts, family);
   }
 }
 
@@ -38,11 +51,13 @@ export const refusals = {
   slugNotFound: refused(404, 'slug not found'),
   idNotFound: refused(404, 'id not found'),
   invalidId: refused(400, 'id must be an integer'),
+  invalidMarket: refused(400, 'Invalid market'),
 } as const;
 
 /** The body a family gives a refusal. */
 export function refusalBody(family: RouteFamily, refusal: ReadRefusal): object {
-  if (family === 'gamma') return { type: gammaType(refusal.status), error: refusal.text };
+  if ((refusal.family ?? family) === 'gamma')
+    return { type: gammaType(refusal.status), error: refusal.text };
   return { error: refusal.text, ...refusal.facts };
 }
 

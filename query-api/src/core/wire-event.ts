@@ -1,5 +1,7 @@
 import type { CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas';
 import type { Catalog } from './catalog.ts';
+import { unitsOf } from './displayed-price.ts';
+import type { Figures } from './figures.ts';
 import { isoTime } from './wire-market.ts';
 
 /** The scalar fields every form of an event has. */
@@ -44,6 +46,15 @@ export function wholeEvent<M>(catalog: Catalog, event: CatalogEvent, markets: re
   };
 }
 
+/** What clients of the mount `/gamma` sort and show events by. */
+export function familyFigures({ volumeMicro, dayVolumeMicro, liquidityMicro }: Figures) {
+  return {
+    volume: unitsOf(volumeMicro),
+    volume24hr: unitsOf(dayVolumeMicro),
+    liquidity: unitsOf(liquidityMicro),
+  };
+}
+
 /** The free object an event carries; anything else that stands there shows as an empty one. */
 export function metadataOf(event: CatalogEvent): object {
   try {
@@ -55,11 +66,12 @@ export function metadataOf(event: CatalogEvent): object {
   }
 }
 
-function tagsOf(catalog: Catalog, event: CatalogEvent) {
+/** Tags of an event, in its order. */
+export function tagsOf(catalog: Catalog, event: CatalogEvent) {
   return event.tagIds.flatMap((id) => catalog.tag(id) ?? []).map(tagAnswer);
 }
 
-function tagAnswer(tag: CatalogTag) {
+export function tagAnswer(tag: CatalogTag) {
   return {
     id: tag.id,
     label: tag.label,
@@ -70,7 +82,7 @@ function tagAnswer(tag: CatalogTag) {
   };
 }
 
-function seriesAnswer(series: CatalogSeries) {
+export function seriesAnswer(series: CatalogSeries) {
   return {
     id: series.id,
     ticker: series.ticker,

@@ -1,6 +1,8 @@
 import { microPerUnit, microText, priceOne } from '@pm/schemas';
-import type { Market } from './catalog.ts';
-import { priceOfMicro, type Quotes } from './displayed-price.ts';
+import { priceOfMicro, type Quotes, unitsOf } from './displayed-price.ts';
+import type { Figures } from './figures.ts';
+import { acceptsOrders, type Market } from './market.ts';
+import { noQuote, type Quote } from './quote.ts';
 
 /** Unix milliseconds as the wire has them: ISO 8601 in UTC with milliseconds. */
 export function isoTime(timeMs: number): string {
@@ -39,10 +41,11 @@ export function eventMarket(market: Market) {
 }
 
 /** What clients of the mount `/gamma` need to trade from a catalog market (docs/conventions.md, Dialects). */
-export function familyMarket(market: Market, quotes: Quotes) {
+export function familyMarket(market: Market, { quotes, figures }: MarketContext) {
   const prices = ([0, 1] as const).map((outcome) =>
     microText(priceOfMicro(market, outcome, quotes)),
   );
+  const { volumeMicro, dayVolumeMicro, liquidityMicro } = figures(market);
   return {
     ...eventMarket(market),
     outcomePrices: JSON.stringify(prices),
@@ -52,10 +55,28 @@ export function familyMarket(market: Market, quotes: Quotes) {
     acceptingOrders: acceptsOrders(market),
     enableOrderBook: true,
     marketMakerAddress: '',
+    category: market.category,
+    volume: microText(volumeMicro),
+    volumeNum: unitsOf(volumeMicro),
+    volume24hr: unitsOf(dayVolumeMicro),
+    liquidity: microText(liquidityMicro),
+    liquidityNum: unitsOf(liquidityMicro),
+    ...bestPrices(quotes.get(market.tokens[0]) ?? noQuote),
   };
 }
 
-export function acceptsOrders(market: Market): boolean {
-  if (!market.active || market.closed || market.archived) return false;
-  return market.mode === 'OPEN' || market.mode === 'POST_ONLY';
+/** What a fuller market is made of besides the catalog. */
+export interface MarketContext {
+  readonly quotes: Quotes;
+  figures(market: Market): Figures;
+}
+
+/** Prices of outcome 0; a side without one is left out. */
+function bestPrices({ bid, ask, last }: Quote) {
+  return {
+    ...(bid === null ? {} : { bestBid: bid / priceOne }),
+    ...(ask === null ? {} : { bestAsk: ask / priceOne }),
+    ...(bid === null || ask === null ? {} : { spread: (ask - bid) / priceOne }),
+    ...(last === null ? {} : { lastTradePrice: last / priceOne }),
+  };
 }

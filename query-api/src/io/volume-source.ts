@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
-import type { Volume, Volumes } from '../core/list-events.ts';
+import type { Volume, Volumes } from '../core/figures.ts';
 import { storedMicro } from '../core/stored-numbers.ts';
 
 /** Volumes are for sorting only, so they may be this old; one query serves everybody meanwhile. */

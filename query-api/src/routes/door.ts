@@ -1,25 +1,33 @@
 import { type HttpApp, registerRoutes } from '@pm/kit/http';
 import { balanceAllowanceRoutes } from './balance-allowance.ts';
+import { agentMarketsRoute } from './get-agent-markets.ts';
 import { balancesRoute } from './get-balances.ts';
 import { bookRoute } from './get-book.ts';
+import { clobListRoutes } from './get-clob-lists.ts';
+import { creatorRoutes } from './get-creators.ts';
 import { dataOrderRoute } from './get-data-order.ts';
 import { dataOrdersRoute } from './get-data-orders.ts';
 import { dataTradesRoute } from './get-data-trades.ts';
-import { eventRoute } from './get-event.ts';
-import { eventsRoute } from './get-events.ts';
+import { emptyListRoutes } from './get-empty-lists.ts';
+import { eventRoutes } from './get-event.ts';
+import { eventsRoutes } from './get-events.ts';
 import { feeRateRoutes } from './get-fee-rate.ts';
 import { holdersRoute } from './get-holders.ts';
 import { lastTradePriceRoute } from './get-last-trade-price.ts';
-import { marketBySlugRoute } from './get-market-by-slug.ts';
+import { marketRoutes } from './get-market.ts';
+import { marketsRoutes } from './get-markets.ts';
 import { midpointRoute } from './get-midpoint.ts';
 import { negRiskRoutes } from './get-neg-risk.ts';
 import { positionsRoute } from './get-positions.ts';
 import { preMigrationOrdersRoute } from './get-pre-migration-orders.ts';
 import { priceRoute } from './get-price.ts';
 import { pricesHistoryRoute } from './get-prices-history.ts';
+import { publicSearchRoute } from './get-public-search.ts';
 import { rateLimitsRoute } from './get-rate-limits.ts';
-import { samplingMarketsRoute } from './get-sampling-markets.ts';
+import { seriesRoutes } from './get-series.ts';
 import { spreadRoute } from './get-spread.ts';
+import { statusRoute } from './get-status.ts';
+import { tagRoutes } from './get-tags.ts';
 import { tickSizeRoutes } from './get-tick-size.ts';
 import { orderScoringRoute, ordersScoringRoute } from './order-scoring.ts';
 import type { ReadPorts } from './ports.ts';
@@ -56,10 +64,18 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     ordersScoringRoute(ports),
     ...balanceAllowanceRoutes(ports),
     balancesRoute(ports),
-    eventsRoute(ports),
-    eventRoute(ports),
-    marketBySlugRoute(ports),
-    samplingMarketsRoute(ports),
     rateLimitsRoute(ports),
+    ...eventsRoutes(ports),
+    ...eventRoutes(ports),
+    ...creatorRoutes(ports),
+    ...marketsRoutes(ports),
+    ...marketRoutes(ports),
+    ...clobListRoutes(ports),
+    ...tagRoutes(ports),
+    ...seriesRoutes(ports),
+    publicSearchRoute(ports),
+    agentMarketsRoute(ports),
+    ...emptyListRoutes(),
+    statusRoute(),
   ]);
 }

@@ -1,34 +1,58 @@
 import type { DoorRoute } from '@pm/kit/http';
-import { hasCreator } from '../core/list-events.ts';
+import type { CatalogEvent } from '@pm/schemas';
+import { creatorWallets } from '../core/creators.ts';
 import { QueryReader } from '../core/query-reader.ts';
-import { refusals } from '../core/refusal.ts';
-import { wholeEvent } from '../core/wire-event.ts';
-import { eventMarket, familyMarket } from '../core/wire-market.ts';
-import type { ReadPorts } from './ports.ts';
-import { readRoute } from './route.ts';
-import { listingsOf } from './tokens.ts';
+import { ReadRefusal, refusals } from '../core/refusal.ts';
+import { tagsOf } from '../core/wire-event.ts';
+import { type CatalogPorts, eventAnswer } from './catalog-answers.ts';
+import { type ReadRequest, readRoute } from './route.ts';
 
 const integerText = /^\d{1,18}$/;
 
-/** GET /events/:id: one event with its markets, tags and series. */
-export function eventRoute({ catalog, books }: Pick<ReadPorts, 'catalog' | 'books'>): DoorRoute {
-  const route = { method: 'GET', path: '/events/:id', family: 'gamma' } as const;
-  return readRoute(route, async ({ params, query, dialect }) => {
-    const read = new QueryReader(query, 'gamma');
-    const creator = read.text('creator');
+/** One event with its markets, tags and series, by id or slug, and its tags alone; hidden from creators it does not have. */
+export function eventRoutes(ports: CatalogPorts): readonly DoorRoute[] {
+  const { catalog } = ports;
+  const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
+  const byId = ({ params }: ReadRequest) => {
     const id = params['id'] ?? '';
     if (!integerText.test(id)) return refusals.invalidId;
-    if (read.refusal !== null) return read.refusal;
-    const event = catalog.event(id);
-    if (event === undefined) return refusals.idNotFound;
-    const markets = catalog.marketsOf(id);
-    if (creator !== null && !hasCreator(markets, creator)) return refusals.idNotFound;
-    if (dialect === 'specification') return wholeEvent(catalog, event, markets.map(eventMarket));
-    const quotes = await books.quotes(listingsOf(markets));
-    return wholeEvent(
-      catalog,
-      event,
-      markets.map((market) => familyMarket(market, quotes)),
-    );
-  });
+    return catalog.event(String(Number(id))) ?? refusals.idNotFound;
+  };
+  const bySlug = ({ params }: ReadRequest) =>
+    catalog.eventBySlug(params['slug'] ?? '') ?? refusals.slugNotFound;
+  const whole =
+    (find: typeof byId, absent: ReadRefusal) =>
+    async (request: ReadRequest): Promise<ReadRefusal | object> => {
+      const found = scoped(ports, request, { found: find(request), absent });
+      if (found instanceof ReadRefusal) return found;
+      return await eventAnswer(ports, found.event, {
+        dialect: request.dialect,
+        creators: found.creators,
+      });
+    };
+  return [
+    readRoute(route('/events/:id'), whole(byId, refusals.idNotFound)),
+    readRoute(route('/events/slug/:slug'), whole(bySlug, refusals.slugNotFound)),
+    readRoute(route('/events/:id/tags'), (request) => {
+      const absent = refusals.idNotFound;
+      const found = scoped(ports, request, { found: byId(request), absent });
+      return found instanceof ReadRefusal ? found : tagsOf(catalog, found.event);
+    }),
+  ];
+}
+
+/** What was found, unless none of its markets is of the creator asked for. */
+function scoped(
+  { catalog, lists }: CatalogPorts,
+  { query }: ReadRequest,
+  { found, absent }: { readonly found: CatalogEvent | ReadRefusal; readonly absent: ReadRefusal },
+) {
+  const read = new QueryReader(query, 'gamma');
+  const creator = read.text('creator');
+  if (read.refusal !== null) return read.refusal;
+  if (found instanceof ReadRefusal) return found;
+  const creators = creator === null ? null : creatorWallets(creator, lists.sites);
+  const isShown =
+    creators === null || catalog.creatorsOf(found.id).some((one) => creators.includes(one));
+  return isShown ? { event: found, creators } : absent;
 }

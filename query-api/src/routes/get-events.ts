@@ -1,40 +1,42 @@
 import type { DoorRoute } from '@pm/kit/http';
-import type { CatalogEvent } from '@pm/schemas';
-import { listEvents, readEventsQuery, sortsByVolume } from '../core/list-events.ts';
+import { type EventsQuery, readEventsQuery } from '../core/list-events.ts';
+import { readKeysetSpan } from '../core/list-query.ts';
 import { ReadRefusal } from '../core/refusal.ts';
-import { listedEvent } from '../core/wire-event.ts';
-import { familyMarket, listedMarket } from '../core/wire-market.ts';
-import type { ReadPorts } from './ports.ts';
-import { readRoute } from './route.ts';
-import { listingsOf } from './tokens.ts';
+import { assertFigures, type CatalogPorts, eventAnswers, listContext } from './catalog-answers.ts';
+import { nextCursor } from './keyset.ts';
+import { type ReadRequest, readRoute } from './route.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'books' | 'tables' | 'nowMs'>;
-
-/** GET /events: a page of events; their markets are reduced at the root and full under `/gamma`. */
-export function eventsRoute(ports: Ports): DoorRoute {
-  const { catalog, tables } = ports;
-  const route = { method: 'GET', path: '/events', family: 'gamma' } as const;
-  return readRoute(route, async ({ query, dialect }) => {
-    const asked = readEventsQuery(query);
-    if (asked instanceof ReadRefusal) return asked;
-    const volumes = sortsByVolume(asked) ? await tables.volumes(ports.nowMs()) : new Map();
-    const events = listEvents(catalog, asked, volumes);
-    if (dialect === 'family') return await familyEvents(ports, events);
-    return events.map((event) =>
-      listedEvent(catalog, event, catalog.marketsOf(event.id).map(listedMarket)),
-    );
-  });
-}
-
-async function familyEvents(
-  { catalog, books }: Ports,
-  events: readonly CatalogEvent[],
-): Promise<readonly object[]> {
-  const quotes = await books.quotes(
-    events.flatMap((event) => listingsOf(catalog.marketsOf(event.id))),
-  );
-  return events.map((event) => {
-    const markets = catalog.marketsOf(event.id).map((market) => familyMarket(market, quotes));
-    return listedEvent(catalog, event, markets);
-  });
+/**
+ * GET /events, and the same list in two more wrappers: /events/pagination with the number of all matches, /events/keyset with
+ * a cursor that stays in place whatever is listed meanwhile.
+ */
+export function eventsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
+  const { catalog } = ports;
+  const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
+  const answersOf = ({ dialect }: ReadRequest, { creators, ...asked }: EventsQuery) => {
+    assertFigures(ports, asked);
+    const events = catalog.eventTable.page(asked.rows, asked.span);
+    return { events, answers: eventAnswers(ports, events, { dialect, creators }) };
+  };
+  return [
+    readRoute(route('/events'), async (request) => {
+      const asked = readEventsQuery(request.query, listContext(ports, request.dialect));
+      return asked instanceof ReadRefusal ? asked : await answersOf(request, asked).answers;
+    }),
+    readRoute(route('/events/pagination'), async (request) => {
+      const asked = readEventsQuery(request.query, listContext(ports, request.dialect));
+      if (asked instanceof ReadRefusal) return asked;
+      const data = await answersOf(request, asked).answers;
+      const totalResults = catalog.eventTable.count(asked.rows);
+      const hasMore = asked.span.offset + data.length < totalResults;
+      return { data, pagination: { hasMore, totalResults } };
+    }),
+    readRoute(route('/events/keyset'), async (request) => {
+      const context = listContext(ports, request.dialect);
+      const asked = readEventsQuery(request.query, context, readKeysetSpan);
+      if (asked instanceof ReadRefusal) return asked;
+      const { events, answers } = answersOf(request, asked);
+      return { events: await answers, ...nextCursor(catalog.eventTable, events, asked.span) };
+    }),
+  ];
 }

@@ -4,15 +4,18 @@ import type { ApiKeyId, WalletAddress } from '@pm/schemas';
 import type { Money } from '../core/balances.ts';
 import type { WalletSet } from '../core/caller-wallets.ts';
 import type { Catalog, Listing, Market } from '../core/catalog.ts';
+import type { CreatorSites } from '../core/creators.ts';
 import type { Quotes } from '../core/displayed-price.ts';
+import type { Volumes } from '../core/figures.ts';
 import type { PriceFacts } from '../core/history.ts';
 import type { HistoryPlan } from '../core/history-plan.ts';
 import type { HolderRow } from '../core/holders.ts';
 import type { Holding } from '../core/holdings.ts';
-import type { Volumes } from '../core/list-events.ts';
 import type { OpenOrderRow, OpenOrderSearch } from '../core/open-orders.ts';
 import type { OrderEventRow } from '../core/order-read.ts';
 import type { HeldRow } from '../core/positions.ts';
+import type { SearchMatch } from '../core/search.ts';
+import type { SearchWords } from '../core/search-words.ts';
 import type { TradeSearch } from '../core/trade-search.ts';
 import type { FillRow } from '../core/trades.ts';
 
@@ -80,6 +83,23 @@ export interface CallerReads {
   walletsOf(wallet: WalletAddress): WalletSet;
 }
 
+/** The index of events. */
+export interface SearchReads {
+  /** False while it is being built. */
+  readonly isReady: boolean;
+  /** Events that have all words somewhere, in no order; with words that are nearly so when there are none. */
+  find(words: SearchWords): readonly SearchMatch[];
+}
+
+/** What the lists of the catalog need besides the catalog. */
+export interface CatalogReads {
+  readonly search: SearchReads;
+  /** Sites that stand for wallets in the parameter `creator`. */
+  readonly sites: CreatorSites;
+  /** False until volume and liquidity were read once. */
+  hasFigures(): boolean;
+}
+
 /** What the routes read from. */
 export interface ReadPorts {
   readonly catalog: Catalog;
@@ -87,6 +107,7 @@ export interface ReadPorts {
   readonly tables: TableReads;
   readonly own: PrivateReads;
   readonly money: MoneyReads;
+  readonly lists: CatalogReads;
   readonly callers: CallerReads;
   readonly limits: RateLimitReads;
   nowMs(): number;

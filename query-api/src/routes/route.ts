@@ -55,11 +55,13 @@ export function readRoute(
     method,
     path,
     add(app, { url, dialect, mount }) {
+      // Under a mount its family has the word.
+      const words = mount ?? family;
       app.route({
         method,
         url,
         exposeHeadRoute: false,
-        errorHandler: (error, request, reply) => answerFailure(family, { error, request, reply }),
+        errorHandler: (error, request, reply) => answerFailure(words, { error, request, reply }),
         handler: async (request, reply) => {
           const given = await answer({
             query: request.query as RawQuery,
@@ -69,7 +71,7 @@ export function readRoute(
             dialect,
             mount,
           });
-          return await sendAnswer(reply, given, family);
+          return await sendAnswer(reply, given, words);
         },
       });
     },

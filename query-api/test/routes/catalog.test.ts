@@ -104,7 +104,9 @@ describe('GET /events', () => {
     ['order=volume24hr,title', '1 2'],
   ])('with %s', async (query, ids) => {
     const { world, app } = setUp();
-    world.volumes = new Map([[1, { totalMicro: 5, dayMicro: 0 }]]);
+    world.catalog.takeFigures(
+      new Map([[1, { volumeMicro: 5, dayVolumeMicro: 0, liquidityMicro: 7 }]]),
+    );
     const answer = await get(app, `/events?${query}`);
     if (ids === null)
       expect(answer).toMatchObject({
@@ -121,7 +123,7 @@ describe('GET /events', () => {
     'offset=-1',
     'closed=maybe',
     'tag_id=x',
-    'order=liquidity',
+    'order=closed',
     'limit=1&limit=2',
     'id=x',
     'order=constructor',

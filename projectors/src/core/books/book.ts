@@ -1,4 +1,4 @@
-import type { Fill, Side } from '@pm/schemas';
+import { complementPrice, type Fill, notionalMicro, type Side } from '@pm/schemas';
 import { PriceLevels } from './levels.ts';
 
 /** Last trade of one token: its price, and the side the aggressor took in terms of that token. */
@@ -21,6 +21,14 @@ export class MarketBook {
 
   constructor(market: number) {
     this.market = market;
+  }
+
+  /** Micro-USDC that the resting orders would cost: bids at their price, asks as bids of the other token. */
+  get liquidityMicro(): number {
+    const bids = this.bids.sum(notionalMicro);
+    return (
+      bids + this.asks.sum((price, sizeMicro) => notionalMicro(complementPrice(price), sizeMicro))
+    );
   }
 
   /**

@@ -29,6 +29,13 @@ export class PriceLevels {
     return this.#prices.map((price) => ({ price, sizeMicro: this.#sizes.get(price) ?? 0 }));
   }
 
+  /** The sum over all levels of what `of` makes of one. */
+  sum(of: (price: number, sizeMicro: number) => number): number {
+    let total = 0;
+    for (const [price, sizeMicro] of this.#sizes) total += of(price, sizeMicro);
+    return total;
+  }
+
   /** Index of the first price not below. */
   #place(price: number): number {
     let low = 0;

@@ -1,0 +1,117 @@
+import { parseConditionId, parseTokenId } from '@pm/schemas';
+import type { Catalog, Market } from './catalog.ts';
+import { groupName, marketColumns } from './catalog-tables.ts';
+import { creatorGroups } from './creators.ts';
+import type { ListContext } from './list-events.ts';
+import { type Range, type readKeysetSpan, readRanges, readSpan, readState } from './list-query.ts';
+import { QueryReader, type RawQuery } from './query-reader.ts';
+import type { ReadRefusal } from './refusal.ts';
+import type { RowQuery, RowSpan } from './row-table.ts';
+
+/** Items of a filter by ids; clients ask for all the markets they hold at once. */
+const filterItemsMax = 500;
+const idMax = Number.MAX_SAFE_INTEGER;
+
+/** A page of markets: which ones, and where it stands. */
+export interface MarketsQuery {
+  readonly rows: RowQuery<Market>;
+  readonly span: RowSpan;
+}
+
+/** Events and markets share the names of columns; a market's ticker is its slug, its title its question. */
+const columns = {
+  names: marketColumns,
+  also: { ticker: 'slug', title: 'question', creationDate: 'createdAt' },
+};
+
+/** The parameters of GET /markets as the catalog has it, and its relatives, or why not. */
+export function readMarketsQuery(
+  query: RawQuery,
+  context: ListContext,
+  readPage: typeof readSpan | typeof readKeysetSpan = readSpan,
+): MarketsQuery | ReadRefusal {
+  const read = new QueryReader(query, 'gamma');
+  const parsed: MarketsQuery = {
+    span: readPage(read, columns, context),
+    rows: {
+      ...readRanges(read, rangesOf(context.catalog)),
+      flags: readState(read),
+      groups: readGroups(read, context),
+      only: readOnly(read, context.catalog),
+    },
+  };
+  return read.refusal ?? parsed;
+}
+
+function readGroups(read: QueryReader, { catalog, sites }: ListContext) {
+  const tagId = read.optionalInteger('tag_id', { min: 0, max: idMax });
+  const tagSlug = read.text('tag_slug') ?? read.text('tag');
+  const eventId = read.optionalInteger('event_id', { min: 0, max: idMax });
+  const eventSlug = read.text('event_slug') ?? read.text('eventSlug');
+  const creator = read.text('creator');
+  return [
+    ...(tagId === null ? [] : [groupName.tag(String(tagId))]),
+    ...(tagSlug === null ? [] : [groupName.tag(catalog.tagBySlug(tagSlug)?.id ?? '')]),
+    ...(eventId === null ? [] : [groupName.event(String(eventId))]),
+    ...(eventSlug === null ? [] : [groupName.event(catalog.eventBySlug(eventSlug)?.id ?? '')]),
+    ...(creator === null ? [] : [creatorGroups(creator, sites)]),
+  ];
+}
+
+/** How markets are named by lists of ids; a market must be named by each list that is given. */
+function readOnly(read: QueryReader, catalog: Catalog): readonly Market[] | null {
+  const find =
+    <T>(parse: (text: string) => T | null, byId: (id: T) => Market | undefined) =>
+    (name: string): ReadonlySet<Market> | null => {
+      const ids = read.list(name, filterItemsMax, parse);
+      return ids === null ? null : new Set(ids.flatMap((id) => byId(id) ?? []));
+    };
+  const byNumber = find(
+    (text) => (/^\d{1,10}$/.test(text) ? Number(text) : null),
+    (number) => catalog.market(number),
+  );
+  const bySlug = find(
+    (text) => text,
+    (slug) => catalog.marketBySlug(slug),
+  );
+  const byCondition = find(parseConditionId, (id) => catalog.byCondition(id));
+  const byToken = find(parseTokenId, (id) => catalog.listing(id)?.market);
+  const sets = [
+    byNumber('id'),
+    bySlug('slug'),
+    ...['conditionId', 'condition_id', 'condition_ids', 'conditionIds'].map(byCondition),
+    ...['clob_token_ids', 'clobTokenIds'].map(byToken),
+  ].filter((set) => set !== null);
+  const [first, ...others] = sets;
+  if (first === undefined) return null;
+  return [...first].filter((market) => others.every((set) => set.has(market)));
+}
+
+function rangesOf(catalog: Catalog): readonly Range<Market>[] {
+  return [
+    {
+      min: ['volume_min', 'volume_num_min'],
+      max: ['volume_max', 'volume_num_max'],
+      of: (market) => catalog.figuresOfMarket(market).volumeMicro,
+      kind: 'figure',
+    },
+    {
+      min: ['liquidity_min', 'liquidity_num_min'],
+      max: ['liquidity_max', 'liquidity_num_max'],
+      of: (market) => catalog.figuresOfMarket(market).liquidityMicro,
+      kind: 'figure',
+    },
+    {
+      min: ['start_date_min'],
+      max: ['start_date_max'],
+      of: ({ startDateMs }) => startDateMs,
+      kind: 'time',
+    },
+    {
+      min: ['end_date_min'],
+      max: ['end_date_max'],
+      of: ({ endDateMs }) => endDateMs,
+      kind: 'time',
+    },
+  ];
+}

@@ -1,0 +1,175 @@
+import type { CatalogEvent, CatalogTag } from '@pm/schemas';
+import type { Catalog } from './catalog.ts';
+import { groupName } from './catalog-tables.ts';
+import { creatorWallets } from './creators.ts';
+import type { ListContext } from './list-events.ts';
+import { QueryReader, type RawQuery } from './query-reader.ts';
+import type { ReadRefusal } from './refusal.ts';
+import { type SearchWords, searchWords } from './search-words.ts';
+
+/** An event that has all words of a search somewhere, and where. */
+export interface SearchMatch {
+  readonly id: string;
+  /** Its title as `searchWords` writes texts. */
+  readonly title: string;
+  /** All words are in its title. */
+  readonly inTitle: boolean;
+  /** All words are in its title and the questions of its markets. */
+  readonly inQuestions: boolean;
+}
+
+export interface SearchQuery {
+  readonly words: SearchWords;
+  readonly limit: number;
+  readonly page: number;
+  readonly withTags: boolean;
+  /** Wallets whose events are looked at; null for all. */
+  readonly creators: readonly string[] | null;
+  readonly closed: boolean | null;
+  readonly sort: 'volume' | 'volume24hr' | 'liquidity' | 'startDate' | 'endDate' | null;
+  readonly ascending: boolean;
+}
+
+/** A page of what was found, and how much there is. */
+export interface SearchPage {
+  readonly events: readonly CatalogEvent[];
+  readonly tags: readonly { readonly tag: CatalogTag; readonly eventCount: number }[];
+  readonly hasMore: boolean;
+  readonly totalResults: number;
+}
+
+const limitMax = 500;
+const limitDefault = 25;
+const pageMax = 100_000;
+const closedStates = ['closed', 'resolved'];
+const sorts: Readonly<Record<string, SearchQuery['sort']>> = {
+  volume: 'volume',
+  volume24hr: 'volume24hr',
+  volume_24hr: 'volume24hr',
+  liquidity: 'liquidity',
+  startDate: 'startDate',
+  start_date: 'startDate',
+  endDate: 'endDate',
+  end_date: 'endDate',
+};
+
+/**
+ * The parameters of GET /public-search, or why not. What clients of the mounts send besides (`optimized`, `cache`,
+ * `keep_closed_markets`) changes nothing; profiles are never searched.
+ */
+export function readSearchQuery(
+  query: RawQuery,
+  { sites }: ListContext,
+): SearchQuery | ReadRefusal {
+  const read = new QueryReader(query, 'gamma');
+  const words = searchWords(read.text('q') ?? '');
+  if (words.asked === '') read.missing('q');
+  const creator = read.text('creator');
+  const status = read.text('events_status')?.toLowerCase() ?? null;
+  read.boolean('search_profiles');
+  const parsed: SearchQuery = {
+    words,
+    limit: read.integer('limit_per_type', { min: 1, max: limitMax, otherwise: limitDefault }),
+    page: read.integer('page', { min: 1, max: pageMax, otherwise: 1 }),
+    withTags: read.boolean('search_tags') ?? true,
+    creators: creator === null ? null : creatorWallets(creator, sites),
+    closed: closedOf(status),
+    sort: sortOf(read.text('sort')),
+    ascending: read.boolean('ascending') ?? false,
+  };
+  return read.refusal ?? parsed;
+}
+
+function closedOf(status: string | null): boolean | null {
+  if (status === 'active') return false;
+  return status !== null && closedStates.includes(status) ? true : null;
+}
+
+/** An order that is not known is no order: the best text comes first. */
+function sortOf(text: string | null): SearchQuery['sort'] {
+  return text !== null && Object.hasOwn(sorts, text) ? (sorts[text] ?? null) : null;
+}
+
+/** Events by rank (or by `sort`), tags by likeness and size; archived events are hidden. */
+export function searchPage(
+  catalog: Catalog,
+  matches: readonly SearchMatch[],
+  query: SearchQuery,
+): SearchPage {
+  const events = rankedEvents(catalog, matches, query);
+  const tags = query.withTags ? rankedTags(catalog, query.words) : [];
+  const from = (query.page - 1) * query.limit;
+  const to = from + query.limit;
+  return {
+    events: events.slice(from, to),
+    tags: tags.slice(from, to),
+    hasMore: events.length > to || tags.length > to,
+    totalResults: events.length,
+  };
+}
+
+function rankedEvents(
+  catalog: Catalog,
+  matches: readonly SearchMatch[],
+  query: SearchQuery,
+): readonly CatalogEvent[] {
+  const rows = matches.flatMap((match) => {
+    const event = catalog.event(match.id);
+    if (event === undefined || !isWanted(catalog, event, query)) return [];
+    const rank = query.sort === null ? rankOf(match, event, query.words) : 0;
+    return [{ event, rank, figure: figureOf(catalog, event, query.sort ?? 'volume') }];
+  });
+  const direction = query.sort !== null && query.ascending ? -1 : 1;
+  rows.sort(
+    (left, right) =>
+      right.rank - left.rank ||
+      direction * (right.figure - left.figure) ||
+      Number(right.event.id) - Number(left.event.id),
+  );
+  return rows.map(({ event }) => event);
+}
+
+function isWanted(catalog: Catalog, event: CatalogEvent, query: SearchQuery): boolean {
+  if (event.archived || (query.closed !== null && event.closed !== query.closed)) return false;
+  const { creators } = query;
+  return creators === null || catalog.creatorsOf(event.id).some((one) => creators.includes(one));
+}
+
+function figureOf(
+  catalog: Catalog,
+  event: CatalogEvent,
+  column: Exclude<SearchQuery['sort'], null>,
+): number {
+  if (column === 'startDate') return event.startDateMs;
+  if (column === 'endDate') return event.endDateMs;
+  const figures = catalog.figuresOfEvent(event.id);
+  if (column === 'liquidity') return figures.liquidityMicro;
+  return column === 'volume' ? figures.volumeMicro : figures.dayVolumeMicro;
+}
+
+/** Exact slug or title, start of the title, all words in the title, in the questions, anywhere (docs/conventions.md 6.5). */
+function rankOf(match: SearchMatch, event: CatalogEvent, { asked, text }: SearchWords): number {
+  if (match.title === text || event.slug === asked) return 5;
+  if (match.title.startsWith(text)) return 4;
+  if (match.inTitle) return 3;
+  return match.inQuestions ? 2 : 1;
+}
+
+/** Tags whose label or slug has all words, each at the start of one; the same one first, then the larger. */
+function rankedTags(catalog: Catalog, { text, all }: SearchWords): SearchPage['tags'] {
+  if (all.length === 0) return [];
+  const found: { tag: CatalogTag; eventCount: number; isSame: boolean }[] = [];
+  for (const tag of catalog.tags()) {
+    const label = searchWords(tag.label);
+    const own = [...label.all, ...searchWords(tag.slug).all];
+    if (!all.every((word) => own.some((other) => other.startsWith(word)))) continue;
+    const eventCount = catalog.eventTable.sizeOf(groupName.tag(tag.id));
+    found.push({ tag, eventCount, isSame: label.text === text });
+  }
+  return found.sort(
+    (left, right) =>
+      Number(right.isSame) - Number(left.isSame) ||
+      right.eventCount - left.eventCount ||
+      Number(left.tag.id) - Number(right.tag.id),
+  );
+}

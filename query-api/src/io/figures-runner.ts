@@ -1,0 +1,96 @@
+import type { Log } from '@pm/kit/log';
+import type { RedisClient } from '@pm/kit/redis';
+import type { RedisKeys } from '@pm/schemas';
+import type { Catalog } from '../core/catalog.ts';
+import type { Figures, Volumes } from '../core/figures.ts';
+
+/** Figures sort lists and show beside markets: they may be this old, milliseconds. */
+const REFRESH_EVERY_MS = 30_000;
+/** While the first ones are missing they are asked for more often. */
+const RETRY_EVERY_MS = 2_000;
+/** Fields of one answer of Redis: it must not be blocked for long. */
+const FIELDS_AT_ONCE = 2_000;
+
+export interface FiguresOptions {
+  readonly catalog: Pick<Catalog, 'takeFigures'>;
+  readonly redis: Pick<RedisClient, 'hscan'>;
+  readonly keys: Pick<RedisKeys, 'bookMarks' | 'bookMarkOf'>;
+  readonly log: Log;
+  nowMs(): number;
+  volumes(nowMs: number): Promise<Volumes>;
+}
+
+/** Whether figures were read at all; what closes it. */
+export interface FiguresWatch {
+  isKnown(): boolean;
+  close(): void;
+}
+
+/** Reads volume and liquidity of all markets now and then, into the catalog; what was read last counts while a store is away. */
+export function watchFigures(options: FiguresOptions): FiguresWatch {
+  let isKnown = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const refresh = async (): Promise<void> => {
+    try {
+      options.catalog.takeFigures(await readFigures(options));
+      isKnown = true;
+    } catch (error) {
+      options.log.warn({ err: error }, 'volume and liquidity could not be read');
+    }
+    if (!isClosed) timer = setTimeout(refresh, isKnown ? REFRESH_EVERY_MS : RETRY_EVERY_MS);
+  };
+  void refresh();
+  return {
+    isKnown: () => isKnown,
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function readFigures(
+  options: Omit<FiguresOptions, 'catalog' | 'log'>,
+): Promise<ReadonlyMap<number, Figures>> {
+  const [volumes, liquidity] = await Promise.all([
+    options.volumes(options.nowMs()),
+    readLiquidity(options),
+  ]);
+  const markets = new Set([...volumes.keys(), ...liquidity.keys()]);
+  return new Map(
+    [...markets].map((market): [number, Figures] => [
+      market,
+      {
+        volumeMicro: volumes.get(market)?.totalMicro ?? 0,
+        dayVolumeMicro: volumes.get(market)?.dayMicro ?? 0,
+        liquidityMicro: liquidity.get(market) ?? 0,
+      },
+    ]),
+  );
+}
+
+/** The projector of books leaves what rests on a market beside the marks of its partitions. */
+async function readLiquidity({
+  redis,
+  keys,
+}: Pick<FiguresOptions, 'redis' | 'keys'>): Promise<ReadonlyMap<number, number>> {
+  const liquidity = new Map<number, number>();
+  let cursor = '0';
+  do {
+    const [next, cells] = await redis.hscan(
+      keys.bookMarks,
+      cursor,
+      'MATCH',
+      keys.bookMarkOf('*'),
+      'COUNT',
+      FIELDS_AT_ONCE,
+    );
+    for (let at = 0; at + 1 < cells.length; at += 2) {
+      const market = Number(cells[at]?.slice(keys.bookMarkOf('').length));
+      liquidity.set(market, Number(cells[at + 1]));
+    }
+    cursor = next;
+  } while (cursor !== '0');
+  return liquidity;
+}

@@ -1,0 +1,30 @@
+import type { Market } from '../core/catalog.ts';
+import { clobMarket, clobMarkets, clobPageSize, simplifiedMarket } from '../core/clob-market.ts';
+import { endCursor, pageOf, parseCursor } from '../core/cursor.ts';
+import { QueryReader, type RawQuery } from '../core/query-reader.ts';
+import { refusals } from '../core/refusal.ts';
+import type { CatalogPorts } from './catalog-answers.ts';
+import { listingsOf } from './tokens.ts';
+
+/** Which markets of the order book family, and in which form. */
+export type ClobList = 'full' | 'simplified' | 'sampling' | 'sampling-simplified';
+
+/** A page of markets with displayed prices (docs/conventions.md 1.5 and 6.6). Errors are those of the family clob. */
+export async function clobPage(
+  { catalog, books }: CatalogPorts,
+  query: RawQuery,
+  list: ClobList,
+): Promise<object> {
+  const read = new QueryReader(query, 'clob');
+  const offset = parseCursor(read.text('next_cursor'));
+  if (offset === null || read.refusal !== null) return refusals.invalidCursor.as('clob');
+  if (offset < 0) return { data: [], next_cursor: endCursor, limit: clobPageSize, count: 0 };
+  const isSampling = list.startsWith('sampling');
+  const page = pageOf(clobMarkets(catalog, { isSampling, offset }), offset, clobPageSize);
+  const quotes = await books.quotes(listingsOf(page.data));
+  const form = (market: Market): object =>
+    list.endsWith('simplified')
+      ? simplifiedMarket(market, quotes)
+      : clobMarket(catalog, market, quotes);
+  return { ...page, data: page.data.map(form) };
+}

@@ -1,0 +1,43 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { readMarketsQuery } from '../core/list-markets.ts';
+import { readKeysetSpan } from '../core/list-query.ts';
+import { ReadRefusal } from '../core/refusal.ts';
+import { assertFigures, type CatalogPorts, listContext, marketAnswers } from './catalog-answers.ts';
+import { clobPage } from './clob-page.ts';
+import { nextCursor } from './keyset.ts';
+import { type ReadRequest, readRoute } from './route.ts';
+
+const paths = {
+  list: { method: 'GET', path: '/markets', family: 'gamma' },
+  keyset: { method: 'GET', path: '/markets/keyset', family: 'gamma' },
+} as const;
+
+/**
+ * GET /markets has two meanings: with `next_cursor`, and always under `/clob`, it is the page of the order book family;
+ * otherwise the list of the catalog (docs/conventions.md 1.0). GET /markets/keyset is the latter with a cursor.
+ */
+export function marketsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
+  const { catalog } = ports;
+  return [
+    readRoute(paths.list, async (request) => {
+      if (isClobList(request)) return await clobPage(ports, request.query, 'full');
+      const asked = readMarketsQuery(request.query, listContext(ports, request.dialect));
+      if (asked instanceof ReadRefusal) return asked;
+      assertFigures(ports, asked);
+      const markets = catalog.marketTable.page(asked.rows, asked.span);
+      return await marketAnswers(ports, markets, request.dialect);
+    }),
+    readRoute(paths.keyset, async ({ query, dialect }) => {
+      const asked = readMarketsQuery(query, listContext(ports, dialect), readKeysetSpan);
+      if (asked instanceof ReadRefusal) return asked;
+      assertFigures(ports, asked);
+      const markets = catalog.marketTable.page(asked.rows, asked.span);
+      const answers = await marketAnswers(ports, markets, dialect);
+      return { markets: answers, ...nextCursor(catalog.marketTable, markets, asked.span) };
+    }),
+  ];
+}
+
+function isClobList({ query, mount }: ReadRequest): boolean {
+  return mount === 'clob' || query['next_cursor'] !== undefined;
+}

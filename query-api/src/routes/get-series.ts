@@ -1,0 +1,69 @@
+import type { DoorRoute } from '@pm/kit/http';
+import type { CatalogSeries } from '@pm/schemas';
+import { groupName } from '../core/catalog-tables.ts';
+import { creatorGroups } from '../core/creators.ts';
+import { readSpan, readState } from '../core/list-query.ts';
+import { QueryReader } from '../core/query-reader.ts';
+import { type ReadRefusal, refusals } from '../core/refusal.ts';
+import { eventSummary, seriesAnswer } from '../core/wire-event.ts';
+import { type CatalogPorts, listContext } from './catalog-answers.ts';
+import { type ReadRequest, readRoute } from './route.ts';
+
+const columns = { names: ['id', 'ticker', 'slug', 'title', 'createdAt', 'updatedAt'] };
+const slugsMax = 100;
+/** Events shown of a series: the newest. */
+const eventsMax = 100;
+const integerText = /^\d{1,15}$/;
+
+/** GET /series, and one of them by id or slug, each with summaries of its newest events. */
+export function seriesRoutes(ports: CatalogPorts): readonly DoorRoute[] {
+  const { catalog } = ports;
+  const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
+  const whole = (series: CatalogSeries | undefined, absent: ReadRefusal) =>
+    series === undefined ? absent : withEvents(ports, series);
+  return [
+    readRoute(route('/series'), (request) => seriesList(ports, request)),
+    readRoute(route('/series/:id'), ({ params }) => {
+      const id = params['id'] ?? '';
+      return integerText.test(id)
+        ? whole(catalog.series(id), refusals.idNotFound)
+        : refusals.invalidId;
+    }),
+    readRoute(route('/series/slug/:slug'), ({ params }) =>
+      whole(catalog.seriesBySlug(params['slug'] ?? ''), refusals.slugNotFound),
+    ),
+  ];
+}
+
+function seriesList(ports: CatalogPorts, { query, dialect }: ReadRequest): ReadRefusal | object {
+  const { catalog, lists } = ports;
+  const read = new QueryReader(query, 'gamma');
+  const span = readSpan(read, columns, listContext(ports, dialect));
+  const flags = readState(read);
+  const slugs = read.list('slug', slugsMax, (text) => text);
+  const recurrence = read.text('recurrence');
+  const creator = read.text('creator');
+  if (read.refusal !== null) return read.refusal;
+  const only = slugs?.flatMap((slug) => catalog.seriesBySlug(slug) ?? []) ?? null;
+  const groups = creator === null ? null : creatorGroups(creator, lists.sites);
+  const test = (series: CatalogSeries) =>
+    (recurrence === null || series.recurrence === recurrence) &&
+    (groups === null || newestEvents(ports, series, { groups: [groups], limit: 1 }).length > 0);
+  return catalog.seriesTable
+    .page({ flags, only, test }, span)
+    .map((series) => withEvents(ports, series));
+}
+
+function withEvents(ports: CatalogPorts, series: CatalogSeries) {
+  const events = newestEvents(ports, series, { groups: [], limit: eventsMax });
+  return { ...seriesAnswer(series), events: events.map(eventSummary) };
+}
+
+function newestEvents(
+  { catalog }: CatalogPorts,
+  { id }: CatalogSeries,
+  { groups, limit }: { readonly groups: readonly (readonly string[])[]; readonly limit: number },
+) {
+  const span = { order: ['id'], ascending: false, offset: 0, limit };
+  return catalog.eventTable.page({ groups: [groupName.series(id), ...groups] }, span);
+}

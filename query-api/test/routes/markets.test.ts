@@ -1,0 +1,349 @@
+import {
+  CompactMarket,
+  ErrorAnswer,
+  FamilyMarketAnswer,
+  MarketAnswer,
+  SamplingMarket,
+  SamplingPage,
+  SimplifiedMarket,
+} from '@pm/schemas';
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import {
+  condition,
+  eventEntry,
+  get,
+  marketEntry,
+  openDoor,
+  token,
+  World,
+  wallet,
+} from '../in-memory.ts';
+
+const exact = (schema: Type.TObject) =>
+  Type.Object(schema.properties, { additionalProperties: false });
+const errorsOf = (schema: Type.TSchema, body: unknown) => [...Value.Errors(schema, body)];
+const idsOf = (body: unknown) => (body as { id: string }[]).map((market) => market.id).join(' ');
+
+const setUp = () => {
+  const world = new World();
+  world.catalog.apply(eventEntry('2', { tagIds: [], seriesIds: [], slug: 'other' }));
+  world.catalog.apply(
+    marketEntry(4, {
+      eventId: '2',
+      closed: true,
+      question: 'alpha?',
+      rewardsDailyMicro: 0,
+      creator: wallet(0xdd),
+      takerDelayMs: 250,
+    }),
+  );
+  world.quotes.set(token(1, 0), { bid: 5000, ask: 5400, last: 5100, lastSide: 'BUY' });
+  world.quotes.set(token(1, 1), { bid: 4600, ask: 5000, last: null, lastSide: '' });
+  return { world, app: openDoor(world) };
+};
+
+describe('GET /markets as the catalog has it', () => {
+  it('has exactly the fields of a market with its event, newest first', async () => {
+    const answer = await get(setUp().app, '/markets');
+    expect(idsOf(answer.body)).toBe('4 3 2 1');
+    expect(errorsOf(Type.Array(exact(MarketAnswer)), answer.body)).toEqual([]);
+    expect(answer.body).toMatchObject([
+      { id: '4', events: [{ id: '2', slug: 'other' }] },
+      {},
+      {},
+      {},
+    ]);
+  });
+
+  it('carries under /gamma what a trader needs, and figures', async () => {
+    const { world, app } = setUp();
+    world.catalog.takeFigures(
+      new Map([
+        [1, { volumeMicro: 2_500_000, dayVolumeMicro: 500_000, liquidityMicro: 7_000_000 }],
+      ]),
+    );
+    const { body } = await get(app, '/gamma/markets?id=1');
+    expect(errorsOf(Type.Array(FamilyMarketAnswer), body)).toEqual([]);
+    expect(body).toMatchObject([
+      {
+        outcomePrices: '["0.52","0.48"]',
+        orderPriceMinTickSize: 0.01,
+        negRisk: false,
+        volume: '2.5',
+        volumeNum: 2.5,
+        volume24hr: 0.5,
+        liquidityNum: 7,
+        bestBid: 0.5,
+        bestAsk: 0.54,
+        lastTradePrice: 0.51,
+      },
+    ]);
+  });
+
+  it.each([
+    ['limit=2', '4 3'],
+    ['limit=2&offset=3', '1'],
+    ['closed=true', '4'],
+    ['closed=false&active=true&archived=false', '3 2 1'],
+    ['tag=crypto', '3 2 1'],
+    ['tag_slug=crypto', '3 2 1'],
+    ['tag_id=7', '3 2 1'],
+    ['tag_id=8', ''],
+    ['event_id=2', '4'],
+    ['event_slug=other', '4'],
+    ['eventSlug=event-1', '3 2 1'],
+    ['event_slug=none', ''],
+    ['slug=market-2', '2'],
+    ['slug=market-2,market-1', '2 1'],
+    [`conditionId=${condition(2)}`, '2'],
+    [`condition_id=${condition(2).toUpperCase().replace('0X', '0x')}`, '2'],
+    [`condition_ids=${condition(2)}&condition_ids=${condition(3)}`, '3 2'],
+    [`clob_token_ids=${token(1, 1)}&clob_token_ids=${token(3, 0)}`, '3 1'],
+    [`clob_token_ids=${token(1, 1)}&slug=market-3`, ''],
+    [`creator=${wallet(0xdd)}`, '4'],
+    ['creator=example.test', '3 2 1'],
+    ['creator=other.test', ''],
+    ['order=title&ascending=true', '4 1 2 3'],
+    ['order=endDate', '3 2 1 4'.split(' ').sort().reverse().join(' ')],
+    ['order=volume', '2 4 3 1'],
+    ['order=liquidity&ascending=true', '1 3 4 2'],
+    ['volume_min=0.000005', '2'],
+    ['mirror=false&unknown=1', '4 3 2 1'],
+  ])('with %s', async (query, ids) => {
+    const { world, app } = setUp();
+    world.sites.set('example.test', [wallet(0xcc)]);
+    world.catalog.takeFigures(
+      new Map([[2, { volumeMicro: 5, dayVolumeMicro: 0, liquidityMicro: 7 }]]),
+    );
+    const answer = await get(app, `/markets?${query}`);
+    expect([answer.status, idsOf(answer.body)]).toEqual([200, ids]);
+  });
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['offset=-1', 'offset'],
+    ['offset=1&offset=2', 'offset'],
+    ['closed=maybe', 'closed'],
+    ['tag_id=x', 'tag_id'],
+    ['event_id=1.5', 'event_id'],
+    ['condition_ids=0x12', 'condition_ids'],
+    ['clob_token_ids=abc', 'clob_token_ids'],
+    ['order=closed', 'order'],
+    ['order=id,slug,volume,question,endDate', 'order'],
+    ['start_date_min=soon', 'start_date_min'],
+    ['volume_min=-1', 'volume_min'],
+  ])('refuses %s', async (query, name) => {
+    const answer = await get(setUp().app, `/markets?${query}`);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { type: 'bad request', error: `invalid ${name}` },
+    ]);
+  });
+
+  it('takes larger pages and other spellings under /gamma', async () => {
+    const { app } = setUp();
+    expect((await get(app, '/gamma/markets?limit=500&order=volume_24hr')).status).toBe(200);
+    expect((await get(app, '/markets?order=volume_24hr')).status).toBe(400);
+  });
+
+  it('says 503 rather than sort by figures that were never read', async () => {
+    const { world, app } = setUp();
+    world.hasFigures = false;
+    for (const query of ['order=volume', 'liquidity_min=1', 'order=id,volume24hr']) {
+      const answer = await get(app, `/markets?${query}`);
+      expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    }
+    expect((await get(app, '/markets?order=id')).status).toBe(200);
+  });
+});
+
+describe('GET /markets as the order book family has it', () => {
+  it.each(['/markets?next_cursor=MA==', '/markets?next_cursor=', '/clob/markets'])(
+    'is a page of full markets, oldest first: %s',
+    async (url) => {
+      const { body } = await get(setUp().app, url);
+      expect(errorsOf(SamplingPage, body)).toEqual([]);
+      expect(body).toMatchObject({
+        next_cursor: 'LTE=',
+        limit: 500,
+        count: 4,
+        data: [
+          { market_id: 1, status: 'active', accepting_orders: true },
+          { market_id: 2 },
+          { market_id: 3 },
+          {
+            market_id: 4,
+            status: 'closed',
+            accepting_orders: false,
+            creator: wallet(0xdd),
+            rewards: { rates: [] },
+            itode: true,
+            taker_order_delay_ms: 250,
+          },
+        ],
+      });
+    },
+  );
+
+  it('goes on where a cursor says, and refuses what is none', async () => {
+    const world = new World();
+    for (let market = 5; market <= 505; market += 1) world.catalog.apply(marketEntry(market));
+    const app = openDoor(world);
+    const first = await get(app, '/clob/markets?next_cursor=MA==');
+    expect(first.body).toMatchObject({ count: 500, next_cursor: 'NTAw' });
+    const second = await get(app, '/clob/markets?next_cursor=NTAw');
+    expect(second.body).toMatchObject({ count: 4, next_cursor: 'LTE=' });
+    expect((await get(app, '/markets?next_cursor=LTE=')).body).toMatchObject({
+      count: 0,
+      data: [],
+    });
+    for (const url of ['/markets?next_cursor=x', '/clob/simplified-markets?next_cursor=x']) {
+      const refused = await get(app, url);
+      expect([refused.status, refused.body]).toEqual([400, { error: 'invalid next_cursor' }]);
+    }
+  });
+
+  it('has a reduced form', async () => {
+    const { app } = setUp();
+    const all = await get(app, '/simplified-markets');
+    const sampling = await get(app, '/sampling-simplified-markets');
+    for (const { body } of [all, sampling]) {
+      const { data } = body as { data: unknown[] };
+      expect(errorsOf(Type.Array(exact(SimplifiedMarket)), data)).toEqual([]);
+    }
+    expect([all.body, sampling.body]).toMatchObject([{ count: 4 }, { count: 3 }]);
+  });
+});
+
+describe('one market', () => {
+  it('is found by number and by slug, with its event', async () => {
+    const { app } = setUp();
+    for (const url of ['/markets/1', '/markets/slug/market-1']) {
+      const { body } = await get(app, url);
+      expect(errorsOf(exact(MarketAnswer), body)).toEqual([]);
+      expect(body).toMatchObject({ id: '1', slug: 'market-1', outcomes: '["Yes","No"]' });
+    }
+    expect((await get(app, '/gamma/markets/1')).body).toMatchObject({ negRisk: false });
+  });
+
+  it('by its condition is that of the order book family, with the words of the catalog', async () => {
+    const { app } = setUp();
+    for (const url of [`/markets/${condition(1)}`, `/clob/markets/${condition(1)}`]) {
+      const { body } = await get(app, url);
+      expect(errorsOf(SamplingMarket, body)).toEqual([]);
+      expect(body).toMatchObject({
+        outcomes: ['Yes', 'No'],
+        minimum_tick_size: 0.01,
+        conditionId: condition(1),
+        clobTokenIds: `["${token(1, 0)}","${token(1, 1)}"]`,
+        events: [{ id: '1' }],
+      });
+    }
+  });
+
+  it.each([
+    ['/markets/9', 404, { type: 'not found error', error: 'id not found' }],
+    ['/markets/nonsense', 404, { type: 'not found error', error: 'id not found' }],
+    [`/markets/1?creator=${wallet(0xdd)}`, 404, { type: 'not found error', error: 'id not found' }],
+    ['/markets/slug/none', 404, { type: 'not found error', error: 'slug not found' }],
+    [`/markets/${condition(9)}`, 404, { error: 'market not found' }],
+    ['/markets/0x12', 400, { error: 'Invalid market' }],
+    ['/clob/markets/12', 400, { error: 'Invalid market' }],
+    ['/markets/9/description', 404, { type: 'not found error', error: 'id not found' }],
+    ['/markets-by-token/x', 400, { error: 'Invalid token id' }],
+    ['/markets-by-token/5', 404, { error: 'market not found' }],
+    ['/clob-markets/5', 400, { error: 'Invalid market' }],
+    [`/clob-markets/${condition(9)}`, 404, { error: 'market not found' }],
+  ])('%s is refused', async (url, status, body) => {
+    const answer = await get(setUp().app, url);
+    expect([answer.status, answer.body]).toEqual([status, body]);
+    if (!('type' in body)) expect(Value.Check(ErrorAnswer, body)).toBe(true);
+  });
+
+  it('has parts of its own', async () => {
+    const { app } = setUp();
+    expect((await get(app, '/markets/1/description')).body).toEqual({
+      description: 'Resolves to Yes if it happens.',
+    });
+    expect((await get(app, `/markets/${condition(1)}/tags`)).body).toMatchObject([{ id: '7' }]);
+    expect((await get(app, '/markets/4/tags')).body).toEqual([]);
+    expect((await get(app, `/markets-by-token/${token(2, 1)}`)).body).toEqual({
+      condition_id: condition(2),
+      creator: wallet(0xcc),
+      primary_token_id: token(2, 0),
+      secondary_token_id: token(2, 1),
+    });
+  });
+
+  it('has a compact form', async () => {
+    const { app } = setUp();
+    const { body } = await get(app, `/clob-markets/${condition(1)}`);
+    expect(errorsOf(exact(CompactMarket), body)).toEqual([]);
+    expect(body).toMatchObject({
+      c: condition(1),
+      t: [
+        { t: token(1, 0), o: 'Yes' },
+        { t: token(1, 1), o: 'No' },
+      ],
+      mts: 0.01,
+      mos: 5,
+      nr: false,
+      fd: { r: 0.0441, e: 1, to: true },
+      tbf: 441,
+      r: { rates: [{ rewards_daily_rate: 12.5 }], min_size: 50, max_spread: 3.5 },
+    });
+    expect((await get(app, `/clob-markets/${condition(4)}`)).body).toMatchObject({ itode: true });
+  });
+});
+
+describe('GET /markets/keyset', () => {
+  it('gives pages whose last one has no cursor', async () => {
+    const { world, app } = setUp();
+    const seen: string[] = [];
+    let cursor: string | undefined = '';
+    while (cursor !== undefined) {
+      const { body } = await get(app, `/gamma/markets/keyset?limit=2&after_cursor=${cursor}`);
+      const page = body as { markets: { id: string }[]; next_cursor?: string };
+      seen.push(idsOf(page.markets));
+      cursor = page.next_cursor;
+      // What is listed meanwhile does not move the pages.
+      world.catalog.apply(marketEntry(10 + seen.length));
+    }
+    expect(seen).toEqual(['4 3', '2 1', '']);
+    expect((await get(app, '/markets/keyset?limit=100')).body).not.toHaveProperty('next_cursor');
+  });
+
+  it.each(['x', 'LTE=', Buffer.from('["slug",1,1]').toString('base64url')])(
+    'refuses the cursor %s',
+    async (cursor) => {
+      const answer = await get(setUp().app, `/markets/keyset?after_cursor=${cursor}`);
+      expect([answer.status, answer.body]).toEqual([
+        400,
+        { type: 'bad request', error: 'invalid after_cursor' },
+      ]);
+    },
+  );
+});
+
+describe('GET /api/v1/markets', () => {
+  it('wraps markets of the catalog, whoever asks', async () => {
+    const { app } = setUp();
+    const url = '/api/v1/markets?tag=crypto&limit=2';
+    for (const headers of [{}, { authorization: 'Bearer pro_bad' }]) {
+      const { status, body } = await get(app, url, headers as Record<string, string>);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        limit: 2,
+        offset: 0,
+        count: 2,
+        data: [{ id: '3' }, { id: '2' }],
+      });
+      expect(errorsOf(Type.Array(exact(MarketAnswer)), (body as { data: unknown }).data)).toEqual(
+        [],
+      );
+    }
+    expect((await get(app, '/api/v1/markets?limit=x')).status).toBe(400);
+  });
+});
