@@ -21,7 +21,9 @@ const recoveryMaxMs = 60_000;
 export interface RunResult {
   readonly told: Told;
   /** What broke a promise while it ran, in words; empty when nothing did. */
-  readonly problems: Readonly<Record<'tenTimes' | 'badInput' | 'recovery', readonly string[]>>;
+  readonly problems: Readonly<
+    Record<'tenTimes' | 'badInput' | 'recovery' | 'readBack', readonly string[]>
+  >;
   /** Milliseconds from a kill to the service being ready again. */
   readonly recoveryMs: Readonly<Record<string, number>>;
   /** Records that were no envelopes, written straight onto the log. */
@@ -64,7 +66,12 @@ export async function runSmoke(world: World, seed: number, progress: Progress): 
     .map(([name]) => `${name} was not back after ${recoveryMaxMs} ms`);
   return {
     told,
-    problems: { tenTimes: tenTimes === null ? [] : [tenTimes], badInput, recovery },
+    problems: {
+      tenTimes: tenTimes === null ? [] : [tenTimes],
+      badInput,
+      recovery,
+      readBack: told.unread,
+    },
     recoveryMs,
     poisonRecords,
   };

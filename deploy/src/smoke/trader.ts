@@ -20,6 +20,8 @@ export interface Told {
   readonly placed: Set<string>;
   /** Order ids answered with a refusal. */
   readonly refused: Set<string>;
+  /** What was not readable right after its answer, or told otherwise. */
+  readonly unread: string[];
   /** Refusal code -> how often. */
   readonly codes: Map<string, number>;
   /** Milliseconds from request to answer of single orders, one at a time, while nothing else went on. */
@@ -32,6 +34,7 @@ export function nothingTold(): Told {
   return {
     placed: new Set(),
     refused: new Set(),
+    unread: [],
     codes: new Map(),
     latenciesMs: [],
     requests: 0,
@@ -117,13 +120,40 @@ export class Trader {
       try {
         this.#told.requests += 1;
         const result = await this.#client.postOrder(order.submission);
-        if (this.#note(order, result)) return result;
+        if (this.#note(order, result)) {
+          if (result.success) await this.#readBack(result);
+          return result;
+        }
       } catch (error) {
         this.#mustBePassing(error);
       }
       await this.#pause();
     }
     throw new Error(`order ${order.orderId} never got an answer`);
+  }
+
+  /** An order and its trades are readable as soon as they are answered (docs/conventions.md 1.6). */
+  async #readBack({ orderID, tradeIDs = [] }: PlacementResult): Promise<void> {
+    const order = await this.#readOwn<{ status: string }>(`/data/order/${orderID}`);
+    if (order === null) this.#told.unread.push(`order ${orderID} is unknown`);
+    const [id] = tradeIDs;
+    if (id === undefined) return;
+    const page = await this.#readOwn<{ data: { status: string }[] }>('/data/trades', { id });
+    if (page?.data[0]?.status !== 'CONFIRMED') this.#told.unread.push(`trade ${id} is unknown`);
+  }
+
+  /** Null when it is not there. */
+  async #readOwn<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T | null> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await this.#client.readOwn<T>(path, query);
+      } catch (error) {
+        if (error instanceof ExchangeError && error.status === 404) return null;
+        if (tries >= retriesMax) throw error;
+        this.#mustBePassing(error);
+        await this.#pause();
+      }
+    }
   }
 
   async #cancelMarket(market: SmokeMarket): Promise<void> {

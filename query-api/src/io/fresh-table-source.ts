@@ -1,4 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
+import { Fault } from '@pm/kit/fault';
 import { foldHoldings } from '../core/holdings.ts';
 import { newestFirst, recentOpenOrders } from '../core/open-orders.ts';
 import type { OrderEventRow } from '../core/order-read.ts';
@@ -14,8 +15,8 @@ import { readTrades } from './trade-source.ts';
 export interface FreshTableOptions {
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly recent: RecentLog;
-  /** Resolves when everything that was in the log at the call is in `recent`, or when that takes too long. */
-  settle(): Promise<void>;
+  /** Waits until everything that was in the log at the call is in `recent` or in the tables; false when that takes too long. */
+  settle(): Promise<boolean>;
 }
 
 /**
@@ -27,12 +28,15 @@ export function openFreshTables(options: FreshTableOptions): PrivateReads {
   const { clickhouse, recent } = options;
   return {
     async orderEvents(ids) {
-      await options.settle();
+      const isSettled = await options.settle();
       const { seams, rows } = recent.orders(ids);
       const unsettled = ids.filter((id) => !isWhole(rows, id));
       if (unsettled.length === 0) return rows;
       const stored = await readOrderEvents(clickhouse, unsettled, seams);
-      return [...stored, ...rows];
+      const found = [...stored, ...rows];
+      // "Unknown" would be a guess: the order may stand in what was not read yet.
+      if (!isSettled && !knowsAll(found, ids)) throw new Fault('newest_records_behind', 'retry');
+      return found;
     },
     async trades(search) {
       await options.settle();
@@ -60,6 +64,11 @@ export function openFreshTables(options: FreshTableOptions): PrivateReads {
       return foldHoldings(await readHoldings(clickhouse, asked, touched), changes);
     },
   };
+}
+
+function knowsAll(rows: readonly OrderEventRow[], ids: readonly string[]): boolean {
+  const known = new Set(rows.map((row) => row.orderId));
+  return ids.every((id) => known.has(id));
 }
 
 /** A placement in memory has everything behind it in memory too, and its own fills beside it. */

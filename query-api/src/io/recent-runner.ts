@@ -84,30 +84,37 @@ export class RecentRunner {
     };
   }
 
-  /** Everything that was in the log at the call has been read when it resolves, or it took too long. Never rejects. */
-  async settle(): Promise<void> {
+  /**
+   * Waits until everything that was in the log at the call has been read, but not for long. False when that is not so, or when
+   * the tables do not reach up to what is here: then something may be missing between. Never rejects.
+   */
+  async settle(): Promise<boolean> {
     const reader = this.#reader;
-    if (reader === null || this.#fault !== null) return;
+    if (reader === null || this.#fault !== null) return false;
     const giveUp = new AbortController();
-    const late = wait(SETTLE_MAX_MS, undefined, { signal: giveUp.signal }).catch(() => {});
+    const late = wait(SETTLE_MAX_MS, false, { signal: giveUp.signal }).catch(() => false);
     try {
-      await Promise.race([this.#settled(reader, giveUp.signal), late]);
+      const settled = await Promise.race([this.#settled(reader, giveUp.signal), late]);
+      return settled && this.#parts.recent.standing().every(({ hasGap }) => !hasGap);
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'the ends of the log are not known');
+      return false;
     } finally {
       giveUp.abort();
     }
   }
 
-  async #settled(reader: LogReader, signal: AbortSignal): Promise<void> {
+  async #settled(reader: LogReader, signal: AbortSignal): Promise<boolean> {
     const ends = await this.#endsFromNowOn();
     for (const [partition, end] of ends) {
-      if (partition >= this.#partitions || reader.lagRecords(partition) > SETTLE_LAG_MAX) continue;
-      while (reader === this.#reader && reader.position(partition) < end) {
-        if (signal.aborted) return;
+      if (partition >= this.#partitions) return false;
+      if (reader.lagRecords(partition) > SETTLE_LAG_MAX) return false;
+      while (reader.position(partition) < end) {
+        if (signal.aborted || reader !== this.#reader) return false;
         await wait(SETTLE_POLL_MS);
       }
     }
+    return true;
   }
 
   /** Ends asked for after the call: a question that is under way may be older than what the caller knows of. */

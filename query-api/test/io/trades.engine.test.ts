@@ -17,7 +17,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   reads = openTables(database.clickhouse);
   const { clickhouse } = database;
-  own = openFreshTables({ clickhouse, recent: new RecentLog(), settle: async () => {} });
+  own = openFreshTables({ clickhouse, recent: new RecentLog(), settle: async () => true });
 }, 60_000);
 
 afterAll(() => database.drop());
