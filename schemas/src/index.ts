@@ -16,6 +16,7 @@ export * from './input-sequence.ts';
 export * from './money.ts';
 export * from './rate-limits.ts';
 export * from './redis-keys.ts';
+export { refusalCauses } from './refusal-causes.ts';
 export * from './refusals.ts';
 export * from './routes/index.ts';
 export { safesOf } from './safe-wallets.ts';

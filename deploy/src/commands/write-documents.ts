@@ -1,8 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withErrorsTable } from '../documents/errors-table.ts';
 import { withLimitsTable } from '../documents/limits-table.ts';
 import { repositoryRoot } from '../local/paths.ts';
 
 /** `npm run docs`: writes what documents repeat of the contracts. */
-const file = join(repositoryRoot, 'docs/limits.md');
-writeFileSync(file, withLimitsTable(readFileSync(file, 'utf8')));
+const documents = [
+  ['docs/limits.md', withLimitsTable],
+  ['docs/errors.md', withErrorsTable],
+] as const;
+
+for (const [name, renew] of documents) {
+  const file = join(repositoryRoot, name);
+  writeFileSync(file, renew(readFileSync(file, 'utf8')));
+}

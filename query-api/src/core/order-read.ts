@@ -86,7 +86,7 @@ function placedFacts(placed: OrderEventRow, rows: readonly OrderEventRow[]): Ord
     return { status: 'MATCHED', reason: 'matched', endedAtMs, filledMicro, tradeIds };
   }
   if (canceled !== undefined || placed.status === 'CANCELED') {
-    const reason = (canceled?.reason ?? restReason(placed)).toLowerCase();
+    const reason = (canceled?.reason ?? restReason(placed, rows)).toLowerCase();
     const endedAtMs = (canceled ?? placed).timeMs;
     return { status: 'CANCELED', reason, endedAtMs, filledMicro, tradeIds };
   }
@@ -94,9 +94,14 @@ function placedFacts(placed: OrderEventRow, rows: readonly OrderEventRow[]): Ord
   return { status, reason: null, endedAtMs: null, filledMicro, tradeIds };
 }
 
-/** What may not rest goes when its order is placed: of a FAK or FOK always, of others after meeting an own order. */
-function restReason({ timeInForce }: OrderEventRow): string {
-  return timeInForce === 'FAK' || timeInForce === 'FOK' ? 'REMAINDER' : 'SELF_TRADE';
+/**
+ * What may not rest goes when its order is placed: of FAK and FOK always, of a delayed order when it was canceled meanwhile, of
+ * any other when it met an order of its own wallet.
+ */
+function restReason({ timeInForce }: OrderEventRow, rows: readonly OrderEventRow[]): string {
+  const mayRest = timeInForce === 'GTC' || timeInForce === 'GTD';
+  const isDelayed = rows.some((row) => row.kind === 'DELAYED');
+  return mayRest && !isDelayed ? 'SELF_TRADE' : 'REMAINDER';
 }
 
 function delayedFacts(refused: OrderEventRow | null): OrderFacts {

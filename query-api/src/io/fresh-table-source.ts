@@ -71,7 +71,11 @@ function knowsAll(rows: readonly OrderEventRow[], ids: readonly string[]): boole
   return ids.every((id) => known.has(id));
 }
 
-/** A placement in memory has everything behind it in memory too, and its own fills beside it. */
+/**
+ * A placement in memory has everything behind it in memory too, and its own fills beside it. Only why a rest ended at once may
+ * depend on a delay before it.
+ */
 function isWhole(rows: readonly OrderEventRow[], id: string): boolean {
-  return rows.some((row) => row.orderId === id && row.kind === 'PLACED');
+  const placed = rows.find((row) => row.orderId === id && row.kind === 'PLACED');
+  return placed !== undefined && placed.status !== 'CANCELED';
 }
