@@ -22,6 +22,7 @@ import { AnswerMemory } from './io/answer-memory-store.ts';
 import { openAudit } from './io/audit-store.ts';
 import { CatalogStore } from './io/catalog-store.ts';
 import { type CommandLine, openCommandLine } from './io/command-line-store.ts';
+import { DelayedAnswers } from './io/delayed-answer-store.ts';
 import { openKnownKeys } from './io/known-keys-store.ts';
 import { watchLedger } from './io/ledger-watch-source.ts';
 import { type OpenLog, openLogStore } from './io/log-store.ts';
@@ -62,7 +63,7 @@ async function start(life: Lifecycle): Promise<void> {
   });
   const catalog = await openCatalog(room, topicLog);
 
-  const { hearings, memory, traders, operator } = results;
+  const { hearings, memory, delays, traders, operator } = results;
   const { owners, door } = accounts;
   const { keys, walletStatus } = door;
   const { ledger, ledgerWatch, retries } = money;
@@ -86,7 +87,7 @@ async function start(life: Lifecycle): Promise<void> {
       traders: {
         ...{ ...door, clock, activity, markets: catalog },
         ...{ hashes: room.hasher, signatures, partitions: hearings, answers: memory, ledger },
-        ...{ log: traders.runner, freshnessMs: freshnessMs(config), retries, transfers },
+        ...{ log: traders.runner, freshnessMs: freshnessMs(config), retries, transfers, delays },
       },
     },
   );
@@ -142,12 +143,13 @@ function openActivity({ config, life }: Room, redis: RedisClient, agents: AgentS
 async function openResults(room: Room, topicLog: OpenLog) {
   const { config } = room;
   const memory = new AnswerMemory(() => clock.nowMs());
+  const delays = new DelayedAnswers();
   const hearings = new PartitionHearings(topicLog.executionEnds.size, clock.monotonicMs);
   const traders = openLine(topicLog, config.signOffSeed, config.resultWaitMs);
   const operator = openLine(topicLog, config.operatorSeed, operatorWaitMs);
   const lines = [traders, operator];
-  await followResults(topicLog, { ...follow(room), lines, hearings, memory });
-  return { memory, hearings, traders, operator };
+  await followResults(topicLog, { ...follow(room), lines, hearings, memory, delays });
+  return { memory, delays, hearings, traders, operator };
 }
 
 function openLine(topicLog: OpenLog, seed: Buffer, waitMs: number): CommandLine {

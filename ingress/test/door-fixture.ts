@@ -14,6 +14,7 @@ import {
   tokenIdFromBytes,
 } from '@pm/schemas';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
+import type { PlacementAnswer } from '../src/core/placement-answer.ts';
 import { AnswerMemory } from '../src/io/answer-memory-store.ts';
 import type { MadeKey } from '../src/io/key-store.ts';
 import { addDoorRoutes } from '../src/routes/door.ts';
@@ -133,6 +134,8 @@ export interface Fakes {
   withdrawn: 'reserved' | 'already' | 'insufficient' | 'not_ready' | 'applied';
   written: 'written' | 'unsent' | 'unknown';
   readonly transfers: Transfer[];
+  /** Of delayed orders, at the end of their delay. */
+  readonly finalAnswers: Map<string, PlacementAnswer>;
   readonly reserved: string[];
   readonly givenBack: string[];
 }
@@ -156,6 +159,7 @@ export async function openDoor(
     withdrawn: 'reserved',
     written: 'written',
     transfers: [],
+    finalAnswers: new Map(),
     reserved: [],
     givenBack: [],
   };
@@ -186,6 +190,7 @@ export async function openDoor(
     },
     partitions: { count: 3, isReady: () => fakes.ready },
     answers: memory,
+    delays: { finalAnswer: async (orderId) => fakes.finalAnswers.get(orderId) ?? null },
     ledger: {
       reserve: async ({ orderId }) => {
         fakes.reserved.push(orderId);

@@ -73,5 +73,8 @@ export const headers = {
   builderSignature: 'SERVICE_BUILDER_SIGNATURE',
 } as const;
 
+/** How soon a placed order must be in its book, milliseconds; not signed (docs/conventions.md 3.9). */
+export const timeToBookHeader = 'SERVICE_TIME_TO_BOOK_MS';
+
 /** Version of the order struct, the answer of GET /version. */
 export const orderVersion = 2;

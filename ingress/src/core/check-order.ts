@@ -3,6 +3,8 @@ import {
   checksumAddress,
   holdMicro,
   type MarketMode,
+  microPerUnit,
+  microText,
   parseApiKeyId,
   parseConditionId,
   type RefusalCode,
@@ -34,6 +36,8 @@ export interface DoorRefusal {
   readonly kind: 'refused';
   readonly code: RefusalCode;
   readonly facts?: Readonly<Record<string, string>>;
+  /** Instead of the text of the code. */
+  readonly text?: string;
 }
 
 /** An order that is sound on paper: what remains is its signature, its partition and its money. */
@@ -46,11 +50,19 @@ export interface SoundOrder {
   readonly holdMicro: number;
   /** GTD: when it leaves the book, Unix milliseconds; otherwise 0. */
   readonly expiresAtMs: number;
+  /** Why a new order would be refused now; the same order, placed before, gets its first answer nevertheless. */
+  readonly doubt: DoorRefusal | null;
 }
 
 /** A GTD order must live at least this long, and leaves the book this long before its stated time (docs/conventions.md 3.5). */
 const gtdLeadMs = 180_000;
 const gtdEarlyMs = 60_000;
+
+/** Clients' clocks may be ahead of ours by so much when they sign. */
+const signedAheadMs = 5_000;
+
+/** Least budget of a BUY that takes at once, micro-USDC. */
+const marketableMinMicro = microPerUnit;
 
 /** The ladder of refusals, cheapest first. After the last line only signature, partition and money can refuse. */
 export function checkOrder(
@@ -64,18 +76,19 @@ export function checkOrder(
   const token = findToken(form.tokenId);
   if (token === undefined) return refused('market_not_found');
   if (!namesCondition(form, token)) return refused('condition_mismatch');
-  const closed = marketRefusal(token, form.postOnly);
-  if (closed !== null) return refused(closed);
   const read = readAmounts(amountsInput(form, token));
   if (read.kind === 'refused') return { kind: 'refused', ...read.refusal };
-  const expiresAtMs = expiryOf(form, caller.nowMs);
+  const small = marketableRefusal(read.amounts);
+  if (small !== null) return small;
+  const expiresAtMs = expiryOf(form);
   if (expiresAtMs === null) return refused('invalid_expiration');
   if (form.postOnly && isImmediate(form)) return refused('invalid_post_only_order_type');
   if (!isSignerOf(form, caller.address)) return refused('signer_mismatch');
   const { side } = form.struct;
   const { feeRateBps } = token.market;
   const hold = holdMicro({ side, ...read.amounts, feeRateBps });
-  return { kind: 'sound', form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs };
+  const doubt = doubtOf(form, token, caller.nowMs);
+  return { kind: 'sound', form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs, doubt };
 }
 
 function refused(code: RefusalCode): DoorRefusal {
@@ -108,7 +121,7 @@ const modeRefusals: Readonly<Record<MarketMode, RefusalCode | null>> = {
   OPEN: null,
   POST_ONLY: 'post_only_mode',
   CANCEL_ONLY: 'cancel_only',
-  HALTED: 'trading_disabled',
+  HALTED: 'condition_paused',
   RESOLVED: 'market_resolved',
 };
 
@@ -125,11 +138,29 @@ function amountsInput(form: OrderForm, { market }: ListedToken) {
   return { side, makerAmount, takerAmount, immediate: isImmediate(form), tick, minSizeMicro };
 }
 
-/** 0 for orders that do not expire; null when the stated time does not fit the order (docs/conventions.md 3.5). */
-function expiryOf(form: OrderForm, nowMs: number): number | null {
+/**
+ * 0 for orders that do not expire; null when the stated time does not fit the order and never did, by when it was signed
+ * (docs/conventions.md 3.5).
+ */
+function expiryOf(form: OrderForm): number | null {
   const statedMs = form.expirationSeconds * 1000;
   if (form.timeInForce !== 'GTD') return statedMs === 0 ? 0 : null;
-  return statedMs >= nowMs + gtdLeadMs ? statedMs - gtdEarlyMs : null;
+  return statedMs >= form.signedAtMs + gtdLeadMs - signedAheadMs ? statedMs - gtdEarlyMs : null;
+}
+
+/** What may have been different when the same order was sent first. */
+function doubtOf(form: OrderForm, token: ListedToken, nowMs: number): DoorRefusal | null {
+  const closed = marketRefusal(token, form.postOnly);
+  if (closed !== null) return refused(closed);
+  const isSoon = form.expirationSeconds * 1000 < nowMs + gtdLeadMs;
+  return form.timeInForce === 'GTD' && isSoon ? refused('invalid_expiration') : null;
+}
+
+/** A BUY that takes at once spends at least a dollar (docs/conventions.md 3.7). */
+function marketableRefusal({ budgetMicro }: OrderAmounts): DoorRefusal | null {
+  if (budgetMicro === 0 || budgetMicro >= marketableMinMicro) return null;
+  const text = `invalid amount for a marketable BUY order ($${microText(budgetMicro)}), min size: 1`;
+  return { kind: 'refused', code: 'invalid_size', text };
 }
 
 /** Type 0 moves the signer's own money, 1 and 2 a wallet of his, 3 names only the wallet (docs/conventions.md 3.3). */

@@ -17,10 +17,11 @@ const retryAfterSeconds = 1;
 export function refusedResult(
   code: RefusalCode,
   facts: Readonly<Record<string, string | number>> = {},
+  text = refusalText(code, facts),
 ): PlacementResult {
   return {
     success: false,
-    errorMsg: refusalText(code, facts),
+    errorMsg: text,
     orderID: '',
     orderHash: '',
     status: '',

@@ -4,7 +4,7 @@ import type { CommandResult, ResultWaiters } from './result-waiters-store.ts';
 
 /** `CommandOutcome` of the routes: a result, certainly unsent, or unknown within the time. */
 export type RunOutcome =
-  | CommandResult
+  | (CommandResult & { readonly times?: { readonly logMs: number; readonly matchMs: number } })
   | { readonly kind: 'unsent'; readonly code: 'overloaded' | 'internal_error' }
   | { readonly kind: 'pending' };
 
@@ -34,20 +34,36 @@ export class CommandRunner {
     const ticket = sink.add(partition, command);
     if (ticket === null) return Promise.resolve(overloaded);
     const { sequence, command: index } = ticket;
+    const startedMs = performance.now();
+    let sentMs = 0;
     return new Promise((resolve) => {
       const conclude = (outcome: RunOutcome) => {
         clearTimeout(timer);
         waiters.remove(sequence, index);
-        resolve(outcome);
+        resolve(
+          outcome.kind === 'answered' ? { ...outcome, times: timesOf(startedMs, sentMs) } : outcome,
+        );
       };
       const timer = setTimeout(() => conclude({ kind: 'pending' }), waitMs);
       waiters.add(sequence, index, conclude);
-      ticket.sent.catch((error: unknown) => {
-        // An unknown outcome is not a failure: the record may be on the log, so the result is waited for.
-        if (isCertainlyUnsent(error)) conclude(unsentBy(error));
-      });
+      ticket.sent.then(
+        () => {
+          sentMs = performance.now();
+        },
+        (error: unknown) => {
+          // An unknown outcome is not a failure: the record may be on the log, so the result is waited for.
+          if (isCertainlyUnsent(error)) conclude(unsentBy(error));
+        },
+      );
     });
   }
+}
+
+/** A result may be heard before the send is acknowledged; then the log took all of the time. */
+function timesOf(startedMs: number, sentMs: number) {
+  const endedMs = performance.now();
+  if (sentMs === 0) return { logMs: endedMs - startedMs, matchMs: 0 };
+  return { logMs: sentMs - startedMs, matchMs: endedMs - sentMs };
 }
 
 function unsentBy(error: unknown): RunOutcome {

@@ -2,10 +2,11 @@ import { type ExecutionCodec, eachExecution } from '@pm/kit/executions';
 import type { Fault } from '@pm/kit/fault';
 import type { LogReader, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { Execution, ExecutionEvent } from '@pm/schemas';
-import { answerOf } from '../core/placement-answer.ts';
+import { type Execution, type ExecutionEvent, orderIdFromBytes } from '@pm/schemas';
+import { answersOf, type EventsPlace } from '../core/placement-answer.ts';
 import type { AnswerMemory } from './answer-memory-store.ts';
 import type { CommandLine } from './command-line-store.ts';
+import type { DelayedAnswers } from './delayed-answer-store.ts';
 import type { OpenLog } from './log-store.ts';
 import type { PartitionHearings } from './partition-hearing-store.ts';
 import { eventsByCommand, type ResultWaiters } from './result-waiters-store.ts';
@@ -16,6 +17,7 @@ export interface ResultSourceOptions {
   readonly waiters: ReadonlyMap<string, ResultWaiters>;
   readonly hearings: PartitionHearings;
   readonly memory: Pick<AnswerMemory, 'keep'>;
+  readonly delays: Pick<DelayedAnswers, 'follow' | 'settle'>;
 }
 
 /**
@@ -40,16 +42,33 @@ export class ResultSource {
     if (!hearings.hear(partition, execution.inOffset, execution.timeMs)) return;
     if (execution.sequence < 0) return;
     if (execution.events.some(isAboutOrder)) this.#remember(partition, execution);
+    this.#followDelays(execution);
     waiters.get(execution.keyId.toString('hex'))?.settle(partition, execution);
   }
 
   #remember(partition: number, { events, inOffset }: Execution): void {
-    for (const ofCommand of eventsByCommand(events).values()) {
-      const answer = answerOf(ofCommand, { partition, inOffset });
-      if (answer !== null) this.#options.memory.keep(answer, partition);
+    const place: EventsPlace = { partition, inOffset };
+    for (const [command, ofCommand] of eventsByCommand(events)) {
+      for (const answer of answersOf(ofCommand, place)) {
+        this.#options.memory.keep(answer, partition);
+        if (command === leftOver) this.#options.delays.settle(answer);
+      }
+    }
+  }
+
+  /** Before whoever sent the order hears of its delay. */
+  #followDelays({ events, keyId }: Execution): void {
+    if (!this.#options.waiters.has(keyId.toString('hex'))) return;
+    for (const event of events) {
+      if (event.kind === 'OrderDelayed') {
+        this.#options.delays.follow(orderIdFromBytes(event.orderId));
+      }
     }
   }
 }
+
+/** The command that events of an earlier record are left over from, as the end of a delay. */
+const leftOver = -1;
 
 function isAboutOrder(event: ExecutionEvent): boolean {
   return (
@@ -60,16 +79,16 @@ function isAboutOrder(event: ExecutionEvent): boolean {
 /** Reads results from the ends on: what came before is nobody's any more. */
 export function followResults(
   { client, names, codecs, executionEnds }: OpenLog,
-  options: Pick<ResultSourceOptions, 'hearings' | 'memory'> & {
+  options: Pick<ResultSourceOptions, 'hearings' | 'memory' | 'delays'> & {
     readonly lines: readonly Pick<CommandLine, 'keyId' | 'waiters'>[];
     readonly log: Log;
     /** The results cannot be followed any further. */
     onFault(fault: Fault): void;
   },
 ): Promise<LogReader> {
-  const { hearings, memory, log } = options;
+  const { hearings, memory, delays, log } = options;
   const waiters = new Map(options.lines.map((line) => [line.keyId, line.waiters]));
-  const source = new ResultSource({ codec: codecs.executions, waiters, hearings, memory });
+  const source = new ResultSource({ codec: codecs.executions, waiters, hearings, memory, delays });
   return client.reader({
     topic: names.executions,
     positions: executionEnds,

@@ -2,6 +2,7 @@ import { refuse } from '@pm/kit/http';
 import type { CancelResult } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { Cancellation } from './cancel-runner.ts';
+import type { StageTimes } from './stage-times.ts';
 
 /** Seconds after which a cancel that was not confirmed is worth sending again. */
 const retryAfterSeconds = 1;
@@ -12,8 +13,9 @@ const retryAfterSeconds = 1;
  */
 export function answerCancel(
   { result, failure }: Cancellation,
-  reply: FastifyReply,
+  { reply, times }: { readonly reply: FastifyReply; readonly times: StageTimes },
 ): CancelResult | FastifyReply {
+  times.tell(reply);
   if (failure === null) return result;
   return refuse(reply, failure, {}, { retryAfterSeconds, body: { ...result } });
 }

@@ -10,6 +10,7 @@ import { cancelResult, settlesCancel } from '../core/cancel-result.ts';
 import type { ListedToken } from '../core/listed-token.ts';
 import type { PlacedEvent } from '../core/placement-answer.ts';
 import type { CommandOutcome, DoorPorts } from './ports.ts';
+import type { StageTimes } from './stage-times.ts';
 
 /** What became of a cancel. With a `failure` it may or may not have been carried out where nothing is told of it. */
 export interface Cancellation {
@@ -17,10 +18,10 @@ export interface Cancellation {
   readonly failure: RefusalCode | null;
 }
 
-/** Who cancels, and when his request arrived (Unix milliseconds). */
+/** Who cancels, when his request arrived (Unix milliseconds), and who counts the milliseconds. */
 export interface Canceler {
-  readonly address: WalletAddress;
-  readonly arrivedAtMs: number;
+  readonly caller: { readonly address: WalletAddress; readonly arrivedAtMs: number };
+  readonly times: StageTimes;
 }
 
 type CancelPorts = Pick<DoorPorts, 'answers' | 'partitions' | 'log'>;
@@ -35,14 +36,14 @@ const commandsAtOnceMax = 4_000;
  */
 export async function cancelOrders(
   orderIds: readonly OrderId[],
-  signer: WalletAddress,
+  canceler: Canceler,
   ports: CancelPorts,
 ): Promise<Cancellation> {
   const asked: Asked[] = [];
   const atOnce = Math.max(1, Math.floor(commandsAtOnceMax / ports.partitions.count));
   for (let from = 0; from < orderIds.length; from += atOnce) {
     const wave = orderIds.slice(from, from + atOnce);
-    asked.push(...(await Promise.all(wave.map((orderId) => ask(orderId, signer, ports)))));
+    asked.push(...(await Promise.all(wave.map((orderId) => ask(orderId, canceler, ports)))));
   }
   const unsettled = new Map<OrderId, RefusalCode>();
   for (const { orderId, failure } of asked) if (failure !== null) unsettled.set(orderId, failure);
@@ -60,11 +61,11 @@ interface Asked {
 }
 
 /** Asks where the order may be, and waits no longer than until one partition settles it. */
-function ask(orderId: OrderId, signer: WalletAddress, ports: CancelPorts): Promise<Asked> {
+function ask(orderId: OrderId, { caller, times }: Canceler, ports: CancelPorts): Promise<Asked> {
   const command = {
     kind: 'CancelOrder',
     orderId: hexBytes(orderId),
-    signer: hexBytes(signer),
+    signer: hexBytes(caller.address),
   } as const;
   const known = ports.answers.partitionOf(orderId);
   const partitions = known === undefined ? partitionsOf(ports) : [known];
@@ -74,6 +75,7 @@ function ask(orderId: OrderId, signer: WalletAddress, ports: CancelPorts): Promi
   return new Promise((resolve, reject) => {
     const take = (partition: number, outcome: CommandOutcome) => {
       open -= 1;
+      noteTimes(outcome, times);
       events.push(...eventsOf(outcome));
       failure ??= failureOf(outcome, partition, ports);
       if (settlesCancel(events, orderId)) resolve({ orderId, events, failure: null });
@@ -101,14 +103,23 @@ export async function cancelMarket(
   ports: CancelPorts,
 ): Promise<Cancellation> {
   const { market, partition } = token.market;
-  return conclude([await cancelWhere(partition, commandOf(canceler, market, outcome), ports)]);
+  const command = commandOf(canceler, market, outcome);
+  return conclude([await cancelWhere({ partition, command, canceler }, ports)]);
 }
 
 /** The same for every market, in all partitions at once. */
 export async function cancelAll(canceler: Canceler, ports: CancelPorts): Promise<Cancellation> {
   const command = commandOf(canceler, -1, -1);
-  const all = partitionsOf(ports).map((partition) => cancelWhere(partition, command, ports));
+  const all = partitionsOf(ports).map((partition) =>
+    cancelWhere({ partition, command, canceler }, ports),
+  );
   return conclude(await Promise.all(all));
+}
+
+interface Sweep {
+  readonly partition: number;
+  readonly command: CommandOf<'CancelOrders'>;
+  readonly canceler: Canceler;
 }
 
 interface Swept {
@@ -123,13 +134,13 @@ function conclude(swept: readonly Swept[]): Cancellation {
 
 /** Repeats until the matcher leaves nothing: a record has a budget. */
 async function cancelWhere(
-  partition: number,
-  command: CommandOf<'CancelOrders'>,
+  { partition, command, canceler }: Sweep,
   ports: CancelPorts,
 ): Promise<Swept> {
   const events: PlacedEvent[] = [];
   for (let records = 0; records < cancelRecordsMax; records += 1) {
     const outcome = await ports.log.run(partition, command);
+    noteTimes(outcome, canceler.times);
     const failure = failureOf(outcome, partition, ports);
     if (failure !== null) return { events, failure };
     const answered = eventsOf(outcome);
@@ -139,15 +150,19 @@ async function cancelWhere(
   return { events, failure: 'overloaded' };
 }
 
-function commandOf(canceler: Canceler, market: number, outcome: number): CommandOf<'CancelOrders'> {
+function commandOf(
+  { caller }: Canceler,
+  market: number,
+  outcome: number,
+): CommandOf<'CancelOrders'> {
   return {
     kind: 'CancelOrders',
-    signer: hexBytes(canceler.address),
+    signer: hexBytes(caller.address),
     apiKey: null,
     market,
     outcome,
     session: false,
-    acceptedAtMs: canceler.arrivedAtMs,
+    acceptedAtMs: caller.arrivedAtMs,
   };
 }
 
@@ -158,6 +173,12 @@ function partitionsOf({ partitions }: CancelPorts): readonly number[] {
 /** Whether the record's budget ran out before everything that was meant had been canceled. */
 function leavesMore(events: readonly PlacedEvent[]): boolean {
   return events.some(({ event }) => event.kind === 'CommandRefused');
+}
+
+function noteTimes(outcome: CommandOutcome, times: StageTimes): void {
+  if (outcome.kind !== 'answered' || outcome.times === undefined) return;
+  times.add('log', outcome.times.logMs);
+  times.add('match', outcome.times.matchMs);
 }
 
 function eventsOf(outcome: CommandOutcome): readonly PlacedEvent[] {

@@ -4,6 +4,7 @@ import { answerCancel } from './cancel-answer.ts';
 import { cancelAll } from './cancel-runner.ts';
 import type { DoorPorts } from './ports.ts';
 import { invalidPayload, singleBodyMaxBytes } from './route.ts';
+import { StageTimes } from './stage-times.ts';
 
 /**
  * DELETE /cancel-all: every order of the caller in every market. Orders of his that arrived before it and are still on
@@ -16,9 +17,11 @@ export function cancelAllRoute(ports: DoorPorts): DoorRoute {
     add(app, { url }) {
       const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidPayload } };
       app.delete(url, options, async (request, reply) => {
+        const times = new StageTimes(ports.clock);
         const caller = authenticate(request, reply, ports);
         if (caller === null) return reply;
-        return answerCancel(await cancelAll(caller, ports), reply);
+        times.mark('auth');
+        return answerCancel(await cancelAll({ caller, times }, ports), { reply, times });
       });
     },
   };

@@ -12,6 +12,7 @@ import { answerCancel } from './cancel-answer.ts';
 import { type Canceler, type Cancellation, cancelMarket } from './cancel-runner.ts';
 import type { DoorPorts, MarketDirectory } from './ports.ts';
 import { invalidPayload, singleBodyMaxBytes } from './route.ts';
+import { StageTimes } from './stage-times.ts';
 
 const nothing: Cancellation = { result: { canceled: [], not_canceled: {} }, failure: null };
 
@@ -29,12 +30,17 @@ export function cancelMarketOrdersRoute(
     add(app, { url }) {
       const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidPayload } };
       app.delete(url, options, async (request, reply) => {
+        const times = new StageTimes(ports.clock);
         const caller = authenticate(request, reply, ports);
         if (caller === null) return reply;
+        times.mark('auth');
         const body: unknown = request.body ?? request.query;
         const filter = isBody(body) ? readFilter(body, ports.markets) : 'invalid_payload';
         if (typeof filter === 'string') return refuse(reply, filter);
-        return answerCancel(await cancelFiltered(filter, caller, ports), reply);
+        return answerCancel(await cancelFiltered(filter, { caller, times }, ports), {
+          reply,
+          times,
+        });
       });
     },
   };

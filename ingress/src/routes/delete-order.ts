@@ -6,6 +6,7 @@ import { answerCancel } from './cancel-answer.ts';
 import { cancelOrders } from './cancel-runner.ts';
 import type { DoorPorts } from './ports.ts';
 import { invalidPayload, singleBodyMaxBytes } from './route.ts';
+import { StageTimes } from './stage-times.ts';
 
 /** DELETE /order: one order of the caller, in either spelling of the id (docs/conventions.md 1.6). */
 export function deleteOrderRoute(
@@ -18,12 +19,17 @@ export function deleteOrderRoute(
     add(app, { url }) {
       const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidPayload } };
       app.delete(url, options, async (request, reply) => {
+        const times = new StageTimes(ports.clock);
         const caller = authenticate(request, reply, ports);
         if (caller === null) return reply;
+        times.mark('auth');
         const orderId = readOrderId(request.body ?? request.query, isBody);
         if (orderId === 'malformed') return refuse(reply, 'invalid_payload');
         if (orderId === null) return refuse(reply, 'invalid_order_id');
-        return answerCancel(await cancelOrders([orderId], caller.address, ports), reply);
+        return answerCancel(await cancelOrders([orderId], { caller, times }, ports), {
+          reply,
+          times,
+        });
       });
     },
   };

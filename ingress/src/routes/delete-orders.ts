@@ -5,6 +5,7 @@ import { answerCancel } from './cancel-answer.ts';
 import { cancelOrders } from './cancel-runner.ts';
 import type { DoorPorts } from './ports.ts';
 import { batchBodyMaxBytes, invalidPayload } from './route.ts';
+import { StageTimes } from './stage-times.ts';
 
 type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
 
@@ -19,11 +20,16 @@ export function deleteOrdersRoute(ports: DoorPorts): DoorRoute {
     add(app, { url }) {
       const options = { bodyLimit: batchBodyMaxBytes, config: { invalid: invalidPayload } };
       app.delete(url, options, async (request, reply) => {
+        const times = new StageTimes(ports.clock);
         const caller = authenticate(request, reply, ports);
         if (caller === null) return reply;
+        times.mark('auth');
         const ids = readIds(request.body ?? idsInQuery(request.query));
         if (typeof ids === 'string') return refuse(reply, ids, { max: cancelsPerRequestMax });
-        return answerCancel(await cancelOrders([...ids], caller.address, ports), reply);
+        return answerCancel(await cancelOrders([...ids], { caller, times }, ports), {
+          reply,
+          times,
+        });
       });
     },
   };

@@ -1,24 +1,26 @@
 import { reactionTo } from '@pm/kit/fault';
 import {
-  apiKeyBytes,
-  hexBytes,
   microText,
   type OrderId,
   orderIdFromBytes,
   type PlacementResult,
-  type PlaceOrder,
   priceText,
   type RefusalCode,
 } from '@pm/schemas';
 import type { Caller, SoundOrder } from '../core/check-order.ts';
-import { answerOf } from '../core/placement-answer.ts';
+import type { Attempted } from '../core/order-attempts.ts';
+import { type ProvenOrder, placeCommand } from '../core/place-command.ts';
+import { answerOf, delayOf, type PlacementAnswer } from '../core/placement-answer.ts';
 import { answeredResult, delayedResult, refusedResult } from '../core/placement-result.ts';
 import type { CommandOutcome, DoorPorts } from './ports.ts';
+import type { StageTimes } from './stage-times.ts';
 
-/** An order whose signature was checked; `hash` is its id. */
-export interface ProvenOrder {
-  readonly sound: SoundOrder;
-  readonly hash: Buffer;
+/** Who places, how soon it must be in the book, and who counts the milliseconds. */
+export interface Placing {
+  readonly caller: Caller;
+  /** Time-to-book limit asked for, milliseconds; 0 is the default. */
+  readonly ageLimitMs: number;
+  readonly times: StageTimes;
 }
 
 /** What is in hand for an order on its way. */
@@ -31,8 +33,14 @@ interface Reserved {
 
 type RunnerPorts = Pick<
   DoorPorts,
-  'answers' | 'owners' | 'partitions' | 'ledger' | 'log' | 'hashes' | 'clock' | 'metrics'
+  'answers' | 'delays' | 'owners' | 'partitions' | 'ledger' | 'log' | 'hashes' | 'clock' | 'metrics'
 >;
+
+/** A taker delay up to this is waited for, milliseconds; a longer one is answered as `delayed` (docs/conventions.md 4.5). */
+const takerDelayWaitMaxMs = 1_000;
+
+/** How long after the end of its delay an order's answer is waited for, milliseconds. */
+const delayGraceMs = 1_500;
 
 /** Takes a proven order to the log and back. Never rejects but for broken assumptions. */
 export class OrderRunner {
@@ -48,33 +56,72 @@ export class OrderRunner {
     return this.#running.size;
   }
 
-  run(order: ProvenOrder, caller: Caller): Promise<PlacementResult> {
+  run(order: ProvenOrder, placing: Placing): Promise<PlacementResult> {
     const orderId = orderIdFromBytes(order.hash);
     const running = this.#running.get(orderId);
     if (running !== undefined) return running;
-    const started = this.#start(order, orderId, caller);
+    const started = this.#start(order, orderId, placing);
     this.#running.set(orderId, started);
     return started.finally(() => this.#running.delete(orderId));
   }
 
-  async #start(order: ProvenOrder, orderId: OrderId, caller: Caller): Promise<PlacementResult> {
-    const facts = factsOf(order.sound, orderId);
+  /** What is kept of an order before it is sent, so that somebody else can ask for it: without any money. */
+  attemptOf(order: ProvenOrder, { caller, ageLimitMs }: Placing): Attempted {
     const { partition } = order.sound.token.market;
+    const taken = { generation: 0, holdMicro: 0, ageLimitMs };
+    return { partition, order: placeCommand(order, caller, taken) };
+  }
+
+  /**
+   * What became of an order that somebody was about to send. It goes to the log once more: what is known there is told
+   * again; what never came is refused as `too_late` for ever, since it was accepted long ago, and null is told.
+   */
+  async ask({ partition, order }: Attempted): Promise<PlacementResult | null> {
+    const orderId = orderIdFromBytes(order.orderId);
+    const { keccak } = this.#ports.hashes;
+    const known = this.#ports.answers.recall(orderId);
+    const facts = factsOfCommand(order, orderId);
+    if (known !== undefined) {
+      const result = answeredResult(known, facts, keccak);
+      return result.code === 'too_late' ? null : result;
+    }
+    if (!this.#ports.partitions.isReady(partition)) return refusedResult('partition_not_ready');
+    const outcome = await this.#ports.log.run(partition, order);
+    const result = await this.#conclude(outcome, { orderId, facts, isOurs: false });
+    return result.code === 'too_late' ? null : result;
+  }
+
+  async #start(
+    order: ProvenOrder,
+    orderId: OrderId,
+    { caller, ageLimitMs, times }: Placing,
+  ): Promise<PlacementResult> {
+    const { sound } = order;
+    const facts = factsOf(sound, orderId);
+    const { partition } = sound.token.market;
     // Who signed is proven from here on, so this is where a wallet is bound to its owner.
-    const foreign = await this.#ports.owners.claim(order.sound.form.maker, caller.address);
+    const foreign = await this.#ports.owners.claim(sound.form.maker, caller.address);
     if (foreign !== null) return refusedResult(foreign);
     const known = this.#ports.answers.recall(orderId);
     if (known !== undefined) return answeredResult(known, facts, this.#ports.hashes.keccak);
+    const mayBeOld = this.#ports.answers.mayHaveForgotten(sound.form.signedAtMs);
+    if (sound.doubt !== null && !mayBeOld) {
+      return refusedResult(sound.doubt.code, { ...facts, ...sound.doubt.facts });
+    }
     if (!this.#ports.partitions.isReady(partition)) return refusedResult('partition_not_ready');
-    const acceptedAtMs = caller.arrivedAtMs;
-    const reserved = await this.#reserve(order.sound, orderId, acceptedAtMs);
-    if (typeof reserved === 'string') return refusedResult(reserved);
     const startedMs = this.#ports.clock.monotonicMs();
-    const { generation, holdMicro } = reserved;
-    const command = commandOf(order, caller, { generation, acceptedAtMs, holdMicro });
+    const reserved = await this.#reserve(sound, orderId, caller.arrivedAtMs);
+    const reservedMs = this.#ports.clock.monotonicMs();
+    times.add('reserve', reservedMs - startedMs);
+    if (typeof reserved === 'string') return refusedResult(reserved);
+    const command = placeCommand(order, caller, { ...reserved, ageLimitMs });
     const outcome = await this.#ports.log.run(partition, command);
-    this.#ports.metrics.stage('result', this.#ports.clock.monotonicMs() - startedMs);
-    return this.#conclude(outcome, { orderId, facts, isOurs: reserved.isOurs });
+    this.#ports.metrics.stage('result', this.#ports.clock.monotonicMs() - reservedMs);
+    if (outcome.kind === 'answered' && outcome.times !== undefined) {
+      times.add('log', outcome.times.logMs);
+      times.add('match', outcome.times.matchMs);
+    }
+    return await this.#conclude(outcome, { orderId, facts, isOurs: reserved.isOurs });
   }
 
   /**
@@ -121,11 +168,23 @@ export class OrderRunner {
     }
     if (outcome.kind === 'pending') return delayedResult(order.orderId);
     if (outcome.kind === 'rejected') return refusedResult('internal_error');
-    const answer = answerOf(outcome.events, outcome.place);
+    const answer = await this.#finalAnswer(outcome.events, outcome.place, order.orderId);
     if (answer === null || answer.orderId !== order.orderId) {
       return refusedResult('internal_error');
     }
     return answeredResult(answer, order.facts, this.#ports.hashes.keccak);
+  }
+
+  /** Of an order in a short taker delay the answer at its end, when that comes in time. */
+  async #finalAnswer(
+    events: Parameters<typeof answerOf>[0],
+    place: Parameters<typeof answerOf>[1],
+    orderId: OrderId,
+  ): Promise<PlacementAnswer | null> {
+    const answer = answerOf(events, place);
+    const delayMs = delayOf(events);
+    if (delayMs === null || delayMs > takerDelayWaitMaxMs) return answer;
+    return (await this.#ports.delays.finalAnswer(orderId, delayMs + delayGraceMs)) ?? answer;
   }
 
   /** If this fails, the ledger releases the hold itself once the log proves that the order cannot come any more. */
@@ -140,42 +199,17 @@ export class OrderRunner {
 
 /** What the texts of refusals may mention of an order. */
 function factsOf({ amounts, token }: SoundOrder, id: OrderId): Record<string, string> {
+  const { tick, minSizeMicro } = token.market;
   return {
-    id,
-    price: priceText(amounts.price),
-    size: microText(amounts.sizeMicro),
-    tick: priceText(token.market.tick),
-    min: microText(token.market.minSizeMicro),
-    lot: '0.01',
+    ...factsOfCommand(amounts, id),
+    tick: priceText(tick),
+    min: microText(minSizeMicro),
   };
 }
 
-function commandOf(
-  { sound, hash }: ProvenOrder,
-  caller: Caller,
-  taken: { generation: number; acceptedAtMs: number; holdMicro: number },
-): PlaceOrder {
-  const { form, token, amounts } = sound;
-  return {
-    kind: 'PlaceOrder',
-    orderId: hash,
-    market: token.market.market,
-    outcome: token.outcome,
-    side: form.struct.side,
-    timeInForce: form.timeInForce,
-    postOnly: form.postOnly,
-    ...amounts,
-    holdMicro: taken.holdMicro,
-    generation: taken.generation,
-    expiresAtMs: sound.expiresAtMs,
-    acceptedAtMs: taken.acceptedAtMs,
-    ageLimitMs: 0,
-    signedAtMs: form.signedAtMs,
-    maker: form.struct.maker,
-    // Who really signed: of a deposit wallet the owner, so that one cancel reaches all his orders.
-    signer: hexBytes(caller.address),
-    apiKey: apiKeyBytes(caller.apiKey),
-    builder: form.struct.builder,
-    selfTrade: caller.selfTrade,
-  };
+function factsOfCommand(
+  { price, sizeMicro }: { readonly price: number; readonly sizeMicro: number },
+  id: OrderId,
+): Record<string, string> {
+  return { id, price: priceText(price), size: microText(sizeMicro), lot: '0.01' };
 }

@@ -1,19 +1,26 @@
-import { type PlacementResult, type RefusalCode, refusals } from '@pm/schemas';
+import { reactionTo } from '@pm/kit/fault';
+import type { PlacementResult, RefusalCode } from '@pm/schemas';
 import { type Caller, checkOrder, type DoorRefusal, type SoundOrder } from '../core/check-order.ts';
+import { type Attempted, decodeAttempts, encodeAttempts } from '../core/order-attempts.ts';
 import { type IsSubmission, readOrderForm } from '../core/order-form.ts';
+import { meaningOf } from '../core/order-meaning.ts';
 import type { SignatureJob } from '../core/order-signature.ts';
+import type { ProvenOrder } from '../core/place-command.ts';
 import { refusedResult } from '../core/placement-result.ts';
-import type { OrderRunner, ProvenOrder } from './order-runner.ts';
+import type { OrderRunner, Placing } from './order-runner.ts';
 import type { DoorPorts } from './ports.ts';
+import type { Turn } from './run-once.ts';
 
 /** Results item by item, or one refusal of the whole request. */
 export type Placement =
   | { readonly kind: 'results'; readonly results: readonly PlacementResult[] }
-  | { readonly kind: 'refused'; readonly code: RefusalCode };
+  /** `isOpen`: what an earlier turn sent is not known yet. */
+  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly isOpen?: true };
 
 /** An order on its way through the checks, or the result it was refused with. */
 type Step = { readonly kind: 'checked'; readonly order: HashedOrder } | Refused;
 type Refused = { readonly kind: 'refused'; readonly result: PlacementResult };
+type Proven = { readonly kind: 'proven'; readonly order: ProvenOrder } | Refused;
 
 interface HashedOrder {
   readonly sound: SoundOrder;
@@ -32,24 +39,66 @@ export class Placements {
     this.#isSubmission = isSubmission;
   }
 
-  /** One result per item, in their order. An ill-formed item refuses the request before anything is done. */
-  async place(items: readonly unknown[], caller: Caller): Promise<Placement> {
+  /** What the items mean, for their retry key; null when one is malformed. */
+  meaningOf(items: readonly unknown[]): string | null {
+    return meaningOf(items, this.#isSubmission);
+  }
+
+  /**
+   * One result per item, in their order. An ill-formed item refuses the request before anything is done. `turn` is that of
+   * a request with a retry key.
+   */
+  async place(items: readonly unknown[], placing: Placing, turn?: Turn): Promise<Placement> {
     const startedMs = this.#ports.clock.monotonicMs();
-    const steps = this.#checkAll(items, caller);
+    const steps = this.#checkAll(items, placing.caller);
     this.#ports.metrics.stage('check', this.#ports.clock.monotonicMs() - startedMs);
     if (steps === null) return { kind: 'refused', code: 'invalid_payload' };
-    const proven = await this.#prove(steps, caller);
+    const proven = await this.#prove(steps, placing.caller);
+    placing.times.mark('validate');
     if (proven === null) return { kind: 'refused', code: 'overloaded' };
-    const results = await Promise.all(
-      proven.map((step) =>
-        step.kind === 'refused' ? step.result : this.#runner.run(step.order, caller),
-      ),
-    );
+    if (turn === undefined) return this.#count(await this.#send(proven, placing));
+    return await this.#sendOnce(proven, placing, turn);
+  }
+
+  #count(results: readonly PlacementResult[]): Placement {
     for (const { code, status } of results) {
       if (code === undefined) this.#ports.metrics.placed(status);
       else this.#ports.metrics.refused(code);
     }
     return { kind: 'results', results };
+  }
+
+  async #send(proven: readonly Proven[], placing: Placing): Promise<readonly PlacementResult[]> {
+    return await Promise.all(
+      proven.map((step) =>
+        step.kind === 'refused' ? step.result : this.#runner.run(step.order, placing),
+      ),
+    );
+  }
+
+  /**
+   * What an earlier turn was about to send is asked for first: what became of it is the answer. Only items that never came
+   * and never can are sent now, after what is sent has been recorded.
+   */
+  async #sendOnce(proven: readonly Proven[], placing: Placing, turn: Turn): Promise<Placement> {
+    const before = turn.attempt === '' ? [] : decodeAttempts(turn.attempt);
+    if (before === null) return { kind: 'refused', code: 'internal_error', isOpen: true };
+    const told = await Promise.all(
+      before.map((one) => (one === null ? null : this.#runner.ask(one))),
+    );
+    const unknown = told.find((result) => result !== null && isUnknown(result));
+    if (unknown) return { kind: 'refused', code: unknown.code as RefusalCode, isOpen: true };
+    const attempts = proven.map((step, index): Attempted | null => {
+      if ((told[index] ?? null) !== null) return before[index] ?? null;
+      return step.kind === 'refused' ? null : this.#runner.attemptOf(step.order, placing);
+    });
+    const refusal = await record(turn, encodeAttempts(attempts));
+    if (refusal !== null) return { kind: 'refused', code: refusal, isOpen: true };
+    const left = proven.map((step, index): Proven => {
+      const result = told[index] ?? null;
+      return result === null ? step : { kind: 'refused', result };
+    });
+    return this.#count(await this.#send(left, placing));
   }
 
   /** Null when an item is malformed. */
@@ -75,17 +124,13 @@ export class Placements {
     return steps;
   }
 
-  #refuse(refusal: DoorRefusal, structHash: Buffer, negRisk: boolean): Refused {
+  #refuse({ code, facts, text }: DoorRefusal, structHash: Buffer, negRisk: boolean): Refused {
     const id = this.#ports.hashes.likelyId(structHash, negRisk);
-    const result = refusedResult(refusal.code, { ...refusal.facts, id });
-    return { kind: 'refused', result };
+    return { kind: 'refused', result: refusedResult(code, { ...facts, id }, text) };
   }
 
   /** Checks all signatures of the request together; null when the queue of checks is full. */
-  async #prove(
-    steps: readonly Step[],
-    caller: Caller,
-  ): Promise<readonly ({ kind: 'proven'; order: ProvenOrder } | Refused)[] | null> {
+  async #prove(steps: readonly Step[], caller: Caller): Promise<readonly Proven[] | null> {
     const startedMs = this.#ports.clock.monotonicMs();
     const owner = Buffer.from(caller.address.slice(2), 'hex');
     const orders = steps.flatMap((step) => (step.kind === 'checked' ? [step.order] : []));
@@ -103,6 +148,21 @@ export class Placements {
   }
 }
 
+/** Whether the log could not be asked. */
+function isUnknown({ code }: PlacementResult): boolean {
+  return code === 'partition_not_ready' || code === 'overloaded' || code === 'internal_error';
+}
+
+/** Null when it is recorded; otherwise nothing may be sent. */
+async function record(turn: Turn, attempt: string): Promise<RefusalCode | null> {
+  try {
+    return (await turn.record(attempt)) ? null : 'idempotency_in_progress';
+  } catch (error) {
+    if (reactionTo(error) !== 'retry') throw error;
+    return 'retries_unavailable';
+  }
+}
+
 function repetitionOf(structHash: Buffer, seen: Set<string>): DoorRefusal | null {
   const name = structHash.toString('latin1');
   if (seen.has(name)) return { kind: 'refused', code: 'duplicate' };
@@ -115,23 +175,4 @@ function jobOf({ sound, structHash }: HashedOrder, owner: Buffer): SignatureJob 
   const { negRisk } = sound.token.market;
   const wrapped = struct.signatureType === 3;
   return { signature, structHash, wrapped, negRisk, owner, maker: struct.maker };
-}
-
-/** The refusal all items share when nothing at all can be placed now (425, 503): then it is the request that fails. */
-export function commonOutage(results: readonly PlacementResult[]): RefusalCode | null {
-  const code = results[0]?.code as RefusalCode | undefined;
-  if (code === undefined || !outages.has(code)) return null;
-  return results.every((result) => result.code === code) ? code : null;
-}
-
-const outages: ReadonlySet<RefusalCode> = new Set([
-  'partition_not_ready',
-  'overloaded',
-  'ledger_not_ready',
-]);
-
-/** HTTP status of a refused single order. */
-export function statusOf(result: PlacementResult): number {
-  const code = result.code as RefusalCode | undefined;
-  return code === undefined ? 200 : refusals[code].status;
 }

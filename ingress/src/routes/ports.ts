@@ -27,6 +27,8 @@ export type CommandOutcome =
       readonly kind: 'answered';
       readonly place: EventsPlace;
       readonly events: readonly PlacedEvent[];
+      /** From the queue to being durable, and from there to the result, milliseconds. */
+      readonly times?: { readonly logMs: number; readonly matchMs: number };
     }
   /** The matcher rejected the whole record: it changed nothing. */
   | { readonly kind: 'rejected' }
@@ -54,6 +56,12 @@ export interface AnswerMemory {
   partitionOf(orderId: OrderId): number | undefined;
   /** Whether an order signed then (Unix milliseconds) may have been answered without the memory knowing. */
   mayHaveForgotten(signedAtMs: number): boolean;
+}
+
+/** Orders that the matcher holds for a moment first. */
+interface DelayedOrders {
+  /** The answer at the end of the delay; null when it has not come within the time. */
+  finalAnswer(orderId: OrderId, waitMs: number): Promise<PlacementAnswer | null>;
 }
 
 export interface MarketDirectory {
@@ -227,6 +235,7 @@ export interface DoorPorts {
   readonly signatures: SignatureChecks;
   readonly partitions: PartitionView;
   readonly answers: AnswerMemory;
+  readonly delays: DelayedOrders;
   readonly ledger: Reservations;
   readonly transfers: TransferWrites;
   readonly retries: RetryKeys;

@@ -1,9 +1,10 @@
 import type { DoorRoute } from '@pm/kit/http';
-import { refuse } from '@pm/kit/http';
 import { authenticate } from './authenticate.ts';
-import { type Placements, statusOf } from './place-orders.ts';
+import type { Placements } from './place-orders.ts';
+import { replyToPlacement, singleAnswer } from './placement-reply.ts';
 import type { DoorPorts } from './ports.ts';
 import { invalidPayload, singleBodyMaxBytes } from './route.ts';
+import { StageTimes } from './stage-times.ts';
 
 /**
  * POST /order: one order. A refused one is answered with the status of its refusal and the full result, so that clients
@@ -16,16 +17,13 @@ export function postOrderRoute(ports: DoorPorts, placements: Placements): DoorRo
     add(app, { url }) {
       const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidPayload } };
       app.post(url, options, async (request, reply) => {
+        const times = new StageTimes(ports.clock);
         const caller = authenticate(request, reply, ports);
         if (caller === null) return reply;
-        const placement = await placements.place([request.body], caller);
-        if (placement.kind === 'refused') return refuse(reply, placement.code);
-        const [result] = placement.results;
-        if (result === undefined) return refuse(reply, 'internal_error');
-        if (result.success) return result;
-        const { retry_after_seconds: wait } = result;
-        if (wait !== undefined) void reply.header('retry-after', String(wait));
-        return await reply.code(statusOf(result)).send({ ...result, error: result.errorMsg });
+        times.mark('auth');
+        const asked = { route: '/order', items: [request.body], answer: singleAnswer } as const;
+        const work = { request, reply, caller, times };
+        return await replyToPlacement(asked, work, { placements, ports });
       });
     },
   };

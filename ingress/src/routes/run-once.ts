@@ -64,7 +64,7 @@ export async function runOnce(
 }
 
 /** Sends an answer that no retry key belongs to, or the first one of a key. */
-function send({ status, headers, body }: Answered, reply: FastifyReply): FastifyReply {
+export function send({ status, headers, body }: Answered, reply: FastifyReply): FastifyReply {
   return reply
     .code(status)
     .headers(headers ?? {})

@@ -120,7 +120,7 @@ test('a command gets the events of its own index, with their place in the record
   ];
   waiters.settle(0, execution(100, events));
   const place = { partition: 0, inOffset: 7 };
-  expect(await outcomes).toEqual([
+  expect(await outcomes).toMatchObject([
     { kind: 'answered', place, events: [{ index: 2, event: events[2] }] },
     { kind: 'answered', place, events: [{ index: 0, event: events[0] }] },
   ]);

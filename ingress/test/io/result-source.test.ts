@@ -1,6 +1,7 @@
 import { openRecordCodec } from '@pm/kit/registry';
 import { type Execution, type ExecutionEvent, orderIdFromBytes, topics } from '@pm/schemas';
 import { AnswerMemory } from '../../src/io/answer-memory-store.ts';
+import { DelayedAnswers } from '../../src/io/delayed-answer-store.ts';
 import { PartitionHearings, silenceMaxMs } from '../../src/io/partition-hearing-store.ts';
 import { ResultSource } from '../../src/io/result-source.ts';
 import { ResultWaiters } from '../../src/io/result-waiters-store.ts';
@@ -13,10 +14,12 @@ function openSource() {
   const hearings = new PartitionHearings(2, () => now.ms);
   const waiters = new ResultWaiters();
   const memory = new AnswerMemory(() => 0, 3);
+  const delays = new DelayedAnswers();
   const source = new ResultSource({
     codec,
     hearings,
     memory,
+    delays,
     waiters: new Map([[keyId.toString('hex'), waiters]]),
   });
   const feed = (partition: number, ...executions: Partial<Execution>[]) =>
@@ -36,7 +39,7 @@ function openSource() {
         return { offset, key: null, timestampMs: 0, value: codec.encode({ ...plain, ...change }) };
       }),
     });
-  return { now, hearings, waiters, memory, feed };
+  return { now, hearings, waiters, memory, delays, feed };
 }
 
 const placed = (byte: number): ExecutionEvent => ({
@@ -146,3 +149,66 @@ test('a record that is no execution stops', async () => {
     await expect(fed).rejects.toMatchObject({ code: 'execution_unreadable', reaction: 'stop' });
   }
 });
+
+test('orders released together from a taker delay each get their own fills and answer, however soon', async () => {
+  const { delays, memory, feed } = openSource();
+  const idOf = (byte: number) => orderIdFromBytes(Buffer.alloc(32, byte));
+  const delayed = (byte: number) =>
+    ({
+      ...placed(byte),
+      kind: 'OrderDelayed',
+      releaseAtMs: 250,
+      heldMicro: 0,
+    }) as unknown as ExecutionEvent;
+  const fill = (byte: number) =>
+    ({
+      ...fillOfNobody,
+      takerOrderId: Buffer.alloc(32, byte),
+    }) as unknown as ExecutionEvent;
+  const released = (byte: number) => ({ ...placed(byte), command: -1, status: 'MATCHED' }) as const;
+  const events = [fill(1), released(1), fill(2), fill(2), released(2)] as ExecutionEvent[];
+  // In one batch: nobody can ask between the delay and its end.
+  await feed(0, { inOffset: 0, events: [delayed(1), delayed(2)] }, { inOffset: 1, events });
+  expect(await delays.finalAnswer(idOf(1), 10)).toMatchObject({
+    status: 'MATCHED',
+    trades: [{ partition: 0, inOffset: 1, eventIndex: 0 }],
+  });
+  expect(await delays.finalAnswer(idOf(2), 10)).toMatchObject({
+    trades: [{ eventIndex: 2 }, { eventIndex: 3 }],
+  });
+  expect(memory.recall(idOf(2))).toMatchObject({ status: 'MATCHED' });
+  expect([delays.size, await delays.finalAnswer(idOf(1), 10)]).toEqual([0, null]);
+});
+
+test('a delay is waited for no longer than asked, and only so many are followed', async () => {
+  const delays = new DelayedAnswers(2);
+  const ids = [1, 2, 3].map((byte) => orderIdFromBytes(Buffer.alloc(32, byte)));
+  for (const id of ids) delays.follow(id);
+  expect(delays.size).toBe(2);
+  expect(await Promise.all(ids.map((id) => delays.finalAnswer(id, 5)))).toEqual([null, null, null]);
+  expect(delays.size).toBe(0);
+});
+
+const fillOfNobody = {
+  kind: 'Fill',
+  command: -1,
+  market: 1,
+  match: 'COMPLEMENTARY',
+  sizeMicro: 10_000,
+  taker: Buffer.alloc(20),
+  takerKey: Buffer.alloc(16),
+  takerOutcome: 0,
+  takerSide: 'BUY',
+  takerPrice: 5000,
+  takerBuilder: Buffer.alloc(32),
+  makerOrderId: Buffer.alloc(32),
+  maker: Buffer.alloc(20),
+  makerKey: Buffer.alloc(16),
+  makerOutcome: 0,
+  makerSide: 'SELL',
+  makerPrice: 5000,
+  makerBuilder: Buffer.alloc(32),
+  makerRestMicro: 0,
+  feeMicro: 0,
+  feeRateBps: 0,
+};

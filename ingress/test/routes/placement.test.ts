@@ -111,11 +111,14 @@ test('a repeated order gets its first answer, from the log or from memory before
     const { orderId, maker } = command as PlaceOrder;
     const sums = { alive: false, code: null, status: 'MATCHED', side: 'BUY' } as const;
     const amounts = { filledMicro: 4_000_000, paidMicro: 2_000_000 };
-    return answered([{ kind: 'OrderRepeated', command: 0, orderId, maker, ...sums, ...amounts }]);
+    const place = { placedAtOffset: 17, firstFill: 2, fillCount: 2 };
+    const what = { orderId, maker, ...sums, ...amounts, ...place };
+    return answered([{ kind: 'OrderRepeated', command: 0, ...what }]);
   };
   const first = await placeOne(door, item);
   expect(first.body).toMatchObject({ success: true, status: 'matched', orderID: hash });
-  expect(first.body).not.toHaveProperty('tradeIDs');
+  expect(first.body.tradeIDs).toEqual(['1-17-2', '1-17-3']);
+  expect(first.body.transactionsHashes).toEqual(['1-17-2', '1-17-3'].map(tradeHash));
   const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'MATCHED' } as const;
   const amounts = { filledMicro: 4_000_000, paidMicro: 2_000_000, trades: [] };
   door.memory.keep({ ...kept, ...amounts } as unknown as Parameters<typeof door.memory.keep>[0], 1);
@@ -225,7 +228,7 @@ test.each(refusals)(
 test.each([
   ['POST_ONLY', 503, 'post_only_mode'],
   ['CANCEL_ONLY', 503, 'cancel_only'],
-  ['HALTED', 503, 'trading_disabled'],
+  ['HALTED', 409, 'condition_paused'],
   ['RESOLVED', 400, 'market_resolved'],
 ] as const)('a market that is %s answers %i %s', async (mode, status, code) => {
   door.markets.take({ ...market, mode });

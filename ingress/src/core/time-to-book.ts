@@ -1,0 +1,12 @@
+/** A limit beyond this says nothing: the exchange's own is far below, milliseconds. */
+const timeToBookMaxMs = 60_000;
+
+/**
+ * `SERVICE_TIME_TO_BOOK_MS`: the order is refused as `too_late` when it reaches its book later than so many milliseconds
+ * after its request arrived. 0 without one, null when it is no whole number from 1 on (docs/conventions.md 3.9).
+ */
+export function readTimeToBook(header: string | readonly string[] | undefined): number | null {
+  if (header === undefined) return 0;
+  if (typeof header !== 'string' || !/^[1-9]\d{0,8}$/.test(header)) return null;
+  return Math.min(Number(header), timeToBookMaxMs);
+}
