@@ -106,6 +106,7 @@ function openSignatures({ config, life, crypto, hasher }: Room): SignatureRunner
     workerFile: new URL('./io/signature-worker-runner.js', import.meta.url),
     rule,
     hasher,
+    curve: crypto.curve,
     onFault: (fault) => life.fail(fault),
   });
   life.onStop('signature workers', () => signatures.close());

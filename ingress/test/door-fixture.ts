@@ -14,6 +14,7 @@ import {
   tokenIdFromBytes,
 } from '@pm/schemas';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
+import { explainSignature } from '../src/core/explain-signature.ts';
 import type { PlacementAnswer } from '../src/core/placement-answer.ts';
 import { AnswerMemory } from '../src/io/answer-memory-store.ts';
 import type { MadeKey } from '../src/io/key-store.ts';
@@ -22,7 +23,7 @@ import type { CommandOutcome, DoorPorts } from '../src/routes/ports.ts';
 import { AccountTopics } from './accounts-fixture.ts';
 import { OwnersTopic } from './owners-fixture.ts';
 import { RetryMemory } from './retry-fixture.ts';
-import { openRule } from './signing-fixture.ts';
+import { crypto, openRule } from './signing-fixture.ts';
 import { l2Signature, signedBy, type TestOrder, walletOf, zero32 } from './wallet-fixture.ts';
 
 const nowMs = 1_782_753_357_257;
@@ -131,6 +132,7 @@ export interface Fakes {
   stall: Promise<void>;
   nowMs: number;
   readonly sent: { partition: number; command: Command }[];
+  availableMicro: number;
   withdrawn: 'reserved' | 'already' | 'insufficient' | 'not_ready' | 'applied';
   written: 'written' | 'unsent' | 'unknown';
   readonly transfers: Transfer[];
@@ -156,6 +158,7 @@ export async function openDoor(
     stall: Promise.resolve(),
     nowMs,
     sent: [],
+    availableMicro: 1_000_000_000,
     withdrawn: 'reserved',
     written: 'written',
     transfers: [],
@@ -182,6 +185,7 @@ export async function openDoor(
         await fakes.stall;
         return fakes.signaturesFull ? null : jobs.map((job) => rule.check(job));
       },
+      explain: (job) => explainSignature(job, { hasher, curve: crypto.curve }),
       isAttested: (claim) => {
         const address = Buffer.from(claim.address.slice(2), 'hex');
         const hashes = hasher.attestationHashes({ ...claim, address });
@@ -199,6 +203,7 @@ export async function openDoor(
       cancelReservation: async (orderId) => {
         fakes.givenBack.push(orderId);
       },
+      balance: async () => ({ availableMicro: fakes.availableMicro }),
       reserveWithdrawal: async () => ({ outcome: fakes.withdrawn, generation: 3 }),
     },
     transfers: {

@@ -1,8 +1,14 @@
 import { Worker } from 'node:worker_threads';
 import { Fault } from '@pm/kit/fault';
 import type { WalletClaim } from '@pm/kit/walletauth';
+import { type DomainReading, explainSignature } from '../core/explain-signature.ts';
 import type { OrderHasher } from '../core/order-hash.ts';
-import type { SignatureJob, SignatureRule, SignatureVerdict } from '../core/order-signature.ts';
+import type {
+  Curve,
+  SignatureJob,
+  SignatureRule,
+  SignatureVerdict,
+} from '../core/order-signature.ts';
 import type { WorkerAnswer, WorkerRequest } from './signature-worker-runner.ts';
 
 export interface SignatureRunnerOptions {
@@ -12,6 +18,7 @@ export interface SignatureRunnerOptions {
   /** Checks on the calling thread: attestations, and orders when there are no workers. */
   readonly rule: SignatureRule;
   readonly hasher: OrderHasher;
+  readonly curve: Curve;
   /** A thread has died: the process should stop. */
   onFault(fault: Fault): void;
 }
@@ -54,6 +61,11 @@ export class SignatureRunner {
       this.#queue.push({ jobs, resolve });
       this.#pump();
     });
+  }
+
+  /** Rare, so it is done here. */
+  explain(job: SignatureJob): readonly DomainReading[] {
+    return explainSignature(job, this.#options);
   }
 
   /** Rare and short, so it is done here. */

@@ -72,6 +72,10 @@ export class WalletOwnerStore {
   }
 
   /** `WalletBindings` of the routes. */
+  ownerOf(wallet: WalletAddress): WalletAddress | undefined {
+    return this.#options.owners.ownerOf(wallet);
+  }
+
   isOwnedBy(wallet: WalletAddress, owner: WalletAddress): boolean {
     return wallet === owner || this.#options.owners.ownerOf(wallet) === owner;
   }

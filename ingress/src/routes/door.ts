@@ -22,6 +22,7 @@ import { positionActionRoute } from './post-account-position.ts';
 import { withdrawalRoute } from './post-account-withdrawals.ts';
 import { postOrderRoute } from './post-order.ts';
 import { postOrdersRoute } from './post-orders.ts';
+import { validateOrdersRoute } from './post-orders-validate.ts';
 import { rootRoute } from './root.ts';
 import { timeRoute } from './time.ts';
 import { versionRoute } from './version.ts';
@@ -42,6 +43,7 @@ export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
     ...agentRoutes(ports),
     postOrderRoute(ports, placements),
     postOrdersRoute(ports, placements),
+    validateOrdersRoute(ports, checkerOf(OrderSubmission)),
     deleteOrderRoute(ports, checkerOf(CancelOrderBody)),
     deleteOrdersRoute(ports),
     cancelAllRoute(ports),

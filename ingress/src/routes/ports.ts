@@ -16,6 +16,7 @@ import type {
   WalletAddress,
   WalletStatusKind,
 } from '@pm/schemas';
+import type { DomainReading } from '../core/explain-signature.ts';
 import type { ListedToken } from '../core/listed-token.ts';
 import type { Keccak, OrderStruct } from '../core/order-hash.ts';
 import type { SignatureJob, SignatureVerdict } from '../core/order-signature.ts';
@@ -122,6 +123,8 @@ export interface WalletStatusView {
 export interface SignatureChecks {
   /** One verdict per job; null as a whole when the queue is full. */
   check(jobs: readonly SignatureJob[]): Promise<readonly SignatureVerdict[] | null>;
+  /** What the signature proves under each accepted domain. */
+  explain(job: SignatureJob): readonly DomainReading[];
   /** Whether the wallet signed the attestation, on any accepted chain. */
   isAttested(claim: WalletClaim): boolean;
 }
@@ -146,6 +149,8 @@ export interface Reservations {
     readonly generation: number;
   }>;
   cancelReservation(orderId: OrderId): Promise<unknown>;
+  /** What can be reserved, micro-USDC. */
+  balance(wallet: WalletAddress): Promise<{ readonly availableMicro: number }>;
   reserveWithdrawal(withdrawal: {
     readonly transferId: string;
     readonly wallet: WalletAddress;
@@ -200,6 +205,8 @@ export interface WalletBindings {
    * ever; when that is not known in time, the refusal is one that the same order may be sent again after.
    */
   claim(wallet: WalletAddress, owner: WalletAddress): Promise<ClaimRefusal | null>;
+  /** Whose the wallet is by now; undefined while it is nobody's. Binds nothing. */
+  ownerOf(wallet: WalletAddress): WalletAddress | undefined;
   /** Whether the wallet is his already; binds nothing. */
   isOwnedBy(wallet: WalletAddress, owner: WalletAddress): boolean;
 }

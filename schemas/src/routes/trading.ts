@@ -4,6 +4,7 @@ import type { HttpRoute } from './route.ts';
 export const tradingRoutes = [
   { method: 'POST', path: '/order', door: 'ingress', family: 'clob' },
   { method: 'POST', path: '/orders', door: 'ingress', family: 'clob' },
+  { method: 'POST', path: '/orders/validate', door: 'ingress', family: 'clob' },
   { method: 'DELETE', path: '/order', door: 'ingress', family: 'clob' },
   { method: 'DELETE', path: '/orders', door: 'ingress', family: 'clob' },
   { method: 'DELETE', path: '/cancel-all', door: 'ingress', family: 'clob' },
