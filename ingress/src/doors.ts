@@ -1,3 +1,4 @@
+import { agentCredentials } from '@pm/kit/agents';
 import { openOpsListener } from '@pm/kit/health';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import type { Lifecycle } from '@pm/kit/lifecycle';
@@ -6,10 +7,12 @@ import { openMetrics } from '@pm/kit/metrics';
 import type { DoorLimiter } from '@pm/kit/ratelimit';
 import { keyCredentials } from '@pm/kit/walletauth';
 import type { IngressConfig } from './config.ts';
+import type { WalletOwners } from './core/wallet-owners.ts';
 import { openDoorMetrics } from './metrics.ts';
 import { addDoorRoutes } from './routes/door.ts';
 import { addOperatorRoutes } from './routes/operator/operator-door.ts';
 import type { OperatorPorts } from './routes/operator/ports.ts';
+import { sweepOrders } from './routes/operator/sweep-orders.ts';
 import type { DoorPorts } from './routes/ports.ts';
 import { batchBodyMaxBytes } from './routes/route.ts';
 import { readinessOf, statusOf, type Watched } from './status.ts';
@@ -28,8 +31,8 @@ export interface DoorFrame {
 
 /** What is behind the doors, caught up. */
 export interface DoorParts {
-  readonly watched: Watched;
-  readonly operator: Omit<OperatorPorts, 'status'>;
+  readonly watched: Watched & { readonly owners: Pick<WalletOwners, 'ownerOf'> };
+  readonly operator: Omit<OperatorPorts, 'status' | 'sweep'>;
   readonly traders: Omit<DoorPorts, 'metrics'>;
 }
 
@@ -49,14 +52,18 @@ export async function openDoors(frame: DoorFrame, parts: DoorParts): Promise<voi
   });
   life.onStop('ops listener', () => ops.close());
   const operatorDoor = openHttp({ log, bodyLimitBytes: batchBodyMaxBytes });
-  addOperatorRoutes(operatorDoor, { ...parts.operator, status });
+  const { answers, partitions } = parts.traders;
+  const swept = { answers, partitions, log: parts.operator.log, owners: watched.owners };
+  addOperatorRoutes(operatorDoor, {
+    ...{ ...parts.operator, status },
+    sweep: (wallet) => sweepOrders(wallet, { ...swept, clock: parts.operator.clock }),
+  });
   await listen(operatorDoor, config.operatorPort, frame);
-  const { verify } = parts.traders;
+  const { verify, agentDirectory, activity } = parts.traders;
+  const credentials = [keyCredentials(verify), agentCredentials(agentDirectory, activity)];
   const door = openHttp({
     ...{ log, bodyLimitBytes: batchBodyMaxBytes, metrics, trustedProxies: config.trustedProxies },
-    ...(frame.limits === null
-      ? {}
-      : { rateLimits: { ...frame.limits, credentials: [keyCredentials(verify)] } }),
+    ...(frame.limits === null ? {} : { rateLimits: { ...frame.limits, credentials } }),
   });
   addDoorRoutes(door, { ...parts.traders, metrics: openDoorMetrics(metrics, gauges) });
   await listen(door, config.httpPort, frame);

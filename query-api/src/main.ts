@@ -1,3 +1,4 @@
+import { AgentActivity, AgentDirectory, agentCredentials } from '@pm/kit/agents';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
@@ -13,6 +14,7 @@ import { type DoorLimiter, openDoorLimiter, rateLimitReads } from '@pm/kit/ratel
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
 import {
+  clockSkewMs,
   KeyDirectory,
   keyCredentials,
   oncePerRequest,
@@ -63,6 +65,7 @@ interface Parts {
   readonly catalog: Catalog;
   readonly keys: KeyDirectory;
   readonly readKeys: ReadKeyDirectory;
+  readonly agents: AgentDirectory;
   readonly books: BookSource;
   readonly clickhouse: ClickHouse;
   readonly redis: RedisClient;
@@ -141,6 +144,7 @@ function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
     catalog: new Catalog(),
     keys: new KeyDirectory(),
     readKeys: new ReadKeyDirectory(),
+    agents: new AgentDirectory(),
     registry: openRegistry({ url, topicPrefix, log }),
     wallets: new CallerWallets(),
     recent: new RecentLog(),
@@ -168,7 +172,7 @@ function nameOf({ config }: Parts, topic: Topic): string {
 
 /** Resolves when catalog, keys and wallets are as the log says now: nothing is answered from half a catalog. */
 async function followTopics(parts: Parts, counters: QueryApiMetrics): Promise<void> {
-  const { life, log, catalog, keys, readKeys, wallets, client, registry } = parts;
+  const { life, log, catalog, keys, readKeys, agents, wallets, client, registry } = parts;
   const onFault = (fault: Fault) => life.fail(fault);
   const common = { log, onFault };
   await followTable(client, {
@@ -204,6 +208,13 @@ async function followTopics(parts: Parts, counters: QueryApiMetrics): Promise<vo
     take: (key) => readKeys.apply(key),
     onSkip: () => counters.skipped(topics.readKeys.name),
   });
+  await followTable(client, {
+    ...common,
+    topic: nameOf(parts, topics.agents),
+    codec: await registry.codecFor(topics.agents),
+    take: (entry) => agents.apply(entry),
+    onSkip: () => counters.skipped(topics.agents.name),
+  });
 }
 
 async function openDoor(
@@ -214,15 +225,20 @@ async function openDoor(
   const { life, config, log, catalog, keys, readKeys, books, clickhouse, limits } = parts;
   const { recent, wallets } = parts;
   const nowMs = () => systemClock.nowMs();
+  const freshnessMs = config.freshnessSeconds * 1000;
   const verify = oncePerRequest(
     openKeyVerifier({
       keys,
       serverSecret: config.keySecret,
-      freshnessMs: config.freshnessSeconds * 1000,
+      freshnessMs,
       nowMs,
     }),
   );
-  const credentials = [keyCredentials(verify)];
+  const activity = new AgentActivity({
+    ...{ redis: parts.redis, keys: parts.redisKeys, clock: systemClock },
+    onFault: (error) => life.fail(error),
+  });
+  const credentials = [keyCredentials(verify), agentCredentials(parts.agents, activity)];
   const app = openHttp({
     ...{ log, metrics, bodyLimitBytes: bodyMaxBytes, trustedProxies: config.trustedProxies },
     limits: { maxHeaderBytes: HEADERS_MAX_BYTES },
@@ -241,6 +257,7 @@ async function openDoor(
       verify: openReaderVerifier(verify, readKeys),
       keysOf: (wallet) => keys.keysOf(wallet),
       walletsOf: (wallet) => wallets.of(wallet),
+      skewMs: (headers) => clockSkewMs(headers, { nowMs: nowMs(), freshnessMs }),
     },
     limits: rateLimitReads(limits?.limiter ?? null),
     nowMs,

@@ -172,6 +172,8 @@ export class World {
   hasFigures = true;
   readonly search = new SearchStore(this.catalog);
   caller: Reader | null = null;
+  /** How far the clocks of callers are off. */
+  skewMs: number | null = null;
   /** A store that is away. */
   away: 'redis' | 'clickhouse' | null = null;
   readonly searches: TradeSearch[] = [];
@@ -250,6 +252,7 @@ export class World {
           this.verified.push(request);
           return this.caller;
         },
+        skewMs: () => this.skewMs,
         keysOf: (owner) => new Set(owner === wallet(1) ? [apiKey(1)] : []),
         walletsOf: (own) => ({ own, safes: [safe], bound: this.bound.get(own) ?? [] }),
       },

@@ -24,6 +24,9 @@ export async function openGateway(doors: Readonly<Record<Door, string>>): Promis
     http: { requestOptions: { timeout: upstreamTimeoutMs } },
   });
   for (const route of routes) mount(app, route, doors[route.door]);
+  // Any door answers these alike (`openToBrowsers`); the table has no rows for what no client asks for by itself.
+  const preflight = { method: 'OPTIONS', url: '/api/v1/*' } as const;
+  app.route({ ...preflight, handler: (request, reply) => forward(request, reply, doors.ingress) });
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
   return app;
 }

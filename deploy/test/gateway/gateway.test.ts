@@ -52,6 +52,12 @@ test.each(routes)('$method $path goes to its door, wherever the table says', asy
   }
 });
 
+test('a preflight of /api/v1 reaches a door that answers it, of other paths none', async () => {
+  const asked = await gateway.inject({ method: 'OPTIONS', url: '/api/v1/markets' });
+  expect([asked.statusCode, asked.json().method]).toEqual([200, 'OPTIONS']);
+  expect((await gateway.inject({ method: 'OPTIONS', url: '/orders' })).statusCode).toBe(404);
+});
+
 test('the bytes of a body and headers with underscores arrive unchanged', async () => {
   const body = '{"a":1,  "b":"\u00e9"}';
   const answer = await gateway.inject({

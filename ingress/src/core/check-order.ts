@@ -71,8 +71,6 @@ export function checkOrder(
   findToken: (id: OrderForm['tokenId']) => ListedToken | undefined,
 ): SoundOrder | DoorRefusal {
   if (parseApiKeyId(form.owner) !== caller.apiKey) return refused('owner_mismatch');
-  const limited = statusRefusal(form, caller);
-  if (limited !== null) return limited;
   const token = findToken(form.tokenId);
   if (token === undefined) return refused('market_not_found');
   if (!namesCondition(form, token)) return refused('condition_mismatch');
@@ -87,7 +85,7 @@ export function checkOrder(
   const { side } = form.struct;
   const { feeRateBps } = token.market;
   const hold = holdMicro({ side, ...read.amounts, feeRateBps });
-  const doubt = doubtOf(form, token, caller.nowMs);
+  const doubt = statusRefusal(form, caller) ?? doubtOf(form, token, caller.nowMs);
   return { kind: 'sound', form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs, doubt };
 }
 

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { refusalBody } from '@pm/kit/http';
 import {
+  checksumAddress,
   hexBytes,
   type OrderId,
   orderIdFromBytes,
   parseWalletAddress,
   type RefusalCode,
   refusals,
+  retryLimits,
   type WalletAddress,
 } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
@@ -44,10 +46,18 @@ export function readAccountRequest(
   if (wallet === null || !ports.owners.isOwnedBy(wallet, at.caller.address)) {
     return 'signer_mismatch';
   }
+  const status = at.caller.statusOf(wallet);
+  if (status === 'BANNED') return 'user_banned';
+  if (status === 'CLOSED_ONLY' && at.action === 'split') return 'closed_only';
   const id = given ?? header ?? randomUUID();
   const name = Buffer.from(`pm|${at.action}|${id}`, 'utf8');
   const hash = ports.keccak(Buffer.concat([hexBytes(wallet), name]));
   return { wallet, id, requestId: orderIdFromBytes(hash) };
+}
+
+/** What the texts of refusals may mention of an account action. */
+export function accountFacts({ wallet }: Sent, caller: Caller): Record<string, string | number> {
+  return { max: retryLimits.keyMaxChars, address: wallet ?? checksumAddress(caller.address) };
 }
 
 /**

@@ -8,7 +8,6 @@ import {
   type PositionActionBody,
   parseConditionId,
   type RefusalCode,
-  retryLimits,
 } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../core/check-order.ts';
@@ -19,7 +18,12 @@ import {
   positionOutcome,
   readSize,
 } from '../core/position-action.ts';
-import { type AccountRequest, readAccountRequest, refusedAction } from './account-request.ts';
+import {
+  type AccountRequest,
+  accountFacts,
+  readAccountRequest,
+  refusedAction,
+} from './account-request.ts';
 import { authenticate } from './authenticate.ts';
 import type { DoorPorts } from './ports.ts';
 import { singleBodyMaxBytes } from './route.ts';
@@ -81,7 +85,7 @@ function readAsked(
   if ('detail' in size) return { code: 'invalid_request', facts: size };
   const account = readAccountRequest(body, at, { owners, keccak: hashes.keccak });
   if (typeof account === 'string') {
-    return { code: account, facts: { max: retryLimits.keyMaxChars } };
+    return { code: account, facts: accountFacts(body, at.caller) };
   }
   const condition = parseConditionId(body.condition_id ?? body.conditionId ?? '');
   const token = condition === null ? undefined : markets.findCondition(condition);

@@ -1,12 +1,6 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
-import {
-  type AccountActionResult,
-  microText,
-  parseMicro,
-  retryLimits,
-  type WithdrawalBody,
-} from '@pm/schemas';
-import { readAccountRequest, refusedAction } from './account-request.ts';
+import { type AccountActionResult, microText, parseMicro, type WithdrawalBody } from '@pm/schemas';
+import { accountFacts, readAccountRequest, refusedAction } from './account-request.ts';
 import { authenticate } from './authenticate.ts';
 import type { DoorPorts } from './ports.ts';
 import { singleBodyMaxBytes } from './route.ts';
@@ -47,7 +41,7 @@ export function withdrawalRoute(
             named,
           );
           if (typeof account === 'string') {
-            return refuse(reply, account, { max: retryLimits.keyMaxChars });
+            return refuse(reply, account, accountFacts(body, caller));
           }
           const { wallet, id, requestId } = account;
           const meaning = ['withdrawal', wallet, amountMicro].join('|');

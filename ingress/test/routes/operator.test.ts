@@ -41,7 +41,9 @@ async function openOperator() {
   const sent: { partition: number; command: Command }[] = [];
   const trail = new AuditTrail();
   const givenBack: string[] = [];
+  const swept: string[] = [];
   const fakes = {
+    swept: { canceled: 0, isUnconfirmed: false },
     withdrawn: 'reserved' as 'reserved' | 'insufficient' | 'applied',
     answer: carriedOut,
     audit: (record: AuditRecord) => trail.take(record),
@@ -82,6 +84,10 @@ async function openOperator() {
       },
     },
     walletStatus,
+    sweep: async (wallet) => {
+      swept.push(wallet);
+      return fakes.swept;
+    },
     audit: {
       append: async (record) => fakes.audit(record),
       onLost: () => {},
@@ -103,7 +109,7 @@ async function openOperator() {
     const answer = await app.inject({ method: 'PUT', url, payload, headers });
     return { status: answer.statusCode, body: answer.json() };
   };
-  return { app, post, put, catalog, written, routed, transfers, sent, fakes };
+  return { app, post, put, catalog, written, routed, transfers, sent, swept, fakes };
 }
 
 const market = (slug: string, more: object = {}) => ({ slug, question: `${slug}?`, ...more });
@@ -463,7 +469,7 @@ describe('what a wallet may do', () => {
     const banned = { status: 'banned', reason: 'wash trading, case 7' };
     const set = await operator.post(path, banned);
     const expected = { address, ...banned, changedAt: '2023-11-14T22:13:20.000Z' };
-    expect([set.status, set.body]).toEqual([200, expected]);
+    expect([set.status, set.body]).toEqual([200, { ...expected, canceled: 0 }]);
     expect(await get(path)).toEqual(expected);
     expect(await get('/operator/wallets')).toEqual({ data: [expected] });
     expect(JSON.stringify(await get('/operator/audit'))).toContain(address);
@@ -485,6 +491,19 @@ describe('what a wallet may do', () => {
       headers: { authorization },
     });
     expect(list.json()).toEqual({ data: [] });
+  });
+
+  it('takes the orders of a banned wallet off the books, of no other, and says when that is open', async () => {
+    const operator = await openOperator();
+    await operator.post(path, { status: 'closed_only', reason: 'x' });
+    expect(operator.swept).toEqual([]);
+    operator.fakes.swept = { canceled: 3, isUnconfirmed: false };
+    const banned = await operator.post(path, { status: 'banned', reason: 'x' });
+    expect(banned.body).toMatchObject({ status: 'banned', canceled: 3 });
+    operator.fakes.swept = { canceled: 1, isUnconfirmed: true };
+    const open = await operator.post(path, { status: 'banned', reason: 'x' });
+    expect([open.status, open.body]).toMatchObject([503, { status: 'banned', canceled: 1 }]);
+    expect(operator.swept).toEqual([address.toLowerCase(), address.toLowerCase()]);
   });
 
   it('is nobody’s to set without the token', async () => {

@@ -1,8 +1,10 @@
-import { checksumAddress, refusalText, type WalletAddress } from '@pm/schemas';
+import { checksumAddress, type ExecutionEvent, refusalText, type WalletAddress } from '@pm/schemas';
+import { sweepOrders } from '../../src/routes/operator/sweep-orders.ts';
 import { AccountTopics } from '../accounts-fixture.ts';
 import {
   answered,
   call,
+  conditionId,
   type Door,
   openDoor,
   owner,
@@ -133,6 +135,58 @@ test('a status counts in every process and after a restart, and can be taken bac
   for (const process of [door, peer, await nextDoor()]) {
     expect((await placeOne(process, buy())).body).toMatchObject({ success: true });
   }
+});
+
+describe('account actions', () => {
+  const act = (action: string, of: string) =>
+    call(door, {
+      ...{ method: 'POST', url: `/account/${action}` },
+      body: JSON.stringify({
+        ...{ wallet: of, condition_id: conditionId },
+        ...(action === 'redeem' ? {} : { amount: '5' }),
+      }),
+    });
+
+  it('of a banned wallet are refused, also when its owner asks', async () => {
+    await placeOne(door, sell(proxy, 1));
+    await set(proxy, 'BANNED');
+    for (const action of ['split', 'merge', 'redeem', 'withdrawals']) {
+      const answer = await act(action, proxy);
+      const error = refusalText('user_banned', { address: proxy });
+      expect([action, answer.status, answer.body.error]).toEqual([action, 400, error]);
+    }
+    expect(door.fakes.sent).toHaveLength(1);
+  });
+
+  it('of a closed-only wallet are all but new positions', async () => {
+    await set(wallet, 'CLOSED_ONLY');
+    expect((await act('split', wallet)).body.code).toBe('closed_only');
+    door.fakes.answer = () => answered([]);
+    for (const action of ['merge', 'withdrawals']) {
+      expect((await act(action, wallet)).body.code).not.toBe('closed_only');
+    }
+  });
+});
+
+test('orders of a wallet and of its owner are swept off every book, with a fence', async () => {
+  await placeOne(door, sell(proxy, 1));
+  door.fakes.sent.splice(0);
+  const canceled = { orderId: Buffer.alloc(32, 3) } as unknown as ExecutionEvent;
+  door.fakes.answer = () => answered([{ ...canceled, kind: 'OrderCanceled' } as ExecutionEvent]);
+  const ports = { ...door.ports, owners: { ownerOf: () => wallet } };
+  expect(await sweepOrders(proxy, ports)).toEqual({ canceled: 2, isUnconfirmed: false });
+  const expected = [proxy, wallet].flatMap((signer) =>
+    [0, 1, 2].map((partition) => ({
+      partition,
+      command: {
+        ...{ kind: 'CancelOrders', market: -1, outcome: -1, apiKey: null },
+        ...{ signer: Buffer.from(signer.slice(2), 'hex'), acceptedAtMs: door.fakes.nowMs },
+      },
+    })),
+  );
+  expect(door.fakes.sent).toMatchObject(expected);
+  door.fakes.answer = () => ({ kind: 'pending' });
+  expect(await sweepOrders(wallet, ports)).toEqual({ canceled: 0, isUnconfirmed: true });
 });
 
 test('the others are not touched', async () => {

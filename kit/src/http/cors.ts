@@ -1,13 +1,16 @@
 import type { HttpApp } from './app.ts';
 
-/** The only routes that pages of other origins may call: public reads, without credentials (docs/traps.md). */
+/**
+ * The only routes that pages of other origins may call: with a bearer key or none. Signed routes are among them, but their
+ * headers are not: no page gets a browser to send those (docs/conventions.md 1.11).
+ */
 const OPEN_PREFIX = '/api/v1/';
 const PREFLIGHT_SECONDS = '86400';
 const exposed = 'retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset';
 
 /**
- * Lets browsers of any origin read `/api/v1/*`: `Access-Control-Allow-Origin: *`, preflights answered with 204. Signed
- * routes get no such header. Call it before the routes are added.
+ * Lets browsers of any origin read `/api/v1/*`: `Access-Control-Allow-Origin: *`, preflights answered with 204. Call it
+ * before the routes are added.
  */
 export function openToBrowsers(app: HttpApp): void {
   app.addHook('onRequest', async (request, reply) => {

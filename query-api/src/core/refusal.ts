@@ -5,14 +5,14 @@ export class ReadRefusal {
   readonly status: number;
   readonly text: string;
   /** Facts beside the text, in bodies of the family clob. */
-  readonly facts: Readonly<Record<string, string>>;
+  readonly facts: Readonly<Record<string, string | number>>;
   /** Whose words it is in, where a path has the forms of two families; null: those of the route. */
   readonly family: RouteFamily | null;
 
   constructor(
     status: number,
     text: string,
-    facts: Readonly<Record<string, string>> = {},
+    facts: ReadRefusal['facts'] = {},
     family: RouteFamily | null = null,
   ) {
     this.status = status;

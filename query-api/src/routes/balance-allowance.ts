@@ -4,11 +4,11 @@ import { balanceAllowance, ownedMicro } from '../core/balances.ts';
 import { type BalanceQuery, readBalanceQuery } from '../core/balances-query.ts';
 import { walletsOfType } from '../core/caller-wallets.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';
-import { type Caller, provenCaller } from './caller.ts';
+import { type Caller, provenCaller, unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'money' | 'callers'>;
+type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'money' | 'callers' | 'nowMs'>;
 
 /**
  * GET /balance-allowance, and its `/update`, which has nothing to refresh here: what the caller owns, in base units, before his
@@ -18,7 +18,7 @@ export function balanceAllowanceRoutes(ports: Ports): readonly DoorRoute[] {
   return ['/balance-allowance', '/balance-allowance/update'].map((path) =>
     readRoute({ method: 'GET', path, family: 'clob' }, async ({ query, raw }) => {
       const caller = provenCaller(ports.callers, raw);
-      if (caller === null) return refusals.unauthorized;
+      if (caller === null) return unproven(ports, raw);
       const asked = readBalanceQuery(query);
       if (asked instanceof ReadRefusal) return asked;
       const wallets = walletsAsked(caller, asked);

@@ -1,7 +1,8 @@
-import type { Reader } from '@pm/kit/walletauth';
-import type { ApiKeyId, WalletAddress } from '@pm/schemas';
+import { type Reader, showsReadKey } from '@pm/kit/walletauth';
+import { type ApiKeyId, refusalText, type WalletAddress } from '@pm/schemas';
 import { allWallets, type WalletSet } from '../core/caller-wallets.ts';
-import type { CallerReads } from './ports.ts';
+import { ReadRefusal, refusals } from '../core/refusal.ts';
+import type { ReadPorts } from './ports.ts';
 import { type ReadRequest, signedFacts } from './route.ts';
 
 /** Who asks, and what is his. */
@@ -14,12 +15,28 @@ export interface Caller extends Reader {
 }
 
 /** The proven caller of a private request; null when the headers prove nothing (docs/conventions.md 2.3). */
-export function provenCaller(callers: CallerReads, raw: ReadRequest['raw']): Caller | null {
+export function provenCaller(
+  callers: ReadPorts['callers'],
+  raw: ReadRequest['raw'],
+): Caller | null {
   const reader = callers.verify(signedFacts(raw));
   if (reader === null) return null;
   const walletSet = callers.walletsOf(reader.wallet);
   const keys = callers.keysOf(reader.wallet);
   return { ...reader, keys, walletSet, wallets: allWallets(walletSet) };
+}
+
+/** One refusal for whatever proves nothing, but a clock that is off is told how far (docs/conventions.md 2.3, 2.4). */
+export function unproven(
+  { callers, nowMs }: Pick<ReadPorts, 'callers' | 'nowMs'>,
+  { headers }: ReadRequest['raw'],
+): ReadRefusal {
+  const skewMs = showsReadKey(headers) ? null : callers.skewMs(headers);
+  if (skewMs === null) return refusals.unauthorized;
+  const serverMs = nowMs();
+  const said = { skew: (skewMs / 1000).toFixed(3), server: (serverMs / 1000).toFixed(3) };
+  const facts = { code: 'timestamp_skew', server_time: serverMs };
+  return new ReadRefusal(401, refusalText('timestamp_skew', said), facts);
 }
 
 /** Whether an order or trade of this key and wallet is his. */

@@ -1,12 +1,11 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { WalletAddress } from '@pm/schemas';
 import { walletBalances } from '../core/balances.ts';
-import { refusals } from '../core/refusal.ts';
-import { provenCaller } from './caller.ts';
+import { provenCaller, unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'money' | 'callers'>;
+type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'money' | 'callers' | 'nowMs'>;
 
 /** Wallets of one answer. */
 const walletsMax = 100;
@@ -19,7 +18,7 @@ export function balancesRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/balances', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
     const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return refusals.unauthorized;
+    if (caller === null) return unproven(ports, raw);
     const wallets = caller.wallets.slice(0, walletsMax);
     const [money, holdings] = await Promise.all([
       Promise.all(wallets.map((wallet) => ports.money.balance(wallet))),

@@ -3,11 +3,11 @@ import { claimsKey } from '@pm/kit/walletauth';
 import { parseOrderId } from '@pm/schemas';
 import { foldOrder, type OrderEventRow, orderAnswer } from '../core/order-read.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';
-import { isOwn, provenCaller } from './caller.ts';
+import { isOwn, provenCaller, unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { type Answer, readRoute } from './route.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers'>;
+type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
 
 /**
  * GET /data/order/:id: what became of an order. Anyone may ask, without seeing its owner; who sends signed headers is told
@@ -18,7 +18,7 @@ export function dataOrderRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/data/order/:id', family: 'clob' } as const;
   return readRoute(route, async ({ params, raw }) => {
     const caller = claimsKey(raw.headers) ? provenCaller(ports.callers, raw) : undefined;
-    if (caller === null) return refusals.unauthorized;
+    if (caller === null) return unproven(ports, raw);
     const id = parseOrderId(params['id'] ?? '');
     if (id === null) return refusals.invalidOrderId;
     const rows = await ports.own.orderEvents([id]);

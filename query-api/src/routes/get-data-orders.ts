@@ -3,21 +3,21 @@ import { emptyPage, pageOf } from '../core/cursor.ts';
 import { openOrderAnswer } from '../core/open-order-answer.ts';
 import { foldOrder } from '../core/order-read.ts';
 import { ordersPageSize, readOrdersQuery } from '../core/orders-query.ts';
-import { ReadRefusal, refusals } from '../core/refusal.ts';
+import { ReadRefusal } from '../core/refusal.ts';
 import { rowsByOrder } from '../core/rows-by-order.ts';
-import { provenCaller } from './caller.ts';
+import { provenCaller, unproven } from './caller.ts';
 import { placeAsked } from './place-asked.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers'>;
+type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
 
 /** GET /data/orders: open orders of the caller's keys from any of his wallets, newest first (docs/conventions.md 1.6). */
 export function dataOrdersRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/data/orders', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
     const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return refusals.unauthorized;
+    if (caller === null) return unproven(ports, raw);
     const asked = readOrdersQuery(query);
     if (asked instanceof ReadRefusal) return asked;
     const place = placeAsked(ports.catalog, asked);

@@ -1,21 +1,21 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { emptyPage, pageOf } from '../core/cursor.ts';
-import { ReadRefusal, refusals } from '../core/refusal.ts';
+import { ReadRefusal } from '../core/refusal.ts';
 import type { TradeSearch } from '../core/trade-search.ts';
 import { readTradesQuery, type TradesQuery, tradeAnswer, tradesPageSize } from '../core/trades.ts';
-import { type Caller, provenCaller } from './caller.ts';
+import { type Caller, provenCaller, unproven } from './caller.ts';
 import { placeAsked } from './place-asked.ts';
 import type { ReadPorts } from './ports.ts';
 import { type Answer, readRoute } from './route.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers'>;
+type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
 
 /** GET /data/trades: trades of the caller's keys from any of his wallets, newest first (docs/conventions.md 1.6). */
 export function dataTradesRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/data/trades', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
     const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return refusals.unauthorized;
+    if (caller === null) return unproven(ports, raw);
     const asked = readTradesQuery(query);
     if (asked instanceof ReadRefusal) return asked;
     return await pageFor(ports, caller, asked);

@@ -1,6 +1,6 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { claimsKey } from '@pm/kit/walletauth';
-import { refusals } from '../core/refusal.ts';
+import { unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute, signedFacts } from './route.ts';
 
@@ -8,12 +8,13 @@ import { readRoute, signedFacts } from './route.ts';
 export function rateLimitsRoute({
   callers,
   limits,
-}: Pick<ReadPorts, 'callers' | 'limits'>): DoorRoute {
+  nowMs,
+}: Pick<ReadPorts, 'callers' | 'limits' | 'nowMs'>): DoorRoute {
   const route = { method: 'GET', path: '/rate-limits', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
     if (!claimsKey(raw.headers)) return await limits.ofAddress(raw.ip);
     const reader = callers.verify(signedFacts(raw));
-    if (reader === null) return refusals.unauthorized;
+    if (reader === null) return unproven({ callers, nowMs }, raw);
     // Who shows a read-only key is counted for his address.
     return await (reader.apiKey === null ? limits.ofAddress(raw.ip) : limits.ofKey(reader.apiKey));
   });

@@ -6,18 +6,18 @@ import { noQuote } from '../core/quote.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';
 import { rowsByOrder } from '../core/rows-by-order.ts';
 import { isScoring } from '../core/scoring.ts';
-import { type Caller, isOwn, provenCaller } from './caller.ts';
+import { type Caller, isOwn, provenCaller, unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'books' | 'own' | 'callers'>;
+type Ports = Pick<ReadPorts, 'catalog' | 'books' | 'own' | 'callers' | 'nowMs'>;
 
 /** GET /order-scoring: whether an order of the caller earns rewards now (docs/conventions.md 1.6). */
 export function orderScoringRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/order-scoring', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
     const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return refusals.unauthorized;
+    if (caller === null) return unproven(ports, raw);
     const given = query['order_id'];
     const id = typeof given === 'string' ? parseOrderId(given) : null;
     if (id === null) return refusals.invalidOrderId;
@@ -31,7 +31,7 @@ export function ordersScoringRoute(ports: Ports): DoorRoute {
   const route = { method: 'POST', path: '/orders-scoring', family: 'clob' } as const;
   return readRoute(route, async ({ body, raw }) => {
     const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return refusals.unauthorized;
+    if (caller === null) return unproven(ports, raw);
     if (!Array.isArray(body)) return refusals.invalidPayload;
     if (body.length > orderIdsPerRequestMax) return refusals.payloadTooLarge;
     const ids = readIds(body);

@@ -79,6 +79,8 @@ export interface CallerReads {
   verify(request: SignedFacts): Reader | null;
   /** All keys the wallet ever had. */
   keysOf(wallet: WalletAddress): ReadonlySet<ApiKeyId>;
+  /** How far the clock of a private request is off when it is too far, milliseconds; else null. */
+  skewMs(headers: RawHeaders): number | null;
   /** The wallets its owner trades from. */
   walletsOf(wallet: WalletAddress): WalletSet;
 }

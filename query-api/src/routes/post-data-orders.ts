@@ -3,11 +3,11 @@ import { orderIdsPerRequestMax, parseOrderId } from '@pm/schemas';
 import { foldOrder, type OrderEventRow, orderAnswer } from '../core/order-read.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';
 import { rowsByOrder } from '../core/rows-by-order.ts';
-import { type Caller, isOwn, provenCaller } from './caller.ts';
+import { type Caller, isOwn, provenCaller, unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute, StatusAnswer } from './route.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers'>;
+type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
 
 /**
  * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the order asked, with a status of its own
@@ -17,7 +17,7 @@ export function lookUpOrdersRoute(ports: Ports): DoorRoute {
   const route = { method: 'POST', path: '/data/orders', family: 'clob' } as const;
   return readRoute(route, async ({ body, raw }) => {
     const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return refusals.unauthorized;
+    if (caller === null) return unproven(ports, raw);
     const ids = readIds(body);
     if (ids instanceof ReadRefusal) return ids;
     const known = [...new Set(ids.flatMap((id) => parseOrderId(id) ?? []))];

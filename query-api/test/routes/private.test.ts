@@ -1,7 +1,17 @@
 import { StoredOrder, TradePage, tradeHash } from '@pm/schemas';
 import { Value } from 'typebox/value';
 import type { FillRow } from '../../src/core/trades.ts';
-import { apiKey, condition, get, openDoor, safe, token, World, wallet } from '../in-memory.ts';
+import {
+  apiKey,
+  condition,
+  get,
+  nowMs,
+  openDoor,
+  safe,
+  token,
+  World,
+  wallet,
+} from '../in-memory.ts';
 import { orderId, orderRow } from '../order-rows.ts';
 
 const user = wallet(1);
@@ -237,5 +247,31 @@ describe('GET /data/trades', () => {
       status: 400,
       body: { error },
     });
+  });
+});
+
+describe('a clock that is off', () => {
+  it('is told how far, by every private read, before anything else', async () => {
+    const { world, app } = setUp();
+    world.skewMs = -301_250;
+    for (const path of ['/data/trades', '/data/orders', `/data/order/${orderId}`, '/balances']) {
+      const answer = await get(app, path, { SERVICE_ADDRESS: user });
+      expect(answer).toMatchObject({
+        status: 401,
+        body: {
+          code: 'timestamp_skew',
+          server_time: nowMs,
+          error: expect.stringContaining('-301.250'),
+        },
+      });
+    }
+  });
+
+  it('is no reason where a read-only key is shown', async () => {
+    const { world, app } = setUp();
+    world.skewMs = -301_250;
+    const headers = { SERVICE_READONLY_API_KEY: apiKey(1), SERVICE_ADDRESS: user };
+    const { body } = await get(app, '/data/trades', headers);
+    expect(body).toEqual({ error: 'Unauthorized/Invalid api key', code: 'invalid_l2' });
   });
 });

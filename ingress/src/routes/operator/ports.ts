@@ -12,6 +12,7 @@ import type { CatalogIndex } from '../../core/catalog-index.ts';
 import type { Keccak } from '../../core/order-hash.ts';
 import type { ListedStatus } from '../../core/wallet-statuses.ts';
 import type { CommandLog, Reservations, TransferWrites } from '../ports.ts';
+import type { Swept } from './sweep-orders.ts';
 
 /** Writes of the operator; each resolves when it is durable and rejects with a `Fault`. */
 export interface OperatorWrites {
@@ -55,5 +56,7 @@ export interface OperatorPorts {
   readonly ledger: Pick<Reservations, 'reserveWithdrawal' | 'cancelReservation'>;
   readonly transfers: TransferWrites;
   readonly walletStatus: WalletStatusDesk;
+  /** Takes the orders of a wallet and of its owner off all books. */
+  sweep(wallet: WalletAddress): Promise<Swept>;
   status(): object;
 }

@@ -19,15 +19,23 @@ const listedMax = 1_000;
 
 /**
  * What a wallet may do: everything, only sell and cancel, or nothing (docs/conventions.md 2.3). It counts for the wallet that
- * signs and for the one that pays; orders that rest are not touched. GET lists those that may not do everything.
+ * signs and for the one that pays. A banned one cannot cancel, so its orders are taken off the books; sent again, it is done
+ * again. GET lists the wallets that may not do everything.
  */
 export function addWalletStatusRoutes(app: HttpApp, ports: OperatorPorts): void {
   const { walletStatus } = ports;
   const path = '/operator/wallets/:address/status';
-  app.post(path, { schema: { params: Wallet, body: WalletStatusChange } }, async (request) => {
+  const schema = { params: Wallet, body: WalletStatusChange };
+  app.post(path, { schema }, async (request, reply) => {
     const { status, reason } = request.body;
     const wallet = addressOf(request.params.address);
-    return statusView(await walletStatus.set(wallet, { status: kinds[status], reason }));
+    const view = statusView(await walletStatus.set(wallet, { status: kinds[status], reason }));
+    if (status !== 'banned') return view;
+    const { canceled, isUnconfirmed } = await ports.sweep(wallet);
+    if (!isUnconfirmed) return { ...view, canceled };
+    const error =
+      'the wallet is banned, but not all of its orders are known to be canceled, try again';
+    return await reply.code(503).send({ error, ...view, canceled });
   });
   app.get(path, { schema: { params: Wallet } }, async (request) => {
     const wallet = addressOf(request.params.address);
