@@ -3,7 +3,7 @@ import { openOpsListener } from '@pm/kit/health';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
-import { openMetrics } from '@pm/kit/metrics';
+import type { Metrics } from '@pm/kit/metrics';
 import type { DoorLimiter } from '@pm/kit/ratelimit';
 import { keyCredentials } from '@pm/kit/walletauth';
 import type { IngressConfig } from './config.ts';
@@ -27,6 +27,7 @@ export interface DoorFrame {
   readonly log: Log;
   /** Null when requests are not limited. */
   readonly limits: DoorLimiter | null;
+  readonly metrics: Metrics;
 }
 
 /** What is behind the doors, caught up. */
@@ -38,11 +39,10 @@ export interface DoorParts {
 
 /** The ops listener first, so that nothing is served unseen; the public door last. */
 export async function openDoors(frame: DoorFrame, parts: DoorParts): Promise<void> {
-  const { config, life, log } = frame;
+  const { config, life, log, metrics } = frame;
   const { watched } = parts;
   const { facts, gauges } = statusOf(watched);
   const status = () => ({ ...facts(), limits: frame.limits?.facts() ?? 'off' });
-  const metrics = openMetrics('ingress');
   const ops = await openOpsListener({
     host: config.host,
     port: config.opsPort,

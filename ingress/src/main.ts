@@ -5,6 +5,7 @@ import type { Fault } from '@pm/kit/fault';
 import { openLedger } from '@pm/kit/ledger';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
+import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openDoorLimiter } from '@pm/kit/ratelimit';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openSignOffKey } from '@pm/kit/signoff';
@@ -30,14 +31,17 @@ import { type NativeCrypto, openNativeCrypto } from './io/native-source.ts';
 import { PartitionHearings } from './io/partition-hearing-store.ts';
 import { followResults } from './io/result-source.ts';
 import { RetryStore } from './io/retry-store.ts';
+import { openSessions } from './io/session-topic-store.ts';
 import { SignatureRunner } from './io/signature-runner.ts';
 import { TransferSink } from './io/transfer-sink.ts';
+import { openSessionCounts } from './session-counts.ts';
 
 /** What the parts below are made of. */
 interface Room {
   readonly config: IngressConfig;
   readonly life: Lifecycle;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly crypto: NativeCrypto;
   readonly hasher: OrderHasher;
 }
@@ -51,7 +55,9 @@ async function start(life: Lifecycle): Promise<void> {
   const log = openLog('ingress', config.logLevel);
   life.useLog(log);
   const crypto = openNativeCrypto();
-  const room: Room = { config, life, log, crypto, hasher: new OrderHasher(crypto.keccak) };
+  const metrics = openMetrics('ingress');
+  const hasher = new OrderHasher(crypto.keccak);
+  const room: Room = { config, life, log, metrics, crypto, hasher };
   const signatures = openSignatures(room);
   const topicLog = await openLogStore({ ...config, brokers: config.kafkaBrokers, log });
   life.onStop('log', () => topicLog.client.close());
@@ -62,6 +68,7 @@ async function start(life: Lifecycle): Promise<void> {
     ...{ serverSecret: config.keySecret, freshnessMs: freshnessMs(config) },
   });
   const catalog = await openCatalog(room, topicLog);
+  const sessions = await watchSessions(room, topicLog, results);
 
   const { hearings, memory, delays, traders, operator } = results;
   const { owners, door } = accounts;
@@ -75,6 +82,7 @@ async function start(life: Lifecycle): Promise<void> {
       watched: {
         ...{ hearings, ledgerWatch, signatures, traders, operator, memory, keys, owners, catalog },
         nowMs: clock.monotonicMs,
+        sessions: sessions.counts,
       },
       operator: {
         ...{ clock, keccak: crypto.keccak, token: config.operatorToken, catalog },
@@ -88,6 +96,7 @@ async function start(life: Lifecycle): Promise<void> {
         ...{ ...door, clock, activity, markets: catalog },
         ...{ hashes: room.hasher, signatures, partitions: hearings, answers: memory, ledger },
         ...{ log: traders.runner, freshnessMs: freshnessMs(config), retries, transfers, delays },
+        sessions: sessions.desk,
       },
     },
   );
@@ -182,6 +191,21 @@ function openTransfers({ records, names, codecs }: OpenLog): TransferSink {
     topic: names.transfers,
     codec: codecs.transfers,
   });
+}
+
+/** Heartbeats, and the watch over those that stop; its cancels go on the traders' line. */
+async function watchSessions(
+  room: Room,
+  topicLog: OpenLog,
+  { hearings, traders }: Awaited<ReturnType<typeof openResults>>,
+) {
+  const counts = openSessionCounts(room.metrics);
+  const sessions = await openSessions(topicLog, {
+    ...{ ...follow(room), clock, counts, partitions: hearings },
+    run: (partition, command) => traders.runner.run(partition, command),
+  });
+  room.life.onStop('sessions', () => sessions.close());
+  return { desk: sessions.desk, counts: counts.over(sessions.table) };
 }
 
 function openWrites({ records, names, codecs }: OpenLog, catalog: CatalogIndex): CatalogStore {

@@ -28,6 +28,7 @@ export interface Watched {
   readonly keys: { readonly size: number };
   readonly owners: { readonly boundCount: number };
   readonly catalog: { readonly marketCount: number };
+  readonly sessions: { facts(): object };
 }
 
 /** Ready while money can be reserved and at least one partition works; single silent ones refuse their own orders. */
@@ -60,6 +61,7 @@ export function statusOf(watched: Watched): { facts(): object; readonly gauges: 
       answersKept: gauges.rememberedAnswers(),
       queuedSignatures: gauges.queuedSignatures(),
       waitingCommands: gauges.waitingCommands(),
+      sessions: watched.sessions.facts(),
       partitions: partitions.map((partition) => ({
         partition,
         ready: hearings.isReady(partition),

@@ -23,6 +23,7 @@ import type { CommandOutcome, DoorPorts } from '../src/routes/ports.ts';
 import { AccountTopics } from './accounts-fixture.ts';
 import { OwnersTopic } from './owners-fixture.ts';
 import { RetryMemory } from './retry-fixture.ts';
+import { SessionProcess, SessionsTopic } from './sessions-fixture.ts';
 import { crypto, openRule } from './signing-fixture.ts';
 import { l2Signature, signedBy, type TestOrder, walletOf, zero32 } from './wallet-fixture.ts';
 
@@ -149,6 +150,7 @@ export async function openDoor(
   memorySinceMs = 0,
   retries = new RetryMemory(),
   accounts = new AccountTopics(),
+  sessionsTopic = new SessionsTopic(),
 ) {
   const fakes: Fakes = {
     answer: restsAs,
@@ -170,6 +172,7 @@ export async function openDoor(
   const { hasher, rule } = openRule();
   const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
   const memory = new AnswerMemory(() => memorySinceMs);
+  const process = new SessionProcess(sessionsTopic);
   const markets = new CatalogIndex();
   markets.take(market);
   const { door } = accounts.open(owners, clock);
@@ -219,16 +222,31 @@ export async function openDoor(
         return await fakes.answer(command);
       },
     },
+    sessions: process.desk,
     metrics: { stage() {}, refused() {}, placed() {} },
     freshnessMs: 300_000,
   };
   const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024 });
   addDoorRoutes(app, ports);
+  app.addHook('onClose', async () => process.kill());
   await app.ready();
   const wallet = parseWalletAddress(owner.address);
   if (wallet === null) throw new Error('a wallet');
   const trio = trioIn(await keys.create(wallet, '0'));
-  return { app, ports, fakes, retries, memory, markets, topic, accounts, keys, trio };
+  return {
+    app,
+    ports,
+    fakes,
+    retries,
+    memory,
+    markets,
+    topic,
+    accounts,
+    keys,
+    trio,
+    process,
+    sessionsTopic,
+  };
 }
 
 /** The key, where no limit was in its way. */

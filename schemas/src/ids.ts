@@ -19,6 +19,8 @@ export type WalletAddress = Branded<'WalletAddress'>;
 export type ApiKeyId = Branded<'ApiKeyId'>;
 /** A lower-case UUID. */
 export type AgentId = Branded<'AgentId'>;
+/** A lower-case UUID: the newest link of a session's chain of heartbeats. */
+export type HeartbeatId = Branded<'HeartbeatId'>;
 
 const hash32 = /^0x[0-9a-fA-F]{64}$/;
 const address20 = /^0x[0-9a-fA-F]{40}$/;
@@ -48,6 +50,10 @@ export function parseApiKeyId(text: string): ApiKeyId | null {
 
 export function parseAgentId(text: string): AgentId | null {
   return uuid.test(text) ? (text.toLowerCase() as AgentId) : null;
+}
+
+export function parseHeartbeatId(text: string): HeartbeatId | null {
+  return uuid.test(text) ? (text.toLowerCase() as HeartbeatId) : null;
 }
 
 /** The bytes behind 0x-text; the caller holds a parsed id. */
@@ -89,6 +95,14 @@ export function agentIdBytes(id: AgentId): Buffer {
 
 export function agentIdFromBytes(bytes: Buffer): AgentId {
   return uuidText(bytes) as AgentId;
+}
+
+export function heartbeatIdBytes(id: HeartbeatId): Buffer {
+  return uuidBytes(id);
+}
+
+export function heartbeatIdFromBytes(bytes: Buffer): HeartbeatId {
+  return uuidText(bytes) as HeartbeatId;
 }
 
 function uuidBytes(text: string): Buffer {

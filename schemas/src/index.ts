@@ -10,6 +10,7 @@ export * from './http/keys.ts';
 export * from './http/operator.ts';
 export * from './http/private-reading.ts';
 export * from './http/reading.ts';
+export * from './http/sessions.ts';
 export * from './http/trading.ts';
 export * from './ids.ts';
 export * from './input-sequence.ts';
@@ -29,6 +30,7 @@ export * from './topics/audit.ts';
 export * from './topics/catalog.ts';
 export * from './topics/executions.ts';
 export * from './topics/orders.ts';
+export * from './topics/sessions.ts';
 export * from './topics/topics.ts';
 export type {
   AgentStatus,

@@ -87,4 +87,6 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   retries_unavailable: 'Redis is away, so a retry could not be told from a new request.',
   too_many_retry_keys: 'More retry keys within the hour than are kept.',
   too_many_wallets: 'The address has claimed as many contract wallets as it may.',
+  session_ending:
+    'Heartbeats were missed, and the orders of the key are still being canceled. Beat again with an empty id.',
 };

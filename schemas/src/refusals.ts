@@ -241,6 +241,11 @@ const list = {
     text: 'too many contract wallets claimed by this address, max allowed: {max}',
     retry: false,
   },
+  session_ending: {
+    status: 503,
+    text: 'the orders of the missed session are being canceled, try again shortly',
+    retry: true,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

@@ -66,6 +66,7 @@ function topicSpecs(options: SetupOptions): TopicSpec[] {
     compacted: topic.compacted,
     maxMessageBytes: topic.maxMessageBytes,
     retentionMs: -1,
+    ...(topic.compactAfterMs === undefined ? {} : { compactAfterMs: topic.compactAfterMs }),
   }));
 }
 

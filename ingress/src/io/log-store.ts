@@ -40,6 +40,7 @@ export async function openLogStore(options: LogOptions): Promise<OpenLog> {
     walletStatus: name('walletStatus'),
     walletOwners: name('walletOwners'),
     audit: name('audit'),
+    sessions: name('sessions'),
     deadLetters: name('deadLetters'),
   };
   const codecs = await openCodecs(options);
@@ -68,6 +69,7 @@ async function openCodecs({ registryUrl, topicPrefix, log }: LogOptions) {
     agents: await registry.codecFor(topics.agents),
     walletStatus: await registry.codecFor(topics.walletStatus),
     walletOwners: await registry.codecFor(topics.walletOwners),
+    sessions: await registry.codecFor(topics.sessions),
     audit: await registry.codecFor(topics.audit),
   };
 }

@@ -2,6 +2,7 @@ import { type HttpApp, openToBrowsers, registerRoutes } from '@pm/kit/http';
 import {
   CancelMarketBody,
   CancelOrderBody,
+  HeartbeatBody,
   OrderSubmission,
   PositionActionBody,
   WithdrawalBody,
@@ -20,6 +21,7 @@ import { Placements } from './place-orders.ts';
 import type { DoorPorts } from './ports.ts';
 import { positionActionRoute } from './post-account-position.ts';
 import { withdrawalRoute } from './post-account-withdrawals.ts';
+import { bareHeartbeatRoute, heartbeatRoute } from './post-heartbeats.ts';
 import { postOrderRoute } from './post-order.ts';
 import { postOrdersRoute } from './post-orders.ts';
 import { validateOrdersRoute } from './post-orders-validate.ts';
@@ -52,5 +54,7 @@ export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
     positionActionRoute(ports, 'merge', isPositionAction),
     positionActionRoute(ports, 'redeem', isPositionAction),
     withdrawalRoute(ports, checkerOf(WithdrawalBody)),
+    heartbeatRoute(ports, checkerOf(HeartbeatBody)),
+    bareHeartbeatRoute(ports),
   ]);
 }

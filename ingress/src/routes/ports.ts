@@ -17,6 +17,7 @@ import type {
   WalletStatusKind,
 } from '@pm/schemas';
 import type { DomainReading } from '../core/explain-signature.ts';
+import type { HeartbeatClaim, HeartbeatOutcome } from '../core/heartbeat.ts';
 import type { ListedToken } from '../core/listed-token.ts';
 import type { Keccak, OrderStruct } from '../core/order-hash.ts';
 import type { SignatureJob, SignatureVerdict } from '../core/order-signature.ts';
@@ -220,6 +221,15 @@ export interface DoorMetrics {
   placed(status: string): void;
 }
 
+/** Where heartbeats are taken. */
+export interface Heartbeats {
+  /** Resolves when the heartbeat is durable and counts, or does not. */
+  beat(
+    holder: { readonly apiKey: ApiKeyId; readonly address: WalletAddress },
+    claim: HeartbeatClaim,
+  ): Promise<HeartbeatOutcome>;
+}
+
 /** Everything the public routes need; tests bring their own. */
 export interface DoorPorts {
   readonly clock: Clock;
@@ -247,6 +257,7 @@ export interface DoorPorts {
   readonly transfers: TransferWrites;
   readonly retries: RetryKeys;
   readonly log: CommandLog;
+  readonly sessions: Heartbeats;
   readonly metrics: DoorMetrics;
   /** Largest distance between the signed time of a private request and now, milliseconds. */
   readonly freshnessMs: number;

@@ -15,6 +15,8 @@ export interface TopicSpec {
   readonly maxMessageBytes: number;
   /** Milliseconds; -1 for ever. Without effect on a compacted topic. */
   readonly retentionMs: number;
+  /** Records of a compacted topic are compacted after so long and not before, milliseconds; when the broker thinks fit without it. */
+  readonly compactAfterMs?: number;
 }
 
 /** The member of a group that owns a partition. */
@@ -129,7 +131,15 @@ function configOf(spec: TopicSpec): Record<string, string> {
     'min.insync.replicas': String(spec.minInSyncReplicas),
     'max.message.bytes': String(spec.maxMessageBytes),
     'retention.ms': String(spec.retentionMs),
+    ...compactionOf(spec),
   };
+}
+
+/** The segment that is written to is never compacted, so it must not be written to for long. */
+function compactionOf({ compactAfterMs }: TopicSpec): Record<string, string> {
+  if (compactAfterMs === undefined) return {};
+  const afterMs = String(compactAfterMs);
+  return { 'segment.ms': afterMs, 'min.compaction.lag.ms': afterMs };
 }
 
 function shapeOf(spec: TopicSpec): Record<string, string> {

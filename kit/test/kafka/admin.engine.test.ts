@@ -39,6 +39,7 @@ test.each([
   ['cleanup.policy', { compacted: true }],
   ['max.message.bytes', { maxMessageBytes: 1_000_000 }],
   ['retention.ms', { retentionMs: 5_000 }],
+  ['segment.ms', { compactAfterMs: 60_000 }],
 ])('refuses a topic that differs in %s, and leaves it as it is', async (field, change) => {
   const admin = await client.admin();
   const topic = spec();

@@ -42,6 +42,10 @@ export function cancelOrders(state: State, command: CommandOf<'CancelOrders'>, o
     refuseCommand('invalid_payload', out);
     return;
   }
+  if (isLate(state, command)) {
+    refuseCommand('too_late', out);
+    return;
+  }
   const isFenced = fence(state, command, out);
   denyRest(state, command);
   if (out.cancelsLeft === 0) {
@@ -79,6 +83,11 @@ function delayedOf(state: State, signer: Buffer | null, apiKey: Buffer | null): 
   return state.accounts
     .named(signer, apiKey)
     .flatMap((account) => [...state.delays.restingOf(account)]);
+}
+
+/** Who noticed a silence may have been stopped since; by then the key may have a new session (docs/sessions.md). */
+function isLate(state: State, { session, acceptedAtMs }: CommandOf<'CancelOrders'>): boolean {
+  return session && acceptedAtMs !== 0 && state.timeMs - acceptedAtMs > state.bookAgeLimitMs;
 }
 
 /** Oldest first. */

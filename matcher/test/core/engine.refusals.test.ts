@@ -260,6 +260,18 @@ describe('a command is refused', () => {
     expect(refusalsOf(engineWith(), cancelAll({ market: 1 }), 'OPERATOR')).toEqual([]);
     expect(refusalsOf(engineWith(), cancelAll({ apiKey: apiKeyOf(1) }))).toEqual([]);
   });
+
+  it('as too_late: the cancel of a session that was sent too long ago', () => {
+    const missed = { apiKey: apiKeyOf(1), session: true };
+    const at = (acceptedAtMs: number) => cancelAll({ ...missed, acceptedAtMs });
+    const engine = engineWith(orderOf(1, 1, { apiKey: apiKeyOf(1) }));
+    expect(refusalsOf(engine, at(startMs - 2_001))).toEqual(['too_late']);
+    expect(engine.openOrderCount).toBe(1);
+    expect(refusalsOf(engine, { ...at(startMs - 2_001), session: false })).toEqual([]);
+    expect(refusalsOf(engine, at(startMs - 2_000))).toEqual([]);
+    expect(refusalsOf(engine, at(startMs + 60_000))).toEqual([]);
+    expect(engine.openOrderCount).toBe(0);
+  });
 });
 
 describe('a cancel is refused', () => {

@@ -62,6 +62,9 @@ export class NaiveCancels extends NaivePositions {
     const { signer, apiKey, market } = command;
     const byOperator = this.operator && market !== -1;
     if (!signer && !apiKey && !byOperator) return this.refuseCommand('invalid_payload');
+    const isDated = command.session && command.acceptedAtMs > 0;
+    if (isDated && command.acceptedAtMs + this.ageLimit < this.clock)
+      return this.refuseCommand('too_late');
     const reason = this.operator ? 'MARKET' : command.session ? 'SESSION' : 'USER';
     const fits = this.fence(command);
     for (const one of this.waiting) if (isCovered(one.order, command)) one.canceled = true;

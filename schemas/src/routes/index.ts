@@ -10,6 +10,7 @@ import { marketsRoutes } from './markets.ts';
 import { ordersRoutes } from './orders.ts';
 import { reportsRoutes } from './reports.ts';
 import type { HttpRoute } from './route.ts';
+import { sessionsRoutes } from './sessions.ts';
 import { tradingRoutes } from './trading.ts';
 
 export * from './route.ts';
@@ -23,6 +24,7 @@ export const routes: readonly HttpRoute[] = [
   ...accountRoutes,
   ...ordersRoutes,
   ...balancesRoutes,
+  ...sessionsRoutes,
   ...booksRoutes,
   ...marketsRoutes,
   ...reportsRoutes,

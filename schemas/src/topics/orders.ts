@@ -164,7 +164,7 @@ const cancelOrders = {
     {
       name: 'acceptedAtMs',
       type: 'long',
-      doc: 'When ingress took it, Unix milliseconds: orders it covers that were taken until then and reach the book later are refused as `fenced`. 0 fences nothing. A delayed order it covers may still trade at its release, but not rest.',
+      doc: 'When ingress took it, Unix milliseconds: orders it covers that were taken until then and reach the book later are refused as `fenced`. 0 fences nothing. A delayed order it covers may still trade at its release, but not rest. A cancel of a session that comes later than the age limit of the book after it is refused as `too_late`.',
       default: 0,
     },
   ],

@@ -13,6 +13,7 @@ import { auditRecord } from './audit.ts';
 import { catalogEntry } from './catalog.ts';
 import { execution } from './executions.ts';
 import { envelope } from './orders.ts';
+import { sessionRecord } from './sessions.ts';
 
 /** A topic is a name, the schema of its values, and how it is kept. */
 export interface Topic<S extends AvroSchema = AvroSchema> {
@@ -23,6 +24,8 @@ export interface Topic<S extends AvroSchema = AvroSchema> {
   /** Compacted topics keep the newest record of each key; the others keep everything. */
   readonly compacted: boolean;
   readonly maxMessageBytes: number;
+  /** When a compacted topic is compacted and not before, milliseconds; without it when the broker thinks fit. */
+  readonly compactAfterMs?: number;
 }
 
 /** The value type of a topic's records. */
@@ -33,7 +36,8 @@ const mebibyte = 1 << 20;
 const topic = <const S extends AvroSchema>(
   name: string,
   value: S,
-  kept: { partitions: Topic['partitions']; compacted: boolean; maxMessageBytes?: number },
+  kept: Pick<Topic, 'partitions' | 'compacted'> &
+    Partial<Pick<Topic, 'maxMessageBytes' | 'compactAfterMs'>>,
 ): Topic<S> => ({ name, value, maxMessageBytes: mebibyte, ...kept });
 
 /** All topics of the exchange. The order is the order in which they are made. */
@@ -53,6 +57,12 @@ export const topics = {
   walletStatus: topic('wallet-status', walletStatus, { partitions: 'single', compacted: true }),
   walletOwners: topic('wallet-owners', walletOwner, { partitions: 'single', compacted: false }),
   audit: topic('audit', auditRecord, { partitions: 'single', compacted: false }),
+  // Every key is written every few seconds: uncompacted for long, it would take long to read at a start.
+  sessions: topic('sessions', sessionRecord, {
+    partitions: 'matching',
+    compacted: true,
+    compactAfterMs: 600_000,
+  }),
   deadLetters: topic('dead-letters', deadLetter, { partitions: 'single', compacted: false }),
 } as const;
 

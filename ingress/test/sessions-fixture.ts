@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import { silentLog } from '@pm/kit/log';
+import {
+  type ApiKeyId,
+  apiKeyFromBytes,
+  type SessionRecord,
+  type WalletAddress,
+} from '@pm/schemas';
+import { SessionSilence } from '../src/core/session-silence.ts';
+import { SessionTable } from '../src/core/session-table.ts';
+import { type SessionCancelOptions, SessionCancels } from '../src/io/session-cancel-runner.ts';
+import { SessionDesk } from '../src/io/session-desk-runner.ts';
+import { SessionLog } from '../src/io/session-log-store.ts';
+import { sessionLimits } from '../src/io/session-topic-store.ts';
+import { SessionWatch } from '../src/io/session-watch-runner.ts';
+
+export interface Written {
+  readonly partition: number;
+  readonly key: string;
+  readonly value: SessionRecord | null;
+  /** True time at which it got its place on the topic. */
+  readonly atMs: number;
+}
+
+/** The topic `sessions` in memory: one order per partition for all who follow, delays as asked for. */
+export class SessionsTopic {
+  readonly records: Written[] = [];
+  readonly #followers = new Set<(record: Written) => void>();
+  /** Appends wait for it; a promise that is not resolved is an outage. */
+  open: Promise<void> = Promise.resolve();
+  /** Rejected appends, instead of an outage. */
+  fault: Error | null = null;
+  /** Milliseconds from the call to the place on the topic. */
+  appendMs = (): number => 0;
+
+  constructor(readonly partitions = 3) {}
+
+  /** What was said of sessions, without pulses. */
+  get said(): readonly SessionRecord[] {
+    return this.records.flatMap(({ value }) => (value === null ? [] : [value]));
+  }
+
+  async append(partition: number, key: string, value: SessionRecord | null): Promise<void> {
+    if (this.fault !== null) throw this.fault;
+    await new Promise((resolve) => setTimeout(resolve, this.appendMs()));
+    await this.open;
+    const record = { partition, key, value, atMs: Date.now() };
+    this.records.push(record);
+    for (const follower of this.#followers) follower(record);
+  }
+
+  /** Tells all there is and all that comes; the call ends it. */
+  follow(take: (record: Written) => void): () => void {
+    for (const record of this.records) take(record);
+    this.#followers.add(take);
+    return () => this.#followers.delete(take);
+  }
+}
+
+export interface ProcessOptions {
+  readonly run?: SessionCancelOptions['run'];
+  readonly partitions?: SessionCancelOptions['partitions'];
+  /** What this process's clocks are ahead of true time. */
+  readonly monotonicAheadMs?: number;
+  readonly wallAheadMs?: number;
+  /** Milliseconds from a record's place on the topic until this process has read it. */
+  readonly readMs?: () => number;
+  readonly waitMs?: number;
+}
+
+/** One ingress process as far as sessions go. */
+export class SessionProcess {
+  readonly log: SessionLog;
+  readonly table: SessionTable;
+  readonly desk: SessionDesk;
+  readonly watch: SessionWatch;
+  readonly told = { beats: [] as string[], missed: 0, revived: 0, endedAfterMs: [] as number[] };
+  #isDead = false;
+  #resume: (() => void) | null = null;
+  /** Resolves while the process runs; what it does waits for it, as if it were stopped in between. */
+  running: Promise<void> = Promise.resolve();
+  readonly #unfollow: () => void;
+  readonly #timer: NodeJS.Timeout;
+  /** Its reading is in order, one partition like the other. */
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(topic: SessionsTopic, options: ProcessOptions = {}) {
+    const monotonicMs = () => Date.now() + (options.monotonicAheadMs ?? 0);
+    const nowMs = () => Date.now() + (options.wallAheadMs ?? 0);
+    const self = randomBytes(16);
+    this.table = new SessionTable();
+    const write = async (partition: number, key: string, value: SessionRecord | null) => {
+      await this.running;
+      if (this.#isDead) return await new Promise<void>(() => {});
+      await topic.append(partition, key, value);
+    };
+    this.log = new SessionLog({
+      table: this.table,
+      silence: new SessionSilence(topic.partitions, sessionLimits),
+      ...{ partitions: topic.partitions, self, monotonicMs },
+      randomId: () => randomBytes(16),
+      append: (partition, record) => write(partition, apiKeyFromBytes(record.apiKey), record),
+      pulse: async () => {
+        const partitions = [...Array(topic.partitions).keys()];
+        await Promise.all(partitions.map((one) => write(one, self.toString('hex'), null)));
+      },
+      ...(options.waitMs === undefined ? {} : { waitMs: options.waitMs }),
+    });
+    this.desk = new SessionDesk({
+      log: this.log,
+      clock: { nowMs, monotonicMs },
+      onBeat: (outcome) => this.told.beats.push(outcome),
+    });
+    const run = options.run ?? (async () => nothingLeft);
+    const partitions = options.partitions ?? alwaysReady;
+    const guarded: SessionCancelOptions['run'] = async (partition, command) => {
+      await this.running;
+      return this.#isDead ? await new Promise(() => {}) : await run(partition, command);
+    };
+    this.watch = new SessionWatch({
+      log: this.log,
+      cancels: new SessionCancels({ run: guarded, partitions, nowMs }),
+      ...{ limits: sessionLimits, monotonicMs, logger: silentLog },
+      onMissed: () => {
+        this.told.missed += 1;
+      },
+      onRevived: () => {
+        this.told.revived += 1;
+      },
+      onEnded: (afterMs) => this.told.endedAfterMs.push(afterMs),
+    });
+    let isHistory = true;
+    this.#unfollow = topic.follow((record) => {
+      if (isHistory) this.log.take(record);
+      else this.#read(record, options.readMs?.() ?? 0);
+    });
+    isHistory = false;
+    this.log.start();
+    this.#timer = setInterval(() => this.#check(), sessionLimits.checkEveryMs);
+    this.#timer.unref();
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  get isStopped(): boolean {
+    return this.#resume !== null;
+  }
+
+  /** kill -9. */
+  kill(): void {
+    this.#isDead = true;
+    this.#unfollow();
+    clearInterval(this.#timer);
+  }
+
+  /** SIGSTOP. */
+  stop(): void {
+    if (this.#resume !== null) return;
+    this.running = new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+
+  /** SIGCONT. */
+  resume(): void {
+    this.#resume?.();
+    this.#resume = null;
+  }
+
+  #check(): void {
+    if (!this.isStopped && !this.#isDead) this.watch.check();
+  }
+
+  #read(record: Written, delayMs: number): void {
+    const ready = new Promise((resolve) => setTimeout(resolve, delayMs));
+    this.#reading = this.#reading.then(async () => {
+      await ready;
+      await this.running;
+      if (!this.#isDead) this.log.take(record);
+    });
+  }
+}
+
+const nothingLeft = {
+  kind: 'answered',
+  place: { partition: 0, inOffset: 0 },
+  events: [],
+} as const;
+
+const alwaysReady = { count: 2, isReady: () => true, at: () => ({ clockMs: Date.now() }) };
+
+export function holderOf(number: number): { apiKey: ApiKeyId; address: WalletAddress } {
+  const digits = number.toString(16).padStart(8, '0');
+  return {
+    apiKey: `${digits}-0000-4000-8000-${digits.padStart(12, '0')}` as ApiKeyId,
+    address: `0x${digits.repeat(5)}` as WalletAddress,
+  };
+}
