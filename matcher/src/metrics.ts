@@ -1,5 +1,5 @@
 import type { Metrics } from '@pm/kit/metrics';
-import type { ExecutionEvent } from '@pm/schemas';
+import type { RefusalCode } from '@pm/schemas';
 
 /** Every metric of the matcher. Durations in seconds, sizes in records, commands or bytes. */
 export function openMatcherMetrics(metrics: Metrics) {
@@ -79,22 +79,12 @@ export function openMatcherMetrics(metrics: Metrics) {
 
 export type MatcherMetrics = ReturnType<typeof openMatcherMetrics>;
 
-/** Fills and refusals among events. */
+/** Fills and refusals of a record. */
 export function countEvents(
   metrics: Pick<MatcherMetrics, 'fills' | 'refusals'>,
   partition: number,
-  events: readonly ExecutionEvent[],
+  { fills, refusals }: { readonly fills: number; readonly refusals: readonly RefusalCode[] },
 ): void {
-  let fills = 0;
-  for (const event of events) {
-    if (event.kind === 'Fill') fills += 1;
-    else if (
-      event.kind === 'OrderRefused' ||
-      event.kind === 'CancelRefused' ||
-      event.kind === 'CommandRefused'
-    ) {
-      metrics.refusals.add(1, { code: event.code });
-    }
-  }
+  for (const code of refusals) metrics.refusals.add(1, { code });
   if (fills > 0) metrics.fills.add(fills, { partition });
 }

@@ -1,4 +1,4 @@
-export { AvroError } from './avro/bytes.ts';
+export { AvroError, ByteReader, ByteWriter } from './avro/bytes.ts';
 export { type Codec, compileCodec, compileResolver } from './avro/codec.ts';
 export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';
 export * from './decimal.ts';

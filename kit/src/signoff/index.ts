@@ -1,2 +1,9 @@
 export { keyIdOf, openSignOffKey, type SignOffKey, type Verifier, verifierFor } from './keys.ts';
-export { checkChain, firstChain, sealEnvelope, sealExecution, verifySealed } from './records.ts';
+export {
+  checkChain,
+  firstChain,
+  sealEnvelope,
+  sealExecution,
+  sealWritten,
+  verifySealed,
+} from './records.ts';

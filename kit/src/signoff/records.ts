@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  ByteWriter,
   type Envelope,
   type Execution,
   envelopeSignatureBytes,
@@ -51,7 +52,39 @@ export function sealExecution(
   previousChain: Buffer,
   body: Omit<Execution, 'chain'>,
 ): { readonly value: Buffer; readonly chain: Buffer } {
-  const value = codec.encode({ ...body, chain: noChain });
+  return chained(codec.encode({ ...body, chain: noChain }), previousChain);
+}
+
+/**
+ * The same for events that were written already: `written.bytes` are those of `written.length` of them, one behind the
+ * other. The events are the last field, so the codec writes the head with an empty array, whose end is one byte.
+ */
+export function sealWritten(
+  codec: Pick<RecordCodec<Execution>, 'encode'>,
+  previousChain: Buffer,
+  { head, written }: WrittenExecution,
+): { readonly value: Buffer; readonly chain: Buffer } {
+  const { length } = written;
+  const front = codec.encode({ ...head, chain: noChain, events: [] });
+  if (length === 0) return chained(front, previousChain);
+  const bytes = written.bytes();
+  const to = new ByteWriter(front.length + countBytesMax + bytes.length);
+  to.writeBytes(front.subarray(0, front.length - 1));
+  to.writeLong(length);
+  to.writeBytes(bytes);
+  to.writeByte(0);
+  return chained(to.buffer.subarray(0, to.position), previousChain);
+}
+
+export interface WrittenExecution {
+  readonly head: Omit<Execution, 'chain' | 'events'>;
+  readonly written: { readonly length: number; bytes(): Buffer };
+}
+
+/** The largest varint the codec writes. */
+const countBytesMax = 10;
+
+function chained(value: Buffer, previousChain: Buffer): { value: Buffer; chain: Buffer } {
   const chain = chainOf(value, previousChain);
   chain.copy(value, registryHeaderBytes);
   return { value, chain };

@@ -6,10 +6,11 @@ import {
   openSignOffKey,
   sealEnvelope,
   sealExecution,
+  sealWritten,
   verifierFor,
   verifySealed,
 } from '@pm/kit/signoff';
-import { type Command, topics } from '@pm/schemas';
+import { ByteWriter, type Command, compileCodec, executionEvent, topics } from '@pm/schemas';
 import nacl from 'tweetnacl';
 
 const nothing = async () => null;
@@ -110,5 +111,24 @@ describe('the chain of executions', () => {
   test('gives the same bytes for the same input, so that a replay is equal', () => {
     const again = sealExecution(executions, first.chain, { ...body, inOffset: 1 });
     expect(again.value).toEqual(second.value);
+  });
+});
+
+describe('an execution of events that were written already', () => {
+  const events = [
+    { kind: 'TopChanged', market: 3, bid: 100, ask: 200 },
+    { kind: 'RecordRejected', reason: 'UNREADABLE' },
+  ] as const;
+
+  test.each([0, 1, 2, 200])('is the same bytes as of %d events as values', (length) => {
+    const many = Array.from({ length }, (_, index) => events[index % 2] ?? events[0]);
+    const to = new ByteWriter(16);
+    for (const event of many) compileCodec(executionEvent).write(event, to);
+    const head = { inOffset: 12, timeMs: 1_700_000_000_000, keyId: key.keyId, sequence: 4 };
+    const written = { length, bytes: () => to.buffer.subarray(0, to.position) };
+    const previous = createHash('sha256').update('before').digest();
+    expect(sealWritten(executions, previous, { head, written })).toEqual(
+      sealExecution(executions, previous, { ...head, events: many }),
+    );
   });
 });

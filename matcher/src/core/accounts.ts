@@ -1,3 +1,4 @@
+import type { ByteWriter } from '@pm/schemas';
 import { Interned } from './interned.ts';
 import { at, type OrderPool } from './order-pool.ts';
 
@@ -34,6 +35,11 @@ export class Accounts extends Interned {
 
   apiKey(account: number): Buffer {
     return this.bytes(account);
+  }
+
+  writeApiKey(account: number, to: ByteWriter): void {
+    const { ints, stride } = this.table;
+    to.writeWords(ints, account * stride + signerWords, keyWords);
   }
 
   link(account: number, order: number): void {

@@ -5,6 +5,8 @@ import { delayedOrder, filledFlag, statusMask, statusOfFlags } from './memory.ts
 import { at } from './order-pool.ts';
 import { refuseCommand } from './set-rules.ts';
 import type { Output, State } from './state.ts';
+import { cancelResting } from './take-off.ts';
+import { writeCancelRefused } from './write-events.ts';
 
 /** One order leaves the book if its signer asks; in every mode of the market. A delayed order stays. */
 export function cancelOrder(state: State, command: CommandOf<'CancelOrder'>, out: Output): void {
@@ -12,15 +14,11 @@ export function cancelOrder(state: State, command: CommandOf<'CancelOrder'>, out
   const slot = memory.find(command.orderId);
   const isMine = slot !== -1 && memory.isSignedBy(slot, command.signer);
   if (isMine && memory.order(slot) >= 0) {
-    state.cancel(memory.order(slot), 'USER', out, command.orderId);
+    cancelResting(state, memory.order(slot), 'USER', out);
     return;
   }
-  out.events.push({
-    kind: 'CancelRefused',
-    command: out.command,
-    orderId: command.orderId,
-    code: isMine ? whyNotCanceled(memory.order(slot), memory.flags(slot)) : 'order_not_found',
-  });
+  const code = isMine ? whyNotCanceled(memory.order(slot), memory.flags(slot)) : 'order_not_found';
+  writeCancelRefused(command.orderId, code, out);
 }
 
 function whyNotCanceled(order: number, flags: number): RefusalCode {
@@ -55,7 +53,7 @@ export function cancelOrders(state: State, command: CommandOf<'CancelOrders'>, o
   const orders = askedOrders(state, command);
   const now = orders.subarray(0, out.cancelsLeft);
   const reason = reasonOf(command, out);
-  for (const order of now) state.cancel(order, reason, out);
+  for (const order of now) cancelResting(state, order, reason, out);
   out.cancelsLeft -= now.length;
   if (now.length < orders.length || !isFenced) refuseCommand('too_many_open_orders', out);
 }

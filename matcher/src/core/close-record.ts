@@ -2,6 +2,7 @@ import { lotMicro } from '@pm/schemas';
 import { askMark, priceMask } from './book.ts';
 import { assertTops } from './invariants.ts';
 import type { Output, State } from './state.ts';
+import { writeLevel, writeMoney, writeTop } from './write-events.ts';
 
 /** Adds what the record changed in sum: levels by market, side and price; tops by market; money by first touch. */
 export function closeRecord(state: State, out: Output): void {
@@ -15,12 +16,7 @@ export function closeRecord(state: State, out: Output): void {
     const freeMicro = state.wallets.freeChange(wallet);
     const heldMicro = state.wallets.heldChange(wallet);
     if (freeMicro === 0 && heldMicro === 0) continue;
-    out.events.push({
-      kind: 'MoneyMoved',
-      wallet: state.wallets.bytes(wallet),
-      freeMicro,
-      heldMicro,
-    });
+    writeMoney(state, wallet, out);
   }
   state.wallets.endRecord();
   state.accounts.sweep();
@@ -38,8 +34,7 @@ function closeLevels(state: State, out: Output): void {
     const price = packed & priceMask;
     const slot = markets.find(market)?.slot as number;
     const sizeMicro = book.levelLots(slot, isBid, price) * lotMicro;
-    const side = isBid ? 'BUY' : 'SELL';
-    out.events.push({ kind: 'LevelChanged', market, side, price, sizeMicro });
+    writeLevel({ market, isBid, price, sizeMicro }, out);
   }
 }
 
@@ -81,12 +76,6 @@ function closeTops(state: State, out: Output): void {
     .filter((market) => book.isTopChanged(market))
     .sort((a, b) => markets.at(a).number - markets.at(b).number);
   for (const market of changed) {
-    const bid = book.bestBid(market);
-    out.events.push({
-      kind: 'TopChanged',
-      market: markets.at(market).number,
-      bid,
-      ask: book.bestAsk(market),
-    });
+    writeTop(state, market, out);
   }
 }

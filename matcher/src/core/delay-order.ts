@@ -2,10 +2,10 @@ import { hasRoom, requiredMicro } from './check-order.ts';
 import type { Delayed } from './delays.ts';
 import { copyOf } from './interned.ts';
 import { delayedOrder } from './memory.ts';
-import { refuseOrder } from './refuse-order.ts';
 import type { Output, State } from './state.ts';
 import { enter, flagsOf } from './take-order.ts';
 import { firstToMeet, type Taker } from './taker.ts';
+import { writeRefused } from './write-events.ts';
 
 /** Whether an order that may be taken is held first: it would trade at once in a market with a taker delay. */
 export function isDelayed(state: State, taker: Taker): boolean {
@@ -20,7 +20,7 @@ export function isDelayed(state: State, taker: Taker): boolean {
 export function delayOrder(state: State, taker: Taker, out: Output): void {
   const { order, market } = taker;
   if (!hasRoom(state, taker.wallet)) {
-    refuseOrder(order, 'too_many_open_orders', out);
+    writeRefused(order, 'too_many_open_orders', out);
     return;
   }
   enter(state, taker);

@@ -3,6 +3,7 @@ import { cancelOrder, cancelOrders } from './cancel-orders.ts';
 import { closeRecord } from './close-record.ts';
 import { decodeState } from './decode-state.ts';
 import { encodeState } from './encode-state.ts';
+import { EventWriter } from './event-writer.ts';
 import { assertState } from './invariants.ts';
 import { movePosition } from './move-positions.ts';
 import { placeOrder } from './place-order.ts';
@@ -23,9 +24,20 @@ import { sweep } from './sweep.ts';
 export type RejectReason = EventOf<'RecordRejected'>['reason'];
 
 /** What one record did, and the partition's clock after it. */
-export interface Applied {
+export class Applied {
   readonly timeMs: number;
-  readonly events: readonly ExecutionEvent[];
+  /** The events as they go out; valid until the next record. */
+  readonly written: EventWriter;
+
+  constructor(timeMs: number, written: EventWriter) {
+    this.timeMs = timeMs;
+    this.written = written;
+  }
+
+  /** The same as values, read back from the bytes before the next record; not for the path of orders. */
+  get events(): readonly ExecutionEvent[] {
+    return this.written.values();
+  }
 }
 
 /**
@@ -45,6 +57,7 @@ export interface Applied {
 export class Engine {
   private state: State;
   private readonly limits: Limits;
+  private readonly written = new EventWriter();
 
   /** Other limits than those of the schemas are for tests: they are part of the rules. */
   constructor(partition: number, limits = defaultLimits) {
@@ -97,8 +110,9 @@ export class Engine {
    */
   apply(envelope: Envelope, inOffset: number): Applied {
     const role = this.state.keys.find(envelope.keyId)?.role ?? 'INGRESS';
+    this.written.clear();
     const out: Output = {
-      events: [],
+      events: this.written,
       command: -1,
       role,
       limits: this.limits,
@@ -113,12 +127,14 @@ export class Engine {
       applyCommand(this.state, command, out);
     }
     closeRecord(this.state, out);
-    return { timeMs: this.state.timeMs, events: out.events };
+    return new Applied(this.state.timeMs, this.written);
   }
 
   /** The input record is unusable and changes nothing. */
   reject(reason: RejectReason): Applied {
-    return { timeMs: this.state.timeMs, events: [{ kind: 'RecordRejected', reason }] };
+    this.written.clear();
+    this.written.push({ kind: 'RecordRejected', reason });
+    return new Applied(this.state.timeMs, this.written);
   }
 
   /** The whole state between two records: equal states give equal bytes. */

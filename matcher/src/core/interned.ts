@@ -1,3 +1,4 @@
+import type { ByteWriter } from '@pm/schemas';
 import { KeyTable } from './key-table.ts';
 
 /**
@@ -29,6 +30,12 @@ export class Interned {
 
   bytes(slot: number): Buffer {
     return this.shown[slot] as Buffer;
+  }
+
+  /** The whole key. */
+  writeBytes(slot: number, to: ByteWriter): void {
+    const { ints, stride, keyWords } = this.table;
+    to.writeWords(ints, slot * stride, keyWords);
   }
 
   hold(slot: number): void {

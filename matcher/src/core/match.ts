@@ -1,13 +1,9 @@
-import {
-  type ExecutionEvent,
-  feeMicro,
-  lotMicro,
-  type MatchType,
-  notionalMicro,
-} from '@pm/schemas';
+import { feeMicro, lotMicro, notionalMicro } from '@pm/schemas';
 import { at } from './order-pool.ts';
 import type { Output, State } from './state.ts';
+import { takeOff } from './take-off.ts';
 import { lotsTaken, meetingOf, type Taker, takerPrice } from './taker.ts';
+import { type FillFacts, writeFill } from './write-events.ts';
 
 /**
  * Fills of an incoming order.
@@ -21,7 +17,6 @@ import { lotsTaken, meetingOf, type Taker, takerPrice } from './taker.ts';
  * the cancels of what was in the way stand behind them.
  */
 export function matchTaker(state: State, taker: Taker, out: Output): void {
-  const canceled: ExecutionEvent[] = [];
   while (taker.lotsLeft > 0 && !taker.isStopped) {
     const maker = state.book.firstMaker(taker.market.slot, taker.isBid, taker.limit0);
     if (maker === -1) break;
@@ -33,11 +28,10 @@ export function matchTaker(state: State, taker: Taker, out: Output): void {
     if (meeting === 'end') break;
     taker.meetingsLeft -= 1;
     out.fillsLeft -= 1;
-    if (meeting === 'fill')
-      fill(state, taker, { maker, price, lots, fee: 0, command: out.command }, out);
-    else canceled.push(state.takeOff(maker, clearedBy[meeting], out));
+    if (meeting === 'fill') fill(state, taker, { maker, price, lots, fee: 0 }, out);
+    else out.events.pushLater(takeOff(state, maker, clearedBy[meeting], out));
   }
-  for (const event of canceled) out.events.push(event);
+  out.events.endLater();
 }
 
 const clearedBy = {
@@ -45,16 +39,6 @@ const clearedBy = {
   clear: 'SELF_TRADE',
   'end-both': 'SELF_TRADE',
 } as const;
-
-interface FillFacts {
-  readonly maker: number;
-  /** In terms of the taker's token. */
-  readonly price: number;
-  readonly lots: number;
-  /** Micro-USDC, once it is known. */
-  fee: number;
-  readonly command: number;
-}
 
 function fill(state: State, taker: Taker, facts: FillFacts, out: Output): void {
   const { maker, price, lots } = facts;
@@ -69,7 +53,7 @@ function fill(state: State, taker: Taker, facts: FillFacts, out: Output): void {
   taker.feeMicro += facts.fee;
   settleTokens(state, taker, maker, sizeMicro);
   settleMakerMoney(state, maker, sizeMicro);
-  out.events.push(fillEvent(state, taker, facts));
+  writeFill(state, taker, facts, out);
   const restLots = state.book.orders.get(maker, at.restLots) - lots;
   if (restLots === 0) state.detach(maker, true);
   else state.book.reduce(maker, lots);
@@ -105,41 +89,4 @@ function settleMakerMoney(state: State, maker: number, sizeMicro: number): void 
   const amount = notionalMicro(state.ownPrice(maker), sizeMicro);
   if (state.isBuy(maker)) state.wallets.move(wallet, 0, -amount);
   else state.wallets.move(wallet, amount, 0);
-}
-
-function fillEvent(state: State, taker: Taker, facts: FillFacts): ExecutionEvent {
-  const { maker, price, lots, fee, command } = facts;
-  const { orders } = state.book;
-  const { order } = taker;
-  const makerBuys = state.isBuy(maker);
-  const makerOutcome = orders.outcome(maker);
-  return {
-    kind: 'Fill',
-    command,
-    market: taker.market.number,
-    match: matchType(taker, makerOutcome),
-    sizeMicro: lots * lotMicro,
-    takerOrderId: order.orderId,
-    taker: order.maker,
-    takerKey: order.apiKey,
-    takerOutcome: order.outcome,
-    takerSide: order.side,
-    takerPrice: price,
-    takerBuilder: order.builder,
-    makerOrderId: state.orderMemory.id(orders.get(maker, at.memory)),
-    maker: state.wallets.bytes(orders.get(maker, at.wallet)),
-    makerKey: state.accounts.apiKey(orders.get(maker, at.account)),
-    makerOutcome,
-    makerSide: makerBuys ? 'BUY' : 'SELL',
-    makerPrice: state.ownPrice(maker),
-    makerBuilder: state.builders.bytes(orders.get(maker, at.builder)),
-    makerRestMicro: (orders.get(maker, at.restLots) - lots) * lotMicro,
-    feeMicro: fee,
-    feeRateBps: taker.market.feeRateBps,
-  };
-}
-
-function matchType(taker: Taker, makerOutcome: number): MatchType {
-  if (makerOutcome === taker.order.outcome) return 'COMPLEMENTARY';
-  return taker.isBuy ? 'MINT' : 'MERGE';
 }

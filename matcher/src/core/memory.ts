@@ -1,4 +1,4 @@
-import { type RefusalCode, refusalCodes } from '@pm/schemas';
+import { type ByteWriter, type RefusalCode, refusalCodes } from '@pm/schemas';
 import { type FirstFills, FirstFillsTable, noFills } from './first-fills.ts';
 import { KeyTable, readWords } from './key-table.ts';
 
@@ -89,6 +89,10 @@ export class Memory {
     const { ints } = this.table;
     const from = slot * words;
     for (let word = 0; word <= flagsAt; word += 1) to[at + word] = ints[from + word] as number;
+  }
+
+  writeId(slot: number, to: ByteWriter): void {
+    to.writeWords(this.table.ints, slot * words, idWords);
   }
 
   id(slot: number): Buffer {

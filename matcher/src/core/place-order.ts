@@ -2,10 +2,11 @@ import { type PlaceOrder, type RefusalCode, refusals } from '@pm/schemas';
 import { checkOrder, isStale } from './check-order.ts';
 import { delayOrder, isDelayed } from './delay-order.ts';
 import { codeOfFlags, sellFlag, statusMask, statusOfFlags } from './memory.ts';
-import { endBoth, flagsOfRefusal, refuseOrder } from './refuse-order.ts';
+import { endBoth, flagsOfRefusal } from './refuse-order.ts';
 import type { Output, State } from './state.ts';
 import { enter, takeOrder } from './take-order.ts';
 import { type Taker, takerOf } from './taker.ts';
+import { writeRefused } from './write-events.ts';
 
 /**
  * An order is refused and changes nothing, or it is taken: it fills what it meets, then rests (GTC, GTD) or ends; in a
@@ -15,11 +16,11 @@ import { type Taker, takerOf } from './taker.ts';
 export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
   const market = state.markets.find(order.market);
   if (market === undefined || (order.outcome !== 0 && order.outcome !== 1)) {
-    refuseOrder(order, 'market_not_found', out);
+    writeRefused(order, 'market_not_found', out);
     return;
   }
   if (isStale(state, order)) {
-    refuseOrder(order, 'stale_order', out);
+    writeRefused(order, 'stale_order', out);
     return;
   }
   const known = state.orderMemory.find(order.orderId);
@@ -46,7 +47,7 @@ function refuseNew(state: State, taker: Taker, code: RefusalCode, out: Output): 
     state.orderMemory.setFlags(slot, flagsOfRefusal(order, code));
   }
   if (code === 'self_trade') endBoth(state, taker, out);
-  refuseOrder(order, code, out);
+  writeRefused(order, code, out);
 }
 
 function repeat(state: State, order: PlaceOrder, slot: number, out: Output): void {

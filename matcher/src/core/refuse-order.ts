@@ -1,19 +1,8 @@
 import type { PlaceOrder, RefusalCode } from '@pm/schemas';
 import { flagsOfCode, sellFlag } from './memory.ts';
 import type { Output, State } from './state.ts';
+import { cancelResting } from './take-off.ts';
 import { firstToMeet, type Taker } from './taker.ts';
-
-export function refuseOrder(order: PlaceOrder, code: RefusalCode, out: Output): void {
-  out.events.push({
-    kind: 'OrderRefused',
-    command: out.command,
-    orderId: order.orderId,
-    market: order.market,
-    maker: order.maker,
-    apiKey: order.apiKey,
-    code,
-  });
-}
 
 /** The answer to a refused order, as the memory keeps it. */
 export function flagsOfRefusal(order: PlaceOrder, code: RefusalCode): number {
@@ -29,5 +18,5 @@ export function endBoth(state: State, taker: Taker, out: Output): void {
   if (selfTrade !== 'CANCEL_BOTH' || timeInForce === 'FOK') return;
   const { maker } = firstToMeet(state, taker);
   out.fillsLeft -= 1;
-  state.cancel(maker, 'SELF_TRADE', out);
+  cancelResting(state, maker, 'SELF_TRADE', out);
 }

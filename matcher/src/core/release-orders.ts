@@ -2,10 +2,11 @@ import type { RefusalCode } from '@pm/schemas';
 import { checkRelease } from './check-order.ts';
 import type { Delayed } from './delays.ts';
 import type { Market } from './markets.ts';
-import { endBoth, flagsOfRefusal, refuseOrder } from './refuse-order.ts';
+import { endBoth, flagsOfRefusal } from './refuse-order.ts';
 import type { Output, State } from './state.ts';
 import { takeOrder } from './take-order.ts';
 import { takerOf } from './taker.ts';
+import { writeRefused } from './write-events.ts';
 
 /**
  * The ends of taker delays.
@@ -62,5 +63,5 @@ function giveBack(state: State, { order, wallet, position, account }: Delayed): 
 function refuse(state: State, { order, memory }: Delayed, code: RefusalCode, out: Output): void {
   state.orderMemory.setAnswer(memory, flagsOfRefusal(order, code));
   state.orderMemory.end(memory, false);
-  refuseOrder(order, code, out);
+  writeRefused(order, code, out);
 }

@@ -1,21 +1,17 @@
 import {
-  type CancelReason,
   cancelsPerRecordMax,
-  type EventOf,
-  type ExecutionEvent,
   fencesMax,
   fillsPerOrderMax,
   fillsPerRecordMax,
   type KeyRole,
-  lotMicro,
   type MarketMode,
-  notionalMicro,
   priceOne,
   releasesPerRecordMax,
 } from '@pm/schemas';
 import { Accounts } from './accounts.ts';
 import { Book } from './book.ts';
 import { Delays } from './delays.ts';
+import type { EventWriter } from './event-writer.ts';
 import { Expiries } from './expiries.ts';
 import { Fences } from './fences.ts';
 import { Interned } from './interned.ts';
@@ -95,41 +91,6 @@ export class State {
     this.positions.close(position);
   }
 
-  /** Cancels a resting order: gives back what it holds. A caller that has the id at hand saves making it. */
-  cancel(order: number, reason: CancelReason, out: Output, id = this.idOf(order)): void {
-    out.events.push(this.takeOff(order, reason, out, id));
-  }
-
-  /** The same, with the event left to the caller. */
-  takeOff(
-    order: number,
-    reason: CancelReason,
-    { command }: Output,
-    id = this.idOf(order),
-  ): EventOf<'OrderCanceled'> {
-    const { orders } = this.book;
-    const wallet = orders.get(order, at.wallet);
-    const restMicro = orders.get(order, at.restLots) * lotMicro;
-    if (this.isBuy(order)) {
-      const heldMicro = notionalMicro(this.ownPrice(order), restMicro);
-      this.wallets.move(wallet, heldMicro, -heldMicro);
-    } else {
-      this.unlock(orders.get(order, at.position), orders.outcome(order), restMicro);
-    }
-    const event = {
-      kind: 'OrderCanceled',
-      command,
-      orderId: id,
-      market: this.marketOf(order).number,
-      maker: this.wallets.bytes(wallet),
-      apiKey: this.accounts.apiKey(orders.get(order, at.account)),
-      reason,
-      restMicro,
-    } as const;
-    this.detach(order, false);
-    return event;
-  }
-
   /** Locks tokens of a sell, unless they were redeemed already. */
   lock(position: number, outcome: number, micro: number): void {
     if (!this.isRedeemed(position)) this.positions.addLocked(position, outcome, micro);
@@ -202,7 +163,7 @@ export const defaultLimits: Limits = {
 
 /** What the record has done so far, and what it may still do. */
 export interface Output {
-  readonly events: ExecutionEvent[];
+  readonly events: EventWriter;
   /** Index of the command that is being applied, -1 for what the partition does itself. */
   command: number;
   /** Role of the key that signed the envelope. */

@@ -1,6 +1,7 @@
 import type { Market } from './markets.ts';
 import { refuseDelayed, releaseDue } from './release-orders.ts';
 import type { Output, State } from './state.ts';
+import { cancelResting } from './take-off.ts';
 
 /**
  * Does what is due whoever asks, as far as the record's budgets go.
@@ -21,7 +22,7 @@ export function sweep(state: State, out: Output): void {
 export function expireDue(state: State, out: Output): void {
   while (state.expiries.nextMs <= state.timeMs && out.cancelsLeft > 0) {
     out.cancelsLeft -= 1;
-    state.cancel(state.expiries.first, 'EXPIRED', out);
+    cancelResting(state, state.expiries.first, 'EXPIRED', out);
   }
 }
 
@@ -31,7 +32,7 @@ export function sweepMarket(state: State, market: Market, out: Output): boolean 
   let order = state.book.anyOrder(slot);
   for (; order !== -1 && out.cancelsLeft > 0; order = state.book.anyOrder(slot)) {
     out.cancelsLeft -= 1;
-    state.cancel(order, 'MARKET', out);
+    cancelResting(state, order, 'MARKET', out);
   }
   refuseDelayed(state, market, out);
   return order === -1 && state.delays.countOf(market) === 0;

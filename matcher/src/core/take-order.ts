@@ -4,6 +4,7 @@ import { matchTaker } from './match.ts';
 import { sellFlag, statusOfFlags } from './memory.ts';
 import type { Output, State } from './state.ts';
 import { isComplete, type Taker } from './taker.ts';
+import { writePlaced } from './write-events.ts';
 
 /** Gives a new order what it needs to be taken: its wallet, its position and its id in the memory. */
 export function enter(state: State, taker: Taker): void {
@@ -36,7 +37,7 @@ export function takeOrder(state: State, taker: Taker, out: Output): void {
   });
   if (restingMicro === 0) orderMemory.end(taker.memory, false);
   positions.close(taker.position);
-  announce(taker, status, restingMicro, out);
+  writePlaced(taker, { status, restingMicro }, out);
 }
 
 function restWhatIsLeft(state: State, taker: Taker): number {
@@ -76,31 +77,4 @@ function statusOf(taker: Taker, restingMicro: number): PlacedStatus {
 /** The answer to an order that was taken, as the memory keeps it. */
 export function flagsOf(taker: Taker, status: PlacedStatus): number {
   return statusOfFlags.indexOf(status) | (taker.isBuy ? 0 : sellFlag);
-}
-
-function announce(taker: Taker, status: PlacedStatus, restingMicro: number, out: Output): void {
-  const { order } = taker;
-  out.events.push({
-    kind: 'OrderPlaced',
-    command: out.command,
-    orderId: order.orderId,
-    market: order.market,
-    outcome: order.outcome,
-    side: order.side,
-    timeInForce: order.timeInForce,
-    postOnly: order.postOnly,
-    price: order.price,
-    sizeMicro: order.sizeMicro,
-    expiresAtMs: order.expiresAtMs,
-    acceptedAtMs: order.acceptedAtMs,
-    maker: order.maker,
-    signer: order.signer,
-    apiKey: order.apiKey,
-    builder: order.builder,
-    status,
-    filledMicro: taker.filledMicro,
-    paidMicro: taker.paidMicro,
-    feeMicro: taker.feeMicro,
-    restingMicro,
-  });
 }

@@ -212,7 +212,7 @@ export class PartitionRunner {
 
   #stored(slice: Slice, lastOffset: number): void {
     const { partition, metrics, clock, onStored } = this.#parts;
-    for (const { events } of slice.outputs) countEvents(metrics, partition, events);
+    for (const output of slice.outputs) countEvents(metrics, partition, output);
     this.#lastProgressMs = clock.nowMs();
     this.#outOffset = lastOffset;
     const nextOffset = (slice.outputs.at(-1)?.inOffset ?? -1) + 1;

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { assert } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import type { RecordCodec } from '@pm/kit/registry';
-import { firstChain, sealExecution } from '@pm/kit/signoff';
+import { firstChain, sealWritten } from '@pm/kit/signoff';
 import {
   checkpointEveryRecords,
   type Envelope,
+  type EventOf,
   type Execution,
-  type ExecutionEvent,
   type KeyRole,
+  type RefusalCode,
 } from '@pm/schemas';
 import type {
   EnvelopeSource,
@@ -35,7 +36,18 @@ export interface MatchingEngine extends KeyBook {
 
 export interface Applied {
   readonly timeMs: number;
-  readonly events: readonly ExecutionEvent[];
+  /** Valid until the next record. */
+  readonly written: WrittenEvents;
+}
+
+/** The events of a record as the bytes they have in its execution. */
+export interface WrittenEvents {
+  readonly length: number;
+  readonly fills: number;
+  /** Codes of those that refuse something. */
+  readonly refusals: readonly RefusalCode[];
+  push(event: EventOf<'Checkpoint'>): void;
+  bytes(): Buffer;
 }
 
 /** How `main.ts` hands the rules to the loops. */
@@ -57,7 +69,10 @@ export interface OutputRecord {
   readonly inOffset: number;
   /** The record of `executions`. */
   readonly value: Buffer;
-  readonly events: readonly ExecutionEvent[];
+  readonly events: number;
+  readonly fills: number;
+  /** Codes of the events that refuse something. */
+  readonly refusals: readonly RefusalCode[];
   /** Why the input changed nothing, or `null`. */
   readonly rejected: RejectReason | null;
   readonly commands: number;
@@ -139,8 +154,8 @@ export class RecordRunner implements Position {
     const applied = this.#decide(judged, inOffset);
     if (inOffset % checkpointEveryRecords !== 0) return applied;
     const stateHash = createHash('sha256').update(this.engine.encodeState()).digest();
-    const events = [...applied.events, { kind: 'Checkpoint', stateHash } as const];
-    return { timeMs: applied.timeMs, events };
+    applied.written.push({ kind: 'Checkpoint', stateHash });
+    return applied;
   }
 
   /** Rules that break off leave a state that must be thrown away: of this partition, not of the others. */
@@ -154,20 +169,22 @@ export class RecordRunner implements Position {
     }
   }
 
-  #seal(judged: Decided, { timeMs, events }: Applied): OutputRecord {
+  #seal(judged: Decided, { timeMs, written }: Applied): OutputRecord {
     const inOffset = this.#nextOffset;
     const { keyId, sequence }: Sender = judged.sender;
-    const body = { inOffset, timeMs, keyId, sequence, events };
-    const { value, chain } = sealExecution(this.#parts.executions, this.#chain, body);
+    const head = { inOffset, timeMs, keyId, sequence };
+    const { value, chain } = sealWritten(this.#parts.executions, this.#chain, { head, written });
     this.#chain = chain;
     this.#nextOffset = inOffset + 1;
+    const { length: events, fills } = written;
+    const refusals = written.refusals.length === 0 ? noRefusals : [...written.refusals];
+    const output = { inOffset, value, events, fills, refusals };
     if (judged.kind === 'rejected') {
-      const { reason } = judged;
-      return { inOffset, value, events, rejected: reason, commands: 0, ticksOnly: false };
+      return { ...output, rejected: judged.reason, commands: 0, ticksOnly: false };
     }
     const { commands } = judged.envelope;
     const ticksOnly = commands.every((command) => command.kind === 'Tick');
-    return { inOffset, value, events, rejected: null, commands: commands.length, ticksOnly };
+    return { ...output, rejected: null, commands: commands.length, ticksOnly };
   }
 
   #assertNext({ offset }: InputRecord): void {
@@ -178,5 +195,7 @@ export class RecordRunner implements Position {
     });
   }
 }
+
+const noRefusals: readonly RefusalCode[] = [];
 
 type Decided = Exclude<Judgement, { kind: 'schema_unknown' }>;

@@ -137,7 +137,7 @@ function whole(values) {
   for (const [offset, value] of values.entries()) {
     const output = runner.run({ offset, value });
     bytesOut += output.value.length;
-    events += output.events.length;
+    events += output.events;
   }
   const wallMs = performance.now() - startedMs;
   const tookMs = processorMs() - started;

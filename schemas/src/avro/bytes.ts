@@ -9,6 +9,9 @@ export class AvroError extends Error {
 /** Below this, twice a value and one more are still exact as doubles. */
 const doubleExact = 2 ** 52;
 
+/** Below this a loop is cheaper than the call that copies. */
+const fewBytes = 48;
+
 /** A buffer that grows, kept between records so that encoding does not allocate for each. */
 export class ByteWriter {
   buffer: Buffer;
@@ -69,9 +72,37 @@ export class ByteWriter {
   }
 
   writeBytes(bytes: Uint8Array): void {
-    this.reserve(bytes.length);
-    this.buffer.set(bytes, this.position);
-    this.position += bytes.length;
+    const { length } = bytes;
+    this.reserve(length);
+    if (length > fewBytes) {
+      this.buffer.set(bytes, this.position);
+    } else {
+      const { buffer, position } = this;
+      for (let index = 0; index < length; index += 1) {
+        buffer[position + index] = bytes[index] as number;
+      }
+    }
+    this.position += length;
+  }
+
+  writeByte(byte: number): void {
+    this.reserve(1);
+    this.buffer[this.position++] = byte;
+  }
+
+  /** Little-endian words, as ids and addresses are kept in flat memory. */
+  writeWords(words: Int32Array, from: number, count: number): void {
+    this.reserve(count * 4);
+    const { buffer } = this;
+    let to = this.position;
+    for (let index = from; index < from + count; index += 1, to += 4) {
+      const word = words[index] as number;
+      buffer[to] = word;
+      buffer[to + 1] = word >> 8;
+      buffer[to + 2] = word >> 16;
+      buffer[to + 3] = word >> 24;
+    }
+    this.position = to;
   }
 
   writeText(text: string): void {

@@ -15,6 +15,8 @@ import {
 export interface Codec<T> {
   /** A new Buffer of its own, after `headerBytes` bytes left for the caller. */
   encode(value: T, headerBytes?: number): Buffer;
+  /** The same bytes behind what the writer has. */
+  write(value: T, into: ByteWriter): void;
   /** Decodes the bytes from `offset` to the end. Throws `AvroError` when they are too few, too many or not of the schema. */
   decode(bytes: Buffer, offset?: number): T;
 }
@@ -39,6 +41,7 @@ function codecOf(part: Part): Codec<unknown> {
       part.write(value, writer);
       return Buffer.from(writer.buffer.subarray(0, writer.position));
     },
+    write: (value, into) => part.write(value, into),
     decode(bytes, offset = 0) {
       const reader = new ByteReader(bytes, offset);
       const value = part.read(reader);
