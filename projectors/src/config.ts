@@ -6,6 +6,7 @@ import {
   readConfig,
   redisFields,
   registryFields,
+  secret,
   serviceFields,
   text,
 } from '@pm/kit/config';
@@ -28,6 +29,8 @@ const fields = {
     pattern: /^(ledger|books|tables)$/,
   }),
   instance: text('PM_INSTANCE', { default: '', pattern: /^[\w.-]{0,64}$/ }),
+  /** Seed of the key that begins ledger generations; the partitions must know it as a LEDGER key. */
+  ledgerSeed: secret('PM_LEDGER_SEED', { bytes: 32 }),
   bookAgeLimitMs: integer('PM_BOOK_AGE_LIMIT_MS', { default: 10_000, min: 100, max: 600_000 }),
   batchRecords: integer('PM_BATCH_RECORDS', { default: 5_000, min: 1, max: 20_000 }),
   batchRows: integer('PM_BATCH_ROWS', { default: 50_000, min: 1, max: 100_000 }),

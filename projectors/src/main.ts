@@ -8,18 +8,19 @@ import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
+import { openSignOffKey } from '@pm/kit/signoff';
 import { projectorGroup, redisKeys, type Topic, topics } from '@pm/schemas';
 import { type Config, loadConfig } from './config.ts';
 import { booksView } from './io/books-runner.ts';
 import { openBooksStore } from './io/books-store.ts';
 import { type CatalogSource, openCatalogSource } from './io/catalog-source.ts';
-import { LedgerReadyRunner } from './io/ledger-ready-runner.ts';
+import { LedgerGenerationRunner } from './io/ledger-generation-runner.ts';
 import { ledgerView } from './io/ledger-runner.ts';
 import { StatusStore } from './io/status-store.ts';
 import { tablesView } from './io/tables-runner.ts';
 import { openTablesStore } from './io/tables-store.ts';
 import { transfersView } from './io/transfers-runner.ts';
-import { runView, type ViewDefinition } from './io/view-runner.ts';
+import { type RunningView, runView, type ViewDefinition } from './io/view-runner.ts';
 import { WithdrawalOrphansRunner } from './io/withdrawal-orphans-runner.ts';
 import { type ProjectorMetrics, projectorMetrics } from './metrics.ts';
 
@@ -84,20 +85,33 @@ async function startLedger(room: Room, redis: RedisClient): Promise<void> {
   const ledger = openLedger(redis, redisKeys(config.redisPrefix));
   const executions = { client, checksChain: true, ...(await sourceOf(room)) };
   const { bookAgeLimitMs } = config;
-  await start(
+  const money = await start(
     room,
     ledgerView({ ...executions, ledger, bookAgeLimitMs, groupId: groupOf(room, 'ledger') }),
   );
   const topic = nameOf(room, topics.transfers);
   const codec = await registry.codecFor(topics.transfers);
-  await start(room, transfersView({ ledger, codec, topic, groupId: groupOf(room, 'transfers') }));
+  const groupId = groupOf(room, 'transfers');
+  const deposits = await start(room, transfersView({ ledger, codec, topic, groupId }));
   const admin = await client.admin();
-  const names = { executions: executions.topic, transfers: topic };
-  const onState = (ready: boolean) =>
-    ready ? status.done('ledger:folding') : status.await('ledger:folding');
-  const readiness = new LedgerReadyRunner({ ledger, admin, topics: names, log, onState });
-  life.onStop('ledger readiness', () => readiness.close());
-  readiness.start();
+  const generations = new LedgerGenerationRunner({
+    ledger,
+    admin,
+    producer: await client.producer(),
+    codecs: { orders: await registry.codecFor(topics.orders), transfers: codec },
+    key: openSignOffKey(config.ledgerSeed),
+    topics: { executions: executions.topic, transfers: topic, orders: nameOf(room, topics.orders) },
+    log,
+    nowMs: systemClock.nowMs,
+    async foldAgain() {
+      await money.restoreBehind((partition) => ledger.mark('executions', partition));
+      await deposits.restoreBehind((partition) => ledger.mark('transfers', partition));
+    },
+    onState: (ready) => (ready ? status.done('ledger:folding') : status.await('ledger:folding')),
+  });
+  status.await('ledger:folding');
+  life.onStop('ledger generations', () => generations.close());
+  generations.start();
   const orphans = new WithdrawalOrphansRunner({
     ledger,
     admin,
@@ -141,10 +155,11 @@ async function startTables(room: Room, catalog: CatalogSource): Promise<void> {
 async function start(
   { client, status, log, config, life }: Room,
   view: ViewDefinition,
-): Promise<void> {
+): Promise<RunningView> {
   const fail = (error: unknown) => life.fail(error);
   const running = await runView({ client, status, log, instance: config.instance, fail }, view);
   life.onStop(view.view, () => running.close());
+  return running;
 }
 
 async function openCatalog({ client, registry, config, log, life }: Room): Promise<CatalogSource> {

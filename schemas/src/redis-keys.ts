@@ -7,9 +7,10 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:ledger:wallet:<wallet>    hash   see `walletFields`, micro-USDC
  *   <prefix>:ledger:pending            hash   order id -> "wallet amount partition acceptedAtMs"
  *   <prefix>:ledger:waiting:<p>        zset   order ids reserved for partition p by acceptedAtMs
- *   <prefix>:ledger:marks              hash   topic:partition -> next offset to apply
+ *   <prefix>:ledger:marks              hash   topic:partition -> next offset to apply; and :generation -> newest begun there
  *   <prefix>:ledger:transfers          set    ids of applied transfers
- *   <prefix>:ledger:state              hash   generation, ready ("1" once the log was applied up to its end)
+ *   <prefix>:ledger:state              hash   generation, ready ("1" when open), life (run of the server it was opened in),
+ *                                             plan, planned (id and generation of a rebuild under way)
  *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a minute later
  *   <prefix>:agents:flush              string set while one process has just brought them to the log
  *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used"; expires by itself

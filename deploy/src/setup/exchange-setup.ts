@@ -47,6 +47,7 @@ async function setUpLog(client: LogClient, options: SetupOptions): Promise<void>
   await registry.registerAll();
   progress(`schemas: ${Object.keys(topics).length} registered, FULL_TRANSITIVE`);
   const opened = await openPartitions({
+    client,
     admin,
     producer: await client.producer(),
     codec: await registry.codecFor(topics.orders),

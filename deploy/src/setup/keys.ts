@@ -12,22 +12,34 @@ export interface ExchangeKeys {
   readonly ownerSeed: string;
   /** Ed25519 seed: signs off orders. */
   readonly ingressSeed: string;
+  /** Ed25519 seed: begins generations of the collateral ledger. */
+  readonly ledgerSeed: string;
   /** What API secrets and passphrases are derived from. */
   readonly keySecret: string;
   /** Bearer token of the operator's listener. */
   readonly operatorToken: string;
 }
 
-const fields = ['operatorSeed', 'ownerSeed', 'ingressSeed', 'keySecret', 'operatorToken'] as const;
+const fields = [
+  'operatorSeed',
+  'ownerSeed',
+  'ingressSeed',
+  'ledgerSeed',
+  'keySecret',
+  'operatorToken',
+] as const;
 const hex32 = /^[0-9a-f]{64}$/;
 
-/** The keys in `file`, made first when there are none. Throws a `StackError` when the file is not what it should be. */
+/**
+ * The keys in `file`, made first when there are none; keys that came to be needed later are added to it. Throws a
+ * `StackError` when the file is not what it should be.
+ */
 export function loadOrMakeKeys(file: string): ExchangeKeys {
   try {
     return checked(JSON.parse(readFileSync(file, 'utf8')), file);
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
-    return makeKeys(file);
+    return keep(makeKeys(), file);
   }
 }
 
@@ -38,15 +50,19 @@ export function publicKeyOf(seed: string): string {
   );
 }
 
-function makeKeys(file: string): ExchangeKeys {
+function makeKeys(): ExchangeKeys {
   const secret = () => randomBytes(32).toString('hex');
-  const keys: ExchangeKeys = {
+  return {
     operatorSeed: secret(),
     ownerSeed: secret(),
     ingressSeed: secret(),
+    ledgerSeed: secret(),
     keySecret: secret(),
     operatorToken: secret(),
   };
+}
+
+function keep(keys: ExchangeKeys, file: string): ExchangeKeys {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
@@ -55,7 +71,9 @@ function makeKeys(file: string): ExchangeKeys {
 
 function checked(value: unknown, file: string): ExchangeKeys {
   const keys = value as Partial<Record<(typeof fields)[number], unknown>>;
-  const bad = fields.find((field) => !hex32.test(String(keys[field])));
-  if (bad === undefined) return value as ExchangeKeys;
+  const bad = fields.find((field) => field in keys && !hex32.test(String(keys[field])));
+  const complete = { ...makeKeys(), ...(value as Partial<ExchangeKeys>) };
+  if (bad === undefined)
+    return fields.every((field) => field in keys) ? complete : keep(complete, file);
   throw new StackError('BAD_DESCRIPTION', `${bad} in ${file} is not 64 hex digits`);
 }

@@ -1,7 +1,14 @@
-import type { LogAdmin, LogProducer } from '@pm/kit/kafka';
+import { type LogAdmin, type LogClient, type LogProducer, readRange } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
 import { openSignOffKey, sealEnvelope } from '@pm/kit/signoff';
-import { type Envelope, hexBytes, parseWalletAddress } from '@pm/schemas';
+import {
+  type Command,
+  type CommandOf,
+  type Envelope,
+  hexBytes,
+  type KeyRole,
+  parseWalletAddress,
+} from '@pm/schemas';
 import { type ExchangeKeys, publicKeyOf } from './keys.ts';
 
 /** The wallet that fees are paid to: nobody's, so that the demo's conservation is easy to see. */
@@ -14,6 +21,7 @@ const bookAgeLimitMs = 2_000;
 const orderAgeLimitMs = 3_600_000;
 
 export interface PartitionOpening {
+  readonly client: LogClient;
   readonly admin: LogAdmin;
   readonly producer: LogProducer;
   readonly codec: RecordCodec<Envelope>;
@@ -24,43 +32,86 @@ export interface PartitionOpening {
 
 /**
  * Writes the first record of every partition that has none: its opening and the keys that may sign, signed by the
- * operator. Partitions that have records are left alone, so this can be run again.
+ * operator. A partition opened before there were ledger keys gets its key behind. Others are left alone, so this can be
+ * run again. Gives how many were opened.
  */
 export async function openPartitions(opening: PartitionOpening): Promise<number> {
-  const bounds = await opening.admin.bounds(opening.ordersTopic);
-  const empty = [...bounds].filter(([, bound]) => bound.high === 0).map(([partition]) => partition);
-  if (empty.length === 0) return 0;
-  await opening.producer.send(
-    empty.map((partition) => ({
-      topic: opening.ordersTopic,
-      partition,
-      key: null,
-      value: openingRecord(opening, partition),
-    })),
-  );
-  return empty.length;
+  const { admin, producer, ordersTopic: topic } = opening;
+  let opened = 0;
+  const records: { topic: string; partition: number; key: null; value: Buffer }[] = [];
+  const add = (partition: number, commands: readonly Command[]) =>
+    records.push({ topic, partition, key: null, value: sealed(opening, partition, commands) });
+  for (const [partition, { high }] of await admin.bounds(topic)) {
+    if (high === 0) {
+      opened += 1;
+      add(partition, openingCommands(opening, partition));
+    } else if (!(await beginsWithLedgerKey(opening, partition))) {
+      add(partition, [ledgerKeyOf(opening)]);
+    }
+  }
+  if (records.length > 0) await producer.send(records);
+  return opened;
 }
 
-function openingRecord(opening: PartitionOpening, partition: number): Buffer {
+/** Whether the first record of the partition sets the ledger key. */
+async function beginsWithLedgerKey(opening: PartitionOpening, partition: number): Promise<boolean> {
+  const { client, codec, ordersTopic: topic } = opening;
+  const { publicKey } = ledgerKeyOf(opening);
+  let found = false;
+  await readRange(client, {
+    topic,
+    partition,
+    from: 0,
+    to: 1,
+    onBatch: async ({ records }) => {
+      const value = records[0]?.value ?? null;
+      if (value === null) return;
+      if (!codec.knows(value)) await codec.prepare(value);
+      found = codec
+        .decode(value)
+        .commands.some((one) => one.kind === 'SetKey' && one.publicKey.equals(publicKey));
+    },
+  });
+  return found;
+}
+
+function ledgerKeyOf({ keys }: PartitionOpening): CommandOf<'SetKey'> {
+  return keyOf(keys.ledgerSeed, 'LEDGER');
+}
+
+function keyOf(seed: string, role: KeyRole): CommandOf<'SetKey'> {
+  return { kind: 'SetKey', publicKey: publicKeyBytes(seed), role, active: true };
+}
+
+function publicKeyBytes(seed: string): Buffer {
+  return Buffer.from(publicKeyOf(seed), 'hex');
+}
+
+function sealed(
+  { codec, keys }: PartitionOpening,
+  partition: number,
+  commands: readonly Command[],
+): Buffer {
+  const key = openSignOffKey(Buffer.from(keys.operatorSeed, 'hex'));
+  return sealEnvelope(codec, key, { partition, sequence: 0, commands });
+}
+
+function openingCommands(opening: PartitionOpening, partition: number): readonly Command[] {
   const { keys } = opening;
   const wallet = parseWalletAddress(feeWallet);
   if (wallet === null) throw new RangeError('the fee wallet is an address');
-  const publicKey = (seed: string) => Buffer.from(publicKeyOf(seed), 'hex');
-  return sealEnvelope(opening.codec, openSignOffKey(Buffer.from(keys.operatorSeed, 'hex')), {
-    partition,
-    sequence: 0,
-    commands: [
-      {
-        kind: 'OpenPartition',
-        partition,
-        operatorKey: publicKey(keys.operatorSeed),
-        feeWallet: hexBytes(wallet),
-        bookAgeLimitMs,
-        orderAgeLimitMs,
-        timeMs: opening.nowMs,
-      },
-      { kind: 'SetKey', publicKey: publicKey(keys.ingressSeed), role: 'INGRESS', active: true },
-      { kind: 'SetKey', publicKey: publicKey(keys.ownerSeed), role: 'OWNER', active: true },
-    ],
-  });
+  return [
+    {
+      kind: 'OpenPartition',
+      partition,
+      operatorKey: publicKeyBytes(keys.operatorSeed),
+      feeWallet: hexBytes(wallet),
+      bookAgeLimitMs,
+      orderAgeLimitMs,
+      timeMs: opening.nowMs,
+    },
+    keyOf(keys.ingressSeed, 'INGRESS'),
+    keyOf(keys.ownerSeed, 'OWNER'),
+    ledgerKeyOf(opening),
+  ];
 }

@@ -48,7 +48,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
     }),
     service(options, 'projectors', {
       opsPort: ports.projectorsOps,
-      env: { PM_INSTANCE: 'projectors-1' },
+      env: { PM_INSTANCE: 'projectors-1', PM_LEDGER_SEED: keys.ledgerSeed },
       needs: ['kafka', 'registry', 'redis', 'clickhouse'],
     }),
     service(options, 'ingress', {

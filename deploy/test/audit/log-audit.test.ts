@@ -186,3 +186,54 @@ test('one micro-USDC too many is found', () => {
   );
   expect(audited(forged).violations.some((line) => line.startsWith('C2'))).toBe(true);
 });
+
+describe('a delayed order', () => {
+  const delayed: ExecutionEvent = {
+    kind: 'OrderDelayed',
+    command: 0,
+    orderId: aliceOrder,
+    market: 7,
+    outcome: 0,
+    side: 'BUY',
+    timeInForce: 'GTC',
+    price: 4_000,
+    sizeMicro: 10 * share,
+    expiresAtMs: 0,
+    acceptedAtMs: 0,
+    releaseAtMs: 3_000,
+    maker: alice,
+    apiKey: key,
+    heldMicro: 4_100_000,
+  };
+  const holds = [delayed, money(alice, -4_100_000, 4_100_000)];
+  const rests = [
+    placed(aliceOrder, alice, { command: -1 }),
+    level('BUY', 10 * share),
+    money(alice, 100_000, -100_000),
+  ];
+
+  test('holds what it says until it is placed', () => {
+    expect(audited([holds]).violations).toEqual([]);
+    expect(audited([holds, rests]).violations).toEqual([]);
+  });
+
+  test('that is told twice, or holds something else, is a violation', () => {
+    expect(audited([holds, [delayed]]).violations[0]).toMatch(/^L1 /);
+    expect(audited([[delayed]]).violations[0]).toMatch(/^C2 /);
+  });
+
+  test('that is refused has to give back what it held', () => {
+    const refused: ExecutionEvent = {
+      kind: 'OrderRefused',
+      command: -1,
+      orderId: aliceOrder,
+      market: 7,
+      maker: alice,
+      apiKey: key,
+      code: 'fok_not_filled',
+    };
+    const back = money(alice, 4_100_000, -4_100_000);
+    expect(audited([holds, [refused, back]]).violations).toEqual([]);
+    expect(audited([holds, [refused]]).violations[0]).toMatch(/^C2 /);
+  });
+});

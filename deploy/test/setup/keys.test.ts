@@ -12,13 +12,23 @@ test('keys are made once, kept, and readable by their owner only', () => {
   const made = loadOrMakeKeys(file);
   expect(loadOrMakeKeys(file)).toEqual(made);
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(new Set(Object.values(made)).size).toBe(5);
+  expect(new Set(Object.values(made)).size).toBe(6);
 });
 
 test('the public key of a seed is the one that signs off with it', () => {
   const seed = '11'.repeat(32);
   const key = openSignOffKey(Buffer.from(seed, 'hex'));
   expect(publicKeyOf(seed)).toBe(key.publicKey.toString('hex'));
+});
+
+test('a key that came to be needed later is added, and the others stay', () => {
+  const file = join(folder, 'older.json');
+  const { ledgerSeed: _later, ...older } = loadOrMakeKeys(join(folder, 'made', 'keys.json'));
+  writeFileSync(file, JSON.stringify(older));
+  const keys = loadOrMakeKeys(file);
+  expect(keys).toMatchObject(older);
+  expect(keys.ledgerSeed).toMatch(/^[0-9a-f]{64}$/);
+  expect(loadOrMakeKeys(file)).toEqual(keys);
 });
 
 test('a damaged file is refused and not replaced', () => {

@@ -10,6 +10,7 @@ import {
   type Move,
   orphanMarginMs,
   orphansPerCallMax,
+  type RebuildPlan,
   type Reservation,
   type ReserveResult,
   type TransfersPiece,
@@ -34,7 +35,8 @@ export class LedgerFold {
   readonly #pending = new Map<OrderId, Reservation>();
   readonly #marks = new Map<string, number>();
   readonly #transfers = new Set<string>();
-  #transfersGeneration = 0;
+  readonly #generations = new Map<string, number>();
+  #plan: RebuildPlan | null = null;
   #state: LedgerState = { generation: 0, ready: false };
 
   reserve(reservation: Reservation): ReserveResult {
@@ -68,6 +70,7 @@ export class LedgerFold {
       if (reservation?.partition === partition) this.#release(reservation);
     }
     this.#releaseOrphans(partition, clockMs - bookAgeLimitMs - orphanMarginMs);
+    this.#begin(`executions:${partition}`, piece.generation);
     this.#marks.set(`executions:${partition}`, piece.toOffset);
     return 'applied';
   }
@@ -119,22 +122,45 @@ export class LedgerFold {
     return this.#marks.get(`${topic}:${partition}`) ?? 0;
   }
 
-  setReady(generation: number): void {
-    this.#state = { generation, ready: true };
+  generation(topic: LedgerTopic, partition: number): number {
+    return this.#generations.get(`${topic}:${partition}`) ?? 0;
   }
 
   state(): LedgerState {
     return this.#state;
   }
 
+  close(): void {
+    this.#plan = null;
+    this.#state = { ...this.#state, ready: false };
+  }
+
+  planRebuild(plan: RebuildPlan): RebuildPlan | null {
+    if (this.#state.ready) return null;
+    this.#plan ??= plan;
+    return this.#plan;
+  }
+
+  open({ id, generation }: RebuildPlan, partitions: readonly number[]): boolean {
+    const places = ['transfers:0', ...partitions.map((partition) => `executions:${partition}`)];
+    const hasBegun = places.every((place) => (this.#generations.get(place) ?? 0) >= generation);
+    if (this.#plan?.id !== id || !hasBegun) return false;
+    this.#plan = null;
+    this.#state = { generation, ready: true };
+    return true;
+  }
+
   /** All but fences, and withdrawals that a fence before them makes void. */
   #validTransfers(transfers: readonly LedgerTransfer[]): readonly LedgerTransfer[] {
     return transfers.filter(({ amountMicro, generation }) => {
-      if (amountMicro === 0) {
-        this.#transfersGeneration = Math.max(this.#transfersGeneration, generation);
-      }
-      return amountMicro > 0 || (amountMicro < 0 && generation >= this.#transfersGeneration);
+      if (amountMicro === 0) this.#begin('transfers:0', generation);
+      const isTimely = generation >= this.generation('transfers', 0);
+      return amountMicro > 0 || (amountMicro < 0 && isTimely);
     });
+  }
+
+  #begin(place: string, generation: number): void {
+    this.#generations.set(place, Math.max(generation, this.#generations.get(place) ?? 0));
   }
 
   #isRepeated(

@@ -34,9 +34,20 @@ export interface Ledger {
   balance(wallet: WalletAddress): Promise<Balance>;
   /** Next offset to apply; 0 when nothing was applied yet. */
   mark(topic: LedgerTopic, partition: number): Promise<number>;
-  /** Opens the ledger for reservations under this generation. */
-  setReady(generation: number): Promise<void>;
+  /** The newest generation whose beginning has been applied there; 0 before the first. */
+  generation(topic: LedgerTopic, partition: number): Promise<number>;
   state(): Promise<LedgerState>;
+  /** Closes it for reservations, and drops what was planned of a rebuild: something of it may be lost. */
+  close(): Promise<void>;
+  /** Plans the rebuild of a closed ledger, or gives the plan there is already; null when the ledger is open. */
+  planRebuild(plan: RebuildPlan): Promise<RebuildPlan | null>;
+  /**
+   * Opens it for reservations under the generation of the plan. False, and nothing done, unless the plan is still the one,
+   * and its generation has begun in the applied log of `transfers` and of all these partitions of `executions`.
+   */
+  open(plan: RebuildPlan, partitions: readonly number[]): Promise<boolean>;
+  /** Whether it was opened in an earlier life of its store, which may not have kept everything since. */
+  isOfEarlierLife(): Promise<boolean>;
 }
 
 /** The topics the ledger is folded from. */
@@ -93,6 +104,8 @@ export interface ExecutionsPiece {
   /** Orders the records answer, in whatever way. */
   readonly answered: readonly OrderId[];
   readonly moves: readonly Move[];
+  /** The newest generation that begins in them; 0 when none does. */
+  readonly generation: number;
 }
 
 /** A change of what a wallet has. */
@@ -128,6 +141,14 @@ export interface Balance {
   readonly pendingMicro: number;
   /** free - pending: what can be reserved. */
   readonly availableMicro: number;
+}
+
+/** How a ledger that was lost, or never there, comes to be open. */
+export interface RebuildPlan {
+  /** Whose plan it is: gone with everything else when the store is emptied again. */
+  readonly id: string;
+  /** Newer than any under which the ledger was ever open. */
+  readonly generation: number;
 }
 
 export interface LedgerState {

@@ -17,6 +17,7 @@ import {
   ledgerCallItemsMax,
   orphanMarginMs,
   orphansPerCallMax,
+  type RebuildPlan,
   type Reservation,
   type ReserveOutcome,
   type ReserveResult,
@@ -30,6 +31,9 @@ import {
   applyExecutionsLua,
   applyTransfersLua,
   cancelLua,
+  closeLua,
+  openLua,
+  planLua,
   releaseWithdrawalsLua,
   reserveLua,
   reserveWithdrawalLua,
@@ -58,6 +62,9 @@ class RedisLedger implements Ledger {
   readonly #applyTransfers: DefinedScript<ScriptAnswer>;
   readonly #reserveWithdrawal: DefinedScript<readonly [WithdrawalResult['outcome'], string]>;
   readonly #releaseWithdrawals: DefinedScript<number>;
+  readonly #close: DefinedScript<number>;
+  readonly #plan: DefinedScript<readonly [id?: string, generation?: string]>;
+  readonly #open: DefinedScript<number>;
 
   constructor(redis: RedisClient, keys: RedisKeys) {
     this.#redis = redis;
@@ -68,6 +75,9 @@ class RedisLedger implements Ledger {
     this.#applyTransfers = defineScript(redis, 'ledgerApplyTransfers', applyTransfersLua, 4);
     this.#reserveWithdrawal = defineScript(redis, 'ledgerReserveOut', reserveWithdrawalLua, 5);
     this.#releaseWithdrawals = defineScript(redis, 'ledgerReleaseOut', releaseWithdrawalsLua, 2);
+    this.#close = defineScript(redis, 'ledgerClose', closeLua, 1);
+    this.#plan = defineScript(redis, 'ledgerPlan', planLua, 1);
+    this.#open = defineScript(redis, 'ledgerOpen', openLua, 2);
   }
 
   async reserve(reservation: Reservation): Promise<ReserveResult> {
@@ -168,8 +178,36 @@ class RedisLedger implements Ledger {
     return exactNumber(await this.#redis.hget(this.#keys.ledgerMarks, `${topic}:${partition}`));
   }
 
-  async setReady(generation: number): Promise<void> {
-    await this.#redis.hset(this.#keys.ledgerState, 'generation', generation, 'ready', 1);
+  async generation(topic: LedgerTopic, partition: number): Promise<number> {
+    const field = `${topic}:${partition}:generation`;
+    return exactNumber(await this.#redis.hget(this.#keys.ledgerMarks, field));
+  }
+
+  async close(): Promise<void> {
+    await this.#close.run([this.#keys.ledgerState], []);
+  }
+
+  async planRebuild(plan: RebuildPlan): Promise<RebuildPlan | null> {
+    const args = [plan.id, plan.generation];
+    const [id, generation] = await this.#plan.run([this.#keys.ledgerState], args);
+    if (id === undefined || generation === undefined) return null;
+    return { id, generation: exactNumber(generation) };
+  }
+
+  async open({ id, generation }: RebuildPlan, partitions: readonly number[]): Promise<boolean> {
+    const { ledgerState, ledgerMarks } = this.#keys;
+    const places = partitions.map((partition) => `executions:${partition}`);
+    const args = [id, generation, await this.#life(), 'transfers:0', ...places];
+    return (await this.#open.run([ledgerState, ledgerMarks], args)) === 1;
+  }
+
+  async isOfEarlierLife(): Promise<boolean> {
+    return (await this.#redis.hget(this.#keys.ledgerState, 'life')) !== (await this.#life());
+  }
+
+  /** Redis names each run of a server; a replica that takes over has another name, too. */
+  async #life(): Promise<string> {
+    return /^run_id:(\w+)/m.exec(await this.#redis.info('server'))?.[1] ?? '';
   }
 
   async state(): Promise<LedgerState> {
@@ -193,7 +231,7 @@ class RedisLedger implements Ledger {
     const { partition, fromOffset, toOffset, clockMs, bookAgeLimitMs } = piece;
     const orphansBeforeMs = clockMs - bookAgeLimitMs - orphanMarginMs;
     const span = [`executions:${partition}`, partition, fromOffset, toOffset, index, count];
-    const orphans = [orphansBeforeMs, orphansPerCallMax];
+    const orphans = [orphansBeforeMs, orphansPerCallMax, piece.generation];
     const moves = part.moves.flatMap((move) => [move.wallet, move.freeMicro, move.heldMicro]);
     return [
       this.#keys.walletPrefix,

@@ -64,7 +64,7 @@ return 1
 
 /**
  * KEYS marks, pending, waiting. ARGV walletPrefix, field, partition, from, to, part, parts, orphansBeforeMs, orphansMax,
- * answers, then the answered ids, then (wallet, free, held) each. A piece in parts keeps "done/parts" beside the mark, so
+ * generation, answers, then the answered ids, then (wallet, free, held) each. A piece in parts keeps "done/parts" beside the mark, so
  * that a part is never added twice and the mark moves with the last one.
  */
 export const applyExecutionsLua = `${releaseFunction}${checkFunction}
@@ -81,7 +81,7 @@ done = tonumber(done)
 if doneOf ~= parts or part > done then return {'gap', mark} end
 if part < done then return {'repeated', mark} end
 
-local firstMove = 11 + tonumber(ARGV[10])
+local firstMove = 12 + tonumber(ARGV[11])
 for i = firstMove, #ARGV, 3 do
   local key = walletPrefix .. ARGV[i]
   if not isExact(numberIn(key, 'free') + tonumber(ARGV[i + 1])) then return {'overflow', mark} end
@@ -93,7 +93,7 @@ for i = firstMove, #ARGV, 3 do
   redis.call('HINCRBY', key, 'free', ARGV[i + 1])
   redis.call('HINCRBY', key, 'held', ARGV[i + 2])
 end
-for i = 11, firstMove - 1 do release(pending, waiting, walletPrefix, ARGV[i], partition) end
+for i = 12, firstMove - 1 do release(pending, waiting, walletPrefix, ARGV[i], partition) end
 if part + 1 < tonumber(parts) then
   redis.call('HSET', marks, field .. ':part', (part + 1) .. '/' .. parts)
   return {'applied', mark}
@@ -101,6 +101,9 @@ end
 local orphans = redis.call('ZRANGEBYSCORE', waiting, '-inf', '(' .. ARGV[8], 'LIMIT', 0, ARGV[9])
 for _, orderId in ipairs(orphans) do release(pending, waiting, walletPrefix, orderId, partition) end
 redis.call('HDEL', marks, field .. ':part')
+if tonumber(ARGV[10]) > numberIn(marks, field .. ':generation') then
+  redis.call('HSET', marks, field .. ':generation', ARGV[10])
+end
 redis.call('HSET', marks, field, ARGV[5])
 return {'applied', ARGV[5]}
 `;
@@ -135,4 +138,32 @@ end
 for i = 6, #ARGV, 4 do release(KEYS[3], KEYS[4], walletPrefix, ARGV[i], lane) end
 redis.call('HSET', KEYS[1], field, ARGV[5], field .. ':generation', generation)
 return {'applied', ARGV[5]}
+`;
+
+/** KEYS state. */
+export const closeLua = `
+redis.call('HDEL', KEYS[1], 'plan', 'planned')
+redis.call('HSET', KEYS[1], 'ready', 0)
+return 1
+`;
+
+/** KEYS state. ARGV id, generation. The plan that holds; nothing when the ledger is open. */
+export const planLua = `
+if redis.call('HGET', KEYS[1], 'ready') == '1' then return {} end
+if redis.call('HSETNX', KEYS[1], 'plan', ARGV[1]) == 1 then
+  redis.call('HSET', KEYS[1], 'planned', ARGV[2])
+end
+return redis.call('HMGET', KEYS[1], 'plan', 'planned')
+`;
+
+/** KEYS state, marks. ARGV id, generation, life of the store, then the fields of marks that must have come so far. */
+export const openLua = `
+if redis.call('HGET', KEYS[1], 'plan') ~= ARGV[1] then return 0 end
+for i = 4, #ARGV do
+  local begun = tonumber(redis.call('HGET', KEYS[2], ARGV[i] .. ':generation') or '0')
+  if begun < tonumber(ARGV[2]) then return 0 end
+end
+redis.call('HDEL', KEYS[1], 'plan', 'planned')
+redis.call('HSET', KEYS[1], 'generation', ARGV[2], 'ready', 1, 'life', ARGV[3])
+return 1
 `;

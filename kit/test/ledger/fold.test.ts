@@ -3,17 +3,23 @@ import { LedgerFold, orphanMarginMs, orphansPerCallMax } from '../../src/ledger/
 import { orderOf, walletOf } from './history.ts';
 
 const wallet = walletOf(1);
-const piece = { partition: 0, clockMs: 1_000, bookAgeLimitMs: 2_000, answered: [], moves: [] };
+const clock = { clockMs: 1_000, bookAgeLimitMs: 2_000 };
+const piece = { ...clock, partition: 0, answered: [], moves: [], generation: 0 };
 const hold = { wallet, amountMicro: 60, partition: 0, acceptedAtMs: 1_000 };
 
 function openWith(freeMicro: number): LedgerFold {
   const ledger = new LedgerFold();
   ledger.applyTransfers({
     fromOffset: 0,
-    toOffset: 1,
-    transfers: [{ transferId: '0x01', wallet, amountMicro: freeMicro, generation: 0 }],
+    toOffset: 2,
+    transfers: [
+      { transferId: '0x01', wallet, amountMicro: freeMicro, generation: 0 },
+      { transferId: '0x00', wallet, amountMicro: 0, generation: 1 },
+    ],
   });
-  ledger.setReady(1);
+  const plan = { id: 'first', generation: 1 };
+  ledger.planRebuild(plan);
+  ledger.open(plan, []);
   return ledger;
 }
 
@@ -84,7 +90,7 @@ describe('the ledger fold', () => {
       { transferId: '0x02', wallet, amountMicro: 5, generation: 0 },
       { transferId: '0x01', wallet, amountMicro: 100, generation: 0 },
     ];
-    ledger.applyTransfers({ fromOffset: 1, toOffset: 4, transfers });
+    ledger.applyTransfers({ fromOffset: 2, toOffset: 5, transfers });
     expect(ledger.balance(wallet).freeMicro).toBe(105);
   });
 
@@ -97,7 +103,7 @@ describe('the ledger fold', () => {
       'insufficient',
     );
     const written = { transferId: '0x09', wallet, amountMicro: -60, generation: 1 };
-    ledger.applyTransfers({ fromOffset: 1, toOffset: 3, transfers: [written, written] });
+    ledger.applyTransfers({ fromOffset: 2, toOffset: 4, transfers: [written, written] });
     expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 40, pendingMicro: 0 });
     expect(ledger.reserveWithdrawal(withdrawal).outcome).toBe('applied');
   });
@@ -107,7 +113,7 @@ describe('the ledger fold', () => {
     ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 60, acceptedAtMs: 1_000 });
     const fence = { transferId: '0x00', wallet, amountMicro: 0, generation: 2 };
     const late = { transferId: '0x09', wallet, amountMicro: -60, generation: 1 };
-    ledger.applyTransfers({ fromOffset: 1, toOffset: 3, transfers: [fence, late] });
+    ledger.applyTransfers({ fromOffset: 2, toOffset: 4, transfers: [fence, late] });
     expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 100, pendingMicro: 0 });
   });
 
@@ -165,5 +171,31 @@ describe('the ledger fold', () => {
     expect(ledger.cancelReservation(orderOf(1))).toBe(true);
     expect(ledger.cancelReservation(orderOf(1))).toBe(false);
     expect(ledger.balance(wallet).pendingMicro).toBe(0);
+  });
+
+  test('opens under a generation that everything it is folded from has begun, and no sooner', () => {
+    const ledger = openWith(100);
+    const plan = { id: 'second', generation: 2 };
+    expect(ledger.planRebuild(plan)).toBeNull();
+    ledger.close();
+    expect(ledger.reserve({ ...hold, orderId: orderOf(1) }).outcome).toBe('not_ready');
+    expect(ledger.planRebuild(plan)).toEqual(plan);
+    expect(ledger.planRebuild({ id: 'another', generation: 9 })).toEqual(plan);
+    const fence = { transferId: '0x02', wallet, amountMicro: 0, generation: 2 };
+    ledger.applyTransfers({ fromOffset: 2, toOffset: 3, transfers: [fence] });
+    expect(ledger.open(plan, [0])).toBe(false);
+    ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, generation: 2 });
+    expect(ledger.open({ ...plan, id: 'another' }, [0])).toBe(false);
+    expect(ledger.open(plan, [0])).toBe(true);
+    expect(ledger.state()).toEqual({ generation: 2, ready: true });
+  });
+
+  test('drops the plan of a rebuild when something is lost in the middle of it', () => {
+    const ledger = new LedgerFold();
+    const plan = { id: 'first', generation: 0 };
+    ledger.planRebuild(plan);
+    ledger.close();
+    expect(ledger.open(plan, [])).toBe(false);
+    expect(ledger.planRebuild({ id: 'second', generation: 1 })?.id).toBe('second');
   });
 });

@@ -8,6 +8,7 @@ import {
 import type {
   ExecutionsPiece,
   Move,
+  RebuildPlan,
   Reservation,
   TransfersPiece,
   WithdrawalReservation,
@@ -48,12 +49,15 @@ export type Step =
   | { readonly kind: 'release'; readonly beforeMs: number }
   | { readonly kind: 'cancel'; readonly orderId: OrderId }
   | { readonly kind: 'executions'; readonly piece: ExecutionsPiece }
-  | { readonly kind: 'transfers'; readonly piece: TransfersPiece };
+  | { readonly kind: 'transfers'; readonly piece: TransfersPiece }
+  | { readonly kind: 'close' }
+  | { readonly kind: 'plan'; readonly plan: RebuildPlan }
+  | { readonly kind: 'open'; readonly plan: RebuildPlan };
 
 const partitions = 2;
 const wallets = 4;
 
-/** Reservations, answers, repetitions, gaps, overlaps and orphans in a random order. */
+/** Reservations, answers, repetitions, gaps, overlaps, orphans and rebuilds in a random order. */
 export class History {
   readonly #next: (below: number) => number;
   readonly #ends = [0, 0];
@@ -66,7 +70,9 @@ export class History {
 
   step(): Step {
     this.#clockMs += this.#next(400);
-    const dice = this.#next(14);
+    const dice = this.#next(18);
+    if (dice === 17) return this.#next(3) === 0 ? { kind: 'close' } : this.step();
+    if (dice > 13) return { kind: dice === 14 ? 'plan' : 'open', plan: this.#plan() };
     if (dice === 13) return { kind: 'release', beforeMs: this.#clockMs - 5_000 };
     if (dice > 10) return { kind: 'withdraw', withdrawal: this.#withdrawal() };
     if (dice < 5) return { kind: 'reserve', reservation: this.#reservation() };
@@ -83,6 +89,11 @@ export class History {
       partition: this.#next(partitions),
       acceptedAtMs: this.#clockMs - this.#next(2_000),
     };
+  }
+
+  /** Ids come again, and generations are small, so that some plans can be opened. */
+  #plan(): RebuildPlan {
+    return { id: `plan-${this.#next(2)}`, generation: 1 + this.#next(4) };
   }
 
   #withdrawal(): WithdrawalReservation {
@@ -104,7 +115,9 @@ export class History {
       heldMicro: this.#next(100) - 50,
     }));
     const answered = Array.from({ length: this.#next(5) }, () => orderOf(this.#next(60)));
-    return { ...span, partition, clockMs: this.#clockMs, bookAgeLimitMs: 2_000, answered, moves };
+    const generation = this.#next(3) === 0 ? this.#next(5) : 0;
+    const clock = { clockMs: this.#clockMs, bookAgeLimitMs: 2_000 };
+    return { ...span, ...clock, partition, answered, moves, generation };
   }
 
   #transfers(): TransfersPiece {
@@ -113,7 +126,7 @@ export class History {
     const transfers = Array.from({ length: span.toOffset - span.fromOffset }, () => ({
       transferId: transferOf(this.#next(40)),
       wallet: walletOf(this.#next(wallets)),
-      amountMicro: Math.max(0, this.#next(1_000) - 20) - this.#next(2) * this.#next(300),
+      amountMicro: this.#next(12) === 0 ? 0 : this.#next(1_000) - this.#next(2) * this.#next(300),
       generation: this.#next(4),
     }));
     return { ...span, transfers };

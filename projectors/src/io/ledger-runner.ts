@@ -1,3 +1,4 @@
+import { Fault } from '@pm/kit/fault';
 import type { RecordBatch } from '@pm/kit/kafka';
 import { type Ledger, ledgerCallItemsMax } from '@pm/kit/ledger';
 import { moneyPieces } from '../core/ledger/pieces.ts';
@@ -53,7 +54,8 @@ class LedgerProjection implements PartitionProjection {
     const executions = await this.#source.take(records);
     for (const piece of moneyPieces(executions, ledgerCallItemsMax)) {
       const clockMs = piece.clockMs ?? 0;
-      await ledger.applyExecutions({ ...piece, clockMs, partition, bookAgeLimitMs });
+      const applied = ledger.applyExecutions({ ...piece, clockMs, partition, bookAgeLimitMs });
+      await applied.catch((error: unknown) => closeIfBehind(ledger, error));
     }
     const position = (records.at(-1)?.offset ?? -1) + 1;
     await this.#lag.at(position);
@@ -61,4 +63,13 @@ class LedgerProjection implements PartitionProjection {
   }
 
   async close(): Promise<void> {}
+}
+
+/** A ledger that stands before what was already applied to it has lost something, and is closed. Throws on. */
+export async function closeIfBehind(ledger: Ledger, error: unknown): Promise<never> {
+  if (error instanceof Fault && error.code === 'ledger_gap') {
+    const { mark, fromOffset } = error.facts;
+    if (Number(mark) < Number(fromOffset)) await ledger.close();
+  }
+  throw error;
 }

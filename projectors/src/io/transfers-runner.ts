@@ -4,6 +4,7 @@ import type { Ledger } from '@pm/kit/ledger';
 import type { RecordCodec } from '@pm/kit/registry';
 import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';
 import { LagCommits } from './lag-commit-sink.ts';
+import { closeIfBehind } from './ledger-runner.ts';
 import type { ViewDefinition } from './view-runner.ts';
 
 export interface TransfersViewParts {
@@ -37,11 +38,10 @@ export function transfersView({
           for (const record of records) transfers.push(await decode(codec, record));
           const fromOffset = records[0]?.offset ?? 0;
           const toOffset = fromOffset + records.length;
-          await ledger.applyTransfers({
-            fromOffset,
-            toOffset,
-            transfers: transfers.map(ledgerTransfer),
-          });
+          const piece = { fromOffset, toOffset, transfers: transfers.map(ledgerTransfer) };
+          await ledger
+            .applyTransfers(piece)
+            .catch((error: unknown) => closeIfBehind(ledger, error));
           lastTimeMs = transfers.at(-1)?.timeMs ?? lastTimeMs;
           await lag.at(toOffset);
           return toOffset;

@@ -42,20 +42,28 @@ export interface ViewParts {
 const firstRestoreMs = 500;
 const maxRestoreMs = 15_000;
 
+export interface RunningView {
+  close(): Promise<void>;
+  /**
+   * Restores every partition of ours that has come further than what is stored of it, by `storedOf`: what was stored was
+   * lost, and a partition without new records would not notice.
+   */
+  restoreBehind(storedOf: (partition: number) => Promise<number>): Promise<void>;
+}
+
 /** Runs a view until `close`. Faults that pass restore their partition, others halt it; the other partitions go on. */
-export async function runView(
-  parts: ViewParts,
-  view: ViewDefinition,
-): Promise<{ close(): Promise<void> }> {
+export async function runView(parts: ViewParts, view: ViewDefinition): Promise<RunningView> {
   const runner = new ViewRunner(parts, view);
   await runner.start();
   return runner;
 }
 
-class ViewRunner {
+class ViewRunner implements RunningView {
   readonly #parts: ViewParts;
   readonly #view: ViewDefinition;
   readonly #projections = new Map<number, PartitionProjection>();
+  /** Where each projection has come to. */
+  readonly #positions = new Map<number, number>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
   readonly #restoreMs = new Map<number, number>();
   #group: Promise<PartitionGroup> | null = null;
@@ -90,6 +98,16 @@ class ViewRunner {
     await (await this.#group)?.close();
   }
 
+  async restoreBehind(storedOf: (partition: number) => Promise<number>): Promise<void> {
+    for (const [partition, position] of this.#positions) {
+      if ((await storedOf(partition)) >= position) continue;
+      const facts = { view: this.#view.view, partition, position };
+      this.#parts.log.warn(facts, 'what was stored of a partition is lost: it is restored');
+      this.#positions.delete(partition);
+      this.#restoreLater(partition);
+    }
+  }
+
   async #assign(partition: number): Promise<number> {
     const { status } = this.#parts;
     status.assigning(this.#view.view, partition);
@@ -106,6 +124,7 @@ class ViewRunner {
       stored: (position) => status.stored(this.#view.view, partition, position),
     });
     this.#projections.set(partition, projection);
+    this.#positions.set(partition, projection.from);
     status.running(this.#view.view, partition, projection.from);
     return projection.from;
   }
@@ -119,6 +138,7 @@ class ViewRunner {
   async #end(partition: number): Promise<void> {
     const projection = this.#projections.get(partition);
     this.#projections.delete(partition);
+    this.#positions.delete(partition);
     await projection?.close();
   }
 
@@ -129,6 +149,7 @@ class ViewRunner {
       throw faultOf(error);
     });
     this.#restoreMs.delete(batch.partition);
+    this.#positions.set(batch.partition, position);
     const { lastTimeMs } = projection;
     this.#parts.status.projected(this.#view.view, batch, { position, lastTimeMs });
   }

@@ -23,7 +23,6 @@ import { TableViews } from '../../src/core/table-views.ts';
 import { booksView } from '../../src/io/books-runner.ts';
 import { openBooksStore } from '../../src/io/books-store.ts';
 import { openCatalogSource } from '../../src/io/catalog-source.ts';
-import { LedgerReadyRunner } from '../../src/io/ledger-ready-runner.ts';
 import { ledgerView } from '../../src/io/ledger-runner.ts';
 import { StatusStore } from '../../src/io/status-store.ts';
 import { tablesView } from '../../src/io/tables-runner.ts';
@@ -253,19 +252,6 @@ async function live(until: number): Promise<void> {
       await wait(50);
     }
     expect(status.ready().reasons).toEqual([]);
-    const topicsOf = {
-      executions: `${topicPrefix}executions`,
-      transfers: `${topicPrefix}transfers`,
-    };
-    const admin = await client.admin();
-    await new LedgerReadyRunner({
-      ledger,
-      admin,
-      topics: topicsOf,
-      log: silentLog,
-      onState: () => {},
-    }).check();
-    await admin.close();
   } finally {
     await Promise.all(running.map((one) => one.close()));
     await catalog.close();
@@ -307,7 +293,6 @@ describe('the projections on real engines', () => {
       freeMicro: 1_000 - records,
       heldMicro: records,
     });
-    expect(await ledger.state()).toEqual({ generation: 1, ready: true });
     for (const table of ['fills', 'wallet_fills', 'order_events', 'book_events'])
       expect([table, await rowsIn(table)]).toEqual([table, expected(table).length]);
     for (const table of ['positions', 'holders', 'midpoints_1m', 'candles_1m'])

@@ -11,7 +11,6 @@ const deposit = { transferId: '0x01', wallet, amountMicro: 100, generation: 0 };
 
 function open() {
   const ledger = new LedgerFold();
-  ledger.setReady(1);
   const state = { nowMs: 1_000_000, high: 1 };
   const runner = new WithdrawalOrphansRunner({
     ledger: {
@@ -24,6 +23,9 @@ function open() {
     nowMs: () => state.nowMs,
   });
   ledger.applyTransfers({ fromOffset: 0, toOffset: 1, transfers: [deposit] });
+  const plan = { id: 'first', generation: 0 };
+  ledger.planRebuild(plan);
+  ledger.open(plan, []);
   ledger.reserveWithdrawal({
     transferId: '0x02',
     wallet,

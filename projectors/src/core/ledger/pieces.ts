@@ -15,6 +15,8 @@ export interface MoneyPiece {
   readonly clockMs: number | null;
   readonly answered: readonly OrderId[];
   readonly moves: readonly MoneyMove[];
+  /** The newest ledger generation that begins in them; 0 when none does. */
+  readonly generation: number;
 }
 
 export interface MoneyMove {
@@ -35,6 +37,7 @@ interface Open {
   clockMs: number | null;
   answered: OrderId[];
   moves: MoneyMove[];
+  generation: number;
 }
 
 /**
@@ -50,6 +53,7 @@ export function moneyPieces(
     const events = execution?.events ?? [];
     const answered = events.flatMap(answerOf);
     const moves = events.flatMap(moveOf);
+    const generation = Math.max(0, ...events.flatMap(generationOf));
     const open = pieces.at(-1);
     const items = answered.length + moves.length;
     if (open !== undefined && open.answered.length + open.moves.length + items <= itemsMax) {
@@ -57,10 +61,11 @@ export function moneyPieces(
       open.clockMs = execution?.timeMs ?? open.clockMs;
       open.answered.push(...answered);
       open.moves.push(...moves);
+      open.generation = Math.max(open.generation, generation);
       continue;
     }
     const clockMs = execution?.timeMs ?? null;
-    pieces.push({ fromOffset: offset, toOffset: offset + 1, clockMs, answered, moves });
+    pieces.push({ fromOffset: offset, toOffset: offset + 1, clockMs, answered, moves, generation });
   }
   return pieces;
 }
@@ -82,6 +87,10 @@ function answerOf(event: ExecutionEvent): readonly OrderId[] {
     default:
       return [];
   }
+}
+
+function generationOf(event: ExecutionEvent): readonly number[] {
+  return event.kind === 'GenerationStarted' ? [event.generation] : [];
 }
 
 function moveOf(event: ExecutionEvent): readonly MoneyMove[] {

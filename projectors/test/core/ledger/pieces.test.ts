@@ -32,8 +32,42 @@ describe('money pieces', () => {
           { wallet: walletFromBytes(bytesOf(20, 1)), freeMicro: 5, heldMicro: -5 },
           { wallet: walletFromBytes(bytesOf(20, 2)), freeMicro: -7, heldMicro: 7 },
         ],
+        generation: 0,
       },
     ]);
+  });
+
+  test('answer a delayed order, whose money is held from then on', () => {
+    const delayed = {
+      kind: 'OrderDelayed',
+      command: 0,
+      orderId: bytesOf(32, 7),
+      market: 1,
+      outcome: 0,
+      side: 'BUY',
+      timeInForce: 'FAK',
+      price: 5_000,
+      sizeMicro: 10,
+      expiresAtMs: 0,
+      acceptedAtMs: 0,
+      releaseAtMs: 1,
+      maker: bytesOf(20, 1),
+      apiKey: bytesOf(16, 1),
+      heldMicro: 5,
+    } as const;
+    const [piece] = moneyPieces([{ offset: 0, execution: executionOf(0, [delayed]) }], 10);
+    expect(piece?.answered).toEqual([orderIdFromBytes(bytesOf(32, 7))]);
+  });
+
+  test('carry the newest generation that begins in them', () => {
+    const begin = (generation: number) =>
+      ({ kind: 'GenerationStarted', command: 0, generation }) as const;
+    const records = [
+      { offset: 0, execution: executionOf(0, [begin(2)]) },
+      { offset: 1, execution: executionOf(1, [begin(3), refusal(1)]) },
+      { offset: 2, execution: null },
+    ];
+    expect(moneyPieces(records, 10)).toMatchObject([{ toOffset: 3, generation: 3 }]);
   });
 
   test('answer requests of splits, carried out or refused', () => {
