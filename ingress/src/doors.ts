@@ -1,4 +1,4 @@
-import { agentCredentials } from '@pm/kit/agents';
+import { agentCredentials, markAgents } from '@pm/kit/agents';
 import { openOpsListener } from '@pm/kit/health';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import type { Lifecycle } from '@pm/kit/lifecycle';
@@ -60,11 +60,13 @@ export async function openDoors(frame: DoorFrame, parts: DoorParts): Promise<voi
   });
   await listen(operatorDoor, config.operatorPort, frame);
   const { verify, agentDirectory, activity } = parts.traders;
-  const credentials = [keyCredentials(verify), agentCredentials(agentDirectory, activity)];
+  const agents = agentCredentials(agentDirectory, activity);
+  const credentials = [keyCredentials(verify), agents];
   const door = openHttp({
     ...{ log, bodyLimitBytes: batchBodyMaxBytes, metrics, trustedProxies: config.trustedProxies },
     ...(frame.limits === null ? {} : { rateLimits: { ...frame.limits, credentials } }),
   });
+  if (frame.limits === null) markAgents(door, agents);
   addDoorRoutes(door, { ...parts.traders, metrics: openDoorMetrics(metrics, gauges) });
   await listen(door, config.httpPort, frame);
 }

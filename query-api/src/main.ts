@@ -1,4 +1,4 @@
-import { AgentActivity, AgentDirectory, agentCredentials } from '@pm/kit/agents';
+import { AgentActivity, AgentDirectory, agentCredentials, markAgents } from '@pm/kit/agents';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
@@ -238,13 +238,15 @@ async function openDoor(
     ...{ redis: parts.redis, keys: parts.redisKeys, clock: systemClock },
     onFault: (error) => life.fail(error),
   });
-  const credentials = [keyCredentials(verify), agentCredentials(parts.agents, activity)];
+  const agents = agentCredentials(parts.agents, activity);
+  const credentials = [keyCredentials(verify), agents];
   const app = openHttp({
     ...{ log, metrics, bodyLimitBytes: bodyMaxBytes, trustedProxies: config.trustedProxies },
     limits: { maxHeaderBytes: HEADERS_MAX_BYTES },
     ...(limits === null ? {} : { rateLimits: { ...limits, credentials } }),
   });
   openToBrowsers(app);
+  if (limits === null) markAgents(app, agents);
   const tables = openTables(clickhouse);
   addReadDoor(app, {
     catalog,
