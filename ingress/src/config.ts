@@ -1,4 +1,5 @@
 import {
+  boolean,
   type ConfigOf,
   clickhouseFields,
   integer,
@@ -16,6 +17,8 @@ import {
 const port = { min: 0, max: 65_535 };
 
 const fields = {
+  /** Whether markets at extreme prices get a finer tick by themselves (docs/conventions.md 4.3). */
+  tickRefinement: boolean('PM_TICK_REFINEMENT', { default: true }),
   ...serviceFields,
   ...kafkaFields,
   ...registryFields,

@@ -24,6 +24,7 @@ import { openAudit } from './io/audit-store.ts';
 import { CatalogStore } from './io/catalog-store.ts';
 import { type CommandLine, openCommandLine } from './io/command-line-store.ts';
 import { DelayedAnswers } from './io/delayed-answer-store.ts';
+import { ExtremePrices } from './io/extreme-price-source.ts';
 import { openKnownKeys } from './io/known-keys-store.ts';
 import { watchLedger } from './io/ledger-watch-source.ts';
 import { type OpenLog, openLogStore } from './io/log-store.ts';
@@ -34,6 +35,7 @@ import { RetryStore } from './io/retry-store.ts';
 import { openSessions } from './io/session-topic-store.ts';
 import { SignatureRunner } from './io/signature-runner.ts';
 import { TransferSink } from './io/transfer-sink.ts';
+import { TickRefinements } from './routes/operator/tick-refinement-runner.ts';
 import { openSessionCounts } from './session-counts.ts';
 
 /** What the parts below are made of. */
@@ -76,6 +78,11 @@ async function start(life: Lifecycle): Promise<void> {
   const { ledger, ledgerWatch, retries } = money;
   const activity = openActivity(room, money.redis, door.agents);
   const transfers = openTransfers(topicLog);
+  const writes = openWrites(topicLog, catalog);
+  if (config.tickRefinement) {
+    const refining = new TickRefinements({ catalog, clock, log: operator.runner, writes }, log);
+    results.extremes.listen((market) => refining.note(market));
+  }
   await openDoors(
     { ...room, limits: openLimits(room) },
     {
@@ -87,8 +94,7 @@ async function start(life: Lifecycle): Promise<void> {
       operator: {
         ...{ clock, keccak: crypto.keccak, token: config.operatorToken, catalog },
         ...{ partitions: hearings.count, log: operator.runner },
-        writes: openWrites(topicLog, catalog),
-        ...{ ledger, transfers },
+        ...{ writes, ledger, transfers },
         audit: await openAudit(topicLog, follow(room)),
         walletStatus,
       },
@@ -154,12 +160,13 @@ async function openResults(room: Room, topicLog: OpenLog) {
   const { config } = room;
   const memory = new AnswerMemory(() => clock.nowMs());
   const delays = new DelayedAnswers();
+  const extremes = new ExtremePrices();
   const hearings = new PartitionHearings(topicLog.executionEnds.size, clock.monotonicMs);
   const traders = openLine(topicLog, config.signOffSeed, config.resultWaitMs);
   const operator = openLine(topicLog, config.operatorSeed, operatorWaitMs);
   const lines = [traders, operator];
-  await followResults(topicLog, { ...follow(room), lines, hearings, memory, delays });
-  return { memory, delays, hearings, traders, operator };
+  await followResults(topicLog, { ...follow(room), lines, hearings, memory, delays, extremes });
+  return { memory, delays, extremes, hearings, traders, operator };
 }
 
 function openLine(topicLog: OpenLog, seed: Buffer, waitMs: number): CommandLine {

@@ -77,6 +77,7 @@ function setMarket(rules: EnvelopeRules, book: number): Command {
     feeRateBps,
     mode: 'OPEN',
     takerDelayMs: 0,
+    tickOnly: false,
   };
 }
 

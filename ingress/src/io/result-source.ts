@@ -4,9 +4,11 @@ import type { LogReader, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type Execution, type ExecutionEvent, orderIdFromBytes } from '@pm/schemas';
 import { answersOf, type EventsPlace } from '../core/placement-answer.ts';
+import { extremeMarketOf } from '../core/tick-refinement.ts';
 import type { AnswerMemory } from './answer-memory-store.ts';
 import type { CommandLine } from './command-line-store.ts';
 import type { DelayedAnswers } from './delayed-answer-store.ts';
+import type { ExtremePrices } from './extreme-price-source.ts';
 import type { OpenLog } from './log-store.ts';
 import type { PartitionHearings } from './partition-hearing-store.ts';
 import { eventsByCommand, type ResultWaiters } from './result-waiters-store.ts';
@@ -18,6 +20,7 @@ export interface ResultSourceOptions {
   readonly hearings: PartitionHearings;
   readonly memory: Pick<AnswerMemory, 'keep'>;
   readonly delays: Pick<DelayedAnswers, 'follow' | 'settle'>;
+  readonly extremes: Pick<ExtremePrices, 'note'>;
 }
 
 /**
@@ -43,6 +46,7 @@ export class ResultSource {
     if (execution.sequence < 0) return;
     if (execution.events.some(isAboutOrder)) this.#remember(partition, execution);
     this.#followDelays(execution);
+    this.#noteExtremes(execution);
     waiters.get(execution.keyId.toString('hex'))?.settle(partition, execution);
   }
 
@@ -53,6 +57,13 @@ export class ResultSource {
         this.#options.memory.keep(answer, partition);
         if (command === leftOver) this.#options.delays.settle(answer);
       }
+    }
+  }
+
+  #noteExtremes({ events }: Execution): void {
+    for (const event of events) {
+      const market = extremeMarketOf(event);
+      if (market !== null) this.#options.extremes.note(market);
     }
   }
 
@@ -79,16 +90,19 @@ function isAboutOrder(event: ExecutionEvent): boolean {
 /** Reads results from the ends on: what came before is nobody's any more. */
 export function followResults(
   { client, names, codecs, executionEnds }: OpenLog,
-  options: Pick<ResultSourceOptions, 'hearings' | 'memory' | 'delays'> & {
+  options: Pick<ResultSourceOptions, 'hearings' | 'memory' | 'delays' | 'extremes'> & {
     readonly lines: readonly Pick<CommandLine, 'keyId' | 'waiters'>[];
     readonly log: Log;
     /** The results cannot be followed any further. */
     onFault(fault: Fault): void;
   },
 ): Promise<LogReader> {
-  const { hearings, memory, delays, log } = options;
+  const { hearings, memory, delays, extremes, log } = options;
   const waiters = new Map(options.lines.map((line) => [line.keyId, line.waiters]));
-  const source = new ResultSource({ codec: codecs.executions, waiters, hearings, memory, delays });
+  const source = new ResultSource({
+    codec: codecs.executions,
+    ...{ waiters, hearings, memory, delays, extremes },
+  });
   return client.reader({
     topic: names.executions,
     positions: executionEnds,

@@ -15,11 +15,13 @@ function openSource() {
   const waiters = new ResultWaiters();
   const memory = new AnswerMemory(() => 0, 3);
   const delays = new DelayedAnswers();
+  const extreme: number[] = [];
   const source = new ResultSource({
     codec,
     hearings,
     memory,
     delays,
+    extremes: { note: (market) => void extreme.push(market) },
     waiters: new Map([[keyId.toString('hex'), waiters]]),
   });
   const feed = (partition: number, ...executions: Partial<Execution>[]) =>
@@ -39,7 +41,7 @@ function openSource() {
         return { offset, key: null, timestampMs: 0, value: codec.encode({ ...plain, ...change }) };
       }),
     });
-  return { now, hearings, waiters, memory, delays, feed };
+  return { now, hearings, waiters, memory, delays, extreme, feed };
 }
 
 const placed = (byte: number): ExecutionEvent => ({
@@ -212,3 +214,14 @@ const fillOfNobody = {
   feeMicro: 0,
   feeRateBps: 0,
 };
+
+test('markets at extreme prices are noted, by their best prices and by their trades', async () => {
+  const { extreme, feed } = openSource();
+  const top = (market: number, bid: number, ask: number) =>
+    ({ kind: 'TopChanged', market, bid, ask }) as const;
+  const fill = (takerPrice: number) =>
+    ({ ...fillOfNobody, takerOrderId: Buffer.alloc(32), market: 9, takerPrice }) as never;
+  const events = [top(1, 9_600, 9_700), top(2, 9_601, 0), top(3, 100, 400), top(4, 0, 399)];
+  await feed(0, { inOffset: 0, events: [...events, top(5, 0, 0), fill(9_600), fill(399)] });
+  expect(extreme).toEqual([2, 4, 9]);
+});

@@ -16,6 +16,8 @@ import { CatalogIndex } from '../../src/core/catalog-index.ts';
 import { WalletStatuses } from '../../src/core/wallet-statuses.ts';
 import { WalletStatusStore } from '../../src/io/wallet-status-store.ts';
 import { addOperatorRoutes } from '../../src/routes/operator/operator-door.ts';
+import type { OperatorPorts } from '../../src/routes/operator/ports.ts';
+import { TickRefinements } from '../../src/routes/operator/tick-refinement-runner.ts';
 import type { CommandOutcome } from '../../src/routes/ports.ts';
 import { crypto } from '../signing-fixture.ts';
 import { MemoryTopic } from '../table-fixture.ts';
@@ -53,7 +55,7 @@ async function openOperator() {
   const table = new MemoryTopic<WalletStatus>().open(statuses);
   const walletStatus = new WalletStatusStore({ clock, statuses, table });
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
-  addOperatorRoutes(app, {
+  const ports: OperatorPorts = {
     clock,
     keccak: crypto.keccak,
     token,
@@ -94,7 +96,8 @@ async function openOperator() {
       page: (asked) => trail.page(asked),
     },
     status: () => ({ fine: true }),
-  });
+  };
+  addOperatorRoutes(app, ports);
   await app.ready();
   const post = async (
     url: string,
@@ -109,7 +112,7 @@ async function openOperator() {
     const answer = await app.inject({ method: 'PUT', url, payload, headers });
     return { status: answer.statusCode, body: answer.json() };
   };
-  return { app, post, put, catalog, written, routed, transfers, sent, swept, fakes };
+  return { app, ports, post, put, catalog, written, routed, transfers, sent, swept, fakes };
 }
 
 const market = (slug: string, more: object = {}) => ({ slug, question: `${slug}?`, ...more });
@@ -510,4 +513,39 @@ describe('what a wallet may do', () => {
     const operator = await openOperator();
     expect((await operator.post(path, { status: 'banned', reason: 'x' }, {})).status).toBe(401);
   });
+});
+
+test('a market at extreme prices gets a finer tick once, and its other rules stay as they are by then', async () => {
+  const operator = await openOperator();
+  const markets = [market('a-1'), market('a-2', { tickSize: '0.001' })];
+  await operator.post('/operator/catalog', { events: [event('a', markets)] });
+  operator.sent.length = 0;
+  const refining = new TickRefinements(operator.ports, silentLog);
+  operator.fakes.answer = (command) => {
+    // The operator halts it at the same time.
+    const halted = operator.catalog.findMarket(1);
+    if (halted !== undefined) operator.catalog.take({ ...halted, mode: 'HALTED' });
+    return carriedOut(command);
+  };
+  for (const number of [1, 1, 2, 7]) refining.note(number);
+  await refining.settled();
+  refining.note(1);
+  expect(operator.sent).toMatchObject([
+    { partition: 0, command: { kind: 'SetMarket', market: 1, tick: 10, tickOnly: true } },
+  ]);
+  expect(operator.catalog.findMarket(1)).toMatchObject({ tick: 10, mode: 'HALTED' });
+});
+
+test('a tick that could not be refined is tried again', async () => {
+  const operator = await openOperator();
+  await operator.post('/operator/catalog', { events: [event('a', [market('a-1')])] });
+  const refining = new TickRefinements(operator.ports, silentLog);
+  operator.fakes.answer = () => ({ kind: 'pending' });
+  refining.note(1);
+  await refining.settled();
+  expect(operator.catalog.findMarket(1)?.tick).toBe(100);
+  operator.fakes.answer = carriedOut;
+  refining.note(1);
+  await refining.settled();
+  expect(operator.catalog.findMarket(1)?.tick).toBe(10);
 });

@@ -112,13 +112,14 @@ export function setMarket(state: State, command: CommandOf<'SetMarket'>, out: Ou
     refuseCommand('invalid_payload', out);
     return;
   }
+  if (command.tickOnly && known === undefined) {
+    refuseCommand('market_not_found', out);
+    return;
+  }
   const market = known ?? list(state, command);
   if (market.tick !== command.tick) state.book.refine(market.slot, command.tick);
   market.tick = command.tick;
-  market.minSizeMicro = command.minSizeMicro;
-  market.feeRateBps = command.feeRateBps;
-  market.mode = command.mode;
-  market.takerDelayMs = command.takerDelayMs;
+  if (!command.tickOnly) takeRules(market, command);
   const { number, conditionId, minSizeMicro, feeRateBps, mode, takerDelayMs } = market;
   out.events.push({
     kind: 'MarketSet',
@@ -131,6 +132,13 @@ export function setMarket(state: State, command: CommandOf<'SetMarket'>, out: Ou
     mode,
     takerDelayMs,
   });
+}
+
+function takeRules(market: Market, command: CommandOf<'SetMarket'>): void {
+  market.minSizeMicro = command.minSizeMicro;
+  market.feeRateBps = command.feeRateBps;
+  market.mode = command.mode;
+  market.takerDelayMs = command.takerDelayMs;
 }
 
 function list(state: State, command: CommandOf<'SetMarket'>): Market {

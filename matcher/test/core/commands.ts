@@ -51,6 +51,7 @@ export function marketRules(
     feeRateBps: 0,
     mode: 'OPEN',
     takerDelayMs: 0,
+    tickOnly: false,
     ...rules,
   };
 }

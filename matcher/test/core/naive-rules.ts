@@ -82,14 +82,18 @@ export abstract class NaiveRules extends NaiveCancels {
     this.emit({ kind: 'TradingModeSet', command: this.command, mode });
   }
 
-  protected setMarket(rules: CommandOf<'SetMarket'>): undefined {
-    const known = this.markets.get(rules.market);
-    if (!(tickSizes as readonly number[]).includes(rules.tick) || rules.mode === 'RESOLVED') {
+  protected setMarket(sent: CommandOf<'SetMarket'>): undefined {
+    const known = this.markets.get(sent.market);
+    const { tick, tickOnly, conditionId, token0, token1 } = sent;
+    const ids = { conditionId, token0, token1 };
+    const rules = tickOnly && known ? { ...known.rules, mode: known.mode, ...ids, tick } : sent;
+    if (!(tickSizes as readonly number[]).includes(rules.tick) || sent.mode === 'RESOLVED') {
       return this.refuseCommand('invalid_payload');
     }
-    if (rules.takerDelayMs < 0 || rules.takerDelayMs > 60_000) {
+    if (sent.takerDelayMs < 0 || sent.takerDelayMs > 60_000) {
       return this.refuseCommand('invalid_payload');
     }
+    if (tickOnly && !known) return this.refuseCommand('market_not_found');
     if (known) {
       const same = (['conditionId', 'token0', 'token1'] as const).every((field) =>
         known.rules[field].equals(rules[field]),
@@ -101,7 +105,7 @@ export abstract class NaiveRules extends NaiveCancels {
     } else {
       this.markets.set(rules.market, { rules, mode: rules.mode, payout0: 0, collateral: 0 });
     }
-    const { kind: _kind, token0: _a, token1: _b, ...shown } = rules;
+    const { kind: _kind, token0: _a, token1: _b, tickOnly: _t, ...shown } = rules;
     this.emit({ kind: 'MarketSet', command: this.command, ...shown });
   }
 

@@ -99,9 +99,12 @@ export class RandomLog {
   private changeRules(rules: CommandOf<'SetMarket'>): Command {
     const tick = this.pick([1000, 100, 50, 25, 10, 7]);
     const takerDelayMs = this.pick([0, 500, 2_000, 60_000, 60_001]);
-    const changed = { ...rules, tick, takerDelayMs, minSizeMicro: this.pick([1, 5]) * 1_000_000 };
+    const tickOnly = this.integer(4) === 0;
+    const minSizeMicro = this.pick([1, 5]) * 1_000_000;
+    const changed = { ...rules, tick, takerDelayMs, minSizeMicro, tickOnly };
     const isSound = rules.tick % tick === 0 && tick !== 7 && takerDelayMs <= 60_000;
-    if (isSound) this.open[this.open.indexOf(rules)] = changed;
+    const known = tickOnly ? { ...rules, tick } : changed;
+    if (isSound) this.open[this.open.indexOf(rules)] = known;
     return changed;
   }
 

@@ -83,6 +83,12 @@ const setMarket = {
       doc: 'How long an order that would trade at once is held first, milliseconds; 0 is not at all.',
       default: 0,
     },
+    {
+      name: 'tickOnly',
+      type: 'boolean',
+      doc: 'Of a listed market the tick changes and nothing else: the sender may not know its other rules.',
+      default: false,
+    },
   ],
 } as const satisfies AvroRecord;
 

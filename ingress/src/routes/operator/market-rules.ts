@@ -1,4 +1,4 @@
-import type { CatalogMarket, Command, ExecutionEvent } from '@pm/schemas';
+import type { CatalogMarket, Command, CommandOf, ExecutionEvent } from '@pm/schemas';
 import { refusals } from '@pm/schemas';
 import type { CommandLog } from '../ports.ts';
 
@@ -9,7 +9,7 @@ export interface RuleProblem {
 }
 
 /** The market as the matcher knows it. */
-export function setMarketCommand(market: CatalogMarket): Command {
+export function setMarketCommand(market: CatalogMarket): CommandOf<'SetMarket'> {
   return {
     kind: 'SetMarket',
     market: market.market,
@@ -21,6 +21,7 @@ export function setMarketCommand(market: CatalogMarket): Command {
     feeRateBps: market.feeRateBps,
     mode: market.mode,
     takerDelayMs: market.takerDelayMs,
+    tickOnly: false,
   };
 }
 

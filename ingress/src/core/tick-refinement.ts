@@ -1,0 +1,24 @@
+import { type CatalogMarket, complementPrice, type ExecutionEvent } from '@pm/schemas';
+
+/** Beyond these prices of a token a tick of 0.01 is too coarse, 1/10000 USDC (docs/conventions.md 4.3). */
+const highPrice = 9_600;
+const lowPrice = complementPrice(highPrice);
+const coarseTick = 100;
+const refinedTick = 10;
+
+/** The market that an event shows beyond the limits, by a trade or by its best prices; null for all others. */
+export function extremeMarketOf(event: ExecutionEvent): number | null {
+  if (event.kind === 'TopChanged') {
+    const isExtreme = event.bid > highPrice || (event.ask > 0 && event.ask < lowPrice);
+    return isExtreme ? event.market : null;
+  }
+  if (event.kind !== 'Fill') return null;
+  // Both tokens are beyond the limits together, so either price will do.
+  return event.takerPrice > highPrice || event.takerPrice < lowPrice ? event.market : null;
+}
+
+/** The market with its finer tick; null when its tick is not the one that is refined, or it is resolved. */
+export function refined(market: CatalogMarket, nowMs: number): CatalogMarket | null {
+  if (market.tick !== coarseTick || market.payout0 >= 0) return null;
+  return { ...market, tick: refinedTick, updatedAtMs: nowMs };
+}
