@@ -10,14 +10,17 @@ import {
 import {
   type AgentEntry,
   type Credential,
+  type NotificationMark,
   type ReadKey,
   redisKeys,
   type WalletStatus,
 } from '@pm/schemas';
+import { NotificationMarks } from '../src/core/notification-marks.ts';
 import type { WalletOwners } from '../src/core/wallet-owners.ts';
 import { WalletStatuses } from '../src/core/wallet-statuses.ts';
 import { AgentStore } from '../src/io/agent-store.ts';
 import { KeyStore, keyFold } from '../src/io/key-store.ts';
+import { NotificationMarkStore } from '../src/io/notification-mark-store.ts';
 import { ReadKeyStore } from '../src/io/read-key-store.ts';
 import { WalletStatusStore } from '../src/io/wallet-status-store.ts';
 import { MemoryTopic } from './table-fixture.ts';
@@ -72,6 +75,7 @@ export class AccountTopics {
   readonly readKeys = new MemoryTopic<ReadKey>();
   readonly agents = new MemoryTopic<AgentEntry>();
   readonly walletStatus = new MemoryTopic<WalletStatus>();
+  readonly notificationMarks = new MemoryTopic<NotificationMark>();
   readonly redis = new MemoryRedis();
 
   /** One more process. */
@@ -80,6 +84,7 @@ export class AccountTopics {
     const readDirectory = new ReadKeyDirectory();
     const agentDirectory = new AgentDirectory();
     const statuses = new WalletStatuses();
+    const marks = new NotificationMarks();
     const secrets = { serverSecret, clock };
     const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
     const verify = openKeyVerifier(proof);
@@ -106,6 +111,11 @@ export class AccountTopics {
           table: this.agents.open(agentDirectory),
         }),
         agentDirectory,
+        notificationMarks: new NotificationMarkStore({
+          clock,
+          marks,
+          table: this.notificationMarks.open(marks),
+        }),
         walletStatus: new WalletStatusStore({
           clock,
           statuses,

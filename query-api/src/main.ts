@@ -35,6 +35,7 @@ import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
 import { CallerWallets } from './core/caller-wallets.ts';
 import { Catalog } from './core/catalog.ts';
 import { creatorSites } from './core/creators.ts';
+import { DeletedNotifications } from './core/deleted-notifications.ts';
 import { RecentLog } from './core/recent/recent-log.ts';
 import { BookSource } from './io/book-source.ts';
 import { type EngineWatch, watchEngines } from './io/engine-runner.ts';
@@ -75,6 +76,7 @@ interface Parts {
   readonly client: LogClient;
   readonly registry: Registry;
   readonly wallets: CallerWallets;
+  readonly deleted: DeletedNotifications;
   readonly recent: RecentLog;
 }
 
@@ -147,6 +149,7 @@ function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
     agents: new AgentDirectory(),
     registry: openRegistry({ url, topicPrefix, log }),
     wallets: new CallerWallets(),
+    deleted: new DeletedNotifications(),
     recent: new RecentLog(),
   };
 }
@@ -203,6 +206,13 @@ async function followTopics(parts: Parts, counters: QueryApiMetrics): Promise<vo
   });
   await followTable(client, {
     ...common,
+    topic: nameOf(parts, topics.notificationMarks),
+    codec: await registry.codecFor(topics.notificationMarks),
+    take: (mark) => parts.deleted.apply(mark),
+    onSkip: () => counters.skipped(topics.notificationMarks.name),
+  });
+  await followTable(client, {
+    ...common,
     topic: nameOf(parts, topics.readKeys),
     codec: await registry.codecFor(topics.readKeys),
     take: (key) => readKeys.apply(key),
@@ -223,7 +233,7 @@ async function openDoor(
   newest: RecentRunner,
 ): Promise<void> {
   const { life, config, log, catalog, keys, readKeys, books, clickhouse, limits } = parts;
-  const { recent, wallets } = parts;
+  const { recent, wallets, deleted } = parts;
   const nowMs = () => systemClock.nowMs();
   const freshnessMs = config.freshnessSeconds * 1000;
   const verify = oncePerRequest(
@@ -260,6 +270,7 @@ async function openDoor(
       keysOf: (wallet) => keys.keysOf(wallet),
       walletsOf: (wallet) => wallets.of(wallet),
       skewMs: (headers) => clockSkewMs(headers, { nowMs: nowMs(), freshnessMs }),
+      deletedBy: (wallet) => deleted.of(wallet),
     },
     limits: rateLimitReads(limits?.limiter ?? null),
     nowMs,

@@ -17,6 +17,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { Money } from '../src/core/balances.ts';
+import type { CancelRow } from '../src/core/cancel-search.ts';
 import { Catalog, type Listing } from '../src/core/catalog.ts';
 import type { Volumes } from '../src/core/figures.ts';
 import { noPrices, type PriceFacts } from '../src/core/history.ts';
@@ -164,6 +165,9 @@ export class World {
   readonly open: OpenOrderRow[] = [];
   readonly openSearches: OpenOrderSearch[] = [];
   readonly holdings: Holding[] = [];
+  readonly cancels: CancelRow[] = [];
+  readonly held = new Set<number>();
+  readonly deleted = new Set<number>();
   readonly money = new Map<string, Money>();
   readonly bound = new Map<string, readonly WalletAddress[]>();
   volumes: Volumes = new Map();
@@ -230,6 +234,14 @@ export class World {
           this.openSearches.push(search);
           return this.open.slice(search.offset, search.offset + search.limit);
         },
+        cancels: async (search) => {
+          this.#assertUp('clickhouse');
+          return this.cancels.slice(0, search.limit);
+        },
+        marketsOf: async () => {
+          this.#assertUp('clickhouse');
+          return [...this.held];
+        },
         holdings: async ({ wallets, market }) => {
           this.#assertUp('clickhouse');
           const own = this.holdings.filter((one) => wallets.some((each) => each === one.wallet));
@@ -254,6 +266,7 @@ export class World {
         },
         skewMs: () => this.skewMs,
         keysOf: (owner) => new Set(owner === wallet(1) ? [apiKey(1)] : []),
+        deletedBy: () => this.deleted,
         walletsOf: (own) => ({ own, safes: [safe], bound: this.bound.get(own) ?? [] }),
       },
       limits: rateLimitReads(null),

@@ -9,11 +9,13 @@ import {
   openReaderVerifier,
   ReadKeyDirectory,
 } from '@pm/kit/walletauth';
+import { NotificationMarks } from '../core/notification-marks.ts';
 import type { WalletOwners } from '../core/wallet-owners.ts';
 import { WalletStatuses } from '../core/wallet-statuses.ts';
 import { AgentStore } from './agent-store.ts';
 import { KeyStore, keyFold } from './key-store.ts';
 import type { OpenLog } from './log-store.ts';
+import { NotificationMarkStore } from './notification-mark-store.ts';
 import { ReadKeyStore } from './read-key-store.ts';
 import { openTable } from './table-store.ts';
 import { openWalletOwners } from './wallet-owner-store.ts';
@@ -41,7 +43,8 @@ export async function openAccounts(topicLog: OpenLog, options: AccountsOptions) 
   const readDirectory = new ReadKeyDirectory();
   const agentDirectory = new AgentDirectory();
   const statuses = new WalletStatuses();
-  const [credentials, readKeys, agents, walletStatus] = await Promise.all([
+  const marks = new NotificationMarks();
+  const [credentials, readKeys, agents, walletStatus, marked] = await Promise.all([
     openTable(
       topicLog,
       { ...follow, topic: names.credentials, codec: codecs.credentials },
@@ -61,6 +64,11 @@ export async function openAccounts(topicLog: OpenLog, options: AccountsOptions) 
       },
       statuses,
     ),
+    openTable(
+      topicLog,
+      { ...follow, topic: names.notificationMarks, codec: codecs.notificationMarks },
+      marks,
+    ),
   ]);
   const secrets = { serverSecret, clock };
   const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
@@ -74,6 +82,7 @@ export async function openAccounts(topicLog: OpenLog, options: AccountsOptions) 
       readKeys: new ReadKeyStore({ ...secrets, directory: readDirectory, table: readKeys }),
       agents: new AgentStore({ clock, directory: agentDirectory, table: agents }),
       agentDirectory,
+      notificationMarks: new NotificationMarkStore({ clock, marks, table: marked }),
       walletStatus: new WalletStatusStore({ clock, statuses, table: walletStatus }),
       verify,
       verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),

@@ -39,6 +39,7 @@ export async function openLogStore(options: LogOptions): Promise<OpenLog> {
     agents: name('agents'),
     walletStatus: name('walletStatus'),
     walletOwners: name('walletOwners'),
+    notificationMarks: name('notificationMarks'),
     audit: name('audit'),
     sessions: name('sessions'),
     deadLetters: name('deadLetters'),
@@ -70,6 +71,7 @@ async function openCodecs({ registryUrl, topicPrefix, log }: LogOptions) {
     walletStatus: await registry.codecFor(topics.walletStatus),
     walletOwners: await registry.codecFor(topics.walletOwners),
     sessions: await registry.codecFor(topics.sessions),
+    notificationMarks: await registry.codecFor(topics.notificationMarks),
     audit: await registry.codecFor(topics.audit),
   };
 }

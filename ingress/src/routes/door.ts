@@ -12,6 +12,7 @@ import { markArrivals } from './arrival.ts';
 import { checkerOf } from './checker.ts';
 import { cancelAllRoute } from './delete-cancel-all.ts';
 import { cancelMarketOrdersRoute } from './delete-cancel-market-orders.ts';
+import { deleteNotificationsRoute } from './delete-notifications.ts';
 import { deleteOrderRoute } from './delete-order.ts';
 import { deleteOrdersRoute } from './delete-orders.ts';
 import { keyRoutes } from './keys/key-routes.ts';
@@ -49,6 +50,7 @@ export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
     deleteOrderRoute(ports, checkerOf(CancelOrderBody)),
     deleteOrdersRoute(ports),
     cancelAllRoute(ports),
+    deleteNotificationsRoute(ports),
     cancelMarketOrdersRoute(ports, checkerOf(CancelMarketBody)),
     positionActionRoute(ports, 'split', isPositionAction),
     positionActionRoute(ports, 'merge', isPositionAction),

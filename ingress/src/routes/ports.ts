@@ -230,6 +230,12 @@ export interface Heartbeats {
   ): Promise<HeartbeatOutcome>;
 }
 
+/** What wallets do not want to be told again. */
+interface NotificationMarksDesk {
+  /** Resolves when it is durable. Throws a `Fault`. */
+  delete(wallet: WalletAddress, ids: readonly number[]): Promise<void>;
+}
+
 /** Everything the public routes need; tests bring their own. */
 export interface DoorPorts {
   readonly clock: Clock;
@@ -248,6 +254,7 @@ export interface DoorPorts {
   readonly activity: Pick<AgentActivity, 'mark' | 'seen'>;
   readonly markets: MarketDirectory;
   readonly owners: WalletBindings;
+  readonly notificationMarks: NotificationMarksDesk;
   readonly hashes: OrderHashes;
   readonly signatures: SignatureChecks;
   readonly partitions: PartitionView;

@@ -1,5 +1,6 @@
 import type { Execution } from '@pm/schemas';
 import { bookEventsView } from './book-events/view.ts';
+import { cancelsView } from './cancels/view.ts';
 import { fillsView } from './fills/view.ts';
 import { openOrdersView } from './open-orders/view.ts';
 import { ordersView } from './orders/view.ts';
@@ -26,6 +27,7 @@ export class TableViews implements View {
       fillsView(partition),
       ordersView(partition),
       openOrdersView(partition),
+      cancelsView(partition),
       bookEventsView(partition),
       this.#positions,
       new MidpointsView(),

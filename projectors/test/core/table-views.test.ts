@@ -1,4 +1,4 @@
-import { columnNames, type ExecutionEvent, tables } from '@pm/schemas';
+import { columnNames, type ExecutionEvent, type OrderPlaced, tables } from '@pm/schemas';
 import type { Row } from '../../src/core/rows.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 import { bytesOf, executionOf, fillOf, TinyExchange } from '../log.ts';
@@ -21,12 +21,37 @@ function named(table: keyof typeof tables, row: Row | undefined): Record<string,
 
 const ids = { orderId: bytesOf(32, 5), maker: bytesOf(20, 6), apiKey: bytesOf(16, 7) };
 
+const placedOrder = (changes: Partial<OrderPlaced>): OrderPlaced => ({
+  kind: 'OrderPlaced',
+  command: 0,
+  ...ids,
+  market: 3,
+  outcome: 1,
+  side: 'SELL',
+  timeInForce: 'GTC',
+  postOnly: false,
+  price: 7_500,
+  sizeMicro: 8_000_000,
+  expiresAtMs: 0,
+  acceptedAtMs: 1_000,
+  signer: ids.maker,
+  builder: bytesOf(32, 0),
+  status: 'LIVE',
+  filledMicro: 0,
+  paidMicro: 0,
+  feeMicro: 0,
+  restingMicro: 8_000_000,
+  ...changes,
+});
+
 describe('the rows of the tables', () => {
   test('have a cell for every column', () => {
     const exchange = new TinyExchange(3);
     const views = new TableViews(0, none);
     const seen = new Set<string>();
     for (const record of exchange.records(300)) views.fold(record);
+    const cancel = { kind: 'OrderCanceled', command: 0, market: 1, restMicro: 1 } as const;
+    views.fold(executionOf(300, [{ ...cancel, ...ids, reason: 'USER' }]));
     for (const { table, rows } of views.take())
       for (const row of rows) {
         seen.add(table.name);
@@ -122,6 +147,40 @@ describe('the rows of the tables', () => {
     });
     expect(rows[1]).toMatchObject({ reason: 'too_late', status: 'NONE' });
     expect(rows[4]).toMatchObject({ reason: 'USER', size: '8', resting: '0' });
+  });
+
+  test('list an order while it rests, and tell its end by wallet', () => {
+    const placed = placedOrder({ orderId: bytesOf(32, 5), restingMicro: 3_000_000 });
+    const matched = placedOrder({ orderId: bytesOf(32, 8), restingMicro: 0 });
+    const canceled: ExecutionEvent = {
+      ...{ kind: 'OrderCanceled', command: 2, market: 3, restMicro: 3_000_000 },
+      ...ids,
+      reason: 'SESSION',
+    };
+    const openRows = (events: readonly ExecutionEvent[]) =>
+      (rowsOf(events).get('open_orders') ?? []).map((row) => named('openOrders', row));
+    expect(openRows([placed, matched])).toEqual([
+      expect.objectContaining({
+        order_id: `0x${bytesOf(32, 5).toString('hex')}`,
+        placed_at: '2023-11-14 22:13:32.345',
+        version: 41,
+        partition: 7,
+        ended: 0,
+      }),
+    ]);
+    expect(openRows([placed, canceled])).toEqual([expect.objectContaining({ ended: 1 })]);
+    const filled = { ...fillOf({ match: 'MINT' }), makerOrderId: bytesOf(32, 5) };
+    expect(openRows([placed, { ...filled, makerRestMicro: 1_000_000 }])[0]?.['ended']).toBe(0);
+    expect(openRows([placed, filled])).toEqual([expect.objectContaining({ ended: 1 })]);
+    const [row] = rowsOf([canceled]).get('wallet_cancels') ?? [];
+    expect(named('walletCancels', row)).toMatchObject({ reason: 'SESSION', size: '3' });
+  });
+
+  test('tell a delay before what becomes of it', () => {
+    const { kind: _kind, ...terms } = placedOrder({});
+    const delayed = { ...terms, kind: 'OrderDelayed', releaseAtMs: 9, heldMicro: 0 } as const;
+    const [row] = rowsOf([delayed]).get('order_events') ?? [];
+    expect(named('orderEvents', row)).toMatchObject({ kind: 'DELAYED', status: 'DELAYED' });
   });
 
   test('keep the last midpoint of a minute, half ticks included', () => {

@@ -61,6 +61,19 @@ export interface TradesQuery {
   readonly offset: number;
 }
 
+/** No filter, from the newest on. */
+export const anyTrade: TradesQuery = {
+  place: null,
+  makerAddress: null,
+  taker: null,
+  maker: null,
+  condition: null,
+  token: null,
+  beforeS: null,
+  afterS: null,
+  offset: 0,
+};
+
 /** Unix seconds up to the year 2105, what the tables hold. */
 const secondsMax = 4_200_000_000;
 const textMaxChars = 80;

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
+import { newestCancelFirst, recentCancels } from '../core/cancel-search.ts';
 import { foldHoldings } from '../core/holdings.ts';
 import { newestFirst, recentOpenOrders } from '../core/open-orders.ts';
 import type { OrderEventRow } from '../core/order-read.ts';
@@ -7,6 +8,7 @@ import { mergePage, storedWindow } from '../core/recent/merge.ts';
 import type { RecentLog } from '../core/recent/recent-log.ts';
 import { isTradeAskedFor, newestTradeFirst } from '../core/trade-search.ts';
 import type { PrivateReads } from '../routes/ports.ts';
+import { readCancels, readMarketsOf } from './cancel-source.ts';
 import { readHoldings } from './holding-source.ts';
 import { readOpenOrders } from './open-order-source.ts';
 import { readOrderEvents } from './order-source.ts';
@@ -55,6 +57,18 @@ export function openFreshTables(options: FreshTableOptions): PrivateReads {
       const stored = await readOpenOrders(clickhouse, search, { seams, count });
       const open = stored.filter(({ orderId }) => !ended.has(orderId));
       return mergePage(opened, open, { ...search, from: 0 }, newestFirst);
+    },
+    async cancels(search) {
+      await options.settle();
+      const { seams, rows } = recent.ordersOfKeys(search.keys);
+      const found = [...recentCancels(rows, search)].sort(newestCancelFirst);
+      const stored = await readCancels(clickhouse, search, seams);
+      return mergePage(found, stored, { offset: 0, from: 0, ...search }, newestCancelFirst);
+    },
+    async marketsOf(wallets) {
+      await options.settle();
+      const newest = recent.holdings(wallets).rows.map(({ market }) => market);
+      return [...new Set([...newest, ...(await readMarketsOf(clickhouse, wallets))])];
     },
     async holdings(asked) {
       await options.settle();

@@ -18,6 +18,7 @@ import { marketRoutes } from './get-market.ts';
 import { marketsRoutes } from './get-markets.ts';
 import { midpointRoute } from './get-midpoint.ts';
 import { negRiskRoutes } from './get-neg-risk.ts';
+import { notificationsRoute } from './get-notifications.ts';
 import { positionsRoute } from './get-positions.ts';
 import { preMigrationOrdersRoute } from './get-pre-migration-orders.ts';
 import { priceRoute } from './get-price.ts';
@@ -64,6 +65,7 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     ordersScoringRoute(ports),
     ...balanceAllowanceRoutes(ports),
     balancesRoute(ports),
+    notificationsRoute(ports),
     rateLimitsRoute(ports),
     ...eventsRoutes(ports),
     ...eventRoutes(ports),

@@ -3,6 +3,7 @@ import type { RawHeaders, Reader } from '@pm/kit/walletauth';
 import type { ApiKeyId, WalletAddress } from '@pm/schemas';
 import type { Money } from '../core/balances.ts';
 import type { WalletSet } from '../core/caller-wallets.ts';
+import type { CancelRow, CancelSearch } from '../core/cancel-search.ts';
 import type { Catalog, Listing, Market } from '../core/catalog.ts';
 import type { CreatorSites } from '../core/creators.ts';
 import type { Quotes } from '../core/displayed-price.ts';
@@ -53,6 +54,10 @@ export interface PrivateReads {
   trades(search: TradeSearch): Promise<readonly FillRow[]>;
   /** Newest first, the same. */
   openOrders(search: OpenOrderSearch): Promise<readonly OpenOrderRow[]>;
+  /** Newest first. */
+  cancels(search: CancelSearch): Promise<readonly CancelRow[]>;
+  /** Markets in which one of the wallets holds or held tokens. */
+  marketsOf(wallets: readonly WalletAddress[]): Promise<readonly number[]>;
   /** What these wallets hold, in all markets or in one. */
   holdings(asked: {
     readonly wallets: readonly WalletAddress[];
@@ -83,6 +88,8 @@ export interface CallerReads {
   skewMs(headers: RawHeaders): number | null;
   /** The wallets its owner trades from. */
   walletsOf(wallet: WalletAddress): WalletSet;
+  /** Ids of the notifications it has deleted. */
+  deletedBy(wallet: WalletAddress): ReadonlySet<number>;
 }
 
 /** The index of events. */

@@ -2,12 +2,13 @@ import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, microText, priceText, tables, topics } from '@pm/schemas';
+import { newestCancelFirst } from '../../src/core/cancel-search.ts';
 import { foldOrder, type OrderEventRow } from '../../src/core/order-read.ts';
 import { RecentLog } from '../../src/core/recent/recent-log.ts';
 import { type RecordRows, rowsOfRecord } from '../../src/core/recent/record-rows.ts';
 import { rowsByOrder } from '../../src/core/rows-by-order.ts';
 import { newestTradeFirst } from '../../src/core/trade-search.ts';
-import type { FillRow, TradesQuery } from '../../src/core/trades.ts';
+import { anyTrade, type FillRow } from '../../src/core/trades.ts';
 import { openFreshTables } from '../../src/io/fresh-table-source.ts';
 import { RecentRunner } from '../../src/io/recent-runner.ts';
 import type { PrivateReads } from '../../src/routes/ports.ts';
@@ -71,6 +72,7 @@ class Exchange {
     await database.fill(tables.fills, fills.map(fillCells));
     await database.fill(tables.walletFills, fills.flatMap(walletFillCells));
     await database.fill(tables.openOrders, openOrderCells(batch));
+    await database.fill(tables.walletCancels, orders.flatMap(cancelCells));
     this.stored.set(partition, from + batch.length);
   }
 
@@ -111,6 +113,12 @@ function orderCells(row: OrderEventRow): Row {
     reason: row.reason,
     role: row.role,
   };
+}
+
+function cancelCells(row: OrderEventRow): readonly Row[] {
+  if (row.kind !== 'CANCELED') return [];
+  const { wallet, orderId: order_id, apiKey: api_key, reason } = row;
+  return [{ ...placeCells(row), wallet, order_id, api_key, reason }];
 }
 
 function fillCells(row: FillRow): Row {
@@ -203,18 +211,6 @@ function apiKeyOf(index: number): string {
   return apiKey(index).replace('4000-8000', '0000-0000');
 }
 
-const anyTrade: TradesQuery = {
-  place: null,
-  makerAddress: null,
-  taker: null,
-  maker: null,
-  condition: null,
-  token: null,
-  beforeS: null,
-  afterS: null,
-  offset: 0,
-};
-
 const idOf = (row: { partition: number; inOffset: string; eventIndex: number }) =>
   `${row.partition}-${row.inOffset}-${row.eventIndex}`;
 
@@ -258,6 +254,15 @@ async function compareTrades(exchange: Exchange, { own }: Reading, limit: number
   return told.length;
 }
 
+async function compareCancels(exchange: Exchange, { own }: Reading): Promise<void> {
+  const due = exchange
+    .orders()
+    .filter((row) => row.kind === 'CANCELED' && caller.keys.has(row.apiKey))
+    .sort(newestCancelFirst);
+  const told = await own.cancels({ ...caller, sinceMs: 0, limit: 7 });
+  expect(told.map(idOf)).toEqual(due.slice(0, 7).map(idOf));
+}
+
 describe('reads of memory and tables together', () => {
   test('know everything that was sent before, at every seam and over restarts', async () => {
     const random = seeded(77);
@@ -274,6 +279,7 @@ describe('reads of memory and tables together', () => {
       await compareOrders(exchange, reading);
       await compareOpenOrders(exchange, reading, 1 + random(20));
       await compareTrades(exchange, reading, 5 + random(20));
+      await compareCancels(exchange, reading);
     }
     expect(reading.runner.status()).toMatchObject({ following: true, fault: null });
     await reading.runner.close();

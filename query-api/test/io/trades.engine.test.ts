@@ -1,6 +1,6 @@
 import { type OrderId, parseOrderId, tables } from '@pm/schemas';
 import { RecentLog } from '../../src/core/recent/recent-log.ts';
-import type { TradesQuery } from '../../src/core/trades.ts';
+import { anyTrade, type TradesQuery } from '../../src/core/trades.ts';
 import { openFreshTables } from '../../src/io/fresh-table-source.ts';
 import { openTables } from '../../src/io/table-source.ts';
 import type { PrivateReads, TableReads } from '../../src/routes/ports.ts';
@@ -93,17 +93,6 @@ describe('order events', () => {
 });
 
 describe('trades', () => {
-  const anyTrade: TradesQuery = {
-    place: null,
-    makerAddress: null,
-    taker: null,
-    maker: null,
-    condition: null,
-    token: null,
-    beforeS: null,
-    afterS: null,
-    offset: 0,
-  };
   const trade = async (
     index: number,
     parts: { taker: number; maker: number; market?: number },

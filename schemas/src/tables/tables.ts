@@ -168,6 +168,24 @@ const openOrders: Table = {
   settings: ['allow_experimental_replacing_merge_with_cleanup = 1'],
 };
 
+const walletCancels: Table = {
+  name: 'wallet_cancels',
+  comment: 'The CANCELED rows of `order_events` by wallet and time.',
+  columns: [
+    ...source,
+    time,
+    wallet,
+    orderId('order_id', 'The order.'),
+    column('api_key', 'FixedString(36)', 'The key it came in with.'),
+    market,
+    column('reason', 'LowCardinality(String)', 'Reason of the cancel.'),
+    shares('size', 'Left when it was canceled.'),
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'toYYYYMM(time)',
+  orderBy: ['wallet', 'time', 'partition', 'in_offset', 'event_index'],
+};
+
 const bookEvents: Table = {
   name: 'book_events',
   comment:
@@ -260,6 +278,7 @@ export const tables = {
   walletFills,
   orderEvents,
   openOrders,
+  walletCancels,
   bookEvents,
   positions,
   holders,

@@ -12,6 +12,7 @@ import { agentEntry } from './agents.ts';
 import { auditRecord } from './audit.ts';
 import { catalogEntry } from './catalog.ts';
 import { execution } from './executions.ts';
+import { notificationMark } from './notifications.ts';
 import { envelope } from './orders.ts';
 import { sessionRecord } from './sessions.ts';
 
@@ -56,6 +57,10 @@ export const topics = {
   agents: topic('agents', agentEntry, { partitions: 'single', compacted: true }),
   walletStatus: topic('wallet-status', walletStatus, { partitions: 'single', compacted: true }),
   walletOwners: topic('wallet-owners', walletOwner, { partitions: 'single', compacted: false }),
+  notificationMarks: topic('notification-marks', notificationMark, {
+    partitions: 'single',
+    compacted: true,
+  }),
   audit: topic('audit', auditRecord, { partitions: 'single', compacted: false }),
   // Every key is written every few seconds: uncompacted for long, it would take long to read at a start.
   sessions: topic('sessions', sessionRecord, {

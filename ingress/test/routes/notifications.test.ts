@@ -1,0 +1,36 @@
+import { AccountTopics } from '../accounts-fixture.ts';
+import { call, type Door, openDoor } from '../door-fixture.ts';
+import { OwnersTopic } from '../owners-fixture.ts';
+
+let door: Door;
+let accounts: AccountTopics;
+
+beforeEach(async () => {
+  accounts = new AccountTopics();
+  door = await openDoor(new OwnersTopic(), 0, undefined, accounts);
+});
+afterEach(() => door.app.close());
+
+const remove = (query: string) => call(door, { method: 'DELETE', url: `/notifications${query}` });
+
+describe('DELETE /notifications', () => {
+  it('remembers the ids on the log, each once, and answers them', async () => {
+    expect(await remove('?ids=1,2')).toMatchObject({ status: 200, body: { deleted: ['1', '2'] } });
+    expect((await remove('?ids=2&ids=3')).body).toEqual({ deleted: ['2', '3'] });
+    const { records } = accounts.notificationMarks;
+    expect(records.map(({ value }) => value?.deleted)).toEqual([
+      [1, 2],
+      [1, 2, 3],
+    ]);
+  });
+
+  it.each(['', '?ids=', '?ids=x', '?ids=1,-2', '?ids=1e3', `?ids=${'1,'.repeat(101)}`])(
+    'refuses %s',
+    async (query) => {
+      expect(await remove(query)).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_request' },
+      });
+    },
+  );
+});

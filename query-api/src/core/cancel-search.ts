@@ -1,0 +1,35 @@
+import type { OrderEventRow } from './order-read.ts';
+
+/** A cancel of one of the caller's orders. */
+export type CancelRow = Pick<
+  OrderEventRow,
+  'partition' | 'inOffset' | 'eventIndex' | 'timeMs' | 'orderId' | 'apiKey' | 'market' | 'reason'
+>;
+
+export interface CancelSearch {
+  readonly wallets: readonly string[];
+  readonly keys: ReadonlySet<string>;
+  /** Unix milliseconds, inclusive. */
+  readonly sinceMs: number;
+  readonly limit: number;
+}
+
+export function recentCancels(
+  rows: readonly OrderEventRow[],
+  { wallets, sinceMs }: CancelSearch,
+): readonly CancelRow[] {
+  const own = new Set(wallets);
+  return rows.filter(
+    (row) => row.kind === 'CANCELED' && own.has(row.wallet) && row.timeMs >= sinceMs,
+  );
+}
+
+/** Newest first, ties by place in the log. */
+export function newestCancelFirst(left: CancelRow, right: CancelRow): number {
+  return (
+    right.timeMs - left.timeMs ||
+    right.partition - left.partition ||
+    Number(right.inOffset) - Number(left.inOffset) ||
+    right.eventIndex - left.eventIndex
+  );
+}
