@@ -16,6 +16,7 @@ import { openBooksStore } from './io/books-store.ts';
 import { type CatalogSource, openCatalogSource } from './io/catalog-source.ts';
 import { LedgerGenerationRunner } from './io/ledger-generation-runner.ts';
 import { ledgerView } from './io/ledger-runner.ts';
+import { runOpenOrdersCleanup } from './io/open-orders-cleanup-runner.ts';
 import { StatusStore } from './io/status-store.ts';
 import { tablesView } from './io/tables-runner.ts';
 import { openTablesStore } from './io/tables-store.ts';
@@ -142,6 +143,8 @@ async function startTables(room: Room, catalog: CatalogSource): Promise<void> {
   });
   life.onStop('clickhouse', () => clickhouse.close());
   const store = openTablesStore(clickhouse);
+  const cleanup = runOpenOrdersCleanup({ clickhouse, log });
+  life.onStop('cleanup', () => cleanup.close());
   const executions = { client, checksChain: false, ...(await sourceOf(room)) };
   const { batchRecords, batchRows, batchMs, insertRetryMs: retryForMs, topicPrefix } = config;
   const limits = { batchRecords, batchRows, batchMs, retryForMs };

@@ -2,8 +2,10 @@ import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { createTableSql, tables } from '@pm/schemas';
 import type { Position } from '../../src/core/positions/position.ts';
+import type { Row } from '../../src/core/rows.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 import { TablesBatchSink } from '../../src/io/tables-batch-sink.ts';
+import { cleanOpenOrders } from '../../src/io/open-orders-cleanup-runner.ts';
 import { openTablesStore, type TablesStore } from '../../src/io/tables-store.ts';
 import { TinyExchange } from '../log.ts';
 
@@ -60,9 +62,31 @@ describe('the tables in ClickHouse', () => {
     const commits: string[] = [];
     await sinkTo(commits).write({ from: 0, to: 300 }, rows);
     await sinkTo(commits).write({ from: 0, to: 300 }, rows);
-    for (const { table, rows: sent } of rows)
-      expect([table.name, await countOf(table.name)]).toEqual([table.name, sent.length]);
+    for (const { table, rows: sent } of rows) {
+      // Rows of one order replace each other as they come in.
+      const isReplaced = table === tables.openOrders;
+      const due = isReplaced ? new Set(sent.map((row) => `${row[0]} ${row[1]}`)).size : sent.length;
+      expect([table.name, await countOf(table.name)]).toEqual([table.name, due]);
+    }
     expect(commits).toEqual(['0/300', '300/', '0/300', '300/']);
+  }, 60_000);
+
+  test('lose the rows of ended orders when they are cleaned, and nothing else', async () => {
+    const name = tables.openOrders.name;
+    await clickhouse.command(`TRUNCATE TABLE ${name}`);
+    const row = (order: number, version: number, ended: number): Row => [
+      ...[`0x${'1'.repeat(40)}`, `0x${String(order).padStart(64, '0')}`, 'k'.repeat(36)],
+      ...[1, 0, '2026-01-01 00:00:00.000', 0, version, ended],
+    ];
+    const insert = (token: string, rows: readonly Row[]) =>
+      store.insert({ table: tables.openOrders, rows }, token);
+    await insert('open:1', [row(1, 1, 0), row(2, 2, 0)]);
+    await insert('open:2', [row(1, 3, 1), row(3, 3, 0)]);
+    expect(await countOf(`${name} FINAL`)).toBe(2);
+    await cleanOpenOrders(clickhouse);
+    expect(await countOf(name)).toBe(2);
+    await insert('open:3', [row(2, 4, 1)]);
+    expect(await countOf(`${name} FINAL`)).toBe(1);
   }, 60_000);
 
   test('give back the state that the views had', async () => {

@@ -117,6 +117,7 @@ async function writeLog(): Promise<void> {
     wallet: bytesOf(20, 77),
     amountMicro: 1_000,
     timeMs: 1,
+    generation: 0,
   };
   const sent = [
     send('transfers', transfers.encode(transfer)),
