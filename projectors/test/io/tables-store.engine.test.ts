@@ -4,8 +4,8 @@ import { createTableSql, tables } from '@pm/schemas';
 import type { Position } from '../../src/core/positions/position.ts';
 import type { Row } from '../../src/core/rows.ts';
 import { TableViews } from '../../src/core/table-views.ts';
-import { TablesBatchSink } from '../../src/io/tables-batch-sink.ts';
 import { cleanOpenOrders } from '../../src/io/open-orders-cleanup-runner.ts';
+import { TablesBatchSink } from '../../src/io/tables-batch-sink.ts';
 import { openTablesStore, type TablesStore } from '../../src/io/tables-store.ts';
 import { TinyExchange } from '../log.ts';
 

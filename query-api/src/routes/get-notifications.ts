@@ -8,10 +8,9 @@ import {
   resolutionHappening,
   shownHappenings,
 } from '../core/notifications.ts';
-import { refusals } from '../core/refusal.ts';
 import { rowsByOrder } from '../core/rows-by-order.ts';
 import { anyTrade } from '../core/trades.ts';
-import { type Caller, provenCaller } from './caller.ts';
+import { type Caller, provenCaller, unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 
@@ -29,7 +28,7 @@ export function notificationsRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/notifications', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
     const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return refusals.unauthorized;
+    if (caller === null) return unproven(ports, raw);
     const found = await happenings(ports, caller);
     const shown = shownHappenings(found, ports.callers.deletedBy(caller.wallet));
     const ids = [...new Set(shown.flatMap(({ orderId }) => (orderId === '' ? [] : [orderId])))];
