@@ -27,6 +27,8 @@ const address20 = /^0x[0-9a-fA-F]{40}$/;
 const uuid = /^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$/;
 const decimal = /^(0|[1-9]\d{0,77})$/;
 const uint256Max = (1n << 256n) - 1n;
+/** Every decimal of fewer digits is below 2^256. */
+const uint256Digits = 78;
 
 export function parseOrderId(text: string): OrderId | null {
   return hash32.test(text) ? (text.toLowerCase() as OrderId) : null;
@@ -37,7 +39,9 @@ export function parseConditionId(text: string): ConditionId | null {
 }
 
 export function parseTokenId(text: string): TokenId | null {
-  return decimal.test(text) && BigInt(text) <= uint256Max ? (text as TokenId) : null;
+  if (!decimal.test(text)) return null;
+  const fits = text.length < uint256Digits || BigInt(text) <= uint256Max;
+  return fits ? (text as TokenId) : null;
 }
 
 export function parseWalletAddress(text: string): WalletAddress | null {

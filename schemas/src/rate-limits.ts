@@ -22,8 +22,11 @@ export interface RateScope {
   /** Stable: part of the API (GET /rate-limits) and of keys in Redis. */
   readonly name: string;
   readonly unit: RateUnit;
-  /** `METHOD /path` as in the table of routes, or all routes of a group. Empty: counted by hand (`failedProofScope`). */
-  readonly covers: readonly string[] | { readonly group: RateGroup };
+  /**
+   * `METHOD /path` as in the table of routes, all routes of a group, or all that begin with a path. Empty: counted by hand
+   * (`failedProofScope`).
+   */
+  readonly covers: readonly string[] | { readonly group: RateGroup } | { readonly under: string };
   /** Burst first. */
   readonly windows: readonly RateWindow[];
 }
@@ -62,12 +65,15 @@ function scope(
 /** Proofs of keys that failed, per address; while it is used up, requests with credentials are refused before any check. */
 export const failedProofScope: RateScope = scope('failed-credentials', [], burst(500));
 
+const eventLists = ['GET /events', 'GET /events/keyset', 'GET /events/pagination'];
+const marketLists = ['GET /markets', 'GET /markets/keyset'];
+
 /** In the order of the published table, then what it leaves out (docs/conventions.md 8). */
 export const rateScopes: readonly RateScope[] = [
   scope('catalog', { group: 'gamma' }, burst(4_000)),
-  scope('events', ['GET /events'], burst(500)),
-  scope('markets', ['GET /markets'], burst(300)),
-  scope('listings', ['GET /events', 'GET /markets'], burst(900)),
+  scope('events', eventLists, burst(500)),
+  scope('markets', marketLists, burst(300)),
+  scope('listings', [...eventLists, ...marketLists], burst(900)),
   scope('tags', ['GET /tags'], burst(200)),
   scope('search', ['GET /public-search'], burst(350)),
   scope('clob', { group: 'clob' }, burst(5_000)),
@@ -90,17 +96,17 @@ export const rateScopes: readonly RateScope[] = [
   scope('cancel-all', ['DELETE /cancel-all'], burstAndSustained(2_400, 24_000)),
   scope('cancel-market', ['DELETE /cancel-market-orders'], burstAndSustained(2_400, 24_000)),
   scope('heartbeats', ['POST /heartbeats', 'POST /v1/heartbeats'], burst(200)),
-  scope('keys', ['POST /auth/api-key', 'GET /auth/derive-api-key'], burst(100)),
-  scope('key-list', ['GET /auth/api-keys', 'DELETE /auth/api-key'], burst(100)),
+  scope('keys', { under: '/auth/' }, burst(100)),
+  scope('agents', { under: '/api/v1/agents' }, burst(100)),
   scope('open-orders', ['GET /data/orders', 'POST /data/orders'], burst(500)),
   scope('balance', ['GET /balance-allowance'], burst(200)),
   scope('balance-update', ['GET /balance-allowance/update'], burst(50)),
-  scope('notifications', ['GET /notifications', 'DELETE /notifications'], burst(125)),
+  scope('notifications', { under: '/notifications' }, burst(125)),
   scope('tick-size', ['GET /tick-size', 'GET /tick-size/:token_id'], burst(200)),
   scope('data', { group: 'data' }, burst(1_000)),
   scope('positions', ['GET /positions'], burst(150)),
   scope('closed-positions', ['GET /closed-positions'], burst(150)),
-  scope('comments', ['GET /comments', 'GET /comments/user_address/:user_address'], burst(200)),
+  scope('comments', { under: '/comments' }, burst(200)),
   failedProofScope,
 ];
 
@@ -151,9 +157,16 @@ export function rateGroupOf(route: Counted): RateGroup {
 /** The rules that count requests of a route. */
 export function rateRulesOf(route: Counted): readonly RateRule[] {
   const [name, group] = [nameOf(route), rateGroupOf(route)];
-  return rateRules.filter(({ scope: { covers } }) =>
-    'group' in covers ? covers.group === group : covers.includes(name),
-  );
+  return rateRules.filter(({ scope: { covers } }) => {
+    if ('group' in covers) return covers.group === group;
+    return 'under' in covers ? route.path.startsWith(covers.under) : covers.includes(name);
+  });
+}
+
+/** What a scope covers, in words. */
+export function coveredRoutes({ covers }: RateScope): readonly string[] {
+  if ('group' in covers) return [`all of ${covers.group}`];
+  return 'under' in covers ? [`all under ${covers.under}`] : covers;
 }
 
 /** What a request with so many items in its body takes from a rule; at least 1. Longer batches are refused, not dearer. */

@@ -11,7 +11,7 @@ export interface Answer {
 /** Orders given up after this long are `no answer`, milliseconds. */
 const timeoutMs = 10_000;
 
-/** Sends POST /order over connections that stay open; HMAC at the time of sending. */
+/** Sends orders over connections that stay open; HMAC at the time of sending. */
 export class Poster {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 128 });
   readonly #base: URL;
@@ -20,8 +20,11 @@ export class Poster {
     this.#base = new URL(baseUrl);
   }
 
-  post(key: ApiKeyTrio & { readonly address: string }, body: string): Promise<Answer> {
-    const path = '/order';
+  post(
+    key: ApiKeyTrio & { readonly address: string },
+    body: string,
+    path: '/order' | '/orders' = '/order',
+  ): Promise<Answer> {
     const headers = signedHeaders(key, { method: 'POST', path, body }, Date.now());
     return this.#send({ method: 'POST', path, headers, body });
   }

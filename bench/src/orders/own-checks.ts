@@ -1,17 +1,22 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Caller, checkOrder } from '@pm/ingress/core/check-order';
 import { tokensOf } from '@pm/ingress/core/listed-token';
 import { readOrderForm } from '@pm/ingress/core/order-form';
-import { OrderHasher } from '@pm/ingress/core/order-hash';
+import { OrderHasher, type OrderStruct } from '@pm/ingress/core/order-hash';
 import { type KnownKeys, type SignatureJob, SignatureRule } from '@pm/ingress/core/order-signature';
 import { openNativeCrypto } from '@pm/ingress/native';
-import { isSignedBy, readKeyClaim } from '@pm/kit/walletauth';
-import { OrderSubmission } from '@pm/schemas';
+import { KeyDirectory, openKeyVerifier } from '@pm/kit/walletauth';
+import {
+  apiKeyBytes,
+  hexBytes,
+  OrderSubmission,
+  parseApiKeyId,
+  parseWalletAddress,
+} from '@pm/schemas';
 import { Compile } from 'typebox/compile';
-import { type SampleRequest, sampleMarket } from './sample.ts';
+import { type SampleBatch, type SampleRequest, sampleMarket, sampleSecret } from './sample.ts';
 
 /** The checks of ingress on one thread, in the order of the door, with the parts it is made of. */
-export function openOwnChecks(nowMs: number) {
+export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[]) {
   const { keccak, curve } = openNativeCrypto();
   const hasher = new OrderHasher(keccak);
   const knowing = new Map<string, Buffer>();
@@ -28,15 +33,19 @@ export function openOwnChecks(nowMs: number) {
   const submission = Compile(OrderSubmission);
   const isSubmission = (value: unknown): value is OrderSubmission => submission.Check(value);
 
-  function prove(request: SampleRequest): Caller {
-    const claim = readKeyClaim(request.headers);
-    if (claim === null || Math.abs(nowMs - claim.timestampMs) > 300_000) throw new Error('headers');
-    const isPassphrase = sameText(claim.passphrase, request.passphrase);
-    const signed = { method: 'POST', url: '/order', body: request.body };
-    if (!isPassphrase || !isSignedBy(request.secret, claim, signed)) throw new Error('proof');
-    const { apiKey, address } = claim;
+  const verify = openKeyVerifier({
+    keys: sampleKeys(requests),
+    serverSecret: sampleSecret,
+    freshnessMs: 300_000,
+    nowMs: () => nowMs,
+  });
+
+  function prove({ headers, body }: SampleBatch, path = '/order'): Caller {
+    const holder = verify({ method: 'POST', url: path, headers, body });
+    if (holder === null) throw new Error('proof');
+    const { apiKey, wallet: address, selfTrade } = holder;
     const times = { nowMs, arrivedAtMs: nowMs };
-    return { apiKey, address, ...times, selfTrade: 'CANCEL_NEWEST', statusOf: () => 'NORMAL' };
+    return { apiKey, address, selfTrade, ...times, statusOf: () => 'NORMAL' };
   }
 
   function check(item: unknown, caller: Caller): SignatureJob {
@@ -55,6 +64,12 @@ export function openOwnChecks(nowMs: number) {
     };
   }
 
+  function structOf(item: unknown): OrderStruct {
+    const read = readOrderForm(item, isSubmission);
+    if (read.kind !== 'form') throw new Error('form');
+    return read.form.struct;
+  }
+
   function whole(request: SampleRequest, rule: SignatureRule): Buffer {
     const caller = prove(request);
     const job = check(JSON.parse(request.body.toString('utf8')), caller);
@@ -63,13 +78,28 @@ export function openOwnChecks(nowMs: number) {
     return verdict;
   }
 
-  return { prove, check, whole, rules, hasher, curve };
+  /** A request of many orders: one proof, then every check of every order. */
+  function wholeBatch(batch: SampleBatch, rule: SignatureRule): void {
+    const caller = prove(batch, '/orders');
+    const items = JSON.parse(batch.body.toString('utf8')) as unknown[];
+    const jobs = items.map((item) => check(item, caller));
+    if (jobs.some((job) => rule.check(job) === null)) throw new Error('signature');
+  }
+
+  return { prove, check, structOf, whole, wholeBatch, rules, hasher, curve, keccak };
 }
 
 export type OwnChecks = ReturnType<typeof openOwnChecks>;
 
-/** As the door compares passphrases: by digests of equal length, in constant time. */
-function sameText(left: string, right: string): boolean {
-  const digest = (text: string) => createHmac('sha256', 'passphrase').update(text).digest();
-  return timingSafeEqual(digest(left), digest(right));
+/** The keys of the sample, as the log lists them. */
+function sampleKeys(requests: readonly SampleRequest[]): KeyDirectory {
+  const keys = new KeyDirectory();
+  for (const { submission, address } of requests) {
+    const [apiKey, wallet] = [parseApiKeyId(submission.owner), parseWalletAddress(address)];
+    if (apiKey === null || wallet === null) throw new Error('a sample has a key');
+    const rules = { keyKind: 'TRADING', selfTrade: 'CANCEL_NEWEST' } as const;
+    const listed = { nonce: '0', active: true, createdAtMs: 0, revokedAtMs: 0, ...rules };
+    keys.apply({ apiKey: apiKeyBytes(apiKey), wallet: hexBytes(wallet), ...listed });
+  }
+  return keys;
 }

@@ -5,10 +5,17 @@ import {
   type ApiKeyTrio,
   type CatalogMarket,
   type OrderSubmission,
+  ordersPerRequestMax,
   type SigningDomain,
   signingDomains,
   tokenIdFromBytes,
 } from '@pm/schemas';
+
+/** A request of POST /orders as it arrives. */
+export interface SampleBatch {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
 
 /** A request as it arrives, and what a checker may know of its sender. */
 export interface SampleRequest {
@@ -22,7 +29,8 @@ export interface SampleRequest {
 
 const requestCount = 256;
 const walletCount = 16;
-const serverSecret = Buffer.alloc(32, 7);
+/** What the keys of the sample are derived from. */
+export const sampleSecret = Buffer.alloc(32, 7);
 
 function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
@@ -57,10 +65,28 @@ export function sampleDomain(): SigningDomain {
 }
 
 /** Signed single orders of several wallets under the first domain, made ahead of time. */
+/** The orders of one wallet, up to fifteen in a request, signed anew as a whole. */
+export function sampleBatches(requests: readonly SampleRequest[], nowMs: number): SampleBatch[] {
+  const owners = new Map(requests.map((request) => [request.submission.owner, request]));
+  return [...owners.values()].map(({ address, secret, passphrase, submission: { owner } }) => {
+    const own = requests.filter(({ submission }) => submission.owner === owner);
+    const body = JSON.stringify(own.slice(0, ordersPerRequestMax).map((one) => one.submission));
+    const key = { apiKey: owner, secret: secret.toString('base64url'), passphrase, address };
+    const headers = signedHeaders(key, { method: 'POST', path: '/orders', body }, nowMs);
+    return { headers: lowerNames(headers), body: Buffer.from(body) };
+  });
+}
+
+function lowerNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
 export function sampleRequests(nowMs: number): SampleRequest[] {
   const wallets = Array.from({ length: walletCount }, (_, index) => {
     const signer = walletFromPrivateKey(`0x${hash(`bench key ${index}`).toString('hex')}`);
-    const derived = deriveKey(serverSecret, { wallet: signer.address, nonce: '0' });
+    const derived = deriveKey(sampleSecret, { wallet: signer.address, nonce: '0' });
     return { signer, derived };
   });
   return Array.from({ length: requestCount }, (_, index) => {
@@ -85,9 +111,7 @@ export function sampleRequests(nowMs: number): SampleRequest[] {
       nowMs,
     );
     return {
-      headers: Object.fromEntries(
-        Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
-      ),
+      headers: lowerNames(headers),
       body: Buffer.from(body),
       address: signer.address as `0x${string}`,
       secret,

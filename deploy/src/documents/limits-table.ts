@@ -1,12 +1,13 @@
-import { rateScopes } from '@pm/schemas';
+import { coveredRoutes, rateScopes } from '@pm/schemas';
 
 const begin = '<!-- limits:begin (npm run docs) -->';
 const end = '<!-- limits:end -->';
 
 /** The table of rate limits as Markdown. */
 export function limitsTable(): string {
-  const rows = rateScopes.map(({ name, covers, unit, windows }) => {
-    const routes = 'group' in covers ? `all of \`${covers.group}\`` : covers.map(code).join(', ');
+  const rows = rateScopes.map((scope) => {
+    const { name, unit, windows } = scope;
+    const routes = coveredRoutes(scope).map(code).join(', ');
     const limits = windows.map(({ limit, seconds }) => `${limit} / ${seconds} s`).join('; ');
     return `| \`${name}\` | ${routes || 'proofs of keys that fail'} | ${limits} | ${unit} |`;
   });
@@ -20,4 +21,5 @@ export function withLimitsTable(text: string): string {
   return `${text.slice(0, from + begin.length)}\n\n${limitsTable()}\n\n${text.slice(to)}`;
 }
 
-const code = (route: string): string => `\`${route}\``;
+/** Groups and prefixes are words, routes are code. */
+const code = (route: string): string => (route.startsWith('all ') ? route : `\`${route}\``);

@@ -44,6 +44,7 @@ const malformed = { kind: 'malformed' } as const;
 const timesInForce: readonly string[] = ['GTC', 'GTD', 'FOK', 'FAK'];
 const uint256End = 1n << 256n;
 const zero32 = Buffer.alloc(32);
+const zero32Hex = `0x${zero32.toString('hex')}`;
 
 /** Reads one item of a placement. */
 export function readOrderForm(item: unknown, isSubmission: IsSubmission): ReadForm {
@@ -103,10 +104,11 @@ function readStruct(order: SignedOrder): OrderStruct | null {
   const signatureType = signatureTypes.find((type) => type === order.signatureType);
   if ([salt, token, makerAmount, takerAmount].some((value) => value >= uint256End)) return null;
   if (signatureType === undefined || order.signature.length % 2 !== 0) return null;
+  const maker = bytesOf(order.maker);
   return {
     salt,
-    maker: bytesOf(order.maker),
-    signer: bytesOf(order.signer),
+    maker,
+    signer: order.signer === order.maker ? maker : bytesOf(order.signer),
     token: Buffer.from(token.toString(16).padStart(64, '0'), 'hex'),
     makerAmount,
     takerAmount,
@@ -124,5 +126,6 @@ function bytesOf(hex: string): Buffer {
 
 /** Missing and empty mean zero (docs/conventions.md part 9, row 35). */
 function bytes32Of(hex: string | undefined): Buffer {
-  return hex === undefined || hex === '' ? zero32 : bytesOf(hex);
+  const isZero = hex === undefined || hex === '' || hex === zero32Hex;
+  return isZero ? zero32 : bytesOf(hex);
 }

@@ -1,4 +1,4 @@
-import type { RateLimitsAnswer } from '@pm/schemas';
+import { coveredRoutes, type RateLimitsAnswer } from '@pm/schemas';
 import { type Caller, countedAddress } from './callers.ts';
 import type { RateLimiter } from './limiter.ts';
 
@@ -23,7 +23,7 @@ async function answerFor(limiter: RateLimiter | null, caller: Caller): Promise<R
     enabled: limiter !== null,
     limits: uses.map(({ rule, limit, remaining, resetsAtMs }) => ({
       scope: rule.scope.name,
-      routes: 'group' in rule.scope.covers ? [`all ${rule.scope.covers.group}`] : rule.scope.covers,
+      routes: coveredRoutes(rule.scope),
       unit: rule.scope.unit,
       window_seconds: rule.seconds,
       limit,
