@@ -9,6 +9,7 @@ export * from './http/catalog-lists.ts';
 export * from './http/keys.ts';
 export * from './http/notifications.ts';
 export * from './http/operator.ts';
+export * from './http/operator-catalog.ts';
 export * from './http/private-reading.ts';
 export * from './http/reading.ts';
 export * from './http/sessions.ts';

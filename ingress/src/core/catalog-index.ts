@@ -17,6 +17,8 @@ export class CatalogIndex {
   readonly #marketSlugs = new Map<string, CatalogMarket>();
   readonly #events = new Map<string, CatalogEvent>();
   readonly #eventSlugs = new Map<string, CatalogEvent>();
+  readonly #tags = new Map<string, CatalogTag>();
+  readonly #series = new Map<string, CatalogSeries>();
   readonly #tagSlugs = new Map<string, CatalogTag>();
   readonly #seriesSlugs = new Map<string, CatalogSeries>();
   #last = { market: 0, event: 0, tag: 0, series: 0 };
@@ -31,16 +33,18 @@ export class CatalogIndex {
         this.#takeMarket(entry);
         return;
       case 'CatalogEvent':
+        rename(this.#eventSlugs, this.#events.get(entry.id), entry);
         this.#events.set(entry.id, entry);
-        this.#eventSlugs.set(entry.slug, entry);
         this.#last.event = Math.max(this.#last.event, numberOf(entry.id));
         return;
       case 'CatalogTag':
-        this.#tagSlugs.set(entry.slug, entry);
+        rename(this.#tagSlugs, this.#tags.get(entry.id), entry);
+        this.#tags.set(entry.id, entry);
         this.#last.tag = Math.max(this.#last.tag, numberOf(entry.id));
         return;
       case 'CatalogSeries':
-        this.#seriesSlugs.set(entry.slug, entry);
+        rename(this.#seriesSlugs, this.#series.get(entry.id), entry);
+        this.#series.set(entry.id, entry);
         this.#last.series = Math.max(this.#last.series, numberOf(entry.id));
     }
   }
@@ -75,6 +79,14 @@ export class CatalogIndex {
     return this.#eventSlugs.get(slug);
   }
 
+  findTagById(id: string): CatalogTag | undefined {
+    return this.#tags.get(id);
+  }
+
+  findSeriesById(id: string): CatalogSeries | undefined {
+    return this.#series.get(id);
+  }
+
   findTag(slug: string): CatalogTag | undefined {
     return this.#tagSlugs.get(slug);
   }
@@ -106,10 +118,20 @@ export class CatalogIndex {
     this.#tokens.set(token0.tokenId, token0);
     this.#tokens.set(token1.tokenId, token1);
     this.#conditions.set(token0.conditionId, token0);
+    rename(this.#marketSlugs, this.#markets.get(market.market), market);
     this.#markets.set(market.market, market);
-    this.#marketSlugs.set(market.slug, market);
     this.#last.market = Math.max(this.#last.market, market.market);
   }
+}
+
+/** A slug that an entry no longer has is free, unless another entry has taken it meanwhile. */
+function rename<T extends { readonly slug: string }>(
+  slugs: Map<string, T>,
+  known: T | undefined,
+  entry: T,
+): void {
+  if (known !== undefined && slugs.get(known.slug) === known) slugs.delete(known.slug);
+  slugs.set(entry.slug, entry);
 }
 
 function numberOf(id: string): number {

@@ -107,8 +107,26 @@ function repeated(path: string): ImportRefusal {
   return { kind: 'refused', path, reason: 'appears twice in this import' };
 }
 
+/** The same for one event without its markets: what is new or changed, the event last. */
+export function planSingleEvent(
+  sent: Omit<ImportEvent, 'markets'>,
+  context: PlanContext,
+):
+  | {
+      readonly kind: 'planned';
+      readonly event: CatalogEvent;
+      readonly others: readonly CatalogEntry[];
+    }
+  | ImportRefusal {
+  const draft = new ImportDraft(context);
+  const planned = planEvent(sent, draft, '');
+  if (planned.kind === 'refused') return planned;
+  const others = draft.entries.filter((entry) => entry !== planned.event);
+  return { kind: 'planned', event: planned.event, others };
+}
+
 function planEvent(
-  sent: ImportEvent,
+  sent: Omit<ImportEvent, 'markets'>,
   draft: ImportDraft,
   path: string,
 ): { kind: 'event'; event: CatalogEvent } | ImportRefusal {
@@ -129,7 +147,7 @@ function planEvent(
     creationDateMs: known?.creationDateMs ?? nowMs,
     createdAtMs: known?.createdAtMs ?? nowMs,
     updatedAtMs: known?.updatedAtMs ?? nowMs,
-    active: true,
+    active: known?.active ?? true,
     closed: known?.closed ?? false,
     archived: known?.archived ?? false,
     ...groupsOf(sent, known, draft),
@@ -142,14 +160,18 @@ function planEvent(
 }
 
 /** Tags and series: as sent, made when they are new, or as known. */
-function groupsOf(sent: ImportEvent, known: CatalogEvent | undefined, draft: ImportDraft) {
+function groupsOf(
+  sent: Pick<ImportEvent, 'tags' | 'series'>,
+  known: CatalogEvent | undefined,
+  draft: ImportDraft,
+) {
   const tagIds = sent.tags?.map((label) => draft.tagId(label)) ?? known?.tagIds ?? [];
   const series = sent.series ?? '';
   const seriesIds = series === '' ? (known?.seriesIds ?? []) : [draft.seriesId(series)];
   return { tagIds, seriesIds };
 }
 
-function newTag(id: string, label: string, nowMs: number): CatalogTag {
+export function newTag(id: string, label: string, nowMs: number): CatalogTag {
   return {
     kind: 'CatalogTag',
     id,
@@ -161,7 +183,7 @@ function newTag(id: string, label: string, nowMs: number): CatalogTag {
   };
 }
 
-function newSeries(id: string, title: string, nowMs: number): CatalogSeries {
+export function newSeries(id: string, title: string, nowMs: number): CatalogSeries {
   return {
     kind: 'CatalogSeries',
     id,

@@ -1,23 +1,25 @@
 import type { HttpApp } from '@pm/kit/http';
 import { ImportCatalog } from '@pm/schemas';
-import { ImportRunner } from './import-runner.ts';
-import type { OperatorPorts } from './ports.ts';
+import type { FastifyReply } from 'fastify';
+import type { ImportOutcome, ImportRunner } from './import-runner.ts';
 
 /** 200 events with long texts. */
 const importBodyMaxBytes = 16 * 1024 * 1024;
 
 /** POST /operator/catalog: lists events and markets, or changes their words and rules; the same again changes nothing. */
-export function addCatalogRoute(app: HttpApp, ports: OperatorPorts): void {
-  const imports = new ImportRunner(ports);
+export function addCatalogRoute(app: HttpApp, imports: ImportRunner): void {
   const options = { schema: { body: ImportCatalog }, bodyLimit: importBodyMaxBytes };
   app.post('/operator/catalog', options, async (request, reply) => {
-    const outcome = await imports.run(request.body);
-    if (outcome.kind === 'done') return outcome.result;
-    if (outcome.kind === 'refused') {
-      const { path, reason } = outcome;
-      return await reply.code(400).send({ error: `${path} ${reason}`, path });
-    }
-    const { status, text, path } = outcome;
-    return await reply.code(status).send({ error: `${path}: ${text}`, path });
+    return await sendOutcome(reply, await imports.run(request.body));
   });
+}
+
+/** The result of an import, or the place in it that is wrong and why. */
+export function sendOutcome(reply: FastifyReply, outcome: ImportOutcome): FastifyReply {
+  if (outcome.kind === 'done') return reply.send(outcome.result);
+  const { path } = outcome;
+  if (outcome.kind === 'refused') {
+    return reply.code(400).send({ error: `${path} ${outcome.reason}`, path });
+  }
+  return reply.code(outcome.status).send({ error: `${path}: ${outcome.text}`, path });
 }

@@ -9,6 +9,7 @@ import type { ImportRefusal, PlannedMarket } from '../../core/catalog-facts.ts';
 import { planImport } from '../../core/catalog-plan.ts';
 import { carryOut, type RuleProblem, setMarketCommand } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
+import type { Turns } from './turns.ts';
 
 export type ImportOutcome =
   | { readonly kind: 'done'; readonly result: ImportResult }
@@ -25,16 +26,15 @@ const marketsAtOnce = 200;
  */
 export class ImportRunner {
   readonly #ports: OperatorPorts;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns: Turns;
 
-  constructor(ports: OperatorPorts) {
+  constructor(ports: OperatorPorts, turns: Turns) {
     this.#ports = ports;
+    this.#turns = turns;
   }
 
   run(body: ImportCatalog): Promise<ImportOutcome> {
-    const next = this.#last.then(() => this.#import(body));
-    this.#last = next.catch(() => {});
-    return next;
+    return this.#turns.run(() => this.#import(body));
   }
 
   async #import(body: ImportCatalog): Promise<ImportOutcome> {
@@ -47,7 +47,8 @@ export class ImportRunner {
     const changed = plan.markets.filter((market) => market.change !== 'unchanged');
     const listed = changed.filter((market) => market.change === 'listed');
     await writes.writeRoutes(listed.map((market) => market.entry));
-    await writes.writeEntries([...plan.entries, ...changed.map((market) => market.entry)]);
+    const entries = changed.map(({ entry }) => this.#asItStands(entry));
+    await writes.writeEntries([...plan.entries, ...entries]);
     return { kind: 'done', result: resultOf(plan.markets) };
   }
 
@@ -65,9 +66,19 @@ export class ImportRunner {
     return null;
   }
 
+  /** A halt or a resolution while an import is under way must not be undone by it. */
+  #asItStands(entry: CatalogMarket): CatalogMarket {
+    const known = this.#ports.catalog.findMarket(entry.market);
+    if (known === undefined) return entry;
+    const { active, closed, archived, mode, payout0, takerDelayMs } = known;
+    // A tick that became finer meanwhile stays so.
+    const tick = Math.min(entry.tick, known.tick);
+    return { ...entry, active, closed, archived, mode, payout0, takerDelayMs, tick };
+  }
+
   async #setMarket(entry: CatalogMarket): Promise<RuleProblem | null> {
     const { log, catalog } = this.#ports;
-    const command = setMarketCommand(entry);
+    const command = setMarketCommand(this.#asItStands(entry));
     const problem = await carryOut(log, entry.partition, command, 'MarketSet');
     // The number stands for another market in the books, left by an import that broke off.
     if (problem?.status === 409) catalog.skipMarket(entry.market);

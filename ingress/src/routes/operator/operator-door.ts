@@ -1,7 +1,7 @@
 import type { HttpApp } from '@pm/kit/http';
 import { sameText } from '@pm/kit/walletauth';
 import { addAuditRoute, auditRequests } from './audit.ts';
-import { addCatalogRoute } from './catalog.ts';
+import { addCatalogRoutes } from './catalog-routes.ts';
 import { addDepositsRoute } from './deposits.ts';
 import { addMarketModeRoute } from './market-mode.ts';
 import { addMarketResolveRoute } from './market-resolve.ts';
@@ -23,7 +23,7 @@ export function addOperatorRoutes(app: HttpApp, ports: OperatorPorts): void {
   });
   auditRequests(app, ports);
   addAuditRoute(app, ports);
-  addCatalogRoute(app, ports);
+  addCatalogRoutes(app, ports);
   addDepositsRoute(app, ports);
   addMarketModeRoute(app, ports);
   addMarketResolveRoute(app, ports);

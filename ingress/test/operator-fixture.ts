@@ -1,0 +1,139 @@
+import { openHttp } from '@pm/kit/http';
+import { silentLog } from '@pm/kit/log';
+import type {
+  AuditRecord,
+  CatalogEntry,
+  CatalogMarket,
+  Command,
+  ExecutionEvent,
+  Transfer,
+  WalletStatus,
+} from '@pm/schemas';
+import { AuditTrail } from '../src/core/audit-trail.ts';
+import { CatalogIndex } from '../src/core/catalog-index.ts';
+import { WalletStatuses } from '../src/core/wallet-statuses.ts';
+import { WalletStatusStore } from '../src/io/wallet-status-store.ts';
+import { addOperatorRoutes } from '../src/routes/operator/operator-door.ts';
+import type { OperatorPorts } from '../src/routes/operator/ports.ts';
+import type { CommandOutcome } from '../src/routes/ports.ts';
+import { crypto } from './signing-fixture.ts';
+import { MemoryTopic } from './table-fixture.ts';
+
+export const token = 'an-operator-token-of-some-length';
+
+/** What the matcher says when it carries a command out. */
+export function carriedOut(command: Command): CommandOutcome {
+  const kinds = {
+    SetMarket: 'MarketSet',
+    ResolveMarket: 'MarketResolved',
+    SetTradingMode: 'TradingModeSet',
+  } as Record<string, string>;
+  const event = { ...command, kind: kinds[command.kind], command: 0 } as unknown as ExecutionEvent;
+  return { kind: 'answered', place: { partition: 0, inOffset: 1 }, events: [{ index: 0, event }] };
+}
+
+/** The operator's door over a catalog in memory and a matcher that says yes. */
+export async function openOperator() {
+  const catalog = new CatalogIndex();
+  const written: CatalogEntry[] = [];
+  const routed: CatalogMarket[] = [];
+  const transfers: Transfer[] = [];
+  const sent: { partition: number; command: Command }[] = [];
+  const trail = new AuditTrail();
+  const givenBack: string[] = [];
+  const swept: string[] = [];
+  const fakes = {
+    swept: { canceled: 0, isUnconfirmed: false },
+    withdrawn: 'reserved' as 'reserved' | 'insufficient' | 'applied',
+    answer: carriedOut,
+    audit: (record: AuditRecord) => trail.take(record),
+  };
+  const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
+  const statuses = new WalletStatuses();
+  const table = new MemoryTopic<WalletStatus>().open(statuses);
+  const walletStatus = new WalletStatusStore({ clock, statuses, table });
+  const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
+  const ports: OperatorPorts = {
+    clock,
+    keccak: crypto.keccak,
+    token,
+    catalog,
+    partitions: 3,
+    log: {
+      run: async (partition, command) => {
+        sent.push({ partition, command });
+        return fakes.answer(command);
+      },
+    },
+    writes: {
+      writeRoutes: async (markets) => void routed.push(...markets),
+      writeEntries: async (entries) => {
+        written.push(...entries);
+        for (const entry of entries) catalog.take(entry);
+      },
+      writeTransfers: async (more) => void transfers.push(...more),
+    },
+    ledger: {
+      reserveWithdrawal: async () => ({ outcome: fakes.withdrawn, generation: 4 }),
+      cancelReservation: async (id) => void givenBack.push(id),
+    },
+    transfers: {
+      write: async (transfer) => {
+        transfers.push(transfer);
+        return 'written';
+      },
+    },
+    walletStatus,
+    sweep: async (wallet) => {
+      swept.push(wallet);
+      return fakes.swept;
+    },
+    audit: {
+      append: async (record) => fakes.audit(record),
+      onLost: () => {},
+      page: (asked) => trail.page(asked),
+    },
+    status: () => ({ fine: true }),
+  };
+  addOperatorRoutes(app, ports);
+  await app.ready();
+  const post = async (
+    url: string,
+    payload: object,
+    headers: Record<string, string> = { authorization: `Bearer ${token}` },
+  ) => {
+    const answer = await app.inject({ method: 'POST', url, payload, headers });
+    return { status: answer.statusCode, body: answer.json() };
+  };
+  const send = (method: 'PUT' | 'PATCH') => async (url: string, payload: object) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await app.inject({ method, url, payload, headers });
+    return { status: answer.statusCode, body: answer.json() };
+  };
+  return {
+    app,
+    ports,
+    post,
+    put: send('PUT'),
+    patch: send('PATCH'),
+    catalog,
+    written,
+    routed,
+    transfers,
+    sent,
+    swept,
+    fakes,
+  };
+}
+
+export const market = (slug: string, more: object = {}) => ({
+  slug,
+  question: `${slug}?`,
+  ...more,
+});
+export const event = (slug: string, markets: object[], more: object = {}) => ({
+  slug,
+  title: slug,
+  markets,
+  ...more,
+});
