@@ -18,6 +18,7 @@ const targets = {
   smoke: 'deploy/dist/commands/smoke.js',
   test: 'deploy/dist/commands/test.js',
   bench: 'deploy/dist/commands/bench.js',
+  catalog: 'deploy/dist/commands/catalog.js',
 };
 
 function fail(message) {

@@ -135,6 +135,10 @@ export class Catalog {
     return this.#marketBySlug.get(slug);
   }
 
+  markets(): IterableIterator<Market> {
+    return this.#markets.values();
+  }
+
   event(id: string): CatalogEvent | undefined {
     return this.#events.get(id);
   }

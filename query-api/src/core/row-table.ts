@@ -122,10 +122,18 @@ export class RowTable<T extends object> {
     const candidates = this.#candidates(query);
     const passes = this.#filterOf(query, candidates);
     const span = { ascending, skip: offset, take: limit, after: after ?? null };
+    const [first] = orders;
+    if (first !== undefined && orders.length === 1 && isEverything(query)) {
+      return this.#rowsOf(plainSlots(first, span));
+    }
     const isFew = candidates !== null && candidates.size * sortedShare <= this.size;
     const slots = isFew
       ? this.#sorted([...candidates].filter(passes), orders, span)
       : this.#walk(orders, passes, span);
+    return this.#rowsOf(slots);
+  }
+
+  #rowsOf(slots: readonly number[]): readonly T[] {
     return slots.flatMap((slot) => this.#rows[slot] ?? []);
   }
 
@@ -138,6 +146,7 @@ export class RowTable<T extends object> {
 
   /** How many rows a query finds. */
   count(query: RowQuery<T>): number {
+    if (isEverything(query)) return this.size;
     const candidates = this.#candidates(query);
     const passes = this.#filterOf(query, candidates);
     let count = 0;
@@ -278,12 +287,25 @@ type SlotFilter = (slot: number) => boolean;
 
 const none: Slots = new Set();
 
+function isEverything<T>({ flags, groups, only, test }: RowQuery<T>): boolean {
+  return (flags?.mask ?? 0) === 0 && (groups?.length ?? 0) === 0 && !only && !test;
+}
+
 /** A page that is being filled, in the direction of its walk. */
 interface SlotSpan {
   readonly ascending: boolean;
   readonly skip: number;
   readonly take: number;
   readonly after: RowCursor | null;
+}
+
+/** A page of a whole order: nothing need be looked at on the way. */
+function plainSlots(order: RowOrder, span: SlotSpan): readonly number[] {
+  const { slots, length } = order.settle();
+  const start = span.after === null ? 0 : stepsTo(order, span.after, span.ascending);
+  const [from, to] = [start + span.skip, Math.min(length, start + span.skip + span.take)];
+  if (span.ascending) return [...slots.subarray(from, Math.max(from, to))];
+  return [...slots.subarray(length - Math.max(from, to), Math.max(0, length - from))].reverse();
 }
 
 /** Rows of a settled order up to a cursor, its own row included. */

@@ -96,38 +96,63 @@ export function searchPage(
   matches: readonly SearchMatch[],
   query: SearchQuery,
 ): SearchPage {
-  const events = rankedEvents(catalog, matches, query);
-  const tags = query.withTags ? rankedTags(catalog, query.words) : [];
   const from = (query.page - 1) * query.limit;
   const to = from + query.limit;
+  const ranks = rankedEvents(catalog, matches, query);
+  const total = ranks.reduce((sum, rows) => sum + rows.length, 0);
+  const tags = query.withTags ? rankedTags(catalog, query.words) : [];
   return {
-    events: events.slice(from, to),
+    events: pageOfRanks(ranks, { from, to }, query).map(({ event }) => event),
     tags: tags.slice(from, to),
-    hasMore: events.length > to || tags.length > to,
-    totalResults: events.length,
+    hasMore: total > to || tags.length > to,
+    totalResults: total,
   };
 }
 
+interface RankedEvent {
+  readonly event: CatalogEvent;
+  readonly figure: number;
+}
+
+/** Events of each rank, the highest rank first, in no order within one. */
 function rankedEvents(
   catalog: Catalog,
   matches: readonly SearchMatch[],
   query: SearchQuery,
-): readonly CatalogEvent[] {
-  const rows = matches.flatMap((match) => {
+): readonly (readonly RankedEvent[])[] {
+  const ranks: RankedEvent[][] = Array.from({ length: highestRank + 1 }, () => []);
+  for (const match of matches) {
     const event = catalog.event(match.id);
-    if (event === undefined || !isWanted(catalog, event, query)) return [];
+    if (event === undefined || !isWanted(catalog, event, query)) continue;
     const rank = query.sort === null ? rankOf(match, event, query.words) : 0;
-    return [{ event, rank, figure: figureOf(catalog, event, query.sort ?? 'volume') }];
-  });
-  const direction = query.sort !== null && query.ascending ? -1 : 1;
-  rows.sort(
-    (left, right) =>
-      right.rank - left.rank ||
-      direction * (right.figure - left.figure) ||
-      Number(right.event.id) - Number(left.event.id),
-  );
-  return rows.map(({ event }) => event);
+    ranks[rank]?.push({ event, figure: figureOf(catalog, event, query.sort ?? 'volume') });
+  }
+  return ranks.reverse();
 }
+
+/** A page across ranks: only those that it touches are sorted, by figure, then newest first. */
+function pageOfRanks(
+  ranks: readonly (readonly RankedEvent[])[],
+  { from, to }: { readonly from: number; readonly to: number },
+  { sort, ascending }: SearchQuery,
+): readonly RankedEvent[] {
+  const direction = sort !== null && ascending ? -1 : 1;
+  const page: RankedEvent[] = [];
+  let before = 0;
+  for (const rows of ranks) {
+    const [first, last] = [from - before, to - before];
+    before += rows.length;
+    if (last <= 0 || first >= rows.length) continue;
+    const sorted = rows.toSorted(
+      (left, right) =>
+        direction * (right.figure - left.figure) || Number(right.event.id) - Number(left.event.id),
+    );
+    page.push(...sorted.slice(Math.max(0, first), last));
+  }
+  return page;
+}
+
+const highestRank = 5;
 
 function isWanted(catalog: Catalog, event: CatalogEvent, query: SearchQuery): boolean {
   if (event.archived || (query.closed !== null && event.closed !== query.closed)) return false;
@@ -149,7 +174,7 @@ function figureOf(
 
 /** Exact slug or title, start of the title, all words in the title, in the questions, anywhere (docs/conventions.md 6.5). */
 function rankOf(match: SearchMatch, event: CatalogEvent, { asked, text }: SearchWords): number {
-  if (match.title === text || event.slug === asked) return 5;
+  if (match.title === text || event.slug === asked) return highestRank;
   if (match.title.startsWith(text)) return 4;
   if (match.inTitle) return 3;
   return match.inQuestions ? 2 : 1;

@@ -1,0 +1,64 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ImportEvent, ImportResult } from '@pm/schemas';
+import { eventsOfFile, importCatalog, progressLine } from '../../src/stack/catalog-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pm-catalog-'));
+const events = Array.from(
+  { length: 90 },
+  (_, index): ImportEvent => ({
+    slug: `event-${index}`,
+    title: `Event ${index}`,
+    markets: [{ slug: `market-${index}`, question: 'Will it?' }],
+  }),
+);
+
+function fileOf(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+async function all(file: string): Promise<ImportEvent[]> {
+  const found: ImportEvent[] = [];
+  for await (const event of eventsOfFile(file)) found.push(event);
+  return found;
+}
+
+test('a file of lines and a document give the same events', async () => {
+  const lines = events.map((event) => JSON.stringify(event)).join('\r\n');
+  expect(await all(fileOf('a.ndjson', `${lines}\n\n`))).toEqual(events);
+  expect(await all(fileOf('a.json', JSON.stringify({ events })))).toEqual(events);
+});
+
+test('the line that is no JSON is named', async () => {
+  const file = fileOf('b.ndjson', `${JSON.stringify(events[0])}\n{"slug":\n`);
+  await expect(all(file)).rejects.toThrow(`line 2 of ${file} is no JSON`);
+  await expect(all(fileOf('c.json', '[]'))).rejects.toThrow('list of events');
+});
+
+test('events are sent in pages, one after the other, with a line for each', async () => {
+  const pages: number[] = [];
+  let isBusy = false;
+  const operator = {
+    importEvents: async (page: readonly ImportEvent[]): Promise<ImportResult> => {
+      expect(isBusy).toBe(false);
+      isBusy = true;
+      await new Promise((resolve) => setImmediate(resolve));
+      isBusy = false;
+      pages.push(page.length);
+      const markets = page.map(({ slug }, index) => ({
+        ...{ slug, id: String(index), conditionId: '0x', tokenIds: [], partition: 0 },
+      }));
+      return { created: page.length, updated: 0, unchanged: 0, markets };
+    },
+  };
+  const lines: string[] = [];
+  const totals = await importCatalog(operator, events, (sofar) =>
+    lines.push(progressLine(sofar, 1)),
+  );
+  expect(pages).toEqual([40, 40, 10]);
+  expect(totals).toMatchObject({ events: 90, created: 90 });
+  expect(lines[1]).toBe('80 events, 80 markets (80 new, 0 changed, 0 as they were), 80 markets/s');
+});
