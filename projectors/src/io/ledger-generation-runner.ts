@@ -138,8 +138,10 @@ export class LedgerGenerationRunner {
       plan,
       places.map(({ partition }) => partition),
     );
-    if (isOpen) this.#parts.log.info({ generation: plan.generation }, 'the ledger is open');
-    return isOpen;
+    if (!isOpen) return false;
+    this.#opened = plan.generation;
+    this.#parts.log.info({ generation: plan.generation }, 'the ledger is open');
+    return true;
   }
 
   /** Writes the generation to where the fold has not come to its beginning yet. */
