@@ -148,6 +148,7 @@ function marketOf(partition: number): Command {
     feeRateBps: 0,
     mode: 'OPEN',
     takerDelayMs: 0,
+    tickOnly: false,
   };
 }
 
