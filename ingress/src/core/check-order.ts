@@ -52,6 +52,8 @@ export interface SoundOrder {
   readonly expiresAtMs: number;
   /** Why a new order would be refused now; the same order, placed before, gets its first answer nevertheless. */
   readonly doubt: DoorRefusal | null;
+  /** The same, but by what operators allow the wallets. The matcher knows nothing of it: here is where it is decided. */
+  readonly forbidden: DoorRefusal | null;
 }
 
 /** A GTD order must live at least this long, and leaves the book this long before its stated time (docs/conventions.md 3.5). */
@@ -85,8 +87,9 @@ export function checkOrder(
   const { side } = form.struct;
   const { feeRateBps } = token.market;
   const hold = holdMicro({ side, ...read.amounts, feeRateBps });
-  const doubt = statusRefusal(form, caller) ?? doubtOf(form, token, caller.nowMs);
-  return { kind: 'sound', form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs, doubt };
+  const sound = { form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs };
+  const doubt = doubtOf(form, token, caller.nowMs);
+  return { kind: 'sound', ...sound, doubt, forbidden: statusRefusal(form, caller) };
 }
 
 function refused(code: RefusalCode): DoorRefusal {

@@ -105,9 +105,9 @@ export class OrderRunner {
     const known = this.#ports.answers.recall(orderId);
     if (known !== undefined) return answeredResult(known, facts, this.#ports.hashes.keccak);
     const mayBeOld = this.#ports.answers.mayHaveForgotten(sound.form.signedAtMs);
-    if (sound.doubt !== null && !mayBeOld) {
-      return refusedResult(sound.doubt.code, { ...facts, ...sound.doubt.facts });
-    }
+    // Of an order that may be old the matcher decides, as far as it knows the reason.
+    const refusal = sound.forbidden ?? (mayBeOld ? null : sound.doubt);
+    if (refusal !== null) return refusedResult(refusal.code, { ...facts, ...refusal.facts });
     if (!this.#ports.partitions.isReady(partition)) return refusedResult('partition_not_ready');
     const startedMs = this.#ports.clock.monotonicMs();
     const reserved = await this.#reserve(sound, orderId, caller.arrivedAtMs);

@@ -78,6 +78,17 @@ test('a closed-only wallet sells and cancels, and buys nothing', async () => {
   }
 });
 
+test('a door that has just started does not leave it to the matcher', async () => {
+  await set(wallet, 'CLOSED_ONLY');
+  const fresh = await openDoor(wallets, Number.MAX_SAFE_INTEGER, undefined, accounts);
+  doors.push(fresh);
+  expect((await placeOne(fresh, buy())).body.code).toBe('closed_only');
+  await set(proxy, 'BANNED');
+  expect((await placeOne(fresh, sell(proxy, 1))).body.code).toBe('user_banned');
+  expect(fresh.fakes.sent).toHaveLength(0);
+  expect(fresh.fakes.reserved).toHaveLength(0);
+});
+
 test('a banned wallet changes nothing, with any credentials, and reads what is its own', async () => {
   await set(wallet, 'BANNED');
   const refusal = [400, { error: refusalText('user_banned', { address }), code: 'user_banned' }];
