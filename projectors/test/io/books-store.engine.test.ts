@@ -4,6 +4,7 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { conditionIdFromBytes, redisKeys, tokenIdFromBytes } from '@pm/schemas';
 import { MarketBook } from '../../src/core/books/book.ts';
 import { foldBooks } from '../../src/core/books/fold.ts';
+import type { Level } from '../../src/core/books/levels.ts';
 import {
   type BookHash,
   type MarketFacts,
@@ -66,6 +67,18 @@ describe('books in Redis', () => {
     expect(typeof stored === 'string' ? stored : renderBook(stored, facts)).toEqual(
       renderBook(book, facts),
     );
+  });
+
+  test('leave what rests on the market beside the marks', async () => {
+    const book = bookAfter(5, 200);
+    await store.write(book, facts);
+    const cost = ({ price, sizeMicro }: Level) => (price * sizeMicro) / 10_000;
+    const mirrored = ({ price, sizeMicro }: Level) => ((10_000 - price) * sizeMicro) / 10_000;
+    const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
+    const expected =
+      sum(book.bids.ascending().map(cost)) + sum(book.asks.ascending().map(mirrored));
+    expect(await redis.hget(keys.bookMarks, 'market:1')).toBe(String(expected));
+    expect(expected).toBeGreaterThan(0);
   });
 
   test('are lost, not new, when only they are gone', async () => {

@@ -7,4 +7,11 @@ export const marketsRoutes = [
   { method: 'GET', path: '/simplified-markets', door: 'query-api', family: 'clob' },
   { method: 'GET', path: '/markets-by-token/:token_id', door: 'query-api', family: 'clob' },
   { method: 'GET', path: '/clob-markets/:condition_id', door: 'query-api', family: 'clob' },
+  {
+    method: 'GET',
+    path: '/markets/live-activity/:condition_id',
+    door: 'query-api',
+    family: 'clob',
+  },
+  { method: 'GET', path: '/live-activity/events/:condition_id', door: 'query-api', family: 'clob' },
 ] as const satisfies readonly HttpRoute[];
