@@ -9,6 +9,7 @@ import {
   type BuiltOrder,
   buildOrder,
   ExchangeClient,
+  type OrderIntent,
   type Signer,
   signedHeaders,
   walletFromPrivateKey,
@@ -40,6 +41,7 @@ interface Door {
   readonly process: ChildProcess;
   readonly port: number;
   readonly operator: Operator;
+  readonly operatorPort: number;
 }
 
 interface Trader {
@@ -132,7 +134,7 @@ async function openDoor(): Promise<Door> {
   const url = `http://127.0.0.1:${ports.ingress}/ok`;
   await until(async () => (await fetch(url).catch(() => null))?.ok === true);
   const operator = openOperator(`http://127.0.0.1:${ports.operator}`, keys.operatorToken);
-  return { process: child, port: ports.ingress, operator };
+  return { process: child, port: ports.ingress, operator, operatorPort: ports.operator };
 }
 
 async function until(isSo: () => Promise<boolean>, seconds = 60): Promise<void> {
@@ -161,11 +163,25 @@ async function openTrader(amount: string): Promise<Trader> {
   return { signer, trio };
 }
 
-function order({ signer, trio }: Trader, token: string, price = '0.10'): BuiltOrder {
+async function operate(method: 'POST' | 'PUT', path: string, body: object): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${doors[0].operatorPort}/operator/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${keys.operatorToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return response.status;
+}
+
+function order(
+  { signer, trio }: Trader,
+  token: string,
+  price = '0.10',
+  how: Partial<OrderIntent> = {},
+): BuiltOrder {
   const [domain] = signingDomains;
   if (domain === undefined) throw new Error('a domain');
   const context = { signer, domain, negRisk: false, owner: trio.apiKey, nowMs: Date.now() };
-  return buildOrder({ tokenId: token, side: 'BUY', price, size: '1' }, context);
+  return buildOrder({ tokenId: token, side: 'BUY', price, size: '1', ...how }, context);
 }
 
 function headersOf({ signer, trio }: Trader, method: string, path: string, body: string) {
@@ -334,4 +350,48 @@ test('splits, merges and withdrawals are carried out once, and free money never 
   await watching;
   expect(lowest).toBeGreaterThanOrEqual(0);
   await until(async () => (await ledger.balance(trader.signer.address)).pendingMicro === 0);
+}, 60_000);
+
+test('a taker delay is waited for, a tick becomes finer at 0.97, modes refuse, and half a dollar is paid out', async () => {
+  const [maker, seller] = [await openTrader('100'), await openTrader('100')];
+  const token = tokens[1] ?? '';
+  const id = 2;
+  expect(await operate('PUT', `markets/${id}/rules`, { takerDelayMs: 300 })).toBe(200);
+  const split = { condition_id: conditions[1], amount: '10', id: 'split' };
+  const body = JSON.stringify(split);
+  expect((await call(doors[0], seller, 'POST', '/account/split', { body })).status).toBe(200);
+  expect((await place(doors[0], maker, [order(maker, token, '0.97')])).body[0]?.status).toBe(
+    'live',
+  );
+  // The bid beyond 0.96 makes the tick finer, at both doors.
+  for (const door of doors) {
+    await until(async () => {
+      const finer = await place(door, maker, [order(maker, token, '0.123')]);
+      return finer.body[0]?.success === true;
+    });
+  }
+  const sell = order(seller, token, '0.97', { side: 'SELL', timeInForce: 'FAK' });
+  const startedMs = performance.now();
+  const sold = await place(doors[0], seller, [sell]);
+  expect(performance.now() - startedMs).toBeGreaterThan(250);
+  expect(sold.body[0]).toMatchObject({
+    status: 'matched',
+    makingAmount: '1',
+    takingAmount: '0.97',
+  });
+  expect(sold.body[0]?.tradeIDs).toHaveLength(1);
+  for (const door of doors) expect((await place(door, seller, [sell])).body).toEqual(sold.body);
+
+  expect(await operate('POST', 'trading-mode', { mode: 'CANCEL_ONLY' })).toBe(200);
+  const closed = await place(doors[1], maker, [order(maker, token)]);
+  expect([closed.status, closed.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await cancelAll(doors[1], maker)).toHaveLength(2);
+  expect(await operate('POST', 'trading-mode', { mode: 'OPEN' })).toBe(200);
+
+  expect(await operate('POST', `markets/${id}/resolve`, { payout0: '0.5' })).toBe(200);
+  const redeem = JSON.stringify({ condition_id: conditions[1], id: 'end' });
+  const paid = await call(doors[1], seller, 'POST', '/account/redeem', { body: redeem });
+  expect(paid.body).toMatchObject({ success: true, payout: '9.5' });
+  const again = await call(doors[0], seller, 'POST', '/account/redeem', { body: redeem });
+  expect(again.body).toEqual(paid.body);
 }, 60_000);
