@@ -118,7 +118,7 @@ describe('a killed process', () => {
       }),
       { numRuns: 60, seed: 4 },
     );
-  });
+  }, 60_000);
 });
 
 describe('a released partition', () => {
