@@ -118,7 +118,8 @@ interface Parts {
 async function openCodecs({ registryUrl, topicPrefix }: MatcherConfig, log: Log) {
   const registry = openRegistry({ url: registryUrl, topicPrefix, log });
   return {
-    orders: await registry.codecFor(topics.orders),
+    // A record is decoded, applied and encoded before the next one is decoded, and what the engine keeps it copies.
+    orders: await registry.codecFor(topics.orders, ['PlaceOrder', 'CancelOrder']),
     executions: await registry.codecFor(topics.executions),
     deadLetters: await registry.codecFor(topics.deadLetters),
   };

@@ -21,8 +21,14 @@ export interface Registry {
    * `schema_incompatible` or `registry_refused` (stop) naming the subject, `registry_unavailable` (retry).
    */
   registerAll(): Promise<void>;
-  /** The codec of a topic's values; registers its schema when `registerAll` has not. Same faults. */
-  codecFor<const S extends AvroSchema>(topic: Topic<S>): Promise<RecordCodec<Infer<S>>>;
+  /**
+   * The codec of a topic's values; registers its schema when `registerAll` has not. Same faults. Decoded branches named in
+   * `reuse` live until the next decode.
+   */
+  codecFor<const S extends AvroSchema>(
+    topic: Topic<S>,
+    reuse?: readonly string[],
+  ): Promise<RecordCodec<Infer<S>>>;
 }
 
 /** The name of a topic on the broker. */
@@ -51,8 +57,8 @@ export function openRegistry(options: RegistryOptions): Registry {
     async registerAll() {
       for (const topic of Object.values(topics)) await idFor(topic);
     },
-    async codecFor(topic) {
-      return openRecordCodec(topic.value, await idFor(topic), fetchSchema);
+    async codecFor(topic, reuse) {
+      return openRecordCodec(topic.value, await idFor(topic), fetchSchema, reuse);
     },
   };
 }

@@ -41,28 +41,33 @@ const MAX_WRITERS = 256;
 
 type Decode = (bytes: Buffer) => unknown;
 
-/** The codec of a schema registered under `schemaId`. */
+/** The codec of a schema registered under `schemaId`. Branches named in `reuse` live until the next decode (`compileCodec`). */
 export function openRecordCodec<const S extends AvroSchema>(
   schema: S,
   schemaId: number,
   fetchSchema: FetchSchema,
+  reuse: readonly string[] = [],
 ): RecordCodec<Infer<S>> {
-  return openUntyped(schema, schemaId, fetchSchema) as unknown as RecordCodec<Infer<S>>;
+  const own = compile(schema, reuse);
+  const codec = openUntyped({ schema, own }, schemaId, fetchSchema);
+  return codec as unknown as RecordCodec<Infer<S>>;
 }
 
 /** The value type of "any schema" is endless to the compiler, so inside a value is unknown. */
-const compile = compileCodec as unknown as (schema: AvroSchema) => Codec<unknown>;
+const compile = compileCodec as unknown as (
+  schema: AvroSchema,
+  reuse: readonly string[],
+) => Codec<unknown>;
 const resolverFor = compileResolver as unknown as (
   writer: AvroSchema,
   reader: AvroSchema,
 ) => Pick<Codec<unknown>, 'decode'>;
 
 function openUntyped(
-  schema: AvroSchema,
+  { schema, own }: { readonly schema: AvroSchema; readonly own: Codec<unknown> },
   schemaId: number,
   fetchSchema: FetchSchema,
 ): RecordCodec<unknown> {
-  const own = compile(schema);
   const header = headerOf(schemaId);
   const others = new Map<number, Decode>();
   return {

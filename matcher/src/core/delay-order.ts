@@ -10,7 +10,7 @@ import { writeRefused } from './write-events.ts';
 /** Whether an order that may be taken is held first: it would trade at once in a market with a taker delay. */
 export function isDelayed(state: State, taker: Taker): boolean {
   if (taker.market.takerDelayMs === 0 || taker.order.postOnly) return false;
-  return firstToMeet(state, taker).maker !== -1;
+  return firstToMeet(state, taker) !== -1;
 }
 
 /**

@@ -16,7 +16,7 @@ export function flagsOfRefusal(order: PlaceOrder, code: RefusalCode): number {
 export function endBoth(state: State, taker: Taker, out: Output): void {
   const { selfTrade, timeInForce } = taker.order;
   if (selfTrade !== 'CANCEL_BOTH' || timeInForce === 'FOK') return;
-  const { maker } = firstToMeet(state, taker);
+  const maker = firstToMeet(state, taker);
   out.fillsLeft -= 1;
   cancelResting(state, maker, 'SELF_TRADE', out);
 }

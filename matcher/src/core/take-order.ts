@@ -23,45 +23,44 @@ export function takeOrder(state: State, taker: Taker, out: Output): void {
   positions.addOrders(taker.position, 1);
   matchTaker(state, taker, out);
   positions.addOrders(taker.position, -1);
-  const restingMicro = restWhatIsLeft(state, taker);
-  moveTakerMoney(state, taker, restingMicro);
-  const status = statusOf(taker, restingMicro);
+  restWhatIsLeft(state, taker);
+  moveTakerMoney(state, taker);
+  const status = statusOf(taker);
   orderMemory.setAnswer(taker.memory, flagsOf(taker, status));
   const { filledMicro, paidMicro, fills: count } = taker;
-  orderMemory.setFirstFills(taker.memory, {
-    filledMicro,
-    paidMicro,
-    offset: out.offset,
-    first,
-    count,
-  });
-  if (restingMicro === 0) orderMemory.end(taker.memory, false);
+  if (count > 0) {
+    const { offset } = out;
+    orderMemory.setFirstFills(taker.memory, { filledMicro, paidMicro, offset, first, count });
+  }
+  if (taker.restingMicro === 0) orderMemory.end(taker.memory, false);
   positions.close(taker.position);
-  writePlaced(taker, { status, restingMicro }, out);
+  writePlaced(taker, status, out);
 }
 
-function restWhatIsLeft(state: State, taker: Taker): number {
+/** Its memory is used by one order after the other. */
+const owner = { memory: -1, wallet: -1, position: -1, account: -1, builder: -1, expiresAtMs: 0 };
+
+function restWhatIsLeft(state: State, taker: Taker): void {
   const { order, market } = taker;
-  if (taker.lotsLeft === 0 || taker.isStopped || !taker.rests) return 0;
+  if (taker.lotsLeft === 0 || taker.isStopped || !taker.rests) return;
   const place = packPrice(taker.limit0, taker.isBid, order.outcome);
   const resting = state.book.rest(market.slot, place, taker.lotsLeft);
-  const restingMicro = taker.lotsLeft * lotMicro;
-  state.attach(resting, {
-    memory: taker.memory,
-    wallet: taker.wallet,
-    position: taker.position,
-    account: state.accounts.open(order.signer, order.apiKey),
-    builder: state.builders.intern(order.builder),
-    expiresAtMs: order.expiresAtMs,
-  });
-  if (!taker.isBuy) state.positions.addLocked(taker.position, order.outcome, restingMicro);
-  return restingMicro;
+  owner.memory = taker.memory;
+  owner.wallet = taker.wallet;
+  owner.position = taker.position;
+  owner.account = state.accounts.open(order.signer, order.apiKey);
+  owner.builder = state.builders.intern(order.builder);
+  owner.expiresAtMs = order.expiresAtMs;
+  state.attach(resting, owner);
+  taker.restingMicro = taker.lotsLeft * lotMicro;
+  if (taker.isBuy) return;
+  state.positions.addLocked(taker.position, order.outcome, taker.restingMicro);
 }
 
-function moveTakerMoney(state: State, taker: Taker, restingMicro: number): void {
+function moveTakerMoney(state: State, taker: Taker): void {
   const { paidMicro, feeMicro, wallet } = taker;
   if (taker.isBuy) {
-    const held = notionalMicro(taker.order.price, restingMicro);
+    const held = notionalMicro(taker.order.price, taker.restingMicro);
     state.wallets.move(wallet, -(paidMicro + feeMicro + held), held);
   } else {
     state.wallets.move(wallet, paidMicro - feeMicro, 0);
@@ -69,8 +68,8 @@ function moveTakerMoney(state: State, taker: Taker, restingMicro: number): void 
   state.wallets.move(state.feeWallet, feeMicro, 0);
 }
 
-function statusOf(taker: Taker, restingMicro: number): PlacedStatus {
-  if (restingMicro > 0) return 'LIVE';
+function statusOf(taker: Taker): PlacedStatus {
+  if (taker.restingMicro > 0) return 'LIVE';
   return isComplete(taker) ? 'MATCHED' : 'CANCELED';
 }
 

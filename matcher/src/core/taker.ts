@@ -36,32 +36,66 @@ export interface Taker {
   paidMicro: number;
   feeMicro: number;
   fills: number;
+  /** What rests of it in the end. */
+  restingMicro: number;
+  /** Orders it clears before the first that it meets (`firstToMeet`). */
+  clearedFirst: number;
   /** A self-trade or the limit of meetings stands in its way: what is left is canceled. */
   isStopped: boolean;
 }
 
+type Scratch = { -readonly [Field in keyof Taker]: Taker[Field] };
+
+/** Its memory is used by one order after the other: a taker ends when the next one begins. */
+let scratch: Scratch | null = null;
+
 export function takerOf(state: State, order: PlaceOrder, market: Market, out: Output): Taker {
-  const isBuy = order.side === 'BUY';
-  const hasBudget = order.budgetMicro > 0;
-  const wallet = state.wallets.find(order.maker);
+  const taker = scratch ?? blankTaker(order, market);
+  scratch = taker;
+  taker.order = order;
+  taker.market = market;
+  taker.isBuy = order.side === 'BUY';
+  taker.isBid = taker.isBuy === (order.outcome === 0);
+  taker.limit0 = order.outcome === 0 ? order.price : complementPrice(order.price);
+  taker.hasBudget = order.budgetMicro > 0;
+  taker.wallet = state.wallets.find(order.maker);
+  taker.position = state.positions.find(taker.wallet, market.slot);
+  taker.memory = -1;
+  taker.lotsLeft = (taker.hasBudget ? orderSizeMaxMicro : order.sizeMicro) / lotMicro;
+  taker.budgetLeftMicro = order.budgetMicro;
+  taker.rests = order.timeInForce === 'GTC' || order.timeInForce === 'GTD';
+  taker.meetingsLeft = Math.min(out.limits.fillsPerOrder, out.fillsLeft);
+  taker.filledMicro = 0;
+  taker.paidMicro = 0;
+  taker.feeMicro = 0;
+  taker.fills = 0;
+  taker.clearedFirst = 0;
+  taker.restingMicro = 0;
+  taker.isStopped = false;
+  return taker;
+}
+
+function blankTaker(order: PlaceOrder, market: Market): Scratch {
   return {
     order,
     market,
-    isBid: isBuy === (order.outcome === 0),
-    isBuy,
-    limit0: order.outcome === 0 ? order.price : complementPrice(order.price),
-    hasBudget,
-    wallet,
-    position: state.positions.find(wallet, market.slot),
+    isBid: false,
+    isBuy: false,
+    limit0: 0,
+    hasBudget: false,
+    wallet: -1,
+    position: -1,
     memory: -1,
-    lotsLeft: (hasBudget ? orderSizeMaxMicro : order.sizeMicro) / lotMicro,
-    budgetLeftMicro: order.budgetMicro,
-    rests: order.timeInForce === 'GTC' || order.timeInForce === 'GTD',
-    meetingsLeft: Math.min(out.limits.fillsPerOrder, out.fillsLeft),
+    lotsLeft: 0,
+    budgetLeftMicro: 0,
+    rests: false,
+    meetingsLeft: 0,
     filledMicro: 0,
     paidMicro: 0,
     feeMicro: 0,
     fills: 0,
+    clearedFirst: 0,
+    restingMicro: 0,
     isStopped: false,
   };
 }
@@ -112,7 +146,8 @@ export function meetingOf(state: State, taker: Taker, maker: number): Meeting {
 export function checkMeeting(state: State, taker: Taker): RefusalCode | null {
   const { order } = taker;
   if (order.timeInForce === 'FOK') return checkWhole(state, taker);
-  const { maker, before } = firstToMeet(state, taker);
+  const maker = firstToMeet(state, taker);
+  const before = taker.clearedFirst;
   if (before > taker.meetingsLeft) return 'fill_limit';
   if (order.postOnly) return maker === -1 ? null : 'post_only_would_cross';
   if (maker === -1) return whyNothing(taker);
@@ -127,8 +162,8 @@ function whyNothing(taker: Taker): RefusalCode | null {
   return taker.order.timeInForce === 'FAK' ? 'fak_not_filled' : 'fenced';
 }
 
-/** The first order in its way that it does not clear away, or -1, and how many it clears before. */
-export function firstToMeet(state: State, taker: Taker): { maker: number; before: number } {
+/** The first order in its way that it does not clear away, or -1; how many it clears before is `clearedFirst`. */
+export function firstToMeet(state: State, taker: Taker): number {
   const { order, market, isBid, limit0 } = taker;
   let before = 0;
   let maker = state.book.firstMaker(market.slot, isBid, limit0);
@@ -137,7 +172,8 @@ export function firstToMeet(state: State, taker: Taker): { maker: number; before
     if (meeting !== 'expire' && (meeting !== 'clear' || order.postOnly)) break;
     maker = state.book.nextMaker(maker, isBid, limit0);
   }
-  return { maker, before };
+  taker.clearedFirst = before;
+  return maker;
 }
 
 /** Walks the makers as the fills would, without any. */

@@ -20,11 +20,7 @@ const placed = layoutOf(
   'command orderId market outcome side timeInForce postOnly price sizeMicro expiresAtMs acceptedAtMs maker signer apiKey builder status filledMicro paidMicro feeMicro restingMicro',
 );
 
-export function writePlaced(
-  taker: Taker,
-  { status, restingMicro }: { readonly status: PlacedStatus; readonly restingMicro: number },
-  { events, command }: Output,
-): void {
+export function writePlaced(taker: Taker, status: PlacedStatus, { events, command }: Output): void {
   const { order } = taker;
   const to = events.begin(placed);
   to.writeLong(command);
@@ -46,7 +42,7 @@ export function writePlaced(
   to.writeLong(taker.filledMicro);
   to.writeLong(taker.paidMicro);
   to.writeLong(taker.feeMicro);
-  to.writeLong(restingMicro);
+  to.writeLong(taker.restingMicro);
   events.end(placed);
 }
 

@@ -10,7 +10,8 @@ export { partition };
 const noOther = async () => null;
 
 export const codecs = {
-  orders: openRecordCodec(topics.orders.value, 1, noOther),
+  // As main.ts opens it: what was decoded is used again for the next record.
+  orders: openRecordCodec(topics.orders.value, 1, noOther, ['PlaceOrder', 'CancelOrder']),
   executions: openRecordCodec(topics.executions.value, 2, noOther),
   deadLetters: openRecordCodec(topics.deadLetters.value, 3, noOther),
 };

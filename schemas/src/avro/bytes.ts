@@ -42,12 +42,18 @@ export class ByteWriter {
     else this.writeHuge(value);
   }
 
-  /** Beyond 31 bits shifts do not work, but division by 128 is exact on whole doubles. */
+  /** Beyond 31 bits shifts do not work: four bytes of seven bits come from the low part, the others from the rest. */
   private writeDoubled(zigzag: number): void {
-    let rest = zigzag;
+    const high = Math.floor(zigzag / 2 ** 28);
+    let rest = zigzag - high * 2 ** 28;
+    for (let byte = 0; byte < 4; byte += 1) {
+      this.buffer[this.position++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    rest = high;
     while (rest > 0x7f) {
-      this.buffer[this.position++] = (rest % 128) | 0x80;
-      rest = Math.floor(rest / 128);
+      this.buffer[this.position++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
     }
     this.buffer[this.position++] = rest;
   }
@@ -182,6 +188,17 @@ export class ByteReader {
     const view = this.buffer.subarray(this.position, this.position + length);
     this.position += length;
     return view;
+  }
+
+  /** Copies the next bytes, as many as it holds. */
+  readInto(into: Buffer): void {
+    const { buffer, position } = this;
+    const { length } = into;
+    if (length > this.remaining) throw new AvroError('ends too early');
+    for (let index = 0; index < length; index += 1) {
+      into[index] = buffer[position + index] as number;
+    }
+    this.position = position + length;
   }
 
   readText(): string {

@@ -1,5 +1,11 @@
 import { AvroError, ByteReader, ByteWriter } from './bytes.ts';
-import { type FieldPart, literalReader, memberWriter } from './fields.ts';
+import {
+  type FieldPart,
+  literalReader,
+  memberWriter,
+  type PooledReader,
+  pooledReader,
+} from './fields.ts';
 import {
   type AvroArray,
   type AvroEnum,
@@ -26,12 +32,44 @@ type Part = FieldPart;
 /** An array in one record may not be longer than this: a forged count must not exhaust memory. */
 const arrayItemsMax = 1_000_000;
 
-/** Compiles a schema once; the codec is then used for every record. */
-export function compileCodec<const S extends AvroSchema>(schema: S): Codec<Infer<S>> {
-  return codecOf(compile(schema)) as unknown as Codec<Infer<S>>;
+/**
+ * Compiles a schema once; the codec is then used for every record. Decoded branches of a `oneOf` that are named in `reuse`
+ * live until the next decode: their objects and bytes are filled again then, so that a busy reader allocates nothing.
+ */
+export function compileCodec<const S extends AvroSchema>(
+  schema: S,
+  reuse: readonly string[] = [],
+): Codec<Infer<S>> {
+  const pools = new Pools(reuse);
+  return codecOf(compile(schema, pools), pools) as unknown as Codec<Infer<S>>;
 }
 
-function codecOf(part: Part): Codec<unknown> {
+/** The readers of branches that are used again, of one codec. */
+class Pools {
+  readonly #names: ReadonlySet<string>;
+  readonly #readers: PooledReader[] = [];
+
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names);
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  add(reader: PooledReader): PooledReader {
+    this.#readers.push(reader);
+    return reader;
+  }
+
+  rewind(): void {
+    for (const reader of this.#readers) reader.rewind();
+  }
+}
+
+const noPools = new Pools([]);
+
+function codecOf(part: Part, pools: Pools): Codec<unknown> {
   const writer = new ByteWriter();
   return {
     encode(value, headerBytes = 0) {
@@ -43,6 +81,7 @@ function codecOf(part: Part): Codec<unknown> {
     },
     write: (value, into) => part.write(value, into),
     decode(bytes, offset = 0) {
+      pools.rewind();
       const reader = new ByteReader(bytes, offset);
       const value = part.read(reader);
       if (reader.remaining !== 0) throw new AvroError(`${reader.remaining} bytes left over`);
@@ -59,7 +98,7 @@ export function compileResolver<const S extends AvroSchema>(
   writerSchema: AvroSchema,
   readerSchema: S,
 ): Pick<Codec<Infer<S>>, 'decode'> {
-  const codec = codecOf(compile(writerSchema));
+  const codec = codecOf(compile(writerSchema, noPools), noPools);
   const resolver: Pick<Codec<unknown>, 'decode'> = {
     decode: (bytes, offset = 0) => fillDefaults(codec.decode(bytes, offset), readerSchema),
   };
@@ -119,24 +158,24 @@ const primitives: Record<string, Part> = {
   },
 };
 
-function compile(schema: AvroSchema): Part {
+function compile(schema: AvroSchema, pools: Pools): Part {
   if (typeof schema === 'string') {
     const part = primitives[schema];
     if (part === undefined) throw new AvroError(`no such type: ${schema}`);
     return part;
   }
-  if (isNullable(schema)) return compileNullable(compile(schema[1]));
+  if (isNullable(schema)) return compileNullable(compile(schema[1], pools));
   switch (schema.type) {
     case 'fixed':
       return compileFixed(schema.name, schema.size);
     case 'enum':
       return compileEnum(schema);
     case 'array':
-      return compileArray(schema);
+      return compileArray(schema, pools);
     case 'record':
-      return compileRecord(schema);
+      return compileRecord(schema, pools);
     case 'oneOf':
-      return compileOneOf(schema);
+      return compileOneOf(schema, pools);
   }
 }
 
@@ -165,6 +204,7 @@ function compileFixed(name: string, size: number): Part {
       into.writeBytes(bytes);
     },
     read: (from) => from.readView(size),
+    fill: (from, into) => from.readInto(into),
   };
 }
 
@@ -180,8 +220,8 @@ function compileEnum(schema: AvroEnum): Part {
   };
 }
 
-function compileArray(schema: AvroArray): Part {
-  const inner = compile(schema.items);
+function compileArray(schema: AvroArray, pools: Pools): Part {
+  const inner = compile(schema.items, pools);
   return {
     write(value, into) {
       const items = value as readonly unknown[];
@@ -202,18 +242,18 @@ function compileArray(schema: AvroArray): Part {
   };
 }
 
-const partsOf = (schema: AvroRecord) =>
-  schema.fields.map((field) => ({ name: field.name, part: compile(field.type) }));
+const partsOf = (schema: AvroRecord, pools: Pools) =>
+  schema.fields.map((field) => ({ name: field.name, part: compile(field.type, pools) }));
 
-function compileRecord(schema: AvroRecord): Part {
-  const fields = partsOf(schema);
+function compileRecord(schema: AvroRecord, pools: Pools): Part {
+  const fields = partsOf(schema, pools);
   return { write: memberWriter(fields), read: literalReader(fields, '') };
 }
 
 /** On the wire a record of nullable fields; in memory the one that is set, with its name as `kind`. */
-function compileOneOf(schema: AvroOneOf): Part {
+function compileOneOf(schema: AvroOneOf, pools: Pools): Part {
   const wire = oneOfRecord(schema);
-  const branches = schema.branches.map((branch) => compileBranch(branch));
+  const branches = schema.branches.map((branch) => compileBranch(branch, pools));
   const indexes = new Map(schema.branches.map((branch, index) => [branch.name, index]));
   return {
     write(value, into) {
@@ -250,8 +290,11 @@ function readOneOf(wire: AvroRecord, branches: readonly Part[], from: ByteReader
 }
 
 /** Like a record, but starting with `kind`, so that all values of one branch share a shape. */
-function compileBranch(schema: AvroRecord): Part {
-  const fields = partsOf(schema);
+function compileBranch(schema: AvroRecord, pools: Pools): Part {
+  const fields = partsOf(schema, pools);
   const head = `kind: ${JSON.stringify(schema.name)}, `;
-  return { write: memberWriter(fields), read: literalReader(fields, head) };
+  const write = memberWriter(fields);
+  if (!pools.has(schema.name)) return { write, read: literalReader(fields, head) };
+  const pooled = pools.add(pooledReader(fields, head));
+  return { write, read: (from) => pooled.read(from) };
 }

@@ -4,6 +4,8 @@ import { AvroError, type ByteReader, type ByteWriter } from './bytes.ts';
 export interface FieldPart {
   write(value: unknown, into: ByteWriter): void;
   read(from: ByteReader): unknown;
+  /** Of bytes of a fixed length: reads them into a Buffer of that length. */
+  readonly fill?: (from: ByteReader, into: Buffer) => void;
 }
 
 interface NamedPart {
@@ -26,6 +28,58 @@ export function literalReader(
   return generated(fields, `return (from) => ({ ${head}${members.join(', ')} });`) as (
     from: ByteReader,
   ) => unknown;
+}
+
+/**
+ * A reader like `literalReader` that fills objects and Buffers it gave out before, from the first one again after each
+ * `rewind`: nothing is allocated once there are enough of them. More than `pooledMax` are objects of their own.
+ */
+export function pooledReader(fields: readonly NamedPart[], head: string): PooledReader {
+  const fresh = literalReader(fields, head) as (from: ByteReader) => Record<string, unknown>;
+  const fixed = fields.filter(({ part }) => part.fill !== undefined).map(({ name }) => name);
+  const refill = refiller(fields);
+  const pool: Record<string, unknown>[] = [];
+  let used = 0;
+  return {
+    read(from) {
+      const known = pool[used];
+      if (known !== undefined) {
+        refill(from, known);
+        used += 1;
+        return known;
+      }
+      const made = fresh(from);
+      if (used >= pooledMax) return made;
+      // What was read is a view of a record; from now on it is memory to be filled.
+      for (const name of fixed) made[name] = Buffer.from(made[name] as Buffer);
+      used = pool.push(made);
+      return made;
+    },
+    rewind() {
+      used = 0;
+    },
+  };
+}
+
+export interface PooledReader {
+  read(from: ByteReader): unknown;
+  /** What was read is given up. */
+  rewind(): void;
+}
+
+/** Objects kept for reading: more commands than that are in no envelope of ours. */
+const pooledMax = 4_096;
+
+function refiller(fields: readonly NamedPart[]): (from: ByteReader, into: object) => void {
+  const steps = fields.map(({ name, part }, index) =>
+    part.fill === undefined
+      ? `into.${checked(name)} = p${index}.read(from);`
+      : `p${index}.fill(from, into.${checked(name)});`,
+  );
+  return generated(fields, `return (from, into) => { ${steps.join(' ')} };`) as (
+    from: ByteReader,
+    into: object,
+  ) => void;
 }
 
 /** A writer of all fields in order. */
