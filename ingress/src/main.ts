@@ -23,6 +23,7 @@ import { AnswerMemory } from './io/answer-memory-store.ts';
 import { openAudit } from './io/audit-store.ts';
 import { CatalogStore } from './io/catalog-store.ts';
 import { type CommandLine, openCommandLine } from './io/command-line-store.ts';
+import { openComments } from './io/comment-store.ts';
 import { DelayedAnswers } from './io/delayed-answer-store.ts';
 import { ExtremePrices } from './io/extreme-price-source.ts';
 import { openKnownKeys } from './io/known-keys-store.ts';
@@ -30,6 +31,7 @@ import { watchLedger } from './io/ledger-watch-source.ts';
 import { type OpenLog, openLogStore } from './io/log-store.ts';
 import { type NativeCrypto, openNativeCrypto } from './io/native-source.ts';
 import { PartitionHearings } from './io/partition-hearing-store.ts';
+import { openProfiles } from './io/profile-store.ts';
 import { followResults } from './io/result-source.ts';
 import { RetryStore } from './io/retry-store.ts';
 import { openSessions } from './io/session-topic-store.ts';
@@ -75,6 +77,8 @@ async function start(life: Lifecycle): Promise<void> {
   const { hearings, memory, delays, traders, operator } = results;
   const { owners, door } = accounts;
   const { keys, walletStatus } = door;
+  const comments = await openComments(topicLog, follow(room));
+  const profiles = await openProfiles(topicLog, { ...follow(room), clock });
   const { ledger, ledgerWatch, retries } = money;
   const activity = openActivity(room, money.redis, door.agents);
   const transfers = openTransfers(topicLog);
@@ -97,12 +101,14 @@ async function start(life: Lifecycle): Promise<void> {
         ...{ writes, ledger, transfers },
         audit: await openAudit(topicLog, follow(room)),
         walletStatus,
+        comments,
       },
       traders: {
         ...{ ...door, clock, activity, markets: catalog },
         ...{ hashes: room.hasher, signatures, partitions: hearings, answers: memory, ledger },
         ...{ log: traders.runner, freshnessMs: freshnessMs(config), retries, transfers, delays },
         sessions: sessions.desk,
+        social: { comments, profiles, listed: catalog },
       },
     },
   );

@@ -25,6 +25,7 @@ import { OwnersTopic } from './owners-fixture.ts';
 import { RetryMemory } from './retry-fixture.ts';
 import { SessionProcess, SessionsTopic } from './sessions-fixture.ts';
 import { crypto, openRule } from './signing-fixture.ts';
+import { openSocial } from './social-fixture.ts';
 import { l2Signature, signedBy, type TestOrder, walletOf, zero32 } from './wallet-fixture.ts';
 
 const nowMs = 1_782_753_357_257;
@@ -177,6 +178,7 @@ export async function openDoor(
   markets.take(market);
   const { door } = accounts.open(owners, clock);
   const { keys } = door;
+  const social = openSocial(markets, clock);
   const ports: DoorPorts = {
     clock,
     ...door,
@@ -223,6 +225,7 @@ export async function openDoor(
       },
     },
     sessions: process.desk,
+    social,
     metrics: { stage() {}, refused() {}, placed() {} },
     freshnessMs: 300_000,
   };
@@ -258,7 +261,7 @@ export function trioIn(made: MadeKey): ReturnType<typeof trioOf> {
 export type Door = Awaited<ReturnType<typeof openDoor>>;
 
 export interface SentRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly body?: string;
   readonly headers?: Record<string, string>;

@@ -17,6 +17,7 @@ import { addOperatorRoutes } from '../src/routes/operator/operator-door.ts';
 import type { OperatorPorts } from '../src/routes/operator/ports.ts';
 import type { CommandOutcome } from '../src/routes/ports.ts';
 import { crypto } from './signing-fixture.ts';
+import { openSocial } from './social-fixture.ts';
 import { MemoryTopic } from './table-fixture.ts';
 
 export const token = 'an-operator-token-of-some-length';
@@ -93,6 +94,7 @@ export async function openOperator() {
       onLost: () => {},
       page: (asked) => trail.page(asked),
     },
+    comments: openSocial(catalog, { nowMs: () => 0 }).comments,
     status: () => ({ fine: true }),
   };
   addOperatorRoutes(app, ports);

@@ -45,6 +45,7 @@ import { runInvalidation } from './io/invalidation-runner.ts';
 import { openMoney } from './io/money-source.ts';
 import { RecentRunner } from './io/recent-runner.ts';
 import { SearchStore } from './io/search-store.ts';
+import { followSocial } from './io/social-source.ts';
 import { openTables } from './io/table-source.ts';
 import { measure, type QueryApiMetrics } from './metrics.ts';
 import { addReadDoor } from './routes/door.ts';
@@ -234,6 +235,7 @@ async function openDoor(
 ): Promise<void> {
   const { life, config, log, catalog, keys, readKeys, books, clickhouse, limits } = parts;
   const { recent, wallets, deleted } = parts;
+  const { client, registry } = parts;
   const nowMs = () => systemClock.nowMs();
   const freshnessMs = config.freshnessSeconds * 1000;
   const verify = oncePerRequest(
@@ -272,6 +274,10 @@ async function openDoor(
       skewMs: (headers) => clockSkewMs(headers, { nowMs: nowMs(), freshnessMs }),
       deletedBy: (wallet) => deleted.of(wallet),
     },
+    social: await followSocial(client, {
+      ...{ registry, log, topicPrefix: config.topicPrefix },
+      onFault: (fault) => life.fail(fault),
+    }),
     limits: rateLimitReads(limits?.limiter ?? null),
     nowMs,
   });

@@ -8,6 +8,7 @@ import {
   type CatalogEntry,
   type CatalogEvent,
   type CatalogMarket,
+  CommentThreads,
   parseApiKeyId,
   parseConditionId,
   parseTokenId,
@@ -27,6 +28,8 @@ import type { OpenOrderRow, OpenOrderSearch } from '../src/core/open-orders.ts';
 import type { OrderEventRow } from '../src/core/order-read.ts';
 import type { HeldRow } from '../src/core/positions.ts';
 import { noQuote, type Quote } from '../src/core/quote.ts';
+import type { HoldingRow } from '../src/core/social/holdings.ts';
+import { Profiles } from '../src/core/social/profiles.ts';
 import type { TradeSearch } from '../src/core/trade-search.ts';
 import type { FillRow } from '../src/core/trades.ts';
 import { SearchStore } from '../src/io/search-store.ts';
@@ -159,6 +162,9 @@ export class World {
   readonly quotes = new Map<string, Quote>();
   readonly positions: HeldRow[] = [];
   readonly holders: HolderRow[] = [];
+  readonly authorHoldings: HoldingRow[] = [];
+  readonly threads = new CommentThreads();
+  readonly profiles = new Profiles();
   readonly prices = new Map<string, PriceFacts>();
   readonly orders = new Map<string, OrderEventRow[]>();
   readonly trades: FillRow[] = [];
@@ -212,6 +218,12 @@ export class World {
         holders: async () => {
           this.#assertUp('clickhouse');
           return this.holders;
+        },
+        authorHoldings: async ({ wallets, markets }) => {
+          this.#assertUp('clickhouse');
+          return this.authorHoldings
+            .filter((row) => markets.includes(row.market))
+            .filter((row) => (wallets as readonly string[]).includes(row.wallet));
         },
         prices: async (listings) => {
           this.#assertUp('clickhouse');
@@ -269,6 +281,7 @@ export class World {
         deletedBy: () => this.deleted,
         walletsOf: (own) => ({ own, safes: [safe], bound: this.bound.get(own) ?? [] }),
       },
+      social: { threads: this.threads, profiles: this.profiles },
       limits: rateLimitReads(null),
       nowMs: () => nowMs,
     };

@@ -1,11 +1,13 @@
 export { AvroError, ByteReader, ByteWriter } from './avro/bytes.ts';
 export { type Codec, compileCodec, compileResolver } from './avro/codec.ts';
 export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';
+export * from './comment-threads.ts';
 export * from './decimal.ts';
 export * from './group-names.ts';
 export * from './http/account.ts';
 export * from './http/book-json.ts';
 export * from './http/catalog-lists.ts';
+export * from './http/comments.ts';
 export * from './http/keys.ts';
 export * from './http/notifications.ts';
 export * from './http/operator.ts';
@@ -31,9 +33,11 @@ export * from './topics/accounts.ts';
 export * from './topics/agents.ts';
 export * from './topics/audit.ts';
 export * from './topics/catalog.ts';
+export * from './topics/comments.ts';
 export * from './topics/executions.ts';
 export type { NotificationMark } from './topics/notifications.ts';
 export * from './topics/orders.ts';
+export * from './topics/profiles.ts';
 export * from './topics/sessions.ts';
 export * from './topics/topics.ts';
 export type {

@@ -95,6 +95,10 @@ export class CatalogIndex {
     return this.#seriesSlugs.get(slug);
   }
 
+  hasSeries(id: string): boolean {
+    return [...this.#seriesSlugs.values()].some((series) => series.id === id);
+  }
+
   /** Numbers given last, of each kind; the next one is one more. */
   lastNumbers(): { market: number; event: number; tag: number; series: number } {
     return { ...this.#last };

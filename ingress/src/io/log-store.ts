@@ -42,6 +42,8 @@ export async function openLogStore(options: LogOptions): Promise<OpenLog> {
     notificationMarks: name('notificationMarks'),
     audit: name('audit'),
     sessions: name('sessions'),
+    comments: name('comments'),
+    profiles: name('profiles'),
     deadLetters: name('deadLetters'),
   };
   const codecs = await openCodecs(options);
@@ -73,5 +75,7 @@ async function openCodecs({ registryUrl, topicPrefix, log }: LogOptions) {
     sessions: await registry.codecFor(topics.sessions),
     notificationMarks: await registry.codecFor(topics.notificationMarks),
     audit: await registry.codecFor(topics.audit),
+    comments: await registry.codecFor(topics.comments),
+    profiles: await registry.codecFor(topics.profiles),
   };
 }

@@ -10,6 +10,7 @@ import {
 import { agentRoutes } from './agents/agent-routes.ts';
 import { markArrivals } from './arrival.ts';
 import { checkerOf } from './checker.ts';
+import { socialRoutes } from './comments/social-routes.ts';
 import { cancelAllRoute } from './delete-cancel-all.ts';
 import { cancelMarketOrdersRoute } from './delete-cancel-market-orders.ts';
 import { deleteNotificationsRoute } from './delete-notifications.ts';
@@ -58,5 +59,6 @@ export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
     withdrawalRoute(ports, checkerOf(WithdrawalBody)),
     heartbeatRoute(ports, checkerOf(HeartbeatBody)),
     bareHeartbeatRoute(ports),
+    ...socialRoutes({ ...ports, ...ports.social }),
   ]);
 }

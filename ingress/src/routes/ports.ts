@@ -22,6 +22,7 @@ import type { ListedToken } from '../core/listed-token.ts';
 import type { Keccak, OrderStruct } from '../core/order-hash.ts';
 import type { SignatureJob, SignatureVerdict } from '../core/order-signature.ts';
 import type { EventsPlace, PlacedEvent, PlacementAnswer } from '../core/placement-answer.ts';
+import type { SocialDesks } from './comments/desks.ts';
 
 /** What became of a command that was to go on the log. */
 export type CommandOutcome =
@@ -265,6 +266,7 @@ export interface DoorPorts {
   readonly retries: RetryKeys;
   readonly log: CommandLog;
   readonly sessions: Heartbeats;
+  readonly social: SocialDesks;
   readonly metrics: DoorMetrics;
   /** Largest distance between the signed time of a private request and now, milliseconds. */
   readonly freshnessMs: number;

@@ -1,16 +1,11 @@
-import {
-  type ConditionId,
-  checksumAddress,
-  type HolderGroup,
-  parseConditionId,
-  parseWalletAddress,
-} from '@pm/schemas';
+import { type ConditionId, type HolderGroup, parseConditionId } from '@pm/schemas';
 import type { Market, Outcome } from './catalog.ts';
 import { unitsOf } from './displayed-price.ts';
 import { type AssetForm, assetId } from './positions.ts';
 import { readMicro } from './positions-query.ts';
 import { QueryReader, type RawQuery } from './query-reader.ts';
 import type { ReadRefusal } from './refusal.ts';
+import type { Profiles } from './social/profiles.ts';
 
 export interface HoldersQuery {
   readonly conditions: readonly ConditionId[];
@@ -45,7 +40,7 @@ export function readHoldersQuery(query: RawQuery, strict: boolean): HoldersQuery
 export function holderGroups(
   markets: readonly Market[],
   rows: readonly HolderRow[],
-  form: AssetForm,
+  { form, profiles }: { readonly form: AssetForm; readonly profiles: Pick<Profiles, 'of'> },
 ): readonly HolderGroup[] {
   const byToken = new Map<string, HolderRow[]>();
   for (const row of rows) {
@@ -58,23 +53,19 @@ export function holderGroups(
     ([0, 1] as const).map((outcome) => {
       const token = assetId(market, outcome, form);
       const found = byToken.get(`${market.market}:${outcome}`) ?? [];
-      return { token, holders: found.map((row) => holderAnswer(row, token)) };
+      return {
+        token,
+        holders: found.map((row) => ({ ...profiles.of(row.wallet), ...holding(row, token) })),
+      };
     }),
   );
 }
 
-function holderAnswer(row: HolderRow, asset: string): HolderGroup['holders'][number] {
-  const wallet = parseWalletAddress(row.wallet);
+function holding(row: HolderRow, asset: string) {
   return {
-    proxyWallet: wallet === null ? row.wallet : checksumAddress(wallet),
-    bio: '',
     asset,
-    pseudonym: '',
     amount: unitsOf(row.sizeMicro),
-    displayUsernamePublic: true,
     outcomeIndex: row.outcome,
-    name: '',
-    profileImage: '',
     profileImageOptimized: '',
   };
 }

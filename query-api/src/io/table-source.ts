@@ -1,5 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { TableReads } from '../routes/ports.ts';
+import { readAuthorHoldings } from './author-holding-source.ts';
 import { readHolders } from './holder-source.ts';
 import { readPositions } from './position-source.ts';
 import { readPrices } from './price-source.ts';
@@ -10,6 +11,7 @@ export function openTables(clickhouse: Pick<ClickHouse, 'selectRows'>): TableRea
   return {
     positions: (wallet, markets) => readPositions(clickhouse, wallet, markets),
     holders: (markets, bounds) => readHolders(clickhouse, markets, bounds),
+    authorHoldings: ({ wallets, markets }) => readAuthorHoldings(clickhouse, wallets, markets),
     prices: (listings, plan) => readPrices(clickhouse, listings, plan),
     volumes: openVolumes(clickhouse),
   };

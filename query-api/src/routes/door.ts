@@ -38,6 +38,10 @@ import { lookUpOrdersRoute } from './post-data-orders.ts';
 import { lastTradesPricesRoute } from './post-last-trades-prices.ts';
 import { pricesRoute } from './post-prices.ts';
 
+import { commentRoute, commentsKeysetRoute, commentsRoute } from './social/get-comments.ts';
+import { commentCountRoute, commentsByUserRoute } from './social/get-comments-by-user.ts';
+import { profileByAddressRoute, publicProfileRoute } from './social/get-profile.ts';
+
 /** Adds all routes of the read door to the app. Throws a `Fault` when they are not those of the table of routes. */
 export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
   registerRoutes(app, 'query-api', [
@@ -66,6 +70,14 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     ...balanceAllowanceRoutes(ports),
     balancesRoute(ports),
     notificationsRoute(ports),
+    commentsRoute(ports),
+    commentsKeysetRoute(ports),
+    commentRoute(ports),
+    commentsByUserRoute(ports),
+    commentCountRoute(ports, 'events'),
+    commentCountRoute(ports, 'series'),
+    publicProfileRoute(ports),
+    profileByAddressRoute(ports),
     rateLimitsRoute(ports),
     ...eventsRoutes(ports),
     ...eventRoutes(ports),

@@ -8,7 +8,8 @@ import { readRoute } from './route.ts';
 export function holdersRoute({
   catalog,
   tables,
-}: Pick<ReadPorts, 'catalog' | 'tables'>): DoorRoute {
+  social,
+}: Pick<ReadPorts, 'catalog' | 'tables' | 'social'>): DoorRoute {
   const route = { method: 'GET', path: '/holders', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const isFamily = dialect === 'family';
@@ -17,6 +18,9 @@ export function holdersRoute({
     const markets = asked.conditions.flatMap((condition) => catalog.byCondition(condition) ?? []);
     const isEmpty = markets.length === 0 || asked.limit === 0;
     const rows = isEmpty ? [] : await tables.holders(markets, asked);
-    return holderGroups(markets, rows, isFamily ? 'numeric' : 'indexed');
+    return holderGroups(markets, rows, {
+      form: isFamily ? 'numeric' : 'indexed',
+      profiles: social.profiles,
+    });
   });
 }

@@ -1,6 +1,6 @@
 import type { RateLimitReads } from '@pm/kit/ratelimit';
 import type { RawHeaders, Reader } from '@pm/kit/walletauth';
-import type { ApiKeyId, WalletAddress } from '@pm/schemas';
+import type { ApiKeyId, CommentThreads, WalletAddress } from '@pm/schemas';
 import type { Money } from '../core/balances.ts';
 import type { WalletSet } from '../core/caller-wallets.ts';
 import type { CancelRow, CancelSearch } from '../core/cancel-search.ts';
@@ -17,6 +17,8 @@ import type { OrderEventRow } from '../core/order-read.ts';
 import type { HeldRow } from '../core/positions.ts';
 import type { SearchMatch } from '../core/search.ts';
 import type { SearchWords } from '../core/search-words.ts';
+import type { HoldingRow, HoldingsAsked } from '../core/social/holdings.ts';
+import type { Profiles } from '../core/social/profiles.ts';
 import type { TradeSearch } from '../core/trade-search.ts';
 import type { FillRow } from '../core/trades.ts';
 
@@ -38,6 +40,8 @@ export interface TableReads {
     markets: readonly Market[],
     bounds: { readonly limit: number; readonly minBalanceMicro: number },
   ): Promise<readonly HolderRow[]>;
+  /** What some wallets hold in some markets. */
+  authorHoldings(asked: HoldingsAsked): Promise<readonly HoldingRow[]>;
   /** One entry per listing, in order. */
   prices(listings: readonly Listing[], plan: HistoryPlan): Promise<readonly PriceFacts[]>;
   volumes(nowMs: number): Promise<Volumes>;
@@ -109,6 +113,12 @@ export interface CatalogReads {
   hasFigures(): boolean;
 }
 
+/** Comments and how wallets are shown. */
+export interface SocialReads {
+  readonly threads: Pick<CommentThreads, 'find' | 'topsOf' | 'repliesOf' | 'byAuthor'>;
+  readonly profiles: Profiles;
+}
+
 /** What the routes read from. */
 export interface ReadPorts {
   readonly catalog: Catalog;
@@ -118,6 +128,7 @@ export interface ReadPorts {
   readonly money: MoneyReads;
   readonly lists: CatalogReads;
   readonly callers: CallerReads;
+  readonly social: SocialReads;
   readonly limits: RateLimitReads;
   nowMs(): number;
 }

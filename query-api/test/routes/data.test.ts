@@ -125,7 +125,7 @@ describe('GET /holders', () => {
       proxyWallet: '0x0000000000000000000000000000000000000002',
       bio: '',
       asset: `${condition(1)}:1`,
-      pseudonym: '',
+      pseudonym: 'Arctic-Albatross-0',
       amount: 7.5,
       displayUsernamePublic: true,
       outcomeIndex: 1,

@@ -3,6 +3,7 @@ import { agentsRoutes } from './agents.ts';
 import { balancesRoutes } from './balances.ts';
 import { booksRoutes } from './books.ts';
 import { catalogRoutes } from './catalog.ts';
+import { commentRoutes } from './comments.ts';
 import { healthRoutes } from './health.ts';
 import { keysRoutes } from './keys.ts';
 import { limitsRoutes } from './limits.ts';
@@ -29,5 +30,6 @@ export const routes: readonly HttpRoute[] = [
   ...marketsRoutes,
   ...reportsRoutes,
   ...catalogRoutes,
+  ...commentRoutes,
   ...limitsRoutes,
 ];

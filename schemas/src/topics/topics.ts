@@ -11,9 +11,11 @@ import {
 import { agentEntry } from './agents.ts';
 import { auditRecord } from './audit.ts';
 import { catalogEntry } from './catalog.ts';
+import { commentEvent } from './comments.ts';
 import { execution } from './executions.ts';
 import { notificationMark } from './notifications.ts';
 import { envelope } from './orders.ts';
+import { profile } from './profiles.ts';
 import { sessionRecord } from './sessions.ts';
 
 /** A topic is a name, the schema of its values, and how it is kept. */
@@ -68,6 +70,8 @@ export const topics = {
     compacted: true,
     compactAfterMs: 600_000,
   }),
+  comments: topic('comments', commentEvent, { partitions: 'single', compacted: false }),
+  profiles: topic('profiles', profile, { partitions: 'single', compacted: true }),
   deadLetters: topic('dead-letters', deadLetter, { partitions: 'single', compacted: false }),
 } as const;
 

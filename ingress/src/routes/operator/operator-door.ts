@@ -2,6 +2,7 @@ import type { HttpApp } from '@pm/kit/http';
 import { sameText } from '@pm/kit/walletauth';
 import { addAuditRoute, auditRequests } from './audit.ts';
 import { addCatalogRoutes } from './catalog-routes.ts';
+import { addCommentHideRoute } from './comment-hide.ts';
 import { addDepositsRoute } from './deposits.ts';
 import { addMarketModeRoute } from './market-mode.ts';
 import { addMarketResolveRoute } from './market-resolve.ts';
@@ -24,6 +25,7 @@ export function addOperatorRoutes(app: HttpApp, ports: OperatorPorts): void {
   auditRequests(app, ports);
   addAuditRoute(app, ports);
   addCatalogRoutes(app, ports);
+  addCommentHideRoute(app, ports);
   addDepositsRoute(app, ports);
   addMarketModeRoute(app, ports);
   addMarketResolveRoute(app, ports);

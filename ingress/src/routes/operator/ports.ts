@@ -11,6 +11,7 @@ import type { AuditEntry, AuditTrail } from '../../core/audit-trail.ts';
 import type { CatalogIndex } from '../../core/catalog-index.ts';
 import type { Keccak } from '../../core/order-hash.ts';
 import type { ListedStatus } from '../../core/wallet-statuses.ts';
+import type { CommentDesk } from '../comments/desks.ts';
 import type { CommandLog, Reservations, TransferWrites } from '../ports.ts';
 import type { Swept } from './sweep-orders.ts';
 
@@ -58,5 +59,6 @@ export interface OperatorPorts {
   readonly walletStatus: WalletStatusDesk;
   /** Takes the orders of a wallet and of its owner off all books. */
   sweep(wallet: WalletAddress): Promise<Swept>;
+  readonly comments: CommentDesk;
   status(): object;
 }

@@ -1,0 +1,25 @@
+import type { CommentEvent, HeldComment, Profile, WalletAddress } from '@pm/schemas';
+import type { CatalogIndex } from '../../core/catalog-index.ts';
+import type { ProfileForm } from '../../core/profile-form.ts';
+
+/** Comments as the log says, and the way to say more. */
+export interface CommentDesk {
+  readonly threads: {
+    find(id: string): HeldComment | undefined;
+    findNamed(author: WalletAddress, clientId: string): HeldComment | undefined;
+  };
+  /** Resolves with the record's offset when it is durable and folded in. Rejects with a `Fault`. */
+  write(event: CommentEvent): Promise<number>;
+}
+
+export interface ProfileDesk {
+  /** Resolves when it is durable. Rejects with a `Fault`. */
+  put(wallet: WalletAddress, form: ProfileForm): Promise<Profile>;
+}
+
+/** What the routes of comments and profiles need beyond the door's own. */
+export interface SocialDesks {
+  readonly comments: CommentDesk;
+  readonly profiles: ProfileDesk;
+  readonly listed: Pick<CatalogIndex, 'findEvent' | 'hasSeries' | 'findMarket' | 'findCondition'>;
+}

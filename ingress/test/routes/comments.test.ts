@@ -1,0 +1,179 @@
+import { CommentThreads, headers as names, parseWalletAddress } from '@pm/schemas';
+import { call, conditionId, type Door, openDoor, owner } from '../door-fixture.ts';
+import { walletOf } from '../wallet-fixture.ts';
+
+let door: Door;
+let said: { readonly comments: readonly unknown[]; readonly profiles: readonly unknown[] };
+
+beforeEach(async () => {
+  door = await openDoor();
+  said = (door.ports.social as unknown as { said: typeof said }).said;
+  door.markets.take({ ...eventEntry, kind: 'CatalogEvent' });
+});
+
+const eventEntry = {
+  id: '1',
+  ticker: 'e',
+  slug: 'e',
+  title: 'E',
+  description: '',
+  resolutionSource: '',
+  image: '',
+  icon: '',
+  startDateMs: 0,
+  creationDateMs: 0,
+  endDateMs: 0,
+  createdAtMs: 0,
+  updatedAtMs: 0,
+  active: true,
+  closed: false,
+  archived: false,
+  tagIds: [],
+  seriesIds: [],
+  metadata: '',
+} as const;
+
+const comment = (change: object = {}) => ({
+  parent_entity_type: 'Event',
+  parent_entity_id: '1',
+  body: 'It will.',
+  ...change,
+});
+
+type Method = 'POST' | 'PUT' | 'DELETE';
+const send = (method: Method, url: string, value: unknown) =>
+  call(door, { method, url, ...(value === undefined ? {} : { body: JSON.stringify(value) }) });
+const post = (url: string, value: unknown) => send('POST', url, value);
+const remove = (url: string) => send('DELETE', url, undefined);
+
+test('a comment is on the log with its author, and its id is its place there', async () => {
+  const answer = await post('/comments', comment());
+  expect(answer).toMatchObject({ status: 200, body: { id: '1', status: 'ok' } });
+  expect(said.comments).toMatchObject([
+    { kind: 'CommentPosted', parentType: 'EVENT', parentId: '1', body: 'It will.', replyTo: '' },
+  ]);
+  expect(door.ports.social.comments.threads.find('1')?.author).toBe(owner.address.toLowerCase());
+});
+
+test('markets are commented on by number or condition, also under the mount', async () => {
+  for (const id of ['1', 1, conditionId]) {
+    const body = comment({ parent_entity_type: 'market', parent_entity_id: id });
+    expect((await post('/gamma/comments', body)).status).toBe(200);
+  }
+  expect(said.comments).toMatchObject(Array(3).fill({ parentType: 'MARKET', parentId: '1' }));
+});
+
+test('the same name for a comment gives the first one again, and says nothing twice', async () => {
+  const first = await post('/comments', comment({ client_id: 'a' }));
+  const again = await post('/comments', comment({ client_id: 'a', body: 'changed' }));
+  expect(again.body).toEqual(first.body);
+  expect(said.comments).toHaveLength(1);
+});
+
+test('bad comments are refused in the words of the catalog family', async () => {
+  const bad: readonly unknown[] = [
+    undefined,
+    [],
+    {},
+    comment({ body: '' }),
+    comment({ body: '  \n ' }),
+    comment({ body: 'x'.repeat(2001) }),
+    comment({ body: 'bell\u0007' }),
+    comment({ body: 7 }),
+    comment({ parent_entity_id: '99' }),
+    comment({ parent_entity_type: 'Team' }),
+    comment({ parent_entity_type: 'market', parent_entity_id: '1e0' }),
+    comment({ parent_entity_type: 'Series', parent_entity_id: '1' }),
+    comment({ reply_address: '0x12' }),
+    comment({ client_id: 'a b' }),
+  ];
+  for (const body of bad) {
+    const answer = await post('/comments', body);
+    expect([body, answer.status]).toEqual([body, 400]);
+    expect(answer.body).toMatchObject({ type: 'bad request', code: 'invalid_comment' });
+  }
+  const orphan = await post('/comments', comment({ parent_comment_id: '5' }));
+  expect(orphan).toMatchObject({
+    status: 404,
+    body: { type: 'not found error', code: 'comment_not_found' },
+  });
+  expect(said.comments).toEqual([]);
+});
+
+test('2000 characters outside the basic plane are 2000 characters', async () => {
+  expect((await post('/comments', comment({ body: '😀'.repeat(2000) }))).status).toBe(200);
+});
+
+test('only its author takes a comment back, and its replies go with it', async () => {
+  await post('/comments', comment());
+  await post('/comments', comment({ parent_comment_id: '1', body: 'No.' }));
+  const { address } = walletOf(8);
+  const wallet = parseWalletAddress(address);
+  if (wallet === null) throw new Error('a wallet');
+  const trio = await door.keys.create(wallet, '0');
+  const headers = { [names.address]: address };
+  const foreign = await call(door, { method: 'DELETE', url: '/comments/1', trio, headers });
+  expect(foreign).toMatchObject({ status: 403, body: { code: 'not_the_author' } });
+  expect((await remove('/comments/1')).status).toBe(200);
+  expect(door.ports.social.comments.threads.find('2')).toBeUndefined();
+  expect((await remove('/comments/1')).status).toBe(404);
+});
+
+test('likes and reports of one wallet count once, and likes can be taken back', async () => {
+  await post('/comments', comment());
+  for (const _ of [1, 2]) {
+    expect((await post('/comments/1/reactions', { reaction_type: 'HEART' })).status).toBe(200);
+    expect((await post('/comments/1/reports', { reason: 'spam' })).status).toBe(200);
+  }
+  const { threads } = door.ports.social.comments;
+  expect(threads.find('1')).toMatchObject({ reportCount: 1 });
+  expect(threads.find('1')?.likes.size).toBe(1);
+  await remove('/comments/1/reactions');
+  expect(threads.find('1')?.likes.size).toBe(0);
+  expect((await post('/comments/1/reactions', { reaction_type: 'FROWN' })).status).toBe(400);
+  expect((await post('/comments/9/reactions', {})).status).toBe(404);
+});
+
+test('nothing is written without a key', async () => {
+  const requests = [
+    ['POST', '/comments'],
+    ['DELETE', '/comments/1'],
+    ['POST', '/comments/1/reactions'],
+    ['DELETE', '/comments/1/reactions'],
+    ['POST', '/comments/1/reports'],
+    ['PUT', '/profile'],
+  ] as const;
+  for (const [method, url] of requests) {
+    const answer = await door.app.inject({ method, url });
+    expect([method, url, answer.statusCode]).toEqual([method, url, 401]);
+  }
+});
+
+test('another process that reads the same topic comes to the same threads', async () => {
+  await post('/comments', comment());
+  await post('/comments', comment({ parent_comment_id: '1', body: 'No.' }));
+  await post('/comments/2/reactions', {});
+  const twin = new CommentThreads();
+  for (const [offset, event] of said.comments.entries()) twin.apply(offset, event as never);
+  const { threads } = door.ports.social.comments;
+  expect(twin.find('2')).toEqual(threads.find('2'));
+  expect(twin.repliesOf('1')).toHaveLength(1);
+});
+
+test('a profile is set as a whole; what cannot be shown is refused', async () => {
+  const put = (value: unknown) => send('PUT', '/profile', value);
+  const answer = await put({ name: ' Ann ', bio: 'hi', xUsername: '@ann' });
+  expect(answer).toMatchObject({ status: 200, body: { name: 'Ann', xUsername: 'ann' } });
+  expect(said.profiles).toMatchObject([{ name: 'Ann', bio: 'hi', image: '', xName: 'ann' }]);
+  for (const body of [
+    { name: 'x'.repeat(41) },
+    { name: 'a\nb' },
+    { profileImage: 'javascript:alert(1)' },
+    { profileImage: 'https://a.test/"><script>' },
+    { xUsername: 'a b' },
+    { displayUsernamePublic: 'yes' },
+    [],
+  ]) {
+    expect([body, (await put(body)).body]).toMatchObject([body, { code: 'invalid_profile' }]);
+  }
+});

@@ -1,0 +1,83 @@
+import {
+  checksumAddress,
+  type Profile,
+  type PublicProfile,
+  parseWalletAddress,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
+import { pseudonymOf } from './pseudonym.ts';
+
+/** Profiles held; those set later are not shown. About 1 kB each. */
+export const profilesHeldMax = 200_000;
+
+/** What the holder of a wallet says of himself. */
+type Said = Pick<Profile, 'name' | 'bio' | 'image' | 'xName' | 'showName' | 'createdAtMs'>;
+
+/** How wallets are shown, from the compacted topic `profiles`. */
+export class Profiles {
+  readonly #said = new Map<WalletAddress, Said>();
+  readonly #byName = new Map<string, Set<WalletAddress>>();
+
+  get size(): number {
+    return this.#said.size;
+  }
+
+  apply({ wallet, name, bio, image, xName, showName, createdAtMs }: Profile): void {
+    const address = walletFromBytes(wallet);
+    this.#unname(address);
+    if (this.#said.size >= profilesHeldMax && !this.#said.has(address)) return;
+    this.#said.set(address, { name, bio, image, xName, showName, createdAtMs });
+    if (!showName || name === '') return;
+    const holders = this.#byName.get(keyOf(name)) ?? new Set();
+    this.#byName.set(keyOf(name), holders.add(address));
+  }
+
+  /** Wallets shown under this name, in any case of letters. */
+  named(name: string): readonly WalletAddress[] {
+    return [...(this.#byName.get(keyOf(name)) ?? [])];
+  }
+
+  /** When the profile was first set, Unix milliseconds; null when it never was. */
+  createdAtMs(wallet: WalletAddress): number | null {
+    return this.#said.get(wallet)?.createdAtMs ?? null;
+  }
+
+  /** Name at X; null when none is given. */
+  xName(wallet: WalletAddress): string | null {
+    const name = this.#said.get(wallet)?.xName ?? '';
+    return name === '' ? null : name;
+  }
+
+  /** A wallet as shown; one that never said anything has its pseudonym only. `address` is lower case. */
+  of(address: string): PublicProfile {
+    const wallet = parseWalletAddress(address);
+    if (wallet === null) return nobody(address);
+    const said = this.#said.get(wallet);
+    return {
+      name: said?.showName === true ? said.name : '',
+      pseudonym: pseudonymOf(wallet),
+      bio: said?.bio ?? '',
+      proxyWallet: checksumAddress(wallet),
+      profileImage: said?.image ?? '',
+      displayUsernamePublic: said?.showName ?? true,
+    };
+  }
+
+  #unname(wallet: WalletAddress): void {
+    const known = this.#said.get(wallet);
+    if (known === undefined) return;
+    const holders = this.#byName.get(keyOf(known.name));
+    holders?.delete(wallet);
+    if (holders?.size === 0) this.#byName.delete(keyOf(known.name));
+  }
+}
+
+function nobody(proxyWallet: string): PublicProfile {
+  const texts = { name: '', pseudonym: '', bio: '', profileImage: '' };
+  return { ...texts, proxyWallet, displayUsernamePublic: true };
+}
+
+function keyOf(name: string): string {
+  return name.toLowerCase();
+}

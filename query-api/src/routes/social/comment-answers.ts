@@ -1,0 +1,91 @@
+import type { CommentParent, HeldComment, WireComment } from '@pm/schemas';
+import { ReadRefusal } from '../../core/refusal.ts';
+import type { CommentsQuery } from '../../core/social/comments-query.ts';
+import { authorsOf, holdingsByWallet, marketsOfParent } from '../../core/social/holdings.ts';
+import { sortComments } from '../../core/social/list-comments.ts';
+import { type Holdings, wireComment } from '../../core/social/wire-comment.ts';
+import type { ReadPorts } from '../ports.ts';
+
+export type SocialPorts = Pick<ReadPorts, 'catalog' | 'tables' | 'social'>;
+
+interface Parent {
+  readonly type: CommentParent;
+  readonly id: string;
+}
+
+const none: Holdings = new Map();
+
+/** All comments a query asks for, sorted; the caller takes his page of them. */
+export async function commentsFor(
+  ports: SocialPorts,
+  asked: CommentsQuery,
+): Promise<{ parent: Parent; sorted: readonly HeldComment[] } | ReadRefusal> {
+  const parent = parentOf(ports, asked);
+  if (parent instanceof ReadRefusal) return parent;
+  const { threads } = ports.social;
+  const tops = threads.topsOf(parent.type, parent.id);
+  const kept = asked.holdersOnly ? await heldOnly(ports, parent, tops) : tops;
+  const sorted = sortComments(kept, asked.sort, ({ id }) => threads.repliesOf(id).length);
+  return { parent, sorted };
+}
+
+function parentOf(
+  { catalog }: SocialPorts,
+  { parent, eventSlug }: CommentsQuery,
+): Parent | ReadRefusal {
+  if (eventSlug !== null) {
+    const event = catalog.eventBySlug(eventSlug);
+    return event === undefined ? notFound('event') : { type: 'EVENT', id: event.id };
+  }
+  if (parent === null) return notFound('event');
+  if (parent.type === 'EVENT')
+    return catalog.event(parent.id) === undefined ? notFound('event') : parent;
+  if (parent.type === 'SERIES') {
+    return catalog.series(parent.id) === undefined ? notFound('series') : parent;
+  }
+  const market = catalog.market(Number(parent.id)) ?? catalog.byCondition(parent.id);
+  return market === undefined ? notFound('market') : { type: 'MARKET', id: String(market.market) };
+}
+
+function notFound(what: string): ReadRefusal {
+  return new ReadRefusal(404, `${what} not found`);
+}
+
+async function heldOnly(
+  { catalog, tables }: SocialPorts,
+  parent: Parent,
+  comments: readonly HeldComment[],
+): Promise<readonly HeldComment[]> {
+  const markets = marketsOfParent(catalog, parent);
+  if (markets.length === 0 || comments.length === 0) return [];
+  const rows = await tables.authorHoldings({ wallets: authorsOf(comments), markets });
+  const holders = new Set(rows.map(({ wallet }) => wallet));
+  return comments.filter(({ author }) => holders.has(author));
+}
+
+/** Comments in their wire form, with what their authors hold when that is asked for. */
+export async function answerComments(
+  ports: SocialPorts,
+  comments: readonly HeldComment[],
+  form: { readonly isFamily: boolean; readonly parent: Parent | null },
+): Promise<readonly WireComment[]> {
+  const { threads, profiles } = ports.social;
+  const repliesOf = (top: string) => threads.repliesOf(top);
+  const shown = [...comments, ...comments.flatMap(({ id }) => repliesOf(id))];
+  const holdings = form.parent === null ? none : await holdingsOf(ports, form.parent, shown);
+  const frame = { profiles, holdings, repliesOf, isFamily: form.isFamily };
+  return comments.map((comment) => wireComment(comment, frame));
+}
+
+async function holdingsOf(
+  { catalog, tables }: SocialPorts,
+  parent: Parent,
+  comments: readonly HeldComment[],
+): Promise<Holdings> {
+  const markets = marketsOfParent(catalog, parent);
+  if (markets.length === 0 || comments.length === 0) return none;
+  return holdingsByWallet(
+    catalog,
+    await tables.authorHoldings({ wallets: authorsOf(comments), markets }),
+  );
+}

@@ -1,0 +1,47 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { type CommentParent, parseWalletAddress } from '@pm/schemas';
+import { QueryReader } from '../../core/query-reader.ts';
+import { ReadRefusal } from '../../core/refusal.ts';
+import { readPage, readSort } from '../../core/social/comments-query.ts';
+import { sortComments } from '../../core/social/list-comments.ts';
+import { readRoute } from '../route.ts';
+import { answerComments, type SocialPorts } from './comment-answers.ts';
+
+/** GET /comments/user_address/:user_address: what a wallet wrote, newest first. */
+export function commentsByUserRoute(ports: SocialPorts): DoorRoute {
+  const path = '/comments/user_address/:user_address';
+  const route = { method: 'GET', path, family: 'gamma' } as const;
+  return readRoute(route, async ({ params, query, dialect }) => {
+    const read = new QueryReader(query, 'gamma');
+    const { limit, offset } = readPage(read);
+    const sort = readSort(read);
+    const wallet = parseWalletAddress(params['user_address'] ?? '');
+    if (wallet === null) read.fail('user_address is not an address');
+    if (read.refusal !== null || wallet === null) return read.refusal ?? [];
+    const { threads } = ports.social;
+    const replyCount = ({ id }: { id: string }) => threads.repliesOf(id).length;
+    const sorted = sortComments(threads.byAuthor(wallet), sort, replyCount);
+    const page = sorted.slice(offset, offset + limit);
+    return await answerComments(ports, page, { isFamily: dialect === 'family', parent: null });
+  });
+}
+
+const integerText = /^\d{1,18}$/;
+
+/** GET /events/:id/comments/count and /series/:id/comments/count: comments and replies. */
+export function commentCountRoute(
+  ports: Pick<SocialPorts, 'catalog' | 'social'>,
+  what: 'events' | 'series',
+): DoorRoute {
+  const route = { method: 'GET', path: `/${what}/:id/comments/count`, family: 'gamma' } as const;
+  const type: CommentParent = what === 'events' ? 'EVENT' : 'SERIES';
+  return readRoute(route, ({ params }) => {
+    const id = params['id'] ?? '';
+    if (!integerText.test(id)) return new ReadRefusal(400, 'id must be an integer');
+    const listed = what === 'events' ? ports.catalog.event(id) : ports.catalog.series(id);
+    if (listed === undefined) return new ReadRefusal(404, 'id not found');
+    const { threads } = ports.social;
+    const tops = threads.topsOf(type, id);
+    return { count: tops.reduce((sum, top) => sum + 1 + threads.repliesOf(top.id).length, 0) };
+  });
+}

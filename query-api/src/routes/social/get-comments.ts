@@ -1,0 +1,58 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { QueryReader } from '../../core/query-reader.ts';
+import { ReadRefusal } from '../../core/refusal.ts';
+import { readCommentsQuery } from '../../core/social/comments-query.ts';
+import { pageAfter } from '../../core/social/list-comments.ts';
+import { readRoute } from '../route.ts';
+import { answerComments, commentsFor, type SocialPorts } from './comment-answers.ts';
+
+/** GET /comments: comments at the top of an event, a series or a market, with their replies (docs/conventions.md 6.4). */
+export function commentsRoute(ports: SocialPorts): DoorRoute {
+  const route = { method: 'GET', path: '/comments', family: 'gamma' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const asked = readCommentsQuery(query);
+    if (asked instanceof ReadRefusal) return asked;
+    const found = await commentsFor(ports, asked);
+    if (found instanceof ReadRefusal) return found;
+    const page = found.sorted.slice(asked.offset, asked.offset + asked.limit);
+    const isFamily = dialect === 'family';
+    const parent = isFamily && !asked.getPositions ? null : found.parent;
+    return await answerComments(ports, page, { isFamily, parent });
+  });
+}
+
+/** GET /comments/keyset: the same, page by page behind a cursor. */
+export function commentsKeysetRoute(ports: SocialPorts): DoorRoute {
+  const route = { method: 'GET', path: '/comments/keyset', family: 'gamma' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const asked = readCommentsQuery(query);
+    if (asked instanceof ReadRefusal) return asked;
+    const found = await commentsFor(ports, asked);
+    if (found instanceof ReadRefusal) return found;
+    const { page, next } = pageAfter(found.sorted, asked.afterCursor, asked.limit);
+    const parent = asked.getPositions ? found.parent : null;
+    const comments = await answerComments(ports, page, { isFamily: dialect === 'family', parent });
+    return next === null ? { comments } : { comments, next_cursor: next };
+  });
+}
+
+const idText = /^[1-9]\d{0,15}$/;
+
+/** GET /comments/:id: one comment and its replies, as a list. */
+export function commentRoute(ports: SocialPorts): DoorRoute {
+  const route = { method: 'GET', path: '/comments/:id', family: 'gamma' } as const;
+  return readRoute(route, async ({ params, query, dialect }) => {
+    const id = params['id'] ?? '';
+    const read = new QueryReader(query, 'gamma');
+    const wantsPositions = read.boolean('get_positions') ?? false;
+    if (!idText.test(id)) read.fail('id must be an integer');
+    if (read.refusal !== null) return read.refusal;
+    const { threads } = ports.social;
+    const comment = threads.find(id);
+    if (comment === undefined || comment.hidden) return new ReadRefusal(404, 'comment not found');
+    const { parentType: type, parentId } = comment;
+    const parent = wantsPositions ? { type, id: parentId } : null;
+    const thread = [comment, ...threads.repliesOf(id)];
+    return await answerComments(ports, thread, { isFamily: dialect === 'family', parent });
+  });
+}

@@ -1,0 +1,189 @@
+import { type CommentEvent, commentIdAt, type Profile } from '@pm/schemas';
+import { get, openDoor, World } from '../in-memory.ts';
+
+let world: World;
+let offset: number;
+
+const address = (number: number) => `0x${number.toString(16).padStart(40, '0')}`;
+const bytes = (number: number) => Buffer.from(address(number).slice(2), 'hex');
+
+beforeEach(() => {
+  world = new World();
+  offset = 0;
+});
+
+function say(event: CommentEvent): string {
+  world.threads.apply(offset, event);
+  offset += 1;
+  return commentIdAt(offset - 1);
+}
+
+const posted = (author: number, change: object = {}) =>
+  say({
+    kind: 'CommentPosted',
+    author: bytes(author),
+    parentType: 'EVENT',
+    parentId: '1',
+    replyTo: '',
+    replyAddress: null,
+    body: `by ${author}`,
+    clientId: '',
+    timeMs: 1_780_000_000_000 + offset * 1000,
+    ...change,
+  } as CommentEvent);
+
+const liked = (commentId: string, wallet: number) =>
+  say({ kind: 'CommentReacted', commentId, wallet: bytes(wallet), active: true, timeMs: 1 });
+
+const idsOf = (body: unknown) => (body as { id: string }[]).map(({ id }) => id);
+
+test('comments come newest first with their replies, authors and counts', async () => {
+  const first = posted(1);
+  const reply = posted(2, { replyTo: first, replyAddress: bytes(1) });
+  posted(3, { replyTo: reply });
+  const last = posted(4);
+  liked(first, 9);
+  const { status, body } = await get(openDoor(world), '/comments?parent_entity_id=1');
+  expect(status).toBe(200);
+  expect(idsOf(body)).toEqual([last, first]);
+  const [, top] = body as [unknown, Record<string, unknown>];
+  expect(top).toMatchObject({
+    body: 'by 1',
+    parentEntityType: 'Event',
+    parentEntityID: 1,
+    parentCommentID: null,
+    replyAddress: '',
+    reportCount: 0,
+    reactionCount: 1,
+    replyCount: 2,
+    reactions: [{ commentID: first, reactionType: 'HEART' }],
+    profile: { name: '', isMod: false, isCreator: false, profileImageOptimized: {}, positions: [] },
+  });
+  expect(top['replies']).toMatchObject([
+    { id: reply, parentCommentID: first, replies: [] },
+    { parentCommentID: reply, replies: [] },
+  ]);
+});
+
+test('strict readers of the family get no empty picture, and reactions with ids', async () => {
+  liked(posted(1), 2);
+  const { body } = await get(openDoor(world), '/gamma/comments?parent_entity_id=1');
+  const [comment] = body as [{ profile: object; reactions: { id: string }[] }];
+  expect(comment.profile).not.toHaveProperty('profileImageOptimized');
+  expect(comment.reactions[0]?.id).toMatch(/^1-[0-9a-f]{40}$/);
+});
+
+test('every order and direction sorts as a plain sort of all comments would', async () => {
+  const ids = Array.from({ length: 12 }, (_, author) => posted(author + 1));
+  ids.forEach((id, place) => {
+    for (let wallet = 0; wallet < (place * 7) % 5; wallet += 1) liked(id, wallet + 50);
+    for (let reply = 0; reply < (place * 3) % 4; reply += 1) posted(60, { replyTo: id });
+  });
+  const count = (id: string, order: string) => {
+    if (order === 'reactionCount') return world.threads.find(id)?.likes.size ?? 0;
+    if (order === 'replyCount') return world.threads.repliesOf(id).length;
+    return Number(id);
+  };
+  for (const order of ['createdAt', 'updatedAt', 'reactionCount', 'replyCount', 'id']) {
+    for (const ascending of [true, false]) {
+      const query = `parent_entity_id=1&limit=100&order=${order}&ascending=${ascending}`;
+      const { body } = await get(openDoor(world), `/comments?${query}`);
+      const sign = ascending ? 1 : -1;
+      const plain = [...ids].sort(
+        (one, other) =>
+          sign * (count(one, order) - count(other, order) || Number(one) - Number(other)),
+      );
+      expect([order, ascending, idsOf(body)]).toEqual([order, ascending, plain]);
+    }
+  }
+});
+
+test('pages by offset and by cursor leave nothing out and show nothing twice', async () => {
+  const ids = Array.from({ length: 25 }, () => posted(1)).reverse();
+  const byOffset: string[] = [];
+  const byCursor: string[] = [];
+  let cursor = '';
+  for (let from = 0; from < 25; from += 10) {
+    const url = `/comments?parent_entity_id=1&limit=10&offset=${from}`;
+    byOffset.push(...idsOf((await get(openDoor(world), url)).body));
+    const more = cursor === '' ? '' : `&after_cursor=${cursor}`;
+    const keyset = `/gamma/comments/keyset?parent_entity_id=1&limit=10${more}`;
+    const { body } = await get(openDoor(world), keyset);
+    const page = body as { comments: { id: string }[]; next_cursor?: string };
+    byCursor.push(...idsOf(page.comments));
+    cursor = page.next_cursor ?? 'end';
+  }
+  expect(byOffset).toEqual(ids);
+  expect(byCursor).toEqual(ids);
+  expect(cursor).toBe('end');
+});
+
+test('holders only are those who hold a token of the event now, and positions show what', async () => {
+  const held = posted(1);
+  posted(2);
+  world.authorHoldings.push({ wallet: address(1), market: 1, outcome: 0, sizeMicro: 5_000_000 });
+  const url = '/comments?event_slug=event-1&holders_only=true&get_positions=true';
+  const { body } = await get(openDoor(world), url);
+  expect(idsOf(body)).toEqual([held]);
+  const tokenId = world.catalog.market(1)?.tokens[0];
+  expect(body).toMatchObject([{ profile: { positions: [{ tokenId, positionSize: '5000000' }] } }]);
+});
+
+test('hidden comments are for nobody, and a thread is read by its id', async () => {
+  const first = posted(1);
+  const reply = posted(2, { replyTo: first });
+  const thread = await get(openDoor(world), `/comments/${first}`);
+  expect(idsOf(thread.body)).toEqual([first, reply]);
+  expect((await get(openDoor(world), '/events/1/comments/count')).body).toEqual({ count: 2 });
+  say({ kind: 'CommentHidden', commentId: first, hidden: true, timeMs: 1 });
+  expect((await get(openDoor(world), '/comments?parent_entity_id=1')).body).toEqual([]);
+  expect((await get(openDoor(world), `/comments/${first}`)).status).toBe(404);
+  const mine = await get(openDoor(world), `/comments/user_address/${address(1)}`);
+  expect(mine.body).toEqual([]);
+  const theirs = await get(openDoor(world), `/comments/user_address/${address(2)}`);
+  expect(idsOf(theirs.body)).toEqual([reply]);
+});
+
+test('bad parameters are refused in the words of the catalog family', async () => {
+  const cases = [
+    ['/comments', 400, 'parent_entity_id or event_slug is required'],
+    ['/comments?parent_entity_id=1&order=body', 400, 'invalid order'],
+    ['/comments?parent_entity_id=1&limit=0', 400, 'invalid limit'],
+    ['/comments?parent_entity_id=1&limit=101', 400, 'invalid limit'],
+    ['/comments?parent_entity_id=1&parent_entity_type=Team', 400, 'invalid parent_entity_type'],
+    ['/comments?parent_entity_id=1&holders_only=maybe', 400, 'invalid holders_only'],
+    ['/comments?parent_entity_id=77', 404, 'event not found'],
+    ['/comments?event_slug=none', 404, 'event not found'],
+    ['/comments?parent_entity_type=market&parent_entity_id=77', 404, 'market not found'],
+    ['/comments/one', 400, 'id must be an integer'],
+    ['/comments/user_address/me', 400, 'user_address is not an address'],
+    ['/events/x/comments/count', 400, 'id must be an integer'],
+    ['/series/99/comments/count', 404, 'id not found'],
+    ['/public-profile', 400, 'address is required'],
+    ['/profiles/user_address/me', 400, 'user_address is not an address'],
+  ] as const;
+  for (const [url, status, error] of cases) {
+    const answer = await get(openDoor(world), url);
+    const type = status === 404 ? 'not found error' : 'bad request';
+    expect([url, answer.status, answer.body]).toEqual([url, status, { type, error }]);
+  }
+});
+
+test('a wallet is shown by its pseudonym until it says its name, the same for ever', async () => {
+  const url = `/public-profile?address=${address(1)}`;
+  const before = (await get(openDoor(world), url)).body as { pseudonym: string };
+  expect(before).toMatchObject({ name: '', createdAt: null, xUsername: null });
+  expect(before.pseudonym).toBe('Ancient-Albatross-0');
+  const profile: Profile = {
+    ...{ wallet: bytes(1), name: 'Ann', bio: 'hi', image: '', xName: 'ann', showName: true },
+    ...{ createdAtMs: 1_780_000_000_000, updatedAtMs: 1_780_000_000_000 },
+  };
+  world.profiles.apply(profile);
+  const byPath = (await get(openDoor(world), `/profiles/user_address/${address(1)}`)).body;
+  expect(byPath).toMatchObject({ name: 'Ann', bio: 'hi', xUsername: 'ann' });
+  expect(byPath).toMatchObject({ pseudonym: before.pseudonym });
+  expect(world.profiles.named('ANN')).toEqual([address(1)]);
+  world.profiles.apply({ ...profile, showName: false });
+  expect((await get(openDoor(world), url)).body).toMatchObject({ name: '' });
+  expect(world.profiles.named('ann')).toEqual([]);
+});

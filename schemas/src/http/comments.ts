@@ -1,0 +1,99 @@
+import { type Static, Type } from 'typebox';
+
+/** Bodies of comments and profiles (docs/conventions.md 6.4 and 1.10). Lengths are checked in code points by the door. */
+const shortText = Type.String({ maxLength: 200 });
+
+export const CommentBody = Type.Object({
+  parent_entity_type: Type.Union([
+    Type.Literal('Event'),
+    Type.Literal('Series'),
+    Type.Literal('market'),
+  ]),
+  parent_entity_id: Type.Union([
+    shortText,
+    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  ]),
+  body: Type.String({ maxLength: 8_000 }),
+  parent_comment_id: Type.Optional(Type.Union([shortText, Type.Null()])),
+  reply_address: Type.Optional(Type.Union([shortText, Type.Null()])),
+  client_id: Type.Optional(
+    Type.String({
+      pattern: '^[\\w.:-]{1,64}$',
+      description: "The author's own name for it: a repeated request answers the first comment.",
+    }),
+  ),
+});
+export type CommentBody = Static<typeof CommentBody>;
+
+export const ReactionBody = Type.Object({
+  reaction_type: Type.Optional(Type.Literal('HEART')),
+});
+export type ReactionBody = Static<typeof ReactionBody>;
+
+export const ReportBody = Type.Object({ reason: Type.Optional(shortText) });
+export type ReportBody = Static<typeof ReportBody>;
+
+export const ProfileBody = Type.Object({
+  name: Type.Optional(shortText),
+  bio: Type.Optional(Type.String({ maxLength: 2_000 })),
+  profileImage: Type.Optional(Type.String({ maxLength: 2_000 })),
+  xUsername: Type.Optional(shortText),
+  displayUsernamePublic: Type.Optional(Type.Boolean()),
+});
+export type ProfileBody = Static<typeof ProfileBody>;
+
+/** What a write about a comment answers. */
+export const CommentWritten = Type.Object({ id: Type.String(), status: Type.Literal('ok') });
+export type CommentWritten = Static<typeof CommentWritten>;
+
+const Holding = Type.Object({ tokenId: Type.String(), positionSize: Type.String() });
+
+export const PublicProfile = Type.Object({
+  name: Type.String(),
+  pseudonym: Type.String(),
+  bio: Type.String(),
+  proxyWallet: Type.String(),
+  profileImage: Type.String(),
+  displayUsernamePublic: Type.Boolean(),
+});
+export type PublicProfile = Static<typeof PublicProfile>;
+
+/** The author as shown with a comment. */
+export const CommentAuthor = Type.Object({
+  ...PublicProfile.properties,
+  baseAddress: Type.String(),
+  isMod: Type.Boolean(),
+  isCreator: Type.Boolean(),
+  profileImageOptimized: Type.Optional(Type.Object({})),
+  positions: Type.Array(Holding),
+});
+export type CommentAuthor = Static<typeof CommentAuthor>;
+
+export const CommentReaction = Type.Object({
+  id: Type.String(),
+  commentID: Type.String(),
+  reactionType: Type.String(),
+  icon: Type.String(),
+  userAddress: Type.String(),
+  createdAt: Type.String(),
+});
+export type CommentReaction = Static<typeof CommentReaction>;
+
+/** A comment as read; an innermost `replies` is empty. */
+export interface WireComment {
+  readonly id: string;
+  readonly body: string;
+  readonly parentEntityType: string;
+  readonly parentEntityID: number | null;
+  readonly parentCommentID: string | null;
+  readonly userAddress: string;
+  readonly replyAddress: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly profile: CommentAuthor;
+  readonly reactions: readonly CommentReaction[];
+  readonly reportCount: number;
+  readonly reactionCount: number;
+  readonly replyCount: number;
+  readonly replies: readonly WireComment[];
+}
