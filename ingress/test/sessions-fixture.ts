@@ -1,11 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { silentLog } from '@pm/kit/log';
-import {
-  type ApiKeyId,
-  apiKeyFromBytes,
-  type SessionRecord,
-  type WalletAddress,
-} from '@pm/schemas';
+import type { ApiKeyId, SessionRecord, WalletAddress } from '@pm/schemas';
 import { SessionSilence } from '../src/core/session-silence.ts';
 import { SessionTable } from '../src/core/session-table.ts';
 import { type SessionCancelOptions, SessionCancels } from '../src/io/session-cancel-runner.ts';
@@ -32,12 +27,16 @@ export class SessionsTopic {
   fault: Error | null = null;
   /** Milliseconds from the call to the place on the topic. */
   appendMs = (): number => 0;
+  /** Records older than this are gone for who starts, if their key has a newer one. */
+  compactAfterMs = Number.POSITIVE_INFINITY;
 
   constructor(readonly partitions = 3) {}
 
   /** What was said of sessions, without pulses. */
   get said(): readonly SessionRecord[] {
-    return this.records.flatMap(({ value }) => (value === null ? [] : [value]));
+    return this.records.flatMap(({ value }) =>
+      value === null || value.sequence === 0 ? [] : [value],
+    );
   }
 
   async append(partition: number, key: string, value: SessionRecord | null): Promise<void> {
@@ -51,9 +50,17 @@ export class SessionsTopic {
 
   /** Tells all there is and all that comes; the call ends it. */
   follow(take: (record: Written) => void): () => void {
-    for (const record of this.records) take(record);
+    for (const record of this.#compacted()) take(record);
     this.#followers.add(take);
     return () => this.#followers.delete(take);
+  }
+
+  #compacted(): readonly Written[] {
+    const newest = new Map(this.records.map((record) => [record.key, record]));
+    const untilMs = Date.now() - this.compactAfterMs;
+    return this.records.filter(
+      (record) => record.atMs > untilMs || newest.get(record.key) === record,
+    );
   }
 }
 
@@ -99,7 +106,7 @@ export class SessionProcess {
       silence: new SessionSilence(topic.partitions, sessionLimits),
       ...{ partitions: topic.partitions, self, monotonicMs },
       randomId: () => randomBytes(16),
-      append: (partition, record) => write(partition, apiKeyFromBytes(record.apiKey), record),
+      append: write,
       pulse: async () => {
         const partitions = [...Array(topic.partitions).keys()];
         await Promise.all(partitions.map((one) => write(one, self.toString('hex'), null)));

@@ -58,6 +58,13 @@ export class SessionSilence {
     }
   }
 
+  /** Since when the partition has taken records without an outage; null while it is away or not read. */
+  openSince(partition: number, nowMs: number): number | null {
+    const hearing = this.#hearings[partition];
+    if (hearing === undefined || nowMs - hearing.heardAtMs > this.#limits.outageMs) return null;
+    return hearing.resumedAtMs;
+  }
+
   /** A miss that is read now was decided before or in an outage: it must not have consequences. */
   isDoubtful(partition: number, nowMs: number): boolean {
     const backAtMs = this.#hearings[partition]?.backAtMs ?? nowMs;

@@ -60,8 +60,9 @@ export class SessionTable {
   apply(record: SessionRecord): Session | null {
     const apiKey = apiKeyFromBytes(record.apiKey);
     const before = this.#sessions.get(apiKey);
-    if (before !== undefined && record.sequence <= before.sequence) {
-      const isHidden = record.phase === 'MISSED' && before.phase !== 'MISSED';
+    if (record.sequence <= (before?.sequence ?? 0)) {
+      const isHidden =
+        record.phase === 'MISSED' && before !== undefined && before.phase !== record.phase;
       if (isHidden) this.#uncovered.add(apiKey);
       return null;
     }

@@ -1,3 +1,4 @@
+import { present } from '@pm/kit/assert';
 import { apiKeyBytes, type Command } from '@pm/schemas';
 import type { Session } from '../core/session-table.ts';
 import type { RunOutcome } from './command-runner.ts';
@@ -15,6 +16,12 @@ export interface SessionCancelOptions {
   nowMs(): number;
   /** Between two tries that cannot have left anything on the log, milliseconds. */
   readonly retryMs?: number;
+}
+
+/** Whether this process is the one to cancel: as far as it has read, and as the log says now. */
+export interface Ours {
+  isSo(): boolean;
+  isStillSo(): Promise<boolean>;
 }
 
 /** Longest distance that a fence may be ahead of the clock that is heard: ticks come twice a second. */
@@ -58,51 +65,46 @@ export class SessionCancels {
   }
 
   /**
-   * Resolves with true when every partition has answered that nothing is left, with false when `isOurs` no longer holds. It
-   * is asked right before each command: what is not ours any more may belong to the next session of the key.
+   * Resolves with true when every partition has answered that nothing is left, with false when the session is no longer
+   * ours: what is not ours may belong to the next session of the key.
    */
-  async cancel(session: Session, isOurs: () => boolean): Promise<boolean> {
-    const done = this.#lanes.map((lane, partition) =>
-      this.#cancelIn(partition, session, { lane, isOurs }),
-    );
+  async cancel(session: Session, ours: Ours): Promise<boolean> {
+    const partitions = this.#lanes.map((_lane, partition) => partition);
+    const done = partitions.map((partition) => this.#cancelIn(partition, session, ours));
     return (await Promise.all(done)).every((isDone) => isDone);
   }
 
-  async #cancelIn(
-    partition: number,
-    session: Session,
-    { lane, isOurs }: { lane: Lane; isOurs: () => boolean },
-  ): Promise<boolean> {
+  async #cancelIn(partition: number, session: Session, ours: Ours): Promise<boolean> {
     const retryMs = this.#options.retryMs ?? defaultRetryMs;
-    for (let tries = 1; isOurs(); tries += 1) {
-      const waitMs = await this.#try(partition, session, { lane, isOurs, retryMs });
-      if (waitMs === null) return isOurs();
+    for (let tries = 1; ours.isSo(); tries += 1) {
+      const outcome = await this.#inTurn(partition, () => this.#try(partition, session, ours));
+      const waitMs = waitAfter(outcome, retryMs);
+      if (waitMs === null) return ours.isSo();
       const isPause = waitMs > 0 || tries % triesInARowMax === 0;
       if (isPause) await new Promise((resolve) => setTimeout(resolve, Math.max(waitMs, retryMs)));
     }
     return false;
   }
 
-  /** Null when nothing is left, else how long to wait before the next try, milliseconds. */
-  async #try(
-    partition: number,
-    session: Session,
-    { lane, isOurs, retryMs }: { lane: Lane; isOurs: () => boolean; retryMs: number },
-  ): Promise<number | null> {
+  async #inTurn<T>(partition: number, act: () => Promise<T>): Promise<T> {
+    const lane = present(this.#lanes[partition], 'the lane of a partition');
     await lane.enter();
     try {
-      if (!isOurs() || !this.#options.partitions.isReady(partition)) return retryMs;
-      const outcome = await this.#options.run(partition, this.#commandOf(partition, session));
-      if (outcome.kind === 'pending') return afterPendingMs;
-      if (outcome.kind !== 'answered') return retryMs;
-      const refused = outcome.events.find(({ event }) => event.kind === 'CommandRefused');
-      if (refused === undefined) return null;
-      // More orders than one record may cancel: the next one at once. Anything else needs time to pass.
-      const isRest = 'code' in refused.event && refused.event.code === 'too_many_open_orders';
-      return isRest ? 0 : retryMs;
+      return await act();
     } finally {
       lane.leave();
     }
+  }
+
+  /**
+   * The time of the command is taken before the log is asked whether the session is still ours. So a process that is stopped
+   * anywhere in between sends a command that is too late, however fresh its clock is when it goes on.
+   */
+  async #try(partition: number, session: Session, ours: Ours): Promise<RunOutcome | null> {
+    const { partitions, run } = this.#options;
+    if (!ours.isSo() || !partitions.isReady(partition)) return null;
+    const command = this.#commandOf(partition, session);
+    return (await ours.isStillSo()) ? await run(partition, command) : null;
   }
 
   /** Its time is the partition's, not this host's: a record that comes late is refused whatever clocks say here. */
@@ -119,4 +121,16 @@ export class SessionCancels {
       acceptedAtMs: fenceMs,
     };
   }
+}
+
+/** How long to wait before the next try, milliseconds; null when nothing is left. */
+function waitAfter(outcome: RunOutcome | null, retryMs: number): number | null {
+  if (outcome === null) return retryMs;
+  if (outcome.kind === 'pending') return afterPendingMs;
+  if (outcome.kind !== 'answered') return retryMs;
+  const refused = outcome.events.find(({ event }) => event.kind === 'CommandRefused');
+  if (refused === undefined) return null;
+  // More orders than one record may cancel: the next one at once. Anything else needs time to pass.
+  const isRest = 'code' in refused.event && refused.event.code === 'too_many_open_orders';
+  return isRest ? 0 : retryMs;
 }

@@ -9,6 +9,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { decideHeartbeat, type HeartbeatClaim, type HeartbeatOutcome } from '../core/heartbeat.ts';
+import type { Session } from '../core/session-table.ts';
 import type { SessionLog } from './session-log-store.ts';
 
 export interface SessionDeskOptions {
@@ -25,6 +26,14 @@ const sessionEndingWaitMs = 2_000;
 /** Somebody who loses so many races in a row beats from too many places at once. */
 const triesMax = 8;
 
+/** Who beats: proven by his request. */
+interface SessionHolder {
+  readonly apiKey: ApiKeyId;
+  readonly address: WalletAddress;
+}
+
+const overloaded: HeartbeatOutcome = { kind: 'refused', code: 'overloaded' };
+
 /**
  * Takes heartbeats. One is accepted when its record is durable and read back as one that counts; of two with the same id,
  * also at two processes, the log decides which.
@@ -36,37 +45,56 @@ export class SessionDesk {
     this.#options = options;
   }
 
-  async beat(
-    holder: { readonly apiKey: ApiKeyId; readonly address: WalletAddress },
-    claim: HeartbeatClaim,
-  ): Promise<HeartbeatOutcome> {
+  async beat(holder: SessionHolder, claim: HeartbeatClaim): Promise<HeartbeatOutcome> {
     const outcome = await this.#take(holder, claim);
     this.#options.onBeat(outcome.kind);
     return outcome;
   }
 
-  async #take(
-    { apiKey, address }: { readonly apiKey: ApiKeyId; readonly address: WalletAddress },
-    claim: HeartbeatClaim,
-  ): Promise<HeartbeatOutcome> {
-    const { log, clock } = this.#options;
-    const untilMs = clock.monotonicMs() + (this.#options.endingWaitMs ?? sessionEndingWaitMs);
+  async #take(holder: SessionHolder, claim: HeartbeatClaim): Promise<HeartbeatOutcome> {
+    const { clock, endingWaitMs } = this.#options;
+    const untilMs = clock.monotonicMs() + (endingWaitMs ?? sessionEndingWaitMs);
+    const attempt = { untilMs, isCaughtUp: false };
     for (let tries = 0; tries < triesMax; tries += 1) {
-      const follows = log.table.find(apiKey);
-      const decision = decideHeartbeat(follows, claim);
-      if (decision.kind === 'wrong') return decision;
-      if (decision.kind === 'ending') {
-        const isChanged = await log.changed(apiKey, untilMs - clock.monotonicMs());
-        if (!isChanged) return { kind: 'refused', code: 'session_ending' };
-        continue;
-      }
-      const id = decision.keeps ?? newHeartbeatId();
-      const change = { apiKey, wallet: hexBytes(address), follows, phase: 'LIVE' as const };
-      const written = await log.write({ ...change, heartbeatId: id, beatAtMs: clock.nowMs() });
-      if (written === 'counted') return { kind: 'accepted', id };
-      if (written !== 'void') break;
+      const outcome = await this.#try(holder, claim, attempt);
+      if (outcome !== null) return outcome;
     }
-    return { kind: 'refused', code: 'overloaded' };
+    return overloaded;
+  }
+
+  /** Null when what was known has changed meanwhile. */
+  async #try(
+    holder: SessionHolder,
+    claim: HeartbeatClaim,
+    attempt: { readonly untilMs: number; isCaughtUp: boolean },
+  ): Promise<HeartbeatOutcome | null> {
+    const { log, clock } = this.#options;
+    const follows = log.table.find(holder.apiKey);
+    const decision = decideHeartbeat(follows, claim);
+    if (decision.kind === 'wrong') {
+      if (attempt.isCaughtUp) return decision;
+      // The right id may just have been given out by another process.
+      attempt.isCaughtUp = await log.catchUp(holder.apiKey);
+      return attempt.isCaughtUp ? null : overloaded;
+    }
+    if (decision.kind === 'ending') {
+      const waitMs = attempt.untilMs - clock.monotonicMs();
+      const isChanged = await log.changed(holder.apiKey, waitMs);
+      return isChanged ? null : { kind: 'refused', code: 'session_ending' };
+    }
+    return await this.#write(holder, follows, decision.keeps ?? newHeartbeatId());
+  }
+
+  async #write(
+    { apiKey, address }: SessionHolder,
+    follows: Session | undefined,
+    id: HeartbeatId,
+  ): Promise<HeartbeatOutcome | null> {
+    const change = { apiKey, wallet: hexBytes(address), follows, phase: 'LIVE' as const };
+    const beatAtMs = this.#options.clock.nowMs();
+    const written = await this.#options.log.write({ ...change, heartbeatId: id, beatAtMs });
+    if (written === 'counted') return { kind: 'accepted', id };
+    return written === 'void' ? null : overloaded;
   }
 }
 

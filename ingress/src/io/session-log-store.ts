@@ -45,8 +45,8 @@ export interface SessionLogOptions {
   monotonicMs(): number;
   /** 16 random bytes. */
   randomId(): Buffer;
-  /** Resolves when the record is durable. Rejects with a `Fault`. */
-  append(partition: number, record: SessionRecord): Promise<void>;
+  /** Resolves when the record is durable under its key. Rejects with a `Fault`. */
+  append(partition: number, key: string, record: SessionRecord): Promise<void>;
   /** Resolves when pulses of this process are durable in every partition. */
   pulse(): Promise<void>;
   /** How long a written record is waited for to be read back. */
@@ -67,6 +67,11 @@ interface Writing {
   end(outcome: WriteOutcome): void;
 }
 
+interface CatchUp {
+  readonly running: Promise<boolean> | null;
+  readonly next: Promise<boolean> | null;
+}
+
 /** A record comes back within milliseconds. */
 const readBackWaitMs = 2_000;
 /** Records that wait to be read back; beyond it nothing is written. */
@@ -83,11 +88,12 @@ const processesMax = 1_000;
 export class SessionLog {
   readonly #options: SessionLogOptions;
   readonly #writings = new Map<string, Writing>();
+  /** Per partition: the mark on its way, and the one that is to follow it. */
+  readonly #catchUps = new Map<number, CatchUp>();
   readonly #watchers = new Map<ApiKeyId, Set<() => void>>();
   /** When each process was last heard. */
   readonly #processes = new Map<string, number>();
   #listener: (news: SessionNews) => void = () => {};
-  #startedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: SessionLogOptions) {
     this.#options = options;
@@ -112,8 +118,7 @@ export class SessionLog {
 
   /** History has been read: everybody has a whole period from here on, and every other process time to be heard. */
   start(): void {
-    this.#startedAtMs = this.#options.monotonicMs();
-    this.silence.start(this.#startedAtMs);
+    this.silence.start(this.#options.monotonicMs());
   }
 
   /** Told of each record that counts from now on, after it was taken in. */
@@ -121,10 +126,12 @@ export class SessionLog {
     this.#listener = listener;
   }
 
-  /** How long nothing was heard of a process, milliseconds. */
-  silenceOf(process: string): number {
-    const heardAtMs = this.#processes.get(process) ?? this.#startedAtMs;
-    return this.#options.monotonicMs() - Math.max(heardAtMs, this.#startedAtMs);
+  /** How long nothing was heard of a process while the partition of the key took records, milliseconds. */
+  silenceOf(process: string, apiKey: ApiKeyId): number {
+    const nowMs = this.#options.monotonicMs();
+    const openSinceMs = this.silence.openSince(this.partitionOf(apiKey), nowMs);
+    if (openSinceMs === null) return 0;
+    return nowMs - Math.max(this.#processes.get(process) ?? openSinceMs, openSinceMs);
   }
 
   pulse(): Promise<void> {
@@ -158,33 +165,63 @@ export class SessionLog {
 
   /** Says something of a session and tells whether it counts. */
   write(change: SessionChange): Promise<WriteOutcome> {
-    const { append, randomId, waitMs, self, table } = this.#options;
-    const isNew = change.follows === undefined;
-    if (this.#writings.size >= writingsMax) return Promise.resolve('unsent');
-    if (isNew && table.size >= sessionsMax) return Promise.resolve('unsent');
-    const recordId = randomId();
-    const apiKey = apiKeyBytes(change.apiKey);
-    const record: SessionRecord = {
-      apiKey,
+    const { randomId, self, table } = this.#options;
+    if (change.follows === undefined && table.size >= sessionsMax) return Promise.resolve('unsent');
+    return this.#append(this.partitionOf(change.apiKey), change.apiKey, {
+      apiKey: apiKeyBytes(change.apiKey),
       wallet: change.wallet,
       sequence: (change.follows?.sequence ?? 0) + 1,
       phase: change.phase,
       heartbeatId: heartbeatIdBytes(change.heartbeatId),
-      recordId,
+      recordId: randomId(),
       writer: self,
       beatAtMs: change.beatAtMs,
-    };
-    const name = recordId.toString('hex');
+    });
+  }
+
+  /** Resolves with true when everything that was on the partition of the key at the call has been read. */
+  catchUp(apiKey: ApiKeyId): Promise<boolean> {
+    const partition = this.partitionOf(apiKey);
+    const { running, next } = this.#catchUps.get(partition) ?? { running: null, next: null };
+    if (next !== null) return next;
+    // What is on its way may have got its place before the call; all who ask meanwhile share the one after it.
+    const asked =
+      running === null ? this.#mark(partition) : running.then(() => this.#mark(partition));
+    this.#catchUps.set(partition, {
+      running: running ?? asked,
+      next: running === null ? null : asked,
+    });
+    return asked;
+  }
+
+  /** Resolves with true when a record that never counts, under the key of this process's pulses, has come back. */
+  #mark(partition: number): Promise<boolean> {
+    const { randomId, self } = this.#options;
+    const nobody = { apiKey: Buffer.alloc(16), wallet: Buffer.alloc(20) };
+    const nothing = { phase: 'ENDED', heartbeatId: Buffer.alloc(16), beatAtMs: 0 } as const;
+    const mark = { ...nobody, ...nothing, sequence: 0, recordId: randomId(), writer: self };
+    const written = this.#append(partition, this.self, mark);
+    const running = written.then((outcome) => outcome === 'void');
+    this.#catchUps.set(partition, { running, next: null });
+    void running.then(() => {
+      if (this.#catchUps.get(partition)?.next === null) this.#catchUps.delete(partition);
+    });
+    return running;
+  }
+
+  #append(partition: number, key: string, record: SessionRecord): Promise<WriteOutcome> {
+    if (this.#writings.size >= writingsMax) return Promise.resolve('unsent');
+    const name = record.recordId.toString('hex');
     return new Promise((resolve) => {
       const end = (outcome: WriteOutcome) => {
         clearTimeout(timer);
         this.#writings.delete(name);
         resolve(outcome);
       };
-      const timer = setTimeout(() => end('unheard'), waitMs ?? readBackWaitMs);
+      const timer = setTimeout(() => end('unheard'), this.#options.waitMs ?? readBackWaitMs);
       assert(!this.#writings.has(name), 'a record id is made once');
       this.#writings.set(name, { end });
-      append(this.partitionOf(change.apiKey), record).catch((error: unknown) => {
+      this.#options.append(partition, key, record).catch((error: unknown) => {
         // Of an unknown outcome the topic tells: the record comes back, or the time is over.
         if (isCertainlyUnsent(error)) end('unsent');
       });

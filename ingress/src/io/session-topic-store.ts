@@ -3,7 +3,7 @@ import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import { followCompacted, type IncomingRecord, type OutgoingRecord } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import { AvroError, apiKeyFromBytes, type SessionRecord } from '@pm/schemas';
+import { AvroError, type SessionRecord } from '@pm/schemas';
 import { SessionSilence, type SilenceLimits } from '../core/session-silence.ts';
 import { SessionTable } from '../core/session-table.ts';
 import type { OpenLog } from './log-store.ts';
@@ -75,8 +75,8 @@ export async function openSessions(topicLog: OpenLog, options: SessionsOptions):
     ...{ partitions, self },
     monotonicMs: clock.monotonicMs,
     randomId: () => randomBytes(16),
-    async append(partition, record) {
-      const key = Buffer.from(apiKeyFromBytes(record.apiKey), 'utf8');
+    async append(partition, name, record) {
+      const key = Buffer.from(name, 'utf8');
       await producer.send([{ topic, partition, key, value: codecs.sessions.encode(record) }]);
     },
     async pulse() {

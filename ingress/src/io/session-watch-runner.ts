@@ -34,7 +34,7 @@ const endingsMax = 20_000;
  *   silent for too long --MISSED--> counts? the writer cancels in every partition --ENDED--> the key may start anew
  *                                   void?   a heartbeat came before it: nothing happens
  *
- * A miss that was decided before or in an outage is taken back (LIVE). Who cancels and dies is replaced: another process
+ * A miss that was decided before or in an outage is taken back by its writer (LIVE). Who cancels and dies is replaced: another process
  * writes MISSED once more and does it all again, which changes nothing that is done.
  */
 export class SessionWatch {
@@ -94,13 +94,15 @@ export class SessionWatch {
   async #end(session: Session): Promise<void> {
     const { log, cancels, limits, onRevived } = this.#options;
     if (session.writer !== log.self) {
-      if (log.silenceOf(session.writer) > limits.claimAfterMs) await this.#miss(session);
+      if (log.silenceOf(session.writer, session.apiKey) > limits.claimAfterMs)
+        await this.#miss(session);
       return;
     }
-    const isOurs = () => log.table.find(session.apiKey) === session;
+    const isSo = () => log.table.find(session.apiKey) === session;
+    const isStillSo = async () => (await log.catchUp(session.apiKey)) && isSo();
     if (this.#doubtful.has(session.apiKey)) {
       if ((await this.#say(session, 'LIVE')) === 'counted') onRevived();
-    } else if (await cancels.cancel(session, isOurs)) {
+    } else if (await cancels.cancel(session, { isSo, isStillSo })) {
       await this.#say(session, 'ENDED');
     }
   }
@@ -127,7 +129,9 @@ export class SessionWatch {
   #take({ session, lastHeardAtMs, isDoubtful }: SessionNews): void {
     const { apiKey, phase, writer } = session;
     if (phase === 'MISSED') {
-      if (isDoubtful) this.#doubtful.add(apiKey);
+      // Only its writer takes a miss back, before he has canceled anything; who takes over may come after cancels.
+      if (isDoubtful && writer === this.#options.log.self) this.#doubtful.add(apiKey);
+      else this.#doubtful.delete(apiKey);
       if (lastHeardAtMs !== undefined) this.#lastHeard.set(apiKey, lastHeardAtMs);
       return;
     }
