@@ -31,6 +31,9 @@ async function heirOf(log: MemoryLog, files: MemoryFiles): Promise<MatcherProces
   return heir;
 }
 
+/** Each test lives through many deaths; how long that takes is up to the machine. */
+jest.setTimeout(60_000);
+
 describe('a killed process', () => {
   // Before the send; after the send and before its answer: at each send of the run.
   test.each<SendVerdict>(['lose', 'store_and_lose_answer'])(
@@ -118,7 +121,7 @@ describe('a killed process', () => {
       }),
       { numRuns: 60, seed: 4 },
     );
-  }, 60_000);
+  });
 });
 
 describe('a released partition', () => {
