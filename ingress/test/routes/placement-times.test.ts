@@ -78,7 +78,7 @@ test('of 1,000 requests stalled between arrival and log none is booked late', as
   expect(booked.filter((overMs) => overMs > 0)).toEqual([]);
   expect(late.filter((overMs) => overMs <= 0)).toEqual([]);
   expect(booked.length + late.length).toBe(1_000);
-});
+}, 120_000);
 
 test('answers of placements and cancels tell where their time went', async () => {
   door.fakes.answer = (command) => {
