@@ -17,6 +17,7 @@ const targets = {
   stack: 'deploy/dist/commands/stack.js',
   smoke: 'deploy/dist/commands/smoke.js',
   test: 'deploy/dist/commands/test.js',
+  clients: 'deploy/dist/commands/clients.js',
   bench: 'deploy/dist/commands/bench.js',
   catalog: 'deploy/dist/commands/catalog.js',
 };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../local/paths.ts';
 
-/** `npm test`: checks, unit tests, tests on real engines, the smoke run. Every part runs even if one before it failed. */
+/** `npm test`: checks, unit tests, tests on real engines, published clients, the smoke run. Every part runs even if one before it failed. */
 interface Counts {
   passed: number;
   failed: number;
@@ -12,7 +12,8 @@ interface Counts {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'exchange-test-'));
-const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+const noCounts: Readonly<Counts> = { passed: 0, failed: 0, skipped: 0 };
+const total: Counts = { ...noCounts };
 
 function run(command: string, args: readonly string[]): boolean {
   const result = spawnSync(command, args, { cwd: repositoryRoot, stdio: 'inherit' });
@@ -34,30 +35,49 @@ function jest(project: string, args: readonly string[]): void {
   const binary = join(repositoryRoot, 'node_modules/jest/bin/jest.js');
   const output = ['--json', `--outputFile=${file}`];
   const passed = run(process.execPath, [binary, '--selectProjects', project, ...args, ...output]);
-  const counts = countsOf(file);
-  if (!passed && counts.failed === 0) counts.failed = 1;
+  add(jestCounts(file), passed);
+}
+
+/** Published clients against an exchange of their own; what they need is fetched here, once. */
+function clients(): void {
+  console.log('\n== published clients');
+  const file = join(scratch, 'clients.json');
+  const entry = join(repositoryRoot, 'deploy/dist/commands/clients.js');
+  const passed = run(process.execPath, [entry, '--counts', file]);
+  add(
+    countsFrom(file, (result) => ({ ...noCounts, ...result })),
+    passed,
+  );
+}
+
+/** A part that failed without a failed test counts as one. */
+function add(counts: Counts, passed: boolean): void {
   total.passed += counts.passed;
-  total.failed += counts.failed;
+  total.failed += passed ? counts.failed : Math.max(counts.failed, 1);
   total.skipped += counts.skipped;
 }
 
+function jestCounts(file: string): Counts {
+  return countsFrom(file, (result) => ({
+    passed: result['numPassedTests'] ?? 0,
+    failed: (result['numFailedTests'] ?? 0) + (result['numRuntimeErrorTestSuites'] ?? 0),
+    skipped: (result['numPendingTests'] ?? 0) + (result['numTodoTests'] ?? 0),
+  }));
+}
+
 /** No file means that the runner itself broke. */
-function countsOf(file: string): Counts {
+function countsFrom(file: string, read: (result: Record<string, number>) => Counts): Counts {
   try {
-    const result = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
-    return {
-      passed: result['numPassedTests'] ?? 0,
-      failed: (result['numFailedTests'] ?? 0) + (result['numRuntimeErrorTestSuites'] ?? 0),
-      skipped: (result['numPendingTests'] ?? 0) + (result['numTodoTests'] ?? 0),
-    };
+    return read(JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>);
   } catch {
-    return { passed: 0, failed: 0, skipped: 0 };
+    return noCounts;
   }
 }
 
 single('check', 'npm', ['run', '--silent', 'check']);
 jest('unit', ['--maxWorkers=2']);
 jest('engines', ['--runInBand']);
+clients();
 single('smoke', process.execPath, [join(repositoryRoot, 'deploy/dist/commands/smoke.js')]);
 rmSync(scratch, { recursive: true, force: true });
 

@@ -23,8 +23,17 @@ const marketsPerEvent = 4;
 /** Enough that money runs short now and then, which is a refusal worth seeing. */
 const depositUsdc = '3000';
 
+/** What a world begins with. */
+export interface WorldPlan {
+  readonly events: readonly ImportEvent[];
+  /** What each test account is given, USDC. */
+  readonly depositUsdc: string;
+}
+
+const smokePlan = (): WorldPlan => ({ events: events(), depositUsdc });
+
 /** The whole stack on free ports in a temporary folder, with a small catalog and funded wallets. */
-export async function openWorld(progress: Progress): Promise<World> {
+export async function openWorld(progress: Progress, plan = smokePlan()): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'exchange-smoke-'));
   const stack = await startStack({
     mode: engineMode(process.env),
@@ -38,12 +47,12 @@ export async function openWorld(progress: Progress): Promise<World> {
     extraEnv: { matcher: { PM_VERIFY_REPLAY: '1' }, ...wideLimits },
   });
   try {
-    const { markets } = await stack.operator.importEvents(events());
+    const { markets } = await stack.operator.importEvents(plan.events);
     await stack.operator.deposit(
       testAccounts().map((account, index) => ({
         transferId: `0x${String(index + 1).padStart(64, '0')}`,
         wallet: account.address,
-        amount: depositUsdc,
+        amount: plan.depositUsdc,
       })),
     );
     return {

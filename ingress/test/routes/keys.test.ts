@@ -270,6 +270,12 @@ describe('a read-only key', () => {
     expect(await make()).not.toBe(first);
   });
 
+  it('is deleted with a bare true under the mount whose clients read a boolean', async () => {
+    const body = JSON.stringify({ key: await make() });
+    const url = '/clob/auth/readonly-api-key';
+    expect((await call(door, { method: 'DELETE', url, body })).body).toBe(true);
+  });
+
   it('says nothing to who asks without naming one', async () => {
     for (const query of ['', '?address=x', '?key=y', '?key=1&key=2&address=3']) {
       const url = `/auth/validate-readonly-api-key${query}`;

@@ -41,18 +41,22 @@ export function listReadKeysRoute(ports: ReadKeyPorts): DoorRoute {
   };
 }
 
-/** DELETE /auth/readonly-api-key: the key named in the body, or in the query where bodies get lost. */
+/**
+ * DELETE /auth/readonly-api-key: the key named in the body, or in the query where bodies get lost. Clients of the mount
+ * `/clob` take the whole answer for a boolean (docs/conventions.md 1.2).
+ */
 export function deleteReadKeyRoute(ports: ReadKeyPorts): DoorRoute {
   return {
     method: 'DELETE',
     path: '/auth/readonly-api-key',
-    add(app, { url }) {
+    add(app, { url, mount }) {
       app.delete(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
         const caller = authenticate(request, reply, ports);
         if (caller === null) return reply;
         const key = parseApiKeyId(namedKey(request.body ?? request.query));
         const isDone = key !== null && (await ports.readKeys.delete(caller.address, key));
-        return isDone ? { deleted: true } : refuse(reply, 'api_key_not_found');
+        if (!isDone) return refuse(reply, 'api_key_not_found');
+        return mount === 'clob' ? true : { deleted: true };
       });
     },
   };

@@ -1,0 +1,55 @@
+// Where the exchange is, who trades on it, and small things that several clients' tests need.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createWalletClient, custom } from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+import { polygonAmoy } from 'viem/chains';
+
+function setting(name) {
+  const value = process.env[name];
+  if (value === undefined)
+    throw new Error(`${name} is not set: start this by npm run test:clients`);
+  return value;
+}
+
+/** The exchange itself, and its mounts behind the proxy that renames headers. */
+export const baseUrl = setting('EXCHANGE_BASE');
+export const clobUrl = setting('EXCHANGE_CLOB');
+export const gammaUrl = setting('EXCHANGE_GAMMA');
+export const dataUrl = setting('EXCHANGE_DATA');
+
+const markets = JSON.parse(setting('EXCHANGE_MARKETS'));
+
+const routes = new Set(setting('EXCHANGE_ROUTES').split(','));
+
+/** Options of a test that asks these routes: it is skipped, in a visible line, while the exchange does not serve one. */
+export function needs(...wanted) {
+  const missing = wanted.filter((route) => !routes.has(route));
+  return missing.length === 0 ? {} : { skip: `not served yet: ${missing.join(', ')}` };
+}
+
+/** A market of the plan by its place in it: { market, conditionId, tokenIds }. */
+export const marketAt = (place) => markets[place];
+
+export const chainId = polygonAmoy.id;
+
+/** The public test accounts every Hardhat node starts with; all of them have money here. */
+const mnemonic = 'test test test test test test test test test test test junk';
+export const accountAt = (index) => mnemonicToAccount(mnemonic, { addressIndex: index });
+
+/** A wallet that signs and never asks a chain anything. */
+export function walletAt(index) {
+  const offline = custom({
+    request: () => Promise.reject(new Error('there is no chain here')),
+  });
+  return createWalletClient({ account: accountAt(index), chain: polygonAmoy, transport: offline });
+}
+
+/** Until a read shows what was just written; the reads are projections of the log. */
+export async function eventually(what, read, holds) {
+  for (let tries = 0; tries < 60; tries += 1) {
+    const value = await read();
+    if (holds(value)) return value;
+    await sleep(250);
+  }
+  throw new Error(`never seen: ${what}`);
+}

@@ -1,0 +1,55 @@
+import type { ImportEvent } from '@pm/schemas';
+import type { WorldPlan } from '../smoke/world.ts';
+
+/**
+ * What the published clients find: a plain market, one with a fine tick, one with fees, a group of mutually exclusive
+ * markets, and one market each that only one test trades in.
+ */
+const events: readonly ImportEvent[] = [
+  {
+    slug: 'compat-plain',
+    title: 'Compat: plain markets',
+    description: 'Markets that published clients trade in.',
+    category: 'politics',
+    tags: ['politics', 'compat'],
+    series: 'compat-weekly',
+    startDate: '2026-01-01T00:00:00.000Z',
+    endDate: '2030-01-01T00:00:00.000Z',
+    markets: ['clob-v2', 'unified', 'ccxt', 'python', 'readers'].map((name) => ({
+      slug: `compat-${name}`,
+      question: `Does ${name} trade here?`,
+      description: `Resolves Yes when ${name} trades here.`,
+      tickSize: '0.01',
+      rewardsDailyRate: 5,
+    })),
+  },
+  {
+    slug: 'compat-fine',
+    title: 'Compat: a fine tick and fees',
+    category: 'crypto',
+    tags: ['crypto', 'compat'],
+    endDate: '2030-01-01T00:00:00.000Z',
+    markets: [
+      {
+        slug: 'compat-fine-fees',
+        question: 'Do fine ticks and fees work?',
+        tickSize: '0.001',
+        feeRateBps: 441,
+      },
+    ],
+  },
+  {
+    slug: 'compat-group',
+    title: 'Compat: one of three',
+    category: 'sports',
+    tags: ['sports', 'compat'],
+    endDate: '2030-01-01T00:00:00.000Z',
+    markets: ['a', 'b', 'c'].map((name) => ({
+      slug: `compat-group-${name}`,
+      question: `Does ${name} win?`,
+      negRisk: true,
+    })),
+  },
+];
+
+export const compatPlan: WorldPlan = { events, depositUsdc: '100000' };
