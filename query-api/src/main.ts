@@ -46,6 +46,7 @@ import { openMoney } from './io/money-source.ts';
 import { RecentRunner } from './io/recent-runner.ts';
 import { SearchStore } from './io/search-store.ts';
 import { followSocial } from './io/social-source.ts';
+import { StandingRunner } from './io/standing-runner.ts';
 import { openTables } from './io/table-source.ts';
 import { measure, type QueryApiMetrics } from './metrics.ts';
 import { addReadDoor } from './routes/door.ts';
@@ -279,11 +280,29 @@ async function openDoor(
       onFault: (fault) => life.fail(fault),
     }),
     limits: rateLimitReads(limits?.limiter ?? null),
+    standing: watchStanding(parts),
     nowMs,
   });
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
   await app.listen({ host: config.host, port: config.httpPort });
   life.onStop('http', () => app.close());
+}
+
+/** How far the projections are, as they say themselves. */
+function watchStanding(parts: Parts): StandingRunner {
+  const { life, log, clickhouse, redis, client } = parts;
+  const topic = nameOf(parts, topics.executions);
+  const runner = new StandingRunner({
+    client,
+    clickhouse,
+    redis,
+    log,
+    topic,
+    keys: parts.redisKeys,
+  });
+  life.onStop('standing', () => runner.close());
+  runner.start();
+  return runner;
 }
 
 /** What lists and searches need besides the catalog; it comes up beside the door and answers 503 until then. */

@@ -30,6 +30,7 @@ import type { HeldRow } from '../src/core/positions.ts';
 import { noQuote, type Quote } from '../src/core/quote.ts';
 import type { HoldingRow } from '../src/core/social/holdings.ts';
 import { Profiles } from '../src/core/social/profiles.ts';
+import type { Standing } from '../src/core/standing.ts';
 import type { TradeSearch } from '../src/core/trade-search.ts';
 import type { FillRow } from '../src/core/trades.ts';
 import { SearchStore } from '../src/io/search-store.ts';
@@ -196,6 +197,9 @@ export class World {
     void this.search.catchUp();
   }
 
+  standing: Standing = { ends: new Map(), projections: [] };
+  completeThroughMs: number | null = null;
+
   ports(): ReadPorts {
     return {
       catalog: this.catalog,
@@ -283,6 +287,10 @@ export class World {
       },
       social: { threads: this.threads, profiles: this.profiles },
       limits: rateLimitReads(null),
+      standing: {
+        standing: () => this.standing,
+        completeThroughMs: () => this.completeThroughMs,
+      },
       nowMs: () => nowMs,
     };
   }

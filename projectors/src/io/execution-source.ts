@@ -52,6 +52,11 @@ export class ExecutionSource {
     return source;
   }
 
+  /** Input offset behind that of the last record; 0 before the first. */
+  get nextInOffset(): number {
+    return (this.#sequence?.last ?? -1) + 1;
+  }
+
   /** Clock of the partition after the last record; 0 before the first. */
   get lastTimeMs(): number {
     return this.#lastTimeMs;

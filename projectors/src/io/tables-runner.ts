@@ -1,6 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { type RecordBatch, readRange } from '@pm/kit/kafka';
 import type { Execution } from '@pm/schemas';
+import { completenessRows, type FoldedTo, foldedTo } from '../core/completeness.ts';
 import type { Position } from '../core/positions/position.ts';
 import { TableViews } from '../core/table-views.ts';
 import { minuteOf } from '../core/time.ts';
@@ -49,14 +50,17 @@ async function openProjection(
   const pending = pendingRange(committed);
   const from = committed?.offset ?? 0;
   const source = await ExecutionSource.open(parts, partition, from);
-  const minuteMs = minuteOf(source.lastTimeMs);
+  const folded = { timeMs: source.lastTimeMs, nextInOffset: source.nextInOffset };
+  const minuteMs = minuteOf(folded.timeMs);
   const again =
     pending === null ? [] : await readAgain(parts, partition, { source, range: pending });
   const positions: Position[] = [];
   for await (const position of parts.store.positions(partition)) positions.push(position);
   const candles = await parts.store.candles(minuteMs, minuteOf(source.lastTimeMs));
   const views = new TableViews(partition, { positions, candles });
-  const projection = new TablesProjection(parts, { partition, from, group, source, views });
+  const projection = new TablesProjection(parts, {
+    ...{ partition, from, group, source, views, folded },
+  });
   if (pending !== null) await projection.repeat(pending, again);
   return projection;
 }
@@ -84,6 +88,8 @@ interface TablesPlace {
   readonly group: ViewGroup;
   readonly source: ExecutionSource;
   readonly views: TableViews;
+  /** What is folded in front of `from`. */
+  readonly folded: FoldedTo;
 }
 
 /** Folds as records come, writes when a batch is full or old. At most one batch is written and one gathered. */
@@ -93,6 +99,7 @@ class TablesProjection implements PartitionProjection {
   readonly #sink: TablesBatchSink;
   #batchFrom: number;
   #batchTo: number;
+  #folded: FoldedTo;
   /** Everything below is in the tables. */
   #storedTo: number;
   #timer: NodeJS.Timeout | undefined;
@@ -106,6 +113,7 @@ class TablesProjection implements PartitionProjection {
     this.#batchFrom = place.from;
     this.#batchTo = place.from;
     this.#storedTo = place.from;
+    this.#folded = place.folded;
     const { partition, group } = place;
     this.#sink = new TablesBatchSink({
       store: parts.store,
@@ -164,6 +172,7 @@ class TablesProjection implements PartitionProjection {
     for (const market of views.payoutsNeeded(execution))
       views.knowPayout(market, await this.#parts.catalog.payout0(market));
     views.fold(execution);
+    this.#folded = foldedTo(execution);
   }
 
   #startTimer(): void {
@@ -181,7 +190,8 @@ class TablesProjection implements PartitionProjection {
     this.#timer = undefined;
     const range = { from: this.#batchFrom, to: this.#batchTo };
     if (range.to === range.from) return this.#writing;
-    const rows = this.#place.views.take();
+    const { partition, views } = this.#place;
+    const rows = [...views.take(), completenessRows(partition, range.to, this.#folded)];
     this.#batchFrom = range.to;
     this.#writing = this.#writing.then(async () => {
       this.#assertSound();

@@ -31,7 +31,8 @@ export class FakeTables implements TablesStore {
   /** All rows of tables of facts, newest rows of tables of state, sorted. */
   final(): ReadonlyMap<string, readonly string[]> {
     const shown = Object.values(tables).map((table) => {
-      const at = table.columns.findIndex((column) => column.name === 'version');
+      const versionOf = /\((\w+)/.exec(table.engine)?.[1];
+      const at = table.columns.findIndex((column) => column.name === versionOf);
       if (at < 0) return [table.name, this.raw(table.name).map(String).sort()] as const;
       const key = (row: Row) =>
         table.orderBy

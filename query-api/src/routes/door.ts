@@ -1,5 +1,6 @@
 import { type HttpApp, registerRoutes } from '@pm/kit/http';
 import { balanceAllowanceRoutes } from './balance-allowance.ts';
+import { tellCompleteness } from './complete-through.ts';
 import { agentMarketsRoute } from './get-agent-markets.ts';
 import { balancesRoute } from './get-balances.ts';
 import { bookRoute } from './get-book.ts';
@@ -44,6 +45,7 @@ import { profileByAddressRoute, publicProfileRoute } from './social/get-profile.
 
 /** Adds all routes of the read door to the app. Throws a `Fault` when they are not those of the table of routes. */
 export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
+  tellCompleteness(app, ports.standing);
   registerRoutes(app, 'query-api', [
     bookRoute(ports),
     booksRoute(ports),
@@ -90,6 +92,6 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     publicSearchRoute(ports),
     agentMarketsRoute(ports),
     ...emptyListRoutes(),
-    statusRoute(),
+    statusRoute(ports),
   ]);
 }

@@ -1,13 +1,21 @@
 import type { DoorRoute } from '@pm/kit/http';
+import { wireStanding } from '../core/standing.ts';
+import type { ReadPorts } from './ports.ts';
+import { sendAnswer } from './route.ts';
 
-/** GET /status under the mounts: the plain text that clients of the family take for health; with quotes it would not be. */
-export function statusRoute(): DoorRoute {
+/**
+ * GET /status. At the root: how far each projection is complete (docs/conventions.md 1.16). Under the mounts: the plain text that
+ * clients of the family take for health; with quotes it would not be.
+ */
+export function statusRoute({ standing }: Pick<ReadPorts, 'standing'>): DoorRoute {
   return {
     method: 'GET',
     path: '/status',
-    add(app, { url }) {
+    add(app, { url, mount }) {
       app.get(url, { exposeHeadRoute: false }, (_request, reply) =>
-        reply.type('text/plain; charset=utf-8').send('OK'),
+        mount === null
+          ? sendAnswer(reply, wireStanding(standing.standing()), 'gamma')
+          : reply.type('text/plain; charset=utf-8').send('OK'),
       );
     },
   };

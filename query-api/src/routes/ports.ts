@@ -19,6 +19,7 @@ import type { SearchMatch } from '../core/search.ts';
 import type { SearchWords } from '../core/search-words.ts';
 import type { HoldingRow, HoldingsAsked } from '../core/social/holdings.ts';
 import type { Profiles } from '../core/social/profiles.ts';
+import type { Standing } from '../core/standing.ts';
 import type { TradeSearch } from '../core/trade-search.ts';
 import type { FillRow } from '../core/trades.ts';
 
@@ -119,6 +120,13 @@ export interface SocialReads {
   readonly profiles: Profiles;
 }
 
+/** How far projections are complete: what was known at most a second ago, so never too much. */
+export interface StandingReads {
+  standing(): Standing;
+  /** Unix milliseconds; null while it is not known. */
+  completeThroughMs(): number | null;
+}
+
 /** What the routes read from. */
 export interface ReadPorts {
   readonly catalog: Catalog;
@@ -130,5 +138,6 @@ export interface ReadPorts {
   readonly callers: CallerReads;
   readonly social: SocialReads;
   readonly limits: RateLimitReads;
+  readonly standing: StandingReads;
   nowMs(): number;
 }

@@ -44,12 +44,4 @@ export const catalogRoutes = [
   { method: 'GET', path: '/sports', door: 'query-api', family: 'gamma' },
   { method: 'GET', path: '/sports/market-types', door: 'query-api', family: 'gamma' },
   { method: 'GET', path: '/market-clarifications', door: 'query-api', family: 'gamma' },
-  {
-    method: 'GET',
-    path: '/status',
-    door: 'query-api',
-    family: 'gamma',
-    mounts: ['clob', 'gamma', 'data'],
-    atRoot: false,
-  },
 ] as const satisfies readonly HttpRoute[];

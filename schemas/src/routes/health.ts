@@ -6,4 +6,11 @@ export const healthRoutes = [
   { method: 'GET', path: '/ok', door: 'ingress', family: 'clob' },
   { method: 'GET', path: '/time', door: 'ingress', family: 'clob' },
   { method: 'GET', path: '/version', door: 'ingress', family: 'clob' },
+  {
+    method: 'GET',
+    path: '/status',
+    door: 'query-api',
+    family: 'gamma',
+    mounts: ['clob', 'gamma', 'data'],
+  },
 ] as const satisfies readonly HttpRoute[];

@@ -272,6 +272,37 @@ const candles: Table = {
   indexGranularity: 2048,
 };
 
+const completeness: Table = {
+  name: 'completeness',
+  comment:
+    'How far the tables are complete: every row that records in front of `through_offset` lead to is in all of them. Read with FINAL. A batch writes it last, so tables may show more than it says, never less.',
+  columns: [
+    column(
+      'projection',
+      'String',
+      'Which tables: `tables` stands for all that the projectors write.',
+    ),
+    column('partition', 'UInt16', 'Partition of the topic executions.'),
+    column(
+      'through_offset',
+      'UInt64',
+      'Offset in the topic executions of the first record that may be missing; the largest counts.',
+    ),
+    column(
+      'next_in_offset',
+      'UInt64',
+      'The same in the topic orders: rows of the partition with a smaller in_offset are all there.',
+    ),
+    column(
+      'through',
+      "DateTime64(3, 'UTC')",
+      'Clock of the partition at the last record that is in, UTC; the epoch before the first.',
+    ),
+  ],
+  engine: 'ReplacingMergeTree(through_offset)',
+  orderBy: ['projection', 'partition'],
+};
+
 /** All tables, by the name used in code. */
 export const tables = {
   fills,
@@ -284,4 +315,5 @@ export const tables = {
   holders,
   midpoints,
   candles,
+  completeness,
 } as const satisfies Record<string, Table>;

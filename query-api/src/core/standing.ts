@@ -1,0 +1,60 @@
+/** Where a projection stands in one partition of `executions`. */
+export interface PartitionStanding {
+  readonly partition: number;
+  /** Offset of the first record that may be missing. */
+  readonly offset: number;
+  /** Clock of the partition at the last record that is in, Unix milliseconds; null when the projection does not keep it. */
+  readonly momentMs: number | null;
+}
+
+/** A projection and its partitions; null while its store does not answer. */
+export interface ProjectionStanding {
+  readonly projection: string;
+  readonly partitions: readonly PartitionStanding[] | null;
+}
+
+/** What is known of all projections, and where the log ends (next offset per partition). */
+export interface Standing {
+  readonly ends: ReadonlyMap<number, number>;
+  readonly projections: readonly ProjectionStanding[];
+}
+
+/**
+ * The moment through which a projection is complete in every partition, Unix milliseconds: the oldest of theirs. Partitions
+ * without records do not count; null when one with records has no moment.
+ */
+export function completeThroughMs(
+  partitions: readonly PartitionStanding[],
+  ends: ReadonlyMap<number, number>,
+): number | null {
+  const known = new Map(partitions.map(({ partition, momentMs }) => [partition, momentMs]));
+  let oldest: number | null = null;
+  for (const [partition, end] of ends) {
+    if (end === 0) continue;
+    const moment = known.get(partition) ?? null;
+    if (moment === null || moment === 0) return null;
+    oldest = Math.min(oldest ?? moment, moment);
+  }
+  return oldest;
+}
+
+/** The body of GET /status (docs/conventions.md 1.16). */
+export function wireStanding({ ends, projections }: Standing): object {
+  return {
+    projections: projections.map(({ projection, partitions }) => ({
+      projection,
+      known: partitions !== null,
+      completeThrough: partitions === null ? null : isoOf(completeThroughMs(partitions, ends)),
+      partitions: (partitions ?? []).map(({ partition, offset, momentMs }) => ({
+        partition,
+        offset,
+        moment: isoOf(momentMs),
+        lag: Math.max(0, (ends.get(partition) ?? offset) - offset),
+      })),
+    })),
+  };
+}
+
+function isoOf(ms: number | null): string | null {
+  return ms === null || ms === 0 ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,143 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { LogAdmin, LogClient } from '@pm/kit/kafka';
+import type { Log } from '@pm/kit/log';
+import type { RedisClient } from '@pm/kit/redis';
+import { type RedisKeys, tables } from '@pm/schemas';
+import {
+  completeThroughMs,
+  type PartitionStanding,
+  type ProjectionStanding,
+  type Standing,
+} from '../core/standing.ts';
+
+export interface StandingParts {
+  readonly client: LogClient;
+  readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
+  readonly redis: Pick<RedisClient, 'hmget'>;
+  readonly keys: Pick<RedisKeys, 'bookMarks' | 'ledgerMarks'>;
+  /** Name of `executions` on the broker. */
+  readonly topic: string;
+  readonly log: Log;
+}
+
+/** So old may be what is told; a projection has at least come so far. */
+const ASK_EVERY_MS = 1_000;
+
+interface Row {
+  readonly projection: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly momentMs: string;
+}
+
+const completenessSql = `
+SELECT projection, partition, toString(through_offset) AS offset,
+  toString(toUnixTimestamp64Milli(through)) AS momentMs
+FROM ${tables.completeness.name} FINAL
+ORDER BY projection, partition
+SETTINGS max_execution_time = 5, max_threads = 1`;
+
+/**
+ * Asks the stores now and then how far they are, so that telling it costs a request nothing. What is told was true before the
+ * request came: a projection never shows less than that.
+ */
+export class StandingRunner {
+  readonly #parts: StandingParts;
+  readonly #closing = new AbortController();
+  #admin: LogAdmin | null = null;
+  #standing: Standing = { ends: new Map(), projections: [] };
+  #completeThroughMs: number | null = null;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(parts: StandingParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    await this.#admin?.close();
+  }
+
+  /** What all stores said last. */
+  standing(): Standing {
+    return this.#standing;
+  }
+
+  /** Through which moment the tables are complete, Unix milliseconds; null while that is not known. */
+  completeThroughMs(): number | null {
+    return this.#completeThroughMs;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await this.#ask();
+      await wait(ASK_EVERY_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { client, topic, log } = this.#parts;
+    try {
+      this.#admin ??= await client.admin();
+      const bounds = await this.#admin.bounds(topic);
+      const ends = new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+      const partitions = [...ends.keys()].sort((one, other) => one - other);
+      const projections = [
+        ...(await this.#tables()),
+        await this.#marks('books', this.#parts.keys.bookMarks, partitions, String),
+        await this.#marks('ledger', this.#parts.keys.ledgerMarks, partitions, ledgerField),
+      ];
+      this.#standing = { ends, projections };
+      const stored = projections.find(({ projection }) => projection === 'tables')?.partitions;
+      if (stored) this.#completeThroughMs = completeThroughMs(stored, ends);
+    } catch (error) {
+      log.warn({ err: error }, 'the ends of the log are not known');
+    }
+  }
+
+  async #tables(): Promise<readonly ProjectionStanding[]> {
+    try {
+      const rows = await this.#parts.clickhouse.selectRows<Row>(completenessSql);
+      const found = new Map<string, PartitionStanding[]>([['tables', []]]);
+      for (const { projection, partition, offset, momentMs } of rows) {
+        const partitions = found.get(projection) ?? [];
+        found.set(projection, partitions);
+        partitions.push({ partition, offset: Number(offset), momentMs: Number(momentMs) });
+      }
+      return [...found].map(([projection, partitions]) => ({ projection, partitions }));
+    } catch {
+      return [{ projection: 'tables', partitions: null }];
+    }
+  }
+
+  async #marks(
+    projection: string,
+    key: string,
+    partitions: readonly number[],
+    fieldOf: (partition: number) => string,
+  ): Promise<ProjectionStanding> {
+    if (partitions.length === 0) return { projection, partitions: [] };
+    try {
+      const marks = await this.#parts.redis.hmget(key, ...partitions.map(fieldOf));
+      const standing = partitions.map((partition, index) => ({
+        partition,
+        offset: Number(marks[index] ?? 0),
+        momentMs: null,
+      }));
+      return { projection, partitions: standing };
+    } catch {
+      return { projection, partitions: null };
+    }
+  }
+}
+
+function ledgerField(partition: number): string {
+  return `executions:${partition}`;
+}

@@ -1,0 +1,40 @@
+import type { HttpApp } from '@pm/kit/http';
+import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
+import type { StandingReads } from './ports.ts';
+
+/** Answers out of the tables that no report route gives. Own orders and trades are as of the request instead. */
+const furtherPaths: ReadonlySet<string> = new Set([
+  '/prices-history',
+  '/batch-prices-history',
+  '/builder/trades',
+  '/candles',
+]);
+
+/**
+ * Adds `X-Complete-Through` to the answers that are read from the tables: everything that happened up to this moment is in them
+ * (docs/conventions.md 1.16). It is set before the tables are read, so it never says too much. Call before adding routes.
+ */
+export function tellCompleteness(app: HttpApp, standing: StandingReads): void {
+  const told = new Set(
+    routes.filter(isFromTables).flatMap((route) => urlsOf(route).map(urlKey(route))),
+  );
+  app.addHook('onRoute', (route) => {
+    if (!told.has(`${String(route.method)} ${route.url}`)) return;
+    route.onRequest = [
+      ...(route.onRequest === undefined ? [] : [route.onRequest].flat()),
+      (_request, reply, done) => {
+        const ms = standing.completeThroughMs();
+        if (ms !== null) void reply.header('x-complete-through', new Date(ms).toISOString());
+        done();
+      },
+    ];
+  });
+}
+
+function isFromTables({ door, family, path }: HttpRoute): boolean {
+  return door === 'query-api' && (family === 'data' || furtherPaths.has(path));
+}
+
+function urlKey({ method }: HttpRoute): (one: { readonly url: string }) => string {
+  return ({ url }) => `${method} ${url}`;
+}
