@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { BatchBook, commandWords, fillWords, packPrice } from '../../src/core/index.ts';
 import { at } from '../../src/core/order-pool.ts';
+import { commandsTotal } from './commands-total.ts';
 import { NaiveBook } from './naive-book.ts';
 
-/** Commands in all; more with PM_TEST_COMMANDS. */
-const commandsTotal = Number(process.env['PM_TEST_COMMANDS'] ?? 1_000_000);
+const timeoutMs = 60_000 + commandsTotal / 8;
 const perComparison = 10_000;
 const perBatch = 100;
 const markets = 4;
@@ -121,23 +121,27 @@ class Rehearsal {
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 describe('the bare book and its naive twin', () => {
-  it.each(seeds)('make the same fills and leave the same book, seed %d', (seed) => {
-    const both = new Rehearsal(seed);
-    const commands = commandsTotal / seeds.length;
-    for (let done = perBatch; done <= commands; done += perBatch) {
-      both.runBatch();
-      if (done % perComparison !== 0 && done < commands) continue;
-      const state = [both.fills.copy().digest('hex'), hashOf(both.text())];
-      const expected = [both.expected.copy().digest('hex'), hashOf(both.twin.text())];
-      if (state.join() !== expected.join()) {
-        expect({ done, state, text: both.text() }).toEqual({
-          done,
-          state: expected,
-          text: both.twin.text(),
-        });
+  it.each(seeds)(
+    'make the same fills and leave the same book, seed %d',
+    (seed) => {
+      const both = new Rehearsal(seed);
+      const commands = commandsTotal / seeds.length;
+      for (let done = perBatch; done <= commands; done += perBatch) {
+        both.runBatch();
+        if (done % perComparison !== 0 && done < commands) continue;
+        const state = [both.fills.copy().digest('hex'), hashOf(both.text())];
+        const expected = [both.expected.copy().digest('hex'), hashOf(both.twin.text())];
+        if (state.join() !== expected.join()) {
+          expect({ done, state, text: both.text() }).toEqual({
+            done,
+            state: expected,
+            text: both.twin.text(),
+          });
+        }
       }
-    }
-    expect(both.fillCount).toBeGreaterThan(commands / 10);
-    expect(both.twin.orders().length).toBe(both.batch.book.orders.count);
-  });
+      expect(both.fillCount).toBeGreaterThan(commands / 10);
+      expect(both.twin.orders().length).toBe(both.batch.book.orders.count);
+    },
+    timeoutMs,
+  );
 });

@@ -53,6 +53,47 @@ export class NaiveEngine extends NaiveMeetings {
     return this.events;
   }
 
+  /** The same text as `stateText` writes of the engine. */
+  stateText(): string {
+    const byNumber = [...this.markets].sort(([a], [b]) => a - b);
+    const tokens = [...this.tokens].filter(([, total]) => total !== 0);
+    return [
+      [this.clock, this.generation, this.mode].join(' '),
+      ...byNumber.map(([number, { rules, mode, payout0, collateral }]) => {
+        const { tick, minSizeMicro, feeRateBps } = rules;
+        return ['market', number, tick, minSizeMicro, feeRateBps, mode, payout0, collateral].join(
+          ' ',
+        );
+      }),
+      ...tokens.map(([name, total]) => `${name} ${total}`).sort(),
+      ...this.resting.map(({ order, left }) =>
+        [
+          hex(order.orderId),
+          order.market,
+          order.side,
+          order.outcome,
+          order.price,
+          left,
+          order.expiresAtMs,
+          hex(order.maker),
+        ].join(' '),
+      ),
+      ...this.byRelease().map(({ order, releaseAt, canceled }) => {
+        const rests = ['GTC', 'GTD'].includes(order.timeInForce) && !canceled;
+        return `${hex(order.orderId)} ${releaseAt} ${rests}`;
+      }),
+      ...this.rememberedIds(),
+      `requests ${this.requests.size}`,
+      `fences ${this.fences.length}`,
+    ].join('\n');
+  }
+
+  /** Of an order that lives the id is known however old it is. */
+  private rememberedIds(): string[] {
+    const alive = [...this.resting, ...this.waiting].map(({ order }) => hex(order.orderId));
+    return [...new Set([...this.remembered.keys(), ...alive])].sort();
+  }
+
   /** What can be compared with the engine besides events. */
   summary(): readonly [clock: number, resting: number, nextExpiry: number] {
     const expiries = this.resting.map(({ order }) => order.expiresAtMs).filter((ms) => ms > 0);

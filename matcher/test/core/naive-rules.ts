@@ -42,7 +42,7 @@ export abstract class NaiveRules extends NaiveCancels {
     this.command = command;
   }
 
-  private byRelease(): Waiting[] {
+  protected byRelease(): Waiting[] {
     return [...this.waiting].sort((a, b) => a.releaseAt - b.releaseAt);
   }
 

@@ -1,0 +1,66 @@
+import { at } from '../../src/core/order-pool.ts';
+import type { State } from '../../src/core/state.ts';
+
+/**
+ * What a state holds, as text: clock, generation and mode; markets by number; tokens by wallet, market and outcome; resting
+ * orders by arrival; delayed ones by release; remembered ids and how many fences there are. The naive twin writes the same
+ * (`NaiveEngine.stateText`).
+ */
+export function stateText(state: State): string {
+  return [
+    [state.timeMs, state.generation, state.mode].join(' '),
+    ...marketLines(state),
+    ...tokenLines(state),
+    ...orderLines(state),
+    ...state.delays
+      .inOrder()
+      .map(({ order, releaseAtMs, rests }) => `${hex(order.orderId)} ${releaseAtMs} ${rests}`),
+    ...memoryLines(state),
+    `fences ${state.fences.count}`,
+  ].join('\n');
+}
+
+const hex = (bytes: Buffer): string => bytes.toString('hex');
+
+function marketLines({ markets }: State): string[] {
+  return markets.inOrder().map((market) => {
+    const { number, tick, minSizeMicro, feeRateBps, mode, payout0, collateralMicro } = market;
+    return ['market', number, tick, minSizeMicro, feeRateBps, mode, payout0, collateralMicro].join(
+      ' ',
+    );
+  });
+}
+
+function tokenLines({ positions, wallets, markets }: State): string[] {
+  const lines: string[] = [];
+  for (const position of positions.table.slots()) {
+    for (const outcome of [0, 1]) {
+      const total = positions.totalMicro(position, outcome);
+      if (total === 0) continue;
+      const wallet = hex(wallets.bytes(positions.wallet(position)));
+      lines.push(`${wallet}/${markets.at(positions.market(position)).number}/${outcome} ${total}`);
+    }
+  }
+  return lines.sort();
+}
+
+function orderLines(state: State): string[] {
+  const { orders } = state.book;
+  return Array.from(orders.byArrival(), (order) =>
+    [
+      hex(state.idOf(order)),
+      state.marketOf(order).number,
+      state.isBuy(order) ? 'BUY' : 'SELL',
+      orders.outcome(order),
+      state.ownPrice(order),
+      orders.get(order, at.restLots) * 10_000,
+      orders.expiresAtMs(order),
+      hex(state.wallets.bytes(orders.get(order, at.wallet))),
+    ].join(' '),
+  );
+}
+
+function memoryLines({ orderMemory, requestMemory }: State): string[] {
+  const ids = [...orderMemory.table.slots()].map((slot) => hex(orderMemory.id(slot)));
+  return [...ids.sort(), `requests ${requestMemory.table.count}`];
+}
