@@ -1,10 +1,10 @@
 // Where the exchange is, who trades on it, and small things that several clients' tests need.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createWalletClient, custom } from 'viem';
+import { createWalletClient, custom, toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { polygonAmoy } from 'viem/chains';
 
-function setting(name) {
+export function setting(name) {
   const value = process.env[name];
   if (value === undefined)
     throw new Error(`${name} is not set: start this by npm run test:clients`);
@@ -35,6 +35,8 @@ export const chainId = polygonAmoy.id;
 /** The public test accounts every Hardhat node starts with; all of them have money here. */
 const mnemonic = 'test test test test test test test test test test test junk';
 export const accountAt = (index) => mnemonicToAccount(mnemonic, { addressIndex: index });
+
+export const keyAt = (index) => toHex(accountAt(index).getHdKey().privateKey);
 
 /** A wallet that signs and never asks a chain anything. */
 export function walletAt(index) {

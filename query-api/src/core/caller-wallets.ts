@@ -54,11 +54,15 @@ export function allWallets({ own, safes, bound }: WalletSet): readonly WalletAdd
   return [...new Set([own, ...safes, ...bound])];
 }
 
-/** Wallets that a signature type may stand for (docs/conventions.md 1.7). */
+/**
+ * Wallets that a signature type may stand for (docs/conventions.md 1.7). Type 3 may also be signed with the caller's own address
+ * as the wallet, so that is what it stands for while he has no contract wallet.
+ */
 export function walletsOfType(
   { own, safes, bound }: WalletSet,
   type: SignatureType,
 ): readonly WalletAddress[] {
   if (type === 0) return [own];
-  return type === 2 ? [...new Set([...safes, ...bound])] : bound;
+  if (type === 2) return [...new Set([...safes, ...bound])];
+  return type === 3 && bound.length === 0 ? [own] : bound;
 }

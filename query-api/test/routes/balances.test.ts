@@ -52,8 +52,15 @@ describe('GET /balance-allowance', () => {
   it('of a signature type without a wallet is 0', async () => {
     const { world, app } = known();
     world.bound.clear();
-    const url = '/balance-allowance?asset_type=COLLATERAL&signature_type=3';
+    const url = '/balance-allowance?asset_type=COLLATERAL&signature_type=1';
     expect((await get(app, url)).body).toMatchObject({ balance: '0' });
+  });
+
+  it('of who signs as a deposit wallet and has none is that of his own address', async () => {
+    const { world, app } = known();
+    world.bound.clear();
+    const url = '/balance-allowance?asset_type=COLLATERAL&signature_type=3';
+    expect((await get(app, url)).body).toMatchObject({ balance: '7500000' });
   });
 
   it.each([

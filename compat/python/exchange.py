@@ -1,0 +1,63 @@
+"""Where the exchange is, and how a file of tests tells what came of them: one line of JSON for each, in their order."""
+
+import json
+import os
+import sys
+import time
+import traceback
+
+base_url = os.environ["EXCHANGE_BASE"]
+clob_url = os.environ["EXCHANGE_CLOB"]
+gamma_url = os.environ["EXCHANGE_GAMMA"]
+data_url = os.environ["EXCHANGE_DATA"]
+markets = json.loads(os.environ["EXCHANGE_MARKETS"])
+wallet_keys = json.loads(os.environ["EXCHANGE_WALLET_KEYS"])
+chain_id = 80002
+
+_served = set(os.environ["EXCHANGE_ROUTES"].split(","))
+_tests = []
+
+
+def test(title, *routes):
+    """A test, and the routes without which it is skipped."""
+
+    def register(run):
+        missing = [route for route in routes if route not in _served]
+        _tests.append((title, run, f"not served yet: {', '.join(missing)}" if missing else None))
+        return run
+
+    return register
+
+
+def run_all():
+    """Runs what was registered; a failed test does not keep the next from running."""
+    for title, run, skip in _tests:
+        result = {"title": title, "skip": skip, "failure": None}
+        if skip is None:
+            try:
+                run()
+            except Exception:  # whatever it is, it is this test's failure
+                result["failure"] = traceback.format_exc()
+        print(json.dumps(result), flush=True)
+    sys.exit(0)
+
+
+def eventually(what, read, holds):
+    """Until a read shows what was just written; the reads are projections of the log."""
+    for _ in range(60):
+        value = read()
+        if holds(value):
+            return value
+        time.sleep(0.25)
+    raise AssertionError(f"never seen: {what}")
+
+
+def refused(call, *words):
+    """The text of the error that a call is refused with."""
+    try:
+        answer = call()
+    except Exception as error:  # each client has errors of its own
+        text = str(error)
+        assert all(word in text for word in words), text
+        return text
+    raise AssertionError(f"was not refused: {answer}")

@@ -1,0 +1,40 @@
+// Published clients in Python, in an environment of their own; without one, each of them is skipped with the reason.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { keyAt, setting } from './exchange.mjs';
+
+const folder = fileURLToPath(new URL('../python/', import.meta.url));
+const python = process.env.EXCHANGE_PYTHON ?? '';
+const skip = python === '' ? setting('EXCHANGE_PYTHON_ABSENT') : false;
+const walletKeys = JSON.stringify(Array.from({ length: 10 }, (_, index) => keyAt(index)));
+
+/** What a file of Python tests says, one line of JSON for each test. */
+function results(file) {
+  const env = { ...process.env, EXCHANGE_WALLET_KEYS: walletKeys, PYTHONDONTWRITEBYTECODE: '1' };
+  return new Promise((resolve, reject) => {
+    execFile(python, [file], { cwd: folder, env, timeout: 150_000 }, (error, stdout, stderr) => {
+      if (error !== null) reject(new Error(`${file} broke: ${stderr}`));
+      else
+        resolve(
+          stdout
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line)),
+        );
+    });
+  });
+}
+
+for (const [client, file] of [['py-clob-client-v2', 'clob_client_v2.py']]) {
+  test(client, { skip }, async (t) => {
+    const told = await results(file);
+    assert.ok(told.length > 0);
+    for (const { title, skip: reason, failure } of told) {
+      await t.test(title, { skip: reason ?? false }, () => {
+        if (failure !== null) assert.fail(failure);
+      });
+    }
+  });
+}
