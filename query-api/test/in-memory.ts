@@ -19,6 +19,7 @@ import {
 } from '@pm/schemas';
 import type { Money } from '../src/core/balances.ts';
 import type { CancelRow } from '../src/core/cancel-search.ts';
+import type { CandlePlan, CandleRow } from '../src/core/candles.ts';
 import { Catalog, type Listing } from '../src/core/catalog.ts';
 import type { Volumes } from '../src/core/figures.ts';
 import { noPrices, type PriceFacts } from '../src/core/history.ts';
@@ -167,6 +168,8 @@ export class World {
   readonly threads = new CommentThreads();
   readonly profiles = new Profiles();
   readonly prices = new Map<string, PriceFacts>();
+  readonly candles = new Map<string, readonly CandleRow[]>();
+  readonly candlePlans: CandlePlan[] = [];
   readonly orders = new Map<string, OrderEventRow[]>();
   readonly trades: FillRow[] = [];
   readonly open: OpenOrderRow[] = [];
@@ -232,6 +235,11 @@ export class World {
         prices: async (listings) => {
           this.#assertUp('clickhouse');
           return listings.map((listing) => this.prices.get(listing.token) ?? noPrices);
+        },
+        candles: async ({ token: id }, plan) => {
+          this.#assertUp('clickhouse');
+          this.candlePlans.push(plan);
+          return this.candles.get(id) ?? [];
         },
         volumes: async () => this.volumes,
       },

@@ -191,8 +191,12 @@ describe('the rows of the tables', () => {
       ask,
     });
     const rows =
-      rowsOf([top(4_000, 4_200), top(4_001, 4_200), top(0, 4_200)]).get('midpoints_1m') ?? [];
+      rowsOf([top(0, 4_200), top(4_000, 4_200), top(4_001, 4_200)]).get('midpoints_1m') ?? [];
     expect(rows).toEqual([[1, '2023-11-14 22:13:00', '0.41005', 41]]);
+    for (const last of [top(0, 4_200), top(4_000, 0), top(0, 0)])
+      expect(rowsOf([top(4_000, 4_200), last]).get('midpoints_1m')).toEqual([
+        [1, '2023-11-14 22:13:00', '0', 41],
+      ]);
   });
 
   test('sum the trades of a minute per token', () => {

@@ -11,7 +11,7 @@ export interface BucketPrice {
 
 /** What is known of one market's prices: midpoints in terms of token 0, and the trades of the token asked for. */
 export interface PriceFacts {
-  /** Newest midpoint before the range; null when there is none. */
+  /** Newest midpoint before the range, 0 (as in the buckets) for a book with an empty side; null when there is none. */
   readonly midpointBefore: number | null;
   readonly midpoints: readonly BucketPrice[];
   /** Newest trade before the range, of the token asked for; null when there is none. */
@@ -27,8 +27,8 @@ export const noPrices: PriceFacts = {
 };
 
 /**
- * One point per bucket from the first known price on, the last known one carried forward. Until a midpoint is known (one
- * side of the book was empty so far) the last trade stands in; later a missing minute means an unchanged midpoint.
+ * One point per bucket from the first known price on, the last known one carried forward. While a side of the book is empty the
+ * last trade stands in, and without one there is no point (docs/conventions.md 1.4). A missing minute means nothing changed.
  */
 export function historyPoints(
   plan: HistoryPlan,
@@ -43,10 +43,15 @@ export function historyPoints(
   for (let bucketS = plan.fromS; bucketS < plan.toS; bucketS += plan.stepS) {
     midpoint = midpoints.get(bucketS) ?? midpoint;
     trade = trades.get(bucketS) ?? trade;
-    const priceMicro = midpoint === null ? trade : ofOutcome(midpoint, outcome);
+    const priceMicro = isOneSided(midpoint) ? trade : ofOutcome(midpoint, outcome);
     if (priceMicro !== null) points.push({ t: bucketS, p: unitsOf(priceMicro) });
   }
   return points;
+}
+
+/** Whether a midpoint is none: a side of the book was empty, from the start (null) or again (0). */
+export function isOneSided(midpointMicro: number | null): midpointMicro is 0 | null {
+  return midpointMicro === null || midpointMicro === 0;
 }
 
 function byBucket(prices: readonly BucketPrice[]): ReadonlyMap<number, number> {

@@ -50,3 +50,14 @@ export function displayedMicro(quote: Quote): number {
   if (ask - bid > widestSpread && quote.last !== null) return quote.last * microPerPrice;
   return ((bid + ask) * microPerPrice) / 2;
 }
+
+/**
+ * The midpoint as it is told: of a book with an empty side there is none, but clients of the family ask for the midpoint beside
+ * other things and drop everything on a 404, so they are told the displayed price (docs/conventions.md, Dialects).
+ */
+export function toldMidpointMicro(
+  quote: Quote,
+  dialect: 'specification' | 'family',
+): number | null {
+  return midpointMicro(quote) ?? (dialect === 'family' ? displayedMicro(quote) : null);
+}

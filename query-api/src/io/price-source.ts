@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { Listing } from '../core/catalog.ts';
-import type { BucketPrice, PriceFacts } from '../core/history.ts';
+import { type BucketPrice, isOneSided, type PriceFacts } from '../core/history.ts';
 import type { HistoryPlan } from '../core/history-plan.ts';
 import { storedMicro } from '../core/stored-numbers.ts';
 
@@ -35,8 +35,8 @@ ORDER BY market, outcome, bucket_s
 SETTINGS max_execution_time = 5`;
 
 /**
- * What is known of the prices of tokens, one entry each. Trades are read only for markets without a midpoint before the
- * range: later the midpoint counts (core/history.ts).
+ * What is known of the prices of tokens, one entry each. Trades are read only for markets whose book had an empty side before or
+ * within the range: otherwise the midpoint counts (core/history.ts).
  */
 export async function readPrices(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
@@ -48,7 +48,10 @@ export async function readPrices(
   const midpoints = byToken(
     await clickhouse.selectRows<Row>(midpointSql, { markets: numbers, ...bounds }),
   );
-  const oneSided = numbers.filter((number) => before(midpoints.get(`${number}:0`)) === null);
+  const oneSided = numbers.filter((number) => {
+    const known = midpoints.get(`${number}:0`) ?? [];
+    return before(known) === null || known.some(({ priceMicro }) => isOneSided(priceMicro));
+  });
   const trades = byToken(
     oneSided.length === 0
       ? []

@@ -1,6 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { TableReads } from '../routes/ports.ts';
 import { readAuthorHoldings } from './author-holding-source.ts';
+import { readCandles } from './candle-source.ts';
 import { readHolders } from './holder-source.ts';
 import { readPositions } from './position-source.ts';
 import { readPrices } from './price-source.ts';
@@ -13,6 +14,7 @@ export function openTables(clickhouse: Pick<ClickHouse, 'selectRows'>): TableRea
     holders: (markets, bounds) => readHolders(clickhouse, markets, bounds),
     authorHoldings: ({ wallets, markets }) => readAuthorHoldings(clickhouse, wallets, markets),
     prices: (listings, plan) => readPrices(clickhouse, listings, plan),
+    candles: (listing, plan) => readCandles(clickhouse, listing, plan),
     volumes: openVolumes(clickhouse),
   };
 }

@@ -4,6 +4,7 @@ import { tellCompleteness } from './complete-through.ts';
 import { agentMarketsRoute } from './get-agent-markets.ts';
 import { balancesRoute } from './get-balances.ts';
 import { bookRoute } from './get-book.ts';
+import { candlesRoute } from './get-candles.ts';
 import { clobListRoutes } from './get-clob-lists.ts';
 import { creatorRoutes } from './get-creators.ts';
 import { dataOrderRoute } from './get-data-order.ts';
@@ -31,17 +32,18 @@ import { spreadRoute } from './get-spread.ts';
 import { statusRoute } from './get-status.ts';
 import { tagRoutes } from './get-tags.ts';
 import { tickSizeRoutes } from './get-tick-size.ts';
+import { lastTradesPricesRoutes } from './last-trades-prices.ts';
+import { midpointsRoutes } from './midpoints.ts';
 import { orderScoringRoute, ordersScoringRoute } from './order-scoring.ts';
 import type { ReadPorts } from './ports.ts';
 import { batchPricesHistoryRoute } from './post-batch-prices-history.ts';
 import { booksRoute } from './post-books.ts';
 import { lookUpOrdersRoute } from './post-data-orders.ts';
-import { lastTradesPricesRoute } from './post-last-trades-prices.ts';
-import { pricesRoute } from './post-prices.ts';
-
+import { pricesRoutes } from './prices.ts';
 import { commentRoute, commentsKeysetRoute, commentsRoute } from './social/get-comments.ts';
 import { commentCountRoute, commentsByUserRoute } from './social/get-comments-by-user.ts';
 import { profileByAddressRoute, publicProfileRoute } from './social/get-profile.ts';
+import { spreadsRoutes } from './spreads.ts';
 
 /** Adds all routes of the read door to the app. Throws a `Fault` when they are not those of the table of routes. */
 export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
@@ -50,13 +52,16 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     bookRoute(ports),
     booksRoute(ports),
     priceRoute(ports),
-    pricesRoute(ports),
+    ...pricesRoutes(ports),
     midpointRoute(ports),
+    ...midpointsRoutes(ports),
     spreadRoute(ports),
+    ...spreadsRoutes(ports),
     lastTradePriceRoute(ports),
-    lastTradesPricesRoute(ports),
+    ...lastTradesPricesRoutes(ports),
     pricesHistoryRoute(ports),
     batchPricesHistoryRoute(ports),
+    candlesRoute(ports),
     ...tickSizeRoutes(ports),
     ...negRiskRoutes(ports),
     ...feeRateRoutes(ports),

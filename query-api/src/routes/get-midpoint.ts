@@ -1,18 +1,21 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { microText } from '@pm/schemas';
-import { midpointMicro, noQuote } from '../core/quote.ts';
+import { noQuote, toldMidpointMicro } from '../core/quote.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { listingIn } from './tokens.ts';
 
-/** GET /midpoint: halfway between best bid and best ask; 404 when a side is empty (docs/conventions.md 1.3). */
+/** GET /midpoint: halfway between best bid and best ask; 404 when there is none (docs/conventions.md 1.3, Dialects). */
 export function midpointRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
-  return readRoute({ method: 'GET', path: '/midpoint', family: 'clob' }, async ({ query }) => {
-    const listing = listingIn(catalog, query['token_id']);
-    if (listing instanceof ReadRefusal) return listing;
-    const quote = (await books.quotes([listing])).get(listing.token) ?? noQuote;
-    const midpoint = midpointMicro(quote);
-    return midpoint === null ? refusals.noBook : { mid: microText(midpoint) };
-  });
+  return readRoute(
+    { method: 'GET', path: '/midpoint', family: 'clob' },
+    async ({ query, dialect }) => {
+      const listing = listingIn(catalog, query['token_id']);
+      if (listing instanceof ReadRefusal) return listing;
+      const quote = (await books.quotes([listing])).get(listing.token) ?? noQuote;
+      const midpoint = toldMidpointMicro(quote, dialect);
+      return midpoint === null ? refusals.noBook : { mid: microText(midpoint) };
+    },
+  );
 }

@@ -23,8 +23,8 @@ export function pricesHistoryRoute(
     const seconds = { min: 0, max: secondsMax };
     const request = {
       interval: read.text('interval', 8),
-      startS: read.optionalInteger('startTs', seconds),
-      endS: read.optionalInteger('endTs', seconds),
+      startS: read.optionalInteger('startTs', seconds) ?? read.optionalInteger('start_ts', seconds),
+      endS: read.optionalInteger('endTs', seconds) ?? read.optionalInteger('end_ts', seconds),
       fidelity: read.optionalInteger('fidelity', { min: 1, max: fidelityMax }),
     };
     if (read.refusal !== null || target === null) return refusals.invalidPayload;

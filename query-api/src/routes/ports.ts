@@ -4,6 +4,7 @@ import type { ApiKeyId, CommentThreads, WalletAddress } from '@pm/schemas';
 import type { Money } from '../core/balances.ts';
 import type { WalletSet } from '../core/caller-wallets.ts';
 import type { CancelRow, CancelSearch } from '../core/cancel-search.ts';
+import type { CandlePlan, CandleRow } from '../core/candles.ts';
 import type { Catalog, Listing, Market } from '../core/catalog.ts';
 import type { CreatorSites } from '../core/creators.ts';
 import type { Quotes } from '../core/displayed-price.ts';
@@ -45,6 +46,8 @@ export interface TableReads {
   authorHoldings(asked: HoldingsAsked): Promise<readonly HoldingRow[]>;
   /** One entry per listing, in order. */
   prices(listings: readonly Listing[], plan: HistoryPlan): Promise<readonly PriceFacts[]>;
+  /** Oldest first. */
+  candles(listing: Listing, plan: CandlePlan): Promise<readonly CandleRow[]>;
   volumes(nowMs: number): Promise<Volumes>;
 }
 

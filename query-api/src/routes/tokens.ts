@@ -42,11 +42,37 @@ function readItem(given: unknown): TokenItem | ReadRefusal {
   return side === 'BUY' || side === 'SELL' ? { token, side } : refusals.invalidSide;
 }
 
+/**
+ * The same out of the query: `token_ids` and, if it is given, as many `sides`; commas or repeated keys (docs/conventions.md 1.0).
+ */
+export function readTokenLists(query: RawQuery): readonly TokenItem[] | ReadRefusal {
+  const tokens = textsIn(query['token_ids']);
+  const sides = textsIn(query['sides']);
+  if (tokens.length === 0) return refusals.invalidPayload;
+  if (tokens.length > tokensPerRequestMax) return refusals.payloadTooLarge;
+  if (sides.length > 0 && sides.length !== tokens.length) return refusals.invalidPayload;
+  const items: TokenItem[] = [];
+  for (const [index, text] of tokens.entries()) {
+    const item = readItem({ token_id: text, side: sides[index] });
+    if (item instanceof ReadRefusal) return item;
+    items.push(item);
+  }
+  return items;
+}
+
+function textsIn(given: RawQuery[string]): readonly string[] {
+  if (given === undefined || given === '') return [];
+  return (typeof given === 'string' ? [given] : given).flatMap((text) => text.split(','));
+}
+
+/** One item of a batch that is listed. */
+export interface ListedItem {
+  readonly listing: Listing;
+  readonly side: 'BUY' | 'SELL' | null;
+}
+
 /** Listings of the items that are listed; the others are left out of answers. */
-export function listedItems(
-  catalog: Catalog,
-  items: readonly TokenItem[],
-): readonly { readonly listing: Listing; readonly side: 'BUY' | 'SELL' | null }[] {
+export function listedItems(catalog: Catalog, items: readonly TokenItem[]): readonly ListedItem[] {
   return items.flatMap(({ token, side }) => {
     const listing = catalog.listing(token);
     return listing === undefined ? [] : [{ listing, side }];

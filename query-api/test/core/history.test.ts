@@ -133,6 +133,26 @@ describe('the points of a history', () => {
     ]);
   });
 
+  it('falls to trades again while a side of the book is empty, and has no point without one', () => {
+    const midpoints = [
+      { bucketS: 660, priceMicro: 0 },
+      { bucketS: 780, priceMicro: 600_000 },
+    ];
+    const one = facts({ midpointBefore: 400_000, midpoints });
+    expect(historyPoints(plan, one, 0)).toEqual([
+      { t: 600, p: 0.4 },
+      { t: 780, p: 0.6 },
+      { t: 840, p: 0.6 },
+    ]);
+    expect(historyPoints(plan, { ...one, tradeBefore: 350_000 }, 1)).toEqual([
+      { t: 600, p: 0.6 },
+      { t: 660, p: 0.35 },
+      { t: 720, p: 0.35 },
+      { t: 780, p: 0.4 },
+      { t: 840, p: 0.4 },
+    ]);
+  });
+
   it('has no point where nothing is known', () => {
     expect(historyPoints(plan, noPrices, 0)).toEqual([]);
   });

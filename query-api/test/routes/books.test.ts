@@ -1,5 +1,6 @@
 import {
   BookSnapshot,
+  DecimalsByToken,
   ErrorAnswer,
   FeeRate,
   LastTradePrice,
@@ -18,12 +19,14 @@ import { get, openDoor, post, type Seen, token, World } from '../in-memory.ts';
 
 const stored = Buffer.from('{ "stored" : "as it is", "bids":[1],"asks":[2] }');
 const [yes, no, unknown] = [token(1, 0), token(1, 1), '424242'];
+const oneSided = token(3, 0);
 
 const setUp = () => {
   const world = new World();
   world.books.set(yes, stored);
   world.quotes.set(yes, { bid: 5000, ask: 5400, last: 5200, lastSide: 'BUY' });
   world.quotes.set(no, { ...noQuote, bid: 4600 });
+  world.quotes.set(oneSided, { bid: null, ask: 3500, last: 3000, lastSide: 'SELL' });
   return { world, app: openDoor(world) };
 };
 
@@ -118,31 +121,34 @@ describe('POST /books', () => {
   });
 });
 
-describe.each(['/books', '/prices', '/last-trades-prices'])('the body of POST %s', (path) => {
-  it.each<[string, unknown, string]>([
-    ['no array', { token_id: yes }, 'Invalid payload'],
-    ['null', null, 'Invalid payload'],
-    ['an item that is no object', ['1'], 'Invalid payload'],
-    ['a number as token', [{ token_id: 1 }], 'Invalid payload'],
-    ['a token that is none', [{ token_id: "1' OR 1=1" }], 'Invalid payload'],
-    ['no JSON', '{', 'Invalid payload'],
-    ['an empty body', '', 'Invalid payload'],
-    [
-      '501 tokens',
-      Array.from({ length: 501 }, () => ({ token_id: '1' })),
-      'Payload exceeds the limit',
-    ],
-    ['too many bytes', `["${'x'.repeat(200_000)}"]`, 'Payload exceeds the limit'],
-    ['a side that is none', [{ token_id: yes, side: 'buy' }], 'Invalid side'],
-  ])('may not be %s', async (_title, body, error) => {
-    expect(await post(setUp().app, path, body)).toMatchObject({ status: 400, body: { error } });
-  });
+describe.each(['/books', '/prices', '/midpoints', '/spreads', '/last-trades-prices'])(
+  'the body of POST %s',
+  (path) => {
+    it.each<[string, unknown, string]>([
+      ['no array', { token_id: yes }, 'Invalid payload'],
+      ['null', null, 'Invalid payload'],
+      ['an item that is no object', ['1'], 'Invalid payload'],
+      ['a number as token', [{ token_id: 1 }], 'Invalid payload'],
+      ['a token that is none', [{ token_id: "1' OR 1=1" }], 'Invalid payload'],
+      ['no JSON', '{', 'Invalid payload'],
+      ['an empty body', '', 'Invalid payload'],
+      [
+        '501 tokens',
+        Array.from({ length: 501 }, () => ({ token_id: '1' })),
+        'Payload exceeds the limit',
+      ],
+      ['too many bytes', `["${'x'.repeat(200_000)}"]`, 'Payload exceeds the limit'],
+      ['a side that is none', [{ token_id: yes, side: 'buy' }], 'Invalid side'],
+    ])('may not be %s', async (_title, body, error) => {
+      expect(await post(setUp().app, path, body)).toMatchObject({ status: 400, body: { error } });
+    });
 
-  it('may name 500 tokens', async () => {
-    const body = Array.from({ length: 500 }, (_, index) => ({ token_id: String(index + 900) }));
-    expect((await post(setUp().app, path, body)).status).toBe(200);
-  });
-});
+    it('may name 500 tokens', async () => {
+      const body = Array.from({ length: 500 }, (_, index) => ({ token_id: String(index + 900) }));
+      expect((await post(setUp().app, path, body)).status).toBe(200);
+    });
+  },
+);
 
 describe('prices of one token', () => {
   const cases: [string, number, unknown, Type.TSchema | null][] = [
@@ -160,6 +166,17 @@ describe('prices of one token', () => {
     [`/midpoint?token_id=${yes}`, 200, { mid: '0.52' }, MidpointAnswer],
     [
       `/midpoint?token_id=${no}`,
+      404,
+      { error: 'No orderbook exists for the requested token id' },
+      null,
+    ],
+    // Under /clob an empty side counts as 0 or 1, unless there is a trade to show.
+    [`/clob/midpoint?token_id=${yes}`, 200, { mid: '0.52' }, MidpointAnswer],
+    [`/clob/midpoint?token_id=${no}`, 200, { mid: '0.73' }, MidpointAnswer],
+    [`/clob/midpoint?token_id=${token(2, 0)}`, 200, { mid: '0.5' }, MidpointAnswer],
+    [`/clob/midpoint?token_id=${oneSided}`, 200, { mid: '0.3' }, MidpointAnswer],
+    [
+      `/clob/midpoint?token_id=${unknown}`,
       404,
       { error: 'No orderbook exists for the requested token id' },
       null,
@@ -249,10 +266,60 @@ describe('prices of many tokens', () => {
     expect(oneSide.body).toEqual({ [yes]: { SELL: '0.5' } });
   });
 
-  it('have last trades where there were any', async () => {
+  it('have midpoints and spreads where there are both sides', async () => {
     const { app } = setUp();
-    const answer = await post(app, '/last-trades-prices', [{ token_id: no }, { token_id: yes }]);
+    const body = [{ token_id: no }, { token_id: unknown }, { token_id: yes }, { token_id: yes }];
+    for (const [path, told] of [
+      ['/midpoints', '0.52'],
+      ['/spreads', '0.04'],
+    ] as const) {
+      const answer = await post(app, path, body);
+      expectShape(answer, DecimalsByToken);
+      expect(answer.body).toEqual({ [yes]: told });
+    }
+    expect((await post(app, '/clob/midpoints', body)).body).toEqual({
+      [yes]: '0.52',
+      [no]: '0.73',
+    });
+  });
+
+  it('are the same by query', async () => {
+    const { app } = setUp();
+    for (const path of ['/prices', '/midpoints', '/spreads', '/last-trades-prices']) {
+      const byBody = await post(app, path, [{ token_id: yes }, { token_id: unknown }]);
+      for (const query of [
+        `token_ids=${yes},${unknown}`,
+        `token_ids=${yes}&token_ids=${unknown}`,
+        `token_ids=${yes}%2C${unknown}`,
+      ])
+        expect((await get(app, `${path}?${query}`)).body).toEqual(byBody.body);
+    }
+    const sides = await get(app, `/prices?token_ids=${yes},${yes},${no}&sides=BUY,SELL,BUY`);
+    expect(sides.body).toEqual({ [yes]: { BUY: '0.54', SELL: '0.5' }, [no]: {} });
+  });
+
+  it.each([
+    ['', 'Invalid payload'],
+    ['?token_ids=', 'Invalid payload'],
+    ['?token_ids=x', 'Invalid payload'],
+    [`?token_ids=${yes},`, 'Invalid payload'],
+    [`?token_ids=${yes}&sides=BUY,SELL`, 'Invalid payload'],
+    [`?token_ids=${yes}&sides=buy`, 'Invalid side'],
+    [`?token_ids=${Array.from({ length: 501 }, () => '1').join(',')}`, 'Payload exceeds the limit'],
+  ])('may not be asked for by %p', async (query, error) => {
+    for (const path of ['/prices', '/midpoints', '/spreads', '/last-trades-prices'])
+      expect(await get(setUp().app, path + query)).toMatchObject({ status: 400, body: { error } });
+  });
+
+  it('have last trades where there were any, as often as they were asked for', async () => {
+    const { app } = setUp();
+    const answer = await post(app, '/last-trades-prices', [
+      { token_id: yes },
+      { token_id: no },
+      { token_id: yes },
+    ]);
     expectShape(answer, LastTradesPrices);
-    expect(answer.body).toEqual([{ token_id: yes, price: '0.52', side: 'BUY' }]);
+    const told = { token_id: yes, price: '0.52', side: 'BUY' };
+    expect(answer.body).toEqual([told, told]);
   });
 });

@@ -28,6 +28,15 @@ describe('GET /prices-history', () => {
     });
   });
 
+  it('takes the range in either spelling', async () => {
+    const { app } = setUp();
+    const range = (start: string, end: string) =>
+      get(app, `/prices-history?market=${yes}&${start}=${nowS - 600}&${end}=${nowS}`);
+    const camel = await range('startTs', 'endTs');
+    expect(camel.status).toBe(200);
+    expect((await range('start_ts', 'end_ts')).body).toEqual(camel.body);
+  });
+
   it('has an empty history for a token that is not listed', async () => {
     expect((await get(setUp().app, '/prices-history?market=5&interval=1d')).body).toEqual({
       history: [],

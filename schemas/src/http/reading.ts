@@ -43,6 +43,8 @@ export const PricesAnswer = Type.Record(
 );
 export const MidpointAnswer = Type.Object({ mid: decimal });
 export const SpreadAnswer = Type.Object({ spread: decimal });
+/** Midpoints or spreads by token id. */
+export const DecimalsByToken = Type.Record(Type.String(), decimal);
 export const LastTradePrice = Type.Object({
   price: decimal,
   side: Type.Union([Type.Literal('BUY'), Type.Literal('SELL'), Type.Literal('')]),
@@ -61,6 +63,26 @@ export const PricesHistory = Type.Object({ history: Type.Array(HistoryPoint) });
 export const BatchPricesHistory = Type.Object({
   history: Type.Record(Type.String(), Type.Array(HistoryPoint)),
 });
+
+/** GET /candles answers at most this many. */
+export const candlesPerRequestMax = 1_000;
+
+export const CandlesAnswer = Type.Object({
+  candles: Type.Array(
+    Type.Object({
+      t: Type.Integer({ minimum: 0, description: 'Start of the bucket, Unix seconds.' }),
+      open: decimal,
+      high: decimal,
+      low: decimal,
+      close: decimal,
+      volume: decimal,
+      notional: decimal,
+      vwap: decimal,
+      count: Type.Integer({ minimum: 1, description: 'Fills.' }),
+    }),
+  ),
+});
+export type CandlesAnswer = Static<typeof CandlesAnswer>;
 
 export const TickSizeAnswer = Type.Object({ minimum_tick_size: number });
 export const NegRiskAnswer = Type.Object({ neg_risk: flag });

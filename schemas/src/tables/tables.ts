@@ -241,7 +241,11 @@ const midpoints: Table = {
   columns: [
     market,
     bucket,
-    column('midpoint', 'Decimal(9, 6)', 'Halfway between best bid and best ask of token 0. USDC.'),
+    column(
+      'midpoint',
+      'Decimal(9, 6)',
+      'Halfway between best bid and best ask of token 0; 0 when a side was empty. USDC.',
+    ),
     version,
   ],
   engine: 'ReplacingMergeTree(version)',
