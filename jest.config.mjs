@@ -49,6 +49,8 @@ const shared = {
 };
 
 export default {
+  // No test is judged by a clock; this only ends what hangs. Tests that need longer say so.
+  testTimeout: 60_000,
   projects: [
     {
       ...shared,
