@@ -20,6 +20,7 @@ const targets = {
   clients: 'deploy/dist/commands/clients.js',
   bench: 'deploy/dist/commands/bench.js',
   catalog: 'deploy/dist/commands/catalog.js',
+  audit: 'deploy/dist/commands/audit.js',
 };
 
 function fail(message) {

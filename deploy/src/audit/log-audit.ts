@@ -43,11 +43,13 @@ export class LogAudit {
   /** Resolved market -> what token 0 pays, 1/10000 USDC. */
   readonly payouts = new Map<number, number>();
   checkpoints = 0;
+  placed = 0;
   fills = 0;
   refused = 0;
   repeated = 0;
   rejectedRecords = 0;
   readonly #feeWallet: string;
+  readonly #keepsEnded: boolean;
   readonly #nextOffset = new Map<number, number>();
   /** Takers whose fills were told and whose order was not yet: order id -> micro-shares. */
   readonly #untold = new Map<string, number>();
@@ -55,8 +57,15 @@ export class LogAudit {
   readonly #resting = new Map<number, number>();
   readonly #shown = new Map<number, number>();
 
-  constructor(feeWallet: string) {
+  /** `keepsEnded: false` forgets orders that have left the book, so that memory follows what is alive, not the log's length. */
+  constructor(feeWallet: string, { keepsEnded = true }: { readonly keepsEnded?: boolean } = {}) {
     this.#feeWallet = feeWallet;
+    this.#keepsEnded = keepsEnded;
+  }
+
+  /** Input offset behind the last record of a partition. */
+  nextInOffset(partition: number): number {
+    return this.#nextOffset.get(partition) ?? 0;
   }
 
   /** One record of `executions`, in order within its partition. False when it repeats one already seen. */
@@ -150,6 +159,8 @@ export class LogAudit {
     if (!isMarketBuy && event.filledMicro + event.restingMicro > event.sizeMicro) {
       this.#broken(`F2 ${id} is larger than its size`);
     }
+    this.placed += 1;
+    if (event.restingMicro === 0 && !this.#keepsEnded) return;
     this.orders.set(id, {
       market: event.market,
       wallet: walletFromBytes(event.maker),
@@ -177,6 +188,7 @@ export class LogAudit {
     add(this.#resting, fill.market, -fill.sizeMicro);
     if (maker.restingMicro !== fill.makerRestMicro) this.#broken(`F2 ${id} rests wrongly`);
     if (maker.restingMicro < 0) this.#broken(`F2 ${id} is filled beyond its size`);
+    this.#ended(id, maker);
   }
 
   #canceled(event: EventOf<'OrderCanceled'>): void {
@@ -188,6 +200,11 @@ export class LogAudit {
     }
     add(this.#resting, event.market, -order.restingMicro);
     order.restingMicro = 0;
+    this.#ended(id, order);
+  }
+
+  #ended(id: string, { restingMicro }: AuditedOrder): void {
+    if (restingMicro === 0 && !this.#keepsEnded) this.orders.delete(id);
   }
 
   #level(event: EventOf<'LevelChanged'>): void {

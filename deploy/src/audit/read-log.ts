@@ -2,7 +2,7 @@ import { type LogClient, readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { checkChain, firstChain } from '@pm/kit/signoff';
-import { topics, walletFromBytes } from '@pm/schemas';
+import { type Execution, topics, walletFromBytes } from '@pm/schemas';
 import { add } from './accounts.ts';
 import { LogAudit } from './log-audit.ts';
 
@@ -15,34 +15,73 @@ export interface ReadLogOptions {
 
 /** Reads `executions` from its first record to its present end, and audits it. */
 export async function auditLog(options: ReadLogOptions): Promise<LogAudit> {
-  const { client, registryUrl: url, topicPrefix } = options;
-  const registry = openRegistry({ url, topicPrefix, log: silentLog });
-  const codec = await registry.codecFor(topics.executions);
-  const topic = topicName(topics.executions, topicPrefix);
-  const admin = await client.admin();
   const audit = new LogAudit(options.feeWallet);
-  for (const [partition, bounds] of await admin.bounds(topic)) {
-    let chain: Buffer = firstChain;
-    await readRange(client, {
-      topic,
-      partition,
-      from: bounds.low,
-      to: bounds.high,
-      onBatch: async (batch) => {
-        for (const { value } of batch.records) {
-          if (value === null) continue;
-          const execution = codec.decode(value);
-          const isNew = audit.record(execution, {
-            partition,
-            chainHolds: checkChain(value, chain),
-          });
-          if (isNew) chain = execution.chain;
-        }
-      },
-    });
-  }
+  await auditPieces(options, { audit, pieces: await piecesOf(options) });
   audit.finish();
   return audit;
+}
+
+/** Offsets [from, to) of one partition of `executions`. */
+export interface LogPiece {
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** All that `executions` holds now. */
+export async function piecesOf({
+  client,
+  topicPrefix,
+}: Pick<ReadLogOptions, 'client' | 'topicPrefix'>): Promise<readonly LogPiece[]> {
+  const admin = await client.admin();
+  const bounds = await admin
+    .bounds(topicName(topics.executions, topicPrefix))
+    .finally(() => admin.close());
+  return [...bounds].map(([partition, { low, high }]) => ({ partition, from: low, to: high }));
+}
+
+/** Audits pieces that begin with the first record of their partition. `onRecord` sees what is new, once each. */
+export async function auditPieces(
+  options: Omit<ReadLogOptions, 'feeWallet'>,
+  { audit, pieces, onRecord = () => {} }: AuditedPieces,
+): Promise<void> {
+  for (const piece of pieces) {
+    const { partition } = piece;
+    let chain: Buffer = firstChain;
+    await eachRecord(options, piece, (execution, value) => {
+      const isNew = audit.record(execution, { partition, chainHolds: checkChain(value, chain) });
+      if (!isNew) return;
+      chain = Buffer.from(execution.chain);
+      onRecord(partition, execution);
+    });
+  }
+}
+
+interface AuditedPieces {
+  readonly audit: LogAudit;
+  readonly pieces: readonly LogPiece[];
+  onRecord?(partition: number, execution: Execution): void;
+}
+
+/** The records of a piece in order, decoded. */
+export async function eachRecord(
+  { client, registryUrl: url, topicPrefix }: Omit<ReadLogOptions, 'feeWallet'>,
+  { partition, from, to }: LogPiece,
+  take: (execution: Execution, value: Buffer) => void,
+): Promise<void> {
+  const registry = openRegistry({ url, topicPrefix, log: silentLog });
+  const codec = await registry.codecFor(topics.executions);
+  await readRange(client, {
+    ...{ partition, from, to },
+    topic: topicName(topics.executions, topicPrefix),
+    onBatch: async (batch) => {
+      for (const { value } of batch.records) {
+        if (value === null) continue;
+        if (!codec.knows(value)) await codec.prepare(value);
+        take(codec.decode(value), value);
+      }
+    },
+  });
 }
 
 /** Sum of `transfers` by wallet, each transfer id once, void withdrawals left out, micro-USDC. */

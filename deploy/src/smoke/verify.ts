@@ -5,9 +5,18 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { topicName } from '@pm/kit/registry';
 import { redisKeys, type TokenId, topics } from '@pm/schemas';
-import type { LogAudit } from '../audit/log-audit.ts';
-import { compareBooks, compareLedger, compareTables } from '../audit/projections.ts';
-import { auditLog, type ReadLogOptions, sumTransfers } from '../audit/read-log.ts';
+import { LogAudit } from '../audit/log-audit.ts';
+import { compareBooks, compareLedger, type Mismatch } from '../audit/projections.ts';
+import { auditPieces, piecesOf, type ReadLogOptions, sumTransfers } from '../audit/read-log.ts';
+import {
+  checkPrices,
+  compareFacts,
+  compareHeld,
+  compareLevels,
+  compareOpenOrders,
+  compareSupply,
+} from '../audit/tables.ts';
+import { LogTally } from '../audit/tally.ts';
 import { LOOPBACK } from '../local/ports.ts';
 import { feeWallet } from '../setup/partitions.ts';
 import { database, type RunningStack } from '../stack/stack.ts';
@@ -44,7 +53,12 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
   };
   try {
     const projections = await waitForProjections(stack, client);
-    const audit = await auditLog(log);
+    const audit = new LogAudit(feeWallet);
+    const tally = new LogTally();
+    const pieces = await piecesOf(log);
+    await auditPieces(log, { audit, pieces, onRecord: (...record) => tally.record(...record) });
+    audit.finish();
+    const partitions = pieces.map(({ partition }) => partition);
     const deposits = await sumTransfers(log);
     const keys = redisKeys('pm');
     const markets = world.markets.map((market) => ({
@@ -57,15 +71,27 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
       acknowledged: compareTold(result.told, audit),
       poison: comparePoison(result.poisonRecords, audit.rejectedRecords),
       projections,
-      books: await compareBooks(redis, keys, { audit, markets }),
-      ledger: await compareLedger(redis, keys, { audit, deposits }),
-      tables: await compareTables(clickhouse, database, audit),
+      books: textsOf(await compareBooks(redis, keys, { audit, markets })),
+      ledger: textsOf(await compareLedger(redis, keys, { audit, deposits, isQuiet: true })),
+      facts: await compareFacts(clickhouse, { audit, tally, partitions }),
+      prices: await checkPrices(clickhouse),
+      tables: textsOf([
+        ...(await compareHeld(clickhouse, 'positions', audit)),
+        ...(await compareHeld(clickhouse, 'holders', audit)),
+        ...(await compareSupply(clickhouse, audit)),
+        ...(await compareLevels(clickhouse, audit)),
+        ...(await compareOpenOrders(clickhouse, audit)),
+      ]),
     };
     return { checks, audit };
   } finally {
     await Promise.all([client.close(), clickhouse.close()]);
     redis.disconnect();
   }
+}
+
+function textsOf(found: readonly Mismatch[]): string[] {
+  return found.map(({ text }) => text);
 }
 
 /** L1, L2: what was acknowledged is in the log once, what was refused is not in it. */

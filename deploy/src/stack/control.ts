@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join, resolve } from 'node:path';
+import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
 import type { RunningStack } from './stack.ts';
 
@@ -9,6 +10,7 @@ export interface StackStatus {
   readonly pid: number;
   readonly baseUrl: string;
   readonly logDir: string;
+  readonly urls: EngineUrls;
   readonly processes: readonly ProcessStatus[];
 }
 
@@ -33,6 +35,7 @@ export async function openControl(dataDir: string, stack: RunningStack): Promise
       pid: process.pid,
       baseUrl: stack.baseUrl,
       logDir: stack.logDir,
+      urls: stack.urls,
       processes: stack.supervisor.status(),
     };
     response.setHeader('content-type', 'application/json');
