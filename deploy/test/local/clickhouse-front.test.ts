@@ -428,7 +428,7 @@ describe('many callers', () => {
 
   it('wait up to a limit and are then told to come again', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 300 }, () => post('', 'SELECT sleepEachRow(0.05) FORMAT Null')),
+      Array.from({ length: 300 }, () => post('', 'SELECT sleepEachRow(0.3) FORMAT Null')),
     );
     const statuses = answers.map((answer) => answer.status);
     expect(new Set(statuses)).toEqual(new Set([200, 503]));
