@@ -29,6 +29,7 @@ export { safesOf } from './safe-wallets.ts';
 export * from './signing.ts';
 export { type Column, columnNames, createTableSql, type Table } from './tables/table.ts';
 export { tables } from './tables/tables.ts';
+export { type WorkedQuery, type WorkedQueryName, workedQueries } from './tables/worked-queries.ts';
 export * from './topics/accounts.ts';
 export * from './topics/agents.ts';
 export * from './topics/audit.ts';

@@ -1,0 +1,313 @@
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { silentLog } from '@pm/kit/log';
+import {
+  columnNames,
+  createTableSql,
+  type Execution,
+  type ExecutionEvent,
+  type Fill,
+  notionalMicro,
+  orderIdFromBytes,
+  type Side,
+  tables,
+  type WorkedQueryName,
+  walletFromBytes,
+  workedQueries,
+} from '@pm/schemas';
+import { TableViews } from '../../src/core/table-views.ts';
+import { bytesOf } from '../log.ts';
+import { TradingLog } from '../trading-log.ts';
+
+const name = `worked_queries_${process.pid}`;
+const log = new TradingLog(11);
+const half = log.records(150);
+const moment = half.at(-1)?.timeMs ?? 0;
+/** What rests at the moment, before the log goes on. */
+const restedThen = log.resting.map((order) => ({ ...order }));
+const executions: readonly Execution[] = [...half, ...log.records(150)];
+const fills = executions.flatMap(({ timeMs, events }) =>
+  events.flatMap((event) => (event.kind === 'Fill' ? [{ timeMs, fill: event }] : [])),
+);
+const everyEvent = executions.flatMap(({ events }) => events);
+const wallet = walletFromBytes(bytesOf(20, 3));
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+let clickhouse: ClickHouse;
+
+beforeAll(async () => {
+  const url = process.env['PM_TEST_CLICKHOUSE'] ?? '';
+  const account = { url, user: 'default', password: '', log: silentLog };
+  const system = openClickHouse({ ...account, database: 'default' });
+  await system.command(`CREATE DATABASE ${name}`);
+  await system.close();
+  clickhouse = openClickHouse({ ...account, database: name });
+  for (const table of Object.values(tables)) await clickhouse.command(createTableSql(table, name));
+  const views = new TableViews(0, { positions: [], candles: [] });
+  // Every batch twice: rows that come again change no answer.
+  for (const execution of executions) {
+    views.fold(execution);
+    if (views.pendingRows < 1_000 && execution !== executions.at(-1)) continue;
+    for (const { table, rows } of views.take())
+      for (let repeats = 0; repeats < 2; repeats += 1)
+        await clickhouse.insertRows(table.name, columnNames(table), rows);
+  }
+}, 120_000);
+
+afterAll(async () => {
+  await clickhouse?.command(`DROP DATABASE IF EXISTS ${name}`);
+  await clickhouse?.close();
+}, 30_000);
+
+type Answer = readonly (readonly (string | number)[])[];
+
+async function ask(
+  query: WorkedQueryName,
+  params: Record<string, string | number> = {},
+): Promise<Answer> {
+  const { sql } = workedQueries.find((one) => one.name === query) ?? { sql: '' };
+  const rows = await clickhouse.selectRows<Record<string, unknown>>(sql, params);
+  return rows.map((row) => Object.values(row).map(plain));
+}
+
+/** Numbers in millionths whatever their decimals; everything else as text. */
+function plain(cell: unknown): string | number {
+  const text = String(cell);
+  return /^-?\d+(\.\d+)?$/.test(text) ? Math.round(Number(text) * 1e6) : text;
+}
+
+/** Sums by key, as rows sorted by key. */
+function sums<Key extends readonly (string | number)[]>(
+  entries: Iterable<readonly [Key, readonly number[]]>,
+): Answer {
+  const found = new Map<string, { key: Key; values: number[] }>();
+  for (const [key, values] of entries) {
+    const row = found.get(JSON.stringify(key)) ?? { key, values: values.map(() => 0) };
+    found.set(JSON.stringify(key), row);
+    for (const [index, value] of values.entries())
+      row.values[index] = (row.values[index] ?? 0) + value;
+  }
+  const rows = [...found.values()].map(({ key, values }) => [...key, ...values]);
+  return rows.sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+}
+
+const one = 1_000_000;
+const notional = ({ takerPrice, sizeMicro }: Fill) => notionalMicro(takerPrice, sizeMicro);
+/** Both sides of a fill as their wallets see it. */
+const sidesOf = ({ timeMs, fill }: { timeMs: number; fill: Fill }) => [
+  {
+    timeMs,
+    fill,
+    role: 'TAKER',
+    owner: walletFromBytes(fill.taker),
+    side: fill.takerSide,
+    builder: fill.takerBuilder,
+  },
+  {
+    timeMs,
+    fill,
+    role: 'MAKER',
+    owner: walletFromBytes(fill.maker),
+    side: fill.makerSide,
+    builder: fill.makerBuilder,
+  },
+];
+const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`;
+
+/** The levels of a market at a moment, in 1/10000 and micro-shares. */
+function levelsAt(market: number, ms: number): ReadonlyMap<string, number> {
+  const levels = new Map<string, number>();
+  for (const { timeMs, events } of executions)
+    for (const event of events)
+      if (timeMs <= ms && event.kind === 'LevelChanged' && event.market === market)
+        levels.set(`${event.side} ${event.price}`, event.sizeMicro);
+  return new Map([...levels].filter(([, sizeMicro]) => sizeMicro > 0));
+}
+
+function pricesOf(levels: ReadonlyMap<string, number>, side: Side): number[] {
+  return [...levels.keys()].flatMap((key) =>
+    key.startsWith(side) ? [Number(key.split(' ')[1])] : [],
+  );
+}
+
+describe('the worked queries of docs/data.md answer what naive code answers:', () => {
+  test('volume by day', async () => {
+    const expected = sums(
+      fills.map(({ timeMs, fill }) => [[dayOf(timeMs)], [one, notional(fill)]]),
+    );
+    expect(expected.length).toBeGreaterThan(5);
+    expect(await ask('volumeByDay')).toEqual(expected);
+  });
+
+  test('PnL of a wallet', async () => {
+    const mids = new Map<number, number>();
+    for (const event of executions.flatMap(({ events }) => events))
+      if (event.kind === 'TopChanged' && event.bid > 0 && event.ask > 0)
+        mids.set(event.market, (event.bid + event.ask) / 2);
+    const expected = [1, 2].flatMap((market) =>
+      [0, 1].map((outcome) => {
+        const held = naivePosition(market, outcome);
+        const mid = mids.get(market) ?? 0;
+        const price = outcome === 0 ? mid : 10_000 - mid;
+        const value = Math.round((price * held.size) / 10_000);
+        return [
+          market * one,
+          outcome * one,
+          held.size,
+          held.cost,
+          held.realized,
+          value,
+          value - held.cost,
+        ];
+      }),
+    );
+    expect(await ask('walletPnl', { wallet })).toEqual(expected);
+  });
+
+  test('spread over time', async () => {
+    const from = Math.floor((executions[0]?.timeMs ?? 0) / 1_000);
+    const step = 7_200;
+    const steps = 120;
+    const expected: (string | number)[][] = [];
+    for (let at = from; at < from + step * steps; at += step) {
+      const levels = levelsAt(1, at * 1_000);
+      const [bids, asks] = [pricesOf(levels, 'BUY'), pricesOf(levels, 'SELL')];
+      if (bids.length === 0 || asks.length === 0) continue;
+      const [bid, ask] = [Math.max(...bids) * 100, Math.min(...asks) * 100];
+      const text = `${new Date(at * 1_000).toISOString().replace('T', ' ').replace('Z', '')}`;
+      expected.push([text, bid, ask, ask - bid]);
+    }
+    expect(expected.length).toBeGreaterThan(50);
+    expect(await ask('spreadOverTime', { market: 1, from, step, steps })).toEqual(expected);
+  });
+
+  test('the book of either token at a moment', async () => {
+    for (const outcome of [0, 1]) {
+      const expected = [...levelsAt(1, moment)].map(([key, sizeMicro]) => {
+        const [side = '', price = ''] = key.split(' ');
+        if (outcome === 0) return [side, Number(price) * 100, sizeMicro];
+        return [side === 'BUY' ? 'SELL' : 'BUY', (10_000 - Number(price)) * 100, sizeMicro];
+      });
+      const sorted = [...expected].sort(([a = '', x = 0], [b = '', y = 0]) =>
+        a === b ? Number(y) - Number(x) : a < b ? -1 : 1,
+      );
+      expect(sorted.length).toBeGreaterThan(3);
+      expect(await ask('bookAt', { market: 1, outcome, at: moment })).toEqual(sorted);
+    }
+  });
+
+  test('the orders of a market at a moment, in their priority', async () => {
+    const expected = restedThen
+      .filter(({ market }) => market === 1)
+      .map(({ id, wallet: owner, side, price, rest }, came) => ({
+        came,
+        row: [orderIdFromBytes(id), walletFromBytes(owner), 0, side, price * 100, rest],
+      }))
+      .sort(
+        (a, b) =>
+          (a.row[3] === b.row[3] ? 0 : (a.row[3] ?? '') < (b.row[3] ?? '') ? -1 : 1) ||
+          Number(a.row[4]) - Number(b.row[4]) ||
+          a.came - b.came,
+      );
+    const told = await ask('ordersAt', { market: 1, at: moment });
+    expect(told.map((row) => row.slice(0, 6))).toEqual(expected.map(({ row }) => row));
+    expect(told.length).toBeGreaterThan(5);
+  });
+
+  test('who came to hold a token over time', async () => {
+    const running = new Map<string, number>();
+    const days = new Map<string, Map<string, number>>();
+    for (const { timeMs, owner, side, fill } of fills.flatMap(sidesOf)) {
+      if (fill.market !== 1) continue;
+      const held = (running.get(owner) ?? 0) + (side === 'BUY' ? 1 : -1) * fill.sizeMicro;
+      running.set(owner, held);
+      const day = days.get(dayOf(timeMs)) ?? new Map<string, number>();
+      days.set(dayOf(timeMs), day.set(owner, held));
+    }
+    const expected = [...days].flatMap(([day, held]) =>
+      [...held]
+        .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+        .slice(0, 2)
+        .map(([owner, shares]) => [day, owner, shares]),
+    );
+    const told = await ask('topBuyersOverTime', { market: 1, outcome: 0, top: 2 });
+    expect(told).toEqual(expected);
+  });
+
+  test('the share a wallet made and took', async () => {
+    const own = fills.flatMap(sidesOf).filter(({ owner }) => owner === wallet);
+    expect(await ask('makerTakerShare', { wallet })).toEqual(
+      sums(own.map(({ role, fill }) => [[role], [one, notional(fill)]])),
+    );
+  });
+
+  test('volume by builder and day', async () => {
+    const built = fills
+      .flatMap(sidesOf)
+      .filter(({ builder }) => builder.some((byte) => byte !== 0));
+    const expected = sums(
+      built.map(({ timeMs, fill, builder }) => [
+        [dayOf(timeMs), hex(builder)],
+        [one, notional(fill)],
+      ]),
+    );
+    expect(await ask('builderVolume')).toEqual(expected);
+  });
+
+  test('fees by market and day', async () => {
+    const expected = sums(
+      fills.map(({ timeMs, fill }) => [[dayOf(timeMs), fill.market * one], [fill.feeMicro]]),
+    );
+    expect(await ask('feesByMarket')).toEqual(expected);
+  });
+
+  test('from order to first fill', async () => {
+    const accepted = new Map(
+      everyEvent.flatMap((event) =>
+        event.kind === 'OrderPlaced' ? [[hex(event.orderId), event.acceptedAtMs] as const] : [],
+      ),
+    );
+    const first = new Map<string, number>();
+    for (const { timeMs, fill } of fills)
+      for (const id of [hex(fill.takerOrderId), hex(fill.makerOrderId)])
+        if (!first.has(id)) first.set(id, timeMs);
+    const waits = [...first].map(([id, ms]) => ms - (accepted.get(id) ?? 0)).sort((a, b) => a - b);
+    const quantile = (part: number) => (waits[Math.floor((waits.length - 1) * part)] ?? 0) * one;
+    const [[count, p50] = []] = await ask('orderToFill', { from: 0 });
+    expect([count, p50]).toEqual([waits.length * one, quantile(0.5)]);
+  });
+});
+
+/** Average cost in plain code, for the wallet of the tests; every fill is of token 0. */
+function naivePosition(market: number, outcome: number) {
+  const held = { size: 0, cost: 0, realized: 0 };
+  const change = (sizeMicro: number, valueMicro: number) => {
+    if (sizeMicro > 0) {
+      held.size += sizeMicro;
+      held.cost += valueMicro;
+      return;
+    }
+    const removed = Number((BigInt(held.cost) * BigInt(-sizeMicro)) / BigInt(held.size));
+    held.size += sizeMicro;
+    held.cost -= removed;
+    held.realized += valueMicro - removed;
+  };
+  for (const event of everyEvent)
+    for (const [sizeMicro, valueMicro] of changesOf(event, market, outcome))
+      change(sizeMicro, valueMicro);
+  return held;
+}
+
+/** What an event adds to the wallet of the tests, and at what value. */
+function changesOf(
+  event: ExecutionEvent,
+  market: number,
+  outcome: number,
+): readonly (readonly [number, number])[] {
+  if (event.kind === 'PositionMoved' && event.market === market) {
+    const isOwn = walletFromBytes(event.wallet) === wallet;
+    return isOwn ? [[event.token0Micro, event.token0Micro / 2]] : [];
+  }
+  if (event.kind !== 'Fill' || event.market !== market || outcome !== 0) return [];
+  return sidesOf({ timeMs: 0, fill: event })
+    .filter(({ owner }) => owner === wallet)
+    .map(({ side }) => [side === 'BUY' ? event.sizeMicro : -event.sizeMicro, notional(event)]);
+}

@@ -1,0 +1,168 @@
+/** A query that shows how a question is put to the tables. Run against real engines and checked against naive code. */
+export interface WorkedQuery {
+  readonly name: string;
+  /** The question. */
+  readonly title: string;
+  /** What to know about the answer. */
+  readonly about: string;
+  readonly sql: string;
+  /** Values for `{name:Type}` that make the example. */
+  readonly example: Readonly<Record<string, string | number>>;
+}
+
+const exampleWallet = '0x000000000000000000000000000000000000abcd';
+
+/** The newest total of every level up to a moment; a market's rows come from one partition, so its offsets order them. */
+const levelsAt = (
+  moment: string,
+): string => `SELECT side, price, argMax(size, (in_offset, event_index)) AS shares
+  FROM book_events
+  WHERE market = {market:UInt32} AND time <= ${moment}
+  GROUP BY side, price
+  HAVING shares > 0`;
+
+/** Queries of the data dictionary (docs/data.md), by name. */
+export const workedQueries = [
+  {
+    name: 'volumeByDay',
+    title: 'Volume by day',
+    about: 'USDC, each trade once, at the price of the taker’s token.',
+    sql: `SELECT toDate(time) AS day, count() AS trades, sum(toDecimal128(taker_price, 4) * size) AS volume
+FROM fills FINAL
+GROUP BY day
+ORDER BY day`,
+    example: {},
+  },
+  {
+    name: 'walletPnl',
+    title: 'PnL of a wallet',
+    about:
+      'Realized, and what is held at the last midpoint less its cost; `value` is null where there never was a midpoint. Both tokens of a market share one midpoint, that of token 0.',
+    sql: `SELECT p.market AS market, p.outcome AS outcome, p.size AS held, p.cost AS paid, p.realized_pnl AS realized,
+  toDecimal128(if(p.outcome = 0, m.mid, 1 - m.mid), 6) * p.size AS value, value - p.cost AS unrealized
+FROM (SELECT * FROM positions FINAL WHERE wallet = {wallet:String}) AS p
+LEFT JOIN (
+  SELECT market, toNullable(argMax(midpoint, bucket)) AS mid FROM midpoints_1m FINAL GROUP BY market
+) AS m ON m.market = p.market
+ORDER BY market, outcome
+SETTINGS join_use_nulls = 1`,
+    example: { wallet: exampleWallet },
+  },
+  {
+    name: 'spreadOverTime',
+    title: 'Spread of a market over time',
+    about: 'In terms of token 0, at the end of each step. Steps without both sides are left out.',
+    sql: `SELECT at, maxIf(price, side = 'BUY') AS bid, minIf(price, side = 'SELL') AS ask, ask - bid AS spread
+FROM (
+  SELECT at, side, price, argMax(size, (in_offset, event_index)) AS shares
+  FROM book_events
+  CROSS JOIN (
+    SELECT fromUnixTimestamp64Milli(toInt64({from:UInt32} + number * {step:UInt32}) * 1000, 'UTC') AS at
+    FROM numbers({steps:UInt32})
+  ) AS steps
+  WHERE market = {market:UInt32} AND time <= at
+  GROUP BY at, side, price
+  HAVING shares > 0
+)
+GROUP BY at
+HAVING countIf(side = 'BUY') > 0 AND countIf(side = 'SELL') > 0
+ORDER BY at`,
+    example: { market: 1, from: 1_780_000_000, step: 60, steps: 60 },
+  },
+  {
+    name: 'bookAt',
+    title: 'The book of a token at a moment, by levels (L2)',
+    about:
+      'A bid for token 1 at 1 − p is an ask for token 0 at p: one ladder, read from either side.',
+    sql: `SELECT if({outcome:UInt8} = 0, toString(side), if(side = 'BUY', 'SELL', 'BUY')) AS shown,
+  if({outcome:UInt8} = 0, price, 1 - price) AS level, shares
+FROM (${levelsAt("fromUnixTimestamp64Milli({at:Int64}, 'UTC')")})
+ORDER BY shown, level DESC`,
+    example: { market: 1, outcome: 0, at: 1_780_000_000_000 },
+  },
+  {
+    name: 'ordersAt',
+    title: 'The book of a market at a moment, by orders (L3)',
+    about:
+      'Orders of one price stand in the order they came. What rests is what the last event of an order left; fills of a taker stand in front of its PLACED row.',
+    sql: `SELECT order_id, anyIf(wallet, kind = 'PLACED') AS owner, anyIf(outcome, kind = 'PLACED') AS token,
+  toString(anyIf(side, kind = 'PLACED')) AS way, anyIf(price, kind = 'PLACED') AS limit_price,
+  argMax(resting, (in_offset, event_index)) AS rests, minIf((in_offset, event_index), kind = 'PLACED') AS came
+FROM order_events FINAL
+WHERE market = {market:UInt32} AND time <= fromUnixTimestamp64Milli({at:Int64}, 'UTC')
+GROUP BY order_id
+HAVING rests > 0
+ORDER BY token, way, limit_price, came`,
+    example: { market: 1, at: 1_780_000_000_000 },
+  },
+  {
+    name: 'topBuyersOverTime',
+    title: 'Who came to hold a token by trading, over time',
+    about:
+      'Shares bought less shares sold up to the end of each day on which a wallet traded; splits, merges and redemptions are no trades (table positions has them).',
+    sql: `SELECT day, wallet, held FROM (
+  SELECT toDate(time) AS day, wallet,
+    sum(sum(if(side = 'BUY', size, -size))) OVER (PARTITION BY wallet ORDER BY toDate(time)) AS held
+  FROM wallet_fills FINAL
+  WHERE market = {market:UInt32} AND outcome = {outcome:UInt8}
+  GROUP BY day, wallet
+)
+ORDER BY day, held DESC, wallet
+LIMIT {top:UInt32} BY day`,
+    example: { market: 1, outcome: 0, top: 10 },
+  },
+  {
+    name: 'makerTakerShare',
+    title: 'How much of its volume a wallet made, and how much it took',
+    about: 'USDC at the price of the wallet’s token.',
+    sql: `SELECT toString(role) AS part, count() AS trades, sum(toDecimal128(price, 4) * size) AS volume
+FROM wallet_fills FINAL
+WHERE wallet = {wallet:String}
+GROUP BY part
+ORDER BY part`,
+    example: { wallet: exampleWallet },
+  },
+  {
+    name: 'builderVolume',
+    title: 'Volume by builder and day',
+    about:
+      'Orders of both sides count for the builder whose code they carry, each at its own price.',
+    sql: `SELECT day, builder, count() AS orders, sum(toDecimal128(price, 4) * shares) AS volume
+FROM (
+  SELECT toDate(time) AS day, taker_builder AS builder, taker_price AS price, size AS shares FROM fills FINAL
+  UNION ALL
+  SELECT toDate(time) AS day, maker_builder AS builder, maker_price AS price, size AS shares FROM fills FINAL
+)
+WHERE builder != concat('0x', repeat('0', 64))
+GROUP BY day, builder
+ORDER BY day, builder`,
+    example: {},
+  },
+  {
+    name: 'feesByMarket',
+    title: 'Fee revenue by market and day',
+    about: 'What takers paid, USDC.',
+    sql: `SELECT toDate(time) AS day, market, sum(fee) AS fees
+FROM fills FINAL
+GROUP BY day, market
+ORDER BY day, market`,
+    example: {},
+  },
+  {
+    name: 'orderToFill',
+    title: 'From order to first fill',
+    about:
+      'Milliseconds from the time ingress took an order to the clock of the partition at its first fill; orders without a fill are left out.',
+    sql: `SELECT count() AS filled, quantileExactLow(0.5)(waited) AS p50, quantileExactLow(0.99)(waited) AS p99
+FROM (
+  SELECT order_id, dateDiff('millisecond', anyIf(accepted_at, kind = 'PLACED'), minIf(time, kind = 'FILLED')) AS waited
+  FROM order_events FINAL
+  WHERE time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+  GROUP BY order_id
+  HAVING countIf(kind = 'FILLED') > 0 AND countIf(kind = 'PLACED') > 0
+)`,
+    example: { from: 1_780_000_000_000 },
+  },
+] as const satisfies readonly WorkedQuery[];
+
+export type WorkedQueryName = (typeof workedQueries)[number]['name'];
