@@ -27,6 +27,7 @@ import type { HolderRow } from '../src/core/holders.ts';
 import type { Holding } from '../src/core/holdings.ts';
 import type { OpenOrderRow, OpenOrderSearch } from '../src/core/open-orders.ts';
 import type { OrderEventRow } from '../src/core/order-read.ts';
+import type { Moment, PastBook } from '../src/core/past-book.ts';
 import type { HeldRow } from '../src/core/positions.ts';
 import { noQuote, type Quote } from '../src/core/quote.ts';
 import type { HoldingRow } from '../src/core/social/holdings.ts';
@@ -170,6 +171,8 @@ export class World {
   readonly prices = new Map<string, PriceFacts>();
   readonly candles = new Map<string, readonly CandleRow[]>();
   readonly candlePlans: CandlePlan[] = [];
+  pastBook: PastBook | null = null;
+  readonly moments: Moment[] = [];
   readonly orders = new Map<string, OrderEventRow[]>();
   readonly trades: FillRow[] = [];
   readonly open: OpenOrderRow[] = [];
@@ -240,6 +243,13 @@ export class World {
           this.#assertUp('clickhouse');
           this.candlePlans.push(plan);
           return this.candles.get(id) ?? [];
+        },
+        pastBook: async (_listing, moment, withOrders) => {
+          this.#assertUp('clickhouse');
+          this.moments.push(moment);
+          return this.pastBook === null || withOrders
+            ? this.pastBook
+            : { ...this.pastBook, orders: null };
         },
         volumes: async () => this.volumes,
       },

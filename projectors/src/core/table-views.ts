@@ -1,4 +1,6 @@
 import type { Execution } from '@pm/schemas';
+import { BookClosingsView } from './book-events/closings-view.ts';
+import { bookOrdersView } from './book-events/orders-view.ts';
 import { bookEventsView } from './book-events/view.ts';
 import { cancelsView } from './cancels/view.ts';
 import { fillsView } from './fills/view.ts';
@@ -9,6 +11,7 @@ import { PositionsView } from './positions/view.ts';
 import { type Candle, CandlesView } from './prices/candles-view.ts';
 import { MidpointsView } from './prices/midpoints-view.ts';
 import type { TableRows, View } from './rows.ts';
+import { marketRulesView } from './rules/view.ts';
 
 /** What the tables hold of a partition that further records change. */
 export interface RestoredState {
@@ -29,6 +32,9 @@ export class TableViews implements View {
       openOrdersView(partition),
       cancelsView(partition),
       bookEventsView(partition),
+      bookOrdersView(partition),
+      new BookClosingsView(),
+      marketRulesView(partition),
       this.#positions,
       new MidpointsView(),
       new CandlesView(restored.candles),

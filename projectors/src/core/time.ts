@@ -25,3 +25,13 @@ export function secondText(ms: number): string {
 export function minuteOf(ms: number): number {
   return ms - (ms % minuteMs);
 }
+
+/** Start of the hour, for a DateTime. */
+export function hourText(ms: number): string {
+  return `${timeText(ms).slice(0, 13)}:00:00`;
+}
+
+/** Start of the month, for a DateTime. */
+export function monthText(ms: number): string {
+  return `${timeText(ms).slice(0, 7)}-01 00:00:00`;
+}

@@ -58,6 +58,8 @@ describe('the rows of the tables', () => {
         expect(row).toHaveLength(table.columns.length);
         expect(row.every((cell) => cell !== undefined)).toBe(true);
       }
+    // What a batch ends with is no view's row.
+    seen.add(tables.completeness.name);
     expect(seen.size).toBe(Object.keys(tables).length);
     expect(views.pendingRows).toBe(0);
   });
@@ -232,7 +234,8 @@ describe('the rows of the tables', () => {
     );
     for (const record of records.slice(0, 70)) views.fold(record);
     for (const { table, rows } of views.take()) {
-      if (table.name === 'midpoints_1m' || table.name === 'candles_1m') continue;
+      // Absolute values of a bucket: what is older loses by its version.
+      if (['midpoints_1m', 'candles_1m', 'book_closings'].includes(table.name)) continue;
       for (const row of rows) expect(first.get(table.name)?.has(String(row))).toBe(true);
     }
   });

@@ -36,6 +36,8 @@ export const refusals = {
   invalidPayload: refused(400, 'Invalid payload'),
   payloadTooLarge: refused(400, 'Payload exceeds the limit'),
   intervalWithRange: refused(400, 'interval cannot be combined with start_ts/end_ts'),
+  invalidMoment: refused(400, 'Invalid at or at_offset'),
+  invalidLevel: refused(400, 'Invalid level'),
   marketNotFound: refused(404, 'market not found'),
   invalidCursor: refused(400, 'invalid next_cursor'),
   invalidOrderId: refused(400, 'Invalid orderID'),

@@ -3,6 +3,7 @@ import type { TableReads } from '../routes/ports.ts';
 import { readAuthorHoldings } from './author-holding-source.ts';
 import { readCandles } from './candle-source.ts';
 import { readHolders } from './holder-source.ts';
+import { readPastBook } from './past-book-source.ts';
 import { readPositions } from './position-source.ts';
 import { readPrices } from './price-source.ts';
 import { openVolumes } from './volume-source.ts';
@@ -15,6 +16,8 @@ export function openTables(clickhouse: Pick<ClickHouse, 'selectRows'>): TableRea
     authorHoldings: ({ wallets, markets }) => readAuthorHoldings(clickhouse, wallets, markets),
     prices: (listings, plan) => readPrices(clickhouse, listings, plan),
     candles: (listing, plan) => readCandles(clickhouse, listing, plan),
+    pastBook: (listing, moment, withOrders) =>
+      readPastBook(clickhouse, { listing, moment, withOrders }),
     volumes: openVolumes(clickhouse),
   };
 }

@@ -18,7 +18,8 @@ export function emptyBook({ market, token }: Listing): Buffer {
   return Buffer.from(bookJson(answer, sha1));
 }
 
-const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
+/** Of the hashes of books. */
+export const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** A stored book with one side only: `BUY` keeps the bids. */
 export function oneSided(stored: Buffer, side: 'BUY' | 'SELL'): Buffer {

@@ -3,15 +3,18 @@ import type { RouteGenericInterface } from 'fastify';
 import type { RawQuery } from '../core/query-reader.ts';
 import { ReadRefusal } from '../core/refusal.ts';
 import { emptyBook } from './book-bytes.ts';
+import { isOfThePast, pastBookOf } from './past-book.ts';
 import type { ReadPorts } from './ports.ts';
 import { answerFailure, jsonType, sendAnswer } from './route.ts';
 import { listingIn } from './tokens.ts';
 
+type Ports = Pick<ReadPorts, 'books' | 'catalog' | 'tables' | 'nowMs'>;
+
 /**
- * GET /book: the stored bytes as they are (docs/conventions.md 1.3). The hottest read, so bytes at hand are sent at once,
- * without a promise, a parse or a copy.
+ * GET /book: the stored bytes as they are (docs/conventions.md 1.3), or the book of a past moment (1.3a). The hottest read, so bytes
+ * at hand are sent at once, without a promise, a parse or a copy.
  */
-export function bookRoute(ports: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
+export function bookRoute(ports: Ports): DoorRoute {
   return {
     method: 'GET',
     path: '/book',
@@ -23,22 +26,22 @@ export function bookRoute(ports: Pick<ReadPorts, 'books' | 'catalog'>): DoorRout
           errorHandler: (error, request, reply) => answerFailure('clob', { error, request, reply }),
         },
         (request, reply) => {
-          const token = (request.query as RawQuery)['token_id'];
+          const query = request.query as RawQuery;
+          const { token_id: token } = query;
           const bytes = typeof token === 'string' ? ports.books.cached(token) : undefined;
-          if (bytes !== undefined) return reply.header('content-type', jsonType).send(bytes);
-          return bookOf(ports, token).then((answer) => sendAnswer(reply, answer, 'clob'));
+          if (bytes !== undefined && !isOfThePast(query))
+            return reply.header('content-type', jsonType).send(bytes);
+          return bookOf(ports, query).then((answer) => sendAnswer(reply, answer, 'clob'));
         },
       );
     },
   };
 }
 
-async function bookOf(
-  { books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>,
-  token: RawQuery[string],
-): Promise<Buffer | ReadRefusal> {
-  const listing = listingIn(catalog, token);
+async function bookOf(ports: Ports, query: RawQuery): Promise<Buffer | ReadRefusal> {
+  const listing = listingIn(ports.catalog, query['token_id']);
   if (listing instanceof ReadRefusal) return listing;
-  const [stored = null] = await books.books([listing]);
+  if (isOfThePast(query)) return await pastBookOf(ports, listing, query);
+  const [stored = null] = await ports.books.books([listing]);
   return stored ?? emptyBook(listing);
 }

@@ -15,6 +15,7 @@ import type { HolderRow } from '../core/holders.ts';
 import type { Holding } from '../core/holdings.ts';
 import type { OpenOrderRow, OpenOrderSearch } from '../core/open-orders.ts';
 import type { OrderEventRow } from '../core/order-read.ts';
+import type { Moment, PastBook } from '../core/past-book.ts';
 import type { HeldRow } from '../core/positions.ts';
 import type { SearchMatch } from '../core/search.ts';
 import type { SearchWords } from '../core/search-words.ts';
@@ -48,6 +49,8 @@ export interface TableReads {
   prices(listings: readonly Listing[], plan: HistoryPlan): Promise<readonly PriceFacts[]>;
   /** Oldest first. */
   candles(listing: Listing, plan: CandlePlan): Promise<readonly CandleRow[]>;
+  /** Null when the market was not listed yet; throws a `Fault` (retry) while the moment is not wholly stored. */
+  pastBook(listing: Listing, moment: Moment, withOrders: boolean): Promise<PastBook | null>;
   volumes(nowMs: number): Promise<Volumes>;
 }
 

@@ -1,3 +1,6 @@
+import { microText, priceText } from '../decimal.ts';
+import { complementPrice } from '../money.ts';
+
 /** A book answer in texts; bids ascending and asks descending, so that the best level is the last one. */
 export interface BookAnswer {
   readonly market: string;
@@ -36,4 +39,64 @@ export function bookJson(answer: BookAnswer, sha1: Sha1): string {
 
 function levelJson({ price, size }: BookLevelText): string {
   return `{"price":"${price}","size":"${size}"}`;
+}
+
+/** A price level or an order; price in 1/10000 USDC. */
+export interface BookEntry {
+  readonly price: number;
+  readonly sizeMicro: number;
+}
+
+/** The book of a market in terms of token 0, and what its answers show besides. */
+export interface PairBook {
+  readonly market: string;
+  readonly tokens: readonly [string, string];
+  readonly negRisk: boolean;
+  /** Clock of the partition at the last record that changed it, Unix milliseconds. */
+  readonly timeMs: number;
+  readonly tick: number;
+  readonly minSizeMicro: number;
+  /** Last trade of each token, 1/10000 USDC; null when there was none. */
+  readonly lasts: readonly [number | null, number | null];
+}
+
+/**
+ * The entries of a pair's sides, given with prices ascending, as one token shows them: best last. A bid of token 0 at p is an ask of
+ * token 1 at 1-p.
+ */
+export function sidesOfToken<E extends BookEntry>(
+  { bids, asks }: { readonly bids: readonly E[]; readonly asks: readonly E[] },
+  outcome: 0 | 1,
+): { readonly bids: readonly E[]; readonly asks: readonly E[] } {
+  if (outcome === 0) return { bids, asks: asks.toReversed() };
+  return { bids: asks.toReversed().map(mirrored), asks: bids.map(mirrored) };
+}
+
+function mirrored<E extends BookEntry>(entry: E): E {
+  return { ...entry, price: complementPrice(entry.price) };
+}
+
+/** The answer for one token of the pair. */
+export function bookAnswerOf(
+  book: PairBook,
+  outcome: 0 | 1,
+  sides: { readonly bids: readonly BookEntry[]; readonly asks: readonly BookEntry[] },
+): BookAnswer {
+  const last = book.lasts[outcome];
+  const { bids, asks } = sidesOfToken(sides, outcome);
+  return {
+    market: book.market,
+    assetId: book.tokens[outcome],
+    timestamp: String(book.timeMs),
+    bids: bids.map(levelText),
+    asks: asks.map(levelText),
+    minOrderSize: microText(book.minSizeMicro),
+    tickSize: priceText(book.tick),
+    negRisk: book.negRisk,
+    lastTradePrice: last === null ? '' : priceText(last),
+  };
+}
+
+function levelText({ price, sizeMicro }: BookEntry): BookLevelText {
+  return { price: priceText(price), size: microText(sizeMicro) };
 }

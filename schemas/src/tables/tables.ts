@@ -307,6 +307,60 @@ const completeness: Table = {
   orderBy: ['projection', 'partition'],
 };
 
+const bookClosings: Table = {
+  name: 'book_closings',
+  comment:
+    'Last total of each price level that changed in an hour and in a month, in terms of token 0: a past book is read from few of them and the `book_events` of its hour.',
+  columns: [
+    market,
+    column('span', "Enum8('hour' = 0, 'month' = 1)", 'How long the bucket is.'),
+    column('bucket', "DateTime('UTC')", 'Start of the hour or month, UTC.', `Delta, ${zstd}`),
+    side('side', 'BUY is a bid, SELL an ask, of token 0.'),
+    price('price', 'Of token 0.'),
+    shares('size', 'Resting at this price when the bucket ended; 0 when none.'),
+    version,
+  ],
+  engine: 'ReplacingMergeTree(version)',
+  partitionBy: 'toYYYYMM(bucket)',
+  orderBy: ['market', 'span', 'bucket', 'side', 'price'],
+  indexGranularity: 2048,
+};
+
+const bookOrders: Table = {
+  name: 'book_orders',
+  comment:
+    'What rests of an order after each record that changed it, in terms of token 0; orders that never rest are not here.',
+  columns: [
+    ...source,
+    time,
+    market,
+    orderId('order_id', 'The order.'),
+    side('side', 'BUY is a bid, SELL an ask, of token 0; BUY in rows of cancels.'),
+    price('price', 'Of token 0; 0 in rows of cancels.'),
+    shares('size', 'Resting after the event; 0 when it has left the book.'),
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'toYYYYMM(time)',
+  orderBy: ['market', 'time', 'in_offset', 'event_index', 'partition'],
+};
+
+const marketRules: Table = {
+  name: 'market_rules',
+  comment: 'The rules of a market from each record on that set them.',
+  columns: [
+    ...source,
+    time,
+    market,
+    price('tick', 'Price grid.'),
+    shares('min_size', 'Smallest order.'),
+    column('fee_rate_bps', 'UInt16', 'Rate of the fee curve in basis points.'),
+    column('mode', 'LowCardinality(String)', 'What it takes: OPEN, POST_ONLY ...'),
+    column('taker_delay_ms', 'UInt32', 'How long an order that would trade is held, milliseconds.'),
+  ],
+  engine: 'ReplacingMergeTree',
+  orderBy: ['market', 'time', 'in_offset', 'event_index', 'partition'],
+};
+
 /** All tables, by the name used in code. */
 export const tables = {
   fills,
@@ -320,4 +374,7 @@ export const tables = {
   midpoints,
   candles,
   completeness,
+  bookClosings,
+  bookOrders,
+  marketRules,
 } as const satisfies Record<string, Table>;

@@ -1,16 +1,12 @@
 import {
   type BookField,
-  type BookLevelText,
+  bookAnswerOf,
   bookJson,
   type ConditionId,
-  complementPrice,
-  microText,
-  priceText,
   type Sha1,
   type TokenId,
 } from '@pm/schemas';
 import type { MarketBook } from './book.ts';
-import type { Level } from './levels.ts';
 
 /** What the catalog knows of a market and its answers show. */
 export interface MarketFacts {
@@ -28,59 +24,23 @@ export function renderBook(
   facts: MarketFacts,
   sha1: Sha1,
 ): readonly [BookHash, BookHash] {
-  const bids = book.bids.ascending();
-  const asks = book.asks.ascending();
-  const token0 = { bids: bids.map(levelText), asks: asks.toReversed().map(levelText) };
-  const token1 = {
-    bids: asks.toReversed().map(mirrored).map(levelText),
-    asks: bids.map(mirrored).map(levelText),
+  const [last0, last1] = book.lasts;
+  const { timeMs, tick, minSizeMicro } = book;
+  const { conditionId: market, tokens, negRisk } = facts;
+  const lasts = [last0?.price ?? null, last1?.price ?? null] as const;
+  const pair = { market, tokens, negRisk, timeMs, tick, minSizeMicro, lasts };
+  const sides = { bids: book.bids.ascending(), asks: book.asks.ascending() };
+  const hashOf = (outcome: 0 | 1): BookHash => {
+    const answer = bookAnswerOf(pair, outcome, sides);
+    return {
+      json: bookJson(answer, sha1),
+      version: String(book.version),
+      bid: answer.bids.at(-1)?.price ?? '',
+      ask: answer.asks.at(-1)?.price ?? '',
+      last: answer.lastTradePrice,
+      lastSide: book.lasts[outcome]?.side ?? '',
+      timeMs: answer.timestamp,
+    };
   };
-  return [
-    hashOf(book, facts, { outcome: 0, sha1, ...token0 }),
-    hashOf(book, facts, { outcome: 1, sha1, ...token1 }),
-  ];
-}
-
-interface TokenSide {
-  readonly outcome: 0 | 1;
-  readonly sha1: Sha1;
-  readonly bids: readonly BookLevelText[];
-  readonly asks: readonly BookLevelText[];
-}
-
-function hashOf(
-  book: MarketBook,
-  facts: MarketFacts,
-  { outcome, sha1, bids, asks }: TokenSide,
-): BookHash {
-  const last = book.lasts[outcome];
-  const lastTradePrice = last === null ? '' : priceText(last.price);
-  const answer = {
-    market: facts.conditionId,
-    assetId: facts.tokens[outcome],
-    timestamp: String(book.timeMs),
-    bids,
-    asks,
-    minOrderSize: microText(book.minSizeMicro),
-    tickSize: priceText(book.tick),
-    negRisk: facts.negRisk,
-    lastTradePrice,
-  };
-  return {
-    json: bookJson(answer, sha1),
-    version: String(book.version),
-    bid: bids.at(-1)?.price ?? '',
-    ask: asks.at(-1)?.price ?? '',
-    last: lastTradePrice,
-    lastSide: last?.side ?? '',
-    timeMs: String(book.timeMs),
-  };
-}
-
-function levelText({ price, sizeMicro }: Level): BookLevelText {
-  return { price: priceText(price), size: microText(sizeMicro) };
-}
-
-function mirrored({ price, sizeMicro }: Level): Level {
-  return { price: complementPrice(price), sizeMicro };
+  return [hashOf(0), hashOf(1)];
 }
