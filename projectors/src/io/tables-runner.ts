@@ -46,9 +46,7 @@ async function openProjection(
   partition: number,
   group: ViewGroup,
 ): Promise<PartitionProjection> {
-  const committed = await group.committed(partition);
-  const pending = pendingRange(committed);
-  const from = committed?.offset ?? 0;
+  const { from, pending } = await startOf(parts, partition, group);
   const source = await ExecutionSource.open(parts, partition, from);
   const folded = { timeMs: source.lastTimeMs, nextInOffset: source.nextInOffset };
   const minuteMs = minuteOf(folded.timeMs);
@@ -63,6 +61,24 @@ async function openProjection(
   });
   if (pending !== null) await projection.repeat(pending, again);
   return projection;
+}
+
+/**
+ * Where to begin. Tables that are behind the commit were lost or put back: they are folded again from what they say themselves,
+ * and the commit goes back first, so that whoever reads it knows.
+ */
+async function startOf(
+  { store }: TablesViewParts,
+  partition: number,
+  group: ViewGroup,
+): Promise<{ readonly from: number; readonly pending: BatchRange | null }> {
+  const committed = await group.committed(partition);
+  const pending = pendingRange(committed);
+  const from = committed?.offset ?? 0;
+  const completeTo = await store.completeTo(partition);
+  if (completeTo >= from) return { from, pending };
+  await group.commit(partition, completeTo, '');
+  return { from: completeTo, pending: null };
 }
 
 async function readAgain(

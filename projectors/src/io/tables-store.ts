@@ -9,6 +9,8 @@ import type { TableRows } from '../core/rows.ts';
 export interface TablesStore {
   /** Inserts once per token, whatever is repeated. */
   insert(rows: TableRows, token: string): Promise<void>;
+  /** Offset of `executions` that the tables say they are complete up to; 0 when they say nothing. */
+  completeTo(partition: number): Promise<number>;
   /** Everything that is stored of a partition. */
   positions(partition: number): AsyncIterable<Position>;
   /** Rows of the minutes from..to (Unix milliseconds, both included), of all partitions. */
@@ -22,6 +24,10 @@ export function openTablesStore(clickhouse: ClickHouse): TablesStore {
   return {
     insert: ({ table, rows }, token) =>
       clickhouse.insertRows(table.name, columnNames(table), rows, { token }),
+    async completeTo(partition) {
+      const rows = await clickhouse.selectRows<{ to: string }>(completeToSql, { partition });
+      return Number(rows[0]?.to ?? 0);
+    },
     positions: (partition) => readPositions(clickhouse, partition),
     async candles(fromMs, toMs) {
       const params = { from: fromMs / 1_000, to: toMs / 1_000 };
@@ -30,6 +36,10 @@ export function openTablesStore(clickhouse: ClickHouse): TablesStore {
     },
   };
 }
+
+const completeToSql = `
+SELECT toString(through_offset) AS to FROM ${tables.completeness.name} FINAL
+WHERE projection = 'tables' AND partition = {partition:UInt16}`;
 
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
 

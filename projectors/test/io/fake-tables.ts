@@ -46,6 +46,17 @@ export class FakeTables implements TablesStore {
     return new Map(shown);
   }
 
+  /** Plays a loss of everything. */
+  lose(): void {
+    this.#rows.clear();
+    this.#tokens.clear();
+  }
+
+  async completeTo(partition: number): Promise<number> {
+    const rows = this.raw('completeness').filter((row) => row[1] === partition);
+    return Math.max(0, ...rows.map((row) => Number(row[2])));
+  }
+
   async *positions(): AsyncIterable<Position> {
     for (const text of this.final().get('positions') ?? []) yield positionOf(text.split(','));
   }

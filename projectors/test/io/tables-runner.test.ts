@@ -152,6 +152,18 @@ describe('the tables', () => {
     expect(tables.final()).toEqual(straight.final());
   });
 
+  test('are folded again from the log when they were lost behind what is committed', async () => {
+    const log = logOf(6);
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    await toTheEnd({ ...log, tables, commits, next: seeded(6) }, false);
+    const before = tables.final();
+    tables.lose();
+    expect(commits.last?.offset).toBe(log.records.length);
+    await toTheEnd({ ...log, tables, commits, next: seeded(7) }, false);
+    expect(tables.final()).toEqual(before);
+  });
+
   test('send nothing once the partition belongs to somebody else', async () => {
     const tables = new FakeTables();
     const commits = new FakeCommits();
