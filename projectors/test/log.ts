@@ -66,7 +66,7 @@ export function fillOf(shape: FillShape): Fill {
     takerOutcome,
     takerSide,
     takerPrice,
-    takerBuilder: bytesOf(32, 0),
+    takerBuilder: bytesOf(32, 777),
     makerOrderId: bytesOf(32, 901),
     maker: bytesOf(20, shape.maker ?? 2),
     makerKey: bytesOf(16, 2),

@@ -44,6 +44,7 @@ import { openFreshTables } from './io/fresh-table-source.ts';
 import { runInvalidation } from './io/invalidation-runner.ts';
 import { openMoney } from './io/money-source.ts';
 import { RecentRunner } from './io/recent-runner.ts';
+import { openReports } from './io/report-source.ts';
 import { SearchStore } from './io/search-store.ts';
 import { followSocial } from './io/social-source.ts';
 import { StandingRunner } from './io/standing-runner.ts';
@@ -265,6 +266,7 @@ async function openDoor(
     catalog,
     books,
     tables,
+    reports: openReports(clickhouse, nowMs),
     lists: openLists(parts, tables),
     own: openFreshTables({ clickhouse, recent, settle: () => newest.settle() }),
     money: openMoney(openLedger(parts.redis, parts.redisKeys)),

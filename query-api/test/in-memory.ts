@@ -30,6 +30,15 @@ import type { OrderEventRow } from '../src/core/order-read.ts';
 import type { Moment, PastBook } from '../src/core/past-book.ts';
 import type { HeldRow } from '../src/core/positions.ts';
 import { noQuote, type Quote } from '../src/core/quote.ts';
+import type {
+  ActivityRow,
+  BuilderRow,
+  BuilderVolumeRow,
+  MakerFeesRow,
+  MarketPositionRow,
+  SupplyRow,
+  TradeRow,
+} from '../src/core/reports/rows.ts';
 import type { HoldingRow } from '../src/core/social/holdings.ts';
 import { Profiles } from '../src/core/social/profiles.ts';
 import type { Standing } from '../src/core/standing.ts';
@@ -168,6 +177,16 @@ export class World {
   readonly authorHoldings: HoldingRow[] = [];
   readonly threads = new CommentThreads();
   readonly profiles = new Profiles();
+  readonly closed: HeldRow[] = [];
+  readonly ledger: TradeRow[] = [];
+  readonly activity: ActivityRow[] = [];
+  readonly supply: SupplyRow[] = [];
+  readonly marketPositions: MarketPositionRow[] = [];
+  readonly makerFees: MakerFeesRow[] = [];
+  readonly builderTrades: BuilderRow[] = [];
+  readonly builderVolumes: BuilderVolumeRow[] = [];
+  /** What reports were asked for, newest last. */
+  readonly reportSearches: unknown[] = [];
   readonly prices = new Map<string, PriceFacts>();
   readonly candles = new Map<string, readonly CandleRow[]>();
   readonly candlePlans: CandlePlan[] = [];
@@ -253,6 +272,7 @@ export class World {
         },
         volumes: async () => this.volumes,
       },
+      reports: this.#reports(),
       own: {
         orderEvents: async (ids) => {
           this.#assertUp('clickhouse');
@@ -310,6 +330,38 @@ export class World {
         completeThroughMs: () => this.completeThroughMs,
       },
       nowMs: () => nowMs,
+    };
+  }
+
+  #reports(): ReadPorts['reports'] {
+    const answer = async <T>(rows: T, search: unknown): Promise<T> => {
+      this.#assertUp('clickhouse');
+      this.reportSearches.push(search);
+      return rows;
+    };
+    return {
+      closedPositions: (_wallet, markets) =>
+        answer(
+          this.closed.filter((row) => markets?.includes(row.market) ?? true),
+          markets,
+        ),
+      traded: (owner) => answer(this.held.size, owner),
+      activity: (search) => answer(this.activity, search),
+      ledger: (search) => answer(this.ledger, search),
+      supply: (markets) =>
+        answer(
+          this.supply.filter(({ market }) => markets.includes(market)),
+          markets,
+        ),
+      wholeSupply: () => answer(this.supply, null),
+      marketPositions: (search) => answer(this.marketPositions, search),
+      makerFees: (owner, dayS) => answer(this.makerFees, { owner, dayS }),
+      builderTrades: (search) =>
+        answer(
+          this.builderTrades.slice(search.query.offset, search.query.offset + search.limit),
+          search,
+        ),
+      builderVolumes: (search) => answer(this.builderVolumes, search),
     };
   }
 

@@ -14,6 +14,7 @@ export * from './http/operator.ts';
 export * from './http/operator-catalog.ts';
 export * from './http/private-reading.ts';
 export * from './http/reading.ts';
+export * from './http/reports.ts';
 export * from './http/sessions.ts';
 export * from './http/trading.ts';
 export * from './ids.ts';

@@ -10,6 +10,7 @@ import type { Position } from './positions/position.ts';
 import { PositionsView } from './positions/view.ts';
 import { type Candle, CandlesView } from './prices/candles-view.ts';
 import { MidpointsView } from './prices/midpoints-view.ts';
+import { resolutionsView } from './resolutions/view.ts';
 import type { TableRows, View } from './rows.ts';
 import { marketRulesView } from './rules/view.ts';
 
@@ -35,6 +36,7 @@ export class TableViews implements View {
       bookOrdersView(partition),
       new BookClosingsView(),
       marketRulesView(partition),
+      resolutionsView(),
       this.#positions,
       new MidpointsView(),
       new CandlesView(restored.candles),

@@ -44,12 +44,20 @@ WHERE projection = 'tables' AND partition = {partition:UInt16}`;
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
 
 type PositionRow = Texts<
-  'wallet' | 'size' | 'cost' | 'bought' | 'realized' | 'traded' | 'updatedMs' | 'ver'
+  | 'wallet'
+  | 'size'
+  | 'cost'
+  | 'bought'
+  | 'sharesBought'
+  | 'realized'
+  | 'traded'
+  | 'updatedMs'
+  | 'ver'
 > & { readonly market: number; readonly outcome: number };
 
 const positionsSql = `
 SELECT wallet, market, outcome, toString(size) AS size, toString(cost) AS cost,
-  toString(total_bought) AS bought, toString(realized_pnl) AS realized, toString(volume) AS traded,
+  toString(total_bought) AS bought, toString(shares_bought) AS sharesBought, toString(realized_pnl) AS realized, toString(volume) AS traded,
   toString(toUnixTimestamp64Milli(updated)) AS updatedMs, toString(version) AS ver
 FROM ${tables.positions.name} FINAL
 WHERE partition = {partition:UInt16}
@@ -79,6 +87,7 @@ function positionOf(row: PositionRow): Position {
     sizeMicro: microOf(row.size),
     costMicro: microOf(row.cost),
     totalBoughtMicro: microOf(row.bought),
+    sharesBoughtMicro: microOf(row.sharesBought),
     realizedMicro: microOf(row.realized),
     volumeMicro: microOf(row.traded),
     updatedMs: Number(row.updatedMs),

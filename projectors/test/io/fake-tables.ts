@@ -77,10 +77,11 @@ function positionOf(cells: readonly string[]): Position {
     sizeMicro: micro(cells[4]),
     costMicro: micro(cells[5]),
     totalBoughtMicro: micro(cells[6]),
-    realizedMicro: micro(cells[7]),
-    volumeMicro: micro(cells[8]),
-    updatedMs: ms(cells[9]),
-    version: Number(cells[10]),
+    sharesBoughtMicro: micro(cells[7]),
+    realizedMicro: micro(cells[8]),
+    volumeMicro: micro(cells[9]),
+    updatedMs: ms(cells[10]),
+    version: Number(cells[11]),
   };
 }
 

@@ -11,7 +11,7 @@ import { isoTime } from './wire-market.ts';
 export const clobPageSize = 500;
 
 /** Rewards are paid in this token: bridged USDC on Polygon, the collateral of the family. */
-const rewardAsset = '0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174';
+export const rewardAsset = '0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174';
 /** 1/10000 USDC in a cent. */
 const pricePerCent = 100;
 const msPerSecond = 1_000;

@@ -38,7 +38,7 @@ export interface PositionsQuery {
 }
 
 /** Conditions and events a query may name. */
-const filterItemsMax = 500;
+export const filterItemsMax = 500;
 const titleMaxChars = 100;
 
 const known = [
@@ -62,9 +62,7 @@ export function readPositionsQuery(query: RawQuery, strict: boolean): PositionsQ
   const user = readWallet(read);
   const parsed = {
     conditions: read.list('market', filterItemsMax, parseConditionId),
-    eventIds: read.list('eventId', filterItemsMax, (text) =>
-      /^\d{1,15}$/.test(text) ? text : null,
-    ),
+    eventIds: read.list('eventId', filterItemsMax, parseEventId),
     sizeThresholdMicro: readMicro(read, 'sizeThreshold', '1'),
     redeemable: read.boolean('redeemable') ?? false,
     mergeable: read.boolean('mergeable') ?? false,
@@ -78,10 +76,16 @@ export function readPositionsQuery(query: RawQuery, strict: boolean): PositionsQ
   return { ...parsed, user: user as WalletAddress };
 }
 
-function readWallet(read: QueryReader): WalletAddress | null {
+/** The parameter `user`: required, a wallet. */
+export function readWallet(read: QueryReader): WalletAddress | null {
   const text = read.text('user');
   if (text === null) return read.refusal === null ? read.missing('user') : null;
   return parseWalletAddress(text) ?? read.invalid('user');
+}
+
+/** Ids of events are digits. */
+export function parseEventId(text: string): string | null {
+  return /^\d{1,15}$/.test(text) ? text : null;
 }
 
 /** A decimal in micro-units, rounded up: sizes are whole micro-units, so `>=` decides the same. */

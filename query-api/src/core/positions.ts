@@ -11,6 +11,7 @@ export interface HeldRow {
   readonly sizeMicro: number;
   readonly costMicro: number;
   readonly totalBoughtMicro: number;
+  readonly sharesBoughtMicro: number;
   readonly realizedMicro: number;
   readonly updatedS: number;
 }
@@ -35,11 +36,26 @@ export function assetId(market: Market, outcome: Outcome, form: AssetForm): stri
   return form === 'numeric' ? market.tokens[outcome] : `${market.conditionId}:${outcome}`;
 }
 
+/** Which positions pass. */
+export type HoldingFilter = Pick<
+  PositionsQuery,
+  'sizeThresholdMicro' | 'redeemable' | 'mergeable' | 'eventIds' | 'title'
+>;
+
+/** No filter. */
+export const anyPosition: HoldingFilter = {
+  sizeThresholdMicro: 0,
+  redeemable: false,
+  mergeable: false,
+  eventIds: null,
+  title: '',
+};
+
 /** The rows of a wallet that pass the filters of the query (docs/conventions.md 6.1). */
 export function selectHoldings(
   catalog: Catalog,
   rows: readonly HeldRow[],
-  query: PositionsQuery,
+  query: HoldingFilter,
 ): readonly Holding[] {
   const held = new Set(rows.map((row) => `${row.market}:${row.outcome}`));
   const holdings = rows.flatMap((row): Holding[] => {
@@ -50,7 +66,7 @@ export function selectHoldings(
   return holdings.filter((holding) => passes(holding, query));
 }
 
-function passes({ row, market, mergeable }: Holding, query: PositionsQuery): boolean {
+function passes({ row, market, mergeable }: Holding, query: HoldingFilter): boolean {
   return (
     row.sizeMicro >= query.sizeThresholdMicro &&
     (!query.redeemable || isRedeemable(market)) &&
@@ -102,7 +118,7 @@ const sortKeys: Readonly<Record<SortBy, (one: Valued) => number | string>> = {
   AVGPRICE: (one) => averageMicro(one.row),
 };
 
-function compare(left: number | string, right: number | string): number {
+export function compare(left: number | string, right: number | string): number {
   if (left < right) return -1;
   return left > right ? 1 : 0;
 }
@@ -143,22 +159,30 @@ function positionAnswer(
   };
 }
 
+/** What a position is worth at the displayed price, micro-USDC. */
+export function currentMicro({ row, market }: Holding, quotes: Quotes): number {
+  return timesUnits(row.sizeMicro, priceOfMicro(market, row.outcome, quotes));
+}
+
 const unit = BigInt(microPerUnit);
 
 /** Micro-shares times micro-USDC a share, in micro-USDC, rounded down; the product itself may pass 2^53. */
-function timesUnits(sizeMicro: number, priceMicro: number): number {
+export function timesUnits(sizeMicro: number, priceMicro: number): number {
   return Number((BigInt(sizeMicro) * BigInt(priceMicro)) / unit);
 }
 
 /** Cost of one share in micro-USDC, rounded half up; 0 when nothing is held. */
-function averageMicro({ sizeMicro, costMicro }: HeldRow): number {
+export function averageMicro({
+  sizeMicro,
+  costMicro,
+}: Pick<HeldRow, 'sizeMicro' | 'costMicro'>): number {
   if (sizeMicro <= 0) return 0;
   const size = BigInt(sizeMicro);
   return Number((BigInt(costMicro) * unit * 2n + size) / (2n * size));
 }
 
 /** 100 x part / whole with four decimals; 0 when the whole is 0. */
-function percent(partMicro: number, wholeMicro: number): number {
+export function percent(partMicro: number, wholeMicro: number): number {
   if (wholeMicro <= 0) return 0;
   return Number((BigInt(partMicro) * 1_000_000n) / BigInt(wholeMicro)) / 10_000;
 }

@@ -50,6 +50,8 @@ export const refusals = {
   }),
   foreignWallet: refused(400, 'wallet is not one of the caller'),
   invalidTradeParams: refused(400, 'invalid trade params'),
+  invalidBuilderParams: refused(400, 'invalid builder trade params'),
+  invalidBuilderCode: refused(400, 'invalid builder code'),
   slugNotFound: refused(404, 'slug not found'),
   idNotFound: refused(404, 'id not found'),
   invalidId: refused(400, 'id must be an integer'),

@@ -12,26 +12,49 @@ interface Row {
   readonly size: string;
   readonly cost: string;
   readonly total_bought: string;
+  readonly shares_bought: string;
   readonly realized_pnl: string;
   readonly updated: number;
 }
 
-const sql = (filter: string): string => `
-SELECT market, outcome, size, cost, total_bought, realized_pnl, toUnixTimestamp(updated) AS updated
+const sql = (condition: string, order: string): string => `
+SELECT market, outcome, size, cost, total_bought, shares_bought, realized_pnl,
+  toUnixTimestamp(updated) AS updated
 FROM ${tables.positions.name} FINAL
-WHERE wallet = {wallet:String} AND size > 0 ${filter}
-ORDER BY size DESC, market, outcome
+WHERE wallet = {wallet:String} AND ${condition}
+ORDER BY ${order}, market, outcome
 LIMIT {rows:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
-/** What a wallet holds, in all markets or in some. */
-export async function readPositions(
+/** Whose positions, in all markets (null) or in some. */
+interface PositionSearch {
+  readonly wallet: WalletAddress;
+  readonly markets: readonly number[] | null;
+}
+
+/** What a wallet holds. */
+export function readPositions(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
-  wallet: WalletAddress,
-  markets: readonly number[] | null,
+  search: PositionSearch,
 ): Promise<readonly HeldRow[]> {
-  const filter = markets === null ? '' : 'AND market IN {markets:Array(UInt32)}';
-  const rows = await clickhouse.selectRows<Row>(sql(filter), {
+  return readRows(clickhouse, search, { condition: 'size > 0', order: 'size DESC' });
+}
+
+/** What a wallet held and holds no more; the newest where there are more than are read. */
+export function readClosedPositions(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  search: PositionSearch,
+): Promise<readonly HeldRow[]> {
+  return readRows(clickhouse, search, { condition: 'size = 0', order: 'updated DESC' });
+}
+
+async function readRows(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  { wallet, markets }: PositionSearch,
+  { condition, order }: { readonly condition: string; readonly order: string },
+): Promise<readonly HeldRow[]> {
+  const filter = markets === null ? '' : ' AND market IN {markets:Array(UInt32)}';
+  const rows = await clickhouse.selectRows<Row>(sql(`${condition}${filter}`, order), {
     wallet,
     rows: POSITIONS_MAX,
     ...(markets === null ? {} : { markets }),
@@ -42,6 +65,7 @@ export async function readPositions(
     sizeMicro: storedMicro(row.size),
     costMicro: storedMicro(row.cost),
     totalBoughtMicro: storedMicro(row.total_bought),
+    sharesBoughtMicro: storedMicro(row.shares_bought),
     realizedMicro: storedMicro(row.realized_pnl),
     updatedS: row.updated,
   }));

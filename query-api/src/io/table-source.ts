@@ -11,7 +11,7 @@ import { openVolumes } from './volume-source.ts';
 /** All reads of tables, each by one statement with bound parameters and bounded time and rows. */
 export function openTables(clickhouse: Pick<ClickHouse, 'selectRows'>): TableReads {
   return {
-    positions: (wallet, markets) => readPositions(clickhouse, wallet, markets),
+    positions: (wallet, markets) => readPositions(clickhouse, { wallet, markets }),
     holders: (markets, bounds) => readHolders(clickhouse, markets, bounds),
     authorHoldings: ({ wallets, markets }) => readAuthorHoldings(clickhouse, wallets, markets),
     prices: (listings, plan) => readPrices(clickhouse, listings, plan),

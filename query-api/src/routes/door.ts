@@ -4,8 +4,10 @@ import { tellCompleteness } from './complete-through.ts';
 import { agentMarketsRoute } from './get-agent-markets.ts';
 import { balancesRoute } from './get-balances.ts';
 import { bookRoute } from './get-book.ts';
+import { builderRoutes } from './get-builder-trades.ts';
 import { candlesRoute } from './get-candles.ts';
 import { clobListRoutes } from './get-clob-lists.ts';
+import { closedPositionsRoute } from './get-closed-positions.ts';
 import { creatorRoutes } from './get-creators.ts';
 import { dataOrderRoute } from './get-data-order.ts';
 import { dataOrdersRoute } from './get-data-orders.ts';
@@ -17,21 +19,26 @@ import { feeRateRoutes } from './get-fee-rate.ts';
 import { holdersRoute } from './get-holders.ts';
 import { lastTradePriceRoute } from './get-last-trade-price.ts';
 import { marketRoutes } from './get-market.ts';
+import { marketPositionsRoute } from './get-market-positions.ts';
 import { marketsRoutes } from './get-markets.ts';
 import { midpointRoute } from './get-midpoint.ts';
 import { negRiskRoutes } from './get-neg-risk.ts';
 import { notificationsRoute } from './get-notifications.ts';
+import { marketFigureRoutes } from './get-open-interest.ts';
 import { positionsRoute } from './get-positions.ts';
 import { preMigrationOrdersRoute } from './get-pre-migration-orders.ts';
 import { priceRoute } from './get-price.ts';
 import { pricesHistoryRoute } from './get-prices-history.ts';
 import { publicSearchRoute } from './get-public-search.ts';
 import { rateLimitsRoute } from './get-rate-limits.ts';
+import { rewardRoutes } from './get-rewards.ts';
 import { seriesRoutes } from './get-series.ts';
 import { spreadRoute } from './get-spread.ts';
 import { statusRoute } from './get-status.ts';
 import { tagRoutes } from './get-tags.ts';
 import { tickSizeRoutes } from './get-tick-size.ts';
+import { ledgerRoutes } from './get-trades.ts';
+import { walletFigureRoutes } from './get-value.ts';
 import { lastTradesPricesRoutes } from './last-trades-prices.ts';
 import { midpointsRoutes } from './midpoints.ts';
 import { orderScoringRoute, ordersScoringRoute } from './order-scoring.ts';
@@ -67,6 +74,13 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     ...feeRateRoutes(ports),
     positionsRoute(ports),
     holdersRoute(ports),
+    closedPositionsRoute(ports),
+    ...walletFigureRoutes(ports),
+    ...ledgerRoutes(ports),
+    ...marketFigureRoutes(ports),
+    marketPositionsRoute(ports),
+    ...builderRoutes(ports),
+    ...rewardRoutes(ports),
     dataOrderRoute(ports),
     dataTradesRoute(ports),
     dataOrdersRoute(ports),

@@ -3,6 +3,7 @@ import type { Catalog } from '../core/catalog.ts';
 import { positionsPage, selectHoldings } from '../core/positions.ts';
 import { type PositionsQuery, readPositionsQuery } from '../core/positions-query.ts';
 import { ReadRefusal } from '../core/refusal.ts';
+import { assetForm } from './form.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 
@@ -25,7 +26,7 @@ export function positionsRoute({
       ({ row, market }) => catalog.listing(market.tokens[row.outcome]) ?? [],
     );
     const quotes = await books.quotes(listings);
-    const form = isFamily ? 'numeric' : 'indexed';
+    const form = assetForm(dialect);
     return positionsPage(holdings, asked, { catalog, quotes, wallet: asked.user, form });
   });
 }

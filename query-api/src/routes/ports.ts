@@ -17,6 +17,20 @@ import type { OpenOrderRow, OpenOrderSearch } from '../core/open-orders.ts';
 import type { OrderEventRow } from '../core/order-read.ts';
 import type { Moment, PastBook } from '../core/past-book.ts';
 import type { HeldRow } from '../core/positions.ts';
+import type { ActivitySearch } from '../core/reports/activity.ts';
+import type { BuilderSearch } from '../core/reports/builder-trades.ts';
+import type { BuilderVolumeSearch } from '../core/reports/builder-volumes.ts';
+import type { MarketPositionsSearch } from '../core/reports/market-positions.ts';
+import type {
+  ActivityRow,
+  BuilderRow,
+  BuilderVolumeRow,
+  MakerFeesRow,
+  MarketPositionRow,
+  SupplyRow,
+  TradeRow,
+} from '../core/reports/rows.ts';
+import type { LedgerSearch } from '../core/reports/trade-ledger.ts';
 import type { SearchMatch } from '../core/search.ts';
 import type { SearchWords } from '../core/search-words.ts';
 import type { HoldingRow, HoldingsAsked } from '../core/social/holdings.ts';
@@ -52,6 +66,30 @@ export interface TableReads {
   /** Null when the market was not listed yet; throws a `Fault` (retry) while the moment is not wholly stored. */
   pastBook(listing: Listing, moment: Moment, withOrders: boolean): Promise<PastBook | null>;
   volumes(nowMs: number): Promise<Volumes>;
+}
+
+/** What everybody may know of trades and positions, from the tables: as of some seconds ago. Faults as above. */
+export interface ReportReads {
+  /** Positions without tokens left. Null for `markets`: all. */
+  closedPositions(
+    wallet: WalletAddress,
+    markets: readonly number[] | null,
+  ): Promise<readonly HeldRow[]>;
+  /** Number of markets the wallet traded in. */
+  traded(wallet: WalletAddress): Promise<number>;
+  activity(search: ActivitySearch): Promise<readonly ActivityRow[]>;
+  /** Newest first. */
+  ledger(search: LedgerSearch): Promise<readonly TradeRow[]>;
+  supply(markets: readonly number[]): Promise<readonly SupplyRow[]>;
+  /** Of all markets; up to a minute old. */
+  wholeSupply(): Promise<readonly SupplyRow[]>;
+  marketPositions(search: MarketPositionsSearch): Promise<readonly MarketPositionRow[]>;
+  /** `dayS` is the start of the day in Unix seconds. */
+  makerFees(wallet: WalletAddress, dayS: number): Promise<readonly MakerFeesRow[]>;
+  /** Newest first; one row more than a page says that there is another page. */
+  builderTrades(search: BuilderSearch): Promise<readonly BuilderRow[]>;
+  /** Up to a minute old. */
+  builderVolumes(search: BuilderVolumeSearch): Promise<readonly BuilderVolumeRow[]>;
 }
 
 /**
@@ -138,6 +176,7 @@ export interface ReadPorts {
   readonly catalog: Catalog;
   readonly books: BookReads;
   readonly tables: TableReads;
+  readonly reports: ReportReads;
   readonly own: PrivateReads;
   readonly money: MoneyReads;
   readonly lists: CatalogReads;

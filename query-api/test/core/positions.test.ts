@@ -25,6 +25,7 @@ const held = (market: number, changes: Partial<HeldRow> = {}): HeldRow => ({
   sizeMicro: 100_000_000,
   costMicro: 50_000_000,
   totalBoughtMicro: 50_000_000,
+  sharesBoughtMicro: 100_000_000,
   realizedMicro: 0,
   updatedS: 1_782_753_357,
   ...changes,

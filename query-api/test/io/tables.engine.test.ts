@@ -30,6 +30,7 @@ const position = (changes: Row): Row => ({
   size: '10.5',
   cost: '4.2',
   total_bought: '5',
+  shares_bought: '12.5',
   realized_pnl: '-1.25',
   volume: '6',
   updated: at(day),
@@ -55,6 +56,7 @@ describe('positions', () => {
       sizeMicro: 10_500_000,
       costMicro: 4_200_000,
       totalBoughtMicro: 5_000_000,
+      sharesBoughtMicro: 12_500_000,
       realizedMicro: -1_250_000,
       updatedS: day,
     };
@@ -77,7 +79,10 @@ describe('holders', () => {
     owner: number,
     size: string,
     version = 1,
-  ): Row => ({ market, outcome, wallet: wallet(owner), size, version });
+  ): Row => ({
+    ...{ market, outcome, wallet: wallet(owner), size, version },
+    ...{ cost: '1', total_bought: '1', realized_pnl: '0' },
+  });
   beforeAll(() =>
     database.fill(tables.holders, [
       holder(1, 0, 1, '5'),

@@ -10,6 +10,7 @@ import { limitsRoutes } from './limits.ts';
 import { marketsRoutes } from './markets.ts';
 import { ordersRoutes } from './orders.ts';
 import { reportsRoutes } from './reports.ts';
+import { rewardsRoutes } from './rewards.ts';
 import type { HttpRoute } from './route.ts';
 import { sessionsRoutes } from './sessions.ts';
 import { tradingRoutes } from './trading.ts';
@@ -29,6 +30,7 @@ export const routes: readonly HttpRoute[] = [
   ...booksRoutes,
   ...marketsRoutes,
   ...reportsRoutes,
+  ...rewardsRoutes,
   ...catalogRoutes,
   ...commentRoutes,
   ...limitsRoutes,

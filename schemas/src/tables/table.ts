@@ -16,6 +16,8 @@ export interface Table {
   readonly partitionBy?: string;
   readonly orderBy: readonly string[];
   readonly indexGranularity?: number;
+  /** Skipping indexes, as in the DDL. */
+  readonly indexes?: readonly string[];
   /** Further settings of the table, `name = value`. */
   readonly settings?: readonly string[];
 }
@@ -29,6 +31,7 @@ export function createTableSql(table: Table, database: string): string {
     const codec = column.codec === undefined ? '' : ` CODEC(${column.codec})`;
     return `  \`${column.name}\` ${column.type} COMMENT ${quoted(column.comment)}${codec}`;
   });
+  const indexes = (table.indexes ?? []).map((index) => `  INDEX ${index}`);
   const settings = [
     `non_replicated_deduplication_window = ${deduplicationWindow}`,
     `index_granularity = ${table.indexGranularity ?? 8192}`,
@@ -36,7 +39,7 @@ export function createTableSql(table: Table, database: string): string {
   ];
   return [
     `CREATE TABLE IF NOT EXISTS \`${database}\`.\`${table.name}\` (`,
-    columns.join(',\n'),
+    [...columns, ...indexes].join(',\n'),
     `) ENGINE = ${table.engine}`,
     ...(table.partitionBy === undefined ? [] : [`PARTITION BY ${table.partitionBy}`]),
     `ORDER BY (${table.orderBy.join(', ')})`,

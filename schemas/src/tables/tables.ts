@@ -103,6 +103,87 @@ const walletFills: Table = {
   orderBy: ['wallet', 'time', 'partition', 'in_offset', 'event_index', 'role'],
 };
 
+const walletMoves: Table = {
+  name: 'wallet_moves',
+  comment:
+    'Tokens that came or went other than by a fill, a row per token: with `wallet_fills` the whole ledger of positions.',
+  columns: [
+    ...source,
+    time,
+    wallet,
+    column(
+      'action',
+      "Enum8('SPLIT' = 0, 'MERGE' = 1, 'REDEEM' = 2)",
+      'SPLIT brings tokens, MERGE and REDEEM take them.',
+    ),
+    market,
+    outcome,
+    price('price', 'What a token counts as: one half, or what it pays at redemption.'),
+    shares('size', 'Moved.'),
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'toYYYYMM(time)',
+  orderBy: ['wallet', 'time', 'partition', 'in_offset', 'event_index', 'outcome'],
+};
+
+const tape: Table = {
+  name: 'tape',
+  comment: 'What `wallet_fills` says of trades in the order of time, of all wallets.',
+  columns: [
+    ...source,
+    time,
+    column('role', "Enum8('TAKER' = 0, 'MAKER' = 1)", 'Which side of the fill.'),
+    wallet,
+    market,
+    outcome,
+    side('side', 'In terms of the wallet’s token.'),
+    price('price', 'Of the wallet’s token.'),
+    shares('size', 'Filled.'),
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'toYYYYMM(time)',
+  orderBy: ['time', 'partition', 'in_offset', 'event_index', 'role'],
+};
+
+/** Columns of `fills` that say nothing of API keys and builders. */
+const publicFillColumns = fills.columns.filter(
+  ({ name }) => !/_(key|builder)$/.test(name) && name !== 'match',
+);
+
+const builderFills: Table = {
+  name: 'builder_fills',
+  comment: 'A row per side of a fill whose order names a builder, in the order of time.',
+  columns: [
+    ...publicFillColumns,
+    column('role', "Enum8('TAKER' = 0, 'MAKER' = 1)", 'Which side names the builder.'),
+    column('builder', 'FixedString(66)', 'Builder code of that side, lower case.'),
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'toYYYYMM(time)',
+  orderBy: ['time', 'partition', 'in_offset', 'event_index', 'role'],
+  indexGranularity: 2048,
+  indexes: [
+    'builders builder TYPE bloom_filter(0.01) GRANULARITY 4',
+    'takers taker TYPE bloom_filter(0.01) GRANULARITY 4',
+    'makers maker TYPE bloom_filter(0.01) GRANULARITY 4',
+    'markets market TYPE bloom_filter(0.01) GRANULARITY 4',
+    'places in_offset TYPE minmax GRANULARITY 1',
+  ],
+};
+
+const resolutions: Table = {
+  name: 'resolutions',
+  comment: 'When a market was resolved and what its tokens pay.',
+  columns: [
+    market,
+    price('payout0', 'What token 0 pays; token 1 pays the rest of 1.'),
+    time,
+    version,
+  ],
+  engine: 'ReplacingMergeTree(version)',
+  orderBy: ['market'],
+};
+
 const orderEvents: Table = {
   name: 'order_events',
   comment: 'Everything that happened to an order, from placement or refusal to its end.',
@@ -214,6 +295,7 @@ const positions: Table = {
     shares('size', 'Held.'),
     usdc('cost', 'Cost of what is held, average-cost method, fees excluded.'),
     usdc('total_bought', 'Cost of all buys.'),
+    shares('shares_bought', 'Bought in all.'),
     usdc('realized_pnl', 'Proceeds of sells, merges and redemptions less their average cost.'),
     usdc('volume', 'Notional traded.'),
     column('updated', "DateTime64(3, 'UTC')", 'Last change.'),
@@ -226,8 +308,17 @@ const positions: Table = {
 
 const holders: Table = {
   name: 'holders',
-  comment: 'The sizes of `positions` sorted by token.',
-  columns: [market, outcome, wallet, shares('size', 'Held.'), version],
+  comment: 'What `positions` says, sorted by token.',
+  columns: [
+    market,
+    outcome,
+    wallet,
+    shares('size', 'Held.'),
+    usdc('cost', 'Cost of what is held.'),
+    usdc('total_bought', 'Cost of all buys.'),
+    usdc('realized_pnl', 'As in `positions`.'),
+    version,
+  ],
   engine: 'ReplacingMergeTree(version)',
   orderBy: ['market', 'outcome', 'wallet'],
   indexGranularity: 2048,
@@ -365,6 +456,10 @@ const marketRules: Table = {
 export const tables = {
   fills,
   walletFills,
+  walletMoves,
+  tape,
+  builderFills,
+  resolutions,
   orderEvents,
   openOrders,
   walletCancels,

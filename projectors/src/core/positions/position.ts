@@ -9,6 +9,7 @@ export interface Position {
   readonly sizeMicro: number;
   readonly costMicro: number;
   readonly totalBoughtMicro: number;
+  readonly sharesBoughtMicro: number;
   readonly realizedMicro: number;
   readonly volumeMicro: number;
   readonly updatedMs: number;
@@ -21,6 +22,7 @@ export function emptyPosition(wallet: WalletAddress, market: number, outcome: nu
     sizeMicro: 0,
     costMicro: 0,
     totalBoughtMicro: 0,
+    sharesBoughtMicro: 0,
     realizedMicro: 0,
     volumeMicro: 0,
   };
@@ -34,6 +36,7 @@ export function bought(position: Position, sizeMicro: number, paidMicro: number)
     sizeMicro: position.sizeMicro + sizeMicro,
     costMicro: position.costMicro + paidMicro,
     totalBoughtMicro: position.totalBoughtMicro + paidMicro,
+    sharesBoughtMicro: position.sharesBoughtMicro + sizeMicro,
   };
 }
 

@@ -7,6 +7,7 @@ import {
   microText,
   notionalMicro,
   priceOne,
+  priceText,
   type Side,
   tables,
   type WalletAddress,
@@ -34,7 +35,8 @@ interface Trade {
 const halfPrice = priceOne / 2;
 
 /**
- * Tables `positions` and `holders` of one partition: absolute rows. A record at or below the version of a key is skipped
+ * Tables `positions` and `holders` of one partition: absolute rows; and `wallet_moves`, which tells with `wallet_fills` what they
+ * are folded from. A record at or below the version of a key is skipped
  * for that key, so whatever was stored before may be read again.
  */
 export class PositionsView implements View {
@@ -42,6 +44,7 @@ export class PositionsView implements View {
   readonly #positions = new Map<string, Position>();
   readonly #payouts = new Map<number, number>();
   #touched = new Set<string>();
+  #moves: Row[] = [];
 
   constructor(partition: number, restored: Iterable<Position> = []) {
     this.#partition = partition;
@@ -49,7 +52,7 @@ export class PositionsView implements View {
   }
 
   get pendingRows(): number {
-    return this.#touched.size * 2;
+    return this.#touched.size * 2 + this.#moves.length;
   }
 
   /** What token 0 pays, for records in front of which the resolution was not read. */
@@ -72,15 +75,16 @@ export class PositionsView implements View {
 
   fold(execution: Execution): void {
     const open = new Set<string>();
-    for (const event of execution.events) {
+    for (const [index, event] of execution.events.entries()) {
       if (event.kind === 'MarketResolved') this.#payouts.set(event.market, event.payout0);
-      const trades =
-        event.kind === 'Fill'
-          ? tradesOfFill(event)
-          : event.kind === 'PositionMoved'
-            ? tradesOfMove(event, this.#payoutOf(event))
-            : [];
-      for (const trade of trades) this.#apply(trade, execution, open);
+      if (event.kind === 'Fill')
+        for (const trade of tradesOfFill(event)) this.#apply(trade, execution, open);
+      if (event.kind !== 'PositionMoved') continue;
+      for (const trade of tradesOfMove(event, this.#payoutOf(event))) {
+        this.#apply(trade, execution, open);
+        const source = [this.#partition, execution.inOffset, index, timeText(execution.timeMs)];
+        this.#moves.push([...source, ...moveCells(trade, event.action)]);
+      }
     }
   }
 
@@ -94,8 +98,11 @@ export class PositionsView implements View {
       holders.push(holderRow(position));
     }
     this.#touched = new Set();
+    const moves = this.#moves;
+    this.#moves = [];
     // Holders first: a restart restores from `positions`, so what is in there must be in `holders` already.
     return [
+      { table: tables.walletMoves, rows: moves },
       { table: tables.holders, rows: holders },
       { table: tables.positions, rows: positions },
     ];
@@ -153,6 +160,17 @@ function tradesOfMove(moved: PositionMoved, payout0: number): readonly Trade[] {
     .map((token) => ({ ...shared, ...token }));
 }
 
+function moveCells(move: Trade, action: PositionMoved['action']): Row {
+  return [
+    move.wallet,
+    action,
+    move.market,
+    move.outcome,
+    priceText(move.price),
+    microText(move.sizeMicro),
+  ];
+}
+
 function keyOf(key: { wallet: WalletAddress; market: number; outcome: number }): string {
   return `${key.wallet}:${key.market}:${key.outcome}`;
 }
@@ -166,6 +184,7 @@ function positionRow(position: Position, partition: number): Row {
     microText(position.sizeMicro),
     microText(position.costMicro),
     microText(position.totalBoughtMicro),
+    microText(position.sharesBoughtMicro),
     microText(position.realizedMicro),
     microText(position.volumeMicro),
     timeText(position.updatedMs),
@@ -173,6 +192,15 @@ function positionRow(position: Position, partition: number): Row {
   ];
 }
 
-function holderRow({ market, outcome, wallet, sizeMicro, version }: Position): Row {
-  return [market, outcome, wallet, microText(sizeMicro), version];
+function holderRow(position: Position): Row {
+  return [
+    position.market,
+    position.outcome,
+    position.wallet,
+    microText(position.sizeMicro),
+    microText(position.costMicro),
+    microText(position.totalBoughtMicro),
+    microText(position.realizedMicro),
+    position.version,
+  ];
 }

@@ -1,4 +1,4 @@
-import { type Execution, type ExecutionEvent, walletFromBytes } from '@pm/schemas';
+import { type Execution, type ExecutionEvent, tables, walletFromBytes } from '@pm/schemas';
 import { PositionsView } from '../../../src/core/positions/view.ts';
 import type { Row } from '../../../src/core/rows.ts';
 import { bytesOf, executionOf, fillOf, moved, TinyExchange } from '../../log.ts';
@@ -8,9 +8,13 @@ function finalRows(takes: readonly (readonly Row[])[]): Map<string, Row> {
   const rows = new Map<string, Row>();
   for (const row of takes.flat()) {
     const key = row.slice(0, 3).join(':');
-    if (Number(row[10]) >= Number(rows.get(key)?.[10] ?? -1)) rows.set(key, row);
+    if (Number(row[11]) >= Number(rows.get(key)?.[11] ?? -1)) rows.set(key, row);
   }
   return rows;
+}
+
+function positionsOf(view: PositionsView): readonly Row[] {
+  return view.take().find(({ table }) => table === tables.positions)?.rows ?? [];
 }
 
 function run(records: readonly Execution[], every = 7): Map<string, Row> {
@@ -18,7 +22,7 @@ function run(records: readonly Execution[], every = 7): Map<string, Row> {
   const takes: (readonly Row[])[] = [];
   for (const [index, record] of records.entries()) {
     view.fold(record);
-    if (index % every === 0 || index === records.length - 1) takes.push(view.take()[1]?.rows ?? []);
+    if (index % every === 0 || index === records.length - 1) takes.push(positionsOf(view));
   }
   return finalRows(takes);
 }
@@ -27,6 +31,7 @@ interface Naive {
   size: bigint;
   cost: bigint;
   bought: bigint;
+  shares: bigint;
   realized: bigint;
   volume: bigint;
 }
@@ -76,12 +81,20 @@ function naiveTrades(event: ExecutionEvent, payouts: ReadonlyMap<number, bigint>
 
 function naiveTrade(all: Map<string, Naive>, { key, buys, size, price, counts }: NaiveTrade): void {
   if (size === 0n) return;
-  const one = all.get(key) ?? { size: 0n, cost: 0n, bought: 0n, realized: 0n, volume: 0n };
+  const one = all.get(key) ?? {
+    size: 0n,
+    cost: 0n,
+    bought: 0n,
+    shares: 0n,
+    realized: 0n,
+    volume: 0n,
+  };
   all.set(key, one);
   const value = (price * size) / 10_000n;
   const removed = buys ? -value : (one.cost * size) / one.size;
   one.volume += counts ? value : 0n;
   one.bought += buys ? value : 0n;
+  one.shares += buys ? size : 0n;
   one.size += buys ? size : -size;
   one.cost -= removed;
   one.realized += buys ? 0n : value - removed;
@@ -98,10 +111,11 @@ describe('positions', () => {
       expect(rows.size).toBe(twin.size);
       for (const [key, one] of twin) {
         const row = rows.get(key) ?? [];
-        expect(row.slice(4, 9).map(micro)).toEqual([
+        expect(row.slice(4, 10).map(micro)).toEqual([
           one.size,
           one.cost,
           one.bought,
+          one.shares,
           one.realized,
           one.volume,
         ]);
@@ -117,7 +131,7 @@ describe('positions', () => {
     for (const record of records) view.fold(record);
     view.take();
     for (const record of records.slice(0, 150)) view.fold(record);
-    expect(view.pendingRows).toBe(0);
+    expect(positionsOf(view)).toEqual([]);
   });
 
   test('take all fills of one record, also those of one wallet', () => {
@@ -125,7 +139,7 @@ describe('positions', () => {
       executionOf(0, [fillOf({ match: 'MINT' }), fillOf({ match: 'MINT', takerPrice: 7_000 })]),
     ]);
     const taker = rows.get(`${walletFromBytes(bytesOf(20, 1))}:1:0`) ?? [];
-    expect([taker[4], taker[5], taker[7]]).toEqual(['2', '1.2', '0']);
+    expect([taker[4], taker[5], taker[8]]).toEqual(['2', '1.2', '0']);
   });
 
   test('stay exact where cost times size leaves 2^53', () => {
@@ -140,7 +154,7 @@ describe('positions', () => {
     const records = [executionOf(0, [buy]), executionOf(1, [sell])];
     const one = naive(records).get(`${walletFromBytes(bytesOf(20, 1))}:1:0`);
     const row = run(records).get(`${walletFromBytes(bytesOf(20, 1))}:1:0`) ?? [];
-    expect([micro(row[5]), micro(row[7])]).toEqual([one?.cost, one?.realized]);
+    expect([micro(row[5]), micro(row[8])]).toEqual([one?.cost, one?.realized]);
   });
 
   test('ask for the payout only where the money does not tell it', () => {
@@ -164,8 +178,8 @@ describe('positions', () => {
     view.knowPayout(1, 10_000);
     expect(view.payoutsNeeded(redeem)).toEqual([]);
     view.fold(redeem);
-    const rows = view.take()[1]?.rows ?? [];
-    expect(rows.map((row) => [row[4], row[7]])).toEqual([
+    const rows = positionsOf(view);
+    expect(rows.map((row) => [row[4], row[8]])).toEqual([
       ['0', '1'],
       ['0', '-1'],
     ]);

@@ -1,0 +1,110 @@
+import { microText } from '@pm/schemas';
+import { unitsOf } from '../displayed-price.ts';
+import { QueryReader, type RawQuery } from '../query-reader.ts';
+import type { ReadRefusal } from '../refusal.ts';
+import { isoTime } from '../wire-market.ts';
+import { parseBuilder } from './builder-trades.ts';
+import type { BuilderVolumeRow } from './rows.ts';
+
+export const periods = ['DAY', 'WEEK', 'MONTH', 'ALL'] as const;
+export type Period = (typeof periods)[number];
+
+/** Length of a period in seconds; null: everything. */
+export const periodSeconds: Readonly<Record<Period, number | null>> = {
+  DAY: 86_400,
+  WEEK: 7 * 86_400,
+  MONTH: 30 * 86_400,
+  ALL: null,
+};
+
+/** What builders traded is summed up: since when, for which builder, and whether day by day. */
+export interface BuilderVolumeSearch {
+  /** Unix seconds. */
+  readonly sinceS: number;
+  readonly builder: string | null;
+  readonly daily: boolean;
+}
+
+export interface BuilderBoardQuery {
+  readonly period: Period;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** The parameters of the boards of builders under /v1/builders, or why not (docs/conventions.md 1.9). */
+export function readBuilderBoard(
+  query: RawQuery,
+  strict: boolean,
+): BuilderBoardQuery | ReadRefusal {
+  const read = new QueryReader(query, 'data');
+  if (strict) read.onlyKnown(['timePeriod', 'limit', 'offset']);
+  const parsed = {
+    period: read.oneOf('timePeriod', periods, 'DAY'),
+    limit: read.integer('limit', { min: 0, max: 50, otherwise: 25 }),
+    offset: read.integer('offset', { min: 0, max: 1_000, otherwise: 0 }),
+  };
+  return read.refusal ?? parsed;
+}
+
+/** When a period that ends now began, Unix seconds. */
+export function sinceOf(period: Period, nowMs: number): number {
+  const seconds = periodSeconds[period];
+  return seconds === null ? 0 : Math.floor(nowMs / 1000) - seconds;
+}
+
+/** The rows of one period, largest volume first, with competition ranks. */
+export function builderBoard(rows: readonly BuilderVolumeRow[]) {
+  const sorted = [...rows].sort(
+    (left, right) =>
+      right.volumeMicro - left.volumeMicro || (left.builder < right.builder ? -1 : 1),
+  );
+  let rank = 0;
+  return sorted.map((row, index) => {
+    if (row.volumeMicro !== sorted[index - 1]?.volumeMicro) rank = index + 1;
+    return {
+      rank: String(rank),
+      builder: row.builder,
+      volume: unitsOf(row.volumeMicro),
+      activeUsers: row.wallets,
+      verified: false,
+      builderLogo: '',
+    };
+  });
+}
+
+/** A board for each day, oldest first. */
+export function builderDays(rows: readonly BuilderVolumeRow[]) {
+  const days = [...new Set(rows.map(({ day }) => day))].sort();
+  return days.flatMap((day) =>
+    builderBoard(rows.filter((row) => row.day === day)).map((entry) => ({
+      dt: isoTime(Date.parse(day)),
+      ...entry,
+    })),
+  );
+}
+
+/** The parameters of GET /builder/volume, or why not: one builder and the last days, today included. */
+export function readBuilderVolume(
+  query: RawQuery,
+  nowMs: number,
+): BuilderVolumeSearch | ReadRefusal {
+  const read = new QueryReader(query, 'clob');
+  const text = read.text('builder', 80) ?? read.text('builder_code', 80);
+  const builder = text === null ? read.missing('builder') : parseBuilder(text);
+  if (text !== null && builder === null) read.invalid('builder');
+  const days = read.integer('days', { min: 1, max: 365, otherwise: 30 });
+  if (read.refusal !== null) return read.refusal;
+  const today = Math.floor(nowMs / 86_400_000);
+  return { builder, daily: true, sinceS: (today - days + 1) * 86_400 };
+}
+
+/** Volume by day, oldest first; days without trades are left out. */
+export function builderVolumeDays(rows: readonly BuilderVolumeRow[]) {
+  return [...rows]
+    .sort((left, right) => (left.day < right.day ? -1 : 1))
+    .map(({ day, volumeMicro, wallets }) => ({
+      date: day,
+      volume: microText(volumeMicro),
+      users: wallets,
+    }));
+}

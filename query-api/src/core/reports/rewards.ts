@@ -1,0 +1,59 @@
+import { microPerUnit } from '@pm/schemas';
+import type { Catalog, Market } from '../catalog.ts';
+import { rewardAsset } from '../clob-market.ts';
+import { priceOfMicro, type Quotes, unitsOf } from '../displayed-price.ts';
+import { microPerPrice } from '../quote.ts';
+import { isoTime } from '../wire-market.ts';
+
+/** Rewards are configured per day without an end; this stands for it. */
+const openEnd = '2500-12-31';
+/** Spreads are given in cents. */
+const centsPerUnit = 100;
+
+/** Markets with a daily reward that take part now, by number. */
+export function rewardedMarkets(catalog: Catalog): readonly Market[] {
+  return [...catalog.markets()]
+    .filter((market) => market.rewardsDailyMicro > 0 && !market.closed && market.payout0 < 0)
+    .sort((left, right) => left.market - right.market);
+}
+
+/** The reward of a market as lists have it (docs/conventions.md 1.8). */
+export function rewardEntry(market: Market) {
+  const perDay = unitsOf(market.rewardsDailyMicro);
+  return {
+    condition_id: market.conditionId,
+    rewards_max_spread: (market.rewardsMaxSpread * microPerPrice * centsPerUnit) / microPerUnit,
+    rewards_min_size: unitsOf(market.rewardsMinSizeMicro),
+    rewards_config: [
+      {
+        id: market.market,
+        asset_address: rewardAsset,
+        start_date: isoTime(market.startDateMs).slice(0, 10),
+        end_date: openEnd,
+        rate_per_day: perDay,
+        total_rewards: 0,
+      },
+    ],
+    sponsored_daily_rate: 0,
+    sponsors_count: 0,
+    native_daily_rate: perDay,
+    total_daily_rate: perDay,
+  };
+}
+
+/** The same with the words and prices of the market. */
+export function rewardedMarket(catalog: Catalog, market: Market, quotes: Quotes) {
+  return {
+    ...rewardEntry(market),
+    question: market.question,
+    market_slug: market.slug,
+    event_slug: catalog.event(market.eventId)?.slug ?? '',
+    image: market.image,
+    market_competitiveness: 0,
+    tokens: ([0, 1] as const).map((outcome) => ({
+      token_id: market.tokens[outcome],
+      outcome: market.outcomes[outcome],
+      price: priceOfMicro(market, outcome, quotes) / microPerUnit,
+    })),
+  };
+}

@@ -1,0 +1,111 @@
+import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
+import { tables } from '@pm/schemas';
+import type { TradeRow } from '../core/reports/rows.ts';
+import { type LedgerSearch, leastText } from '../core/reports/trade-ledger.ts';
+import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
+
+interface Row {
+  readonly partition: number;
+  readonly in_offset: string;
+  readonly event_index: number;
+  readonly time_ms: string;
+  readonly trader: string;
+  readonly market: number;
+  readonly token: number;
+  readonly taken: 'BUY' | 'SELL';
+  readonly paid: string;
+  readonly size: string;
+}
+
+/** A table that has the trades asked for in a good order, and what its columns are called. */
+interface Ledger {
+  readonly table: string;
+  readonly wallet: string;
+  readonly outcome: string;
+  readonly side: string;
+  readonly price: string;
+  /** Condition on the role; empty where rows are takers anyway. */
+  readonly takers: string;
+  /** What makes a row one of its kind. */
+  readonly key: string;
+}
+
+const place = 'partition, in_offset, event_index';
+const bySide = { wallet: 'wallet', outcome: 'outcome', side: 'side', price: 'price' };
+const takers = "role = 'TAKER'";
+const ofWallet: Ledger = {
+  ...bySide,
+  table: tables.walletFills.name,
+  takers,
+  key: `${place}, role`,
+};
+const byTime: Ledger = { ...bySide, table: tables.tape.name, takers, key: `${place}, role` };
+const ofMarket: Ledger = {
+  table: tables.fills.name,
+  wallet: 'taker',
+  outcome: 'taker_outcome',
+  side: 'taker_side',
+  price: 'taker_price',
+  takers: '',
+  key: place,
+};
+
+/** Trades of everybody, newest first; a repeated row counts once. */
+export async function readLedger(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  search: LedgerSearch,
+): Promise<readonly TradeRow[]> {
+  const ledger = ledgerFor(search);
+  const { conditions, params } = conditionsOf(search, ledger);
+  const { wallet, outcome, side, price, key } = ledger;
+  const sql = `
+SELECT ${place}, toUnixTimestamp64Milli(time) AS time_ms, ${wallet} AS trader, market,
+  ${outcome} AS token, ${side} AS taken, ${price} AS paid, size
+FROM ${ledger.table}
+WHERE ${conditions.join(' AND ')}
+ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC
+LIMIT 1 BY ${key}
+LIMIT {limit:UInt32} OFFSET {offset:UInt32}
+SETTINGS max_execution_time = 5`;
+  const rows = await clickhouse.selectRows<Row>(sql, params);
+  return rows.map((row) => ({
+    partition: row.partition,
+    inOffset: row.in_offset,
+    eventIndex: row.event_index,
+    timeMs: Number(row.time_ms),
+    wallet: row.trader,
+    market: row.market,
+    outcome: outcomeOf(row.token),
+    side: row.taken,
+    price: storedPrice(row.paid),
+    sizeMicro: storedMicro(row.size),
+  }));
+}
+
+function ledgerFor({ user, markets, takerOnly }: LedgerSearch): Ledger {
+  if (user !== null) return ofWallet;
+  return markets !== null && takerOnly ? ofMarket : byTime;
+}
+
+function conditionsOf(search: LedgerSearch, ledger: Ledger) {
+  const { user, markets, side, takerOnly, least, startS, endS, limit, offset } = search;
+  const conditions = ['1'];
+  const params: Record<string, QueryParameter> = { limit, offset };
+  const add = (text: string, value: Record<string, QueryParameter>): void => {
+    conditions.push(text);
+    Object.assign(params, value);
+  };
+  if (user !== null) add(`${ledger.wallet} = {user:String}`, { user });
+  if (markets !== null) add('market IN {markets:Array(UInt32)}', { markets: [...markets] });
+  if (takerOnly && ledger.takers !== '') conditions.push(ledger.takers);
+  if (side !== null) add(`${ledger.side} = {side:String}`, { side });
+  if (startS !== null) add('time >= fromUnixTimestamp({start:UInt32})', { start: startS });
+  if (endS !== null) add('time < fromUnixTimestamp({end:UInt32})', { end: endS + 1 });
+  if (least?.of === 'TOKENS')
+    add('size >= toDecimal64({least:String}, 6)', { least: leastText(least.micro) });
+  if (least?.of === 'CASH')
+    add(`size * ${ledger.price} >= toDecimal128({least:String}, 6)`, {
+      least: leastText(least.micro),
+    });
+  return { conditions, params };
+}

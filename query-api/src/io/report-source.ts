@@ -1,0 +1,50 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { ReportReads } from '../routes/ports.ts';
+import { readActivity } from './activity-source.ts';
+import { readBuilderTrades, readBuilderVolumes } from './builder-source.ts';
+import { readLedger } from './ledger-source.ts';
+import { readMakerFees, readMarketPositions, readSupply, readTraded } from './market-source.ts';
+import { readClosedPositions } from './position-source.ts';
+
+/** Sums over everything may be this old, milliseconds; one query serves everybody meanwhile. */
+const MAX_AGE_MS = 60_000;
+/** Different sums remembered at a time. */
+const SUMS_MAX = 100;
+
+/** All reads of public reports, each by one statement with bound parameters and bounded time and rows. */
+export function openReports(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  nowMs: () => number,
+): ReportReads {
+  const remembered = rememberedFor(nowMs);
+  return {
+    closedPositions: (wallet, markets) => readClosedPositions(clickhouse, { wallet, markets }),
+    traded: (wallet) => readTraded(clickhouse, wallet),
+    activity: (search) => readActivity(clickhouse, search),
+    ledger: (search) => readLedger(clickhouse, search),
+    supply: (markets) => readSupply(clickhouse, markets),
+    wholeSupply: () => remembered('supply', () => readSupply(clickhouse, null)),
+    marketPositions: (search) => readMarketPositions(clickhouse, search),
+    makerFees: (wallet, dayS) => readMakerFees(clickhouse, wallet, dayS),
+    builderTrades: (search) => readBuilderTrades(clickhouse, search),
+    builderVolumes: ({ sinceS, builder, daily }) => {
+      // Whole minutes, so that requests of one minute share an answer.
+      const search = { builder, daily, sinceS: sinceS - (sinceS % 60) };
+      return remembered(JSON.stringify(search), () => readBuilderVolumes(clickhouse, search));
+    },
+  };
+}
+
+/** Runs a query at most once in a while for each name; a failure is not remembered. */
+function rememberedFor(nowMs: () => number) {
+  const kept = new Map<string, { readonly atMs: number; readonly value: Promise<unknown> }>();
+  return <T>(name: string, read: () => Promise<T>): Promise<T> => {
+    const found = kept.get(name);
+    if (found !== undefined && nowMs() - found.atMs < MAX_AGE_MS) return found.value as Promise<T>;
+    if (kept.size >= SUMS_MAX) kept.clear();
+    const value = read();
+    kept.set(name, { atMs: nowMs(), value });
+    value.catch(() => kept.delete(name));
+    return value;
+  };
+}

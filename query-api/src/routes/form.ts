@@ -1,0 +1,17 @@
+import type { Dialect } from '@pm/kit/http';
+import type { AssetForm } from '../core/positions.ts';
+import type { ReportFrame } from '../core/reports/trade-ledger.ts';
+import type { ReadPorts } from './ports.ts';
+
+/** Which token ids public reports have in a dialect (docs/conventions.md, Dialects). */
+export function assetForm(dialect: Dialect): AssetForm {
+  return dialect === 'family' ? 'numeric' : 'indexed';
+}
+
+/** What rows of public reports are shown with. */
+export function reportFrame(
+  { catalog, social }: Pick<ReadPorts, 'catalog' | 'social'>,
+  dialect: Dialect,
+): ReportFrame {
+  return { catalog, profiles: social.profiles, form: assetForm(dialect) };
+}

@@ -1,0 +1,29 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { ReadRefusal } from '../core/refusal.ts';
+import { closedPage, readClosedQuery, selectClosed } from '../core/reports/closed-positions.ts';
+import { marketNumbers } from '../core/reports/market-filter.ts';
+import { assetForm } from './form.ts';
+import type { ReadPorts } from './ports.ts';
+import { readRoute } from './route.ts';
+
+/** GET /closed-positions: what a wallet held and holds no more (docs/conventions.md 1.9). */
+export function closedPositionsRoute({
+  catalog,
+  books,
+  reports,
+}: Pick<ReadPorts, 'catalog' | 'books' | 'reports'>): DoorRoute {
+  const route = { method: 'GET', path: '/closed-positions', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const asked = readClosedQuery(query, dialect !== 'family');
+    if (asked instanceof ReadRefusal) return asked;
+    const markets = marketNumbers(catalog, asked);
+    if (asked.limit === 0 || markets?.length === 0) return [];
+    const rows = await reports.closedPositions(asked.user, markets);
+    const closed = selectClosed(catalog, rows, asked);
+    const listings = closed.flatMap(
+      ({ row, market }) => catalog.listing(market.tokens[row.outcome]) ?? [],
+    );
+    const quotes = await books.quotes(listings);
+    return closedPage(closed, asked, { catalog, quotes, form: assetForm(dialect) });
+  });
+}

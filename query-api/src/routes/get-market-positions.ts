@@ -1,0 +1,29 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { ReadRefusal } from '../core/refusal.ts';
+import {
+  marketPositions,
+  pricesOf,
+  readMarketPositionsQuery,
+} from '../core/reports/market-positions.ts';
+import { reportFrame } from './form.ts';
+import type { ReadPorts } from './ports.ts';
+import { readRoute } from './route.ts';
+import { listingsOf } from './tokens.ts';
+
+/** GET /v1/market-positions: who holds and held what of a market, with profit and loss (docs/conventions.md 1.9). */
+export function marketPositionsRoute(
+  ports: Pick<ReadPorts, 'catalog' | 'books' | 'social' | 'reports'>,
+): DoorRoute {
+  const { catalog, books, reports } = ports;
+  const route = { method: 'GET', path: '/v1/market-positions', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const asked = readMarketPositionsQuery(query, dialect !== 'family');
+    if (asked instanceof ReadRefusal) return asked;
+    const market = catalog.byCondition(asked.condition);
+    if (market === undefined) return [];
+    const pricesMicro = pricesOf(market, await books.quotes(listingsOf([market])));
+    const search = { ...asked, market: market.market, pricesMicro };
+    const rows = asked.limit === 0 ? [] : await reports.marketPositions(search);
+    return marketPositions(market, rows, { ...reportFrame(ports, dialect), pricesMicro });
+  });
+}

@@ -1,0 +1,271 @@
+import { tables } from '@pm/schemas';
+import { ReadRefusal } from '../../src/core/refusal.ts';
+import { readActivityQuery } from '../../src/core/reports/activity.ts';
+import { readBuilderQuery } from '../../src/core/reports/builder-trades.ts';
+import { readLedgerQuery } from '../../src/core/reports/trade-ledger.ts';
+import { openReports } from '../../src/io/report-source.ts';
+import type { ReportReads } from '../../src/routes/ports.ts';
+import { wallet } from '../in-memory.ts';
+import { randomOf } from '../random.ts';
+import { at, type FreshDatabase, freshDatabase, type Row } from './fresh-database.ts';
+
+/** SQL of public reports against real tables, judged by a fold of the same random fills. */
+let database: FreshDatabase;
+let reports: ReportReads;
+const day = Date.UTC(2026, 5, 1) / 1000;
+const code = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
+
+interface Fill {
+  readonly offset: number;
+  readonly seconds: number;
+  readonly market: number;
+  readonly size: number;
+  readonly price: number;
+  readonly taker: number;
+  readonly maker: number;
+  readonly side: 'BUY' | 'SELL';
+  readonly builder: number;
+}
+
+const random = randomOf(7);
+const below = (count: number) => Math.floor(random() * count);
+const fills: readonly Fill[] = Array.from({ length: 200 }, (_, offset) => ({
+  offset,
+  seconds: day + offset * 60,
+  market: 1 + below(3),
+  size: 1 + below(50),
+  price: 1 + below(98),
+  taker: 1 + below(4),
+  maker: 5 + below(4),
+  side: below(2) === 0 ? 'BUY' : 'SELL',
+  builder: below(3),
+}));
+
+const source = ({ offset, seconds }: Fill): Row => ({
+  partition: 0,
+  in_offset: offset,
+  event_index: 2,
+  time: at(seconds),
+});
+const whole = (fill: Fill): Row => ({
+  ...source(fill),
+  market: fill.market,
+  match: 'COMPLEMENTARY',
+  size: fill.size,
+  taker_order: code(1),
+  taker: wallet(fill.taker),
+  taker_key: '',
+  taker_outcome: 0,
+  taker_side: fill.side,
+  taker_price: fill.price / 100,
+  taker_builder: code(fill.builder),
+  maker_order: code(2),
+  maker: wallet(fill.maker),
+  maker_key: '',
+  maker_outcome: 0,
+  maker_side: fill.side === 'BUY' ? 'SELL' : 'BUY',
+  maker_price: fill.price / 100,
+  maker_builder: code(0),
+  fee: '0.5',
+  fee_rate_bps: 100,
+});
+const sides = (fill: Fill): readonly Row[] =>
+  (['TAKER', 'MAKER'] as const).map((role) => ({
+    ...source(fill),
+    role,
+    wallet: wallet(role === 'TAKER' ? fill.taker : fill.maker),
+    market: fill.market,
+    outcome: 0,
+    side: (role === 'TAKER') === (fill.side === 'BUY') ? 'BUY' : 'SELL',
+    price: fill.price / 100,
+    size: fill.size,
+    fee: '0',
+    order_id: code(1),
+    api_key: '',
+  }));
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  reports = openReports(database.clickhouse, () => day * 1000);
+  // Everything twice: a repeated row counts once.
+  for (let turn = 0; turn < 2; turn += 1) {
+    await database.fill(tables.fills, fills.map(whole));
+    await database.fill(tables.walletFills, fills.flatMap(sides));
+    await database.fill(tables.tape, fills.flatMap(sides));
+    const attributed = fills.filter(({ builder }) => builder > 0);
+    await database.fill(
+      tables.builderFills,
+      attributed.map((fill) => ({ ...whole(fill), role: 'TAKER', builder: code(fill.builder) })),
+    );
+    const move = (offset: number, action: string, outcome: number, price: number): Row => ({
+      ...{ partition: 0, in_offset: 1_000 + offset, event_index: 0, action, market: 1, outcome },
+      ...{ time: at(day + 100_000 + offset), wallet: wallet(1), price, size: '7.5' },
+    });
+    await database.fill(tables.walletMoves, [
+      ...[move(0, 'SPLIT', 0, 0.5), move(0, 'SPLIT', 1, 0.5)],
+      ...[move(1, 'REDEEM', 0, 1), move(1, 'REDEEM', 1, 0)],
+    ]);
+  }
+}, 60_000);
+
+afterAll(() => database.drop());
+
+function sound<T>(asked: T | ReadRefusal): T {
+  if (asked instanceof ReadRefusal) throw new Error(asked.text);
+  return asked;
+}
+
+const newest = <T extends { offset: number }>(list: readonly T[]) =>
+  [...list].sort((left, right) => right.offset - left.offset).map(({ offset }) => offset);
+
+describe('the public ledger', () => {
+  const offsets = async (query: Record<string, string>, markets: number[] | null = null) => {
+    const asked = sound(readLedgerQuery(query, true));
+    const rows = await reports.ledger({ ...asked, markets });
+    return rows.map(({ inOffset }) => Number(inOffset));
+  };
+
+  it('is every fill once, newest first, page after page', async () => {
+    const all = newest(fills);
+    expect(await offsets({ limit: '500' })).toEqual(all);
+    expect(await offsets({ limit: '7', offset: '13' })).toEqual(all.slice(13, 20));
+  });
+
+  it('passes by wallet, market, side, time and size', async () => {
+    const of = (keep: (fill: Fill) => boolean) => newest(fills.filter(keep));
+    expect(await offsets({ user: wallet(2), limit: '500' })).toEqual(of((one) => one.taker === 2));
+    expect(await offsets({ user: wallet(6), takerOnly: 'false', limit: '500' })).toEqual(
+      of((one) => one.maker === 6),
+    );
+    expect(await offsets({ limit: '500' }, [2])).toEqual(of((one) => one.market === 2));
+    expect(await offsets({ limit: '500', side: 'SELL' }, [1, 3])).toEqual(
+      of((one) => one.market !== 2 && one.side === 'SELL'),
+    );
+    expect(await offsets({ limit: '500', takerOnly: 'false' }, [2])).toEqual(
+      of((one) => one.market === 2).flatMap((offset) => [offset, offset]),
+    );
+    const range = { start: String(day + 600), end: String(day + 1_200), limit: '500' };
+    expect(await offsets(range)).toEqual(of(({ offset }) => offset >= 10 && offset <= 20));
+    const least = { limit: '500', filterAmount: '12.5' };
+    expect(await offsets({ ...least, filterType: 'CASH' })).toEqual(
+      of((one) => one.size * one.price >= 1_250),
+    );
+    expect(await offsets({ ...least, filterType: 'TOKENS' })).toEqual(of((one) => one.size >= 13));
+  });
+});
+
+describe('what a wallet did', () => {
+  const rowsOf = async (query: Record<string, string>) => {
+    const asked = sound(readActivityQuery({ user: wallet(1), limit: '500', ...query }, true));
+    return await reports.activity({ ...asked, markets: null });
+  };
+
+  it('is its trades and its moves, each once', async () => {
+    const rows = await rowsOf({});
+    expect(rows.slice(0, 2)).toMatchObject([
+      { type: 'REDEEM', sizeMicro: 15_000_000, usdcMicro: 7_500_000, outcome: null, side: null },
+      { type: 'SPLIT', sizeMicro: 7_500_000, usdcMicro: 7_500_000 },
+    ]);
+    const traded = newest(fills.filter(({ taker }) => taker === 1));
+    expect(rows.slice(2).map(({ inOffset }) => Number(inOffset))).toEqual(traded);
+  });
+
+  it('passes by type and side, and is sorted by size and money', async () => {
+    expect(await rowsOf({ type: 'SPLIT' })).toHaveLength(1);
+    expect(await rowsOf({ type: 'REWARD,CONVERSION' })).toEqual([]);
+    const bought = fills.filter(({ taker, side }) => taker === 1 && side === 'BUY');
+    expect(await rowsOf({ side: 'BUY' })).toHaveLength(bought.length);
+    const cash = (await rowsOf({ sortBy: 'CASH' })).map(({ usdcMicro }) => usdcMicro);
+    expect(cash).toEqual([...cash].sort((left, right) => right - left));
+    const sizes = (await rowsOf({ sortBy: 'TOKENS', sortDirection: 'ASC' })).map(
+      ({ sizeMicro }) => sizeMicro,
+    );
+    expect(sizes).toEqual([...sizes].sort((left, right) => left - right));
+  });
+});
+
+describe('trades of builders', () => {
+  const offsets = async (query: Record<string, string>, place = {}) => {
+    const asked = sound(readBuilderQuery(query));
+    const search = { query: asked, market: null, outcome: null, limit: 500, ...place };
+    return (await reports.builderTrades(search)).map(({ inOffset }) => Number(inOffset));
+  };
+
+  it('are the attributed fills, newest first, by every filter', async () => {
+    const of = (keep: (fill: Fill) => boolean) =>
+      newest(fills.filter((one) => one.builder > 0 && keep(one)));
+    expect(await offsets({})).toEqual(of(() => true));
+    expect(await offsets({ builder_code: code(2) })).toEqual(of(({ builder }) => builder === 2));
+    expect(await offsets({ maker_address: wallet(3) })).toEqual(of(({ taker }) => taker === 3));
+    expect(await offsets({ maker_address: wallet(6) })).toEqual([]);
+    expect(await offsets({}, { market: 2, outcome: 0 })).toEqual(of(({ market }) => market === 2));
+    expect(await offsets({}, { outcome: 1 })).toEqual([]);
+    const [first = 0] = of(() => true);
+    expect(await offsets({ id: `0-${first}-2` })).toEqual([first]);
+    expect(await offsets({ id: `0-${first}-2-maker` })).toEqual([]);
+    const times = { after: String(day + 600), before: String(day + 1_200) };
+    expect(await offsets(times)).toEqual(of(({ offset }) => offset > 10 && offset < 20));
+  });
+
+  it('add up to their volume, in all and by day', async () => {
+    const rows = await reports.builderVolumes({ sinceS: day, builder: null, daily: false });
+    for (const { builder, volumeMicro, wallets } of rows) {
+      const own = fills.filter((fill) => code(fill.builder) === builder);
+      const cents = own.reduce((sum, { size, price }) => sum + size * price, 0);
+      expect(volumeMicro).toBe(cents * 10_000);
+      expect(wallets).toBe(new Set(own.map(({ taker }) => taker)).size);
+    }
+    expect(rows).toHaveLength(2);
+    const daily = await reports.builderVolumes({ sinceS: day, builder: code(1), daily: true });
+    expect(daily).toMatchObject([{ day: '2026-06-01' }]);
+  });
+
+  it('leave to makers the fees of what they made', async () => {
+    const made = fills.filter(({ maker }) => maker === 5);
+    const rows = await reports.makerFees(wallet(5), day);
+    expect(rows).toEqual(
+      [1, 2, 3].map((market) => ({
+        market,
+        feesMicro: made.filter((fill) => fill.market === market).length * 500_000,
+      })),
+    );
+    expect(await reports.makerFees(wallet(5), day + 86_400)).toEqual([]);
+  });
+});
+
+describe('positions of a market', () => {
+  const row = (market: number, outcome: number, owner: number, size: number): Row => ({
+    ...{ market, outcome, wallet: wallet(owner), size, cost: owner, total_bought: 9, version: 1 },
+    realized_pnl: -owner,
+  });
+  beforeAll(() =>
+    database.fill(tables.holders, [
+      ...[row(1, 0, 1, 10), row(1, 0, 2, 30), row(1, 0, 3, 0), row(1, 1, 4, 40), row(2, 0, 1, 5)],
+    ]),
+  );
+  const base = {
+    ...{ market: 1, user: null, status: 'ALL', sortBy: 'TOKENS', sortDirection: 'DESC' },
+    ...{ limit: 10, offset: 0, pricesMicro: [500_000, 500_000] },
+  } as const;
+  const owners = async (changes: object) =>
+    (await reports.marketPositions({ ...base, ...changes })).map(
+      (one) => `${one.outcome}:${Number(one.wallet)}`,
+    );
+
+  it('are sorted and cut per token', async () => {
+    expect(await owners({})).toEqual(['0:2', '0:1', '0:3', '1:4']);
+    expect(await owners({ status: 'OPEN', limit: 1 })).toEqual(['0:2', '1:4']);
+    expect(await owners({ status: 'CLOSED' })).toEqual(['0:3']);
+    expect(await owners({ sortBy: 'REALIZED_PNL' })).toEqual(['0:1', '0:2', '0:3', '1:4']);
+    expect(await owners({ sortBy: 'TOTAL_PNL', sortDirection: 'ASC' })).toEqual([
+      ...['0:3', '0:1', '0:2', '1:4'],
+    ]);
+    expect(await owners({ user: wallet(1) })).toEqual(['0:1']);
+  });
+
+  it('add up to the supply', async () => {
+    const first = { market: 1, size0Micro: 40_000_000, size1Micro: 40_000_000 };
+    expect(await reports.supply([1])).toEqual([first]);
+    expect(await reports.wholeSupply()).toHaveLength(2);
+  });
+});
