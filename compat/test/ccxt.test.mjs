@@ -193,7 +193,11 @@ test('reads open interest', needs('GET /oi'), async () => {
 
 test('asks for positions, which it reads from a key that no venue sends', async () => {
   assert.deepEqual(await maker.fetchPositions(), []);
-  assert.ok((await maker.dataPublicGetPositions({ user: maker.walletAddress })).length > 0);
+  await eventually(
+    'positions',
+    () => maker.dataPublicGetPositions({ user: maker.walletAddress }),
+    (rows) => rows.length > 0,
+  );
 });
 
 test('beats, and cancels what is left', async () => {

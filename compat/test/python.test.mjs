@@ -27,7 +27,12 @@ function results(file) {
   });
 }
 
-for (const [client, file] of [['py-clob-client-v2', 'clob_client_v2.py']]) {
+const clients = [
+  ['py-clob-client-v2', 'clob_client_v2.py'],
+  ['polymarket-client', 'unified.py'],
+];
+
+for (const [client, file] of clients) {
   test(client, { skip }, async (t) => {
     const told = await results(file);
     assert.ok(told.length > 0);

@@ -294,7 +294,7 @@ test('lists, makes and removes keys', async () => {
   const builder = await createBuilderApiKey(owner);
   assert.ok((await fetchBuilderApiKeys(owner)).some(({ key }) => key === builder.key));
   await owner.endAuthentication();
-  await assert.rejects(() => fetchApiKeys(owner), /401|Unauthorized/);
+  await assert.rejects(() => fetchApiKeys(owner), /ended authentication/);
 });
 
 test('cancels what is left', async () => {
