@@ -1,60 +1,59 @@
 import { createHmac } from 'node:crypto';
 import { type ApiKeyTrio, headers as names } from '@pm/schemas';
+import { ExchangeError } from './errors.ts';
 
-/** What the exchange answered, when it was not a success. `body` is what it said. */
-export class ExchangeError extends Error {
-  readonly status: number;
-  readonly body: unknown;
-  /** Seconds after which the same request may succeed; null when it told none. */
-  readonly retryAfterSeconds: number | null;
-
-  constructor(status: number, body: unknown, retryAfterSeconds: number | null) {
-    super(`${status} ${messageOf(body)}`);
-    this.name = 'ExchangeError';
-    this.status = status;
-    this.body = body;
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}
-
-function messageOf(body: unknown): string {
-  const error = (body as { error?: unknown } | null)?.error;
-  return typeof error === 'string' ? error : JSON.stringify(body);
-}
+export type Query = Readonly<Record<string, string | undefined>>;
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Without the query, which is not signed. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly query?: Query;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface HttpOptions {
   readonly baseUrl: string;
-  /** Default 15 s: longer than any bounded wait of the exchange. */
+  /** Of one try. Default 15 s: longer than any bounded wait of the exchange. */
   readonly timeoutMs?: number;
 }
 
+/** An API key and whose it is; the address may have any case. */
+export type KeyOfWallet = ApiKeyTrio & { readonly address: string };
+
 const defaultTimeoutMs = 15_000;
 
-/** One request; JSON in, JSON out. Throws `ExchangeError` on any answer but 2xx. */
+/** One request, one try; JSON in, JSON out. Throws `ExchangeError` on any answer but 2xx, and when none came. */
 export async function request<T>(options: HttpOptions, sent: HttpRequest): Promise<T> {
+  const { response, text } = await exchange(options, sent);
+  const body = parseBody(text);
+  if (response.ok) return body as T;
+  const retryAfter = Number(response.headers.get('retry-after'));
+  const retryAfterSeconds = retryAfter > 0 ? retryAfter : null;
+  throw new ExchangeError(response.status, body, { retryAfterSeconds });
+}
+
+async function exchange(
+  options: HttpOptions,
+  sent: HttpRequest,
+): Promise<{ response: Response; text: string }> {
   const url = new URL(options.baseUrl + sent.path);
   for (const [name, value] of Object.entries(sent.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, value);
   }
-  const response = await fetch(url, {
-    method: sent.method,
-    headers: { 'content-type': 'application/json', ...sent.headers },
-    body: sent.body === undefined ? null : bodyText(sent.body),
-    signal: AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs),
-  });
-  const text = await response.text();
-  const body = parseBody(text);
-  if (response.ok) return body as T;
-  const retryAfter = Number(response.headers.get('retry-after'));
-  throw new ExchangeError(response.status, body, retryAfter > 0 ? retryAfter : null);
+  try {
+    const response = await fetch(url, {
+      method: sent.method,
+      headers: { 'content-type': 'application/json', ...sent.headers },
+      body: sent.body === undefined ? null : bodyText(sent.body),
+      signal: AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs),
+    });
+    return { response, text: await response.text() };
+  } catch (cause) {
+    const error = `no answer to ${sent.method} ${sent.path}`;
+    throw new ExchangeError(0, { error, code: 'no_answer' }, { cause });
+  }
 }
 
 /** The bytes that are both sent and signed. */
@@ -72,7 +71,7 @@ function parseBody(text: string): unknown {
 
 /** Headers that prove an API key (docs/conventions.md 2.2): HMAC over timestamp, method, path without query, and body. */
 export function l2Headers(
-  key: ApiKeyTrio & { readonly address: string },
+  key: KeyOfWallet,
   sent: HttpRequest,
   nowMs: number,
 ): Record<string, string> {
@@ -82,7 +81,7 @@ export function l2Headers(
 
 /** The same for a body that is sent as these very bytes. */
 export function signedHeaders(
-  key: ApiKeyTrio & { readonly address: string },
+  key: KeyOfWallet,
   sent: { readonly method: string; readonly path: string; readonly body: string },
   nowMs: number,
 ): Record<string, string> {

@@ -18,14 +18,13 @@ export async function fillBook({ markets, traders }: World): Promise<string> {
     [buyer, token],
     [seller, other],
   ] as const) {
-    const bodies = Array.from({ length: levelsPerSide }, (_, level) => {
+    const orders = Array.from({ length: levelsPerSide }, (_, level) => {
       const price = `0.${String(level + 2).padStart(2, '0')}`;
-      return JSON.parse(
-        trader.sign({ tokenId, side: 'BUY', price, size: '10' }).body,
-      ) as OrderSubmission;
+      const { orderId, body } = trader.sign({ tokenId, side: 'BUY', price, size: '10' });
+      return { orderId, submission: JSON.parse(body) as OrderSubmission };
     });
-    for (let from = 0; from < bodies.length; from += perRequest) {
-      const results = await trader.client.postOrders(bodies.slice(from, from + perRequest));
+    for (let from = 0; from < orders.length; from += perRequest) {
+      const results = await trader.client.postOrders(orders.slice(from, from + perRequest));
       const refused = results.find((result) => !result.success);
       if (refused !== undefined) throw new Error(`a bench order was refused: ${refused.errorMsg}`);
     }

@@ -6,7 +6,7 @@ import { buildOrder, ExchangeClient, type OrderIntent, walletFromPrivateKey } fr
 import { freePorts } from '@pm/deploy/local/ports';
 import { wideLimits } from '@pm/deploy/stack/services';
 import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
-import { type ApiKeyTrio, type SigningDomain, signingDomains } from '@pm/schemas';
+import { type ApiKeyTrio, type OrderId, type SigningDomain, signingDomains } from '@pm/schemas';
 
 export interface WorldMarket {
   readonly conditionId: string;
@@ -18,7 +18,7 @@ export interface Trader {
   readonly key: ApiKeyTrio & { readonly address: string };
   readonly client: ExchangeClient;
   /** Signs an order and gives the body to send. */
-  sign(intent: OrderIntent): { readonly orderId: string; readonly body: string };
+  sign(intent: OrderIntent): { readonly orderId: OrderId; readonly body: string };
 }
 
 export interface World {

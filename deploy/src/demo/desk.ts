@@ -2,8 +2,10 @@ import {
   type BuiltOrder,
   ExchangeClient,
   ExchangeError,
+  noRetries,
   type OrderIntent,
   type Signer,
+  UnresolvedOrdersError,
 } from '@pm/client';
 import { ordersPerRequestMax, type PlacementResult } from '@pm/schemas';
 
@@ -24,7 +26,7 @@ export class Desk {
   readonly #client: ExchangeClient;
 
   constructor(baseUrl: string, signer: Signer) {
-    this.#client = new ExchangeClient({ baseUrl, signer });
+    this.#client = new ExchangeClient({ baseUrl, signer, retry: noRetries });
   }
 
   async connect(): Promise<void> {
@@ -54,7 +56,7 @@ export class Desk {
     try {
       const built: BuiltOrder[] = [];
       for (const intent of intents) built.push(await this.#client.prepareOrder(intent));
-      const results = await this.#client.postOrders(built.map((order) => order.submission));
+      const results = await this.#client.postOrders(built);
       this.counts.orders += results.length;
       this.counts.refused += results.filter((result) => !result.success).length;
       return [...results];
@@ -66,15 +68,10 @@ export class Desk {
 
   /** The exchange may be away for a while; anything else is a fault of the demo itself. */
   #countError(error: unknown): void {
-    const known = error instanceof ExchangeError || isNetworkError(error);
-    if (!known) throw error;
+    const isKnown = error instanceof ExchangeError || error instanceof UnresolvedOrdersError;
+    if (!isKnown) throw error;
     this.counts.errors += 1;
   }
-}
-
-function isNetworkError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return error.name === 'TimeoutError' || error.message === 'fetch failed';
 }
 
 /** Repeats while the exchange is not there yet, bounded. */
@@ -84,8 +81,8 @@ async function patiently(action: () => Promise<unknown>): Promise<void> {
       await action();
       return;
     } catch (error) {
-      const passing = error instanceof ExchangeError ? error.status >= 425 : isNetworkError(error);
-      if (!passing || tries >= retriesMax) throw error;
+      const isPassing = error instanceof ExchangeError && error.retryable;
+      if (!isPassing || tries >= retriesMax) throw error;
       await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
   }

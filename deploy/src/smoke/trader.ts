@@ -3,9 +3,10 @@ import {
   ExchangeClient,
   ExchangeError,
   type OrderIntent,
+  type Placement,
   type Signer,
 } from '@pm/client';
-import type { ApiKeyTrio, PlacementResult } from '@pm/schemas';
+import type { ApiKeyTrio } from '@pm/schemas';
 import type { Random } from './random.ts';
 
 export interface SmokeMarket {
@@ -42,20 +43,24 @@ export function nothingTold(): Told {
   };
 }
 
-/** Blind retries of one order until it has a definite answer. */
-const retriesMax = 60;
-const retryMs = 250;
+/** Longer than any service may take to come back (run.ts). */
+const patience = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 90_000 };
 
-/** A trader who never gives up: the same signed order is sent again until the exchange tells its fate. */
+/** A trader who trusts the client to send the same signed order again until the exchange tells its fate. */
 export class Trader {
   readonly #client: ExchangeClient;
   readonly #told: Told;
   readonly #random: Random;
 
   constructor(baseUrl: string, signer: Signer, parts: { told: Told; random: Random }) {
-    this.#client = new ExchangeClient({ baseUrl, signer });
-    this.#told = parts.told;
-    this.#random = parts.random;
+    const { told, random } = parts;
+    const onAttempt = ({ tries }: { readonly tries: number }) => {
+      told.requests += 1;
+      if (tries > 1) told.retries += 1;
+    };
+    this.#client = new ExchangeClient({ baseUrl, signer, retry: patience, onAttempt });
+    this.#told = told;
+    this.#random = random;
   }
 
   connect(): Promise<ApiKeyTrio> {
@@ -65,14 +70,14 @@ export class Trader {
   /** One random action in a market: mostly an order, sometimes a batch, a cancel, or a cancel of everything. */
   async act(market: SmokeMarket): Promise<void> {
     const dice = this.#random.next();
-    if (dice < 0.06) await this.#cancelMarket(market);
+    if (dice < 0.06) await this.#client.cancelMarketOrders({ market: market.conditionId });
     else if (dice < 0.5) await this.#batch(market, this.#random.integer(2, 15));
-    else await this.#send(await this.#prepare(this.#intent(market)));
+    else await this.#send(await this.#client.prepareOrder(this.#intent(market)));
   }
 
   /** One order, and how long its answer took; signing it is not counted. */
   async timeOne(market: SmokeMarket): Promise<void> {
-    const order = await this.#prepare(this.#intent(market));
+    const order = await this.#client.prepareOrder(this.#intent(market));
     const startedAt = performance.now();
     await this.#send(order);
     this.#told.latenciesMs.push(performance.now() - startedAt);
@@ -92,115 +97,51 @@ export class Trader {
   async #batch(market: SmokeMarket, count: number): Promise<void> {
     const orders: BuiltOrder[] = [];
     for (let index = 0; index < count; index += 1) {
-      orders.push(await this.#prepare(this.#intent(market)));
+      orders.push(await this.#client.prepareOrder(this.#intent(market)));
     }
-    let waiting = orders;
-    for (let tries = 0; waiting.length > 0; tries += 1) {
-      if (tries >= retriesMax) throw new Error(`${waiting.length} orders without an answer`);
-      waiting = await this.#sendBatch(waiting);
-      if (waiting.length > 0) await this.#pause();
-    }
+    const results = await this.#client.postOrders(orders);
+    if (results.length !== orders.length) throw new Error('a result is missing');
+    for (const [index, order] of orders.entries()) this.#note(order, results[index]);
   }
 
-  /** Sends a batch and returns what has no definite answer yet. */
-  async #sendBatch(orders: readonly BuiltOrder[]): Promise<BuiltOrder[]> {
-    try {
-      this.#told.requests += 1;
-      const results = await this.#client.postOrders(orders.map((order) => order.submission));
-      if (results.length !== orders.length) throw new Error('a result is missing');
-      return orders.filter((order, index) => !this.#note(order, results[index]));
-    } catch (error) {
-      this.#mustBePassing(error);
-      return [...orders];
-    }
-  }
-
-  async #send(order: BuiltOrder): Promise<PlacementResult> {
-    for (let tries = 0; tries < retriesMax; tries += 1) {
-      try {
-        this.#told.requests += 1;
-        const result = await this.#client.postOrder(order.submission);
-        if (this.#note(order, result)) {
-          if (result.success) await this.#readBack(result);
-          return result;
-        }
-      } catch (error) {
-        this.#mustBePassing(error);
-      }
-      await this.#pause();
-    }
-    throw new Error(`order ${order.orderId} never got an answer`);
+  async #send(order: BuiltOrder): Promise<Placement> {
+    const result = await this.#client.postOrder(order);
+    this.#note(order, result);
+    if (result.success) await this.#readBack(result);
+    return result;
   }
 
   /** An order and its trades are readable as soon as they are answered (docs/conventions.md 1.6). */
-  async #readBack({ orderID, tradeIDs = [] }: PlacementResult): Promise<void> {
-    const order = await this.#readOwn<{ status: string }>(`/data/order/${orderID}`);
-    if (order === null) this.#told.unread.push(`order ${orderID} is unknown`);
+  async #readBack({ orderID, tradeIDs = [] }: Placement): Promise<void> {
+    if (!(await this.#isReadable(orderID))) this.#told.unread.push(`order ${orderID} is unknown`);
     const [id] = tradeIDs;
     if (id === undefined) return;
-    const page = await this.#readOwn<{ data: { status: string }[] }>('/data/trades', { id });
-    if (page?.data[0]?.status !== 'CONFIRMED') this.#told.unread.push(`trade ${id} is unknown`);
+    const { value: trade } = await this.#client.own.trades({ id }).next();
+    if (trade?.status !== 'CONFIRMED') this.#told.unread.push(`trade ${id} is unknown`);
   }
 
-  /** Null when it is not there. */
-  async #readOwn<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T | null> {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await this.#client.readOwn<T>(path, query);
-      } catch (error) {
-        if (error instanceof ExchangeError && error.status === 404) return null;
-        if (tries >= retriesMax) throw error;
-        this.#mustBePassing(error);
-        await this.#pause();
-      }
-    }
-  }
-
-  async #cancelMarket(market: SmokeMarket): Promise<void> {
+  async #isReadable(orderId: string): Promise<boolean> {
     try {
-      this.#told.requests += 1;
-      await this.#client.cancelMarketOrders({ market: market.conditionId });
+      await this.#client.own.order(orderId);
+      return true;
     } catch (error) {
-      this.#mustBePassing(error);
+      if (error instanceof ExchangeError && error.status === 404) return false;
+      throw error;
     }
   }
 
-  /** Signing needs one read per token, which may meet a killed door. */
-  async #prepare(intent: OrderIntent): Promise<BuiltOrder> {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await this.#client.prepareOrder(intent);
-      } catch (error) {
-        if (tries >= retriesMax) throw error;
-        this.#mustBePassing(error);
-        await this.#pause();
-      }
-    }
-  }
-
-  /** Whether the answer is definite; a delayed order, and one that waiting helps, is asked for again. */
-  #note(order: BuiltOrder, result: PlacementResult | undefined): boolean {
-    if (result === undefined || result.status === 'delayed') return false;
+  /** Writes down what an order was told. */
+  #note(order: BuiltOrder, result: Placement | undefined): void {
+    if (result === undefined || result.status === 'delayed' || passingCodes.has(result.code ?? ''))
+      throw new Error(`order ${order.orderId} never got an answer`);
     if (result.success) {
       if (result.orderID !== order.orderId)
         throw new Error(`${order.orderId} came back as another`);
       this.#told.placed.add(order.orderId);
-      return true;
+      return;
     }
-    if (passingCodes.has(result.code ?? '')) return false;
     this.#told.refused.add(order.orderId);
     this.#told.codes.set(result.code ?? '', (this.#told.codes.get(result.code ?? '') ?? 0) + 1);
-    return true;
-  }
-
-  #mustBePassing(error: unknown): void {
-    this.#told.retries += 1;
-    const status = error instanceof ExchangeError ? error.status : 503;
-    if (status < 500 && status !== 425 && status !== 429) throw error;
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, retryMs));
   }
 
   #intent(market: SmokeMarket): OrderIntent {

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { AccountActionResult } from '@pm/schemas';
+import type { Connection } from './connection.ts';
+
+export interface AccountAction {
+  /** A name for this request: the same again is carried out once. Default: a new one, the same for every try of a call. */
+  readonly id?: string;
+  /** A wallet of the caller, if it is not that of his key. */
+  readonly wallet?: string;
+}
+
+export interface PositionAction extends AccountAction {
+  readonly conditionId: string;
+  /** Decimal shares, whole hundredths. */
+  readonly amount: string;
+}
+
+/** What a wallet does with tokens and money besides trading; each is carried out once per id (docs/conventions.md 1.14). */
+export class AccountApi {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** USDC into as many tokens of both outcomes. */
+  split(action: PositionAction): Promise<AccountActionResult> {
+    return this.#act('split', action);
+  }
+
+  /** Tokens of both outcomes into USDC. */
+  merge(action: PositionAction): Promise<AccountActionResult> {
+    return this.#act('merge', action);
+  }
+
+  /** All free tokens of a resolved market into their payout. */
+  redeem(action: Omit<PositionAction, 'amount'>): Promise<AccountActionResult> {
+    return this.#act('redeem', action);
+  }
+
+  /** `amount` in decimal USDC. */
+  withdraw(action: AccountAction & { readonly amount: string }): Promise<AccountActionResult> {
+    return this.#act('withdrawals', action);
+  }
+
+  #act(
+    name: 'split' | 'merge' | 'redeem' | 'withdrawals',
+    { conditionId, id = randomUUID(), ...rest }: Partial<PositionAction>,
+  ): Promise<AccountActionResult> {
+    const condition = conditionId === undefined ? {} : { condition_id: conditionId };
+    const body = { ...rest, ...condition, id };
+    return this.#connection.signed({ method: 'POST', path: `/account/${name}`, body });
+  }
+}

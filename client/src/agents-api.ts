@@ -1,0 +1,59 @@
+import type { Connection } from './connection.ts';
+
+/** An agent as its owner and itself see it. */
+export interface AgentView {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly lastActiveAt: string | null;
+}
+
+/** The one answer that shows the agent's key. */
+export type AgentWithKey = AgentView & { readonly key: string };
+
+/** Agents of the caller's wallet (docs/conventions.md 1.11). They live at the root: the client's base URL has no mount then. */
+export class AgentsApi {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async list(): Promise<readonly AgentView[]> {
+    const path = '/api/v1/agents';
+    const { data } = await this.#connection.signed<{ data: AgentView[] }>({ method: 'GET', path });
+    return data;
+  }
+
+  /** Not repeated when its answer is lost, for there would be two. */
+  create(name: string): Promise<AgentWithKey> {
+    return this.#connection.signed(
+      { method: 'POST', path: '/api/v1/agents', body: { name } },
+      { repeatable: 'when nothing was done' },
+    );
+  }
+
+  pause(id: string): Promise<AgentView> {
+    return this.#connection.signed({ method: 'POST', path: `/api/v1/agents/${id}/pause` });
+  }
+
+  resume(id: string): Promise<AgentView> {
+    return this.#connection.signed({ method: 'POST', path: `/api/v1/agents/${id}/resume` });
+  }
+
+  /** A new key; the old one ends. A repetition makes another one, so the one that is answered counts. */
+  rotate(id: string): Promise<AgentWithKey> {
+    return this.#connection.signed({ method: 'POST', path: `/api/v1/agents/${id}/rotate` });
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#connection.signed({ method: 'DELETE', path: `/api/v1/agents/${id}` });
+  }
+
+  /** What an agent's key says of itself. Throws `ExchangeError` 401 when the key is paused, rotated or deleted. */
+  me(agentKey: string): Promise<AgentView> {
+    const headers = { authorization: `Bearer ${agentKey}` };
+    return this.#connection.send({ method: 'GET', path: '/api/v1/me', headers });
+  }
+}

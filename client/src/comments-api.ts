@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import type { CommentBody, CommentWritten, ProfileBody } from '@pm/schemas';
+import type { Connection } from './connection.ts';
+
+/** Comments and the profile of the caller (docs/conventions.md 6.4). Reads are public: `client.read('/comments', …)`. */
+export class CommentsApi {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Without a `client_id` of the caller's, a new one makes repeating safe. */
+  write(comment: CommentBody): Promise<CommentWritten> {
+    const body = { client_id: randomUUID(), ...comment };
+    return this.#connection.signed({ method: 'POST', path: '/comments', body });
+  }
+
+  remove(id: string): Promise<CommentWritten> {
+    return this.#connection.signed({ method: 'DELETE', path: `/comments/${id}` });
+  }
+
+  react(id: string): Promise<CommentWritten> {
+    return this.#connection.signed({ method: 'POST', path: `/comments/${id}/reactions`, body: {} });
+  }
+
+  unreact(id: string): Promise<CommentWritten> {
+    return this.#connection.signed({ method: 'DELETE', path: `/comments/${id}/reactions` });
+  }
+
+  report(id: string, reason?: string): Promise<CommentWritten> {
+    const body = reason === undefined ? {} : { reason };
+    return this.#connection.signed({ method: 'POST', path: `/comments/${id}/reports`, body });
+  }
+
+  /** The whole profile: what is left out is empty from then on. */
+  async setProfile(profile: ProfileBody): Promise<void> {
+    await this.#connection.signed({ method: 'PUT', path: '/profile', body: profile });
+  }
+}

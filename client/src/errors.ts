@@ -1,0 +1,106 @@
+import { type PlacementResult, type RefusalCode, refusals } from '@pm/schemas';
+import type { BuiltOrder } from './order.ts';
+
+/** Statuses that say "not now"; 0 is no answer at all. */
+const passingStatuses = new Set([0, 425, 429, 500, 502, 503, 504]);
+
+/** The client's own refusal: too many of its requests wait to be sent. */
+export const overloadedCode = 'client_overloaded';
+
+/** Answers that waiting a moment does not change: modes that an operator set, and a caller who asks faster than he may. */
+const lastingCodes = new Set<string>([
+  ...(['post_only_mode', 'cancel_only', 'trading_disabled'] satisfies RefusalCode[]),
+  overloadedCode,
+]);
+
+/** Refusals of a passing status that prove that nothing was carried out. */
+const nothingDoneCodes = new Set<string>([
+  'partition_not_ready',
+  'ledger_not_ready',
+  'overloaded',
+  'old_generation',
+  'rate_limited',
+  'retries_unavailable',
+  'too_many_retry_keys',
+  'session_ending',
+] satisfies RefusalCode[]);
+
+/** What the exchange answered when it was not a success, or that it did not answer. */
+export class ExchangeError extends Error {
+  /** HTTP status; 0 when no answer came (refused, reset, timed out). */
+  readonly status: number;
+  /** A code of docs/errors.md; `no_answer` without an answer, `client_overloaded` when it was not even sent, else empty. */
+  readonly code: string;
+  /** Whether the very same request can succeed later (docs/errors.md, column retry). */
+  readonly retryable: boolean;
+  /** Seconds after which the same request may succeed; null when it told none. */
+  readonly retryAfterSeconds: number | null;
+  /** What it said. */
+  readonly body: unknown;
+
+  constructor(
+    status: number,
+    body: unknown,
+    more: { readonly retryAfterSeconds?: number | null; readonly cause?: unknown } = {},
+  ) {
+    super(`${status} ${messageOf(body)}`, { cause: more.cause });
+    this.name = 'ExchangeError';
+    this.status = status;
+    this.body = body;
+    this.code = codeOf(body);
+    this.retryAfterSeconds = more.retryAfterSeconds ?? null;
+    this.retryable = isRefusalCode(this.code)
+      ? refusals[this.code].retry
+      : passingStatuses.has(status);
+  }
+}
+
+/** The same request may get another answer in a moment, so a client that is patient sends it again. */
+export function isPassing(error: unknown): error is ExchangeError {
+  if (!(error instanceof ExchangeError)) return false;
+  return passingStatuses.has(error.status) && !lastingCodes.has(error.code);
+}
+
+/** Whether a refusal of a passing status is certain to have changed nothing. */
+export function provesNothingDone(code: string): boolean {
+  return nothingDoneCodes.has(code) || code === overloadedCode;
+}
+
+/** The code of an item of a batch says "not now". */
+export function isPassingCode(code: string): boolean {
+  return nothingDoneCodes.has(code) || code === 'internal_error' || code === 'unknown';
+}
+
+/**
+ * The fate of orders could not be learnt within the limit: they may be on the book or come to it. Each is safe to send again
+ * (`postOrder` with the same order), and `order(id)` tells the truth once the exchange answers.
+ */
+export class UnresolvedOrdersError extends Error {
+  readonly orders: readonly BuiltOrder[];
+  /** What became of the others of the request, in its order; null for each of `orders`. */
+  readonly results: readonly (PlacementResult | null)[];
+
+  constructor(
+    orders: readonly BuiltOrder[],
+    { results, cause }: { results: readonly (PlacementResult | null)[]; cause: unknown },
+  ) {
+    super(`no definite answer for ${orders.map(({ orderId }) => orderId).join(', ')}`, { cause });
+    this.name = 'UnresolvedOrdersError';
+    this.orders = orders;
+    this.results = results;
+  }
+}
+
+function isRefusalCode(code: string): code is RefusalCode {
+  return Object.hasOwn(refusals, code);
+}
+
+function codeOf(body: unknown): string {
+  const code = (body as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+function messageOf(body: unknown): string {
+  const error = (body as { error?: unknown } | null)?.error;
+  return typeof error === 'string' ? error : JSON.stringify(body);
+}

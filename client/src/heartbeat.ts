@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HeartbeatAnswer } from '@pm/schemas';
+import type { Connection } from './connection.ts';
+import { ExchangeError, isPassing } from './errors.ts';
+
+export interface HeartbeatOptions {
+  /** Default 5 s: two may be lost before orders are canceled, 10 to 15 s after the last one that was accepted. */
+  readonly intervalMs?: number;
+  /** The session was missed: all orders of the key are, or are being, canceled. Beating goes on with a new session. */
+  readonly onMiss?: () => void;
+  /** A beat failed; the next one follows within a second. What comes with `isOver` ended the loop. */
+  readonly onError?: (error: unknown, isOver: boolean) => void;
+}
+
+const defaultIntervalMs = 5_000;
+/** After a beat that failed. */
+const againMs = 500;
+/** Of one beat: an answer that takes longer is worth less than another try. */
+const beatTimeoutMs = 3_000;
+
+/**
+ * The session of an API key, kept alive: beats, follows the chain of ids, and starts anew after a miss. While it runs, orders
+ * of the key live; when the process dies, they are canceled (docs/sessions.md).
+ */
+export class Heartbeat {
+  readonly #connection: Connection;
+  readonly #options: HeartbeatOptions;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+  readonly #started: Promise<void>;
+  #id = '';
+  #beats = 0;
+
+  constructor(connection: Connection, options: HeartbeatOptions = {}) {
+    this.#connection = connection;
+    this.#options = options;
+    let running: Promise<void> | undefined;
+    this.#started = new Promise((resolve, reject) => {
+      running = this.#run(resolve, reject);
+    });
+    this.#started.catch(() => undefined);
+    this.#running = running ?? Promise.resolve();
+  }
+
+  /** Resolves with the first accepted beat; from then on silence cancels. Rejects when the loop ended before it. */
+  started(): Promise<void> {
+    return this.#started;
+  }
+
+  /** Accepted so far. */
+  get beats(): number {
+    return this.#beats;
+  }
+
+  /**
+   * Beats no more, and resolves when no beat is under way. The session then ends by silence: orders that still rest are
+   * canceled 10 to 15 seconds after the last beat. Cancel first what should go at once.
+   */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(started: () => void, failed: (error: unknown) => void): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const startedAt = performance.now();
+      let pauseMs = this.#options.intervalMs ?? defaultIntervalMs;
+      try {
+        await this.#beat();
+        started();
+      } catch (error) {
+        const isOver = !isPassing(error);
+        this.#options.onError?.(error, isOver);
+        if (isOver) return failed(error);
+        pauseMs = againMs;
+      }
+      const leftMs = Math.max(0, pauseMs - (performance.now() - startedAt));
+      await sleep(leftMs, undefined, { signal }).catch(() => undefined);
+    }
+    failed(new Error('the heartbeat was stopped'));
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      this.#id = await this.#send();
+    } catch (error) {
+      const expected = expectedId(error);
+      if (expected === null) throw error;
+      // An empty id means that there is no session; one that this loop had is then a missed one.
+      if (expected === '' && this.#id !== '') this.#options.onMiss?.();
+      this.#id = expected;
+      this.#id = await this.#send();
+    }
+    this.#beats += 1;
+  }
+
+  async #send(): Promise<string> {
+    const answer = await this.#connection.signedOnce<HeartbeatAnswer>(
+      { method: 'POST', path: '/v1/heartbeats', body: { heartbeat_id: this.#id } },
+      { timeoutMs: beatTimeoutMs },
+    );
+    return answer.heartbeat_id;
+  }
+}
+
+/** What a 400 names as the right id: that of a beat whose answer was lost, or empty after a miss. */
+function expectedId(error: unknown): string | null {
+  if (!(error instanceof ExchangeError) || error.status !== 400) return null;
+  const id = (error.body as { heartbeat_id?: unknown } | null)?.heartbeat_id;
+  return typeof id === 'string' ? id : null;
+}

@@ -1,0 +1,88 @@
+import type { KeySettings } from '@pm/schemas';
+import type { Connection } from './connection.ts';
+
+/** One API key of the wallet, as its owner sees it. */
+export interface KeyDetails {
+  readonly apiKey: string;
+  readonly nonce: number | string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly revokedAt: string | null;
+}
+
+export interface BuilderKey {
+  readonly key: string;
+  readonly secret: string;
+  readonly passphrase: string;
+}
+
+/** Keys of the caller's wallet (docs/conventions.md 1.2 and 2.5). */
+export class KeysApi {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Active and revoked ones. */
+  list(): Promise<readonly KeyDetails[]> {
+    return this.#connection.signed({
+      method: 'GET',
+      path: '/auth/api-keys',
+      query: { metadata: 'true' },
+    });
+  }
+
+  /** Revokes a key of the wallet; without one, that of this client. */
+  async revoke(apiKey?: string): Promise<void> {
+    await this.#connection.signed({ method: 'DELETE', path: '/auth/api-key', query: { apiKey } });
+  }
+
+  /** What the orders of this key do when they meet others of their own wallet. */
+  settings(): Promise<KeySettings> {
+    return this.#connection.signed({ method: 'GET', path: '/auth/api-key/settings' });
+  }
+
+  changeSettings(settings: KeySettings): Promise<KeySettings> {
+    const path = '/auth/api-key/settings';
+    return this.#connection.signed({ method: 'POST', path, body: settings });
+  }
+
+  /** A key that opens private reads and nothing else. Not repeated when its answer is lost: see `readOnlyKeys`. */
+  async createReadOnlyKey(): Promise<string> {
+    const { apiKey } = await this.#connection.signed<{ apiKey: string }>(
+      { method: 'POST', path: '/auth/readonly-api-key' },
+      { repeatable: 'when nothing was done' },
+    );
+    return apiKey;
+  }
+
+  readOnlyKeys(): Promise<readonly string[]> {
+    return this.#connection.signed({ method: 'GET', path: '/auth/readonly-api-keys' });
+  }
+
+  async revokeReadOnlyKey(key: string): Promise<void> {
+    const path = '/auth/readonly-api-key';
+    await this.#connection.signed({ method: 'DELETE', path, body: { key } });
+  }
+
+  /** A key that attributes orders; it opens nothing. Not repeated when its answer is lost. */
+  createBuilderKey(): Promise<BuilderKey> {
+    return this.#connection.signed(
+      { method: 'POST', path: '/auth/builder-api-key' },
+      { repeatable: 'when nothing was done' },
+    );
+  }
+
+  async revokeBuilderKey(key: string): Promise<void> {
+    const path = '/auth/builder-api-key';
+    await this.#connection.signed({ method: 'DELETE', path, body: { key } });
+  }
+
+  /** Whether operators allow the wallet to close positions only. */
+  async isClosedOnly(): Promise<boolean> {
+    const path = '/auth/ban-status/closed-only';
+    const answer = await this.#connection.signed<{ closedOnly: boolean }>({ method: 'GET', path });
+    return answer.closedOnly;
+  }
+}

@@ -1,0 +1,112 @@
+import { Gate } from '../src/gate.ts';
+import { ExchangeClient, walletFromPrivateKey } from '../src/index.ts';
+import { FakeExchange } from './fake-exchange.ts';
+
+let fake: FakeExchange;
+let client: ExchangeClient;
+const signer = walletFromPrivateKey(`0x${'11'.repeat(32)}`);
+const retry = { firstPauseMs: 2, longestPauseMs: 10, totalMs: 2_000 };
+
+beforeEach(async () => {
+  fake = await FakeExchange.open();
+  client = new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry });
+  await client.connect();
+});
+
+afterEach(() => fake.close());
+
+test('cancels that nobody confirmed are asked for again, and only those', async () => {
+  const answers = [
+    {
+      canceled: ['0xa'],
+      not_canceled: { '0xb': 'order could not be cancelled', '0xc': 'order already matched' },
+    },
+    { canceled: ['0xb'], not_canceled: {} },
+  ];
+  fake.answer = () => ({ status: 200, body: answers.shift() });
+  const result = await client.cancelOrders(['0xa', '0xb', '0xc']);
+  expect(result).toEqual({
+    canceled: ['0xa', '0xb'],
+    not_canceled: { '0xc': 'order already matched' },
+  });
+  expect(fake.heardAt('/orders').map(({ body }) => body)).toEqual([['0xa', '0xb', '0xc'], ['0xb']]);
+});
+
+test('reads and cancels are sent again until they are answered', async () => {
+  fake.answer = () => ({ status: 200, body: { canceled: [], not_canceled: {} } });
+  fake.fates = [
+    'lose the answer',
+    { status: 503, body: { error: 'x', code: 'cancel_unconfirmed' } },
+  ];
+  await client.cancelAll();
+  expect(fake.heardAt('/cancel-all').length).toBe(3);
+  fake.answer = () => ({ status: 200, body: { wallets: [] } });
+  fake.fates = ['lose the request', { status: 502, body: '' }];
+  expect(await client.own.balances()).toEqual([]);
+});
+
+test('an account action keeps its id over all tries', async () => {
+  fake.answer = () => ({ status: 200, body: { success: true } });
+  fake.fates = ['lose the answer', { status: 503, body: { code: 'action_unconfirmed' } }];
+  await client.account.split({ conditionId: '0x1', amount: '5' });
+  const ids = fake.heardAt('/account/split').map(({ body }) => (body as { id: string }).id);
+  expect(ids.length).toBe(3);
+  expect(new Set(ids).size).toBe(1);
+});
+
+test('what is not safe to repeat is repeated only when nothing was done', async () => {
+  fake.answer = () => ({ status: 200, body: { apiKey: 'made' } });
+  fake.fates = [{ status: 429, body: { error: 'x', code: 'rate_limited' } }];
+  expect(await client.keys.createReadOnlyKey()).toBe('made');
+  fake.fates = ['lose the answer'];
+  const failure = client.keys.createReadOnlyKey();
+  await expect(failure).rejects.toMatchObject({ code: 'no_answer', status: 0, retryable: true });
+  expect(fake.heardAt('/auth/readonly-api-key').length).toBe(3);
+});
+
+test('trades are read page by page, as far as they are asked for', async () => {
+  const pages: Record<string, { data: { id: string }[]; next_cursor: string }> = {
+    'MA==': { data: [{ id: 'a' }, { id: 'b' }], next_cursor: 'Mg==' },
+    'Mg==': { data: [{ id: 'c' }], next_cursor: 'LTE=' },
+  };
+  fake.answer = ({ query }) => ({ status: 200, body: pages[query.get('next_cursor') ?? ''] });
+  const ids: string[] = [];
+  for await (const { id } of client.own.trades({ market: '0x1' })) ids.push(id);
+  expect(ids).toEqual(['a', 'b', 'c']);
+  for await (const { id } of client.own.trades()) if (id === 'a') break;
+  expect(fake.heardAt('/data/trades').length).toBe(3);
+});
+
+test('a read-only key reads without an API key', async () => {
+  fake.answer = () => ({ status: 200, body: [] });
+  const reader = { address: signer.address, readOnlyKey: 'looker' };
+  const watcher = new ExchangeClient({ baseUrl: fake.baseUrl, reader });
+  await watcher.own.notifications();
+  const [heard] = fake.heardAt('/notifications');
+  expect(heard?.headers['service_readonly_api_key']).toBe('looker');
+  expect(heard?.headers['service_api_key']).toBeUndefined();
+});
+
+test('no more requests than allowed run at a time, and cancels do not wait for reads', async () => {
+  fake.answer = () => ({ status: 200, body: { canceled: [], not_canceled: {} } });
+  fake.delayMs = 20;
+  const narrow = new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry, concurrency: 2 });
+  await narrow.connect();
+  const reads = Array.from({ length: 10 }, () => narrow.read('/anything'));
+  const order: string[] = [];
+  const cancel = narrow.cancelAll().then(() => order.push('cancel'));
+  await Promise.all([...reads, cancel].map((one) => one.then(() => order.push('read'))));
+  expect(order.indexOf('cancel')).toBeLessThan(8);
+  expect(fake.mostRunning).toBeLessThanOrEqual(3);
+});
+
+test('a gate lets so many wait and no more, and hands its turns on in order', async () => {
+  const gate = new Gate({ concurrent: 1, waiting: 2 });
+  const ended: number[] = [];
+  const run = (id: number) => gate.pass(async () => ended.push(id));
+  const accepted = [run(1), run(2), run(3)];
+  await expect(run(4)).rejects.toMatchObject({ code: 'client_overloaded' });
+  await Promise.all(accepted);
+  await run(5);
+  expect(ended).toEqual([1, 2, 3, 5]);
+});

@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type OrderSubmission, signingDomains } from '@pm/schemas';
+import { domainSeparator, orderDigest, orderIdOf } from '../src/eip712.ts';
+
+/** What happens to a request: it is served, its connection dies before or after that, or it gets this answer instead. */
+export type Fate =
+  | 'serve'
+  | 'lose the request'
+  | 'lose the answer'
+  | { readonly status: number; readonly body: unknown; readonly retryAfter?: number };
+
+export interface Heard {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: unknown;
+}
+
+type Answer = { readonly status: number; readonly body: unknown };
+
+/** As much of an exchange as a client can tell from outside: an order sent twice is one order with one answer. */
+export class FakeExchange {
+  readonly heard: Heard[] = [];
+  /** Order id -> how often it was booked: never more than once, or the fake is wrong. */
+  readonly booked = new Map<string, OrderSubmission>();
+  /** Order id -> the refusal the log remembers. */
+  readonly refused = new Map<string, string>();
+  /** Fates of the requests to come, reads of `/neg-risk` and keys not counted; then everything is served. */
+  fates: Fate[] = [];
+  /** Requests of this method only have fates; null for all. */
+  fatedMethod: string | null = null;
+  /** Orders that the log refuses, for ever. */
+  refuses: (orderId: string) => boolean = () => false;
+  /** Answers of routes that the fake does not know. */
+  answer: (heard: Heard) => Answer = () => ({ status: 404, body: { error: 'not found' } });
+  delayMs = 0;
+  running = 0;
+  mostRunning = 0;
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      void this.#handle(request, response);
+    });
+  }
+
+  static async open(): Promise<FakeExchange> {
+    const fake = new FakeExchange();
+    await new Promise<void>((resolve) => fake.#server.listen(0, '127.0.0.1', resolve));
+    return fake;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  heardAt(path: string): Heard[] {
+    return this.heard.filter((one) => one.path === path);
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.running += 1;
+    this.mostRunning = Math.max(this.mostRunning, this.running);
+    const heard = await read(request);
+    const isPlain = heard.path === '/neg-risk' || heard.path === '/auth/api-key';
+    const isFated = this.fatedMethod === null || this.fatedMethod === heard.method;
+    const fate = isPlain || !isFated ? 'serve' : (this.fates.shift() ?? 'serve');
+    if (!isPlain) this.heard.push(heard);
+    if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
+    this.running -= 1;
+    if (fate === 'lose the request') return void request.socket.destroy();
+    const { status, body } = typeof fate === 'object' ? fate : this.#serve(heard);
+    if (fate === 'lose the answer') return void request.socket.destroy();
+    const wait = typeof fate === 'object' ? fate.retryAfter : undefined;
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      ...(wait === undefined ? {} : { 'retry-after': String(wait) }),
+    });
+    response.end(JSON.stringify(body));
+  }
+
+  #serve(heard: Heard): Answer {
+    const { method, path, body } = heard;
+    if (path === '/neg-risk') return { status: 200, body: { neg_risk: false } };
+    if (path === '/auth/api-key' && method === 'POST') return { status: 200, body: testKey };
+    if (path === '/order' && method === 'POST') return this.#placeOne(body as OrderSubmission);
+    if (path === '/orders' && method === 'POST') {
+      const results = (body as OrderSubmission[]).map((item) => this.#placeOne(item).body);
+      return { status: 200, body: results };
+    }
+    if (path.startsWith('/data/order/')) return this.#find(path.slice('/data/order/'.length));
+    return this.answer(heard);
+  }
+
+  #placeOne(submission: OrderSubmission): Answer {
+    const id = idOf(submission);
+    if (this.refuses(id)) {
+      this.refused.set(id, 'fok_not_filled');
+      return { status: 400, body: refusedResult('fok_not_filled') };
+    }
+    this.booked.set(id, submission);
+    return { status: 200, body: placedResult(id) };
+  }
+
+  #find(id: string): Answer {
+    const code = this.refused.get(id);
+    if (code !== undefined) return { status: 404, body: { error: 'order not found', code } };
+    if (!this.booked.has(id)) return { status: 404, body: { error: 'order not found' } };
+    const body = { id, status: 'LIVE', size_matched: '0', associate_trades: [] };
+    return { status: 200, body };
+  }
+}
+
+const testKey = { apiKey: 'key', secret: `${'A'.repeat(43)}=`, passphrase: 'p' };
+
+export function placedResult(id: string) {
+  return {
+    success: true,
+    errorMsg: '',
+    orderID: id,
+    orderHash: id,
+    status: 'live',
+    makingAmount: '0',
+    takingAmount: '0',
+  };
+}
+
+export function refusedResult(code: string) {
+  const empty = { orderID: '', orderHash: '', status: '', makingAmount: '', takingAmount: '' };
+  return { success: false, errorMsg: code, code, ...empty };
+}
+
+async function read(request: IncomingMessage): Promise<Heard> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString('utf8');
+  const url = new URL(request.url ?? '/', 'http://fake');
+  return {
+    method: request.method ?? '',
+    path: url.pathname,
+    query: url.searchParams,
+    headers: request.headers,
+    body: text === '' ? null : JSON.parse(text),
+  };
+}
+
+/** The id that follows from what was signed. */
+function idOf({ order }: OrderSubmission): string {
+  const [domain] = signingDomains;
+  if (domain === undefined) throw new RangeError('no domain');
+  const struct = {
+    salt: BigInt(order.salt),
+    maker: order.maker,
+    signer: order.signer,
+    tokenId: BigInt(order.tokenId),
+    makerAmount: BigInt(order.makerAmount),
+    takerAmount: BigInt(order.takerAmount),
+    side: order.side,
+    signatureType: order.signatureType,
+    timestampMs: BigInt(order.timestamp),
+    metadata: order.metadata ?? '',
+    builder: order.builder ?? '',
+  };
+  return orderIdOf(orderDigest(struct, domainSeparator(domain, false)));
+}

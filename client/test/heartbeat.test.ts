@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ExchangeClient, walletFromPrivateKey } from '../src/index.ts';
+import { FakeExchange } from './fake-exchange.ts';
+
+let fake: FakeExchange;
+let client: ExchangeClient;
+/** The chain as docs/sessions.md tells it: the id that the next beat has to name; empty without a session. */
+let expected: string;
+let beats: number;
+
+beforeEach(async () => {
+  fake = await FakeExchange.open();
+  expected = '';
+  beats = 0;
+  fake.answer = ({ body }) => {
+    const { heartbeat_id } = body as { heartbeat_id: string };
+    if (heartbeat_id !== '' && heartbeat_id !== expected) {
+      const error = 'Invalid Heartbeat ID';
+      const code = 'invalid_heartbeat';
+      return { status: 400, body: { error, error_msg: error, code, heartbeat_id: expected } };
+    }
+    beats += 1;
+    expected = `beat-${beats}`;
+    return { status: 200, body: { heartbeat_id: expected } };
+  };
+  client = new ExchangeClient({
+    baseUrl: fake.baseUrl,
+    signer: walletFromPrivateKey(`0x${'11'.repeat(32)}`),
+  });
+  await client.connect();
+});
+
+afterEach(() => fake.close());
+
+const named = () =>
+  fake.heardAt('/v1/heartbeats').map(({ body }) => (body as { heartbeat_id: string }).heartbeat_id);
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let tries = 0; !isTrue(); tries += 1) {
+    if (tries > 2_000) throw new Error('it never came');
+    await sleep(2);
+  }
+}
+
+test('the loop starts a chain, follows its ids, and says nothing more once it was stopped', async () => {
+  const heartbeat = client.startHeartbeat({ intervalMs: 10 });
+  await heartbeat.started();
+  await until(() => heartbeat.beats >= 4);
+  await heartbeat.stop();
+  const heard = named();
+  expect(heard.slice(0, 4)).toEqual(['', 'beat-1', 'beat-2', 'beat-3']);
+  await sleep(50);
+  expect(named().length).toBe(heard.length);
+});
+
+test('a beat whose answer was lost is no miss: the chain goes on with the id that the exchange names', async () => {
+  let misses = 0;
+  fake.fates = ['serve', 'lose the answer'];
+  const heartbeat = client.startHeartbeat({
+    intervalMs: 10,
+    onMiss: () => {
+      misses += 1;
+    },
+  });
+  await until(() => heartbeat.beats >= 3);
+  await heartbeat.stop();
+  expect(named().slice(0, 4)).toEqual(['', 'beat-1', 'beat-1', 'beat-2']);
+  expect(misses).toBe(0);
+});
+
+test('a miss is told, and a new session begins', async () => {
+  let misses = 0;
+  const heartbeat = client.startHeartbeat({
+    intervalMs: 10,
+    onMiss: () => {
+      misses += 1;
+    },
+  });
+  await until(() => heartbeat.beats >= 2);
+  expected = '';
+  const before = beats;
+  await until(() => misses === 1 && beats > before);
+  await heartbeat.stop();
+  expect(misses).toBe(1);
+  expect(named().filter((id) => id === '').length).toBe(2);
+});
+
+test('a proof that fails ends the loop and is told', async () => {
+  const body = { error: 'Unauthorized/Invalid api key', code: 'invalid_l2' };
+  fake.fates = [{ status: 401, body }];
+  const told: boolean[] = [];
+  const heartbeat = client.startHeartbeat({ onError: (_error, isOver) => told.push(isOver) });
+  await expect(heartbeat.started()).rejects.toMatchObject({ code: 'invalid_l2' });
+  expect(told).toEqual([true]);
+  await heartbeat.stop();
+});

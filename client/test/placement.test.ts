@@ -1,0 +1,190 @@
+import { ExchangeClient, UnresolvedOrdersError, walletFromPrivateKey } from '../src/index.ts';
+import type { OrderIntent } from '../src/order.ts';
+import { FakeExchange, type Fate, placedResult, refusedResult } from './fake-exchange.ts';
+
+let fake: FakeExchange;
+let client: ExchangeClient;
+const signer = walletFromPrivateKey(`0x${'11'.repeat(32)}`);
+const retry = { firstPauseMs: 2, longestPauseMs: 10, totalMs: 2_000 };
+const intent: OrderIntent = { tokenId: '7', side: 'BUY', price: '0.5', size: '10' };
+
+beforeEach(async () => {
+  fake = await FakeExchange.open();
+  client = new ExchangeClient({ baseUrl: fake.baseUrl, signer, retry });
+  await client.connect();
+});
+
+afterEach(() => fake.close());
+
+const away = (status: number, code: string): Fate => ({ status, body: { error: code, code } });
+
+test('an order whose answer was lost is sent again as the same order, and is one order', async () => {
+  fake.fates = ['lose the answer', 'lose the request', away(502, '')];
+  const order = await client.prepareOrder(intent);
+  const result = await client.postOrder(order);
+  expect(result).toMatchObject({ success: true, orderID: order.orderId, status: 'live' });
+  expect([...fake.booked.keys()]).toEqual([order.orderId]);
+  const bodies = fake.heardAt('/order').map(({ body }) => JSON.stringify(body));
+  expect(bodies.length).toBe(4);
+  expect(new Set(bodies)).toEqual(new Set([JSON.stringify(order.submission)]));
+});
+
+test('the time that the exchange asks to wait is waited', async () => {
+  fake.fates = [{ ...refusalFate(425, 'partition_not_ready'), retryAfter: 1 }];
+  const startedAt = performance.now();
+  expect((await client.placeOrder(intent)).success).toBe(true);
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1_000);
+  expect(fake.heardAt('/order').length).toBe(2);
+});
+
+test('a refusal is an answer, and so is a mode that an operator set', async () => {
+  fake.fates = [refusalFate(400, 'invalid_size'), refusalFate(503, 'cancel_only')];
+  expect((await client.placeOrder(intent)).code).toBe('invalid_size');
+  expect((await client.placeOrder(intent)).code).toBe('cancel_only');
+  expect(fake.heardAt('/order').length).toBe(2);
+});
+
+test('of a batch only what has no definite answer is sent again, and results keep their order', async () => {
+  const orders = await Promise.all([1, 2, 3, 4].map(() => client.prepareOrder(intent)));
+  const ids = orders.map(({ orderId }) => orderId);
+  const [first = '', , third = ''] = ids;
+  fake.fates = [
+    {
+      status: 200,
+      body: [
+        placedResult(first),
+        refusedResult('overloaded'),
+        { ...placedResult(third), status: 'delayed' },
+        refusedResult('fok_not_filled'),
+      ],
+    },
+  ];
+  const results = await client.postOrders(orders);
+  expect(results.map(({ orderID, code }) => code ?? orderID)).toEqual([
+    ...ids.slice(0, 3),
+    'fok_not_filled',
+  ]);
+  const [, again] = fake.heardAt('/orders');
+  expect(again?.body).toEqual([orders[1]?.submission, orders[2]?.submission]);
+});
+
+test('a batch that is refused as a whole, because every order is, answers each', async () => {
+  fake.fates = [away(409, 'system_paused')];
+  const results = await client.placeOrders([intent, intent]);
+  expect(results.map(({ success, code }) => [success, code])).toEqual([
+    [false, 'system_paused'],
+    [false, 'system_paused'],
+  ]);
+});
+
+test('a request that is wrong as a whole is an error with a code', async () => {
+  fake.fates = [away(401, 'invalid_l2')];
+  const failure = client.placeOrders([intent]);
+  await expect(failure).rejects.toMatchObject({ code: 'invalid_l2', retryable: false });
+});
+
+describe('when patience is over', () => {
+  const impatient = { ...retry, totalMs: 30 };
+  const lost = (kind: Fate) => Array.from({ length: 40 }, () => kind);
+
+  test('the log tells an order that was booked', async () => {
+    const hasty = await connected({ retry: impatient });
+    const order = await hasty.prepareOrder(intent);
+    fake.fatedMethod = 'POST';
+    fake.fates = lost('lose the answer');
+    const result = await hasty.postOrder(order);
+    expect(result).toMatchObject({ success: true, status: 'live', orderID: order.orderId });
+    expect(result.order?.id).toBe(order.orderId);
+  });
+
+  test('the log tells an order that was refused', async () => {
+    const hasty = await connected({ retry: { ...impatient, totalMs: 0 } });
+    const order = await hasty.prepareOrder(intent);
+    fake.refused.set(order.orderId, 'fok_not_filled');
+    fake.fates = ['lose the request'];
+    const result = await hasty.postOrder(order);
+    expect(result).toMatchObject({ success: false, code: 'fok_not_filled' });
+  });
+
+  test('an order that nobody knows yet is told as unresolved, and can be sent again', async () => {
+    const hasty = await connected({ retry: { ...impatient, totalMs: 0 } });
+    const orders = await Promise.all([hasty.prepareOrder(intent), hasty.prepareOrder(intent)]);
+    fake.fates = ['lose the request'];
+    const failure: unknown = await hasty.postOrders(orders).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UnresolvedOrdersError);
+    if (!(failure instanceof UnresolvedOrdersError)) return;
+    expect(failure.orders).toEqual(orders);
+    expect((await hasty.postOrders(failure.orders)).every(({ success }) => success)).toBe(true);
+  });
+
+  test('an order that was never taken in has its last refusal', async () => {
+    const hasty = await connected({ retry: impatient });
+    fake.fates = lost(refusalFate(425, 'partition_not_ready'));
+    expect(await hasty.placeOrder(intent)).toMatchObject({ code: 'partition_not_ready' });
+    expect(fake.heard.every(({ path }) => path === '/order')).toBe(true);
+  });
+});
+
+test('the time to book goes along as a header', async () => {
+  await client.placeOrder(intent, { timeToBookMs: 250 });
+  expect(fake.heardAt('/order')[0]?.headers['service_time_to_book_ms']).toBe('250');
+});
+
+test('through random faults every order is booked once or told as refused, and no other is', async () => {
+  const random = seeded(20_260_601);
+  const kinds: Fate[] = [
+    'serve',
+    'serve',
+    'lose the answer',
+    'lose the request',
+    away(503, 'overloaded'),
+    away(500, 'internal_error'),
+    away(429, 'rate_limited'),
+    refusalFate(425, 'partition_not_ready'),
+  ];
+  fake.fates = Array.from(
+    { length: 200 },
+    () => kinds[Math.floor(random() * kinds.length)] ?? 'serve',
+  );
+  fake.refuses = (id) => Number.parseInt(id.slice(-1), 16) % 4 === 0;
+  const placed: string[] = [];
+  const refused: string[] = [];
+  for (let round = 0; round < 15; round += 1) {
+    const count = 1 + Math.floor(random() * 4);
+    const orders = await Promise.all(
+      Array.from({ length: count }, () => client.prepareOrder(intent)),
+    );
+    const results = await client.postOrders(orders);
+    expect(results.length).toBe(count);
+    for (const [index, { orderId }] of orders.entries()) {
+      const result = results[index];
+      if (result?.success === true) expect(result.orderID).toBe(orderId);
+      (result?.success === true ? placed : refused).push(orderId);
+    }
+  }
+  expect(placed.sort()).toEqual([...fake.booked.keys()].sort());
+  expect(refused.sort()).toEqual([...fake.refused.keys()].sort());
+  expect(Math.min(placed.length, refused.length)).toBeGreaterThan(0);
+}, 60_000);
+
+async function connected(options: { retry: typeof retry }): Promise<ExchangeClient> {
+  const one = new ExchangeClient({ baseUrl: fake.baseUrl, signer, ...options });
+  await one.connect();
+  return one;
+}
+
+/** The answer to a single refused order: the status of its refusal and the full result. */
+function refusalFate(status: number, code: string) {
+  return { status, body: { ...refusedResult(code), error: code } };
+}
+
+/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
