@@ -14,6 +14,7 @@ import { type Config, loadConfig } from './config.ts';
 import { booksView } from './io/books-runner.ts';
 import { openBooksStore } from './io/books-store.ts';
 import { type CatalogSource, openCatalogSource } from './io/catalog-source.ts';
+import { runLeaderboards } from './io/leaderboard-runner.ts';
 import { LedgerGenerationRunner } from './io/ledger-generation-runner.ts';
 import { ledgerView } from './io/ledger-runner.ts';
 import { runOpenOrdersCleanup } from './io/open-orders-cleanup-runner.ts';
@@ -24,6 +25,9 @@ import { transfersView } from './io/transfers-runner.ts';
 import { type RunningView, runView, type ViewDefinition } from './io/view-runner.ts';
 import { WithdrawalOrphansRunner } from './io/withdrawal-orphans-runner.ts';
 import { type ProjectorMetrics, projectorMetrics } from './metrics.ts';
+
+/** One statement of a computation of the leaderboards. */
+const LEADERBOARD_TIMEOUT_MS = 310_000;
 
 /** What the views of this process share. */
 interface Room {
@@ -143,6 +147,7 @@ async function startTables(room: Room, catalog: CatalogSource): Promise<void> {
   });
   life.onStop('clickhouse', () => clickhouse.close());
   const store = openTablesStore(clickhouse);
+  startLeaderboards(room, catalog);
   const cleanup = runOpenOrdersCleanup({ clickhouse, log });
   life.onStop('cleanup', () => cleanup.close());
   const executions = { client, checksChain: false, ...(await sourceOf(room)) };
@@ -153,6 +158,23 @@ async function startTables(room: Room, catalog: CatalogSource): Promise<void> {
     room,
     tablesView({ ...executions, store, catalog, metrics, groupId, topicPrefix, limits }),
   );
+}
+
+/** A connection of its own: a computation may take longer than an insert is waited for. */
+function startLeaderboards({ config, life, log }: Room, { categories }: CatalogSource): void {
+  const clickhouse = openClickHouse({
+    url: config.clickhouseUrl,
+    database: config.clickhouseDatabase,
+    user: config.clickhouseUser,
+    password: config.clickhousePassword,
+    requestTimeoutMs: LEADERBOARD_TIMEOUT_MS,
+    maxConnections: 1,
+    log,
+  });
+  life.onStop('leaderboard tables', () => clickhouse.close());
+  const { nowMs } = systemClock;
+  const boards = runLeaderboards({ clickhouse, categories, log, nowMs });
+  life.onStop('leaderboards', () => boards.close());
 }
 
 async function start(

@@ -30,6 +30,7 @@ import type { OrderEventRow } from '../src/core/order-read.ts';
 import type { Moment, PastBook } from '../src/core/past-book.ts';
 import type { HeldRow } from '../src/core/positions.ts';
 import { noQuote, type Quote } from '../src/core/quote.ts';
+import type { LeaderboardRow } from '../src/core/reports/leaderboard.ts';
 import type {
   ActivityRow,
   BuilderRow,
@@ -182,6 +183,7 @@ export class World {
   readonly activity: ActivityRow[] = [];
   readonly supply: SupplyRow[] = [];
   readonly marketPositions: MarketPositionRow[] = [];
+  readonly leaderboard: LeaderboardRow[] = [];
   readonly makerFees: MakerFeesRow[] = [];
   readonly builderTrades: BuilderRow[] = [];
   readonly builderVolumes: BuilderVolumeRow[] = [];
@@ -355,6 +357,7 @@ export class World {
         ),
       wholeSupply: () => answer(this.supply, null),
       marketPositions: (search) => answer(this.marketPositions, search),
+      leaderboard: (search) => answer({ atMs: nowMs - 7_500, rows: this.leaderboard }, search),
       makerFees: (owner, dayS) => answer(this.makerFees, { owner, dayS }),
       builderTrades: (search) =>
         answer(

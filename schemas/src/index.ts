@@ -28,6 +28,7 @@ export * from './refusals.ts';
 export * from './routes/index.ts';
 export { safesOf } from './safe-wallets.ts';
 export * from './signing.ts';
+export * from './tables/leaderboard-tables.ts';
 export * from './tables/past-book.ts';
 export { type Column, columnNames, createTableSql, type Table } from './tables/table.ts';
 export { tables } from './tables/tables.ts';

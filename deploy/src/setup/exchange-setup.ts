@@ -2,7 +2,7 @@ import { openClickHouse } from '@pm/kit/clickhouse';
 import { type LogClient, openLogClient, type TopicSpec } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { createTableSql, tables, topics } from '@pm/schemas';
+import { createTableSql, leaderboardTables, tables, topics } from '@pm/schemas';
 import type { EngineUrls } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import type { ExchangeKeys } from './keys.ts';
@@ -82,7 +82,7 @@ async function setUpTables(options: SetupOptions): Promise<void> {
   });
   try {
     await clickhouse.command(`CREATE DATABASE IF NOT EXISTS \`${database}\``);
-    for (const table of Object.values(tables)) {
+    for (const table of [...Object.values(tables), ...Object.values(leaderboardTables)]) {
       await clickhouse.command(createTableSql(table, database));
     }
   } finally {

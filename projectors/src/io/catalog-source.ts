@@ -11,6 +11,7 @@ import {
   tokenIdFromBytes,
 } from '@pm/schemas';
 import type { MarketFacts } from '../core/books/render.ts';
+import { MarketCategories } from '../core/leaderboard/categories.ts';
 
 /** A catalog record follows its `MarketSet` at once; how long a partition waits for it, and how often it looks. */
 const waitMs = 10_000;
@@ -22,6 +23,8 @@ export interface CatalogSource {
   facts(market: number): Promise<MarketFacts>;
   /** Waits for the resolution to appear; the same fault. */
   payout0(market: number): Promise<number>;
+  /** Categories of the leaderboards. */
+  readonly categories: MarketCategories;
   close(): Promise<void>;
 }
 
@@ -42,6 +45,7 @@ interface KnownMarket {
 /** Holds the markets of the catalog in memory; resolves when all that is in the topic has been read. */
 export async function openCatalogSource(parts: CatalogParts): Promise<CatalogSource> {
   const markets = new Map<number, KnownMarket>();
+  const categories = new MarketCategories();
   const { client, codec, topic, log } = parts;
   // One unreadable entry must not take all books along: it is skipped loudly, and its market waits.
   const reader = await followTable(client, {
@@ -49,6 +53,7 @@ export async function openCatalogSource(parts: CatalogParts): Promise<CatalogSou
     codec,
     log,
     take: (entry) => {
+      categories.apply(entry);
       if (entry.kind === 'CatalogMarket') markets.set(entry.market, knownMarket(entry));
     },
     onFault: (fault) => parts.fail(fault),
@@ -60,6 +65,7 @@ export async function openCatalogSource(parts: CatalogParts): Promise<CatalogSou
         const payout0 = markets.get(market)?.payout0 ?? -1;
         return payout0 < 0 ? null : payout0;
       }),
+    categories,
     close: () => reader.close(),
   };
 }

@@ -2,6 +2,7 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { ReportReads } from '../routes/ports.ts';
 import { readActivity } from './activity-source.ts';
 import { readBuilderTrades, readBuilderVolumes } from './builder-source.ts';
+import { LeaderboardSource } from './leaderboard-source.ts';
 import { readLedger } from './ledger-source.ts';
 import { readMakerFees, readMarketPositions, readSupply, readTraded } from './market-source.ts';
 import { readClosedPositions } from './position-source.ts';
@@ -16,6 +17,7 @@ export function openReports(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   nowMs: () => number,
 ): ReportReads {
+  const boards = new LeaderboardSource(clickhouse, nowMs);
   const remembered = rememberedFor(nowMs);
   return {
     closedPositions: (wallet, markets) => readClosedPositions(clickhouse, { wallet, markets }),
@@ -25,6 +27,7 @@ export function openReports(
     supply: (markets) => readSupply(clickhouse, markets),
     wholeSupply: () => remembered('supply', () => readSupply(clickhouse, null)),
     marketPositions: (search) => readMarketPositions(clickhouse, search),
+    leaderboard: (search) => boards.read(search),
     makerFees: (wallet, dayS) => readMakerFees(clickhouse, wallet, dayS),
     builderTrades: (search) => readBuilderTrades(clickhouse, search),
     builderVolumes: ({ sinceS, builder, daily }) => {

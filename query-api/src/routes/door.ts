@@ -18,6 +18,7 @@ import { eventsRoutes } from './get-events.ts';
 import { feeRateRoutes } from './get-fee-rate.ts';
 import { holdersRoute } from './get-holders.ts';
 import { lastTradePriceRoute } from './get-last-trade-price.ts';
+import { leaderboardRoute } from './get-leaderboard.ts';
 import { marketRoutes } from './get-market.ts';
 import { marketPositionsRoute } from './get-market-positions.ts';
 import { marketsRoutes } from './get-markets.ts';
@@ -78,6 +79,7 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     ...walletFigureRoutes(ports),
     ...ledgerRoutes(ports),
     ...marketFigureRoutes(ports),
+    leaderboardRoute(ports),
     marketPositionsRoute(ports),
     ...builderRoutes(ports),
     ...rewardRoutes(ports),

@@ -20,6 +20,7 @@ import type { HeldRow } from '../core/positions.ts';
 import type { ActivitySearch } from '../core/reports/activity.ts';
 import type { BuilderSearch } from '../core/reports/builder-trades.ts';
 import type { BuilderVolumeSearch } from '../core/reports/builder-volumes.ts';
+import type { LeaderboardPage, LeaderboardSearch } from '../core/reports/leaderboard.ts';
 import type { MarketPositionsSearch } from '../core/reports/market-positions.ts';
 import type {
   ActivityRow,
@@ -84,6 +85,8 @@ export interface ReportReads {
   /** Of all markets; up to a minute old. */
   wholeSupply(): Promise<readonly SupplyRow[]>;
   marketPositions(search: MarketPositionsSearch): Promise<readonly MarketPositionRow[]>;
+  /** As computed last; throws a `Fault` (retry) before the first time. */
+  leaderboard(search: LeaderboardSearch): Promise<LeaderboardPage>;
   /** `dayS` is the start of the day in Unix seconds. */
   makerFees(wallet: WalletAddress, dayS: number): Promise<readonly MakerFeesRow[]>;
   /** Newest first; one row more than a page says that there is another page. */

@@ -35,8 +35,19 @@ export class StatusAnswer {
   }
 }
 
+/** A good answer that was true some time ago; `Age` tells how long. */
+export class AgedAnswer {
+  readonly ageSeconds: number;
+  readonly body: object;
+
+  constructor(ageSeconds: number, body: object) {
+    this.ageSeconds = ageSeconds;
+    this.body = body;
+  }
+}
+
 /** What a route answers: a refusal, stored JSON bytes, or a value to be written as JSON. */
-export type Answer = ReadRefusal | StatusAnswer | Buffer | object;
+export type Answer = ReadRefusal | StatusAnswer | AgedAnswer | Buffer | object;
 
 export const jsonType = 'application/json; charset=utf-8';
 
@@ -82,6 +93,8 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, family: RouteFam
   if (answer instanceof ReadRefusal) return sendRefusal(reply, answer, family);
   if (answer instanceof StatusAnswer)
     return sendAnswer(reply.code(answer.status), answer.body, family);
+  if (answer instanceof AgedAnswer)
+    return sendAnswer(reply.header('age', String(answer.ageSeconds)), answer.body, family);
   if (Buffer.isBuffer(answer)) return reply.header('content-type', jsonType).send(answer);
   return reply.header('content-type', jsonType).send(JSON.stringify(answer));
 }

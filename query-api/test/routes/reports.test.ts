@@ -1,4 +1,11 @@
-import { Activity, BuilderTrade, ClosedPosition, MarketPosition, PublicTrade } from '@pm/schemas';
+import {
+  Activity,
+  BuilderTrade,
+  ClosedPosition,
+  LeaderboardEntry,
+  MarketPosition,
+  PublicTrade,
+} from '@pm/schemas';
 import { Value } from 'typebox/value';
 import type { BuilderRow, TradeRow } from '../../src/core/reports/rows.ts';
 import {
@@ -219,4 +226,35 @@ describe('builders and rewards', () => {
     const past = await ask(`/rebates/current?maker_address=${user}&date=2026-05-30`);
     expect(past.body).toMatchObject([{ status: 'closed', date: '2026-05-30' }]);
   });
+});
+
+describe('leaderboards', () => {
+  it('name traders as they name themselves and tell their age', async () => {
+    world.leaderboard.push({ rank: 3, wallet: user, volMicro: 2_500_000, pnlMicro: -1 });
+    const answer = await ask('/v1/leaderboard?category=ECONOMICS&timePeriod=WEEK&orderBy=VOL');
+    expect(answer.headers['age']).toBe('7');
+    expect(Value.Check(LeaderboardEntry, first(answer.body))).toBe(true);
+    expect(first(answer.body)).toMatchObject({ rank: '3', vol: 2.5, pnl: -0.000001 });
+    expect(world.reportSearches).toMatchObject([
+      { category: 8, period: 'WEEK', orderBy: 'VOL', limit: 25, offset: 0, wallets: null },
+    ]);
+  });
+
+  it('look a wallet up, and find nobody under a name that nobody has', async () => {
+    await ask(`/v1/leaderboard?user=${user}`);
+    expect(world.reportSearches).toMatchObject([
+      { wallets: [user], period: 'DAY', orderBy: 'PNL' },
+    ]);
+    expect((await ask('/v1/leaderboard?userName=nobody')).body).toEqual([]);
+    expect(world.reportSearches).toHaveLength(1);
+  });
+
+  it.each(['limit=0', 'limit=51', 'offset=1001', 'category=ESPORTS', 'timePeriod=x', 'user=1'])(
+    'refuse %s',
+    async (query) => {
+      const name = query.split('=')[0];
+      const answer = await ask(`/v1/leaderboard?${query}`);
+      expect([answer.status, answer.body]).toEqual([400, { error: `invalid_field: ${name}` }]);
+    },
+  );
 });

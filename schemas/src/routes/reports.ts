@@ -11,6 +11,7 @@ export const reportsRoutes = [
   { method: 'GET', path: '/oi', door: 'query-api', family: 'data' },
   { method: 'GET', path: '/live-volume', door: 'query-api', family: 'data' },
   { method: 'GET', path: '/holders', door: 'query-api', family: 'data' },
+  { method: 'GET', path: '/v1/leaderboard', door: 'query-api', family: 'data' },
   { method: 'GET', path: '/v1/market-positions', door: 'query-api', family: 'data' },
   { method: 'GET', path: '/v1/builders/leaderboard', door: 'query-api', family: 'data' },
   { method: 'GET', path: '/v1/builders/volume', door: 'query-api', family: 'data' },

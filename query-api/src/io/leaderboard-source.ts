@@ -1,0 +1,102 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { Fault } from '@pm/kit/fault';
+import { leaderboardTables } from '@pm/schemas';
+import type {
+  LeaderboardPage,
+  LeaderboardRow,
+  LeaderboardSearch,
+} from '../core/reports/leaderboard.ts';
+
+/** A newer computation is looked for this often, milliseconds. */
+const LOOK_EVERY_MS = 1_000;
+
+interface Row {
+  readonly rank: number;
+  readonly wallet: string;
+  readonly vol_micro: string;
+  readonly pnl_micro: string;
+}
+
+const { runs, tops, wallets } = leaderboardTables;
+
+const newestSql = `SELECT toString(max(snapshot)) AS newest FROM ${runs.name}`;
+const topSql = `
+SELECT rank, wallet, vol_micro, pnl_micro
+FROM ${tops.name}
+WHERE snapshot = {snapshot:UInt64} AND period = {period:String} AND category = {category:UInt8}
+  AND board = {board:String}
+ORDER BY place
+SETTINGS max_execution_time = 5`;
+const walletSql = (rank: string): string => `
+SELECT ${rank} AS rank, wallet, vol_micro, pnl_micro
+FROM ${wallets.name}
+WHERE snapshot = {snapshot:UInt64} AND period = {period:String} AND category = {category:UInt8}
+  AND wallet IN {wallets:Array(String)}
+ORDER BY rank, wallet
+SETTINGS max_execution_time = 5`;
+
+/**
+ * Leaderboards as they were computed last. What can be paged through is kept until a newer computation is there: all pages of all
+ * boards are some ten thousand rows.
+ */
+export class LeaderboardSource {
+  readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
+  readonly #nowMs: () => number;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #newest: Promise<number> = Promise.resolve(0);
+  #boards: { readonly snapshot: number; readonly kept: Map<string, Promise<readonly Row[]>> };
+
+  constructor(clickhouse: Pick<ClickHouse, 'selectRows'>, nowMs: () => number) {
+    this.#clickhouse = clickhouse;
+    this.#nowMs = nowMs;
+    this.#boards = { snapshot: 0, kept: new Map() };
+  }
+
+  /** Throws the `Fault` `leaderboards_not_ready` (retry) before the first computation. */
+  async read(search: LeaderboardSearch): Promise<LeaderboardPage> {
+    const snapshot = await this.#newestSnapshot();
+    if (snapshot === 0) throw new Fault('leaderboards_not_ready', 'retry');
+    const { offset, limit } = search;
+    const rows =
+      search.wallets === null
+        ? (await this.#board(snapshot, search)).slice(offset, offset + limit)
+        : (await this.#ofWallets(snapshot, search)).slice(offset, offset + limit);
+    return { atMs: snapshot, rows: rows.map(rowOf) };
+  }
+
+  #newestSnapshot(): Promise<number> {
+    if (this.#nowMs() - this.#lookedMs < LOOK_EVERY_MS) return this.#newest;
+    this.#lookedMs = this.#nowMs();
+    this.#newest = this.#clickhouse
+      .selectRows<{ readonly newest: string }>(newestSql)
+      .then(([row]) => Number(row?.newest ?? 0));
+    this.#newest.catch(() => {
+      this.#lookedMs = Number.NEGATIVE_INFINITY;
+    });
+    return this.#newest;
+  }
+
+  #board(snapshot: number, search: LeaderboardSearch): Promise<readonly Row[]> {
+    if (this.#boards.snapshot !== snapshot) this.#boards = { snapshot, kept: new Map() };
+    const { kept } = this.#boards;
+    const { period, category, orderBy: board } = search;
+    const name = `${period}:${category}:${board}`;
+    const found = kept.get(name);
+    if (found !== undefined) return found;
+    const rows = this.#clickhouse.selectRows<Row>(topSql, { snapshot, period, category, board });
+    kept.set(name, rows);
+    rows.catch(() => kept.delete(name));
+    return rows;
+  }
+
+  #ofWallets(snapshot: number, search: LeaderboardSearch): Promise<readonly Row[]> {
+    const { period, category, orderBy } = search;
+    const sql = walletSql(orderBy === 'PNL' ? 'rank_pnl' : 'rank_vol');
+    const params = { snapshot, period, category, wallets: [...(search.wallets ?? [])] };
+    return this.#clickhouse.selectRows<Row>(sql, params);
+  }
+}
+
+function rowOf({ rank, wallet, vol_micro, pnl_micro }: Row): LeaderboardRow {
+  return { rank, wallet, volMicro: Number(vol_micro), pnlMicro: Number(pnl_micro) };
+}

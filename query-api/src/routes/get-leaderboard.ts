@@ -1,0 +1,30 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { ReadRefusal } from '../core/refusal.ts';
+import {
+  leaderboardEntry,
+  leaderboardSearch,
+  readLeaderboardQuery,
+} from '../core/reports/leaderboard.ts';
+import type { ReadPorts } from './ports.ts';
+import { AgedAnswer, readRoute } from './route.ts';
+
+/** GET /v1/leaderboard: traders by profit or volume (docs/conventions.md 6.3). `Age` says how old it is, seconds. */
+export function leaderboardRoute({
+  reports,
+  social,
+  nowMs,
+}: Pick<ReadPorts, 'reports' | 'social' | 'nowMs'>): DoorRoute {
+  const route = { method: 'GET', path: '/v1/leaderboard', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const asked = readLeaderboardQuery(query, dialect !== 'family');
+    if (asked instanceof ReadRefusal) return asked;
+    const search = leaderboardSearch(asked, social.profiles);
+    if (search === null) return [];
+    const { atMs, rows } = await reports.leaderboard(search);
+    const ageSeconds = Math.max(0, Math.floor((nowMs() - atMs) / 1000));
+    return new AgedAnswer(
+      ageSeconds,
+      rows.map((row) => leaderboardEntry(row, social.profiles)),
+    );
+  });
+}
