@@ -1,0 +1,162 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { Fault } from '@pm/kit/fault';
+import { type LogClient, openLogClient } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openMetrics } from '@pm/kit/metrics';
+import { openRegistry, type RecordCodec } from '@pm/kit/registry';
+import { firstChain, sealExecution } from '@pm/kit/signoff';
+import { createTableSql, type Execution, tables, topics } from '@pm/schemas';
+import { StatusStore } from '../../src/io/status-store.ts';
+import { tablesView } from '../../src/io/tables-runner.ts';
+import { openTablesStore, type TablesStore } from '../../src/io/tables-store.ts';
+import { runView } from '../../src/io/view-runner.ts';
+import { projectorMetrics } from '../../src/metrics.ts';
+import { seeded } from '../log.ts';
+import { TradingLog } from '../trading-log.ts';
+
+const name = `projectors_repeats_${process.pid}`;
+const topicPrefix = `${name}-`;
+const topic = `${topicPrefix}executions`;
+const records = 160;
+const repeatsWanted = 1_000;
+/** Repeats that are on their way together. */
+const atOnce = 8;
+const deathsWanted = 8;
+
+let client: LogClient;
+let codec: RecordCodec<Execution>;
+const databases: ClickHouse[] = [];
+
+beforeAll(async () => {
+  client = openLogClient({
+    brokers: [process.env['PM_TEST_KAFKA'] ?? ''],
+    clientId: name,
+    log: silentLog,
+  });
+  const url = process.env['PM_TEST_REGISTRY'] ?? '';
+  codec = await openRegistry({ url, topicPrefix, log: silentLog }).codecFor(topics.executions);
+  const admin = await client.admin();
+  const { compacted, maxMessageBytes } = topics.executions;
+  const shape = { partitions: 1, replicationFactor: 1, minInSyncReplicas: 1, retentionMs: -1 };
+  await admin.ensureTopics([{ ...shape, name: topic, compacted, maxMessageBytes }]);
+  await admin.close();
+  const producer = await client.producer();
+  let chain: Buffer = firstChain;
+  for (const execution of new TradingLog(5).records(records)) {
+    const sealed = sealExecution(codec, chain, execution);
+    chain = sealed.chain;
+    await producer.send([{ topic, partition: 0, key: null, value: sealed.value }]);
+  }
+  await producer.close();
+}, 120_000);
+
+afterAll(async () => {
+  for (const [index, database] of databases.entries()) {
+    await database.command(`DROP DATABASE IF EXISTS ${name}_${index}`);
+    await database.close();
+  }
+  await client?.close();
+}, 30_000);
+
+async function freshTables(): Promise<ClickHouse> {
+  const database = `${name}_${databases.length}`;
+  const url = process.env['PM_TEST_CLICKHOUSE'] ?? '';
+  const account = { url, user: 'default', password: '', log: silentLog };
+  const system = openClickHouse({ ...account, database: 'default' });
+  await system.command(`CREATE DATABASE ${database}`);
+  await system.close();
+  const clickhouse = openClickHouse({ ...account, database });
+  for (const table of Object.values(tables))
+    await clickhouse.command(createTableSql(table, database));
+  databases.push(clickhouse);
+  return clickhouse;
+}
+
+/** Projects the whole log; `members` of one group at a time, so that the partition changes hands. */
+async function project(clickhouse: ClickHouse, store: TablesStore, group: string): Promise<void> {
+  const metrics = projectorMetrics(openMetrics(group.replaceAll('-', '_')));
+  const status = new StatusStore(metrics);
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  const view = tablesView({
+    ...{ client, codec, topic, checksChain: true, store, topicPrefix, metrics },
+    catalog: { payout0: async () => 0 },
+    groupId: `${topicPrefix}${group}`,
+    limits: { batchRecords: 20, batchRows: 2_000, batchMs: 50, retryForMs: 1_000 },
+  });
+  const parts = { client, status, log: silentLog, instance: '', fail };
+  let running = await runView(parts, view);
+  try {
+    for (let tries = 0; (await completeTo(clickhouse)) < records; tries += 1) {
+      expect(tries).toBeLessThan(1_200);
+      await wait(50);
+      if (tries % 100 !== 99) continue;
+      // Another member takes over, wherever this one is.
+      await running.close();
+      running = await runView(parts, view);
+    }
+  } finally {
+    await running.close();
+  }
+}
+
+async function completeTo(clickhouse: ClickHouse): Promise<number> {
+  return await openTablesStore(clickhouse).completeTo(0);
+}
+
+/** One hash per table of what it says, whatever its parts and repeated rows. */
+async function hashes(clickhouse: ClickHouse): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {};
+  for (const table of Object.values(tables)) {
+    const [row] = await clickhouse.selectRows<{ hash: string; found: string }>(
+      `SELECT toString(sum(cityHash64(*))) AS hash, toString(count()) AS found FROM ${table.name} FINAL`,
+    );
+    found[table.name] = `${row?.found} rows ${row?.hash}`;
+  }
+  return found;
+}
+
+describe('the tables of ClickHouse', () => {
+  test('hold the same after deaths, changes of hands and 1,000 forced repeats as after a straight run', async () => {
+    const straight = await freshTables();
+    await project(straight, openTablesStore(straight), 'straight');
+    const harried = await freshTables();
+    const store = openTablesStore(harried);
+    const next = seeded(99);
+    const sent: { rows: Parameters<TablesStore['insert']>[0]; token: string }[] = [];
+    let deaths = 0;
+    const dieNow = () => {
+      if (deaths >= deathsWanted || next(8) > 0) return;
+      deaths += 1;
+      throw new Fault('killed', 'release');
+    };
+    // Half of them as if ClickHouse had forgotten the token, or never seen it.
+    const repeat = async (index: number) => {
+      const one = sent[next(sent.length)];
+      if (one === undefined) throw new Error('nothing was sent');
+      await store.insert(one.rows, index % 2 === 0 ? one.token : `again:${index}`);
+    };
+    await project(
+      harried,
+      {
+        ...store,
+        async insert(rows, token) {
+          dieNow();
+          await store.insert(rows, token);
+          sent.push({ rows, token });
+          dieNow();
+        },
+      },
+      'harried',
+    );
+    expect(deaths).toBe(deathsWanted);
+    for (let repeats = 0; repeats < repeatsWanted; repeats += atOnce)
+      await Promise.all(Array.from({ length: atOnce }, (_, one) => repeat(repeats + one)));
+    const expected = await hashes(straight);
+    expect(await hashes(harried)).toEqual(expected);
+    expect(expected['fills']).not.toMatch(/^0 rows/);
+    expect(expected['positions']).not.toMatch(/^0 rows/);
+  }, 240_000);
+});
