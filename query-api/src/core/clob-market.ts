@@ -32,6 +32,26 @@ export function clobMarkets(
   return catalog.marketTable.page({ flags }, span);
 }
 
+/**
+ * The root's form of a market of the order book family: what is unknown or does not exist is an empty text, of the type that
+ * the specification lists, where the family has null or nothing (docs/conventions.md, Dialects).
+ */
+export function toTheLetter<M extends LooseMarket>(market: M) {
+  return {
+    ...market,
+    ...('game_start_time' in market ? { game_start_time: market.game_start_time ?? '' } : {}),
+    creator: market.creator ?? '',
+    mirror_condition_id: '',
+    tokens: market.tokens.map((token) => ({ ...token, mirror_token_id: '' })),
+  };
+}
+
+interface LooseMarket {
+  readonly creator: string | null;
+  readonly game_start_time?: string | null;
+  readonly tokens: readonly object[];
+}
+
 /** Both variants of the specification in one: no key of theirs collides; mirrors are left out as there are none. */
 export function clobMarket(catalog: Catalog, market: Market, quotes: Quotes): SamplingMarket {
   return {

@@ -9,8 +9,18 @@ export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
+/**
+ * Markets paired with one of another venue do not exist here; the specification lists their fields, so the root tells them as
+ * empty (docs/conventions.md, Dialects).
+ */
+export const noMirror = { mirrorConditionId: '', mirrorClobTokenIds: '[]' } as const;
+
 /** The reduced market of the events list (specification, "Market"). */
 export function listedMarket(market: Market) {
+  return { ...marketNames(market), ...noMirror };
+}
+
+function marketNames(market: Market) {
   return {
     id: String(market.market),
     question: market.question,
@@ -22,7 +32,7 @@ export function listedMarket(market: Market) {
 /** A market inside an event or by its slug, without what is nested in it. */
 export function eventMarket(market: Market) {
   return {
-    ...listedMarket(market),
+    ...marketNames(market),
     slug: market.slug,
     resolutionSource: market.resolutionSource,
     startDate: isoTime(market.startDateMs),

@@ -11,6 +11,7 @@ import {
   familyMarket,
   listedMarket,
   type MarketContext,
+  noMirror,
 } from '../core/wire-market.ts';
 import type { ReadPorts } from './ports.ts';
 import { listingsOf } from './tokens.ts';
@@ -47,9 +48,10 @@ export async function marketAnswers(
   dialect: Dialect,
 ): Promise<readonly object[]> {
   const form = await marketForm(ports, markets, dialect);
+  const mirror = dialect === 'specification' ? noMirror : {};
   return markets.map((market) => {
     const event = ports.catalog.event(market.eventId);
-    return { ...form(market), events: event === undefined ? [] : [eventSummary(event)] };
+    return { ...form(market), ...mirror, events: event === undefined ? [] : [eventSummary(event)] };
   });
 }
 

@@ -1,9 +1,16 @@
 import type { Market } from '../core/catalog.ts';
-import { clobMarket, clobMarkets, clobPageSize, simplifiedMarket } from '../core/clob-market.ts';
+import {
+  clobMarket,
+  clobMarkets,
+  clobPageSize,
+  simplifiedMarket,
+  toTheLetter,
+} from '../core/clob-market.ts';
 import { endCursor, pageOf, parseCursor } from '../core/cursor.ts';
-import { QueryReader, type RawQuery } from '../core/query-reader.ts';
+import { QueryReader } from '../core/query-reader.ts';
 import { refusals } from '../core/refusal.ts';
 import type { CatalogPorts } from './catalog-answers.ts';
+import type { ReadRequest } from './route.ts';
 import { listingsOf } from './tokens.ts';
 
 /** Which markets of the order book family, and in which form. */
@@ -12,7 +19,7 @@ export type ClobList = 'full' | 'simplified' | 'sampling' | 'sampling-simplified
 /** A page of markets with displayed prices (docs/conventions.md 1.5 and 6.6). Errors are those of the family clob. */
 export async function clobPage(
   { catalog, books }: CatalogPorts,
-  query: RawQuery,
+  { query, dialect }: Pick<ReadRequest, 'query' | 'dialect'>,
   list: ClobList,
 ): Promise<object> {
   const read = new QueryReader(query, 'clob');
@@ -22,9 +29,10 @@ export async function clobPage(
   const isSampling = list.startsWith('sampling');
   const page = pageOf(clobMarkets(catalog, { isSampling, offset }), offset, clobPageSize);
   const quotes = await books.quotes(listingsOf(page.data));
-  const form = (market: Market): object =>
+  const form = (market: Market) =>
     list.endsWith('simplified')
       ? simplifiedMarket(market, quotes)
       : clobMarket(catalog, market, quotes);
-  return { ...page, data: page.data.map(form) };
+  const data = page.data.map(form);
+  return { ...page, data: dialect === 'specification' ? data.map(toTheLetter) : data };
 }

@@ -18,7 +18,7 @@ export function clobListRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const route = (path: string) => ({ method: 'GET', path, family: 'clob' }) as const;
   return [
     ...lists.map(([path, list]) =>
-      readRoute(route(path), ({ query }) => clobPage(ports, query, list)),
+      readRoute(route(path), (request) => clobPage(ports, request, list)),
     ),
     readRoute(route('/markets-by-token/:token_id'), ({ params }) => {
       const token = parseTokenId(params['token_id'] ?? '');

@@ -1,7 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { parseConditionId } from '@pm/schemas';
 import type { Market } from '../core/catalog.ts';
-import { clobMarket } from '../core/clob-market.ts';
+import { clobMarket, toTheLetter } from '../core/clob-market.ts';
 import { creatorWallets } from '../core/creators.ts';
 import { QueryReader } from '../core/query-reader.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';
@@ -73,7 +73,8 @@ async function byCondition(
   const market = catalog.byCondition(condition);
   if (market === undefined) return refusals.marketNotFound.as('clob');
   const quotes = await books.quotes(listingsOf([market]));
-  const answer = clobMarket(catalog, market, quotes);
+  const found = clobMarket(catalog, market, quotes);
+  const answer = request.dialect === 'specification' ? toTheLetter(found) : found;
   const [words = {}] = await marketAnswers({ catalog, books, lists }, [market], request.dialect);
   // Both forms have `outcomes`, of different types; clients that ask by condition read the array.
   return { ...words, ...answer };

@@ -20,7 +20,7 @@ export function marketsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const { catalog } = ports;
   return [
     readRoute(paths.list, async (request) => {
-      if (isClobList(request)) return await clobPage(ports, request.query, 'full');
+      if (isClobList(request)) return await clobPage(ports, request, 'full');
       const asked = readMarketsQuery(request.query, listContext(ports, request.dialect));
       if (asked instanceof ReadRefusal) return asked;
       assertFigures(ports, asked);

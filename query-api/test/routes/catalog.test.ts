@@ -45,10 +45,12 @@ describe('GET /events', () => {
           question: 'Question 4?',
           conditionId: condition(4),
           clobTokenIds: `["${token(4, 0)}","${token(4, 1)}"]`,
+          mirrorConditionId: '',
+          mirrorClobTokenIds: '[]',
         },
       ],
     });
-    expect(Object.keys((first as { markets: object[] }).markets[0] ?? {})).toHaveLength(4);
+    expect(Object.keys((first as { markets: object[] }).markets[0] ?? {})).toHaveLength(6);
   });
 
   it('has full markets under /gamma', async () => {

@@ -51,7 +51,7 @@ test('comments come newest first with their replies, authors and counts', async 
     body: 'by 1',
     parentEntityType: 'Event',
     parentEntityID: 1,
-    parentCommentID: null,
+    parentCommentID: '',
     replyAddress: '',
     reportCount: 0,
     reactionCount: 1,

@@ -207,13 +207,28 @@ describe('GET /markets as the order book family has it', () => {
 
   it('has a reduced form', async () => {
     const { app } = setUp();
-    const all = await get(app, '/simplified-markets');
-    const sampling = await get(app, '/sampling-simplified-markets');
+    const all = await get(app, '/clob/simplified-markets');
+    const sampling = await get(app, '/clob/sampling-simplified-markets');
     for (const { body } of [all, sampling]) {
       const { data } = body as { data: unknown[] };
       expect(errorsOf(Type.Array(exact(SimplifiedMarket)), data)).toEqual([]);
     }
     expect([all.body, sampling.body]).toMatchObject([{ count: 4 }, { count: 3 }]);
+  });
+
+  it('has every text that the specification lists at the root, also of what does not exist', async () => {
+    const { app } = setUp();
+    const [full, simplified] = await Promise.all(
+      ['/sampling-markets', '/sampling-simplified-markets'].map(async (url) => {
+        const { data } = (await get(app, url)).body as { data: readonly object[] };
+        return data[0];
+      }),
+    );
+    const tokens = [{ mirror_token_id: '' }, { mirror_token_id: '' }];
+    const texts = { creator: expect.any(String), mirror_condition_id: '', tokens };
+    expect(full).toMatchObject({ ...texts, game_start_time: '' });
+    expect(simplified).toMatchObject(texts);
+    expect(simplified).not.toHaveProperty('game_start_time');
   });
 });
 

@@ -290,7 +290,9 @@ const listedMarketFields = {
   conditionId: text,
   clobTokenIds: encodedArray,
 };
-export const ListedMarket = Type.Object(listedMarketFields);
+/** Listed by the specification, so there at the root alone (docs/conventions.md, Dialects). */
+const mirrorFields = { mirrorConditionId: text, mirrorClobTokenIds: encodedArray };
+export const ListedMarket = Type.Object({ ...listedMarketFields, ...mirrorFields });
 
 const eventMarketFields = {
   ...listedMarketFields,
@@ -325,6 +327,7 @@ export const FamilyMarket = Type.Object({ ...eventMarketFields, ...tradingFields
 
 export const MarketAnswer = Type.Object({
   ...eventMarketFields,
+  ...mirrorFields,
   events: Type.Array(EventSummary),
 });
 export type MarketAnswer = Static<typeof MarketAnswer>;

@@ -43,7 +43,7 @@ export function wireComment(comment: HeldComment, frame: CommentFrame): WireComm
     body: comment.body,
     parentEntityType: parentNames[comment.parentType],
     parentEntityID: Number.isSafeInteger(parent) ? parent : null,
-    parentCommentID: comment.replyTo === '' ? null : comment.replyTo,
+    parentCommentID: comment.replyTo === '' && frame.isFamily ? null : comment.replyTo,
     userAddress: checksumAddress(comment.author),
     replyAddress: comment.replyAddress === null ? '' : checksumAddress(comment.replyAddress),
     createdAt: isoTime(comment.createdAtMs),
