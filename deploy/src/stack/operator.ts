@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   Deposits,
   DepositsResult,
@@ -28,14 +29,24 @@ export function openOperator(baseUrl: string, token: string): Operator {
   };
 }
 
+/** Imports and deposits may be sent again: what was done before stays as it is. */
+const retriesMax = 30;
+const retryMs = 1_000;
+
 async function post<T>(url: string, token: string, body: unknown): Promise<T> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  const text = await response.text();
-  if (response.ok) return JSON.parse(text) as T;
-  throw new StackError('START_FAILED', `${url} answered ${response.status}: ${text.slice(0, 500)}`);
+  for (let retries = 0; ; retries += 1) {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text) as T;
+    if (response.status !== 503 || retries === retriesMax) {
+      const said = `${url} answered ${response.status}: ${text.slice(0, 500)}`;
+      throw new StackError('START_FAILED', said);
+    }
+    await sleep(retryMs);
+  }
 }
