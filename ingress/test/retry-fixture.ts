@@ -23,6 +23,11 @@ export class RetryMemory implements RetryKeys {
     return this.#kept.size;
   }
 
+  /** All that is kept, by digest. */
+  get entries(): ReadonlyMap<string, object> {
+    return this.#kept;
+  }
+
   async begin({ caller, digest, fingerprint, token }: RetryKey) {
     this.#meet();
     const { leaseMs, ttlMs, keysPerCallerMax } = retryLimits;

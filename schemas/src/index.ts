@@ -1,6 +1,7 @@
 export { AvroError, ByteReader, ByteWriter } from './avro/bytes.ts';
 export { type Codec, compileCodec, compileResolver } from './avro/codec.ts';
 export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';
+export * from './catalog-error-type.ts';
 export * from './comment-threads.ts';
 export * from './decimal.ts';
 export * from './group-names.ts';

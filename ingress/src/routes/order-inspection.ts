@@ -108,6 +108,7 @@ function problemOf(
   const isForeign = owner !== undefined && owner !== at.caller.address;
   if (isForeign && checked.form.maker !== at.caller.address) return { code: 'signer_mismatch' };
   if (isKnown(at.signature.orderHash, ports)) return null;
+  if (checked.forbidden !== null) return checked.forbidden;
   if (checked.doubt !== null) return checked.doubt;
   const code = outageOf(checked, at.money, ports);
   return code === null ? null : { code };

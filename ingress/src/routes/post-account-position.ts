@@ -97,7 +97,8 @@ function readAsked(
 
 function retriedOf({ wallet, id }: AccountRequest, asked: PositionRequest, { apiKey }: Caller) {
   const meaning = [asked.action, wallet, asked.token.conditionId, asked.sizeMicro].join('|');
-  return { caller: apiKey, route: `account/${asked.action}`, key: `${wallet}|${id}`, meaning };
+  const retried = { caller: apiKey, route: `account/${asked.action}`, meaning };
+  return { ...retried, key: `${wallet}|${id}`, repeated: { id } };
 }
 
 interface Work {
@@ -109,7 +110,7 @@ interface Work {
 
 async function carryOut(work: Work, ports: DoorPorts): Promise<Answered> {
   const { asked, account, caller, turn } = work;
-  const said = { id: account.id, request_id: account.requestId };
+  const said = { request_id: account.requestId };
   const { partition } = asked.token.market;
   if (!ports.partitions.isReady(partition)) return refusedAction('partition_not_ready', said);
   const hold = await reserve(asked, { requestId: account.requestId, caller, turn }, ports);
@@ -175,15 +176,14 @@ async function giveBack(requestId: OrderId, { ledger }: DoorPorts): Promise<void
 
 function resultOf(
   asked: PositionRequest,
-  { id, requestId }: AccountRequest,
+  { requestId }: AccountRequest,
   payoutMicro: number | null,
-): AccountActionResult {
+): Omit<AccountActionResult, 'id'> {
   const { action, wallet, token, sizeMicro } = asked;
   const payout = payoutMicro === null ? {} : { payout: microText(payoutMicro) };
   return {
     success: true,
     action,
-    id,
     request_id: requestId,
     wallet,
     condition_id: token.conditionId,

@@ -46,14 +46,19 @@ export function withdrawalRoute(
           const { wallet, id, requestId } = account;
           const meaning = ['withdrawal', wallet, amountMicro].join('|');
           const key = `${wallet}|${id}`;
-          const retried = { caller: caller.apiKey, route: 'account/withdrawals', key, meaning };
+          const retried = {
+            caller: caller.apiKey,
+            route: 'account/withdrawals',
+            key,
+            meaning,
+            repeated: { id },
+          };
           return runOnce(retried, { retries: ports.retries, reply }, async () => {
             const code = await withdraw({ transferId: requestId, wallet, amountMicro }, ports);
-            if (code !== null) return refusedAction(code, { id, request_id: requestId });
-            const result: AccountActionResult = {
+            if (code !== null) return refusedAction(code, { request_id: requestId });
+            const result: Omit<AccountActionResult, 'id'> = {
               success: true,
               action: 'withdrawal',
-              id,
               request_id: requestId,
               wallet,
               amount: microText(amountMicro),

@@ -14,6 +14,8 @@ export interface Retried {
   readonly key: string;
   /** What it means; the same key with another meaning is refused. */
   readonly meaning: string;
+  /** What every answer repeats of the request: added when it is told and never kept, since a key may be among it. */
+  readonly repeated?: Readonly<Record<string, string>>;
 }
 
 /** A turn at a request with a retry key. */
@@ -46,7 +48,8 @@ export async function runOnce(
   const key = keyOf(retried);
   const began = await unlessAway(() => retries.begin(key));
   if (began === null) return refuse(reply, 'retries_unavailable');
-  if (began.kind === 'done') return replay(began.text, reply);
+  const { repeated } = retried;
+  if (began.kind === 'done') return replay(began.text, { reply, repeated });
   const refusal = refusalOf(began.kind);
   if (refusal !== null) {
     const max = retryLimits.keysPerCallerMax;
@@ -60,7 +63,7 @@ export async function runOnce(
   });
   // What cannot be kept now is asked of the log again by the next retry.
   await unlessAway(() => conclude(answered, key, retries));
-  return send(answered, reply);
+  return send({ ...answered, body: withRepeated(answered.body, repeated) }, reply);
 }
 
 /** Sends an answer that no retry key belongs to, or the first one of a key. */
@@ -94,9 +97,17 @@ async function conclude(answered: Answered, key: RetryKey, retries: RetryKeys): 
   await (isKept ? retries.finish(key, text) : retries.yield(key));
 }
 
-function replay(text: string, reply: FastifyReply): FastifyReply {
+function replay(
+  text: string,
+  { reply, repeated }: { readonly reply: FastifyReply; readonly repeated: Retried['repeated'] },
+): FastifyReply {
   const { status, body } = JSON.parse(text) as { status: number; body: unknown };
-  return reply.code(status).header('idempotent-replayed', 'true').send(body);
+  const headers = { 'idempotent-replayed': 'true' };
+  return send({ kind: 'final', status, headers, body: withRepeated(body, repeated) }, reply);
+}
+
+function withRepeated(body: unknown, repeated: Retried['repeated']): unknown {
+  return repeated === undefined ? body : { ...(body as object), ...repeated };
 }
 
 /** Null when the store is away. */

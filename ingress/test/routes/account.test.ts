@@ -262,3 +262,14 @@ test('a request whose first one still runs is told so, and so is one of too many
   const full = await act('merge', ten);
   expect([full.status, full.body.code]).toEqual([429, 'too_many_retry_keys']);
 });
+
+test('the name of a request is told with every answer and kept with none', async () => {
+  const ids = async () => {
+    const body = { condition_id: conditionId, amount: '10' };
+    return (await act('merge', body, { 'idempotency-key': 'a-name-of-my-own' })).body.id;
+  };
+  expect([await ids(), await ids()]).toEqual(['a-name-of-my-own', 'a-name-of-my-own']);
+  const kept = JSON.stringify([...door.retries.entries]);
+  expect(kept).toContain('merge');
+  expect(kept).not.toContain('a-name-of-my-own');
+});

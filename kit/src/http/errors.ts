@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
+import { familyFields } from './route-family.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -59,7 +60,8 @@ export function errorAnswerer(log: Log) {
     if (body.retry_after_seconds !== undefined) {
       void reply.header('retry-after', String(body.retry_after_seconds));
     }
-    void reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+    const told = { ...familyFields(request, status), ...body };
+    void reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(told));
   };
 }
 

@@ -11,6 +11,7 @@ import { errorAnswerer } from './errors.ts';
 import { defaultHttpLimits, type HttpLimits, TIMEOUT_CHECK_MS } from './limits.ts';
 import { observeRequests } from './observe.ts';
 import { type DoorLimits, limitRequests } from './rate-limit.ts';
+import { nameFamilies } from './route-family.ts';
 
 export interface HttpOptions {
   readonly log: Log;
@@ -39,6 +40,7 @@ export function openHttp(options: HttpOptions): HttpApp {
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.server.maxConnections = limits.maxConnections;
   takeJsonBodies(app as unknown as FastifyInstance, limits.maxJsonDepth);
+  nameFamilies(app);
   app.setErrorHandler<Error>(answerError);
   app.decorateRequest('rawBody');
   app.decorateRequest('beganAtMs', 0);

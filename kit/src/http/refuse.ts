@@ -1,6 +1,7 @@
 import { type RefusalCode, refusals, refusalText } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { ErrorBody } from './errors.ts';
+import { familyFields } from './route-family.ts';
 
 export interface RefusalExtra {
   /** When the same request may succeed, seconds; also sent as `Retry-After`. */
@@ -16,7 +17,7 @@ const retryStatuses = new Set([425, 429, 503]);
 
 /**
  * Answers a request with a refusal of the closed list: its status, `{"error": text, "code": code}`, `retry_after_seconds`
- * and `Retry-After` with 425, 429 and 503, `WWW-Authenticate` with 401 (RFC 9110 11.6.1).
+ * and `Retry-After` with 425, 429 and 503, `WWW-Authenticate` with 401 (RFC 9110 11.6.1), `type` where the route's family has it.
  */
 export function refuse(
   reply: FastifyReply,
@@ -30,7 +31,8 @@ export function refuse(
   if (waits) void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? 0)));
   if (status === 401) void reply.header('www-authenticate', 'HMAC');
   const told = retryAfterSeconds === undefined ? extra : { ...extra, retryAfterSeconds };
-  return reply.code(status).send(refusalBody(code, facts, told));
+  const fields = familyFields(reply.request, status);
+  return reply.code(status).send({ ...fields, ...refusalBody(code, facts, told) });
 }
 
 /** The body alone, for the items of a batch. */

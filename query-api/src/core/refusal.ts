@@ -1,4 +1,4 @@
-import type { RouteFamily } from '@pm/schemas';
+import { catalogErrorType, type RouteFamily } from '@pm/schemas';
 
 /** Why a read was not answered. The texts are those that published clients know (docs/conventions.md 1.0 and 1.3 to 1.6). */
 export class ReadRefusal {
@@ -61,14 +61,8 @@ export const refusals = {
 /** The body a family gives a refusal. */
 export function refusalBody(family: RouteFamily, refusal: ReadRefusal): object {
   if ((refusal.family ?? family) === 'gamma')
-    return { type: gammaType(refusal.status), error: refusal.text };
+    return { type: catalogErrorType(refusal.status), error: refusal.text };
   return { error: refusal.text, ...refusal.facts };
-}
-
-function gammaType(status: number): string {
-  if (status === 404) return 'not found error';
-  if (status >= 400 && status < 500) return 'bad request';
-  return status === 503 ? 'service unavailable' : 'internal error';
 }
 
 /** What says that a store is away: it passes, and an empty answer would be a lie. */

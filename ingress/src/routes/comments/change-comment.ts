@@ -1,4 +1,4 @@
-import type { DoorRoute } from '@pm/kit/http';
+import { type DoorRoute, refuse } from '@pm/kit/http';
 import { type CommentEvent, hexBytes, type ReactionBody, type ReportBody } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/check-order.ts';
@@ -7,7 +7,6 @@ import { authenticate } from '../authenticate.ts';
 import { singleBodyMaxBytes } from '../route.ts';
 import type { SocialPorts } from './ports.ts';
 import { written } from './post-comment.ts';
-import { refuseSocial } from './refuse-social.ts';
 
 const reasonMaxChars = 200;
 
@@ -26,7 +25,7 @@ export function deleteCommentRoute(ports: SocialPorts): DoorRoute {
     (_request, reply, facts) => {
       const { commentId, caller } = facts;
       if (ports.comments.threads.find(commentId)?.author !== caller.address) {
-        refuseSocial(reply, 'not_the_author');
+        refuse(reply, 'not_the_author');
         return null;
       }
       return { kind: 'CommentDeleted', ...byCaller(facts) };
@@ -43,7 +42,7 @@ export function addReactionRoute(
   return changeRoute(route, ports, (request, reply, facts) => {
     if (isBody(request.body ?? {}))
       return { kind: 'CommentReacted', active: true, ...byCaller(facts) };
-    refuseSocial(reply, 'invalid_comment', { detail: 'reaction_type is HEART' });
+    refuse(reply, 'invalid_comment', { detail: 'reaction_type is HEART' });
     return null;
   });
 }
@@ -70,7 +69,7 @@ export function reportCommentRoute(
     if (reason !== null && textProblem(reason, { min: 0, max: reasonMaxChars }) === null) {
       return { kind: 'CommentReported', reason, ...byCaller(facts) };
     }
-    refuseSocial(reply, 'invalid_comment', { detail: 'the reason' });
+    refuse(reply, 'invalid_comment', { detail: 'the reason' });
     return null;
   });
 }
@@ -93,7 +92,7 @@ function changeRoute(
         if (caller === null) return reply;
         const commentId = (request.params as { id: string }).id;
         if (ports.comments.threads.find(commentId) === undefined) {
-          return refuseSocial(reply, 'comment_not_found');
+          return refuse(reply, 'comment_not_found');
         }
         const event = change(request, reply, { commentId, caller });
         if (event === null) return reply;

@@ -1,4 +1,4 @@
-import type { DoorRoute } from '@pm/kit/http';
+import { type DoorRoute, refuse } from '@pm/kit/http';
 import {
   type CommentBody,
   type CommentEvent,
@@ -12,7 +12,6 @@ import { type CommentForm, readCommentForm } from '../../core/comment-form.ts';
 import { authenticate } from '../authenticate.ts';
 import { singleBodyMaxBytes } from '../route.ts';
 import type { SocialPorts } from './ports.ts';
-import { refuseSocial } from './refuse-social.ts';
 
 /**
  * POST /comments: says something about an event, a series or a market, or replies to a comment. With a `client_id` a
@@ -31,10 +30,9 @@ export function postCommentRoute(
         if (caller === null) return reply;
         const { body } = request;
         const form = isBody(body) ? readCommentForm(body, ports.listed) : 'its form';
-        if (typeof form === 'string')
-          return refuseSocial(reply, 'invalid_comment', { detail: form });
+        if (typeof form === 'string') return refuse(reply, 'invalid_comment', { detail: form });
         const id = await post(ports, form, caller);
-        return id === null ? refuseSocial(reply, 'comment_not_found') : written(id);
+        return id === null ? refuse(reply, 'comment_not_found') : written(id);
       });
     },
   };

@@ -1,10 +1,9 @@
-import type { DoorRoute } from '@pm/kit/http';
+import { type DoorRoute, refuse } from '@pm/kit/http';
 import { checksumAddress, type ProfileBody } from '@pm/schemas';
 import { readProfileForm } from '../../core/profile-form.ts';
 import { authenticate } from '../authenticate.ts';
 import { singleBodyMaxBytes } from '../route.ts';
 import type { SocialPorts } from './ports.ts';
-import { refuseSocial } from './refuse-social.ts';
 
 /** PUT /profile: how the caller's wallet is shown. The body is the whole profile; what is absent becomes empty. */
 export function putProfileRoute(
@@ -19,10 +18,9 @@ export function putProfileRoute(
         const caller = authenticate(request, reply, ports);
         if (caller === null) return reply;
         const { body } = request;
-        if (!isBody(body)) return refuseSocial(reply, 'invalid_profile', { detail: 'its form' });
+        if (!isBody(body)) return refuse(reply, 'invalid_profile', { detail: 'its form' });
         const form = readProfileForm(body);
-        if (typeof form === 'string')
-          return refuseSocial(reply, 'invalid_profile', { detail: form });
+        if (typeof form === 'string') return refuse(reply, 'invalid_profile', { detail: form });
         await ports.profiles.put(caller.address, form);
         const { name, bio, image: profileImage, xName: xUsername, showName } = form;
         const proxyWallet = checksumAddress(caller.address);

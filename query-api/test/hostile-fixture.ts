@@ -1,0 +1,225 @@
+import { type HttpApp, openHttp } from '@pm/kit/http';
+import { silentLog } from '@pm/kit/log';
+import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
+import type { InjectOptions, LightMyRequestResponse } from 'fastify';
+import type { Dice } from '../../kit/test/hostile/dice.ts';
+import { isErrorOf } from '../../kit/test/hostile/error-bodies.ts';
+import { hostileNames, hostileTexts, hostileValue } from '../../kit/test/hostile/hostile-values.ts';
+import { spoil, spoilBytes } from '../../kit/test/hostile/spoil.ts';
+import { addReadDoor } from '../src/routes/door.ts';
+import type { ReadPorts } from '../src/routes/ports.ts';
+import { bodyMaxBytes } from '../src/routes/route.ts';
+import { apiKey, condition, token, wallet } from './in-memory.ts';
+import { orderId } from './order-rows.ts';
+
+/** Routes of the read door. */
+export const readRoutes: readonly HttpRoute[] = (routes as readonly HttpRoute[]).filter(
+  ({ door }) => door === 'query-api',
+);
+
+/** Values that mean something to somebody, so that requests come further than the first check. */
+const knownTexts: readonly string[] = [
+  ...[token(1, 0), token(2, 1), condition(1), condition(2), wallet(1), wallet(2), orderId],
+  ...[
+    apiKey(1),
+    '1',
+    '3',
+    '7',
+    'event-1',
+    'market-1',
+    'daily',
+    'crypto',
+    'Question',
+    'BUY',
+    'SELL',
+  ],
+  ...['1h', '1d', 'max', '60', '100', '1780000000', '1780315200', 'true', 'false', '2026-01-01'],
+  ...[
+    'COLLATERAL',
+    'CONDITIONAL',
+    'ASC',
+    'DESC',
+    'CURRENT',
+    'volume',
+    'startDate',
+    'Event',
+    'MA==',
+  ],
+];
+
+/** Texts that would mean something to a database if they ever became part of a statement. */
+export const databaseTexts: readonly string[] = [
+  ...["' OR 1=1 --", "'; DROP TABLE positions; --", "') UNION ALL SELECT 1 --", '%%_%', '\\%\\_'],
+  ...['{wallet:String}', "\\' OR sleep(3)", 'id, (SELECT 1)', '`name`', '1; SELECT version()'],
+];
+
+/**
+ * Which parameters and fields each route looks for: seen by watching what it asks of the query and of the body. So a new
+ * parameter is met by hostile values without being named anywhere.
+ */
+export class AskedNames {
+  readonly #names = new Map<string, Set<string>>();
+
+  of({ method, path }: HttpRoute): readonly string[] {
+    return [...(this.#names.get(`${method} ${path}`) ?? [])];
+  }
+
+  /** Watches from now on what the routes of the app ask for. */
+  watch(app: HttpApp): void {
+    const named = new Map(
+      readRoutes.flatMap((route) =>
+        urlsOf(route).map(({ url }) => [`${route.method} ${url}`, route] as const),
+      ),
+    );
+    app.addHook('preHandler', async (request) => {
+      const route = named.get(`${request.method} ${request.routeOptions.url}`);
+      if (route === undefined) return;
+      const names = this.#names.get(`${route.method} ${route.path}`) ?? new Set<string>();
+      this.#names.set(`${route.method} ${route.path}`, names);
+      request.query = watched(request.query, names);
+      request.body = watched(request.body, names);
+    });
+  }
+}
+
+/** The value, noting the names of fields that are looked for. */
+function watched<T>(value: T, names: Set<string>): T {
+  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return value;
+  return new Proxy(value, {
+    get(target, name, receiver) {
+      if (typeof name === 'string' && !Array.isArray(target) && !(name in Object.prototype)) {
+        names.add(name);
+      }
+      return watched(Reflect.get(target, name, receiver) as unknown, names);
+    },
+  }) as T;
+}
+
+export interface HostileRead {
+  readonly route: HttpRoute;
+  readonly url: string;
+  readonly body: Buffer | null;
+  /** Whether the path can be decoded, so that the route is met. */
+  readonly isRouted: boolean;
+}
+
+/** A read with wrong values of everything the route is known to look for, and of things it does not know. */
+export function hostileRead(route: HttpRoute, asked: AskedNames, dice: Dice): HostileRead {
+  const names = asked.of(route);
+  const path = pathOf(route, () => textOf(dice), dice);
+  const isRouted = !dice.isOneIn(80);
+  const url = `${path}${isRouted ? '' : '%ff%'}?${queryOf(names, dice)}`;
+  return { route, url, isRouted, body: route.method === 'POST' ? bodyOf(names, dice) : null };
+}
+
+/** One text in every place of the route, one at a time. */
+export function* readsWith(
+  text: string,
+  route: HttpRoute,
+  asked: AskedNames,
+  dice: Dice,
+): Generator<HostileRead> {
+  const isPost = route.method === 'POST';
+  const place = { route, isRouted: true };
+  const plain = () => pathOf(route, () => dice.pick(knownTexts), dice);
+  if (route.path.includes(':')) {
+    yield {
+      ...place,
+      url: pathOf(route, () => text, dice),
+      body: isPost ? Buffer.from('{}') : null,
+    };
+  }
+  for (const name of asked.of(route)) {
+    const body = isPost
+      ? Buffer.from(JSON.stringify(dice.pick([[{ [name]: text }], { [name]: text }])))
+      : null;
+    const others = asked.of(route).filter((other) => other !== name && dice.isOneIn(3));
+    const query = [...others.map((other) => [other, dice.pick(knownTexts)]), [name, text]];
+    yield { ...place, url: `${plain()}?${new URLSearchParams(query)}`, body };
+  }
+}
+
+function readInjection({ route, url, body }: HostileRead): InjectOptions {
+  const headers = { 'content-type': 'application/json' };
+  const sent = { method: route.method, url, headers } as InjectOptions;
+  return body === null ? sent : { ...sent, payload: body };
+}
+
+function pathOf(route: HttpRoute, textIn: () => string, dice: Dice): string {
+  return dice.pick(urlsOf(route)).url.replace(/:\w+/g, () => escaped(textIn().slice(0, 80)) || 'x');
+}
+
+function textOf(dice: Dice): string {
+  return dice.pick(dice.isOneIn(2) ? knownTexts : dice.isOneIn(4) ? databaseTexts : hostileTexts);
+}
+
+function queryOf(names: readonly string[], dice: Dice): string {
+  const pairs = Array.from({ length: dice.below(6) }, () => {
+    const isKnown = names.length > 0 && !dice.isOneIn(6);
+    const name = dice.pick(isKnown ? names : hostileNames);
+    const value = dice.isOneIn(30) ? dice.pick(['%', '%zz', '%ff', '%00', '+', '=&=']) : null;
+    const pair = `${escaped(name)}=${value ?? escaped(textOf(dice))}`;
+    return dice.isOneIn(8) ? `${pair}&${pair}` : pair;
+  });
+  return pairs.join('&');
+}
+
+/** As a careful client would write it; half a surrogate pair has no UTF-8. */
+function escaped(text: string): string {
+  return encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, '\ufffd'));
+}
+
+function bodyOf(names: readonly string[], dice: Dice): Buffer {
+  const object = () =>
+    Object.fromEntries(
+      names.map((name) => [name, dice.isOneIn(4) ? [textOf(dice)] : textOf(dice)]),
+    );
+  const shapes = [
+    () => object(),
+    () => Array.from({ length: 1 + dice.below(4) }, object),
+    () => Array.from({ length: dice.pick([1, 20, 501]) }, () => dice.pick(knownTexts)),
+    () => hostileValue(dice),
+  ];
+  const value = dice.pick(shapes)();
+  const json = JSON.stringify(dice.isOneIn(2) ? spoil(value, dice) : value) ?? '';
+  return dice.isOneIn(4) ? spoilBytes(json, dice) : Buffer.from(json);
+}
+
+/** The door in front of these ports. */
+export function openHostileDoor(ports: ReadPorts, asked: AskedNames): HttpApp {
+  const app = openHttp({ log: silentLog, bodyLimitBytes: bodyMaxBytes });
+  asked.watch(app);
+  addReadDoor(app, ports);
+  return app;
+}
+
+const refused = [400, 401, 404, 413, 415];
+
+/** Sends reads and keeps what was answered otherwise than documented. */
+export class ReadJudge {
+  readonly statuses = new Map<number, number>();
+  readonly wrong: unknown[] = [];
+  sent = 0;
+  /** Statuses that are right besides, while something is away. */
+  alsoAllowed: readonly number[] = [];
+
+  async send(app: HttpApp, hostile: HostileRead): Promise<void> {
+    const answer = await app.inject(readInjection(hostile));
+    const { statusCode: status } = answer;
+    this.sent += 1;
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    if (this.#isDocumented(hostile, answer) || this.wrong.length >= 10) return;
+    const body = hostile.body?.toString('utf8').slice(0, 1_000);
+    this.wrong.push([hostile.route.method, hostile.url, body, status, answer.body.slice(0, 500)]);
+  }
+
+  #isDocumented({ route, isRouted }: HostileRead, answer: LightMyRequestResponse): boolean {
+    const { statusCode: status } = answer;
+    if (status === 200 && answer.body === 'OK') return route.path === '/status';
+    if (!String(answer.headers['content-type']).startsWith('application/json')) return false;
+    const body = answer.json() as unknown;
+    if (status === 200 || status === 207) return typeof body === 'object' && body !== null;
+    if (!isRouted) return status === 400;
+    return [...refused, ...this.alsoAllowed].includes(status) && isErrorOf(route, body);
+  }
+}

@@ -1,0 +1,7 @@
+/** The word that errors of the catalog family carry beside their text, by HTTP status (docs/conventions.md 1.0). */
+export function catalogErrorType(status: number): string {
+  if (status === 404) return 'not found error';
+  if (status === 429) return 'too many requests';
+  if (status >= 400 && status < 500) return 'bad request';
+  return status === 503 ? 'service unavailable' : 'internal error';
+}
