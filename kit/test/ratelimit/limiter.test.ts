@@ -15,7 +15,7 @@ describe('accepted counts at twice the load', () => {
     ['POST', '/order', 'orders.10', 1],
     ['DELETE', '/order', 'cancel-order.10', 1],
     ['POST', '/orders', 'orders.10', 15],
-    ['GET', '/spread', 'clob.10', 1],
+    ['GET', '/version', 'clob.10', 1],
   ] as const;
 
   test.each(loads)(
@@ -89,7 +89,7 @@ test('a request that one rule refuses takes nothing of the others', async () => 
   for (let sent = 0; sent < 500; sent += 1) await limiter.take(someone, health, 1);
   let others = 0;
   for (let sent = 0; sent < 6_000; sent += 1) {
-    if ((await limiter.take(someone, rulesFor('GET', '/spread'), 1)).isAllowed) others += 1;
+    if ((await limiter.take(someone, rulesFor('GET', '/version'), 1)).isAllowed) others += 1;
   }
   expect(others).toBe(5_000 - 50);
 });
@@ -126,10 +126,10 @@ test('most requests of a large limit and all refusals ask nobody', async () => {
   const store = new PlainStore(clock.nowMs);
   const limiter = openLimiter(store, clock);
   for (let sent = 0; sent < 5_000; sent += 1)
-    await limiter.take(someone, rulesFor('GET', '/spread'), 1);
+    await limiter.take(someone, rulesFor('GET', '/version'), 1);
   expect(store.calls).toBe(5_000 / (5_000 * leasedShare));
   for (let sent = 0; sent < 100; sent += 1)
-    await limiter.take(someone, rulesFor('GET', '/spread'), 1);
+    await limiter.take(someone, rulesFor('GET', '/version'), 1);
   expect(store.calls).toBe(5_000 / (5_000 * leasedShare));
 });
 
