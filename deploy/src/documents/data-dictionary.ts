@@ -9,6 +9,10 @@ const marks = {
 const sources: Readonly<Record<string, string>> = {
   fills: '`Fill`',
   wallet_fills: '`Fill`, once for each side',
+  wallet_moves: '`PositionMoved`, once for each token',
+  tape: '`Fill`, once for each side',
+  builder_fills: '`Fill`, once for each side that names a builder',
+  resolutions: '`MarketResolved`',
   order_events:
     '`OrderPlaced`, `OrderDelayed`, `OrderRefused`, `OrderCanceled`; `Fill`, once for each side',
   open_orders: '`OrderPlaced` that rests; `Fill` and `OrderCanceled` that end an order',

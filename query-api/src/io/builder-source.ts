@@ -4,6 +4,7 @@ import type { BuilderSearch } from '../core/reports/builder-trades.ts';
 import type { BuilderVolumeSearch } from '../core/reports/builder-volumes.ts';
 import type { BuilderRow, BuilderSide, BuilderVolumeRow } from '../core/reports/rows.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
+import { windowOf } from './page-window.ts';
 
 interface Row {
   readonly partition: number;
@@ -30,6 +31,9 @@ interface Row {
 
 const own = (taker: string, maker: string): string => `if(role = 'TAKER', ${taker}, ${maker})`;
 
+const newestFirst =
+  'ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC, role DESC';
+
 /** Sides of fills that name a builder, newest first; a repeated row counts once. */
 export async function readBuilderTrades(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
@@ -40,9 +44,13 @@ export async function readBuilderTrades(
 SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, role, builder,
   market, size, fee, fee_rate_bps, taker_order, taker, taker_outcome, taker_side, taker_price,
   maker_order, maker, maker_outcome, maker_side, maker_price
-FROM ${tables.builderFills.name}
-WHERE ${conditions.join(' AND ')}
-ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC, role DESC
+FROM (
+  SELECT * FROM ${tables.builderFills.name}
+  WHERE ${conditions.join(' AND ')}
+  ${newestFirst}
+  LIMIT {window:UInt32}
+)
+${newestFirst}
 LIMIT 1 BY partition, in_offset, event_index, role
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
@@ -53,7 +61,8 @@ SETTINGS max_execution_time = 5`;
 function conditionsOf({ query, market, outcome, limit }: BuilderSearch) {
   const { place, wallet, builder, beforeS, afterS, offset } = query;
   const conditions = ['1'];
-  const params: Record<string, QueryParameter> = { limit, offset };
+  const window = windowOf({ limit, offset });
+  const params: Record<string, QueryParameter> = { limit, offset, window };
   const add = (text: string, value: Record<string, QueryParameter>): void => {
     conditions.push(text);
     Object.assign(params, value);

@@ -3,6 +3,7 @@ import { tables } from '@pm/schemas';
 import type { TradeRow } from '../core/reports/rows.ts';
 import { type LedgerSearch, leastText } from '../core/reports/trade-ledger.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
+import { windowOf } from './page-window.ts';
 
 interface Row {
   readonly partition: number;
@@ -50,6 +51,8 @@ const ofMarket: Ledger = {
   key: place,
 };
 
+const newestFirst = 'ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC';
+
 /** Trades of everybody, newest first; a repeated row counts once. */
 export async function readLedger(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
@@ -61,9 +64,13 @@ export async function readLedger(
   const sql = `
 SELECT ${place}, toUnixTimestamp64Milli(time) AS time_ms, ${wallet} AS trader, market,
   ${outcome} AS token, ${side} AS taken, ${price} AS paid, size
-FROM ${ledger.table}
-WHERE ${conditions.join(' AND ')}
-ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC
+FROM (
+  SELECT * FROM ${ledger.table}
+  WHERE ${conditions.join(' AND ')}
+  ${newestFirst}
+  LIMIT {window:UInt32}
+)
+${newestFirst}
 LIMIT 1 BY ${key}
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
@@ -90,7 +97,8 @@ function ledgerFor({ user, markets, takerOnly }: LedgerSearch): Ledger {
 function conditionsOf(search: LedgerSearch, ledger: Ledger) {
   const { user, markets, side, takerOnly, least, startS, endS, limit, offset } = search;
   const conditions = ['1'];
-  const params: Record<string, QueryParameter> = { limit, offset };
+  const window = windowOf({ limit, offset });
+  const params: Record<string, QueryParameter> = { limit, offset, window };
   const add = (text: string, value: Record<string, QueryParameter>): void => {
     conditions.push(text);
     Object.assign(params, value);

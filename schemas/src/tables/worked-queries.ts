@@ -49,6 +49,36 @@ SETTINGS join_use_nulls = 1`,
     example: { wallet: exampleWallet },
   },
   {
+    name: 'ledgerPnl',
+    title: 'Positions of a wallet out of the ledger',
+    about:
+      'The average-cost fold of docs/definitions.md over trades and moves, in micro-shares and micro-USDC: the same numbers as in `positions`.',
+    sql: `WITH (toInt128(0), toInt128(0), toInt128(0), toInt128(0)) AS nothing
+SELECT market, outcome, toInt64(state.1) AS size_micro, toInt64(state.2) AS cost_micro,
+  toInt64(state.3) AS bought_micro, toInt64(state.4) AS realized_micro
+FROM (
+  SELECT market, outcome, arrayFold((held, leg) -> if(leg.4,
+    (held.1 + leg.5, held.2 + leg.6, held.3 + leg.6, held.4),
+    (held.1 - leg.5, held.2 - intDiv(held.2 * leg.5, greatest(held.1, toInt128(1))), held.3,
+      held.4 + leg.6 - intDiv(held.2 * leg.5, greatest(held.1, toInt128(1))))),
+    arraySort(groupArray((in_offset, event_index, turn, buys, shares, intDiv(shares * per, 10000)))),
+    nothing) AS state
+  FROM (
+    SELECT market, outcome, in_offset, event_index, toUInt8(role = 'MAKER') AS turn,
+      toUInt8(side = 'BUY') AS buys, toInt128(reinterpretAsInt64(size)) AS shares,
+      toInt128(reinterpretAsInt32(price)) AS per
+    FROM wallet_fills FINAL WHERE wallet = {wallet:String}
+    UNION ALL
+    SELECT market, outcome, in_offset, event_index, 0, toUInt8(action = 'SPLIT'),
+      toInt128(reinterpretAsInt64(size)), toInt128(reinterpretAsInt32(price))
+    FROM wallet_moves FINAL WHERE wallet = {wallet:String}
+  )
+  GROUP BY market, outcome
+)
+ORDER BY market, outcome`,
+    example: { wallet: exampleWallet },
+  },
+  {
     name: 'spreadOverTime',
     title: 'Spread of a market over time',
     about: 'In terms of token 0, at the end of each step. Steps without both sides are left out.',
