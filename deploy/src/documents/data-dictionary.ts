@@ -20,7 +20,9 @@ const sources: Readonly<Record<string, string>> = {
   book_events: '`LevelChanged`',
   positions: '`Fill`, `PositionMoved`; payouts of `MarketResolved`',
   holders: 'as `positions`',
-  midpoints_1m: '`TopChanged` with both sides',
+  midpoints_1m: '`TopChanged`; 0 while a side is empty',
+  book_orders: '`OrderPlaced` that rests, `Fill`, `OrderCanceled`',
+  market_rules: '`MarketSet`',
   candles_1m: '`Fill`; a mint or merge is a trade of both tokens',
   completeness: 'every record',
 };
@@ -39,6 +41,7 @@ const examplesByName: Readonly<Record<string, string>> = {
   projection: 'tables',
   reason: 'USER',
   midpoint: '0.525000',
+  mode: 'OPEN',
 };
 const examplesByType: readonly (readonly [RegExp, string])[] = [
   [/^FixedString\(42\)$/, '0x…42 characters'],
