@@ -1,3 +1,4 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
@@ -6,10 +7,14 @@ import type { Dice } from '../../kit/test/hostile/dice.ts';
 import { isErrorOf } from '../../kit/test/hostile/error-bodies.ts';
 import { hostileNames, hostileTexts, hostileValue } from '../../kit/test/hostile/hostile-values.ts';
 import { spoil, spoilBytes } from '../../kit/test/hostile/spoil.ts';
+import { RecentLog } from '../src/core/recent/recent-log.ts';
+import { openFreshTables } from '../src/io/fresh-table-source.ts';
+import { openReports } from '../src/io/report-source.ts';
+import { openTables } from '../src/io/table-source.ts';
 import { addReadDoor } from '../src/routes/door.ts';
 import type { ReadPorts } from '../src/routes/ports.ts';
 import { bodyMaxBytes } from '../src/routes/route.ts';
-import { apiKey, condition, token, wallet } from './in-memory.ts';
+import { apiKey, condition, token, type World, wallet } from './in-memory.ts';
 import { orderId } from './order-rows.ts';
 
 /** Routes of the read door. */
@@ -184,6 +189,26 @@ function bodyOf(names: readonly string[], dice: Dice): Buffer {
   const json = JSON.stringify(dice.isOneIn(2) ? spoil(value, dice) : value) ?? '';
   return dice.isOneIn(4) ? spoilBytes(json, dice) : Buffer.from(json);
 }
+
+/** All that is read of tables comes from this ClickHouse, the rest from the world. */
+export function portsOver(world: World, clickhouse: Pick<ClickHouse, 'selectRows'>): ReadPorts {
+  const { nowMs, ...others } = world.ports();
+  const recent = new RecentLog();
+  return {
+    ...others,
+    nowMs,
+    tables: openTables(clickhouse),
+    reports: openReports(clickhouse, nowMs),
+    own: openFreshTables({ clickhouse, recent, settle: async () => true }),
+  };
+}
+
+/** Who reads: by an API key, by a read-only one, or nobody. */
+export const readers = [
+  { wallet: wallet(1), apiKey: apiKey(1) },
+  { wallet: wallet(1), apiKey: null },
+  null,
+];
 
 /** The door in front of these ports. */
 export function openHostileDoor(ports: ReadPorts, asked: AskedNames): HttpApp {
