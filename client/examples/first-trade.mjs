@@ -28,11 +28,13 @@ if (book === null) throw new Error('nobody offers anything yet; try again in a m
 const best = book.asks[book.asks.length - 1];
 console.log(`best ask of token ${book.asset_id.slice(0, 12)}...: ${best.size} at ${best.price}`);
 
+// An order that buys at once must be worth a dollar at least; this one is worth five.
+const size = String(Math.ceil(5 / Number(best.price)));
 const result = await client.placeOrder({
   tokenId: book.asset_id,
   side: 'BUY',
   price: best.price,
-  size: '10',
+  size,
   timeInForce: 'FAK',
 });
 console.log('the order:', result);
