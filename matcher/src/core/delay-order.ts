@@ -15,7 +15,8 @@ export function isDelayed(state: State, taker: Taker): boolean {
 
 /**
  * Holds an order until the end of the delay: a BUY its money with room for the fee, a SELL its tokens. Meanwhile it counts
- * as one of its wallet's open orders.
+ * as one of its wallet's open orders. The delay begins when ingress took the order if the clock of the partition has not
+ * come that far yet, because ticks are rarer than short delays are long.
  */
 export function delayOrder(state: State, taker: Taker, out: Output): void {
   const { order, market } = taker;
@@ -29,7 +30,7 @@ export function delayOrder(state: State, taker: Taker, out: Output): void {
   const delayed = {
     order: ownCopy(taker, heldMicro),
     market,
-    releaseAtMs: state.timeMs + market.takerDelayMs,
+    releaseAtMs: Math.max(state.timeMs, order.acceptedAtMs) + market.takerDelayMs,
     memory: taker.memory,
     wallet: taker.wallet,
     position: taker.position,

@@ -151,7 +151,7 @@ export class NaiveEngine extends NaiveMeetings {
     if (this.openOrders(order.maker) >= openOrdersPerWalletMax)
       return this.refuse(order, 'too_many_open_orders');
     const held = order.side === 'SELL' ? 0 : holdMicro({ ...order, feeRateBps: rules.feeRateBps });
-    const releaseAt = this.clock + rules.takerDelayMs;
+    const releaseAt = Math.max(this.clock, order.acceptedAtMs) + rules.takerDelayMs;
     this.waiting.push({ order, releaseAt, held, canceled: false });
     this.move(order.maker, -held, held);
     this.remember(order, null, { ...noAnswer, status: 'DELAYED' });

@@ -284,7 +284,7 @@ const orderDelayed = {
     {
       name: 'releaseAtMs',
       type: 'long',
-      doc: 'When the delay ends, on the clock of the partition.',
+      doc: 'When the delay ends, on the clock of the partition; it began then or, if that is later, at acceptedAtMs.',
     },
     { name: 'maker', type: address20, doc: 'Wallet.' },
     { name: 'apiKey', type: uuid16, doc: 'The key it came in with.' },
