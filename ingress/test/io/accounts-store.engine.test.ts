@@ -10,7 +10,14 @@ import { addressOf } from '../owners-fixture.ts';
 import { keccak, l2Signature } from '../wallet-fixture.ts';
 
 const topicPrefix = `t-accounts-${process.pid}-${Date.now().toString(36)}-`;
-const used = ['credentials', 'readKeys', 'agents', 'walletStatus', 'walletOwners'] as const;
+const used = [
+  'credentials',
+  'readKeys',
+  'agents',
+  'walletStatus',
+  'walletOwners',
+  'notificationMarks',
+] as const;
 const names = Object.fromEntries(used.map((key) => [key, topicPrefix + topics[key].name]));
 const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 const [owner, other] = [addressOf(0x01), addressOf(0x02)];

@@ -67,7 +67,7 @@ test('two processes at twice the load accept what one rule allows, within 1 %', 
   const processes = [await open(), await open()];
   for (const [method, path, limit] of [
     ['GET', '/book', 200],
-    ['GET', '/spread', 5_000],
+    ['GET', '/version', 5_000],
     ['POST', '/order', 2_400],
   ] as const) {
     await inOneWindow(10_000, 5_000);
