@@ -303,7 +303,7 @@ describe('the projections on real engines', () => {
     );
     const stored = new Map(sizes.map((row) => [row.at, [row.size, row.pnl]]));
     for (const row of expected('positions'))
-      expect(stored.get(row.slice(0, 3).join(':'))).toEqual([row[4], row[7]]);
+      expect(stored.get(row.slice(0, 3).join(':'))).toEqual([row[4], row[8]]);
   }, 90_000);
 
   test('give every listed market the book of the fold', async () => {
