@@ -77,7 +77,8 @@ function cut(shape: Shape): Shape {
 
 function bookTable({ name }: Shape, rates: BookRates): Table {
   const medians = Object.values(rates.npm).map((samples) => spreadOf(samples).median);
-  const best = Math.max(...medians.filter(Number.isFinite), Number.NEGATIVE_INFINITY);
+  const known = medians.filter(Number.isFinite);
+  const best = known.length === 0 ? Number.NaN : Math.max(...known);
   const own = spreadOf(rates.own).median;
   const row = (label: string, samples: readonly number[]) => {
     const spread = spreadOf(samples);
