@@ -237,7 +237,7 @@ export async function compareOpenOrders(
   return wrong;
 }
 
-/** Prices of shares lie between 0 and 1 USDC, wherever they stand. */
+/** Prices of shares lie between 0 and 1 USDC, wherever they stand; a midpoint of 0 says that a side was empty. */
 export async function checkPrices(clickhouse: ClickHouse): Promise<string[]> {
   const outside = (column: string) => `countIf(${column} <= 0 OR ${column} >= 1)`;
   const rows = await clickhouse.selectRows<Record<string, string>>(
@@ -246,7 +246,7 @@ export async function checkPrices(clickhouse: ClickHouse): Promise<string[]> {
        (SELECT ${outside('price')} FROM wallet_fills) AS wallet_fills,
        (SELECT countIf(kind IN ('PLACED', 'FILLED') AND (price <= 0 OR price >= 1)) FROM order_events) AS order_events,
        (SELECT ${outside('price')} FROM book_events) AS book_events,
-       (SELECT ${outside('midpoint')} FROM midpoints_1m) AS midpoints_1m,
+       (SELECT countIf(midpoint < 0 OR midpoint >= 1) FROM midpoints_1m) AS midpoints_1m,
        (SELECT countIf(low <= 0 OR high >= 1 OR low > high OR open < low OR close < low OR open > high OR close > high)
           FROM candles_1m FINAL) AS candles_1m
      ${settings}`,
