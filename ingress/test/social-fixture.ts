@@ -1,11 +1,13 @@
 import type { CommentEvent, Profile } from '@pm/schemas';
 import type { CatalogIndex } from '../src/core/catalog-index.ts';
 import { CommentStore } from '../src/io/comment-store.ts';
-import { ProfileStore } from '../src/io/profile-store.ts';
+import { ProfileBirths, ProfileStore } from '../src/io/profile-store.ts';
+import { MemoryTopic } from './table-fixture.ts';
 
 /** Comments and profiles over topics in memory; `said` is what stands on them. */
 export function openSocial(listed: CatalogIndex, clock: { nowMs(): number }) {
-  const said = { comments: [] as CommentEvent[], profiles: [] as Profile[] };
+  const profileTopic = new MemoryTopic<Profile>();
+  const said = { comments: [] as CommentEvent[], profiles: profileTopic.records };
   const comments = new CommentStore({
     async append(event) {
       const offset = said.comments.push(event) - 1;
@@ -13,11 +15,7 @@ export function openSocial(listed: CatalogIndex, clock: { nowMs(): number }) {
       return offset;
     },
   });
-  const profiles = new ProfileStore({
-    clock,
-    async append(_wallet, profile) {
-      said.profiles.push(profile);
-    },
-  });
+  const births = new ProfileBirths();
+  const profiles = new ProfileStore({ clock, births, table: profileTopic.open(births) });
   return { comments, profiles, listed, said };
 }

@@ -1,5 +1,4 @@
 import type { DoorRoute } from '@pm/kit/http';
-import { refuse } from '@pm/kit/http';
 import {
   type CancelMarketBody,
   type ConditionId,
@@ -7,12 +6,10 @@ import {
   parseTokenId,
 } from '@pm/schemas';
 import type { ListedToken } from '../core/listed-token.ts';
-import { authenticate } from './authenticate.ts';
-import { answerCancel } from './cancel-answer.ts';
+import { cancelRoute } from './cancel-route.ts';
 import { type Canceler, type Cancellation, cancelMarket } from './cancel-runner.ts';
 import type { DoorPorts, MarketDirectory } from './ports.ts';
-import { invalidPayload, singleBodyMaxBytes } from './route.ts';
-import { StageTimes } from './stage-times.ts';
+import { singleBodyMaxBytes } from './route.ts';
 
 const nothing: Cancellation = { result: { canceled: [], not_canceled: {} }, failure: null };
 
@@ -24,26 +21,16 @@ export function cancelMarketOrdersRoute(
   ports: DoorPorts,
   isBody: (value: unknown) => value is CancelMarketBody,
 ): DoorRoute {
-  return {
-    method: 'DELETE',
+  return cancelRoute(ports, {
     path: '/cancel-market-orders',
-    add(app, { url }) {
-      const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidPayload } };
-      app.delete(url, options, async (request, reply) => {
-        const times = new StageTimes(ports.clock);
-        const caller = authenticate(request, reply, ports);
-        if (caller === null) return reply;
-        times.mark('auth');
-        const body: unknown = request.body ?? request.query;
-        const filter = isBody(body) ? readFilter(body, ports.markets) : 'invalid_payload';
-        if (typeof filter === 'string') return refuse(reply, filter);
-        return answerCancel(await cancelFiltered(filter, { caller, times }, ports), {
-          reply,
-          times,
-        });
-      });
+    bodyLimit: singleBodyMaxBytes,
+    read({ body, query }) {
+      const asked: unknown = body ?? query;
+      const filter = isBody(asked) ? readFilter(asked, ports.markets) : 'invalid_payload';
+      if (typeof filter === 'string') return filter;
+      return (canceler) => cancelFiltered(filter, canceler, ports);
     },
-  };
+  });
 }
 
 async function cancelFiltered(

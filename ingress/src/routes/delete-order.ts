@@ -1,38 +1,25 @@
 import type { DoorRoute } from '@pm/kit/http';
-import { refuse } from '@pm/kit/http';
 import { type CancelOrderBody, type OrderId, parseOrderId } from '@pm/schemas';
-import { authenticate } from './authenticate.ts';
-import { answerCancel } from './cancel-answer.ts';
+import { cancelRoute } from './cancel-route.ts';
 import { cancelOrders } from './cancel-runner.ts';
 import type { DoorPorts } from './ports.ts';
-import { invalidPayload, singleBodyMaxBytes } from './route.ts';
-import { StageTimes } from './stage-times.ts';
+import { singleBodyMaxBytes } from './route.ts';
 
 /** DELETE /order: one order of the caller, in either spelling of the id (docs/conventions.md 1.6). */
 export function deleteOrderRoute(
   ports: DoorPorts,
   isBody: (value: unknown) => value is CancelOrderBody,
 ): DoorRoute {
-  return {
-    method: 'DELETE',
+  return cancelRoute(ports, {
     path: '/order',
-    add(app, { url }) {
-      const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidPayload } };
-      app.delete(url, options, async (request, reply) => {
-        const times = new StageTimes(ports.clock);
-        const caller = authenticate(request, reply, ports);
-        if (caller === null) return reply;
-        times.mark('auth');
-        const orderId = readOrderId(request.body ?? request.query, isBody);
-        if (orderId === 'malformed') return refuse(reply, 'invalid_payload');
-        if (orderId === null) return refuse(reply, 'invalid_order_id');
-        return answerCancel(await cancelOrders([orderId], { caller, times }, ports), {
-          reply,
-          times,
-        });
-      });
+    bodyLimit: singleBodyMaxBytes,
+    read({ body, query }) {
+      const orderId = readOrderId(body ?? query, isBody);
+      if (orderId === 'malformed') return 'invalid_payload';
+      if (orderId === null) return 'invalid_order_id';
+      return (canceler) => cancelOrders([orderId], canceler, ports);
     },
-  };
+  });
 }
 
 /** The id in the body; null when it is none, `malformed` when there is no object to hold it. */

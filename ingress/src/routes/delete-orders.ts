@@ -1,11 +1,9 @@
-import { type DoorRoute, parseListParam, refuse } from '@pm/kit/http';
+import { type DoorRoute, parseListParam } from '@pm/kit/http';
 import { cancelsPerRequestMax, type OrderId, parseOrderId } from '@pm/schemas';
-import { authenticate } from './authenticate.ts';
-import { answerCancel } from './cancel-answer.ts';
+import { cancelRoute } from './cancel-route.ts';
 import { cancelOrders } from './cancel-runner.ts';
 import type { DoorPorts } from './ports.ts';
-import { batchBodyMaxBytes, invalidPayload } from './route.ts';
-import { StageTimes } from './stage-times.ts';
+import { batchBodyMaxBytes } from './route.ts';
 
 type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
 
@@ -14,25 +12,16 @@ type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
  * body that was lost on the way may stand in the query as `orderIDs` (docs/conventions.md 1.6, part 9).
  */
 export function deleteOrdersRoute(ports: DoorPorts): DoorRoute {
-  return {
-    method: 'DELETE',
+  return cancelRoute(ports, {
     path: '/orders',
-    add(app, { url }) {
-      const options = { bodyLimit: batchBodyMaxBytes, config: { invalid: invalidPayload } };
-      app.delete(url, options, async (request, reply) => {
-        const times = new StageTimes(ports.clock);
-        const caller = authenticate(request, reply, ports);
-        if (caller === null) return reply;
-        times.mark('auth');
-        const ids = readIds(request.body ?? idsInQuery(request.query));
-        if (typeof ids === 'string') return refuse(reply, ids, { max: cancelsPerRequestMax });
-        return answerCancel(await cancelOrders([...ids], { caller, times }, ports), {
-          reply,
-          times,
-        });
-      });
+    bodyLimit: batchBodyMaxBytes,
+    facts: { max: cancelsPerRequestMax },
+    read({ body, query }) {
+      const ids = readIds(body ?? idsInQuery(query));
+      if (typeof ids === 'string') return ids;
+      return (canceler) => cancelOrders([...ids], canceler, ports);
     },
-  };
+  });
 }
 
 function idsInQuery(query: unknown): readonly string[] | null {

@@ -164,7 +164,9 @@ test('a profile is set as a whole; what cannot be shown is refused', async () =>
   const put = (value: unknown) => send('PUT', '/profile', value);
   const answer = await put({ name: ' Ann ', bio: 'hi', xUsername: '@ann' });
   expect(answer).toMatchObject({ status: 200, body: { name: 'Ann', xUsername: 'ann' } });
-  expect(said.profiles).toMatchObject([{ name: 'Ann', bio: 'hi', image: '', xName: 'ann' }]);
+  expect(said.profiles).toMatchObject([
+    { value: { name: 'Ann', bio: 'hi', image: '', xName: 'ann' } },
+  ]);
   for (const body of [
     { name: 'x'.repeat(41) },
     { name: 'a\nb' },
