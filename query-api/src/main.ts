@@ -1,8 +1,6 @@
-import { AgentActivity, AgentDirectory, agentCredentials, markAgents } from '@pm/kit/agents';
+import { AgentActivity, agentCredentials, markAgents } from '@pm/kit/agents';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
-import { followTable } from '@pm/kit/compacted';
-import type { Fault } from '@pm/kit/fault';
 import { openOpsListener } from '@pm/kit/health';
 import { openHttp, openToBrowsers } from '@pm/kit/http';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -15,28 +13,16 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
 import {
   clockSkewMs,
-  KeyDirectory,
   keyCredentials,
   oncePerRequest,
   openKeyVerifier,
   openReaderVerifier,
-  ReadKeyDirectory,
 } from '@pm/kit/walletauth';
-import {
-  parseApiKeyId,
-  projectorGroup,
-  type RedisKeys,
-  redisKeys,
-  type Topic,
-  topics,
-  walletFromBytes,
-} from '@pm/schemas';
+import { projectorGroup, type RedisKeys, redisKeys, type Topic, topics } from '@pm/schemas';
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
-import { CallerWallets } from './core/caller-wallets.ts';
-import { Catalog } from './core/catalog.ts';
 import { creatorSites } from './core/creators.ts';
-import { DeletedNotifications } from './core/deleted-notifications.ts';
 import { RecentLog } from './core/recent/recent-log.ts';
+import { Followed, followTopics } from './followed.ts';
 import { BookSource } from './io/book-source.ts';
 import { type EngineWatch, watchEngines } from './io/engine-runner.ts';
 import { watchFigures } from './io/figures-runner.ts';
@@ -46,10 +32,9 @@ import { openMoney } from './io/money-source.ts';
 import { RecentRunner } from './io/recent-runner.ts';
 import { openReports } from './io/report-source.ts';
 import { SearchStore } from './io/search-store.ts';
-import { followSocial } from './io/social-source.ts';
 import { StandingRunner } from './io/standing-runner.ts';
 import { openTables } from './io/table-source.ts';
-import { measure, type QueryApiMetrics } from './metrics.ts';
+import { measure } from './metrics.ts';
 import { addReadDoor } from './routes/door.ts';
 import type { CatalogReads, TableReads } from './routes/ports.ts';
 import { bodyMaxBytes, onFailure } from './routes/route.ts';
@@ -66,10 +51,7 @@ interface Parts {
   readonly life: Lifecycle;
   readonly config: QueryApiConfig;
   readonly log: Log;
-  readonly catalog: Catalog;
-  readonly keys: KeyDirectory;
-  readonly readKeys: ReadKeyDirectory;
-  readonly agents: AgentDirectory;
+  readonly known: Followed;
   readonly books: BookSource;
   readonly clickhouse: ClickHouse;
   readonly redis: RedisClient;
@@ -78,8 +60,6 @@ interface Parts {
   readonly redisKeys: RedisKeys;
   readonly client: LogClient;
   readonly registry: Registry;
-  readonly wallets: CallerWallets;
-  readonly deleted: DeletedNotifications;
   readonly recent: RecentLog;
 }
 
@@ -90,8 +70,8 @@ async function start(life: Lifecycle): Promise<void> {
   const parts = openParts(life, config, log);
   const metrics = openMetrics(name);
   const counters = measure(metrics, {
-    markets: () => parts.catalog.size,
-    apiKeys: () => parts.keys.size,
+    markets: () => parts.known.catalog.size,
+    apiKeys: () => parts.known.keys.size,
     cachedBooks: () => parts.books.size,
     isCoherent: () => parts.books.isCoherent,
     recentRows: () => parts.recent.rowCount,
@@ -108,13 +88,17 @@ async function start(life: Lifecycle): Promise<void> {
     ready: () => readiness(watch, isCaughtUp),
   });
   life.onStop('ops listener', () => ops.close());
-  await followTopics(parts, counters);
+  await followTopics(parts.known, {
+    ...{ client: parts.client, registry: parts.registry, log, topicPrefix: config.topicPrefix },
+    onFault: (fault) => life.fail(fault),
+    onSkip: (topic) => counters.skipped(topic),
+  });
   const following = await openNewest(parts);
   newest = following;
   await following.start();
-  isCaughtUp = true;
-  parts.catalog.settle();
+  parts.known.catalog.settle();
   await openDoor(parts, metrics, following);
+  isCaughtUp = true;
 }
 
 function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
@@ -146,13 +130,8 @@ function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
   const { registryUrl: url, topicPrefix } = config;
   return {
     ...{ life, config, log, books, clickhouse, redis, redisKeys: keys, client, limits },
-    catalog: new Catalog(),
-    keys: new KeyDirectory(),
-    readKeys: new ReadKeyDirectory(),
-    agents: new AgentDirectory(),
+    known: new Followed(),
     registry: openRegistry({ url, topicPrefix, log }),
-    wallets: new CallerWallets(),
-    deleted: new DeletedNotifications(),
     recent: new RecentLog(),
   };
 }
@@ -176,68 +155,13 @@ function nameOf({ config }: Parts, topic: Topic): string {
   return topicName(topic, config.topicPrefix);
 }
 
-/** Resolves when catalog, keys and wallets are as the log says now: nothing is answered from half a catalog. */
-async function followTopics(parts: Parts, counters: QueryApiMetrics): Promise<void> {
-  const { life, log, catalog, keys, readKeys, agents, wallets, client, registry } = parts;
-  const onFault = (fault: Fault) => life.fail(fault);
-  const common = { log, onFault };
-  await followTable(client, {
-    ...common,
-    topic: nameOf(parts, topics.catalog),
-    codec: await registry.codecFor(topics.catalog),
-    take: (entry) => catalog.apply(entry),
-    forget: (key) => catalog.remove(key),
-    onSkip: () => counters.skipped(topics.catalog.name),
-  });
-  await followTable(client, {
-    ...common,
-    topic: nameOf(parts, topics.credentials),
-    codec: await registry.codecFor(topics.credentials),
-    take: (credential) => keys.apply(credential),
-    forget: (key) => {
-      const apiKey = parseApiKeyId(key);
-      if (apiKey !== null) keys.forget(apiKey);
-    },
-    onSkip: () => counters.skipped(topics.credentials.name),
-  });
-  await followTable(client, {
-    ...common,
-    topic: nameOf(parts, topics.walletOwners),
-    codec: await registry.codecFor(topics.walletOwners),
-    unreadable: 'stop',
-    take: ({ wallet, owner }) => wallets.bind(walletFromBytes(wallet), walletFromBytes(owner)),
-  });
-  await followTable(client, {
-    ...common,
-    topic: nameOf(parts, topics.notificationMarks),
-    codec: await registry.codecFor(topics.notificationMarks),
-    take: (mark) => parts.deleted.apply(mark),
-    onSkip: () => counters.skipped(topics.notificationMarks.name),
-  });
-  await followTable(client, {
-    ...common,
-    topic: nameOf(parts, topics.readKeys),
-    codec: await registry.codecFor(topics.readKeys),
-    take: (key) => readKeys.apply(key),
-    onSkip: () => counters.skipped(topics.readKeys.name),
-  });
-  await followTable(client, {
-    ...common,
-    topic: nameOf(parts, topics.agents),
-    codec: await registry.codecFor(topics.agents),
-    take: (entry) => agents.apply(entry),
-    onSkip: () => counters.skipped(topics.agents.name),
-  });
-}
-
 async function openDoor(
   parts: Parts,
   metrics: ReturnType<typeof openMetrics>,
   newest: RecentRunner,
 ): Promise<void> {
-  const { life, config, log, catalog, keys, readKeys, books, clickhouse, limits } = parts;
-  const { recent, wallets, deleted } = parts;
-  const { client, registry } = parts;
+  const { life, config, log, books, clickhouse, limits, recent } = parts;
+  const { catalog, keys, readKeys, agents, wallets, deleted, threads, profiles } = parts.known;
   const nowMs = () => systemClock.nowMs();
   const freshnessMs = config.freshnessSeconds * 1000;
   const verify = oncePerRequest(
@@ -252,15 +176,15 @@ async function openDoor(
     ...{ redis: parts.redis, keys: parts.redisKeys, clock: systemClock },
     onFault: (error) => life.fail(error),
   });
-  const agents = agentCredentials(parts.agents, activity);
-  const credentials = [keyCredentials(verify), agents];
+  const byAgent = agentCredentials(agents, activity);
+  const credentials = [keyCredentials(verify), byAgent];
   const app = openHttp({
     ...{ log, metrics, bodyLimitBytes: bodyMaxBytes, trustedProxies: config.trustedProxies },
     limits: { maxHeaderBytes: HEADERS_MAX_BYTES },
     ...(limits === null ? {} : { rateLimits: { ...limits, credentials } }),
   });
   openToBrowsers(app);
-  if (limits === null) markAgents(app, agents);
+  if (limits === null) markAgents(app, byAgent);
   const tables = openTables(clickhouse);
   addReadDoor(app, {
     catalog,
@@ -277,10 +201,7 @@ async function openDoor(
       skewMs: (headers) => clockSkewMs(headers, { nowMs: nowMs(), freshnessMs }),
       deletedBy: (wallet) => deleted.of(wallet),
     },
-    social: await followSocial(client, {
-      ...{ registry, log, topicPrefix: config.topicPrefix },
-      onFault: (fault) => life.fail(fault),
-    }),
+    social: { threads, profiles },
     limits: rateLimitReads(limits?.limiter ?? null),
     standing: watchStanding(parts),
     nowMs,
@@ -308,7 +229,8 @@ function watchStanding(parts: Parts): StandingRunner {
 }
 
 /** What lists and searches need besides the catalog; it comes up beside the door and answers 503 until then. */
-function openLists({ life, config, log, catalog, redis }: Parts, tables: TableReads): CatalogReads {
+function openLists({ life, config, log, known, redis }: Parts, tables: TableReads): CatalogReads {
+  const { catalog } = known;
   const figures = watchFigures({
     ...{ catalog, redis, log },
     keys: redisKeys(config.redisPrefix),
@@ -331,15 +253,11 @@ function readiness(watch: EngineWatch, isCaughtUp: boolean) {
   return { ready: reasons.length === 0, reasons };
 }
 
-function statusOf(
-  { catalog, keys, books, limits }: Parts,
-  watch: EngineWatch,
-  isCaughtUp: boolean,
-) {
+function statusOf({ known, books, limits }: Parts, watch: EngineWatch, isCaughtUp: boolean) {
   return {
     caughtUp: isCaughtUp,
-    markets: catalog.size,
-    apiKeys: keys.size,
+    markets: known.catalog.size,
+    apiKeys: known.keys.size,
     redis: watch.redisUp(),
     clickhouse: watch.clickhouseUp(),
     cache: { coherent: books.isCoherent, entries: books.size },

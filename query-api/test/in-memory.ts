@@ -40,7 +40,6 @@ import type {
   SupplyRow,
   TradeRow,
 } from '../src/core/reports/rows.ts';
-import type { HoldingRow } from '../src/core/social/holdings.ts';
 import { Profiles } from '../src/core/social/profiles.ts';
 import type { Standing } from '../src/core/standing.ts';
 import type { TradeSearch } from '../src/core/trade-search.ts';
@@ -175,7 +174,7 @@ export class World {
   readonly quotes = new Map<string, Quote>();
   readonly positions: HeldRow[] = [];
   readonly holders: HolderRow[] = [];
-  readonly authorHoldings: HoldingRow[] = [];
+  readonly authorHoldings: Holding[] = [];
   readonly threads = new CommentThreads();
   readonly profiles = new Profiles();
   readonly closed: HeldRow[] = [];

@@ -3,6 +3,7 @@ import type { HoldingChange } from './recent/record-rows.ts';
 
 /** What a wallet holds of a token; shares in millionths. */
 export interface Holding {
+  /** Lower case. */
   readonly wallet: string;
   readonly market: number;
   readonly outcome: Outcome;

@@ -75,7 +75,9 @@ export function openFreshTables(options: FreshTableOptions): PrivateReads {
       const { rows } = recent.holdings(asked.wallets);
       const changes = rows.filter(({ market }) => asked.market === null || market === asked.market);
       const touched = [...new Set(changes.map(({ market }) => market))];
-      return foldHoldings(await readHoldings(clickhouse, asked, touched), changes);
+      const markets = asked.market === null ? null : [asked.market];
+      const stored = await readHoldings(clickhouse, { ...asked, markets, touched });
+      return foldHoldings(stored, changes);
     },
   };
 }

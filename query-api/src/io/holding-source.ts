@@ -2,9 +2,19 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { StoredHolding } from '../core/holdings.ts';
 import { outcomeOf, storedMicro } from '../core/stored-numbers.ts';
+import { readInPieces } from './pieces-source.ts';
 
-/** Rows of one answer; the largest balances when there are more. */
+/** Rows of one statement; the largest balances when there are more. */
 const HOLDINGS_MAX = 20_000;
+
+/** Whose holdings are asked, and of which markets. */
+export interface HoldingsOf {
+  readonly wallets: readonly string[];
+  /** Null means all. */
+  readonly markets: readonly number[] | null;
+  /** Markets of which what is 0 is told too. */
+  readonly touched?: readonly number[];
+}
 
 interface Row {
   readonly wallet: string;
@@ -14,34 +24,32 @@ interface Row {
   readonly version: string;
 }
 
-const sql = (market: string): string => `
+const sql = (markets: string): string => `
 SELECT wallet, market, outcome, size, version
 FROM ${tables.positions.name} FINAL
-WHERE wallet IN {wallets:Array(String)} ${market}
+WHERE wallet IN {wallets:Array(String)} ${markets}
   AND (size > 0 OR market IN {touched:Array(UInt32)})
 ORDER BY size DESC, wallet, market, outcome
 LIMIT {rows:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
-/** What wallets hold by the tables, with the version each row speaks for; of `touched` markets also what is 0 now. */
+/** What wallets hold by the tables, with the version each row speaks for. */
 export async function readHoldings(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
-  asked: { readonly wallets: readonly string[]; readonly market: number | null },
-  touched: readonly number[],
+  { wallets, markets, touched = [] }: HoldingsOf,
 ): Promise<readonly StoredHolding[]> {
-  const { wallets, market } = asked;
-  const filter = market === null ? '' : 'AND market = {market:UInt32}';
-  const rows = await clickhouse.selectRows<Row>(sql(filter), {
-    wallets: [...wallets],
-    touched: [...touched],
-    rows: HOLDINGS_MAX,
-    ...(market === null ? {} : { market }),
+  const statement = sql(markets === null ? '' : 'AND market IN {markets:Array(UInt32)}');
+  const common = { touched, rows: HOLDINGS_MAX, ...(markets === null ? {} : { markets }) };
+  return await readInPieces(wallets, async (some) => {
+    const rows = await clickhouse.selectRows<Row>(statement, { ...common, wallets: some });
+    return rows.map(holdingOf);
   });
-  return rows.map((row) => ({
-    wallet: row.wallet,
-    market: row.market,
-    outcome: outcomeOf(row.outcome),
-    sizeMicro: storedMicro(row.size),
-    version: Number(row.version),
-  }));
+}
+
+function holdingOf({ wallet, market, outcome, size, version }: Row): StoredHolding {
+  return {
+    ...{ wallet, market, outcome: outcomeOf(outcome) },
+    sizeMicro: storedMicro(size),
+    version: Number(version),
+  };
 }

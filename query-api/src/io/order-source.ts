@@ -3,12 +3,11 @@ import { tables } from '@pm/schemas';
 import type { OrderEventRow } from '../core/order-read.ts';
 import type { Seams } from '../core/recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
+import { readInPieces } from './pieces-source.ts';
 import { andInFrontOf, seamParams } from './seam-source.ts';
 
 /** Events of one order that are read; a resting order meets one taker per event. */
 const EVENTS_MAX = 10_000;
-/** Ids in one statement: parameters travel in the address of the request. */
-const IDS_MAX = 100;
 
 interface Row {
   readonly partition: number;
@@ -53,13 +52,10 @@ export async function readOrderEvents(
   ids: readonly string[],
   seams: Seams,
 ): Promise<readonly OrderEventRow[]> {
-  const read = async (from: number): Promise<readonly OrderEventRow[]> => {
-    const params = { ids: ids.slice(from, from + IDS_MAX), rows: EVENTS_MAX, ...seamParams(seams) };
+  return await readInPieces(ids, async (some) => {
+    const params = { ids: some, rows: EVENTS_MAX, ...seamParams(seams) };
     return (await clickhouse.selectRows<Row>(sql(seams), params)).map(orderEventOf);
-  };
-  const pieces: Promise<readonly OrderEventRow[]>[] = [];
-  for (let from = 0; from < ids.length; from += IDS_MAX) pieces.push(read(from));
-  return (await Promise.all(pieces)).flat();
+  });
 }
 
 function orderEventOf(row: Row): OrderEventRow {

@@ -1,8 +1,8 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { TableReads } from '../routes/ports.ts';
-import { readAuthorHoldings } from './author-holding-source.ts';
 import { readCandles } from './candle-source.ts';
 import { readHolders } from './holder-source.ts';
+import { readHoldings } from './holding-source.ts';
 import { readPastBook } from './past-book-source.ts';
 import { readPositions } from './position-source.ts';
 import { readPrices } from './price-source.ts';
@@ -13,7 +13,7 @@ export function openTables(clickhouse: Pick<ClickHouse, 'selectRows'>): TableRea
   return {
     positions: (wallet, markets) => readPositions(clickhouse, { wallet, markets }),
     holders: (markets, bounds) => readHolders(clickhouse, markets, bounds),
-    authorHoldings: ({ wallets, markets }) => readAuthorHoldings(clickhouse, wallets, markets),
+    authorHoldings: (asked) => readHoldings(clickhouse, asked),
     prices: (listings, plan) => readPrices(clickhouse, listings, plan),
     candles: (listing, plan) => readCandles(clickhouse, listing, plan),
     pastBook: (listing, moment, withOrders) =>

@@ -34,7 +34,7 @@ import type {
 import type { LedgerSearch } from '../core/reports/trade-ledger.ts';
 import type { SearchMatch } from '../core/search.ts';
 import type { SearchWords } from '../core/search-words.ts';
-import type { HoldingRow, HoldingsAsked } from '../core/social/holdings.ts';
+import type { HoldingsAsked } from '../core/social/holdings.ts';
 import type { Profiles } from '../core/social/profiles.ts';
 import type { Standing } from '../core/standing.ts';
 import type { TradeSearch } from '../core/trade-search.ts';
@@ -59,7 +59,7 @@ export interface TableReads {
     bounds: { readonly limit: number; readonly minBalanceMicro: number },
   ): Promise<readonly HolderRow[]>;
   /** What some wallets hold in some markets. */
-  authorHoldings(asked: HoldingsAsked): Promise<readonly HoldingRow[]>;
+  authorHoldings(asked: HoldingsAsked): Promise<readonly Holding[]>;
   /** One entry per listing, in order. */
   prices(listings: readonly Listing[], plan: HistoryPlan): Promise<readonly PriceFacts[]>;
   /** Oldest first. */

@@ -1,15 +1,7 @@
 import type { CommentAuthor, CommentParent, HeldComment, WalletAddress } from '@pm/schemas';
-import type { Catalog, Outcome } from '../catalog.ts';
+import type { Catalog } from '../catalog.ts';
 import { groupName } from '../catalog-tables.ts';
-
-/** What a wallet holds of one token. */
-export interface HoldingRow {
-  /** Lower case. */
-  readonly wallet: string;
-  readonly market: number;
-  readonly outcome: Outcome;
-  readonly sizeMicro: number;
-}
+import type { Holding } from '../holdings.ts';
 
 /** Markets of one parent, and wallets of one list, whose holdings are looked up. */
 export const holdingMarketsMax = 500;
@@ -46,7 +38,7 @@ export function authorsOf(comments: readonly HeldComment[]): readonly WalletAddr
 /** Holdings by wallet in the form comments show them: numeric token id and base units. */
 export function holdingsByWallet(
   catalog: Catalog,
-  rows: readonly HoldingRow[],
+  rows: readonly Holding[],
 ): ReadonlyMap<string, CommentAuthor['positions']> {
   const byWallet = new Map<string, CommentAuthor['positions']>();
   for (const { wallet, market, outcome, sizeMicro } of rows) {
