@@ -144,8 +144,10 @@ export interface Fakes {
   readonly givenBack: string[];
 }
 
-/** A door with everything behind it in memory; another one on the same topic is the next process. */
-/** `memorySinceMs`: since when the memory of answers is complete; 0 is always. */
+/**
+ * A door with everything behind it in memory; another one on the same topic is the next process. `memorySinceMs`: since when the
+ * memory of answers is complete; 0 is always.
+ */
 export async function openDoor(
   topic = new OwnersTopic(),
   memorySinceMs = 0,

@@ -115,8 +115,8 @@ async function startLedger(room: Room, redis: RedisClient): Promise<void> {
     onState: (ready) => (ready ? status.done('ledger:folding') : status.await('ledger:folding')),
   });
   status.await('ledger:folding');
-  life.onStop('ledger generations', () => generations.close());
-  generations.start();
+  const seeing = generations.start();
+  life.onStop('ledger generations', () => seeing.close());
   const orphans = new WithdrawalOrphansRunner({
     ledger,
     admin,
@@ -124,8 +124,8 @@ async function startLedger(room: Room, redis: RedisClient): Promise<void> {
     log,
     nowMs: systemClock.nowMs,
   });
-  life.onStop('withdrawal orphans', () => orphans.close());
-  orphans.start();
+  const looking = orphans.start();
+  life.onStop('withdrawal orphans', () => looking.close());
 }
 
 async function startBooks(room: Room, redis: RedisClient, catalog: CatalogSource): Promise<void> {

@@ -64,7 +64,6 @@ export function sampleDomain(): SigningDomain {
   return first;
 }
 
-/** Signed single orders of several wallets under the first domain, made ahead of time. */
 /** The orders of one wallet, up to fifteen in a request, signed anew as a whole. */
 export function sampleBatches(requests: readonly SampleRequest[], nowMs: number): SampleBatch[] {
   const owners = new Map(requests.map((request) => [request.submission.owner, request]));
@@ -83,6 +82,7 @@ function lowerNames(headers: Readonly<Record<string, string>>): Record<string, s
   );
 }
 
+/** Signed single orders of several wallets under the first domain, made ahead of time. */
 export function sampleRequests(nowMs: number): SampleRequest[] {
   const wallets = Array.from({ length: walletCount }, (_, index) => {
     const signer = walletFromPrivateKey(`0x${hash(`bench key ${index}`).toString('hex')}`);

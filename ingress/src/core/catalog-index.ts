@@ -96,7 +96,7 @@ export class CatalogIndex {
   }
 
   hasSeries(id: string): boolean {
-    return [...this.#seriesSlugs.values()].some((series) => series.id === id);
+    return this.#series.has(id);
   }
 
   /** Numbers given last, of each kind; the next one is one more. */

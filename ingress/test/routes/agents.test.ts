@@ -3,29 +3,18 @@ import { AgentDirectory } from '@pm/kit/agents';
 import { parseAgentId, refusalText, type WalletAddress } from '@pm/schemas';
 import { agentsMax } from '../../src/core/key-limits.ts';
 import { flushActivity } from '../../src/io/agent-activity-runner.ts';
-import { AccountTopics } from '../accounts-fixture.ts';
-import { call, type Door, openDoor, owner } from '../door-fixture.ts';
+import { call, type Door, owner } from '../door-fixture.ts';
 import { ask, join } from '../keys-fixture.ts';
-import { OwnersTopic } from '../owners-fixture.ts';
+import { Processes } from '../processes-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
 
+const processes = new Processes();
 let door: Door;
-let wallets: OwnersTopic;
-let accounts: AccountTopics;
-const doors: Door[] = [];
-
-async function nextDoor(): Promise<Door> {
-  const next = await openDoor(wallets, 0, undefined, accounts);
-  doors.push(next);
-  return next;
-}
 
 beforeEach(async () => {
-  wallets = new OwnersTopic();
-  accounts = new AccountTopics();
-  door = await nextDoor();
+  door = await processes.first();
 });
-afterAll(() => Promise.all(doors.map((one) => one.app.close())));
+afterAll(() => processes.close());
 
 const url = '/api/v1/agents';
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -57,11 +46,11 @@ async function expectShut(process: Door, key: string): Promise<void> {
 test('an agent is made with a key of 36 characters that is shown once and stored as its hash', async () => {
   const { id, key } = await make();
   expect(key).toMatch(/^pro_[A-Za-z0-9_-]{32}$/);
-  const [settings, hashed] = accounts.agents.records.map(({ value }) => value);
+  const [settings, hashed] = processes.accounts.agents.records.map(({ value }) => value);
   expect(settings).toMatchObject({ kind: 'AgentSettings', name: 'a bot', status: 'ACTIVE' });
   const keyHash = createHash('sha256').update(key).digest();
   expect(hashed).toMatchObject({ kind: 'AgentKey', keyHash });
-  expect(JSON.stringify(accounts.agents.records)).not.toContain(key);
+  expect(JSON.stringify(processes.accounts.agents.records)).not.toContain(key);
   const list = await call(door, { method: 'GET', url });
   const createdAt = new Date(door.fakes.nowMs).toISOString();
   expect(list.body).toEqual({
@@ -71,10 +60,10 @@ test('an agent is made with a key of 36 characters that is shown once and stored
 });
 
 test('an agent sees itself, in every process and after a restart', async () => {
-  const peer = await nextDoor();
+  const peer = await processes.next();
   const { id, key } = await make();
   await settled();
-  for (const process of [door, peer, await nextDoor()]) {
+  for (const process of [door, peer, await processes.next()]) {
     const answer = await me(process, key);
     expect(answer).toMatchObject({ status: 200, body: { id, name: 'a bot', status: 'active' } });
     expect(JSON.stringify(answer.body)).not.toContain(key);
@@ -82,28 +71,28 @@ test('an agent sees itself, in every process and after a restart', async () => {
 });
 
 test('a paused agent is shut out until it is resumed; the same again changes nothing', async () => {
-  const peer = await nextDoor();
+  const peer = await processes.next();
   const { id, key } = await make();
   for (let times = 0; times < 2; times += 1) {
     expect((await change(id, 'pause')).body).toMatchObject({ id, status: 'paused' });
   }
-  expect(accounts.agents.records).toHaveLength(3);
+  expect(processes.accounts.agents.records).toHaveLength(3);
   await settled();
-  for (const process of [door, peer, await nextDoor()]) await expectShut(process, key);
+  for (const process of [door, peer, await processes.next()]) await expectShut(process, key);
   expect((await change(id, 'resume')).body).toMatchObject({ id, status: 'active' });
   await settled();
-  for (const process of [door, peer, await nextDoor()]) {
+  for (const process of [door, peer, await processes.next()]) {
     expect((await me(process, key)).status).toBe(200);
   }
 });
 
 test('rotation ends the previous key at once, also that of a paused agent', async () => {
-  const peer = await nextDoor();
+  const peer = await processes.next();
   const { id, key } = await make();
   const rotated = await change(id, 'rotate');
   expect(rotated.body).toMatchObject({ id, key: expect.stringMatching(/^pro_/) });
   await settled();
-  for (const process of [door, peer, await nextDoor()]) {
+  for (const process of [door, peer, await processes.next()]) {
     await expectShut(process, key);
     expect((await me(process, rotated.body.key)).status).toBe(200);
   }
@@ -116,17 +105,17 @@ test('rotation ends the previous key at once, also that of a paused agent', asyn
 });
 
 test('a deleted agent is gone for ever, whatever a process that has not heard of it writes', async () => {
-  const peer = await nextDoor();
+  const peer = await processes.next();
   const { id, key } = await make();
   await settled();
-  accounts.agents.isHeldUp = true;
+  processes.accounts.agents.isHeldUp = true;
   const gone = await call(door, { method: 'DELETE', url: `${url}/${id}` });
   expect([gone.status, gone.body]).toEqual([200, { deleted: true }]);
   const late = await call(peer, { method: 'POST', url: `${url}/${id}/pause` });
   expect(late.status).toBe(200);
   await call(peer, { method: 'POST', url: `${url}/${id}/rotate` });
-  accounts.agents.goOn();
-  for (const process of [door, peer, await nextDoor()]) {
+  processes.accounts.agents.goOn();
+  for (const process of [door, peer, await processes.next()]) {
     await expectShut(process, key);
     expect((await call(process, { method: 'GET', url })).body).toEqual({ data: [] });
     const again = await call(process, { method: 'DELETE', url: `${url}/${id}` });
@@ -135,15 +124,15 @@ test('a deleted agent is gone for ever, whatever a process that has not heard of
 });
 
 test('noting a use on one process does not bring back a key that another has rotated', async () => {
-  const peer = await nextDoor();
+  const peer = await processes.next();
   const { id, key } = await make();
   await settled();
   await me(peer, key);
-  accounts.agents.isHeldUp = true;
+  processes.accounts.agents.isHeldUp = true;
   await change(id, 'rotate');
   await flushActivity({ ...peer.ports, agents: peer.ports.agents as never, ...fails });
-  accounts.agents.goOn();
-  for (const process of [door, peer, await nextDoor()]) await expectShut(process, key);
+  processes.accounts.agents.goOn();
+  for (const process of [door, peer, await processes.next()]) await expectShut(process, key);
 });
 
 test('what compaction leaves says the same as the whole topic', async () => {
@@ -153,9 +142,9 @@ test('what compaction leaves says the same as the whole topic', async () => {
   await change(first.id, 'resume');
   await call(door, { method: 'DELETE', url: `${url}/${third.id}` });
   const [whole, compacted] = [new AgentDirectory(), new AgentDirectory()];
-  for (const { value } of accounts.agents.records) if (value !== null) whole.apply(value);
-  const left = accounts.agents.compact();
-  expect(left.length).toBeLessThan(accounts.agents.records.length);
+  for (const { value } of processes.accounts.agents.records) if (value !== null) whole.apply(value);
+  const left = processes.accounts.agents.compact();
+  expect(left.length).toBeLessThan(processes.accounts.agents.records.length);
   for (const { value } of left) if (value !== null) compacted.apply(value);
   expect(compacted.listOf(wallet)).toEqual(whole.listOf(wallet));
   expect(
@@ -197,7 +186,7 @@ test.each([
 ])('%s is no agent', async (body) => {
   const answer = await call(door, { method: 'POST', url, body });
   expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
-  expect(accounts.agents.records).toHaveLength(0);
+  expect(processes.accounts.agents.records).toHaveLength(0);
 });
 
 test('agents are bounded, and a deleted one makes room', async () => {
@@ -259,32 +248,32 @@ describe('when an agent was seen last', () => {
     await me(door, key);
     await me(door, key);
     const first = new Date(door.fakes.nowMs).toISOString();
-    expect([await shown(door), accounts.redis.writes]).toEqual([first, 1]);
+    expect([await shown(door), processes.accounts.redis.writes]).toEqual([first, 1]);
     await flush(door);
-    accounts.redis.seen.clear();
-    expect([await shown(door), await shown(await nextDoor())]).toEqual([first, first]);
-    expect(accounts.agents.records).toHaveLength(3);
+    processes.accounts.redis.seen.clear();
+    expect([await shown(door), await shown(await processes.next())]).toEqual([first, first]);
+    expect(processes.accounts.agents.records).toHaveLength(3);
     door.fakes.nowMs += 60_000;
     await me(door, key);
     expect(await shown(door)).toBe(new Date(door.fakes.nowMs).toISOString());
   });
 
   it('comes to the log once, by one of all processes, and not when nothing moved', async () => {
-    const peer = await nextDoor();
+    const peer = await processes.next();
     const { key } = await make();
     await me(door, key);
     await flush(door);
     await flush(peer);
-    expect(accounts.agents.records).toHaveLength(3);
-    accounts.redis.isHeld = false;
+    expect(processes.accounts.agents.records).toHaveLength(3);
+    processes.accounts.redis.isHeld = false;
     await settled();
     await flush(peer);
-    expect(accounts.agents.records).toHaveLength(3);
+    expect(processes.accounts.agents.records).toHaveLength(3);
   });
 
   it('does not need Redis', async () => {
     const { id, key } = await make();
-    accounts.redis.isAway = true;
+    processes.accounts.redis.isAway = true;
     expect((await me(door, key)).status).toBe(200);
     expect(await shown(door)).toBeNull();
     await expect(flush(door)).rejects.toThrow('redis_unavailable');
@@ -294,11 +283,11 @@ describe('when an agent was seen last', () => {
   it('is forgotten with the agent, and notes of nobody with it', async () => {
     const { id, key } = await make();
     await me(door, key);
-    accounts.redis.seen.set('not an id', '1');
+    processes.accounts.redis.seen.set('not an id', '1');
     await call(door, { method: 'DELETE', url: `${url}/${id}` });
     await flush(door);
     await settled();
-    expect(accounts.redis.seen.has(id)).toBe(false);
+    expect(processes.accounts.redis.seen.has(id)).toBe(false);
     expect(door.ports.agentDirectory.find(parseAgentId(id) as never)).toBeUndefined();
   });
 });

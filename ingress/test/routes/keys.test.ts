@@ -1,39 +1,26 @@
 import { headers as names, refusalText, type WalletAddress } from '@pm/schemas';
 import { activeKeysMax, keysEverMax } from '../../src/core/key-limits.ts';
-import { AccountTopics } from '../accounts-fixture.ts';
 import {
   answered,
   call,
   type Door,
   nowSeconds,
-  openDoor,
   owner,
   placeOne,
   signedItem,
   testOrder,
 } from '../door-fixture.ts';
 import { ask, attestation, join } from '../keys-fixture.ts';
-import { OwnersTopic } from '../owners-fixture.ts';
+import { Processes } from '../processes-fixture.ts';
 import { l2Signature, walletOf } from '../wallet-fixture.ts';
 
+const processes = new Processes();
 let door: Door;
-let wallets: OwnersTopic;
-let accounts: AccountTopics;
-const doors: Door[] = [];
-
-/** One more process on the same topics. */
-async function nextDoor(): Promise<Door> {
-  const next = await openDoor(wallets, 0, undefined, accounts);
-  doors.push(next);
-  return next;
-}
 
 beforeEach(async () => {
-  wallets = new OwnersTopic();
-  accounts = new AccountTopics();
-  door = await nextDoor();
+  door = await processes.first();
 });
-afterAll(() => Promise.all(doors.map((one) => one.app.close())));
+afterAll(() => processes.close());
 
 const unauthorized = [401, { error: 'Unauthorized/Invalid api key', code: 'invalid_l2' }];
 const notFound = [404, { error: refusalText('api_key_not_found'), code: 'api_key_not_found' }];
@@ -77,7 +64,7 @@ describe('the keys of a wallet', () => {
   });
 
   it('end with DELETE, which answers "OK" and counts at once in every process', async () => {
-    const peer = await nextDoor();
+    const peer = await processes.next();
     const request = { method: 'DELETE', url: '/auth/api-key', body: '{}' } as const;
     const done = await call(door, request);
     expect([done.status, done.body]).toEqual([200, 'OK']);
@@ -152,7 +139,7 @@ describe('the keys of a wallet', () => {
   });
 
   it('are one by one changed: a revocation is not undone by settings on their way', async () => {
-    const peer = await nextDoor();
+    const peer = await processes.next();
     const revoked = door.keys.revokeNonce(wallet, '0');
     const set = door.keys.setSelfTrade(wallet, door.trio.apiKey as never, 'ALLOW');
     expect(await Promise.all([revoked, set])).toEqual([true, false]);
@@ -174,7 +161,7 @@ describe('settings of a key', () => {
     const set = await call(door, { method: 'POST', url, body });
     expect([set.status, set.body]).toEqual([200, { self_trade: 'cancel_both' }]);
     const { item } = signedItem(testOrder());
-    for (const process of [door, await nextDoor()]) {
+    for (const process of [door, await processes.next()]) {
       expect((await call(process, { method: 'GET', url })).body).toEqual(set.body);
       expect((await placeOne(process, item)).status).toBe(200);
       expect(process.fakes.sent.at(-1)?.command).toMatchObject({ selfTrade: 'CANCEL_BOTH' });
@@ -201,7 +188,7 @@ describe('a read-only key', () => {
   it('is stored as its hash alone, listed to its owner, and the same after a restart', async () => {
     const keys = [await make(), await make()];
     expect(new Set(keys).size).toBe(2);
-    for (const process of [door, await nextDoor()]) {
+    for (const process of [door, await processes.next()]) {
       const url = '/auth/readonly-api-keys';
       expect((await call(process, { method: 'GET', url })).body).toEqual(keys);
       for (const key of keys) {
@@ -209,7 +196,7 @@ describe('a read-only key', () => {
         expect((await ask(process, { method: 'GET', url: check })).body).toEqual({ valid: true });
       }
     }
-    const stored = accounts.readKeys.records.map(({ key, value }) => [
+    const stored = processes.accounts.readKeys.records.map(({ key, value }) => [
       key,
       JSON.stringify(value),
       value?.keyHash.toString('latin1'),
@@ -314,7 +301,7 @@ describe('a builder key', () => {
     expect([gone.status, gone.body]).toEqual([200, 'OK']);
     const again = await ask(door, { method: 'DELETE', url, headers: proof(first) });
     expect([again.status, again.body]).toEqual(unauthorized);
-    const list = await call(await nextDoor(), { method: 'GET', url });
+    const list = await call(await processes.next(), { method: 'GET', url });
     expect(list.body).toEqual([
       { key: first.key, createdAt: iso, revokedAt: iso },
       { key: second.key, createdAt: iso, revokedAt: null },

@@ -1,38 +1,26 @@
 import { checksumAddress, type ExecutionEvent, refusalText, type WalletAddress } from '@pm/schemas';
 import { sweepOrders } from '../../src/routes/operator/sweep-orders.ts';
-import { AccountTopics } from '../accounts-fixture.ts';
 import {
   answered,
   call,
   conditionId,
   type Door,
-  openDoor,
   owner,
   placeOne,
   signedItem,
   testOrder,
 } from '../door-fixture.ts';
 import { ask, attestation, join } from '../keys-fixture.ts';
-import { OwnersTopic } from '../owners-fixture.ts';
+import { Processes } from '../processes-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
 
+const processes = new Processes();
 let door: Door;
-let wallets: OwnersTopic;
-let accounts: AccountTopics;
-const doors: Door[] = [];
-
-async function nextDoor(): Promise<Door> {
-  const next = await openDoor(wallets, 0, undefined, accounts);
-  doors.push(next);
-  return next;
-}
 
 beforeEach(async () => {
-  wallets = new OwnersTopic();
-  accounts = new AccountTopics();
-  door = await nextDoor();
+  door = await processes.first();
 });
-afterAll(() => Promise.all(doors.map((one) => one.app.close())));
+afterAll(() => processes.close());
 
 const wallet = owner.address as WalletAddress;
 const address = checksumAddress(wallet);
@@ -63,7 +51,7 @@ const closedOnly = { url: '/auth/ban-status/closed-only', method: 'GET' } as con
 
 test('a closed-only wallet sells and cancels, and buys nothing', async () => {
   await set(wallet, 'CLOSED_ONLY');
-  for (const process of [door, await nextDoor()]) {
+  for (const process of [door, await processes.next()]) {
     const refused = await placeOne(process, buy());
     expect([refused.status, refused.body.code, refused.body.error]).toEqual([
       400,
@@ -80,8 +68,7 @@ test('a closed-only wallet sells and cancels, and buys nothing', async () => {
 
 test('a door that has just started does not leave it to the matcher', async () => {
   await set(wallet, 'CLOSED_ONLY');
-  const fresh = await openDoor(wallets, Number.MAX_SAFE_INTEGER, undefined, accounts);
-  doors.push(fresh);
+  const fresh = await processes.next(Number.MAX_SAFE_INTEGER);
   expect((await placeOne(fresh, buy())).body.code).toBe('closed_only');
   await set(proxy, 'BANNED');
   expect((await placeOne(fresh, sell(proxy, 1))).body.code).toBe('user_banned');
@@ -137,13 +124,13 @@ test('the wallet that pays is asked too', async () => {
 });
 
 test('a status counts in every process and after a restart, and can be taken back', async () => {
-  const peer = await nextDoor();
+  const peer = await processes.next();
   await set(wallet, 'BANNED');
-  for (const process of [door, peer, await nextDoor()]) {
+  for (const process of [door, peer, await processes.next()]) {
     expect((await placeOne(process, buy())).body.code).toBe('user_banned');
   }
   await set(wallet, 'NORMAL');
-  for (const process of [door, peer, await nextDoor()]) {
+  for (const process of [door, peer, await processes.next()]) {
     expect((await placeOne(process, buy())).body).toMatchObject({ success: true });
   }
 });

@@ -3,6 +3,7 @@ import type { LogAdmin, LogProducer } from '@pm/kit/kafka';
 import type { Ledger, LedgerTopic, RebuildPlan } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
+import { runRounds } from '@pm/kit/rounds';
 import { type SignOffKey, sealEnvelope } from '@pm/kit/signoff';
 import type { Envelope, Transfer } from '@pm/schemas';
 
@@ -62,32 +63,20 @@ export class LedgerGenerationRunner {
   /** The newest generation this process has seen the ledger open under. */
   #opened = 0;
   #sequence = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #closed = false;
 
   constructor(parts: LedgerGenerationParts) {
     this.#parts = parts;
   }
 
-  start(): void {
-    let waitMs = openCheckMs;
-    this.#running = this.check()
-      .then((isOpen) => {
-        if (!isOpen) waitMs = closedCheckMs;
-      })
-      .catch((error: unknown) => {
+  /** Sees to it from now on, until it is closed. */
+  start(): { close(): Promise<void> } {
+    return runRounds({
+      round: async () => ((await this.check()) ? openCheckMs : closedCheckMs),
+      onFailure: (error) => {
         this.#parts.log.warn({ err: error }, 'the state of the ledger could not be seen to');
-      })
-      .finally(() => {
-        if (!this.#closed) this.#timer = setTimeout(() => this.start(), waitMs);
-      });
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#timer);
-    await this.#running;
+        return openCheckMs;
+      },
+    });
   }
 
   /** One look and one step; gives whether the ledger is open. */

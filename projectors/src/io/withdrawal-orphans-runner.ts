@@ -1,6 +1,7 @@
 import type { LogAdmin } from '@pm/kit/kafka';
 import type { Ledger } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
+import { runRounds } from '@pm/kit/rounds';
 
 export interface WithdrawalOrphansParts {
   readonly ledger: Pick<Ledger, 'mark' | 'releaseWithdrawals'>;
@@ -27,28 +28,23 @@ export const withdrawalOrphanMs = 30_000;
 export class WithdrawalOrphansRunner {
   readonly #parts: WithdrawalOrphansParts;
   #open: { readonly beforeMs: number; readonly end: number } | null = null;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #closed = false;
 
   constructor(parts: WithdrawalOrphansParts) {
     this.#parts = parts;
   }
 
-  start(): void {
-    this.#running = this.check()
-      .catch((error: unknown) => {
+  /** Looks from now on, until it is closed. */
+  start(): { close(): Promise<void> } {
+    return runRounds({
+      round: async () => {
+        await this.check();
+        return checkMs;
+      },
+      onFailure: (error) => {
         this.#parts.log.warn({ err: error }, 'orphaned withdrawals could not be looked for');
-      })
-      .finally(() => {
-        if (!this.#closed) this.#timer = setTimeout(() => this.start(), checkMs);
-      });
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#timer);
-    await this.#running;
+        return checkMs;
+      },
+    });
   }
 
   /** One look. */

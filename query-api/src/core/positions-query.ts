@@ -39,7 +39,7 @@ export interface PositionsQuery {
 
 /** Conditions and events a query may name. */
 export const filterItemsMax = 500;
-const titleMaxChars = 100;
+export const titleMaxChars = 100;
 
 const known = [
   'user',

@@ -8,7 +8,7 @@ import {
 import type { Catalog, Market } from '../catalog.ts';
 import { priceOfMicro, type Quotes, unitsOf } from '../displayed-price.ts';
 import { type AssetForm, assetId, averageMicro, compare, type HeldRow } from '../positions.ts';
-import { filterItemsMax, parseEventId, readWallet } from '../positions-query.ts';
+import { filterItemsMax, parseEventId, readWallet, titleMaxChars } from '../positions-query.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
 import type { ReadRefusal } from '../refusal.ts';
 import { isoTime } from '../wire-market.ts';
@@ -46,7 +46,7 @@ export function readClosedQuery(query: RawQuery, strict: boolean): ClosedQuery |
   const parsed = {
     conditions: read.list('market', filterItemsMax, parseConditionId),
     eventIds: read.list('eventId', filterItemsMax, parseEventId),
-    title: read.text('title', 100) ?? '',
+    title: read.text('title', titleMaxChars) ?? '',
     sortBy: read.oneOf('sortBy', sorts, 'REALIZEDPNL'),
     sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
     limit: read.integer('limit', { min: 0, max: 50, otherwise: 10 }),
