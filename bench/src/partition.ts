@@ -1,17 +1,18 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { startChild } from './child/child.ts';
-import { type Installation, openInstallation } from './partition/installation.ts';
+import { startService } from './child/service.ts';
 import { type OpenLog, openLog, ordersTopic } from './partition/log.ts';
-import { startMatcher } from './partition/matcher-process.ts';
-import { groupsOfProfile, monotonicMicroseconds } from './partition/profile.ts';
+import { matcherRules } from './partition/profile-rules.ts';
 import { outcomeOf, type Passage, pass } from './partition/run.ts';
 import { type Round, reportOf } from './partition/tables.ts';
 import type { CopyAnswer, CopyJob } from './partition-copy.ts';
 import type { GeneratorJob } from './partition-generator.ts';
 import { readArguments } from './report/arguments.ts';
+import { groupsOfProfile, monotonicMicroseconds } from './report/profile.ts';
 import { publish } from './report/report.ts';
 import { type Shape, shapes } from './stream/shape.ts';
+import { type Installation, openInstallation } from './world/installation.ts';
 
 /** `npm run bench:partition`: one partition from Kafka to Kafka, one matcher process, acks=all, beside a plain copy. */
 const given = readArguments({
@@ -61,7 +62,7 @@ function shapeOf(round: number, count: number): Shape {
 }
 
 async function measureRounds(place: Installation, open: OpenLog): Promise<Round[]> {
-  const matcher = await startMatcher(place.matcher, experiment);
+  const matcher = await startService(place.service('matcher'), experiment);
   try {
     const run = (round: number, part: GeneratorJob['part'], count: number) =>
       pass(place, open, {
@@ -107,7 +108,7 @@ async function makeCopyTopic(): Promise<void> {
 /** One more passage under V8's profiler, by a matcher that starts anew: it restores and warms up first. */
 async function measureProfile(place: Installation, open: OpenLog) {
   const folder = mkdtempSync(join(place.dataDir, 'profile-'));
-  const matcher = await startMatcher(place.matcher, [
+  const matcher = await startService(place.service('matcher'), [
     ...experiment,
     '--cpu-prof',
     `--cpu-prof-dir=${folder}`,
@@ -126,5 +127,5 @@ async function measureProfile(place: Installation, open: OpenLog) {
   } finally {
     await matcher.stop();
   }
-  return groupsOfProfile(folder, window);
+  return groupsOfProfile(folder, window, matcherRules);
 }

@@ -28,7 +28,8 @@ export const catalogCodec = () =>
     throw new Error('no other schema is read here');
   });
 
-function* catalogEntries(markets: number, seed: number): Generator<CatalogEntry> {
+/** The same as values. */
+export function* catalogEntries(markets: number, seed: number): Generator<CatalogEntry> {
   const source = new Random(seed);
   const random = () => source.next();
   const upTo = (count: number) => source.below(count);

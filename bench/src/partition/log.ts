@@ -1,6 +1,6 @@
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { openRegistry, type RecordCodec } from '@pm/kit/registry';
+import { openRegistry, type RecordCodec, type Registry } from '@pm/kit/registry';
 import { type Envelope, type Execution, topics } from '@pm/schemas';
 
 /** Where the log is, as it travels to a child process. */
@@ -13,6 +13,7 @@ export interface OpenLog {
   readonly client: LogClient;
   readonly orders: RecordCodec<Envelope>;
   readonly executions: RecordCodec<Execution>;
+  readonly codecFor: Registry['codecFor'];
 }
 
 export const ordersTopic: string = topics.orders.name;
@@ -25,6 +26,7 @@ export async function openLog(place: LogPlace, clientId: string): Promise<OpenLo
     client,
     orders: await registry.codecFor(topics.orders),
     executions: await registry.codecFor(topics.executions),
+    codecFor: registry.codecFor,
   };
 }
 

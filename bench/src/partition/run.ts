@@ -4,7 +4,7 @@ import { startChild } from '../child/child.ts';
 import type { GeneratorAnswer, GeneratorJob } from '../partition-generator.ts';
 import { cpuSeconds } from '../report/on-cpu.ts';
 import { countEvents, emptyOutcome, type Outcome } from '../stream/outcome.ts';
-import type { Installation } from './installation.ts';
+import type { Installation } from '../world/installation.ts';
 import { endOf, executionsTopic, type OpenLog, ordersTopic } from './log.ts';
 
 /** One passage of a stream: from the first append to the last execution readable. */
@@ -42,7 +42,7 @@ export async function pass(
   const usage = () => ({
     matcher: usageOf(run.matcherPid).cpuSeconds,
     reader: cpuSeconds(),
-    broker: installation.brokerCpuSeconds(),
+    broker: installation.cpuSecondsOf('kafka'),
   });
   const before = usage();
   const started = performance.now();

@@ -7,9 +7,9 @@ import {
   spreadOf,
   spreadText,
 } from '../report/numbers.ts';
+import type { ProfileGroup } from '../report/profile.ts';
 import type { Report } from '../report/report.ts';
 import type { Outcome } from '../stream/outcome.ts';
-import type { ProfileGroup } from './profile.ts';
 import type { Passage } from './run.ts';
 
 export interface Round {

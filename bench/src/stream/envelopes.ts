@@ -30,6 +30,8 @@ export interface EnvelopeRules {
   acceptedAtMs(): number;
   /** First order id: another one for each run on the same log. */
   readonly firstId?: number;
+  /** Number of the market of the first book; the others follow. 0 when not given. */
+  readonly firstMarket?: number;
 }
 
 /** Basis points of the fee curve: fees are charged as in the product. */
@@ -60,15 +62,19 @@ export function* openingCommands(rules: EnvelopeRules): Generator<Command> {
       const sizeMicro = sharesPerWallet * microPerUnit;
       const requestId = hash(`split ${book} ${index}`);
       const funds = { sizeMicro, holdMicro: sizeMicro, generation: 0, acceptedAtMs: 0 };
-      yield { kind: 'SplitPosition', requestId, wallet, market: book, ...funds };
+      yield { kind: 'SplitPosition', requestId, wallet, market: marketOf(rules, book), ...funds };
     }
   }
+}
+
+function marketOf({ firstMarket = 0 }: EnvelopeRules, book: number): number {
+  return firstMarket + book;
 }
 
 function setMarket(rules: EnvelopeRules, book: number): Command {
   return {
     kind: 'SetMarket',
-    market: book,
+    market: marketOf(rules, book),
     conditionId: hash(`condition ${book}`),
     token0: hash(`token 0 of ${book}`),
     token1: hash(`token 1 of ${book}`),
@@ -120,7 +126,7 @@ export class CommandWriter {
     return {
       kind: 'PlaceOrder',
       orderId: orderIdBytes(this.#firstId + plain.id),
-      market: plain.book,
+      market: marketOf(rules, plain.book),
       outcome,
       side,
       timeInForce: plain.kind === 'add' ? 'GTC' : 'FAK',

@@ -6,6 +6,17 @@ export interface Shape {
   readonly markets: number;
   /** 1/10000 USDC. */
   readonly tick: number;
+  /** Other shares than the usual ones. */
+  readonly share?: Partial<Share>;
+}
+
+/** What commands are made of; the rest are orders that do not cross. */
+export interface Share {
+  readonly cancel: number;
+  /** Orders that trade or go. */
+  readonly take: number;
+  /** Of the other orders, those that cross. */
+  readonly crossing: number;
 }
 
 /** The loads of `docs/figures.md`. `small` is for what is too slow for the others. */

@@ -1,9 +1,11 @@
 import { BatchBook, commandAt, commandWords, fillWords, packPrice } from '@pm/matcher/core';
 import { Random, Zipf } from './random.ts';
-import { booksOf, type Shape, tokensPerMarket } from './shape.ts';
+import { booksOf, type Shape, type Share, tokensPerMarket } from './shape.ts';
 
 const zipfExponent = 1.05;
-const share = { cancel: 0.35, take: 0.05, crossing: 0.05, lateCancel: 0.015 } as const;
+const usual: Share = { cancel: 0.35, take: 0.05, crossing: 0.05 };
+/** Of the cancels, those that come too late. */
+const lateCancel = 0.015;
 /** 5 shares at least, 10,000 at most. */
 const lots = { min: 500, shape: 1.25, max: 1_000_000 } as const;
 const spreadOfPrices = 0.06;
@@ -14,6 +16,7 @@ const range = { first: 0.2, start: 0.6, least: 0.1, most: 0.9 } as const;
 /** Draws commands. A book runs along, so that cancels and takers know what is there. */
 export class StreamMaker {
   readonly #shape: Shape;
+  readonly #share: Share;
   readonly #random: Random;
   readonly #zipf: Zipf;
   readonly #batch = new BatchBook();
@@ -28,6 +31,7 @@ export class StreamMaker {
 
   constructor(shape: Shape) {
     this.#shape = shape;
+    this.#share = { ...usual, ...shape.share };
     this.#random = new Random(shape.seed);
     this.#zipf = new Zipf(shape.markets, zipfExponent);
     this.#words = new Int32Array(shape.commands * commandWords);
@@ -55,13 +59,13 @@ export class StreamMaker {
   #draw(at: number): void {
     const book = this.#zipf.draw(this.#random) * tokensPerMarket + this.#random.below(2);
     const dice = this.#random.next();
-    if (dice < share.cancel && this.#cancel(at, book)) return;
-    if (dice > 1 - share.take && this.#take(at, book)) return;
+    if (dice < this.#share.cancel && this.#cancel(at, book)) return;
+    if (dice > 1 - this.#share.take && this.#take(at, book)) return;
     this.#add(at, book);
   }
 
   #cancel(at: number, book: number): boolean {
-    if (this.#lastDead !== -1 && this.#random.chance(share.lateCancel)) {
+    if (this.#lastDead !== -1 && this.#random.chance(lateCancel)) {
       this.#put(at, { book: this.#bookOf[this.#lastDead] ?? 0, id: this.#lastDead });
       return true;
     }
@@ -91,7 +95,7 @@ export class StreamMaker {
   #add(at: number, book: number): void {
     const isBid = this.#random.chance(0.5);
     const opposite = this.#best(book, isBid);
-    const crosses = opposite !== 0 && this.#random.chance(share.crossing);
+    const crosses = opposite !== 0 && this.#random.chance(this.#share.crossing);
     const price = crosses
       ? this.#beyond(opposite, isBid)
       : this.#beside(this.#middleOf(book), isBid, opposite);

@@ -1,22 +1,25 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEngines } from '@pm/deploy/local/engines';
+import { type EngineUrls, startEngines } from '@pm/deploy/local/engines';
 import type { ManagedProcess } from '@pm/deploy/local/managed-process';
-import { freePorts } from '@pm/deploy/local/ports';
+import { freePorts, LOOPBACK } from '@pm/deploy/local/ports';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { exchangeServices } from '@pm/deploy/stack/services';
-import type { LogPlace } from './log.ts';
+import type { LogPlace } from '../partition/log.ts';
 
 export interface Installation {
   readonly place: LogPlace;
+  readonly urls: EngineUrls;
   readonly keys: ExchangeKeys;
   readonly dataDir: string;
-  /** The matcher as the stack would start it. */
-  readonly matcher: ManagedProcess;
-  /** Processor seconds of the broker so far. */
-  brokerCpuSeconds(): number;
+  /** A service as the stack would start it, with these variables besides its own. */
+  service(name: string, env?: Readonly<Record<string, string>>): ManagedProcess;
+  /** Where projectors answer `/status` and `/metrics`. */
+  readonly projectorsUrl: string;
+  /** Processor seconds of an engine so far. */
+  cpuSecondsOf(engine: 'kafka' | 'clickhouse' | 'redis'): number;
   stop(): Promise<void>;
 }
 
@@ -40,15 +43,19 @@ export async function openInstallation(): Promise<Installation> {
     const shared = { urls, keys, database, topicPrefix: '' };
     await setUpExchange({ ...shared, partitions: 1, replicationFactor: 1, progress });
     const services = exchangeServices({ ...shared, ports, dataDir, logDir, engines: [] });
-    const matcher = services.find((service) => service.name === 'matcher');
-    if (matcher === undefined) throw new Error('the stack has a matcher');
-    const broker = () => engines.supervisor.status().find((one) => one.name === 'kafka');
     return {
       place: { brokers: urls.kafka, registry: urls.registry },
+      urls,
       keys,
       dataDir,
-      matcher,
-      brokerCpuSeconds: () => broker()?.cpuSeconds ?? 0,
+      service(name, env = {}) {
+        const found = services.find((service) => service.name === name);
+        if (found === undefined) throw new Error(`the stack has no ${name}`);
+        return { ...found, env: { ...found.env, ...env } };
+      },
+      projectorsUrl: `http://${LOOPBACK}:${ports.projectorsOps}`,
+      cpuSecondsOf: (engine) =>
+        engines.supervisor.status().find((one) => one.name === engine)?.cpuSeconds ?? 0,
       stop,
     };
   } catch (error) {

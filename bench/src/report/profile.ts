@@ -24,24 +24,7 @@ export interface ProfileGroup {
 }
 
 /** Where a frame belongs, the first that fits; frames that fit nowhere belong where their caller does. */
-const rules: readonly (readonly [name: string, url: RegExp, frame?: RegExp])[] = [
-  ['match', /matcher\/dist\/core\//],
-  ['verify', /signoff\/records\.js/, /^verifySealed$/],
-  ['hash', /signoff\/records\.js/, /^chainOf$/],
-  ['decode', /registry\/record-codec\.js/, /^decode$/],
-  ['encode', /registry\/record-codec\.js/, /^encode$/],
-  ['metrics', /prom-client|matcher\/dist\/metrics|kit\/dist\/metrics/],
-  [
-    'kafkajs send',
-    /kafkajs\/src\/producer|protocol\/requests\/produce|recordBatch\/v0\/index|idempotent-session|send-queue|kafka\/producer\.js/,
-  ],
-  [
-    'kafkajs fetch',
-    /requests\/fetch|protocol\/recordBatch\/(?!crc32C)|protocol\/message|fetch-loops|fetch-wire|partition-lane|topic-reader/,
-  ],
-  ['kafkajs connection', /kafkajs\/src\/(?!protocol\/recordBatch\/crc32C|utils)/],
-  ['matcher loops', /matcher\/dist\/io\//],
-];
+export type ProfileRules = readonly (readonly [name: string, url: RegExp, frame?: RegExp])[];
 
 const notOnCpu = new Set(['(idle)', '(program)']);
 
@@ -59,6 +42,7 @@ export function monotonicMicroseconds(): number {
 export function groupsOfProfile(
   folder: string,
   window: Window,
+  rules: ProfileRules,
 ): { groups: ProfileGroup[]; functions: ProfileGroup[] } {
   const file = readdirSync(folder)
     .filter((name) => name.endsWith('.cpuprofile'))
@@ -67,7 +51,7 @@ export function groupsOfProfile(
   if (file === undefined) throw new Error(`no profile in ${folder}`);
   const profile = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile;
   const self = selfMicroseconds(profile, window);
-  const groupOf = groupsByNode(profile);
+  const groupOf = groupsByNode(profile, rules);
   const byGroup = new Map<string, number>();
   const byFunction = new Map<string, number>();
   for (const node of profile.nodes) {
@@ -96,7 +80,7 @@ function selfMicroseconds(profile: Profile, window: Window): Map<number, number>
   return self;
 }
 
-function groupsByNode({ nodes }: Profile): Map<number, string> {
+function groupsByNode({ nodes }: Profile, rules: ProfileRules): Map<number, string> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const groups = new Map<number, string>();
   const visit: { id: number; from: string }[] = [
@@ -105,14 +89,17 @@ function groupsByNode({ nodes }: Profile): Map<number, string> {
   for (let next = visit.pop(); next !== undefined; next = visit.pop()) {
     const node = byId.get(next.id);
     if (node === undefined) continue;
-    const group = ownGroup(node) ?? next.from;
+    const group = ownGroup(node, rules) ?? next.from;
     groups.set(node.id, group);
     for (const id of node.children ?? []) visit.push({ id, from: group });
   }
   return groups;
 }
 
-function ownGroup({ callFrame: { functionName, url } }: ProfileNode): string | undefined {
+function ownGroup(
+  { callFrame: { functionName, url } }: ProfileNode,
+  rules: ProfileRules,
+): string | undefined {
   if (functionName === '(garbage collector)') return 'garbage collector';
   return rules.find(([, place, frame]) => {
     return place.test(url) && (frame === undefined || frame.test(functionName));

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ManagedProcess } from '@pm/deploy/local/managed-process';
 
-export interface MatcherProcess {
+export interface ServiceProcess {
   readonly pid: number;
   /** In good order, as its supervisor would: what Node writes at the end (a profile) is written. */
   stop(): Promise<void>;
@@ -12,11 +12,11 @@ export interface MatcherProcess {
 const readyTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 
-/** Starts the matcher as the stack describes it, but for these arguments of Node; the caller stops it. */
-export async function startMatcher(
+/** Starts a service as the stack describes it, but for these arguments of Node; the caller stops it. */
+export async function startService(
   description: ManagedProcess,
   nodeArguments: readonly string[] = [],
-): Promise<MatcherProcess> {
+): Promise<ServiceProcess> {
   await description.prepare();
   const log = openSync(description.logFile, 'a');
   const named = new Set(nodeArguments.map((one) => one.split('=', 1)[0]));
@@ -49,7 +49,9 @@ export async function startMatcher(
         continue;
       }
       await stop();
-      throw new Error(`the matcher was not ready; its log is ${description.logFile}`, { cause });
+      throw new Error(`${description.name} was not ready; its log is ${description.logFile}`, {
+        cause,
+      });
     }
   }
 }

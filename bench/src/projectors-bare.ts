@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { serveParent } from './child/child.ts';
+import { answered, type Recording } from './projectors/recorder.ts';
+import { cpuSeconds } from './report/on-cpu.ts';
+
+/** Inserts that were recorded, once more into another database: nothing is decoded, folded or made into bytes. */
+export interface BareJob extends Recording {
+  readonly clickhouse: string;
+  readonly database: string;
+  /** Inserts on their way at a time. */
+  readonly inFlight: number;
+}
+
+export interface BareAnswer {
+  /** From the first byte sent to the last answer. */
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+}
+
+await serveParent(async (job: BareJob) => {
+  const bytes = readFileSync(job.file);
+  const agent = new Agent({ keepAlive: true, maxSockets: job.inFlight });
+  const { hostname: host, port } = new URL(job.clickhouse);
+
+  function insert({ path, headers, from, to }: BareJob['inserts'][number]): Promise<void> {
+    const address = `${path}&database=${job.database}`;
+    return new Promise((resolve, reject) => {
+      const body = bytes.subarray(from, to);
+      const sent = request(
+        {
+          ...{ host, port, agent, method: 'POST', path: address },
+          headers: { ...headers, 'content-length': body.length },
+        },
+        (response: IncomingMessage) => {
+          answered(response).then(resolve, reject);
+        },
+      );
+      sent.once('error', reject);
+      sent.end(body);
+    });
+  }
+
+  const work = async (): Promise<BareAnswer> => {
+    const [started, startedCpu] = [performance.now(), cpuSeconds()];
+    const waiting = job.inserts.values();
+    const sender = async () => {
+      for (const one of waiting) await insert(one);
+    };
+    await Promise.all(Array.from({ length: job.inFlight }, sender));
+    agent.destroy();
+    return {
+      seconds: (performance.now() - started) / 1000,
+      cpuSeconds: cpuSeconds() - startedCpu,
+    };
+  };
+  return { info: null, work };
+});

@@ -1,0 +1,58 @@
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { silentLog } from '@pm/kit/log';
+import { createTableSql, leaderboardTables, tables } from '@pm/schemas';
+
+/** Rows and a hash of each table that the projection writes, by name. */
+export type Contents = ReadonlyMap<string, string>;
+
+/** The databases of the rounds. */
+export class Databases {
+  readonly #server: ClickHouse;
+
+  constructor(url: string) {
+    const account = { url, database: 'default', user: 'default', password: '' };
+    this.#server = openClickHouse({ ...account, log: silentLog, requestTimeoutMs: 120_000 });
+  }
+
+  /** An empty database with all tables. */
+  async make(database: string): Promise<void> {
+    await this.#server.command(`CREATE DATABASE ${database} ENGINE = Atomic`);
+    for (const table of [...Object.values(tables), ...Object.values(leaderboardTables)])
+      await this.#server.command(createTableSql(table, database));
+  }
+
+  /** Gives its files back, so that merges of one round are no burden to the next. */
+  async drop(database: string): Promise<void> {
+    await this.#server.command(`DROP DATABASE ${database} SYNC`);
+  }
+
+  /** What readers see of each table. */
+  async contents(database: string): Promise<Contents> {
+    const contents = new Map<string, string>();
+    for (const { name } of Object.values(tables)) {
+      const sql = `SELECT concat(toString(count()), ' rows, ', hex(sum(cityHash64(*)))) AS content FROM ${database}.${name} FINAL`;
+      const [row] = await this.#server.selectRows<{ content: string }>(sql);
+      contents.set(name, row?.content ?? '');
+    }
+    return contents;
+  }
+
+  /** Offset of `executions[0]` up to which the tables say they are complete. */
+  async completeTo(database: string): Promise<number> {
+    const sql = `SELECT toString(max(through_offset)) AS to FROM ${database}.${tables.completeness.name}`;
+    const [row] = await this.#server.selectRows<{ to: string }>(sql);
+    return Number(row?.to);
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+}
+
+/** Throws for tables that differ. */
+export function assertSame(one: Contents, other: Contents, what: string): void {
+  const differ = [...one].filter(([name, content]) => other.get(name) !== content);
+  if (differ.length === 0) return;
+  const told = differ.map(([name, content]) => `${name}: ${content}, ${other.get(name)}`);
+  throw new Error(`${what} differ, so there is no figure: ${told.join('; ')}`);
+}

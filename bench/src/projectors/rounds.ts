@@ -1,0 +1,134 @@
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { startChild } from '../child/child.ts';
+import type { BareAnswer, BareJob } from '../projectors-bare.ts';
+import { groupsOfProfile, monotonicMicroseconds, type ProfileGroup } from '../report/profile.ts';
+import type { Installation } from '../world/installation.ts';
+import { type Contents, Databases } from './contents.ts';
+import { between, type Projector, startProjector, type Usage } from './process.ts';
+import { projectorRules } from './profile-rules.ts';
+import { Recorder, type Recording } from './recorder.ts';
+
+/** Rows that went into tables, and what that took. */
+export interface Passage {
+  readonly rows: number;
+  readonly used: Usage;
+  readonly contents: Contents;
+}
+
+export interface BarePassage extends Passage {
+  readonly inFlight: number;
+}
+
+/** Passes of the whole log into fresh tables, one after the other. */
+export class Rounds {
+  readonly #place: Installation;
+  /** Offset behind the last record of the log. */
+  readonly #end: number;
+  readonly #databases: Databases;
+  #made = 0;
+
+  constructor(place: Installation, end: number) {
+    this.#place = place;
+    this.#end = end;
+    this.#databases = new Databases(place.urls.clickhouse);
+  }
+
+  close(): Promise<void> {
+    return this.#databases.close();
+  }
+
+  /** The tables view in a process of its own, from its first look at an empty database to its last commit. */
+  project(clickhouseUrl = this.#place.urls.clickhouse): Promise<Passage> {
+    return this.#inFreshTables(async (database) => {
+      const projector = await startProjector(this.#place, tablesOnly(database, clickhouseUrl));
+      try {
+        return await this.#catchUp(projector);
+      } finally {
+        await projector.stop();
+      }
+    });
+  }
+
+  /** The same through a recorder: what went to ClickHouse. */
+  async record(): Promise<{ readonly passage: Passage; readonly recording: Recording }> {
+    const { urls, dataDir } = this.#place;
+    const recorder = new Recorder(urls.clickhouse, join(dataDir, 'recording'));
+    const passage = await this.project(await recorder.listen());
+    return { passage, recording: await recorder.end() };
+  }
+
+  bare(recording: Recording, inFlight: number): Promise<BarePassage> {
+    return this.#inFreshTables(async (database) => {
+      const clickhouse = this.#place.urls.clickhouse;
+      const job: BareJob = { ...recording, clickhouse, database, inFlight };
+      const child = startChild<BareAnswer>('projectors-bare', job);
+      await child.ready;
+      const before = this.#engines();
+      const { seconds, cpuSeconds } = await child.go();
+      const after = this.#engines();
+      const rows = recording.inserts.reduce((sum, one) => sum + one.rows, 0);
+      const used = {
+        wall: seconds,
+        projector: cpuSeconds,
+        clickhouse: after.clickhouse - before.clickhouse,
+        kafka: after.kafka - before.kafka,
+      };
+      return { rows, used, inFlight };
+    });
+  }
+
+  /** Under V8's profiler. */
+  async profile(): Promise<{ groups: ProfileGroup[]; functions: ProfileGroup[] }> {
+    const folder = mkdtempSync(join(this.#place.dataDir, 'profile-'));
+    const window = { from: 0, to: 0 };
+    await this.#inFreshTables(async (database) => {
+      const env = tablesOnly(database, this.#place.urls.clickhouse);
+      const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+      const projector = await startProjector(this.#place, env, flags);
+      try {
+        window.from = monotonicMicroseconds();
+        const passage = await this.#catchUp(projector);
+        window.to = monotonicMicroseconds();
+        return passage;
+      } finally {
+        await projector.stop();
+      }
+    });
+    return groupsOfProfile(folder, window, projectorRules);
+  }
+
+  async #catchUp(projector: Projector): Promise<Omit<Passage, 'contents'>> {
+    await projector.until('tables', ({ phase }) => phase === 'running', 5);
+    const before = projector.usage();
+    await projector.until('tables', ({ position }) => position >= this.#end, 25);
+    const used = between(before, projector.usage());
+    return { rows: await projector.rows(), used };
+  }
+
+  async #inFreshTables<T>(work: (database: string) => Promise<T>) {
+    const database = `round_${this.#made++}`;
+    await this.#databases.make(database);
+    const found = await work(database);
+    const completeTo = await this.#databases.completeTo(database);
+    if (completeTo !== this.#end) throw new Error(`the tables are complete up to ${completeTo}`);
+    const contents = await this.#databases.contents(database);
+    await this.#databases.drop(database);
+    return { ...found, contents };
+  }
+
+  #engines() {
+    return {
+      clickhouse: this.#place.cpuSecondsOf('clickhouse'),
+      kafka: this.#place.cpuSecondsOf('kafka'),
+    };
+  }
+}
+
+function tablesOnly(database: string, clickhouseUrl: string): Record<string, string> {
+  return {
+    PM_VIEWS: 'tables',
+    PM_CLICKHOUSE_DATABASE: database,
+    PM_CLICKHOUSE_URL: clickhouseUrl,
+  };
+}
