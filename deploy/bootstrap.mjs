@@ -21,6 +21,7 @@ const targets = {
   bench: 'deploy/dist/commands/bench.js',
   catalog: 'deploy/dist/commands/catalog.js',
   audit: 'deploy/dist/commands/audit.js',
+  export: 'deploy/dist/commands/export.js',
 };
 
 function fail(message) {

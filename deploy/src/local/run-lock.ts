@@ -20,20 +20,36 @@ export interface RunLock {
  *
  * @throws StackError DATA_FOLDER_LOCKED with the holder's number.
  */
-export async function lockDataFolder(dataDir: string): Promise<RunLock> {
-  await mkdir(dataDir, { recursive: true });
-  const file = join(dataDir, 'stack.lock');
+export function lockDataFolder(dataDir: string): Promise<RunLock> {
+  return lockFolder({
+    ...{ folder: dataDir, file: 'stack.lock' },
+    busy: (pid) => lockedBy(dataDir, pid),
+  });
+}
+
+/** Locks any folder, made when missing, by a file in it; `busy` is thrown when another process that lives holds it. */
+export async function lockFolder({
+  folder,
+  file: name,
+  busy,
+}: {
+  readonly folder: string;
+  readonly file: string;
+  busy(pid: number | undefined): Error;
+}): Promise<RunLock> {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, name);
   const own = JSON.stringify({ pid: process.pid, startMark: startMarkOf(process.pid) ?? '' });
   // Two tries: one may find a dead lock and remove it.
   for (let attempt = 0; attempt < 2; attempt += 1) {
     if (create(file, own)) return { release: () => releaseLock(file, own) };
     const holder = readHolder(file);
     if (holder !== undefined && startMarkOf(holder.pid) === holder.startMark) {
-      throw lockedBy(dataDir, holder.pid);
+      throw busy(holder.pid);
     }
     rmSync(file, { force: true });
   }
-  throw lockedBy(dataDir, readHolder(file)?.pid);
+  throw busy(readHolder(file)?.pid);
 }
 
 function create(file: string, content: string): boolean {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -389,6 +389,26 @@ describe('an insert', () => {
     // A token left behind in a session would drop some of these.
     for (let id = 10; id < 22; id += 1) await insert(id);
     expect(await countOf(name)).toBe(14);
+  });
+
+  it('answers with Parquet byte for byte, through a file that is gone afterwards', async () => {
+    const text =
+      "SELECT number AS n, ';é' AS s FROM numbers(300000) FORMAT Parquet SETTINGS max_threads = 1";
+    const answer = await post('', text, { 'accept-encoding': 'gzip' });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(answer.headers.get('content-type')).toBe('application/octet-stream');
+    expect([bytes.toString('latin1', 0, 4), bytes.toString('latin1', bytes.length - 4)]).toEqual([
+      'PAR1',
+      'PAR1',
+    ]);
+    const footer = bytes.readUInt32LE(bytes.length - 8);
+    expect(bytes.length).toBeGreaterThan(footer + 300_000);
+    const failed = await post('', 'SELECT throwIf(number = 9) FROM numbers(10) FORMAT Parquet');
+    expect([failed.status, failed.headers.get('x-clickhouse-exception-code')]).toEqual([
+      500,
+      '395',
+    ]);
+    expect(readdirSync(join(folder, 'clickhouse-rows'))).toEqual([]);
   });
 
   it.each(['RowBinary', 'Native', 'Parquet'])('refuses %s', async (format) => {

@@ -55,6 +55,12 @@ describe('readStatement', () => {
     expect(readStatement(text).hasSecondStatement).toBe(expected);
   });
 
+  it('says where the format of an answer begins, not where one stands inside', () => {
+    const text = "SELECT 'FORMAT CSV', (SELECT 1 FORMAT JSON) FORMAT Parquet SETTINGS a=1";
+    expect(text.slice(readStatement(text).outputFormatStart)).toBe('FORMAT Parquet SETTINGS a=1');
+    expect(readStatement('SELECT 1').outputFormatStart).toBeUndefined();
+  });
+
   it('names the format of an answer', () => {
     expect(readStatement('SELECT 1 FORMAT JSON').outputFormat).toBe('JSON');
     expect(readStatement('SELECT 1 FORMAT JSON SETTINGS a=1;').outputFormat).toBe('JSON');

@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, createClient, drainStream } from '@clickhouse/client';
 import { assert } from '../assert/index.ts';
 import { Fault } from '../fault/index.ts';
@@ -42,6 +43,15 @@ export interface ClickHouse {
     sql: string,
     params?: Readonly<Record<string, QueryParameter>>,
   ): Promise<readonly T[]>;
+  /**
+   * Writes the answer of a query that names its FORMAT to `sink`, byte for byte and however long it is, and ends `sink`. Memory
+   * stays bounded. What `sink` has got when this fails is not whole; errors of `sink` itself come as they are.
+   */
+  copyTo(
+    sink: Writable,
+    sql: string,
+    params?: Readonly<Record<string, QueryParameter>>,
+  ): Promise<void>;
   /** Runs a statement without an answer: DDL, EXCHANGE, INSERT SELECT. */
   command(sql: string, params?: Readonly<Record<string, QueryParameter>>): Promise<void>;
   /** Whether the server answers a query with our user. */
@@ -86,6 +96,7 @@ export function openClickHouse(options: ClickHouseOptions): ClickHouse {
     insertRows: (table, columns, rows, { token = null }: { token?: string | null } = {}) =>
       insert(client, insertStatement(table, columns, token), { rows, width: columns.length }),
     selectRows: (sql, params) => select(client, sql, params),
+    copyTo: (sink, sql, params = {}) => copy(client, sink, { query: sql, query_params: params }),
     async command(sql, params = {}) {
       await faultily(() => client.command({ query: sql, query_params: { ...params } }));
     },
@@ -122,6 +133,24 @@ async function select<T>(
     });
     return await answer.json<T>();
   });
+}
+
+async function copy(
+  client: ClickHouseClient,
+  sink: Writable,
+  asked: { query: string; query_params: Readonly<Record<string, QueryParameter>> },
+): Promise<void> {
+  try {
+    const { query, query_params } = asked;
+    // The limit of rows is there for answers that are held in memory.
+    const settings = { max_result_rows: '0' };
+    const { stream } = await client.exec({
+      ...{ query, query_params: { ...query_params }, clickhouse_settings: settings },
+    });
+    await pipeline(stream, sink);
+  } catch (error) {
+    throw sink.errored === error ? error : clickhouseFault(error);
+  }
 }
 
 async function faultily<T>(work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { Writable } from 'node:stream';
+import { type ClickHouse, openClickHouse, selectRowsMax } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 
 const url = process.env['PM_TEST_CLICKHOUSE'] ?? '';
@@ -85,6 +86,30 @@ describe('clickhouse', () => {
     await expect(clickhouse.command('SELEC 1')).rejects.toMatchObject(refused(62));
     const insert = clickhouse.insertRows('nowhere', ['a'], [['1']]);
     await expect(insert).rejects.toMatchObject(refused(60));
+  });
+
+  test('copies an answer longer than any that it would hold, byte for byte', async () => {
+    let bytes = 0;
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        bytes += chunk.length;
+        done();
+      },
+    });
+    const sql = 'SELECT 1000000 + number FROM numbers({n:UInt32}) FORMAT TSV';
+    await clickhouse.copyTo(sink, sql, { n: selectRowsMax + 1 });
+    expect([bytes, sink.writableFinished]).toEqual([(selectRowsMax + 1) * 8, true]);
+  });
+
+  test('tells a failed copy from a sink that failed', async () => {
+    const open = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+    const full = new Error('disk full');
+    const broken = new Writable({ write: (_chunk, _encoding, done) => done(full) });
+    const sql = 'SELECT throwIf(number = 200000) AS t FROM numbers(300000) FORMAT TSV';
+    await expect(clickhouse.copyTo(open(), sql)).rejects.toMatchObject({
+      code: 'clickhouse_refused',
+    });
+    await expect(clickhouse.copyTo(broken, 'SELECT 1 FORMAT TSV')).rejects.toBe(full);
   });
 
   test('has an error after the first rows answered as an error', async () => {

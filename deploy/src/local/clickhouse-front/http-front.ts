@@ -5,8 +5,10 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { type AnswerFile, AnswerFiles } from './answer-file.ts';
 import { BodyReader, type SpooledRows } from './body.ts';
 import { type EngineError, fromEngine, frontError, statusOf } from './engine-error.ts';
 import { contentTypeOf, requireTextFormat } from './insert-formats.ts';
@@ -17,12 +19,12 @@ import { readStatement, type Statement } from './statement.ts';
 
 export interface FrontOptions {
   readonly pool: SessionPool;
-  /** Folder for rows on their way in; its path may hold nothing the engine takes for a pattern. */
+  /** Folder for rows and long answers on their way; its path may hold nothing the engine takes for a pattern. */
   readonly rowsDir: string;
   readonly maxBodyBytes: number;
   /** Longest statement, rows not counted. */
   readonly maxStatementBytes: number;
-  /** Largest answer; it is held in memory. */
+  /** Largest answer that is held in memory. */
   readonly maxResultBytes: number;
   /** Version of the engine, as its error texts end with it. */
   readonly version: string;
@@ -40,8 +42,9 @@ const compress = promisify(gzip);
  */
 export function createFront(options: FrontOptions): Server {
   const bodies = new BodyReader(options.rowsDir, options.maxBodyBytes);
+  const answers = new AnswerFiles(options.rowsDir);
   const server = createServer((request, response) => {
-    route(request, response, { ...options, bodies }).catch((error: unknown) => {
+    route(request, response, { ...options, bodies, answers }).catch((error: unknown) => {
       console.error('a response could not be sent', error);
       response.destroy();
     });
@@ -52,6 +55,7 @@ export function createFront(options: FrontOptions): Server {
 
 interface FrontContext extends FrontOptions {
   readonly bodies: BodyReader;
+  readonly answers: AnswerFiles;
 }
 
 async function route(
@@ -82,13 +86,16 @@ async function answerQuery(
   { context, url }: { context: FrontContext; url: URL },
 ): Promise<void> {
   let options: RequestOptions | undefined;
+  let answer: Answer | undefined;
   try {
     options = readOptions(request, url);
-    const answer = await execute(request, options, context);
+    answer = await execute(request, options, context);
     await send(response, options, { ...answer, timezone: context.timezone });
   } catch (error) {
     if (response.headersSent) throw error;
     await sendError(response, options, { error: fromEngine(error), context, request });
+  } finally {
+    await answer?.file?.remove();
   }
 }
 
@@ -96,6 +103,8 @@ interface Answer {
   readonly result: EngineResult;
   readonly format: string;
   readonly isInsert: boolean;
+  /** Where the answer is when it is not in `result`. */
+  readonly file?: AnswerFile;
 }
 
 /** A request in full: its statement checked, its rows put aside, run. */
@@ -117,8 +126,16 @@ async function execute(
   }
   requireOneStatement(statement, text, context);
   const format = statement.outputFormat ?? options.format;
-  const query = queryOf(options, text.toString('utf8'), statement.changesSession);
-  const result = await context.pool.use(options.role, (lease) => runQuery(lease, query));
+  const run = (sql: string): Promise<EngineResult> => {
+    const query = queryOf(options, sql, statement.changesSession);
+    return context.pool.use(options.role, (lease) => runQuery(lease, query));
+  };
+  const filed = context.answers.filed(text, statement);
+  if (filed !== undefined) {
+    const written = await context.answers.written(filed.file, () => run(filed.sql));
+    return { ...written, format, isInsert: false };
+  }
+  const result = await run(text.toString('utf8'));
   if (result.bytes.byteLength > context.maxResultBytes) {
     throw frontError(
       'TOO_MANY_ROWS_OR_BYTES',
@@ -209,6 +226,11 @@ async function send(
     'X-ClickHouse-Summary': summaryOf(answer),
   };
   const { bytes } = answer.result;
+  if (answer.file !== undefined) {
+    response.writeHead(200, { ...headers, 'Content-Length': answer.file.byteCount });
+    await pipeline(answer.file.read(), response);
+    return;
+  }
   if (!options.wantsGzip || bytes.byteLength === 0) {
     response.writeHead(200, { ...headers, 'Content-Length': bytes.byteLength });
     response.end(bytes);
@@ -224,7 +246,7 @@ async function send(
 }
 
 /** Numbers as text, as ClickHouse sends them. */
-function summaryOf({ result, isInsert }: Answer): string {
+function summaryOf({ result, isInsert, file }: Answer): string {
   return JSON.stringify({
     read_rows: String(result.rowsRead),
     read_bytes: String(result.bytesRead),
@@ -232,7 +254,9 @@ function summaryOf({ result, isInsert }: Answer): string {
     written_bytes: String(isInsert ? result.bytesRead : 0),
     total_rows_to_read: '0',
     result_rows: String(isInsert ? result.rowsRead : 0),
-    result_bytes: String(isInsert ? result.bytesRead : result.bytes.byteLength),
+    result_bytes: String(
+      isInsert ? result.bytesRead : (file?.byteCount ?? result.bytes.byteLength),
+    ),
     elapsed_ns: String(Math.round(result.elapsedSeconds * 1e9)),
   });
 }

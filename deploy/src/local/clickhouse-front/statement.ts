@@ -11,6 +11,8 @@ export interface Statement {
   readonly hasSecondStatement: boolean;
   /** FORMAT named at the end of the statement, for the response's header. */
   readonly outputFormat: string | undefined;
+  /** Where that FORMAT clause begins, an offset into the text. */
+  readonly outputFormatStart: number | undefined;
   /** Set for an INSERT whose rows follow as text, in the statement or in the body. */
   readonly insert: InsertShape | undefined;
   /**
@@ -85,9 +87,11 @@ export function readStatement(text: string): Statement {
 
 function describe(tokens: readonly Token[]): Omit<Statement, 'insert' | 'hasSecondStatement'> {
   const verb = tokens[0]?.word ?? '';
+  const format = outputFormat(tokens);
   return {
     verb,
-    outputFormat: outputFormat(tokens),
+    outputFormat: format?.name,
+    outputFormatStart: format?.start,
     usesClientFile: tokens.some((token, index) => isClientFile(token, tokens[index - 1])),
     changesSession:
       verb === 'SET' || verb === 'USE' || (verb === 'CREATE' && tokens[1]?.word === 'TEMPORARY'),
@@ -100,12 +104,16 @@ function isClientFile(token: Token, before: Token | undefined): boolean {
 }
 
 /** `... FORMAT Name` at the end, or followed by SETTINGS. */
-function outputFormat(tokens: readonly Token[]): string | undefined {
+function outputFormat(
+  tokens: readonly Token[],
+): { readonly name: string; readonly start: number } | undefined {
   const index = tokens.findLastIndex((token) => token.word === 'FORMAT' && token.depth === 0);
   const after = tokens[index + 2];
   if (index < 0 || (after !== undefined && after.word !== 'SETTINGS')) return undefined;
   const name = tokens[index + 1];
-  return name === undefined || name.word === '' ? undefined : name.text;
+  const start = tokens[index]?.start;
+  if (name === undefined || name.word === '' || start === undefined) return undefined;
+  return { name: name.text, start };
 }
 
 /** Looks at the last tokens only: is this the point where the rows of an INSERT begin? */

@@ -1,0 +1,81 @@
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { piecesOf } from '../audit/read-log.ts';
+import { parseDay } from '../export/day.ts';
+import { exportDay } from '../export/export-day.ts';
+import { ExportError } from '../export/export-error.ts';
+import { planOf } from '../export/plan.ts';
+import { verifyDay } from '../export/verify-day.ts';
+import { findInstallation } from '../installation/addresses.ts';
+import { openInstallation } from '../installation/open.ts';
+import { repositoryRoot } from '../local/paths.ts';
+import { messageOf } from '../local/stack-error.ts';
+
+/** `npm run export`: writes a day of the tables as Parquet, or checks one that was written. Exit code 0 when all is well, else 1. */
+const given = new Command('npm run export --')
+  .description(
+    'Writes a day (UTC) of the tables as Parquet files with a manifest: of the running stack of a data folder, or of the installation that PM_KAFKA_BROKERS, PM_CLICKHOUSE_URL and the others name. With --verify it checks such a folder instead.',
+  )
+  .option('--day <day>', 'which day, as YYYY-MM-DD; it must be over and complete')
+  .option('--to <folder>', 'the day goes into a folder of its name in here', 'exports')
+  .option('--tables <names>', 'only these tables, by comma; copies are written only when named')
+  .option('--again', 'writes a day anew that is whole already', false)
+  .option(
+    '--data <folder>',
+    'data folder of the running stack',
+    process.env['PM_DATA'] ?? join(repositoryRoot, 'data'),
+  )
+  .option('--verify <folder>', 'checks a written day: files, rows, hashes; needs no server')
+  .parse()
+  .opts<{
+    day?: string;
+    to: string;
+    tables?: string;
+    again: boolean;
+    data: string;
+    verify?: string;
+  }>();
+
+async function write(dayText: string): Promise<void> {
+  const day = parseDay(dayText, Date.now());
+  const plan = planOf(given.tables?.split(',').map((name) => name.trim()) ?? null);
+  const folder = resolve(given.to, day.name);
+  const installation = openInstallation(await findInstallation(process.env, given.data), 'export');
+  try {
+    const { addresses, client, clickhouse } = installation;
+    const pieces = await piecesOf({ client, topicPrefix: addresses.topicPrefix });
+    const { tables } = await exportDay({
+      ...{ clickhouse, database: addresses.clickhouseDatabase, day, plan, folder },
+      ...{ partitions: pieces.map(({ partition }) => partition), again: given.again },
+      onTable: ({ table, rows, bytes }) =>
+        console.log(`${table.padEnd(16)} ${String(rows).padStart(10)} rows ${bytes} bytes`),
+    });
+    console.log(`${day.name} is whole: ${tables.length} tables in ${folder}`);
+  } finally {
+    await installation.close();
+  }
+}
+
+async function verify(folder: string): Promise<boolean> {
+  const verified = await verifyDay(resolve(folder), ({ table, wrong }) => {
+    const verdict = wrong.length === 0 ? 'ok    ' : 'BROKEN';
+    console.log(`${verdict}  ${table.file.padEnd(24)} ${wrong.join(', ')}`.trimEnd());
+  });
+  const isRight = verified.every(({ wrong }) => wrong.length === 0);
+  console.log(isRight ? 'every file is what the manifest says' : 'files and manifest differ');
+  return isRight;
+}
+
+let isRight = false;
+try {
+  if (given.verify !== undefined) isRight = await verify(given.verify);
+  else if (given.day === undefined)
+    throw new ExportError('BAD_ARGUMENT', 'name a --day, or a folder to --verify');
+  else {
+    await write(given.day);
+    isRight = true;
+  }
+} catch (error) {
+  console.error(messageOf(error));
+}
+process.exit(isRight ? 0 : 1);

@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Table } from '@pm/schemas';
+import { Session } from 'chdb';
+import { ExportError } from './export-error.ts';
+import type { FileContent, PartitionRange } from './manifest.ts';
+import { fileContentSql, fileRangesSql, hasPlace } from './statements.ts';
+
+/** Characters that the engine takes for a pattern of file names. */
+const pattern = /[*?{}]/;
+
+interface RangeRow {
+  readonly partition: number;
+  readonly rows: string;
+  readonly first_in_offset: string;
+  readonly first_event_index: number;
+  readonly last_in_offset: string;
+  readonly last_event_index: number;
+}
+
+/**
+ * Reads Parquet files back with the ClickHouse engine embedded in this process, so that whoever has the files can check them
+ * without a server. One process holds one engine; memory is bounded by the row groups of a file.
+ */
+export class ParquetReader {
+  readonly #session: Session;
+  readonly #folder: string;
+
+  private constructor(session: Session, folder: string) {
+    this.#session = session;
+    this.#folder = folder;
+  }
+
+  static async open(): Promise<ParquetReader> {
+    const folder = await mkdtemp(join(tmpdir(), 'pm-parquet-'));
+    return new ParquetReader(new Session(folder), folder);
+  }
+
+  /** What the file holds, as rows of `table`. Throws `DIFFERS` when it cannot be read as such. */
+  async contentOf(file: string, table: Table): Promise<FileContent> {
+    if (pattern.test(file))
+      throw new ExportError('BAD_ARGUMENT', `${file}: choose a folder without * ? { }`);
+    try {
+      const [row] = await this.#select<{ rows: string; content: string }>(
+        fileContentSql(table, file),
+      );
+      const ranges = hasPlace(table)
+        ? (await this.#select<RangeRow>(fileRangesSql(table, file))).map(rangeOf)
+        : null;
+      return { rows: Number(row?.rows ?? 0), contentHash: row?.content ?? '0', partitions: ranges };
+    } catch (error) {
+      throw new ExportError('DIFFERS', `${file} cannot be read as rows of ${table.name}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#session.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #select<T>(sql: string): Promise<readonly T[]> {
+    const result = await this.#session.queryAsync(sql, { format: 'JSONEachRow' });
+    const lines = result.text().split('\n');
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T);
+  }
+}
+
+function rangeOf(row: RangeRow): PartitionRange {
+  return {
+    partition: row.partition,
+    rows: Number(row.rows),
+    first: { inOffset: Number(row.first_in_offset), eventIndex: row.first_event_index },
+    last: { inOffset: Number(row.last_in_offset), eventIndex: row.last_event_index },
+  };
+}

@@ -1,0 +1,84 @@
+import { columnNames, type Table } from '@pm/schemas';
+import type { PlannedTable } from './plan.ts';
+
+/** The columns that say which record of the log a row comes from. */
+const place = ['partition', 'in_offset', 'event_index'];
+
+/** One statement over a whole day of a table may take so long, seconds. */
+const longestS = 800;
+/** Sorting goes to disk beyond so many bytes. */
+const sortedInMemory = 256 * 1024 * 1024;
+/** Rows that are packed together: what writer and readers hold at a time. */
+const rowGroup = 100_000;
+
+/** Whether rows name their record of the log. */
+export function hasPlace(table: Table): boolean {
+  return place.every((name) => table.columns.some((column) => column.name === name));
+}
+
+/** What the rows of a file are sorted by: their place in the log, else the key of the table. */
+export function orderOf(table: Table): readonly string[] {
+  if (!hasPlace(table)) return table.orderBy;
+  return [...place, ...table.orderBy.filter((name) => !place.includes(name))];
+}
+
+function from({ table, condition }: PlannedTable): string {
+  return `FROM ${table.name} FINAL${condition === null ? '' : ` WHERE ${condition}`}`;
+}
+
+/**
+ * All rows of a planned table as one Parquet file, each once. Text of fixed length is written as text, enumerations by their
+ * names, decimals and times as such (UTC).
+ */
+export function rowsSql(planned: PlannedTable): string {
+  const settings = [
+    `max_execution_time = ${longestS}`,
+    `max_bytes_before_external_sort = ${sortedInMemory}`,
+    `output_format_parquet_compression_method = 'zstd'`,
+    `output_format_parquet_row_group_size = ${rowGroup}`,
+    'output_format_parquet_fixed_string_as_fixed_byte_array = 0',
+    'output_format_parquet_string_as_string = 1',
+  ];
+  const { table } = planned;
+  return `SELECT ${columnNames(table).join(', ')} ${from(planned)}
+ORDER BY ${orderOf(table).join(', ')}
+FORMAT Parquet SETTINGS ${settings.join(', ')}`;
+}
+
+/**
+ * `rows` and `content` of any source of rows: `content` is the sum of a 64-bit hash of each row, modulo 2^64, so it is the same in
+ * whatever order the rows come, and differs when a row is missing, doubled or changed in any column.
+ */
+function contentOf(table: Table): string {
+  const columns = columnNames(table).join(', ');
+  return `toString(count()) AS rows, toString(sum(sipHash64(${columns}))) AS content`;
+}
+
+/** Rows and content hash of a planned table as the server has it. */
+export function tableContentSql(planned: PlannedTable): string {
+  return `SELECT ${contentOf(planned.table)} ${from(planned)}
+SETTINGS max_execution_time = ${longestS}`;
+}
+
+/** The same of a written file, read with the types of the table. */
+export function fileContentSql(table: Table, file: string): string {
+  return `SELECT ${contentOf(table)} FROM ${fileSource(table, file)}`;
+}
+
+/** First and last place of each partition in a written file. */
+export function fileRangesSql(table: Table, file: string): string {
+  return `SELECT partition, toString(count()) AS rows,
+  toString(min((in_offset, event_index)).1) AS first_in_offset, min((in_offset, event_index)).2 AS first_event_index,
+  toString(max((in_offset, event_index)).1) AS last_in_offset, max((in_offset, event_index)).2 AS last_event_index
+FROM ${fileSource(table, file)}
+GROUP BY partition ORDER BY partition`;
+}
+
+function fileSource(table: Table, file: string): string {
+  const structure = table.columns.map(({ name, type }) => `${name} ${type}`).join(', ');
+  return `file(${quoted(file)}, 'Parquet', ${quoted(structure)})`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
