@@ -22,6 +22,7 @@ const targets = {
   catalog: 'deploy/dist/commands/catalog.js',
   audit: 'deploy/dist/commands/audit.js',
   export: 'deploy/dist/commands/export.js',
+  tour: 'deploy/dist/commands/tour.js',
 };
 
 function fail(message) {

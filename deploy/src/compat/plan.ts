@@ -50,6 +50,13 @@ const events: readonly ImportEvent[] = [
       negRisk: true,
     })),
   },
+  {
+    slug: 'compat-tour',
+    title: 'Compat: a tour',
+    category: 'economics',
+    tags: ['economics', 'compat'],
+    markets: [{ slug: 'compat-tour', question: 'Does a newcomer see everything?' }],
+  },
 ];
 
 export const compatPlan: WorldPlan = { events, depositUsdc: '100000' };

@@ -98,6 +98,7 @@ function fedEventOf(trades: readonly RecordedTrade[]): ImportEvent {
     ...fedEvent,
     category: 'economics',
     tags: ['economics', 'fed'],
+    series: 'fomc',
     startDate: '2026-02-01T00:00:00.000Z',
     endDate: '2027-12-31T00:00:00.000Z',
     markets,

@@ -19,7 +19,7 @@ export function welcomeScreen(stack: RunningStack): string {
     'Five lines to paste:',
     ...curlLines(stack).map((line) => `  ${line}`),
     '',
-    `A first trade:  node client/examples/first-trade.mjs ${baseUrl}`,
+    `A first trade:  node client/examples/first-trade.mjs ${baseUrl}      Every read there is:  npm run tour`,
     `Logs: ${stack.logDir}      Processes: npm run stack -- status      Stop: Ctrl-C`,
     '',
   ].join('\n');
