@@ -3,108 +3,85 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clickhouseServer } from '@pm/deploy/local/clickhouse-server';
 import { holdFreePorts } from '@pm/deploy/local/ports';
-import { startProcesses } from '@pm/deploy/local/supervisor';
-import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { type Supervisor, startProcesses } from '@pm/deploy/local/supervisor';
+import { openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { computeLeaderboards } from '@pm/projectors/leaderboards';
 import { Catalog } from '@pm/query-api/core/catalog';
-import { planHistory } from '@pm/query-api/core/history-plan';
-import { ReadRefusal } from '@pm/query-api/core/refusal';
-import { readBuilderQuery } from '@pm/query-api/core/reports/builder-trades';
-import { openReports } from '@pm/query-api/reports';
-import { openTables } from '@pm/query-api/tables';
-import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import { catalogCodec, catalogRecords } from './catalog/made-up.ts';
 import { readArguments } from './report/arguments.ts';
-import { msText, quantile, ratioText } from './report/numbers.ts';
+import { mebibytesText, msText, quantile, ratioText } from './report/numbers.ts';
 import { publish } from './report/report.ts';
-import { fillTables, marketsMade, walletOf, walletsMade } from './reports/generated.ts';
+import { type CountedReads, countedReads } from './reports/counted-reads.ts';
+import { fillTables, makersMade, marketsMade, walletsMade } from './reports/generated.ts';
+import { type Read, readsOf } from './reports/reads.ts';
 
 /** `npm run bench:reports`: reads of public reports over a small and a large generated history, in turn. */
 const given = readArguments({
-  small: { default: 1_000_000, min: 1_000, max: 100_000_000 },
-  large: { default: 10_000_000, min: 1_000, max: 100_000_000 },
-  requests: { default: 100, min: 5, max: 10_000 },
+  small: { default: 1_000_000, min: 10_000, max: 100_000_000 },
+  large: { default: 10_000_000, min: 10_000, max: 100_000_000 },
+  requests: { default: 200, min: 5, max: 10_000 },
 });
 const sizes = [given.number('small'), given.number('large')] as const;
 const requests = given.number('requests');
+/** Requests of each kind that are counted: a count needs no repetition. */
+const countedRequests = Math.min(requests, 20);
 const fillTimeoutMs = 1_800_000;
-
-type Read = (index: number) => Promise<unknown>;
+const startedMs = performance.now();
 
 const catalog = new Catalog();
 const codec = catalogCodec();
 for (const record of catalogRecords(marketsMade, 7)) catalog.apply(codec.decode(record));
 const markets = [...catalog.markets()];
 
-function walletAt(rank: number): WalletAddress {
-  const wallet = parseWalletAddress(walletOf(rank));
-  if (wallet === null) throw new RangeError(`no wallet has the rank ${rank}`);
-  return wallet;
+function tell(line: string): void {
+  console.error(`${((performance.now() - startedMs) / 1_000).toFixed(0).padStart(4)} s  ${line}`);
 }
 
-/** What is measured, by name. `index` spreads requests over wallets and markets, the same for both histories. */
-function readsOf(clickhouse: ClickHouse, nowMs: number): ReadonlyMap<string, Read> {
-  const tables = openTables(clickhouse);
-  const reports = openReports(clickhouse, () => nowMs);
-  const some = (index: number, count: number) =>
-    Array.from(
-      { length: count },
-      (_, at) => markets[(index * 17 + at * 3) % 500] ?? markets[0],
-    ).flatMap((market) => market ?? []);
-  const plan = planHistory(
-    { interval: '1d', startS: null, endS: null, fidelity: null },
-    nowMs / 1000,
-  );
-  const builders = readBuilderQuery({});
-  if (plan instanceof ReadRefusal || builders instanceof ReadRefusal)
-    throw new RangeError('a query');
-  const board = { category: 0, period: 'WEEK', orderBy: 'PNL', limit: 25 } as const;
-  const ordinary = (index: number) => walletAt(Math.floor(walletsMade / 2) + index);
-  return new Map<string, Read>([
-    ['/positions, ordinary wallet', (index) => tables.positions(ordinary(index), null)],
-    ['/positions, heaviest wallets', (index) => tables.positions(walletAt(1 + (index % 20)), null)],
-    [
-      '/holders of 20 markets',
-      (index) => tables.holders(some(index, 20), { limit: 100, minBalanceMicro: 1_000_000 }),
-    ],
-    [
-      '/v1/leaderboard, a page',
-      (index) => reports.leaderboard({ ...board, offset: (index * 25) % 1_000, wallets: null }),
-    ],
-    [
-      '/v1/leaderboard, a wallet',
-      (index) => reports.leaderboard({ ...board, offset: 0, wallets: [ordinary(index)] }),
-    ],
-    [
-      '/prices-history of a day',
-      (index) =>
-        tables.prices(
-          some(index, 1).map((market) => ({ market, outcome: 0, token: market.tokens[0] })),
-          plan,
-        ),
-    ],
-    [
-      '/builder/trades',
-      (index) =>
-        reports.builderTrades({
-          query: { ...builders, offset: (index % 5) * 100 },
-          market: null,
-          outcome: null,
-          limit: 101,
-        }),
-    ],
-  ]);
+/** One computation of all leaderboards. */
+interface Computation {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  /** Most memory the engine held meanwhile, bytes. */
+  readonly peakBytes: number;
 }
 
 interface History {
   readonly fills: number;
   readonly reads: ReadonlyMap<string, Read>;
-  readonly computeMs: number;
+  /** The same reads, counted by the server. */
+  readonly counted: ReadonlyMap<string, Read>;
+  readonly counts: CountedReads;
+  readonly computation: Computation;
   close(): Promise<void>;
 }
 
-async function openHistory(url: string, name: string, fills: number): Promise<History> {
+/** What the engine has used so far. */
+function usage(engines: Supervisor): { readonly cpuSeconds: number; readonly rssBytes: number } {
+  const [status] = engines.status();
+  return status ?? { cpuSeconds: 0, rssBytes: 0 };
+}
+
+async function compute(engines: Supervisor, work: () => Promise<void>): Promise<Computation> {
+  const [beforeMs, before] = [performance.now(), usage(engines).cpuSeconds];
+  let peakBytes = 0;
+  const watch = setInterval(() => {
+    peakBytes = Math.max(peakBytes, usage(engines).rssBytes);
+  }, 200);
+  try {
+    await work();
+  } finally {
+    clearInterval(watch);
+  }
+  const cpuMs = (usage(engines).cpuSeconds - before) * 1_000;
+  return { wallMs: performance.now() - beforeMs, cpuMs, peakBytes };
+}
+
+async function openHistory(
+  engines: Supervisor,
+  url: string,
+  { name, fills }: { readonly name: string; readonly fills: number },
+): Promise<History> {
   const account = { url, user: 'default', password: '', log: silentLog };
   const server = openClickHouse({ ...account, database: 'default' });
   await server.command(`CREATE DATABASE ${name} ENGINE = Atomic`);
@@ -115,28 +92,45 @@ async function openHistory(url: string, name: string, fills: number): Promise<Hi
     requestTimeoutMs: fillTimeoutMs,
   });
   const nowMs = Math.floor(Date.now() / 60_000) * 60_000;
-  console.error(`${name}: generating ${fills} fills`);
-  await fillTables(clickhouse, name, { fills, nowS: nowMs / 1000 });
-  const startedMs = performance.now();
-  await computeLeaderboards(
-    clickhouse,
-    markets.map(({ market }) => [market, 1 | (1 << (1 + (market % 9)))] as const),
-    nowMs,
+  const progress = (line: string): void => tell(`${name}: ${line}`);
+  await fillTables(clickhouse, name, { fills, nowS: nowMs / 1000, progress });
+  progress('computing leaderboards');
+  const masks = markets.map(({ market }) => [market, 1 | (1 << (1 + (market % 9)))] as const);
+  const computation = await compute(engines, () =>
+    computeLeaderboards(clickhouse, masks, { nowMs }),
   );
-  const computeMs = performance.now() - startedMs;
-  return { fills, reads: readsOf(clickhouse, nowMs), computeMs, close: () => clickhouse.close() };
+  const counts = countedReads(url, name);
+  const reads = readsOf(clickhouse, markets, nowMs);
+  const counted = readsOf(counts, markets, nowMs);
+  return { fills, reads, counted, counts, computation, close: () => clickhouse.close() };
 }
 
-/** Milliseconds of each request, one after the other, in turn over both histories. */
-async function measure(histories: readonly History[], name: string): Promise<number[][]> {
-  const samples: number[][] = histories.map(() => []);
-  for (let index = -3; index < requests; index += 1) {
+/** What one history took for one read, request by request. */
+interface Samples {
+  readonly ms: number[];
+  /** Rows the server read. */
+  readonly rows: number[];
+  /** Rows of the answer. */
+  readonly answers: number[];
+}
+
+/** One request after the other, in turn over both histories; three before, which do not count. */
+async function measure(histories: readonly History[], name: string): Promise<readonly Samples[]> {
+  tell(`reading ${name}`);
+  const samples = histories.map((): Samples => ({ ms: [], rows: [], answers: [] }));
+  for (let index = -3; index < requests; index += 1)
     for (const [at, { reads }] of histories.entries()) {
-      const startedMs = performance.now();
+      const beforeMs = performance.now();
       await reads.get(name)?.(Math.abs(index));
-      if (index >= 0) samples[at]?.push(performance.now() - startedMs);
+      if (index >= 0) samples[at]?.ms.push(performance.now() - beforeMs);
     }
-  }
+  for (let index = 0; index < countedRequests; index += 1)
+    for (const [at, { counted, counts }] of histories.entries()) {
+      counts.take();
+      const answer = await counted.get(name)?.(index);
+      samples[at]?.answers.push(answer ?? 0);
+      samples[at]?.rows.push(counts.take().rows);
+    }
   return samples;
 }
 
@@ -144,14 +138,14 @@ const dataDir = mkdtempSync(join(tmpdir(), 'pm-bench-reports-'));
 const held = await holdFreePorts(1);
 const [port = 0] = held.ports;
 await held.release();
-const engines = await startProcesses({ dataDir, progress: (line) => console.error(line) }, [
+const engines = await startProcesses({ dataDir, progress: tell }, [
   clickhouseServer({ dataDir, logDir: join(dataDir, 'logs'), port }),
 ]);
 try {
   const url = `http://127.0.0.1:${port}`;
-  const small = await openHistory(url, 'small', sizes[0]);
-  const large = await openHistory(url, 'large', sizes[1]);
-  const found = new Map<string, number[][]>();
+  const small = await openHistory(engines, url, { name: 'small', fills: sizes[0] });
+  const large = await openHistory(engines, url, { name: 'large', fills: sizes[1] });
+  const found = new Map<string, readonly Samples[]>();
   for (const name of small.reads.keys()) found.set(name, await measure([small, large], name));
   publishReports(found, [small, large]);
   for (const history of [small, large]) await history.close();
@@ -161,42 +155,57 @@ try {
 }
 
 function publishReports(
-  found: ReadonlyMap<string, number[][]>,
+  found: ReadonlyMap<string, readonly Samples[]>,
   histories: readonly History[],
 ): void {
-  const rows = [...found].map(([name, [one = [], other = []]]) => {
-    const [before, after] = [quantile(one, 0.5), quantile(other, 0.5)];
-    return {
-      name,
-      cells: [
-        name,
-        `${msText(before)} / ${msText(quantile(one, 0.99))}`,
-        `${msText(after)} / ${msText(quantile(other, 0.99))}`,
-        ratioText(after / before),
-        ratioText(quantile(other, 0.99) / quantile(one, 0.99)),
-      ],
-    };
-  });
-  const [small, large] = sizes.map((fills) => fills.toLocaleString('en'));
+  const none: Samples = { ms: [], rows: [], answers: [] };
+  const entries = [...found].map(([name, [small = none, large = none]]) => ({
+    name,
+    small,
+    large,
+  }));
+  const times = ({ ms }: Samples) => `${msText(quantile(ms, 0.5))} / ${msText(quantile(ms, 0.99))}`;
+  const growth = (small: readonly number[], large: readonly number[], q: number) =>
+    ratioText(quantile(large, q) / quantile(small, q));
+  const count = (numbers: readonly number[]) => quantile(numbers, 0.5).toLocaleString('en');
+  const [small = '', large = ''] = sizes.map((fills) => `${fills.toLocaleString('en')} fills`);
   publish(
     {
       name: 'reports',
-      title: `Public reports over ${small} and ${large} fills`,
+      title: `Public reports over ${sizes[0].toLocaleString('en')} and ${sizes[1].toLocaleString('en')} fills`,
       conditions: [
-        `Tables filled by INSERT SELECT: ${walletsMade} wallets and ${marketsMade} markets of which few have most, 90 days, two fifths of the fills with one of 50 builders; per fill 0.7 positions and 0.9 minutes with a midpoint.`,
+        `Tables as projectors write them, by INSERT SELECT: ${marketsMade} markets of which few have most fills, each with a crowd of its own (30 to 12,000 of ${walletsMade} wallets); ${makersMade} makers quote in all markets and stand in half of the fills, and those are the heaviest wallets; 90 days; two fifths of the fills with one of 50 builders. Both histories have the same wallets, markets and days.`,
+        'The bulk is merged as far as the engine merges by itself; on top of it lie twenty small batches that came last, as behind a running projector.',
         `The sources of query-api against the embedded ClickHouse behind its local front; one request at a time, ${requests} of each kind in turn over both histories, three before to warm up. No HTTP door, no prices from Redis, no JSON.`,
+        'Rows read are the engine’s own count over all parts, copies included, p50; a part is read by whole granules, and the twenty small batches are a granule each until they are merged.',
       ],
       tables: [
         {
           title: 'Milliseconds, p50 / p99 (target: growth at most 2, leaderboard at most 15 ms)',
-          head: ['read', small ?? '', large ?? '', 'growth of p50', 'growth of p99'],
-          rows: rows.map(({ cells }) => cells),
+          head: ['read', small, large, 'growth of p50', 'growth of p99'],
+          rows: entries.map((read) => [
+            read.name,
+            times(read.small),
+            times(read.large),
+            growth(read.small.ms, read.large.ms, 0.5),
+            growth(read.small.ms, read.large.ms, 0.99),
+          ]),
+        },
+        {
+          title: 'Rows read for the rows of an answer, p50',
+          head: ['read', small, large, 'growth of rows read'],
+          rows: entries.map((read) => [
+            read.name,
+            `${count(read.small.rows)} for ${count(read.small.answers)}`,
+            `${count(read.large.rows)} for ${count(read.large.answers)}`,
+            growth(read.small.rows, read.large.rows, 0.5),
+          ]),
         },
       ],
-      notes: histories.map(
-        ({ fills, computeMs }) =>
-          `All leaderboards over ${fills.toLocaleString('en')} fills, computed and ranked anew: ${msText(computeMs)} ms.`,
-      ),
+      notes: histories.map(({ fills, computation: { wallMs, cpuMs, peakBytes } }) => {
+        const took = `${msText(wallMs)} ms, ${msText(cpuMs)} ms of processor time`;
+        return `All leaderboards over ${fills.toLocaleString('en')} fills, computed and ranked anew on one thread: ${took}; the engine held ${mebibytesText(peakBytes)} at most.`;
+      }),
       figures: Object.fromEntries(found),
     },
     given,

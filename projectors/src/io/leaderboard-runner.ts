@@ -29,7 +29,7 @@ export function runLeaderboards(parts: {
     const startedMs = performance.now();
     try {
       if (nowMs() - (await newestLeaderboard(clickhouse)) >= REFRESH_EVERY_MS / 2) {
-        await computeLeaderboards(clickhouse, categories.masks(), nowMs());
+        await computeLeaderboards(clickhouse, categories.masks(), { nowMs: nowMs() });
         await dropOldLeaderboards(clickhouse);
       }
     } catch (error) {

@@ -4,6 +4,8 @@ import {
   columnNames,
   createTableSql,
   type Execution,
+  type LeaderboardPeriod,
+  leaderboardColumn,
   leaderboardPeriods,
   leaderboardTables,
   tables,
@@ -30,6 +32,8 @@ const masks = [
   [1, 0b0011],
   [2, 0b0101],
 ] as const;
+/** So few that the wallets of the test are taken in many slices. */
+const positionsAtOnce = 1;
 const maskOf = (market: number) => masks.find(([one]) => one === market)?.[1] ?? 1;
 
 interface Leg {
@@ -154,13 +158,17 @@ function profitAt(records: readonly Execution[], legs: readonly Leg[], atMs: num
 }
 
 interface Row {
-  readonly period: string;
+  readonly period: LeaderboardPeriod;
   readonly category: number;
   readonly wallet: string;
   readonly vol_micro: string;
   readonly pnl_micro: string;
-  readonly rank_vol: number;
-  readonly rank_pnl: number;
+}
+
+interface Place extends Row {
+  readonly board: 'VOL' | 'PNL';
+  readonly place: number;
+  readonly rank: number;
 }
 
 describe('leaderboards', () => {
@@ -181,12 +189,23 @@ describe('leaderboards', () => {
     await clickhouse.close();
   });
 
-  const read = () =>
-    clickhouse.selectRows<Row>(
-      `SELECT period, category, wallet, vol_micro, pnl_micro, rank_vol, rank_pnl
-       FROM ${leaderboardTables.wallets.name}
-       WHERE snapshot = (SELECT max(snapshot) FROM ${leaderboardTables.runs.name})`,
+  const newest = `snapshot = (SELECT max(snapshot) FROM ${leaderboardTables.runs.name})`;
+  const listed = async (): Promise<readonly Row[]> => {
+    const rows = await clickhouse.selectRows<Record<string, string> & { category: number }>(
+      `SELECT * FROM ${leaderboardTables.wallets.name} WHERE ${newest}`,
     );
+    const periods = Object.keys(leaderboardPeriods) as LeaderboardPeriod[];
+    return rows.flatMap((row) =>
+      periods.flatMap((period) => {
+        const [vol_micro = '', pnl_micro = ''] = (['vol', 'pnl'] as const).map(
+          (figure) => row[leaderboardColumn(figure, period)],
+        );
+        const { category, wallet = '' } = row;
+        const isListed = vol_micro !== '0' || pnl_micro !== '0';
+        return isListed ? [{ period, category, wallet, vol_micro, pnl_micro }] : [];
+      }),
+    );
+  };
 
   it('agree with raw fills in every period and category, and rank like competitions', async () => {
     const records = spread(new TinyExchange(5).records(300));
@@ -198,9 +217,9 @@ describe('leaderboards', () => {
         await clickhouse.insertRows(table.name, columnNames(table), rows);
     }
     const nowMs = startMs + 300 * stepMs + 12_345;
-    await computeLeaderboards(clickhouse, masks, nowMs);
+    await computeLeaderboards(clickhouse, masks, { nowMs, positionsAtOnce });
     expect(await newestLeaderboard(clickhouse)).toBe(nowMs);
-    const rows = await read();
+    const rows = await listed();
     const expected = naive(records, nowMs);
     const seen = new Map(
       rows.map((row) => [
@@ -209,19 +228,26 @@ describe('leaderboards', () => {
       ]),
     );
     expect(seen).toEqual(expected);
-    for (const row of rows) {
+    const places = await clickhouse.selectRows<Place>(
+      `SELECT * FROM ${leaderboardTables.tops.name} WHERE ${newest}`,
+    );
+    expect(places.length).toBe(rows.length * 2);
+    for (const one of places) {
+      const figure = one.board === 'VOL' ? 'vol_micro' : 'pnl_micro';
       const peers = rows.filter(
-        (one) => one.period === row.period && one.category === row.category,
+        ({ period, category }) => period === one.period && category === one.category,
       );
-      const better = (of: 'vol_micro' | 'pnl_micro') =>
-        peers.filter((one) => BigInt(one[of]) > BigInt(row[of])).length + 1;
-      expect([row.rank_vol, row.rank_pnl]).toEqual([better('vol_micro'), better('pnl_micro')]);
+      const better = peers.filter((row) => BigInt(row[figure]) > BigInt(one[figure]));
+      const before = peers.filter((row) => row[figure] === one[figure] && row.wallet < one.wallet);
+      expect(one.rank).toBe(better.length + 1);
+      expect(one.place).toBe(better.length + before.length + 1);
     }
   }, 120_000);
 
   it('are swapped whole, and old ones go', async () => {
     const before = await newestLeaderboard(clickhouse);
-    for (const turn of [1, 2, 3]) await computeLeaderboards(clickhouse, masks, before + turn);
+    for (const turn of [1, 2, 3])
+      await computeLeaderboards(clickhouse, masks, { nowMs: before + turn });
     await dropOldLeaderboards(clickhouse);
     const left = await clickhouse.selectRows<{ snapshot: string }>(
       `SELECT DISTINCT toString(snapshot) AS snapshot FROM ${leaderboardTables.tops.name} ORDER BY snapshot`,

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
-import { leaderboardTables } from '@pm/schemas';
+import { leaderboardColumn, leaderboardTables } from '@pm/schemas';
 import type {
   LeaderboardPage,
   LeaderboardRow,
@@ -27,13 +27,25 @@ WHERE snapshot = {snapshot:UInt64} AND period = {period:String} AND category = {
   AND board = {board:String}
 ORDER BY place
 SETTINGS max_execution_time = 5`;
-const walletSql = (rank: string): string => `
-SELECT ${rank} AS rank, wallet, vol_micro, pnl_micro
-FROM ${wallets.name}
-WHERE snapshot = {snapshot:UInt64} AND period = {period:String} AND category = {category:UInt8}
-  AND wallet IN {wallets:Array(String)}
+/** Of some wallets those with the largest figures, each ranked behind all that have more. */
+const walletSql = ({ period, orderBy }: Pick<LeaderboardSearch, 'period' | 'orderBy'>): string => {
+  const [vol, pnl] = [leaderboardColumn('vol', period), leaderboardColumn('pnl', period)];
+  const value = orderBy === 'PNL' ? pnl : vol;
+  const listed = `snapshot = {snapshot:UInt64} AND category = {category:UInt8} AND (${vol} != 0 OR ${pnl} != 0)`;
+  return `
+SELECT toUInt32(1 + countIf(w.figure > a.figure)) AS rank, a.wallet AS wallet, a.vol AS vol_micro, a.pnl AS pnl_micro
+FROM (SELECT ${value} AS figure FROM ${wallets.name} WHERE ${listed}) AS w
+CROSS JOIN (
+  SELECT wallet, ${vol} AS vol, ${pnl} AS pnl, ${value} AS figure
+  FROM ${wallets.name}
+  WHERE ${listed} AND wallet IN {wallets:Array(String)}
+  ORDER BY figure DESC, wallet
+  LIMIT {limit:UInt32} OFFSET {offset:UInt32}
+) AS a
+GROUP BY a.wallet, a.vol, a.pnl
 ORDER BY rank, wallet
-SETTINGS max_execution_time = 5`;
+SETTINGS max_execution_time = 5, max_threads = 1`;
+};
 
 /**
  * Leaderboards as they were computed last. What can be paged through is kept until a newer computation is there: all pages of all
@@ -60,7 +72,7 @@ export class LeaderboardSource {
     const rows =
       search.wallets === null
         ? (await this.#board(snapshot, search)).slice(offset, offset + limit)
-        : (await this.#ofWallets(snapshot, search)).slice(offset, offset + limit);
+        : await this.#ofWallets(snapshot, search);
     return { atMs: snapshot, rows: rows.map(rowOf) };
   }
 
@@ -90,10 +102,9 @@ export class LeaderboardSource {
   }
 
   #ofWallets(snapshot: number, search: LeaderboardSearch): Promise<readonly Row[]> {
-    const { period, category, orderBy } = search;
-    const sql = walletSql(orderBy === 'PNL' ? 'rank_pnl' : 'rank_vol');
-    const params = { snapshot, period, category, wallets: [...(search.wallets ?? [])] };
-    return this.#clickhouse.selectRows<Row>(sql, params);
+    const { category, limit, offset } = search;
+    const params = { snapshot, category, limit, offset, wallets: [...(search.wallets ?? [])] };
+    return this.#clickhouse.selectRows<Row>(walletSql(search), params);
   }
 }
 

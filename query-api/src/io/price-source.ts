@@ -13,26 +13,40 @@ interface Row {
   readonly price: string;
 }
 
+/** A price before the range is looked for so far back first: markets that trade have one there, whatever their history. */
+const LOOK_BACK_S = 86_400;
+
 /** The start of the range stands for everything before it, so one pass gives buckets and what came before. */
 const bucketOf = `if(bucket < fromUnixTimestamp({from:UInt32}), 0,
   intDiv(toUnixTimestamp(bucket), {step:UInt32}) * {step:UInt32})`;
+const inRange = `market IN {markets:Array(UInt32)}
+  AND bucket >= fromUnixTimestamp({since:UInt32}) AND bucket < fromUnixTimestamp({to:UInt32})`;
 
-/** The newest version of the newest minute of each bucket: exact without FINAL. */
+/**
+ * The newest row of each bucket: exact without FINAL, since the rows of a market come from one partition and the later minute, and
+ * the later state of a minute, has the larger version.
+ */
 const midpointSql = `
-SELECT market, 0 AS outcome, ${bucketOf} AS bucket_s, argMax(midpoint, (bucket, version)) AS price
+SELECT market, 0 AS outcome, ${bucketOf} AS bucket_s, argMax(midpoint, version) AS price
 FROM ${tables.midpoints.name}
-WHERE market IN {markets:Array(UInt32)} AND bucket < fromUnixTimestamp({to:UInt32})
+WHERE ${inRange}
 GROUP BY market, bucket_s
 ORDER BY market, bucket_s
 SETTINGS max_execution_time = 5`;
 
 const tradeSql = `
-SELECT market, outcome, ${bucketOf} AS bucket_s, argMax(close, (bucket, version)) AS price
+SELECT market, outcome, ${bucketOf} AS bucket_s, argMax(close, version) AS price
 FROM ${tables.candles.name}
-WHERE market IN {markets:Array(UInt32)} AND bucket < fromUnixTimestamp({to:UInt32})
+WHERE ${inRange}
 GROUP BY market, outcome, bucket_s
 ORDER BY market, outcome, bucket_s
 SETTINGS max_execution_time = 5`;
+
+/** A token of a market; midpoints are those of outcome 0. */
+interface Series {
+  readonly market: number;
+  readonly outcome: number;
+}
 
 /**
  * What is known of the prices of tokens, one entry each. Trades are read only for markets whose book had an empty side before or
@@ -43,20 +57,20 @@ export async function readPrices(
   listings: readonly Listing[],
   plan: HistoryPlan,
 ): Promise<readonly PriceFacts[]> {
-  const bounds = { from: plan.fromS, to: plan.toS, step: plan.stepS };
   const numbers = [...new Set(listings.map(({ market }) => market.market))];
-  const midpoints = byToken(
-    await clickhouse.selectRows<Row>(midpointSql, { markets: numbers, ...bounds }),
+  const read = async (sql: string, wanted: readonly Series[]) =>
+    byToken(await readSeries(clickhouse, sql, { wanted, plan }));
+  const midpoints = await read(
+    midpointSql,
+    numbers.map((market) => ({ market, outcome: 0 })),
   );
-  const oneSided = numbers.filter((number) => {
-    const known = midpoints.get(`${number}:0`) ?? [];
-    return before(known) === null || known.some(({ priceMicro }) => isOneSided(priceMicro));
-  });
-  const trades = byToken(
-    oneSided.length === 0
-      ? []
-      : await clickhouse.selectRows<Row>(tradeSql, { markets: oneSided, ...bounds }),
-  );
+  const oneSided = listings
+    .map(({ market, outcome }) => ({ market: market.market, outcome }))
+    .filter(({ market }) => {
+      const known = midpoints.get(`${market}:0`) ?? [];
+      return before(known) === null || known.some(({ priceMicro }) => isOneSided(priceMicro));
+    });
+  const trades = await read(tradeSql, oneSided);
   return listings.map(({ market, outcome }) => {
     const ofMarket = midpoints.get(`${market.market}:0`);
     const ofToken = trades.get(`${market.market}:${outcome}`);
@@ -67,6 +81,29 @@ export async function readPrices(
       trades: within(ofToken),
     };
   });
+}
+
+/** The buckets of the range and the newest price before it; all of a history is read only where the last day before says nothing. */
+async function readSeries(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  sql: string,
+  { wanted, plan }: { readonly wanted: readonly Series[]; readonly plan: HistoryPlan },
+): Promise<readonly Row[]> {
+  const { fromS: from, toS: to, stepS: step } = plan;
+  const select = async (series: readonly Series[], range: { since: number; to: number }) => {
+    const markets = [...new Set(series.map(({ market }) => market))];
+    if (markets.length === 0) return [];
+    return await clickhouse.selectRows<Row>(sql, { markets, from, step, ...range });
+  };
+  const since = Math.max(0, from - LOOK_BACK_S);
+  const rows = await select(wanted, { since, to });
+  const known = new Set(
+    rows
+      .filter(({ bucket_s }) => Number(bucket_s) === 0)
+      .map((row) => `${row.market}:${row.outcome}`),
+  );
+  const unknown = wanted.filter(({ market, outcome }) => !known.has(`${market}:${outcome}`));
+  return since === 0 ? rows : [...rows, ...(await select(unknown, { since: 0, to: since }))];
 }
 
 function byToken(rows: readonly Row[]): ReadonlyMap<string, readonly BucketPrice[]> {

@@ -121,7 +121,8 @@ describe('prices', () => {
     market,
     bucket: minute(seconds),
     midpoint: value,
-    version,
+    // As offsets are: the later minute has the larger ones.
+    version: seconds * 10 + version,
   });
   const candle = (market: number, outcome: number, seconds: number, close: string): Row => ({
     market,
@@ -134,7 +135,7 @@ describe('prices', () => {
     volume: '1',
     notional: '1',
     trades: 1,
-    version: 1,
+    version: seconds,
   });
   beforeAll(async () => {
     await database.fill(tables.midpoints, [
@@ -146,12 +147,18 @@ describe('prices', () => {
       midpoint(1, day + 240, '0.52', 0),
       midpoint(1, day + 660, '0.6'),
       midpoint(2, day + 300, '0.7'),
+      midpoint(4, day - 40 * 86_400, '0.2'),
+      midpoint(4, day - 30 * 86_400, '0.25'),
+      midpoint(5, day - 30 * 86_400, '0'),
     ]);
     await database.fill(tables.candles, [
       candle(2, 0, day - 60, '0.65'),
       candle(2, 1, day - 60, '0.35'),
       candle(2, 0, day + 60, '0.66'),
       candle(1, 0, day, '0.99'),
+      candle(5, 0, day - 40 * 86_400, '0.8'),
+      candle(5, 0, day - 35 * 86_400, '0.81'),
+      candle(5, 1, day - 60, '0.19'),
     ]);
   });
   const plan = { fromS: day, toS: day + 900, stepS: 300 };
@@ -176,6 +183,15 @@ describe('prices', () => {
       historyPoints(plan, facts[index] as never, one.outcome).map(({ p }) => p),
     );
     expect(points).toEqual([[0.47995, 0.47995, 0.4], [0.66, 0.7, 0.7], [0.35, 0.3, 0.3], []]);
+  });
+
+  it('know the newest value before the range however long ago it was', async () => {
+    const facts = await reads.prices([listing(4, 0), listing(5, 0), listing(5, 1)], plan);
+    expect(facts.map(({ midpointBefore, tradeBefore }) => [midpointBefore, tradeBefore])).toEqual([
+      [250_000, null],
+      [0, 810_000],
+      [0, 190_000],
+    ]);
   });
 
   it('take the whole history from the year 1970 on', async () => {

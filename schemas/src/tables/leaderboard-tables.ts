@@ -1,11 +1,26 @@
 import type { Column, Table } from './table.ts';
 
-const column = (name: string, type: string, comment: string): Column => ({
+/** The periods with their lengths in seconds; null is everything. */
+export const leaderboardPeriods = {
+  ALL: null,
+  DAY: 86_400,
+  WEEK: 7 * 86_400,
+  MONTH: 30 * 86_400,
+} as const;
+export type LeaderboardPeriod = keyof typeof leaderboardPeriods;
+
+/** Column with a figure of a period. */
+export function leaderboardColumn(figure: 'vol' | 'pnl', period: LeaderboardPeriod): string {
+  return `${figure}_${period.toLowerCase()}`;
+}
+
+const column = (name: string, type: string, comment: string, codec = 'ZSTD(1)'): Column => ({
   name,
   type,
   comment,
-  codec: 'ZSTD(1)',
+  codec,
 });
+const periodNames = Object.keys(leaderboardPeriods) as LeaderboardPeriod[];
 const snapshot = column(
   'snapshot',
   'UInt64',
@@ -13,15 +28,7 @@ const snapshot = column(
 );
 const market = column('market', 'UInt32', 'Number of the market, its id in the catalog.');
 const wallet = column('wallet', 'FixedString(42)', 'Wallet, lower case.');
-const period = column(
-  'period',
-  "Enum8('ALL' = 1, 'DAY' = 2, 'WEEK' = 3, 'MONTH' = 4)",
-  'Everything, or the last 1, 7 or 30 days before the snapshot.',
-);
 const category = column('category', 'UInt8', 'Place in the list of categories; 0 is OVERALL.');
-const volume = column('vol_micro', 'Int64', 'Notional traded in the period. Micro-USDC.');
-const profit = column('pnl_micro', 'Int64', 'Profit of the period. Micro-USDC.');
-
 const categories: Table = {
   name: 'leaderboard_categories',
   comment: 'Categories of markets, as the catalog had them when leaderboards were computed.',
@@ -38,10 +45,14 @@ const prices: Table = {
     snapshot,
     market,
     column('categories', 'UInt16', 'Bit n: the market counts in category n.'),
-    column(
-      'prices',
-      'Array(Int64)',
-      'Of token 0 at the snapshot and 1, 7 and 30 days before. Micro-USDC.',
+    ...periodNames.map((period) =>
+      column(
+        `price_${period.toLowerCase()}`,
+        'Int64',
+        period === 'ALL'
+          ? 'Of token 0 at the snapshot. Micro-USDC.'
+          : `Of token 0 when ${period} began. Micro-USDC.`,
+      ),
     ),
   ],
   engine: 'MergeTree',
@@ -51,44 +62,54 @@ const prices: Table = {
 
 const sums: Table = {
   name: 'leaderboard_sums',
-  comment:
-    'Parts of volumes and profits under way: from positions, then from the trades of 30 days.',
+  comment: 'What positions add to volumes and profits, before the trades of the periods do.',
   columns: [
     snapshot,
     column('partition', 'UInt16', 'Partition of the topic executions.'),
     wallet,
     column('categories', 'UInt16', 'Bit n: counts in category n.'),
-    column(
-      'version',
-      'UInt64',
-      'Largest in_offset of what was summed up; of parts from positions.',
+    column('version', 'UInt64', 'Largest in_offset of what was summed up.'),
+    column('vol_all', 'Int128', 'Notional traded ever. Micro-USDC.'),
+    ...periodNames.map((period) =>
+      column(
+        leaderboardColumn('pnl', period),
+        'Int128',
+        period === 'ALL'
+          ? 'Profit of everything. 10^-12 USDC.'
+          : `What is held now, at the price of now less that when ${period} began. 10^-12 USDC.`,
+      ),
     ),
-    column('vols', 'Array(Int128)', 'By period in the order of `period`. Micro-USDC.'),
-    column('pnls', 'Array(Int128)', 'The same, in 10^-12 USDC.'),
   ],
   engine: 'MergeTree',
   partitionBy: 'snapshot',
   orderBy: ['wallet'],
+  indexGranularity: 1024,
 };
+
+/** Places are counted by reading a whole column, so it is packed for speed. */
+const counted = 'LZ4';
 
 const wallets: Table = {
   name: 'leaderboard_wallets',
-  comment: 'Every wallet of every leaderboard, with its rank in both orders.',
+  comment:
+    'Every wallet of every leaderboard: it is listed for a period in which a figure is not 0. Its rank is one more than there are listed wallets with more.',
   columns: [
     snapshot,
-    period,
     category,
     wallet,
-    volume,
-    profit,
-    column('rank_vol', 'UInt32', 'Competition rank by volume: equal values share one.'),
-    column('rank_pnl', 'UInt32', 'The same by profit.'),
-    column('place_vol', 'UInt32', 'Place by volume, equal values by wallet.'),
-    column('place_pnl', 'UInt32', 'The same by profit.'),
+    ...periodNames.flatMap((period) => [
+      column(
+        leaderboardColumn('vol', period),
+        'Int64',
+        `Notional traded, ${period}. Micro-USDC.`,
+        counted,
+      ),
+      column(leaderboardColumn('pnl', period), 'Int64', `Profit, ${period}. Micro-USDC.`, counted),
+    ]),
   ],
   engine: 'MergeTree',
   partitionBy: 'snapshot',
-  orderBy: ['period', 'category', 'wallet'],
+  orderBy: ['category', 'wallet'],
   indexGranularity: 1024,
 };
 
@@ -97,14 +118,18 @@ const tops: Table = {
   comment: 'The part of the leaderboards that can be paged through.',
   columns: [
     snapshot,
-    period,
+    column(
+      'period',
+      "Enum8('ALL' = 1, 'DAY' = 2, 'WEEK' = 3, 'MONTH' = 4)",
+      'Everything, or the last 1, 7 or 30 days before the snapshot.',
+    ),
     category,
     column('board', "Enum8('PNL' = 0, 'VOL' = 1)", 'What it is sorted by.'),
-    column('place', 'UInt32', 'From 1.'),
-    column('rank', 'UInt32', 'Competition rank.'),
+    column('place', 'UInt32', 'From 1; equal figures by wallet.'),
+    column('rank', 'UInt32', 'Competition rank: equal figures share one.'),
     wallet,
-    volume,
-    profit,
+    column('vol_micro', 'Int64', 'Notional traded in the period. Micro-USDC.'),
+    column('pnl_micro', 'Int64', 'Profit of the period. Micro-USDC.'),
   ],
   engine: 'MergeTree',
   partitionBy: 'snapshot',
@@ -147,12 +172,3 @@ export const leaderboardCategories = {
   TECH: ['tech'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 export type LeaderboardCategory = keyof typeof leaderboardCategories;
-
-/** The periods in the order of arrays in these tables, with their lengths in seconds; null is everything. */
-export const leaderboardPeriods = {
-  ALL: null,
-  DAY: 86_400,
-  WEEK: 7 * 86_400,
-  MONTH: 30 * 86_400,
-} as const;
-export type LeaderboardPeriod = keyof typeof leaderboardPeriods;

@@ -1,0 +1,102 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { Market } from '@pm/query-api/core/catalog';
+import { planHistory } from '@pm/query-api/core/history-plan';
+import { ReadRefusal } from '@pm/query-api/core/refusal';
+import { readBuilderQuery } from '@pm/query-api/core/reports/builder-trades';
+import { openReports } from '@pm/query-api/reports';
+import { openTables } from '@pm/query-api/tables';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import { makersMade, walletOf, walletsMade } from './generated.ts';
+
+/** A read of the public reports; `index` spreads requests over wallets and markets. Resolves to the rows of the answer. */
+export type Read = (index: number) => Promise<number>;
+
+/** Markets that reads ask for are among so many of the busiest. */
+const busyMarkets = 500;
+
+function walletAt(rank: number): WalletAddress {
+  const wallet = parseWalletAddress(walletOf(rank));
+  if (wallet === null) throw new RangeError(`no wallet has the rank ${rank}`);
+  return wallet;
+}
+
+/** What is measured, by name; the same requests whatever the history. */
+export function readsOf(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  markets: readonly Market[],
+  nowMs: number,
+): ReadonlyMap<string, Read> {
+  const tables = openTables(clickhouse);
+  const reports = openReports(clickhouse, () => nowMs);
+  const some = (index: number, count: number) =>
+    Array.from(
+      { length: count },
+      (_, at) => markets[(index * 17 + at * 3) % busyMarkets] ?? markets[0],
+    ).flatMap((market) => market ?? []);
+  const plan = planHistory(
+    { interval: '1d', startS: null, endS: null, fidelity: null },
+    nowMs / 1000,
+  );
+  const builders = readBuilderQuery({});
+  if (plan instanceof ReadRefusal || builders instanceof ReadRefusal)
+    throw new RangeError('a query');
+  const board = { category: 0, period: 'WEEK', orderBy: 'PNL', limit: 25 } as const;
+  const ordinary = (index: number) => walletAt(Math.floor(walletsMade / 2) + index);
+  const lines = async (rows: Promise<readonly unknown[]>): Promise<number> => (await rows).length;
+  return new Map<string, Read>([
+    ['/positions, ordinary wallet', (index) => lines(tables.positions(ordinary(index), null))],
+    [
+      '/positions, heaviest wallets',
+      (index) => lines(tables.positions(walletAt(1 + (index % makersMade)), null)),
+    ],
+    [
+      '/holders of 20 markets',
+      (index) => lines(tables.holders(some(index, 20), { limit: 100, minBalanceMicro: 1_000_000 })),
+    ],
+    [
+      '/v1/leaderboard, first page of a computation',
+      async () => {
+        const first = { ...board, offset: 0, wallets: null };
+        return (await openReports(clickhouse, () => nowMs).leaderboard(first)).rows.length;
+      },
+    ],
+    [
+      '/v1/leaderboard, a page',
+      async (index) => {
+        const page = { ...board, offset: (index * 25) % 1_000, wallets: null };
+        return (await reports.leaderboard(page)).rows.length;
+      },
+    ],
+    [
+      '/v1/leaderboard, a wallet',
+      async (index) => {
+        const one = { ...board, offset: 0, wallets: [ordinary(index)] };
+        return (await reports.leaderboard(one)).rows.length;
+      },
+    ],
+    [
+      '/prices-history of a day',
+      async (index) => {
+        const listings = some(index, 1).map((market) => ({
+          market,
+          outcome: 0 as const,
+          token: market.tokens[0],
+        }));
+        const facts = await tables.prices(listings, plan);
+        return facts.reduce((sum, { midpoints }) => sum + midpoints.length, 0);
+      },
+    ],
+    [
+      '/builder/trades',
+      (index) =>
+        lines(
+          reports.builderTrades({
+            query: { ...builders, offset: (index % 5) * 100 },
+            market: null,
+            outcome: null,
+            limit: 101,
+          }),
+        ),
+    ],
+  ]);
+}
