@@ -1,14 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { Verdict } from '../ratelimit/index.ts';
 
 // Beside `HttpApp`, so that whoever imports it from the built package sees the addition too.
 declare module 'fastify' {
   interface FastifyRequest {
     /** The body exactly as received, for the HMAC; empty when there is none. */
     rawBody: Buffer;
-    /** When its headers had arrived, milliseconds of `performance.now()`; 0 where requests are not measured. */
+    /** When its headers had arrived, milliseconds of `performance.now()`. */
     beganAtMs: number;
+    /** What the rate limits said of this request; null where they said nothing. */
+    verdict: Verdict | null;
   }
 }
 

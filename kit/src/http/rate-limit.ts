@@ -10,8 +10,9 @@ import {
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Metrics } from '../metrics/index.ts';
-import { type Caller, countedAddress, type RateLimiter, type Verdict } from '../ratelimit/index.ts';
+import type { Caller, RateLimiter, Verdict } from '../ratelimit/index.ts';
 import type { HttpApp } from './app.ts';
+import { CountedAddresses } from './counted-addresses.ts';
 
 /** One kind of credentials: whether a request brings them, and whom they prove. `prove` is asked once the body is there. */
 export interface Credentials {
@@ -48,11 +49,12 @@ type Done = (error?: Error) => void;
  */
 export function limitRequests(app: HttpApp, limits: DoorLimits, metrics?: Metrics): void {
   const plans = plansOf(metrics);
+  const addresses = new CountedAddresses();
   app.addHook('onRoute', (route: RouteOptions) => {
     const method = route.method === 'HEAD' ? 'GET' : String(route.method);
     const plan = plans.get(`${method} ${route.url}`);
     if (plan === undefined) return;
-    const hooks = new RouteHooks(limits, plan);
+    const hooks = new RouteHooks(limits, plan, addresses);
     const before = [route.onRequest ?? []].flat();
     route.onRequest = [...before, (request, reply, done) => hooks.arrived(request, reply, done)];
     if (plan.isBodyless) return;
@@ -112,19 +114,22 @@ function openCounters(metrics: Metrics) {
 class RouteHooks {
   readonly #limits: DoorLimits;
   readonly #plan: Plan;
+  readonly #addresses: CountedAddresses;
 
-  constructor(limits: DoorLimits, plan: Plan) {
+  constructor(limits: DoorLimits, plan: Plan, addresses: CountedAddresses) {
     this.#limits = limits;
     this.#plan = plan;
+    this.#addresses = addresses;
   }
 
   /** The headers are there. Without credentials this is all there is to do. */
   arrived(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const address = this.#addresses.of(request);
     if (this.#credentialsOf(request) === null) {
-      this.#count(addressOf(request), this.#plan.rules, { request, reply, done });
+      this.#count({ caller: address, rules: this.#plan.rules }, reply, done);
       return;
     }
-    const lockedOut = this.#limits.limiter.isSpent(addressOf(request), failedProofRules);
+    const lockedOut = this.#limits.limiter.isSpent(address, failedProofRules);
     if (lockedOut !== null) this.#refuse(reply, lockedOut);
     else if (this.#plan.isBodyless) this.#prove(request, reply, done);
     else done();
@@ -140,7 +145,7 @@ class RouteHooks {
   broke(request: FastifyRequest, error: Error): void {
     const isBody = String(Reflect.get(error, 'code') ?? '').startsWith('FST_ERR_CTP');
     if (!(isBody || error.name === 'BodyProblem') || this.#credentialsOf(request) === null) return;
-    void this.#limits.limiter.take(addressOf(request), this.#plan.failedRules, 1);
+    void this.#limits.limiter.take(this.#addresses.of(request), this.#plan.failedRules, 1);
   }
 
   #credentialsOf({ headers }: FastifyRequest): Credentials | null {
@@ -150,16 +155,15 @@ class RouteHooks {
 
   #prove(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const proven = this.#credentialsOf(request)?.prove(request) ?? null;
-    const rules = proven === null ? this.#plan.failedRules : this.#plan.rules;
-    this.#count(proven ?? addressOf(request), rules, { request, reply, done });
+    const counted =
+      proven === null
+        ? { caller: this.#addresses.of(request), rules: this.#plan.failedRules }
+        : { caller: proven, rules: this.#plan.rules };
+    this.#count(counted, reply, done);
   }
 
-  #count(
-    caller: Caller,
-    rules: readonly RateRule[],
-    { request, reply, done }: { request: FastifyRequest; reply: FastifyReply; done: Done },
-  ): void {
-    const { body } = request;
+  #count({ caller, rules }: Counted, reply: FastifyReply, done: Done): void {
+    const { body } = reply.request;
     const verdict = this.#limits.limiter.take(caller, rules, Array.isArray(body) ? body.length : 1);
     if ('isAllowed' in verdict) this.#conclude(verdict, reply, done);
     else verdict.then((late) => this.#conclude(late, reply, done), done);
@@ -171,7 +175,7 @@ class RouteHooks {
       return;
     }
     this.#plan.allowed();
-    tell(reply, verdict);
+    reply.request.verdict = verdict;
     done();
   }
 
@@ -179,7 +183,7 @@ class RouteHooks {
     const { text } = refusals.rate_limited;
     const seconds = verdict.resetSeconds;
     this.#plan.limited(verdict.rule.scope.name);
-    tell(reply, verdict);
+    reply.request.verdict = verdict;
     void reply.code(refusals.rate_limited.status).header('retry-after', String(seconds));
     void reply.header('content-type', 'application/json; charset=utf-8').send(
       JSON.stringify({
@@ -191,20 +195,15 @@ class RouteHooks {
   }
 }
 
+/** Who a request is counted for, and by which rules. */
+interface Counted {
+  readonly caller: Caller;
+  readonly rules: readonly RateRule[];
+}
+
 /** The error bodies of the families (docs/conventions.md 1.0). */
 const refusedAs: Readonly<Record<RouteFamily, (text: string) => object>> = {
   clob: (error) => ({ error }),
   gamma: (error) => ({ type: 'too many requests', error }),
   data: (text) => ({ error: `rate_limited: ${text}` }),
 };
-
-/** The tightest rule of the request: its limit, what is left, and seconds to the next window. */
-function tell(reply: FastifyReply, { limit, remaining, resetSeconds }: Verdict): void {
-  void reply.header('ratelimit-limit', String(limit));
-  void reply.header('ratelimit-remaining', String(remaining));
-  void reply.header('ratelimit-reset', String(resetSeconds));
-}
-
-function addressOf(request: FastifyRequest): Caller {
-  return { kind: 'address', id: countedAddress(request.ip) };
-}

@@ -109,7 +109,10 @@ export class RateLimiter {
     });
   }
 
-  /** From what is at hand; null when the store must be asked. */
+  /**
+   * From what is at hand; null when the store must be asked. Almost every request ends here, so it looks at each bucket once
+   * and makes nothing but the verdict.
+   */
   #settle(
     counts: CallerCounts,
     rules: readonly RateRule[],
@@ -118,9 +121,9 @@ export class RateLimiter {
   ): Verdict | null {
     for (const rule of rules) {
       const bucket = bucketAt(counts, rule.place);
-      const isCurrent = bucket.endsAtMs > nowMs;
-      if (isCurrent && bucket.leased >= rateCost(rule, items)) continue;
-      return this.#refusal(counts, rules, items, nowMs);
+      if (bucket.endsAtMs <= nowMs || bucket.leased < rateCost(rule, items)) {
+        return this.#refusal(counts, rules, items, nowMs);
+      }
     }
     for (const rule of rules) bucketAt(counts, rule.place).leased -= rateCost(rule, items);
     return this.#tightest(counts, rules, nowMs);
@@ -146,22 +149,28 @@ export class RateLimiter {
   }
 
   #tightest(counts: CallerCounts, rules: readonly RateRule[], nowMs: number): Verdict {
-    let [found, least, left, share] = [rules[0], 0, 0, Number.POSITIVE_INFINITY];
+    const limits = this.#options.limits[counts.caller.kind];
+    let found: RateRule | null = null;
+    let tightest: Bucket | null = null;
+    let [share, limit] = [Number.POSITIVE_INFINITY, 1];
     for (const rule of rules) {
-      const { leased, remaining, endsAtMs } = bucketAt(counts, rule.place);
-      const limit = this.#limitOf(counts, rule);
-      if ((leased + remaining) / limit >= share) continue;
-      [found, share, left, least] = [
-        rule,
-        (leased + remaining) / limit,
-        leased + remaining,
-        endsAtMs,
-      ];
+      const bucket = bucketAt(counts, rule.place);
+      const limitOfRule = limits[rule.place] ?? 1;
+      const left = (bucket.leased + bucket.remaining) / limitOfRule;
+      if (left >= share) continue;
+      found = rule;
+      tightest = bucket;
+      share = left;
+      limit = limitOfRule;
     }
-    assert(found !== undefined, 'a limited route has rules');
-    const limit = this.#limitOf(counts, found);
-    const resetSeconds = secondsUntil(least, nowMs);
-    return { isAllowed: true, rule: found, limit, remaining: left, resetSeconds };
+    assert(found !== null && tightest !== null, 'a limited route has rules');
+    return {
+      isAllowed: true,
+      rule: found,
+      limit,
+      remaining: tightest.leased + tightest.remaining,
+      resetSeconds: secondsUntil(tightest.endsAtMs, nowMs),
+    };
   }
 
   async #ask(

@@ -1,11 +1,11 @@
-import type { DoorRoute } from '@pm/kit/http';
+import { type DoorRoute, directAnswers } from '@pm/kit/http';
 import type { RouteGenericInterface } from 'fastify';
 import type { RawQuery } from '../core/query-reader.ts';
 import { ReadRefusal } from '../core/refusal.ts';
 import { emptyBook } from './book-bytes.ts';
 import { isOfThePast, pastBookOf } from './past-book.ts';
 import type { ReadPorts } from './ports.ts';
-import { answerFailure, jsonType, sendAnswer } from './route.ts';
+import { answerFailure, sendAnswer } from './route.ts';
 import { listingIn } from './tokens.ts';
 
 type Ports = Pick<ReadPorts, 'books' | 'catalog' | 'tables' | 'nowMs'>;
@@ -19,6 +19,7 @@ export function bookRoute(ports: Ports): DoorRoute {
     method: 'GET',
     path: '/book',
     add(app, { url }) {
+      const answer = directAnswers(app, { method: 'GET', url });
       app.get<RouteGenericInterface>(
         url,
         {
@@ -29,8 +30,10 @@ export function bookRoute(ports: Ports): DoorRoute {
           const query = request.query as RawQuery;
           const { token_id: token } = query;
           const bytes = typeof token === 'string' ? ports.books.cached(token) : undefined;
-          if (bytes !== undefined && !isOfThePast(query))
-            return reply.header('content-type', jsonType).send(bytes);
+          if (bytes !== undefined && !isOfThePast(query)) {
+            answer(request, reply, bytes);
+            return;
+          }
           return bookOf(ports, query).then((answer) => sendAnswer(reply, answer, 'clob'));
         },
       );

@@ -49,7 +49,7 @@ export class AgedAnswer {
 /** What a route answers: a refusal, stored JSON bytes, or a value to be written as JSON. */
 export type Answer = ReadRefusal | StatusAnswer | AgedAnswer | Buffer | object;
 
-export const jsonType = 'application/json; charset=utf-8';
+const jsonType = 'application/json; charset=utf-8';
 
 /** Bodies of the POST routes: 500 tokens of 78 digits with their keys. */
 export const bodyMaxBytes = 128 * 1024;
