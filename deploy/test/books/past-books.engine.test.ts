@@ -9,6 +9,7 @@ import {
   priceText,
   tables,
 } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { MarketBook } from '../../../projectors/src/core/books/book.ts';
 import { foldBooks } from '../../../projectors/src/core/books/fold.ts';
 import { renderBook } from '../../../projectors/src/core/books/render.ts';
@@ -79,7 +80,7 @@ function ordersOf(market: number, outcome: 0 | 1): object {
 
 beforeAll(async () => {
   const account = {
-    url: process.env['PM_TEST_CLICKHOUSE'] ?? '',
+    url: engineUrl('CLICKHOUSE'),
     user: 'default',
     password: '',
     log: silentLog,

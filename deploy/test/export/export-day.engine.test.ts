@@ -14,6 +14,7 @@ import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { createTableSql, tables } from '@pm/schemas';
 import { Session } from 'chdb';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { parseDay } from '../../src/export/day.ts';
 import { type ExportOptions, exportDay } from '../../src/export/export-day.ts';
 import { fileFacts } from '../../src/export/file-facts.ts';
@@ -22,7 +23,7 @@ import { planOf } from '../../src/export/plan.ts';
 import { verifyDay } from '../../src/export/verify-day.ts';
 import { insertMadeUp } from './made-up-rows.ts';
 
-const url = process.env['PM_TEST_CLICKHOUSE'] ?? '';
+const url = engineUrl('CLICKHOUSE');
 const database = `export_${randomUUID().replaceAll('-', '')}`;
 const access = { url, user: 'default', password: '', log: silentLog };
 const partitions = [0, 1, 2];

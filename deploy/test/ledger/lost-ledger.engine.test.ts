@@ -19,6 +19,7 @@ import {
   topics,
   walletFromBytes,
 } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import type { LogAudit } from '../../src/audit/log-audit.ts';
 import { auditLog, sumTransfers } from '../../src/audit/read-log.ts';
 import { setUpExchange } from '../../src/setup/exchange-setup.ts';
@@ -34,12 +35,6 @@ const deposited = 1_000 * usdc;
 const folder = mkdtempSync(join(tmpdir(), 'lost-ledger-'));
 const keys = loadOrMakeKeys(join(folder, 'keys.json'));
 
-const env = (variable: string): string => {
-  const value = process.env[variable];
-  if (value === undefined) throw new Error(`${variable} is missing: these tests need real engines`);
-  return value;
-};
-
 interface World {
   readonly client: LogClient;
   readonly producer: LogProducer;
@@ -53,10 +48,10 @@ let sent = 0;
 
 beforeAll(async () => {
   const urls = {
-    kafka: env('PM_TEST_KAFKA'),
-    registry: env('PM_TEST_REGISTRY'),
-    clickhouse: env('PM_TEST_CLICKHOUSE'),
-    redis: env('PM_TEST_REDIS'),
+    kafka: engineUrl('KAFKA'),
+    registry: engineUrl('REGISTRY'),
+    clickhouse: engineUrl('CLICKHOUSE'),
+    redis: engineUrl('REDIS'),
   };
   const setup = { urls, keys, partitions, topicPrefix, database: name, replicationFactor: 1 };
   await setUpExchange({ ...setup, progress: () => {} });
@@ -222,7 +217,7 @@ async function opened(generation: number): Promise<number> {
 /** What the log says once the ledger has folded all of it; the ledger must say the same of every wallet. */
 async function expectLedgerOfLog(): Promise<LogAudit> {
   const { client, ledger } = world;
-  const options = { client, registryUrl: env('PM_TEST_REGISTRY'), topicPrefix, feeWallet };
+  const options = { client, registryUrl: engineUrl('REGISTRY'), topicPrefix, feeWallet };
   await wait(1_500);
   const audit = await auditLog(options);
   const transfers = await sumTransfers(options);

@@ -3,22 +3,15 @@ import { createClient } from '@clickhouse/client';
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
+import { engineUrl } from '../../../kit/test/engines.ts';
 
 jest.setTimeout(60_000);
-
-/** An address the setup has put into the environment. */
-function address(name: string): string {
-  const value = process.env[name];
-  if (value === undefined)
-    throw new Error(`${name} is not set: run these tests as \`npm run test:engines\``);
-  return value;
-}
 
 const prefix = `t${randomUUID().slice(0, 8)}`;
 
 describe('the engines under test', () => {
   it('carry a large record through Kafka', async () => {
-    const kafka = new Kafka({ brokers: [address('PM_TEST_KAFKA')], logLevel: logLevel.ERROR });
+    const kafka = new Kafka({ brokers: [engineUrl('KAFKA')], logLevel: logLevel.ERROR });
     const admin = kafka.admin();
     const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
     await admin.connect();
@@ -37,7 +30,7 @@ describe('the engines under test', () => {
   });
 
   it('register a schema and decode with it', async () => {
-    const registry = new SchemaRegistry({ host: address('PM_TEST_REGISTRY') });
+    const registry = new SchemaRegistry({ host: engineUrl('REGISTRY') });
     const fields = [{ name: 'x', type: 'long' }];
     const schema = JSON.stringify({ type: 'record', name: 'A', namespace: prefix, fields });
     const { id } = await registry.register(
@@ -49,7 +42,7 @@ describe('the engines under test', () => {
 
   it('keep rows in ClickHouse', async () => {
     const client = createClient({
-      url: address('PM_TEST_CLICKHOUSE'),
+      url: engineUrl('CLICKHOUSE'),
       username: 'pm_writer',
       database: 'pm',
     });
@@ -63,7 +56,7 @@ describe('the engines under test', () => {
   });
 
   it('keep values in Redis and never evict', async () => {
-    const redis = new Redis(address('PM_TEST_REDIS'));
+    const redis = new Redis(engineUrl('REDIS'));
     await redis.set(prefix, 'v');
     expect(await redis.get(prefix)).toBe('v');
     expect(await redis.config('GET', 'maxmemory-policy')).toEqual([

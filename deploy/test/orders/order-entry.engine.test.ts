@@ -18,6 +18,7 @@ import { type Ledger, openLedger } from '@pm/kit/ledger';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type ApiKeyTrio, type PlacementResult, redisKeys, signingDomains } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { freePorts } from '../../src/local/ports.ts';
 import { setUpExchange } from '../../src/setup/exchange-setup.ts';
 import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
@@ -29,12 +30,6 @@ const partitions = 4;
 const folder = mkdtempSync(join(tmpdir(), 'order-entry-'));
 const keys = loadOrMakeKeys(join(folder, 'keys.json'));
 const usdc = 1_000_000;
-
-const env = (variable: string): string => {
-  const value = process.env[variable];
-  if (value === undefined) throw new Error(`${variable} is missing: these tests need real engines`);
-  return value;
-};
 
 /** One ingress process. */
 interface Door {
@@ -57,11 +52,11 @@ let tokens: readonly string[];
 let conditions: readonly string[];
 
 const shared = () => ({
-  PM_KAFKA_BROKERS: env('PM_TEST_KAFKA'),
-  PM_REGISTRY_URL: env('PM_TEST_REGISTRY'),
-  PM_REDIS_URL: env('PM_TEST_REDIS'),
+  PM_KAFKA_BROKERS: engineUrl('KAFKA'),
+  PM_REGISTRY_URL: engineUrl('REGISTRY'),
+  PM_REDIS_URL: engineUrl('REDIS'),
   PM_REDIS_PREFIX: name,
-  PM_CLICKHOUSE_URL: env('PM_TEST_CLICKHOUSE'),
+  PM_CLICKHOUSE_URL: engineUrl('CLICKHOUSE'),
   PM_TOPIC_PREFIX: topicPrefix,
   PM_HOST: '127.0.0.1',
   PM_OPS_PORT: '0',
@@ -69,10 +64,10 @@ const shared = () => ({
 
 beforeAll(async () => {
   const urls = {
-    kafka: env('PM_TEST_KAFKA'),
-    registry: env('PM_TEST_REGISTRY'),
-    clickhouse: env('PM_TEST_CLICKHOUSE'),
-    redis: env('PM_TEST_REDIS'),
+    kafka: engineUrl('KAFKA'),
+    registry: engineUrl('REGISTRY'),
+    clickhouse: engineUrl('CLICKHOUSE'),
+    redis: engineUrl('REDIS'),
   };
   const setup = { urls, keys, partitions, topicPrefix, database: name, replicationFactor: 1 };
   await setUpExchange({ ...setup, progress: () => {} });

@@ -20,6 +20,7 @@ import {
   signingDomains,
   urlsOf,
 } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { Canaries } from '../../../kit/test/hostile/canaries.ts';
 import { freePorts } from '../../src/local/ports.ts';
 import { setUpExchange } from '../../src/setup/exchange-setup.ts';
@@ -36,12 +37,6 @@ const name = `canaries_${process.pid}`;
 const folder = mkdtempSync(join(tmpdir(), 'canaries-'));
 const keys = loadOrMakeKeys(join(folder, 'keys.json'));
 const retryKey = 'canary-idempotency-key-90b1f2';
-const env = (variable: string): string => {
-  const value = process.env[variable];
-  if (value === undefined) throw new Error(`${variable} is missing: these tests need real engines`);
-  return value;
-};
-
 let services: ServicesUnderTest;
 let redis: RedisClient;
 let ports: Awaited<ReturnType<typeof freePorts>>;
@@ -53,10 +48,10 @@ secrets.add('an idempotency key', retryKey);
 beforeAll(async () => {
   ports = await freePorts();
   const urls = {
-    kafka: env('PM_TEST_KAFKA'),
-    registry: env('PM_TEST_REGISTRY'),
-    clickhouse: env('PM_TEST_CLICKHOUSE'),
-    redis: env('PM_TEST_REDIS'),
+    kafka: engineUrl('KAFKA'),
+    registry: engineUrl('REGISTRY'),
+    clickhouse: engineUrl('CLICKHOUSE'),
+    redis: engineUrl('REDIS'),
   };
   const prefixed = { topicPrefix: `${name}-`, database: name };
   await setUpExchange({
@@ -242,11 +237,11 @@ test('no secret that was sent is left in logs, topics, tables or Redis', async (
       await send('operator', sent, { authorization: `Bearer ${token}` });
     }
   }
-  const database = () => allRows(env('PM_TEST_CLICKHOUSE'), name);
+  const database = () => allRows(engineUrl('CLICKHOUSE'), name);
   await until(async () => (await database()).length > 0);
   const left = {
     logs: services.said,
-    topics: await allRecords(env('PM_TEST_KAFKA'), `${name}-`),
+    topics: await allRecords(engineUrl('KAFKA'), `${name}-`),
     tables: await database(),
     redis: await allValues(redis, name),
   };

@@ -1,8 +1,8 @@
 import { bearerAgent } from '@pm/kit/agents';
-import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { headers, topics, type WalletAddress } from '@pm/schemas';
+import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
 import { openAccounts } from '../../src/io/accounts-store.ts';
 import type { OpenLog } from '../../src/io/log-store.ts';
@@ -22,30 +22,13 @@ const names = Object.fromEntries(used.map((key) => [key, topicPrefix + topics[ke
 const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 const [owner, other] = [addressOf(0x01), addressOf(0x02)];
 
-const clients: LogClient[] = [];
-afterAll(async () => {
-  await Promise.all(clients.map((client) => client.close()));
-}, 30_000);
-
-function env(name: string): string {
-  const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set: run npm run test:engines`);
-  return value;
-}
-
-function openClient(): LogClient {
-  const brokers = [env('PM_TEST_KAFKA')];
-  const client = openLogClient({ brokers, clientId: 'accounts', log: silentLog });
-  clients.push(client);
-  return client;
-}
-
+const openClient = logClients('accounts');
 type Process = Awaited<ReturnType<typeof openAccounts>>['door'];
 
 /** One more ingress process, as far as keys, agents and wallets go. */
 async function openProcess(): Promise<Process> {
   const client = openClient();
-  const registry = openRegistry({ url: env('PM_TEST_REGISTRY'), topicPrefix, log: silentLog });
+  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
   const codecs: Record<string, unknown> = {};
   for (const key of used) codecs[key] = await registry.codecFor(topics[key]);
   const parts = { client, records: await client.producer(), names, codecs };

@@ -1,18 +1,17 @@
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys, retryLimits } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { RetryStore } from '../../src/io/retry-store.ts';
 import type { RetryKeys } from '../../src/routes/ports.ts';
 import { RetryMemory } from '../retry-fixture.ts';
 
-const url = process.env['PM_TEST_REDIS'];
 const prefix = `retry-test-${process.pid}`;
 const keys = redisKeys(prefix);
 let redis: RedisClient;
 
 beforeAll(() => {
-  if (url === undefined) throw new Error('PM_TEST_REDIS is missing: these tests need a Redis');
-  redis = openRedis({ url, log: silentLog });
+  redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
 });
 
 async function clear(): Promise<void> {

@@ -2,6 +2,7 @@ import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { type Command, topics } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import type { OpenLog } from '../../src/io/log-store.ts';
 import {
   openSessions,
@@ -40,14 +41,8 @@ afterAll(async () => {
   await Promise.all([...clients].map((client) => client.close()));
 }, 30_000);
 
-function env(name: string): string {
-  const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set: run npm run test:engines`);
-  return value;
-}
-
 function openClient(): LogClient {
-  const brokers = [env('PM_TEST_KAFKA')];
+  const brokers = [engineUrl('KAFKA')];
   const client = openLogClient({ brokers, clientId: 'sessions', log: silentLog });
   clients.add(client);
   return client;
@@ -55,7 +50,7 @@ function openClient(): LogClient {
 
 async function openWatcher(): Promise<Watcher> {
   const client = openClient();
-  const registry = openRegistry({ url: env('PM_TEST_REGISTRY'), topicPrefix, log: silentLog });
+  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
   const codecs = { sessions: await registry.codecFor(topics.sessions) };
   const topicLog = { client, names: { sessions: topic }, codecs } as unknown as OpenLog;
   const canceled: Watcher['canceled'] = [];

@@ -1,7 +1,7 @@
-import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { topics, type WalletAddress } from '@pm/schemas';
+import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
 import type { OpenLog } from '../../src/io/log-store.ts';
 import { openWalletOwners, type WalletOwnerStore } from '../../src/io/wallet-owner-store.ts';
@@ -13,31 +13,11 @@ const topic = `${topicPrefix}${topics.walletOwners.name}`;
 const [owner, other] = [addressOf(0x01), addressOf(0x02)];
 const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-const clients: LogClient[] = [];
-afterAll(async () => {
-  await Promise.all(clients.map((client) => client.close()));
-}, 30_000);
-
-function env(name: string): string {
-  const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set: run npm run test:engines`);
-  return value;
-}
-
-function openClient(): LogClient {
-  const client = openLogClient({
-    brokers: [env('PM_TEST_KAFKA')],
-    clientId: 'owners',
-    log: silentLog,
-  });
-  clients.push(client);
-  return client;
-}
-
+const openClient = logClients('owners');
 /** One more ingress process, as far as wallets go. */
 async function openProcess(): Promise<WalletOwnerStore> {
   const client = openClient();
-  const registry = openRegistry({ url: env('PM_TEST_REGISTRY'), topicPrefix, log: silentLog });
+  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
   const topicLog = {
     client,
     records: await client.producer(),

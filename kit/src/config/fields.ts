@@ -42,38 +42,30 @@ export function text(
   };
 }
 
+type Span = Default<number> & { readonly min: number; readonly max: number };
+
 /** A whole number in decimal digits from `min` to `max`, both included. */
-export function integer(
-  name: string,
-  options: Default<number> & { min: number; max: number },
-): Field<number> {
-  const { min, max } = options;
-  return {
-    name,
-    allowed: `a whole number from ${min} to ${max}`,
-    secret: false,
-    ...fallbackOf(options),
-    parse(given) {
-      if (!/^-?\d{1,16}$/.test(given)) return refused;
-      const value = Number(given);
-      return value >= min && value <= max ? { value } : refused;
-    },
-  };
+export function integer(name: string, span: Span): Field<number> {
+  return numberIn(name, span, { kind: 'whole', pattern: /^-?\d{1,16}$/ });
 }
 
 /** A decimal number from `min` to `max`, both included, without an exponent. */
-export function decimal(
+export function decimal(name: string, span: Span): Field<number> {
+  return numberIn(name, span, { kind: 'decimal', pattern: /^\d{1,12}(\.\d{1,6})?$/ });
+}
+
+function numberIn(
   name: string,
-  options: Default<number> & { min: number; max: number },
+  { min, max, ...options }: Span,
+  { kind, pattern }: { readonly kind: string; readonly pattern: RegExp },
 ): Field<number> {
-  const { min, max } = options;
   return {
     name,
-    allowed: `a decimal number from ${min} to ${max}`,
+    allowed: `a ${kind} number from ${min} to ${max}`,
     secret: false,
     ...fallbackOf(options),
     parse(given) {
-      if (!/^\d{1,12}(\.\d{1,6})?$/.test(given)) return refused;
+      if (!pattern.test(given)) return refused;
       const value = Number(given);
       return value >= min && value <= max ? { value } : refused;
     },

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { type ClickHouse, openClickHouse, selectRowsMax } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
+import { engineUrl } from '../engines.ts';
 
-const url = process.env['PM_TEST_CLICKHOUSE'] ?? '';
+const url = engineUrl('CLICKHOUSE');
 const database = `kit_${randomUUID().replaceAll('-', '')}`;
 const access = { url, user: 'default', password: '', log: silentLog };
 let clickhouse: ClickHouse;

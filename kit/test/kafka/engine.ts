@@ -10,15 +10,8 @@ import {
   type TopicSpec,
 } from '../../src/kafka/index.ts';
 import { silentLog } from '../../src/log/index.ts';
+import { engineUrl } from '../engines.ts';
 import type { FaultProxy } from './fault-proxy.ts';
-
-/** `host:port` of the broker the engine tests run against. */
-export function testBroker(): string {
-  const broker = process.env['PM_TEST_KAFKA'];
-  if (broker === undefined)
-    throw new Error('PM_TEST_KAFKA is not set: run these through npm run test:engines');
-  return broker;
-}
 
 let made = 0;
 
@@ -32,7 +25,7 @@ export function freshName(kind: string): string {
 export function testClient(options: Partial<LogClientOptions> = {}, proxy?: FaultProxy): LogClient {
   const route = proxy === undefined ? {} : { route: () => proxy.address };
   return openLogClient({
-    brokers: [testBroker()],
+    brokers: [engineUrl('KAFKA')],
     clientId: 'test',
     log: silentLog,
     ...route,
@@ -97,7 +90,7 @@ export function naiveKafka(proxy?: FaultProxy): Kafka {
   const socketFactory: ISocketFactory = ({ onConnect, ...address }) =>
     net.connect(proxy?.address ?? address, onConnect);
   return new Kafka({
-    brokers: [testBroker()],
+    brokers: [engineUrl('KAFKA')],
     clientId: 'naive',
     logLevel: logLevel.NOTHING,
     requestTimeout: 3_000,

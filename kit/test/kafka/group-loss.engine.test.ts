@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { LogClient } from '../../src/kafka/index.ts';
+import { engineUrl } from '../engines.ts';
 import { until } from './deferred.ts';
-import { freshName, freshTopic, outgoing, testBroker, testClient } from './engine.ts';
+import { freshName, freshTopic, outgoing, testClient } from './engine.ts';
 import { joinRecorded } from './group-member.ts';
 
 jest.setTimeout(40_000);
@@ -34,7 +35,7 @@ afterEach(async () => {
 function startMember(groupId: string, topic: string): { child: ChildProcess; lines: string[] } {
   const child = spawn(
     process.execPath,
-    [member, testBroker(), groupId, topic, String(SESSION_MS)],
+    [member, engineUrl('KAFKA'), groupId, topic, String(SESSION_MS)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },

@@ -1,6 +1,7 @@
 import type { LogClient } from '../../src/kafka/index.ts';
+import { engineUrl } from '../engines.ts';
 import { createDeferred, until } from './deferred.ts';
-import { freshName, freshTopic, naiveKafka, outgoing, testBroker, testClient } from './engine.ts';
+import { freshName, freshTopic, naiveKafka, outgoing, testClient } from './engine.ts';
 import { FaultProxy } from './fault-proxy.ts';
 import { joinRecorded } from './group-member.ts';
 
@@ -166,7 +167,7 @@ test('a commit for a partition that went to another member is refused and moves 
 test('a member cut off from the broker stops by itself, its commit is refused, and it comes back', async () => {
   const topic = await freshTopic(client);
   const groupId = freshName('group');
-  const proxy = await FaultProxy.open(testBroker());
+  const proxy = await FaultProxy.open(engineUrl('KAFKA'));
   const cut = testClient({ limits: { requestTimeoutMs: 1_000, commitTimeoutMs: 8_000 } }, proxy);
   const zombie = await joinRecorded(cut, {
     groupId,

@@ -1,12 +1,12 @@
 import { Fault } from '../../src/fault/index.ts';
 import type { LogClient, OutgoingRecord } from '../../src/kafka/index.ts';
+import { engineUrl } from '../engines.ts';
 import {
   contentsOf,
   freshTopic,
   naiveKafka,
   naivePartitioner,
   outgoing,
-  testBroker,
   testClient,
 } from './engine.ts';
 import { FaultProxy } from './fault-proxy.ts';
@@ -18,7 +18,7 @@ let proxy: FaultProxy;
 
 beforeEach(async () => {
   direct = testClient();
-  proxy = await FaultProxy.open(testBroker());
+  proxy = await FaultProxy.open(engineUrl('KAFKA'));
 });
 
 afterEach(async () => {

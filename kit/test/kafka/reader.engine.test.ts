@@ -5,16 +5,9 @@ import {
   type LogReader,
   readRange,
 } from '../../src/kafka/index.ts';
+import { engineUrl } from '../engines.ts';
 import { createDeferred, until } from './deferred.ts';
-import {
-  freshName,
-  freshTopic,
-  naiveKafka,
-  outgoing,
-  testBroker,
-  testClient,
-  valuesOf,
-} from './engine.ts';
+import { freshName, freshTopic, naiveKafka, outgoing, testClient, valuesOf } from './engine.ts';
 import { FaultProxy } from './fault-proxy.ts';
 
 jest.setTimeout(30_000);
@@ -266,7 +259,7 @@ describe('offsets the broker no longer has', () => {
 describe('progress', () => {
   test('a silent broker is told as a stall, a quiet topic is not, and nothing is lost', async () => {
     const topic = await freshTopic(client);
-    const proxy = await FaultProxy.open(testBroker());
+    const proxy = await FaultProxy.open(engineUrl('KAFKA'));
     const behind = testClient({ limits: { stallMs: 1_000, requestTimeoutMs: 600 } }, proxy);
     const faults: Fault[] = [];
     const seen: string[] = [];
@@ -294,7 +287,7 @@ describe('progress', () => {
 
   test('broken connections are opened again without a fault', async () => {
     const topic = await freshTopic(client);
-    const proxy = await FaultProxy.open(testBroker());
+    const proxy = await FaultProxy.open(engineUrl('KAFKA'));
     const behind = testClient({}, proxy);
     const seen: string[] = [];
     const reader: LogReader = await behind.reader({

@@ -3,16 +3,15 @@ import { Fault } from '../../src/fault/index.ts';
 import { type Ledger, LedgerFold, ledgerCallItemsMax, openLedger } from '../../src/ledger/index.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { openRedis, type RedisClient } from '../../src/redis/index.ts';
+import { engineUrl } from '../engines.ts';
 import { History, orderOf, type Step, transferOf, walletOf } from './history.ts';
 
-const url = process.env['PM_TEST_REDIS'];
 const keys = redisKeys('ledger-test');
 let redis: RedisClient;
 let ledger: Ledger;
 
 beforeAll(() => {
-  if (url === undefined) throw new Error('PM_TEST_REDIS is missing: these tests need a Redis');
-  redis = openRedis({ url, log: silentLog });
+  redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
 });
 
 /** Other suites share this Redis: only our own keys go. */

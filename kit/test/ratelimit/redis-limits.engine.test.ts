@@ -4,10 +4,11 @@ import { silentLog } from '@pm/kit/log';
 import { type Caller, limitTable, RateLimiter, RedisLimits, type Want } from '@pm/kit/ratelimit';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { rateRules, redisKeys } from '@pm/schemas';
+import { engineUrl } from '../engines.ts';
 import { randomFrom, rulesFor } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
 
-const url = process.env['PM_TEST_REDIS'] ?? '';
+const url = engineUrl('REDIS');
 const keys = redisKeys(`kit-${randomUUID()}`);
 const clients: RedisClient[] = [];
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { silentLog } from '@pm/kit/log';
 import { defineScript, openRedis, type RedisClient } from '@pm/kit/redis';
+import { engineUrl } from '../engines.ts';
 
-const url = process.env['PM_TEST_REDIS'] ?? '';
+const url = engineUrl('REDIS');
 const prefix = `kit-${randomUUID()}`;
 let client: RedisClient;
 

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { type AvroSchema, type Topic, topics } from '@pm/schemas';
+import { engineUrl } from '../engines.ts';
 
-const url = process.env['PM_TEST_REGISTRY'] ?? '';
+const url = engineUrl('REGISTRY');
 const open = (topicPrefix: string) => openRegistry({ url, topicPrefix, log: silentLog });
 const freshPrefix = () => `kit-${randomUUID()}.`;
 

@@ -7,6 +7,7 @@ import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { checkChain, firstChain, type SignOffKey, sealEnvelope } from '@pm/kit/signoff';
 import { type Command, type EventOf, type Execution, topics } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { Engine, roleAllows } from '../../src/core/index.ts';
 import { EnvelopeSource } from '../../src/io/envelope-source.ts';
 import { firstPosition, RecordRunner } from '../../src/io/record-runner.ts';
@@ -16,8 +17,8 @@ import { keys } from './sealed.ts';
 import { SpawnedMatcher } from './spawned-matcher.ts';
 
 const partitions = [0, 1, 2, 3];
-const broker = process.env['PM_TEST_KAFKA'] ?? '';
-const registryUrl = process.env['PM_TEST_REGISTRY'] ?? '';
+const broker = engineUrl('KAFKA');
+const registryUrl = engineUrl('REGISTRY');
 const topicPrefix = `t-matcher-${process.pid}-${Date.now().toString(36)}-`;
 const names = {
   orders: topicName(topics.orders, topicPrefix),
@@ -26,9 +27,6 @@ const names = {
 };
 
 async function openWorld() {
-  if (broker === '' || registryUrl === '') {
-    throw new Error('PM_TEST_KAFKA and PM_TEST_REGISTRY are not set: use npm run test:engines');
-  }
   const client = openLogClient({ brokers: [broker], clientId: 'matcher-test', log: silentLog });
   const admin = await client.admin();
   const spec = { replicationFactor: 1, minInSyncReplicas: 1, compacted: false, retentionMs: -1 };

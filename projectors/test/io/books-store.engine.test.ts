@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { conditionIdFromBytes, redisKeys, tokenIdFromBytes } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { MarketBook } from '../../src/core/books/book.ts';
 import { foldBooks } from '../../src/core/books/fold.ts';
 import type { Level } from '../../src/core/books/levels.ts';
@@ -17,7 +18,6 @@ const sha1 = (text: string): string => createHash('sha1').update(text).digest('h
 const renderBook = (book: MarketBook, of: MarketFacts): readonly [BookHash, BookHash] =>
   renderWith(book, of, sha1);
 
-const url = process.env['PM_TEST_REDIS'];
 const keys = redisKeys('books-test');
 const facts: MarketFacts = {
   conditionId: conditionIdFromBytes(bytesOf(32, 1)),
@@ -28,8 +28,7 @@ let redis: RedisClient;
 let store: BooksStore;
 
 beforeAll(() => {
-  if (url === undefined) throw new Error('PM_TEST_REDIS is missing: these tests need a Redis');
-  redis = openRedis({ url, log: silentLog });
+  redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
   store = openBooksStore(redis, keys);
 });
 

@@ -11,6 +11,7 @@ import {
   tables,
   walletFromBytes,
 } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 import {
   computeLeaderboards,
@@ -20,7 +21,7 @@ import {
 import { executionOf, TinyExchange } from '../log.ts';
 
 /** The leaderboards of real tables against a recomputation from nothing but the raw events. */
-const url = process.env['PM_TEST_CLICKHOUSE'] ?? '';
+const url = engineUrl('CLICKHOUSE');
 const open = (database: string) =>
   openClickHouse({ url, database, user: 'default', password: '', log: silentLog });
 

@@ -1,6 +1,7 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { columnNames, createTableSql, tables, workedQueries } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 import { TinyExchange } from '../log.ts';
 
@@ -8,7 +9,7 @@ import { TinyExchange } from '../log.ts';
 const name = `projectors_ledger_pnl_${process.pid}`;
 const open = (database: string) =>
   openClickHouse({
-    ...{ url: process.env['PM_TEST_CLICKHOUSE'] ?? '', database },
+    ...{ url: engineUrl('CLICKHOUSE'), database },
     ...{ user: 'default', password: '', log: silentLog },
   });
 let clickhouse: ClickHouse;

@@ -7,6 +7,7 @@ import { openMetrics } from '@pm/kit/metrics';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { firstChain, sealExecution } from '@pm/kit/signoff';
 import { createTableSql, type Execution, tables, topics } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { StatusStore } from '../../src/io/status-store.ts';
 import { tablesView } from '../../src/io/tables-runner.ts';
 import { openTablesStore, type TablesStore } from '../../src/io/tables-store.ts';
@@ -30,11 +31,11 @@ const databases: ClickHouse[] = [];
 
 beforeAll(async () => {
   client = openLogClient({
-    brokers: [process.env['PM_TEST_KAFKA'] ?? ''],
+    brokers: [engineUrl('KAFKA')],
     clientId: name,
     log: silentLog,
   });
-  const url = process.env['PM_TEST_REGISTRY'] ?? '';
+  const url = engineUrl('REGISTRY');
   codec = await openRegistry({ url, topicPrefix, log: silentLog }).codecFor(topics.executions);
   const admin = await client.admin();
   const { compacted, maxMessageBytes } = topics.executions;
@@ -61,7 +62,7 @@ afterAll(async () => {
 
 async function freshTables(): Promise<ClickHouse> {
   const database = `${name}_${databases.length}`;
-  const url = process.env['PM_TEST_CLICKHOUSE'] ?? '';
+  const url = engineUrl('CLICKHOUSE');
   const account = { url, user: 'default', password: '', log: silentLog };
   const system = openClickHouse({ ...account, database: 'default' });
   await system.command(`CREATE DATABASE ${database}`);

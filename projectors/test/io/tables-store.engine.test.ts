@@ -1,6 +1,7 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { createTableSql, tables } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import type { Position } from '../../src/core/positions/position.ts';
 import type { Row } from '../../src/core/rows.ts';
 import { TableViews } from '../../src/core/table-views.ts';
@@ -9,15 +10,12 @@ import { TablesBatchSink } from '../../src/io/tables-batch-sink.ts';
 import { openTablesStore, type TablesStore } from '../../src/io/tables-store.ts';
 import { TinyExchange } from '../log.ts';
 
-const url = process.env['PM_TEST_CLICKHOUSE'];
 const database = `projectors_test_${process.pid}`;
 let clickhouse: ClickHouse;
 let store: TablesStore;
 
 beforeAll(async () => {
-  if (url === undefined)
-    throw new Error('PM_TEST_CLICKHOUSE is missing: these tests need a ClickHouse');
-  const account = { user: 'default', password: '', log: silentLog, url };
+  const account = { user: 'default', password: '', log: silentLog, url: engineUrl('CLICKHOUSE') };
   const system = openClickHouse({ ...account, database: 'default' });
   await system.command(`CREATE DATABASE ${database}`);
   await system.close();

@@ -17,6 +17,7 @@ import {
   topics,
   walletFromBytes,
 } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { MarketBook } from '../../src/core/books/book.ts';
 import { foldBooks } from '../../src/core/books/fold.ts';
 import { TableViews } from '../../src/core/table-views.ts';
@@ -35,12 +36,6 @@ import { bytesOf, executionOf, TinyExchange } from '../log.ts';
 const name = `projectors_views_${process.pid}`;
 const topicPrefix = `${name}-`;
 const keys = redisKeys(name);
-const env = (variable: string): string => {
-  const value = process.env[variable];
-  if (value === undefined) throw new Error(`${variable} is missing: these tests need real engines`);
-  return value;
-};
-
 const records = 300;
 const wallet = walletFromBytes(bytesOf(20, 77));
 /** What the log says of one wallet besides the trading: a micro-USDC with each record. */
@@ -65,16 +60,16 @@ let world: World;
 let lives = 0;
 
 beforeAll(async () => {
-  const account = { url: env('PM_TEST_CLICKHOUSE'), user: 'default', password: '', log: silentLog };
+  const account = { url: engineUrl('CLICKHOUSE'), user: 'default', password: '', log: silentLog };
   const system = openClickHouse({ ...account, database: 'default' });
   await system.command(`CREATE DATABASE ${name}`);
   await system.close();
   const clickhouse = openClickHouse({ ...account, database: name });
   for (const table of Object.values(tables)) await clickhouse.command(createTableSql(table, name));
-  const brokers = [env('PM_TEST_KAFKA')];
+  const brokers = [engineUrl('KAFKA')];
   const client = openLogClient({ brokers, clientId: name, log: silentLog });
-  const redis = openRedis({ url: env('PM_TEST_REDIS'), log: silentLog });
-  const registry = openRegistry({ url: env('PM_TEST_REGISTRY'), topicPrefix, log: silentLog });
+  const redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
+  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
   const codec = await registry.codecFor(topics.executions);
   world = { client, redis, clickhouse, registry, codec };
   await makeTopics();

@@ -14,6 +14,7 @@ import {
   walletFromBytes,
   workedQueries,
 } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 import { bytesOf } from '../log.ts';
 import { TradingLog } from '../trading-log.ts';
@@ -34,7 +35,7 @@ const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 let clickhouse: ClickHouse;
 
 beforeAll(async () => {
-  const url = process.env['PM_TEST_CLICKHOUSE'] ?? '';
+  const url = engineUrl('CLICKHOUSE');
   const account = { url, user: 'default', password: '', log: silentLog };
   const system = openClickHouse({ ...account, database: 'default' });
   await system.command(`CREATE DATABASE ${name}`);

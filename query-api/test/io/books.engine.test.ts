@@ -1,13 +1,14 @@
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { Catalog, type Listing } from '../../src/core/catalog.ts';
 import { BookSource } from '../../src/io/book-source.ts';
 import { type InvalidationRunner, runInvalidation } from '../../src/io/invalidation-runner.ts';
 import { marketEntry, token } from '../in-memory.ts';
 
 /** Books out of a real Redis, kept in memory only as long as it tells about changes. */
-const url = process.env['PM_TEST_REDIS'] ?? '';
+const url = engineUrl('REDIS');
 const prefix = `query-api-${process.pid}-${Date.now()}`;
 const keys = redisKeys(prefix);
 const catalog = new Catalog();

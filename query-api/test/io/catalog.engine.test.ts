@@ -4,6 +4,7 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { type CatalogEntry, catalogKey, redisKeys, topics } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { Catalog } from '../../src/core/catalog.ts';
 import { watchFigures } from '../../src/io/figures-runner.ts';
 import { eventEntry, get, marketEntry, openDoor, tagEntry, token, World } from '../in-memory.ts';
@@ -12,14 +13,8 @@ import { eventEntry, get, marketEntry, openDoor, tagEntry, token, World } from '
 const topicPrefix = `t-catalog-${process.pid}-${Date.now().toString(36)}-`;
 const topic = `${topicPrefix}${topics.catalog.name}`;
 
-function env(name: string): string {
-  const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set: run npm run test:engines`);
-  return value;
-}
-
 const client = openLogClient({
-  brokers: [env('PM_TEST_KAFKA')],
+  brokers: [engineUrl('KAFKA')],
   clientId: 'catalog',
   log: silentLog,
 });
@@ -32,7 +27,7 @@ beforeAll(async () => {
   const kept = { replicationFactor: 1, minInSyncReplicas: 1, retentionMs: -1 };
   await admin.ensureTopics([{ ...kept, name: topic, partitions: 1, compacted, maxMessageBytes }]);
   await admin.close();
-  const registry = openRegistry({ url: env('PM_TEST_REGISTRY'), topicPrefix, log: silentLog });
+  const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
   codec = await registry.codecFor(topics.catalog);
   producer = await client.producer();
 }, 60_000);
@@ -97,7 +92,7 @@ test('a change on the topic is seen by lists, single reads and searches of the d
 }, 60_000);
 
 test('figures come from volumes and from what rests beside the marks of books', async () => {
-  const redis = openRedis({ url: env('PM_TEST_REDIS'), log: silentLog });
+  const redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
   const keys = redisKeys(topicPrefix);
   const catalog = new Catalog();
   for (const market of [1, 2]) catalog.apply(marketEntry(market));

@@ -1,8 +1,9 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { columnNames, createTableSql, type Table, tables } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 
-const url = process.env['PM_TEST_CLICKHOUSE'] ?? '';
+const url = engineUrl('CLICKHOUSE');
 
 export type Row = Readonly<Record<string, string | number>>;
 

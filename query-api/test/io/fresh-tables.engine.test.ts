@@ -2,6 +2,7 @@ import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, microText, priceText, tables, topics } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { newestCancelFirst } from '../../src/core/cancel-search.ts';
 import { foldOrder, type OrderEventRow } from '../../src/core/order-read.ts';
 import { RecentLog } from '../../src/core/recent/recent-log.ts';
@@ -23,7 +24,6 @@ import { at, type FreshDatabase, freshDatabase, type Row } from './fresh-databas
 const name = `query_api_fresh_${process.pid}`;
 const topic = `${name}-executions`;
 const partitions = 3;
-const env = (variable: string) => process.env[variable] ?? '';
 
 let database: FreshDatabase;
 let client: LogClient;
@@ -32,8 +32,8 @@ let codec: RecordCodec<Execution>;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  client = openLogClient({ brokers: [env('PM_TEST_KAFKA')], clientId: name, log: silentLog });
-  const url = env('PM_TEST_REGISTRY');
+  client = openLogClient({ brokers: [engineUrl('KAFKA')], clientId: name, log: silentLog });
+  const url = engineUrl('REGISTRY');
   const registry = openRegistry({ url, topicPrefix: `${name}-`, log: silentLog });
   codec = await registry.codecFor(topics.executions);
   const admin = await client.admin();
