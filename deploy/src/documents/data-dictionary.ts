@@ -101,7 +101,12 @@ export function withDataDictionary(text: string): string {
   return renewed(renewed(text, marks.tables, dictionary()), marks.queries, queries());
 }
 
-function renewed(text: string, [begin, end]: readonly [string, string], content: string): string {
+/** The text with what lies between two marks replaced. Throws a `RangeError` when they are missing. */
+export function renewed(
+  text: string,
+  [begin, end]: readonly [string, string],
+  content: string,
+): string {
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
   if (from < 0 || to < from) throw new RangeError(`${begin} and ${end} mark what is generated`);
   return `${text.slice(0, from + begin.length)}\n\n${content}\n\n${text.slice(to)}`;
