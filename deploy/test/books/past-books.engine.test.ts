@@ -109,9 +109,9 @@ async function project(): Promise<void> {
     recorded.push(answersAfter(execution.inOffset, execution.timeMs));
     if (next(180) > 0 && index < records - 1) continue;
     const rows = [...views.take(), completenessRows(partition, index + 1, foldedTo(execution))];
-    for (const { table, rows: cells } of rows)
+    for (const { table, bytes } of rows)
       for (let again = 0; again < 1 + next(2); again += 1)
-        await clickhouse.insertRows(table.name, columnNames(table), cells);
+        await clickhouse.insertTabSeparated(table.name, columnNames(table), bytes);
   }
 }
 

@@ -6,6 +6,9 @@ export type Cell = string | number | boolean | null | readonly Cell[];
 const identifier = /^[A-Za-z_]\w{0,63}(\.[A-Za-z_]\w{0,63})?$/;
 const tokenPattern = /^[\w:.,-]{1,200}$/;
 
+/** Formats of rows on their way in: JSON for few, the plainest text for many. */
+export type InsertFormat = 'JSONCompactEachRow' | 'TabSeparated';
+
 /**
  * `INSERT INTO t (a, b) SETTINGS ... FORMAT JSONCompactEachRow`. The settings stand in the SQL, since they decide whether
  * a retry duplicates (docs/traps.md): synchronous, this token, and views that deduplicate with their source.
@@ -13,7 +16,7 @@ const tokenPattern = /^[\w:.,-]{1,200}$/;
 export function insertStatement(
   table: string,
   columns: readonly string[],
-  token: string | null,
+  { token, format }: { readonly token: string | null; readonly format: InsertFormat },
 ): string {
   for (const name of [table, ...columns]) assert(identifier.test(name), `${name} is an identifier`);
   assert(columns.length > 0, 'an insert names its columns');
@@ -22,7 +25,7 @@ export function insertStatement(
     assert(tokenPattern.test(token), 'a deduplication token is letters, digits and :.,-');
     settings.push(`insert_deduplication_token='${token}'`);
   }
-  return `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS ${settings.join(', ')} FORMAT JSONCompactEachRow`;
+  return `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS ${settings.join(', ')} FORMAT ${format}`;
 }
 
 /** Rows as JSON arrays, one a line. */

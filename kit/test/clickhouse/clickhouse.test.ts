@@ -80,8 +80,18 @@ describe('the client', () => {
     expect(seen[0]?.body).toBe('["1","a\\"b",null]\n["2","c\'d",[1,2]]\n');
   });
 
+  test('sends written rows as they are, under the same settings', async () => {
+    const rows = Buffer.from('1\t0.5\n2\t0.6\n');
+    await clickhouse.insertTabSeparated('fills', ['id', 'price'], rows, { token: 'fills:0:5-9' });
+    expect(seen[0]?.query.get('query')).toBe(
+      "INSERT INTO fills (id, price) SETTINGS async_insert=0, deduplicate_blocks_in_dependent_materialized_views=1, insert_deduplication_token='fills:0:5-9' FORMAT TabSeparated",
+    );
+    expect(seen[0]?.body).toBe(rows.toString());
+  });
+
   test('sends nothing for no rows', async () => {
     await clickhouse.insertRows('fills', ['id'], []);
+    await clickhouse.insertTabSeparated('fills', ['id'], Buffer.alloc(0));
     expect(seen).toHaveLength(0);
   });
 

@@ -1,6 +1,5 @@
 import { type Execution, tables } from '@pm/schemas';
-import type { TableRows } from './rows.ts';
-import { timeText } from './time.ts';
+import { RowWriter, type TableRows } from './row-writer.ts';
 
 /** What a partition has come to, by the last record folded: its clock (Unix milliseconds) and the next input offset. */
 export interface FoldedTo {
@@ -18,6 +17,7 @@ export function completenessRows(
   throughOffset: number,
   { timeMs, nextInOffset }: FoldedTo,
 ): TableRows {
-  const row = ['tables', partition, throughOffset, nextInOffset, timeText(timeMs)];
-  return { table: tables.completeness, rows: [row] };
+  const row = new RowWriter(tables.completeness);
+  row.word('tables').int(partition).int(throughOffset).int(nextInOffset).time(timeMs).end();
+  return row.take();
 }

@@ -1,12 +1,5 @@
 import type { Execution, Table } from '@pm/schemas';
-
-/** Cells in the order of `columnNames(table)`; decimals and times as text. */
-export type Row = readonly (string | number)[];
-
-export interface TableRows {
-  readonly table: Table;
-  readonly rows: readonly Row[];
-}
+import { RowWriter, type TableRows } from './row-writer.ts';
 
 /** One view of one partition: folds records in log order, and hands its rows over when a batch ends. */
 export interface View {
@@ -17,28 +10,32 @@ export interface View {
   take(): readonly TableRows[];
 }
 
-/** A view whose rows follow from the record alone. */
+/** Where a row comes from: the first four columns of every table of events. */
+export interface RowSource {
+  readonly partition: number;
+  readonly inOffset: number;
+  readonly index: number;
+  readonly timeMs: number;
+}
+
+export function writeSource(
+  to: RowWriter,
+  { partition, inOffset, index, timeMs }: RowSource,
+): RowWriter {
+  return to.int(partition).int(inOffset).int(index).time(timeMs);
+}
+
+/** A view of one table whose rows follow from the record alone. */
 export function recordView(
-  tables: readonly Table[],
-  rowsOf: (execution: Execution) => readonly (readonly Row[])[],
+  table: Table,
+  write: (execution: Execution, to: RowWriter) => void,
 ): View {
-  let pending: Row[][] = tables.map(() => []);
-  let count = 0;
+  const rows = new RowWriter(table);
   return {
-    fold(execution) {
-      for (const [index, rows] of rowsOf(execution).entries()) {
-        for (const row of rows) pending[index]?.push(row);
-        count += rows.length;
-      }
-    },
+    fold: (execution) => write(execution, rows),
     get pendingRows() {
-      return count;
+      return rows.count;
     },
-    take() {
-      const taken = tables.map((table, index) => ({ table, rows: pending[index] ?? [] }));
-      pending = tables.map(() => []);
-      count = 0;
-      return taken;
-    },
+    take: () => [rows.take()],
   };
 }

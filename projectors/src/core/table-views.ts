@@ -3,7 +3,7 @@ import { BookClosingsView } from './book-events/closings-view.ts';
 import { bookOrdersView } from './book-events/orders-view.ts';
 import { bookEventsView } from './book-events/view.ts';
 import { cancelsView } from './cancels/view.ts';
-import { fillsView } from './fills/view.ts';
+import { FillsView } from './fills/view.ts';
 import { openOrdersView } from './open-orders/view.ts';
 import { ordersView } from './orders/view.ts';
 import type { Position } from './positions/position.ts';
@@ -11,7 +11,8 @@ import { PositionsView } from './positions/view.ts';
 import { type Candle, CandlesView } from './prices/candles-view.ts';
 import { MidpointsView } from './prices/midpoints-view.ts';
 import { resolutionsView } from './resolutions/view.ts';
-import type { TableRows, View } from './rows.ts';
+import type { TableRows } from './row-writer.ts';
+import type { View } from './rows.ts';
 import { marketRulesView } from './rules/view.ts';
 
 /** What the tables hold of a partition that further records change. */
@@ -28,7 +29,7 @@ export class TableViews implements View {
   constructor(partition: number, restored: RestoredState) {
     this.#positions = new PositionsView(partition, restored.positions);
     this.#views = [
-      fillsView(partition),
+      new FillsView(partition),
       ordersView(partition),
       openOrdersView(partition),
       cancelsView(partition),

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault, reactionTo } from '@pm/kit/fault';
-import type { TableRows } from '../core/rows.ts';
+import type { TableRows } from '../core/row-writer.ts';
 import type { TablesStore } from './tables-store.ts';
 
 /** Records [from, to) of one partition. */
@@ -40,10 +40,10 @@ export class TablesBatchSink {
     await this.#parts.commit(from, String(to));
     // One after the other: a table later in the list holds nothing that an earlier one lacks.
     for (const one of rows) {
-      if (one.rows.length === 0) continue;
+      if (one.count === 0) continue;
       const token = `${one.table.name}:${topicPrefix}:${partition}:${from}-${to}`;
       await this.#insistOn(() => this.#parts.store.insert(one, token));
-      this.#parts.onInserted(one.table.name, one.rows.length);
+      this.#parts.onInserted(one.table.name, one.count);
     }
     await this.#parts.commit(to, '');
   }

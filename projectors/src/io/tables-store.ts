@@ -3,7 +3,7 @@ import { Fault } from '@pm/kit/fault';
 import { columnNames, parsePrice, parseWalletAddress, tables } from '@pm/schemas';
 import type { Position } from '../core/positions/position.ts';
 import type { Candle } from '../core/prices/candles-view.ts';
-import type { TableRows } from '../core/rows.ts';
+import type { TableRows } from '../core/row-writer.ts';
 
 /** The tables as the projection needs them. */
 export interface TablesStore {
@@ -22,8 +22,8 @@ const pageRows = 50_000;
 
 export function openTablesStore(clickhouse: ClickHouse): TablesStore {
   return {
-    insert: ({ table, rows }, token) =>
-      clickhouse.insertRows(table.name, columnNames(table), rows, { token }),
+    insert: ({ table, bytes }, token) =>
+      clickhouse.insertTabSeparated(table.name, columnNames(table), bytes, { token }),
     async completeTo(partition) {
       const rows = await clickhouse.selectRows<{ to: string }>(completeToSql, { partition });
       return Number(rows[0]?.to ?? 0);

@@ -1,8 +1,9 @@
 import { parsePrice, parseWalletAddress, tables } from '@pm/schemas';
 import type { Position } from '../../src/core/positions/position.ts';
 import type { Candle } from '../../src/core/prices/candles-view.ts';
-import type { Row, TableRows } from '../../src/core/rows.ts';
+import type { TableRows } from '../../src/core/row-writer.ts';
 import type { TablesStore } from '../../src/io/tables-store.ts';
+import { cellsOf, type Row } from '../cells.ts';
 
 const micro = (cell: unknown) => Math.round(Number(cell) * 1e6);
 const price = (cell: unknown) => parsePrice(String(cell)) ?? 0;
@@ -15,11 +16,12 @@ export class FakeTables implements TablesStore {
   /** Called before and after each insert; throws to play a crash or an answer that is lost. */
   onStep: () => void = () => {};
 
-  async insert({ table, rows }: TableRows, token: string): Promise<void> {
+  async insert(rows: TableRows, token: string): Promise<void> {
     this.onStep();
-    const stored = this.#rows.get(table.name) ?? [];
-    this.#rows.set(table.name, stored);
-    if (!this.#tokens.has(token)) for (const row of rows) stored.push(row);
+    const { name } = rows.table;
+    const stored = this.#rows.get(name) ?? [];
+    this.#rows.set(name, stored);
+    if (!this.#tokens.has(token)) for (const row of cellsOf(rows)) stored.push(row);
     this.#tokens.add(token);
     this.onStep();
   }

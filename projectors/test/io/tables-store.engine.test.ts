@@ -3,11 +3,11 @@ import { silentLog } from '@pm/kit/log';
 import { createTableSql, tables } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import type { Position } from '../../src/core/positions/position.ts';
-import type { Row } from '../../src/core/rows.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 import { cleanOpenOrders } from '../../src/io/open-orders-cleanup-runner.ts';
 import { TablesBatchSink } from '../../src/io/tables-batch-sink.ts';
 import { openTablesStore, type TablesStore } from '../../src/io/tables-store.ts';
+import { cellsOf, type Row, rowsWith } from '../cells.ts';
 import { TinyExchange } from '../log.ts';
 
 const database = `projectors_test_${process.pid}`;
@@ -60,7 +60,9 @@ describe('the tables in ClickHouse', () => {
     const commits: string[] = [];
     await sinkTo(commits).write({ from: 0, to: 300 }, rows);
     await sinkTo(commits).write({ from: 0, to: 300 }, rows);
-    for (const { table, rows: sent } of rows) {
+    for (const one of rows) {
+      const { table } = one;
+      const sent = cellsOf(one);
       // Rows of one order replace each other as they come in.
       const isReplaced = table === tables.openOrders;
       const due = isReplaced ? new Set(sent.map((row) => `${row[0]} ${row[1]}`)).size : sent.length;
@@ -77,7 +79,7 @@ describe('the tables in ClickHouse', () => {
       ...[1, 0, '2026-01-01 00:00:00.000', 0, version, ended],
     ];
     const insert = (token: string, rows: readonly Row[]) =>
-      store.insert({ table: tables.openOrders, rows }, token);
+      store.insert(rowsWith(tables.openOrders, rows), token);
     await insert('open:1', [row(1, 1, 0), row(2, 2, 0)]);
     await insert('open:2', [row(1, 3, 1), row(3, 3, 0)]);
     expect(await countOf(`${name} FINAL`)).toBe(2);

@@ -31,6 +31,7 @@ import { openTablesStore } from '../../src/io/tables-store.ts';
 import { transfersView } from '../../src/io/transfers-runner.ts';
 import { runView } from '../../src/io/view-runner.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
+import { cellsOf } from '../cells.ts';
 import { bytesOf, executionOf, TinyExchange } from '../log.ts';
 
 const name = `projectors_views_${process.pid}`;
@@ -277,7 +278,8 @@ async function rowsIn(table: string): Promise<number> {
 function expected(table: string): readonly (readonly (string | number)[])[] {
   const views = new TableViews(0, { positions: [], candles: [] });
   for (const execution of executions) views.fold(execution);
-  return views.take().find((one) => one.table.name === table)?.rows ?? [];
+  const taken = views.take().find((one) => one.table.name === table);
+  return taken === undefined ? [] : cellsOf(taken);
 }
 
 describe('the projections on real engines', () => {

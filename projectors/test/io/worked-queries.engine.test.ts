@@ -47,9 +47,9 @@ beforeAll(async () => {
   for (const execution of executions) {
     views.fold(execution);
     if (views.pendingRows < 1_000 && execution !== executions.at(-1)) continue;
-    for (const { table, rows } of views.take())
+    for (const { table, bytes } of views.take())
       for (let repeats = 0; repeats < 2; repeats += 1)
-        await clickhouse.insertRows(table.name, columnNames(table), rows);
+        await clickhouse.insertTabSeparated(table.name, columnNames(table), bytes);
   }
 }, 120_000);
 

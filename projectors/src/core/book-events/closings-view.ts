@@ -1,36 +1,58 @@
-import { type Execution, microText, priceText, tables } from '@pm/schemas';
-import type { Row, TableRows, View } from '../rows.ts';
-import { hourText, monthText } from '../time.ts';
+import { type Execution, priceOne, type Side, tables } from '@pm/schemas';
+import { Buckets } from '../buckets.ts';
+import { RowWriter, type TableRows } from '../row-writer.ts';
+import type { View } from '../rows.ts';
+import { hourOf, monthOf } from '../time.ts';
+
+interface Closing {
+  readonly market: number;
+  readonly side: Side;
+  readonly price: number;
+  readonly sizeMicro: number;
+  readonly inOffset: number;
+}
 
 /**
  * Table `book_closings`: the last total of each level that changed in an hour, and in a month; absolute, so it needs no state
  * before.
  */
 export class BookClosingsView implements View {
-  #pending = new Map<string, Row>();
+  readonly #hours = new Buckets<Closing>();
+  readonly #months = new Buckets<Closing>();
+  readonly #rows = new RowWriter(tables.bookClosings);
 
   get pendingRows(): number {
-    return this.#pending.size;
+    return this.#hours.size + this.#months.size;
   }
 
   fold({ events, inOffset, timeMs }: Execution): void {
+    const hourMs = hourOf(timeMs);
+    const monthMs = monthOf(timeMs);
     for (const event of events) {
       if (event.kind !== 'LevelChanged') continue;
-      const { market, side, price } = event;
-      const level = [side, priceText(price), microText(event.sizeMicro), inOffset];
-      this.#set([market, 'hour', hourText(timeMs)], level);
-      this.#set([market, 'month', monthText(timeMs)], level);
+      const { market, side, price, sizeMicro } = event;
+      const closing = { market, side, price, sizeMicro, inOffset };
+      const level = (market * 2 + (side === 'BUY' ? 0 : 1)) * priceOne + price;
+      this.#hours.set(hourMs, level, closing);
+      this.#months.set(monthMs, level, closing);
     }
   }
 
   take(): readonly TableRows[] {
-    const rows = [...this.#pending.values()];
-    this.#pending = new Map();
-    return [{ table: tables.bookClosings, rows }];
+    this.#hours.forEach((closing, bucketMs) => {
+      this.#write('hour', bucketMs, closing);
+    });
+    this.#months.forEach((closing, bucketMs) => {
+      this.#write('month', bucketMs, closing);
+    });
+    this.#hours.clear();
+    this.#months.clear();
+    return [this.#rows.take()];
   }
 
-  #set(bucket: Row, level: Row): void {
-    const key = `${bucket.join(':')}:${level[0]}:${level[1]}`;
-    this.#pending.set(key, [...bucket, ...level]);
+  #write(span: string, bucketMs: number, closing: Closing): void {
+    const { market, side, price, sizeMicro, inOffset } = closing;
+    this.#rows.int(market).word(span).second(bucketMs);
+    this.#rows.word(side).price(price).micro(sizeMicro).int(inOffset).end();
   }
 }

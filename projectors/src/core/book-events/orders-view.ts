@@ -1,14 +1,6 @@
-import {
-  complementPrice,
-  type ExecutionEvent,
-  microText,
-  orderIdFromBytes,
-  priceText,
-  type Side,
-  tables,
-} from '@pm/schemas';
-import { type Row, recordView, type View } from '../rows.ts';
-import { timeText } from '../time.ts';
+import { complementPrice, type ExecutionEvent, type Side, tables } from '@pm/schemas';
+import type { RowWriter } from '../row-writer.ts';
+import { recordView, type View, writeSource } from '../rows.ts';
 
 interface Rest {
   readonly market: number;
@@ -20,30 +12,23 @@ interface Rest {
 
 /** Table `book_orders`: what rests of an order after each event that changed it. */
 export function bookOrdersView(partition: number): View {
-  return recordView([tables.bookOrders], ({ events, inOffset, timeMs }) => {
-    const rows: Row[] = [];
-    for (const [index, event] of events.entries()) {
-      const rest = restOf(event);
+  return recordView(tables.bookOrders, ({ events, inOffset, timeMs }, to) => {
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index];
+      const rest = event === undefined ? null : restOf(event);
       if (rest === null) continue;
-      const { market, orderId, sizeMicro } = rest;
-      const source = [partition, inOffset, index, timeText(timeMs)];
-      rows.push([
-        ...source,
-        market,
-        orderIdFromBytes(orderId),
-        ...inBook(rest),
-        microText(sizeMicro),
-      ]);
+      writeSource(to, { partition, inOffset, index, timeMs });
+      writePlace(to.int(rest.market).hex(rest.orderId), rest);
+      to.micro(rest.sizeMicro).end();
     }
-    return [rows];
   });
 }
 
 function restOf(event: ExecutionEvent): Rest | null {
   switch (event.kind) {
     case 'OrderPlaced': {
-      if (event.restingMicro === 0) return null;
-      return { ...event, sizeMicro: event.restingMicro, at: event };
+      const { market, orderId, restingMicro: sizeMicro } = event;
+      return sizeMicro === 0 ? null : { market, orderId, sizeMicro, at: event };
     }
     case 'Fill': {
       const { market, makerOutcome: outcome, makerSide: side, makerPrice: price } = event;
@@ -58,8 +43,8 @@ function restOf(event: ExecutionEvent): Rest | null {
 }
 
 /** Side and price in terms of token 0: a BUY of token 1 at q stands as an ask at 1-q. */
-function inBook({ at }: Rest): Row {
-  if (at === null) return ['BUY', '0'];
-  if (at.outcome === 0) return [at.side, priceText(at.price)];
-  return [at.side === 'BUY' ? 'SELL' : 'BUY', priceText(complementPrice(at.price))];
+function writePlace(to: RowWriter, { at }: Rest): RowWriter {
+  if (at === null) return to.word('BUY').price(0);
+  if (at.outcome === 0) return to.word(at.side).price(at.price);
+  return to.word(at.side === 'BUY' ? 'SELL' : 'BUY').price(complementPrice(at.price));
 }

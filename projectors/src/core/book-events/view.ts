@@ -1,17 +1,14 @@
-import { microText, priceText, tables } from '@pm/schemas';
-import { type Row, recordView, type View } from '../rows.ts';
-import { timeText } from '../time.ts';
+import { tables } from '@pm/schemas';
+import { recordView, type View, writeSource } from '../rows.ts';
 
 /** Table `book_events`: the new total of every level that changed, in terms of token 0. */
 export function bookEventsView(partition: number): View {
-  return recordView([tables.bookEvents], ({ events, inOffset, timeMs }) => {
-    const rows: Row[] = [];
-    for (const [index, event] of events.entries()) {
-      if (event.kind !== 'LevelChanged') continue;
-      const { market, side, price, sizeMicro } = event;
-      const level = [market, side, priceText(price), microText(sizeMicro)];
-      rows.push([partition, inOffset, index, timeText(timeMs), ...level]);
+  return recordView(tables.bookEvents, ({ events, inOffset, timeMs }, to) => {
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index];
+      if (event?.kind !== 'LevelChanged') continue;
+      writeSource(to, { partition, inOffset, index, timeMs });
+      to.int(event.market).word(event.side).price(event.price).micro(event.sizeMicro).end();
     }
-    return [rows];
   });
 }

@@ -1,23 +1,15 @@
-import { apiKeyFromBytes, microText, orderIdFromBytes, tables, walletFromBytes } from '@pm/schemas';
-import { type Row, recordView, type View } from '../rows.ts';
-import { timeText } from '../time.ts';
+import { tables } from '@pm/schemas';
+import { recordView, type View, writeSource } from '../rows.ts';
 
 /** Table `wallet_cancels`: one row a canceled order. */
 export function cancelsView(partition: number): View {
-  return recordView([tables.walletCancels], (execution) => {
-    const rows: Row[] = [];
-    for (const [index, event] of execution.events.entries()) {
-      if (event.kind !== 'OrderCanceled') continue;
-      rows.push([
-        ...[partition, execution.inOffset, index, timeText(execution.timeMs)],
-        walletFromBytes(event.maker),
-        orderIdFromBytes(event.orderId),
-        apiKeyFromBytes(event.apiKey),
-        event.market,
-        event.reason,
-        microText(event.restMicro),
-      ]);
+  return recordView(tables.walletCancels, ({ events, inOffset, timeMs }, to) => {
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index];
+      if (event?.kind !== 'OrderCanceled') continue;
+      writeSource(to, { partition, inOffset, index, timeMs });
+      to.hex(event.maker).hex(event.orderId).uuid(event.apiKey).int(event.market);
+      to.word(event.reason).micro(event.restMicro).end();
     }
-    return [rows];
   });
 }

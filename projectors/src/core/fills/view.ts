@@ -1,136 +1,97 @@
-import {
-  apiKeyFromBytes,
-  columnNames,
-  conditionIdFromBytes,
-  type Fill,
-  microText,
-  orderIdFromBytes,
-  priceText,
-  tables,
-  walletFromBytes,
-} from '@pm/schemas';
-import { type Row, recordView, type View } from '../rows.ts';
-import { timeText } from '../time.ts';
-
-/** Tables `fills` (one row a fill), `wallet_fills` and `tape` (one row a wallet), `builder_fills` (one a builder named). */
-export function fillsView(partition: number): View {
-  const written = [tables.fills, tables.walletFills, tables.tape, tables.builderFills];
-  return recordView(written, (execution) => {
-    const fills: Row[] = [];
-    const walletFills: Row[] = [];
-    const tape: Row[] = [];
-    const builderFills: Row[] = [];
-    for (const [index, event] of execution.events.entries()) {
-      if (event.kind !== 'Fill') continue;
-      const source = [partition, execution.inOffset, index, timeText(execution.timeMs)];
-      fills.push([...source, ...fillCells(event)]);
-      walletFills.push([...source, ...takerCells(event)], [...source, ...makerCells(event)]);
-      for (const { role, builder, ...trade } of sidesOf(event)) {
-        const { wallet, market, outcome, side, price, size } = trade;
-        tape.push([...source, role, wallet, market, outcome, side, price, size]);
-        if (!noBuilder.equals(builder)) {
-          const cells = [...publicCells(event), role, conditionIdFromBytes(builder)];
-          builderFills.push([...source, ...cells]);
-        }
-      }
-    }
-    return [fills, walletFills, tape, builderFills];
-  });
-}
-
-/** Partition, offset, index and time. */
-const sourceColumns = 4;
+import { type Execution, type Fill, tables } from '@pm/schemas';
+import { RowWriter, type TableRows } from '../row-writer.ts';
+import { type RowSource, type View, writeSource } from '../rows.ts';
 
 const noBuilder = Buffer.alloc(32);
 
-function sidesOf(fill: Fill) {
-  const both = { market: fill.market, size: microText(fill.sizeMicro) };
-  return [
-    {
-      ...both,
-      role: 'TAKER',
-      builder: fill.takerBuilder,
-      wallet: walletFromBytes(fill.taker),
-      outcome: fill.takerOutcome,
-      side: fill.takerSide,
-      price: priceText(fill.takerPrice),
-    },
-    {
-      ...both,
-      role: 'MAKER',
-      builder: fill.makerBuilder,
-      wallet: walletFromBytes(fill.maker),
-      outcome: fill.makerOutcome,
-      side: fill.makerSide,
-      price: priceText(fill.makerPrice),
-    },
-  ] as const;
+/** Tables `fills` (one row a fill), `wallet_fills` and `tape` (one row a wallet), `builder_fills` (one a builder named). */
+export class FillsView implements View {
+  readonly #partition: number;
+  readonly #fills = new RowWriter(tables.fills);
+  readonly #walletFills = new RowWriter(tables.walletFills);
+  readonly #tape = new RowWriter(tables.tape);
+  readonly #builderFills = new RowWriter(tables.builderFills);
+
+  constructor(partition: number) {
+    this.#partition = partition;
+  }
+
+  get pendingRows(): number {
+    return this.#all().reduce((sum, { count }) => sum + count, 0);
+  }
+
+  fold({ events, inOffset, timeMs }: Execution): void {
+    const partition = this.#partition;
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index];
+      if (event?.kind !== 'Fill') continue;
+      const source = { partition, inOffset, index, timeMs };
+      writeFill(writeSource(this.#fills, source), event);
+      writeTaker(writeSource(this.#walletFills, source), event);
+      writeMaker(writeSource(this.#walletFills, source), event);
+      this.#tell(source, event);
+    }
+  }
+
+  take(): readonly TableRows[] {
+    return this.#all().map((rows) => rows.take());
+  }
+
+  /** What others may see. */
+  #tell(source: RowSource, fill: Fill): void {
+    writeTakerTape(writeSource(this.#tape, source), fill);
+    writeMakerTape(writeSource(this.#tape, source), fill);
+    const { takerBuilder, makerBuilder } = fill;
+    const rows = this.#builderFills;
+    if (!noBuilder.equals(takerBuilder))
+      writePublic(writeSource(rows, source), fill).word('TAKER').hex(takerBuilder).end();
+    if (!noBuilder.equals(makerBuilder))
+      writePublic(writeSource(rows, source), fill).word('MAKER').hex(makerBuilder).end();
+  }
+
+  #all(): readonly RowWriter[] {
+    return [this.#fills, this.#walletFills, this.#tape, this.#builderFills];
+  }
 }
 
-function fillCells(fill: Fill): Row {
-  return [
-    fill.market,
-    fill.match,
-    microText(fill.sizeMicro),
-    orderIdFromBytes(fill.takerOrderId),
-    walletFromBytes(fill.taker),
-    apiKeyFromBytes(fill.takerKey),
-    fill.takerOutcome,
-    fill.takerSide,
-    priceText(fill.takerPrice),
-    conditionIdFromBytes(fill.takerBuilder),
-    orderIdFromBytes(fill.makerOrderId),
-    walletFromBytes(fill.maker),
-    apiKeyFromBytes(fill.makerKey),
-    fill.makerOutcome,
-    fill.makerSide,
-    priceText(fill.makerPrice),
-    conditionIdFromBytes(fill.makerBuilder),
-    microText(fill.feeMicro),
-    fill.feeRateBps,
-  ];
+function writeFill(to: RowWriter, fill: Fill): void {
+  to.int(fill.market).word(fill.match).micro(fill.sizeMicro);
+  to.hex(fill.takerOrderId).hex(fill.taker).uuid(fill.takerKey).int(fill.takerOutcome);
+  to.word(fill.takerSide).price(fill.takerPrice).hex(fill.takerBuilder);
+  to.hex(fill.makerOrderId).hex(fill.maker).uuid(fill.makerKey).int(fill.makerOutcome);
+  to.word(fill.makerSide).price(fill.makerPrice).hex(fill.makerBuilder);
+  to.micro(fill.feeMicro).int(fill.feeRateBps).end();
 }
 
-/** The cells of `builder_fills` that `fills` has too. */
-function publicCells(fill: Fill): Row {
-  const cells = fillCells(fill);
-  return publicColumns.map((column) => cells[column] ?? '');
+/** The cells of `fills` that say nothing of keys and builders. */
+function writePublic(to: RowWriter, fill: Fill): RowWriter {
+  to.int(fill.market).micro(fill.sizeMicro);
+  to.hex(fill.takerOrderId).hex(fill.taker).int(fill.takerOutcome);
+  to.word(fill.takerSide).price(fill.takerPrice);
+  to.hex(fill.makerOrderId).hex(fill.maker).int(fill.makerOutcome);
+  to.word(fill.makerSide).price(fill.makerPrice);
+  return to.micro(fill.feeMicro).int(fill.feeRateBps);
 }
 
-/** Where the cells of `fills` stand that say nothing of keys and builders, behind those that name the record. */
-const publicColumns = (() => {
-  const kept = columnNames(tables.builderFills);
-  const own = columnNames(tables.fills).slice(sourceColumns);
-  return own.flatMap((name, index) => (kept.includes(name) ? [index] : []));
-})();
-
-function takerCells(fill: Fill): Row {
-  return [
-    walletFromBytes(fill.taker),
-    'TAKER',
-    fill.market,
-    fill.takerOutcome,
-    fill.takerSide,
-    priceText(fill.takerPrice),
-    microText(fill.sizeMicro),
-    microText(fill.feeMicro),
-    orderIdFromBytes(fill.takerOrderId),
-    apiKeyFromBytes(fill.takerKey),
-  ];
+function writeTaker(to: RowWriter, fill: Fill): void {
+  to.hex(fill.taker).word('TAKER').int(fill.market).int(fill.takerOutcome);
+  to.word(fill.takerSide).price(fill.takerPrice).micro(fill.sizeMicro).micro(fill.feeMicro);
+  to.hex(fill.takerOrderId).uuid(fill.takerKey).end();
 }
 
 /** Makers pay no fee (docs/conventions.md 4.7). */
-function makerCells(fill: Fill): Row {
-  return [
-    walletFromBytes(fill.maker),
-    'MAKER',
-    fill.market,
-    fill.makerOutcome,
-    fill.makerSide,
-    priceText(fill.makerPrice),
-    microText(fill.sizeMicro),
-    '0',
-    orderIdFromBytes(fill.makerOrderId),
-    apiKeyFromBytes(fill.makerKey),
-  ];
+function writeMaker(to: RowWriter, fill: Fill): void {
+  to.hex(fill.maker).word('MAKER').int(fill.market).int(fill.makerOutcome);
+  to.word(fill.makerSide).price(fill.makerPrice).micro(fill.sizeMicro).micro(0);
+  to.hex(fill.makerOrderId).uuid(fill.makerKey).end();
+}
+
+function writeTakerTape(to: RowWriter, fill: Fill): void {
+  to.word('TAKER').hex(fill.taker).int(fill.market).int(fill.takerOutcome);
+  to.word(fill.takerSide).price(fill.takerPrice).micro(fill.sizeMicro).end();
+}
+
+function writeMakerTape(to: RowWriter, fill: Fill): void {
+  to.word('MAKER').hex(fill.maker).int(fill.market).int(fill.makerOutcome);
+  to.word(fill.makerSide).price(fill.makerPrice).micro(fill.sizeMicro).end();
 }

@@ -1,14 +1,6 @@
-import {
-  apiKeyFromBytes,
-  type Execution,
-  type ExecutionEvent,
-  type OrderPlaced,
-  orderIdFromBytes,
-  tables,
-  walletFromBytes,
-} from '@pm/schemas';
-import { type Row, recordView, type View } from '../rows.ts';
-import { epochText, timeText } from '../time.ts';
+import { type Execution, type ExecutionEvent, type OrderPlaced, tables } from '@pm/schemas';
+import type { RowWriter } from '../row-writer.ts';
+import { recordView, type View } from '../rows.ts';
 
 /** What ended an order, as far as a row needs it. */
 interface EndedOrder {
@@ -23,50 +15,48 @@ interface EndedOrder {
  * since a version speaks for a whole record. Fills that leave a rest write nothing: sizes are read from `order_events`.
  */
 export function openOrdersView(partition: number): View {
-  return recordView([tables.openOrders], (execution) => [rowsOf(partition, execution)]);
+  return recordView(tables.openOrders, (execution, to) => {
+    const { inOffset, timeMs } = execution;
+    for (const last of lastWords(execution).values()) {
+      if (isPlaced(last)) writePlaced(to, last, timeMs);
+      else writeEnded(to, last);
+      to.int(partition)
+        .int(inOffset)
+        .int(isPlaced(last) ? 0 : 1)
+        .end();
+    }
+  });
 }
 
-function rowsOf(partition: number, execution: Execution): readonly Row[] {
-  const rows = new Map<string, Row>();
-  const place = [partition, execution.inOffset];
-  for (const event of execution.events) {
-    if (event.kind === 'OrderPlaced' && event.restingMicro > 0) {
-      const row = [...placedCells(event, execution.timeMs), ...place, 0];
-      rows.set(orderIdFromBytes(event.orderId), row);
-    }
-    const ended = endedBy(event);
-    if (ended !== null) {
-      rows.set(orderIdFromBytes(ended.orderId), [...endedCells(ended), ...place, 1]);
-    }
+/** What the record says last of each order that it brought to rest or ended. */
+function lastWords({ events }: Execution): ReadonlyMap<string, OrderPlaced | EndedOrder> {
+  const last = new Map<string, OrderPlaced | EndedOrder>();
+  for (const event of events) {
+    const about = event.kind === 'OrderPlaced' && event.restingMicro > 0 ? event : endedBy(event);
+    if (about !== null) last.set(about.orderId.toString('latin1'), about);
   }
-  return [...rows.values()];
+  return last;
 }
 
 function endedBy(event: ExecutionEvent): EndedOrder | null {
-  if (event.kind === 'OrderCanceled') return { ...event, wallet: event.maker };
+  if (event.kind === 'OrderCanceled') {
+    const { orderId, maker: wallet, apiKey, market } = event;
+    return { orderId, wallet, apiKey, market };
+  }
   if (event.kind !== 'Fill' || event.makerRestMicro > 0) return null;
   const { makerOrderId: orderId, maker: wallet, makerKey: apiKey, market } = event;
   return { orderId, wallet, apiKey, market };
 }
 
-function placedCells(event: OrderPlaced, timeMs: number): Row {
-  return [
-    walletFromBytes(event.maker),
-    orderIdFromBytes(event.orderId),
-    apiKeyFromBytes(event.apiKey),
-    event.market,
-    event.outcome,
-    timeText(timeMs),
-  ];
+function isPlaced(order: OrderPlaced | EndedOrder): order is OrderPlaced {
+  return 'kind' in order;
 }
 
-function endedCells({ orderId, wallet, apiKey, market }: EndedOrder): Row {
-  return [
-    walletFromBytes(wallet),
-    orderIdFromBytes(orderId),
-    apiKeyFromBytes(apiKey),
-    market,
-    0,
-    epochText,
-  ];
+function writePlaced(to: RowWriter, order: OrderPlaced, timeMs: number): void {
+  to.hex(order.maker).hex(order.orderId).uuid(order.apiKey);
+  to.int(order.market).int(order.outcome).time(timeMs);
+}
+
+function writeEnded(to: RowWriter, { wallet, orderId, apiKey, market }: EndedOrder): void {
+  to.hex(wallet).hex(orderId).uuid(apiKey).int(market).int(0).time(0);
 }

@@ -1,137 +1,139 @@
 import {
-  apiKeyFromBytes,
   type EventOf,
-  type Execution,
   type ExecutionEvent,
   type Fill,
-  microText,
   type OrderPlaced,
-  orderIdFromBytes,
-  priceText,
+  type Side,
   tables,
-  walletFromBytes,
 } from '@pm/schemas';
-import { type Row, recordView, type View } from '../rows.ts';
-import { epochText, timeText } from '../time.ts';
+import type { RowWriter } from '../row-writer.ts';
+import { recordView, type View, writeSource } from '../rows.ts';
 
-/** What differs between the kinds of rows; every cell that a kind does not have keeps its neutral value. */
-interface OrderRow {
+/** The cells that every kind of row has. */
+interface OrderCells {
   readonly orderId: Buffer;
-  readonly kind: 'PLACED' | 'REFUSED' | 'FILLED' | 'CANCELED' | 'DELAYED';
   readonly wallet: Buffer;
   readonly apiKey: Buffer;
   readonly market: number;
-  readonly outcome?: number;
-  readonly side?: string;
-  readonly timeInForce?: string;
-  readonly price?: number;
-  readonly sizeMicro?: number;
-  readonly restingMicro?: number;
-  readonly expiresAtMs?: number;
-  readonly acceptedAtMs?: number;
-  readonly status?: string;
-  readonly reason?: string;
-  readonly role?: 'TAKER' | 'MAKER';
 }
+
+/** The terms of an order, or of a fill; neutral in the rows of other kinds. */
+interface TermCells {
+  readonly outcome: number;
+  readonly side: Side;
+  readonly timeInForce: string;
+  readonly price: number;
+  readonly sizeMicro: number;
+  readonly restingMicro: number;
+  /** 0 stands for never, and for unknown. */
+  readonly expiresAtMs: number;
+  readonly acceptedAtMs: number;
+  readonly status: string;
+}
+
+const noTerms: TermCells = {
+  outcome: 0,
+  side: 'BUY',
+  timeInForce: 'GTC',
+  price: 0,
+  sizeMicro: 0,
+  restingMicro: 0,
+  expiresAtMs: 0,
+  acceptedAtMs: 0,
+  status: 'NONE',
+};
 
 /** Table `order_events`: placements, delays, refusals, fills (one row for each of the two orders) and cancels. */
 export function ordersView(partition: number): View {
-  return recordView([tables.orderEvents], (execution) => [rowsOf(partition, execution)]);
+  return recordView(tables.orderEvents, ({ events, inOffset, timeMs }, to) => {
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index];
+      if (event === undefined) continue;
+      const source = { partition, inOffset, index, timeMs };
+      if (event.kind === 'Fill') {
+        writeTaker(writeSource(to, source), event);
+        writeMaker(writeSource(to, source), event);
+      } else if (isAboutOneOrder(event)) writeEvent(writeSource(to, source), event);
+    }
+  });
 }
 
-function rowsOf(partition: number, execution: Execution): readonly Row[] {
-  const rows: Row[] = [];
-  for (const [index, event] of execution.events.entries()) {
-    const source = [partition, execution.inOffset, index, timeText(execution.timeMs)];
-    for (const row of orderRows(event)) rows.push([...source, ...cells(row)]);
-  }
-  return rows;
+type OneOrderEvent =
+  | OrderPlaced
+  | EventOf<'OrderDelayed'>
+  | EventOf<'OrderRefused'>
+  | EventOf<'OrderCanceled'>;
+
+function isAboutOneOrder(event: ExecutionEvent): event is OneOrderEvent {
+  const { kind } = event;
+  return (
+    kind === 'OrderPlaced' ||
+    kind === 'OrderDelayed' ||
+    kind === 'OrderRefused' ||
+    kind === 'OrderCanceled'
+  );
 }
 
-function orderRows(event: ExecutionEvent): readonly OrderRow[] {
-  switch (event.kind) {
-    case 'OrderPlaced':
-      return [placed(event)];
-    case 'OrderDelayed':
-      return [delayed(event)];
-    case 'OrderRefused':
-      return [refused(event)];
-    case 'Fill':
-      return filled(event);
-    case 'OrderCanceled':
-      return [canceled(event)];
-    default:
-      return [];
-  }
+function writeEvent(to: RowWriter, event: OneOrderEvent): void {
+  const { orderId, apiKey, market, maker: wallet } = event;
+  writeOrder(to, rowKinds[event.kind], { orderId, apiKey, market, wallet });
+  writeTerms(to, termsOf(event));
+  writeEnd(to, reasonOf(event), 'TAKER');
 }
 
-function placed(event: OrderPlaced): OrderRow {
-  return { ...event, kind: 'PLACED', wallet: event.maker };
+const rowKinds = {
+  OrderPlaced: 'PLACED',
+  OrderDelayed: 'DELAYED',
+  OrderRefused: 'REFUSED',
+  OrderCanceled: 'CANCELED',
+} as const;
+
+function termsOf(event: OneOrderEvent): TermCells {
+  if (event.kind === 'OrderPlaced') return event;
+  if (event.kind === 'OrderDelayed') return { ...event, restingMicro: 0, status: 'DELAYED' };
+  if (event.kind === 'OrderCanceled') return { ...noTerms, sizeMicro: event.restMicro };
+  return noTerms;
 }
 
-function delayed(event: EventOf<'OrderDelayed'>): OrderRow {
-  return { ...event, kind: 'DELAYED', wallet: event.maker, status: 'DELAYED' };
-}
-
-function refused(event: EventOf<'OrderRefused'>): OrderRow {
-  const { orderId, apiKey, market } = event;
-  return { kind: 'REFUSED', orderId, apiKey, market, wallet: event.maker, reason: event.code };
+function reasonOf(event: OneOrderEvent): string {
+  if (event.kind === 'OrderRefused') return event.code;
+  return event.kind === 'OrderCanceled' ? event.reason : '';
 }
 
 /** What rests of the taker is known when his command ends: his PLACED row has it. */
-function filled(fill: Fill): readonly OrderRow[] {
-  const { market, sizeMicro } = fill;
-  const taker: OrderRow = {
-    kind: 'FILLED',
-    role: 'TAKER',
-    market,
+function writeTaker(to: RowWriter, fill: Fill): void {
+  const { takerOrderId: orderId, taker: wallet, takerKey: apiKey, market, sizeMicro } = fill;
+  const { takerOutcome: outcome, takerSide: side, takerPrice: price } = fill;
+  writeOrder(to, 'FILLED', { orderId, wallet, apiKey, market });
+  writeTerms(to, { ...noTerms, outcome, side, price, sizeMicro });
+  writeEnd(to, '', 'TAKER');
+}
+
+function writeMaker(to: RowWriter, fill: Fill): void {
+  const { makerOrderId: orderId, maker: wallet, makerKey: apiKey, market, sizeMicro } = fill;
+  const { makerOutcome: outcome, makerSide: side, makerPrice: price } = fill;
+  writeOrder(to, 'FILLED', { orderId, wallet, apiKey, market });
+  writeTerms(to, {
+    ...noTerms,
+    outcome,
+    side,
+    price,
     sizeMicro,
-    orderId: fill.takerOrderId,
-    wallet: fill.taker,
-    apiKey: fill.takerKey,
-    outcome: fill.takerOutcome,
-    side: fill.takerSide,
-    price: fill.takerPrice,
-  };
-  const maker: OrderRow = {
-    kind: 'FILLED',
-    role: 'MAKER',
-    market,
-    sizeMicro,
-    orderId: fill.makerOrderId,
-    wallet: fill.maker,
-    apiKey: fill.makerKey,
-    outcome: fill.makerOutcome,
-    side: fill.makerSide,
-    price: fill.makerPrice,
     restingMicro: fill.makerRestMicro,
-  };
-  return [taker, maker];
+  });
+  writeEnd(to, '', 'MAKER');
 }
 
-function canceled(event: EventOf<'OrderCanceled'>): OrderRow {
-  const { orderId, apiKey, market, reason } = event;
-  const sizeMicro = event.restMicro;
-  return { kind: 'CANCELED', orderId, apiKey, market, reason, sizeMicro, wallet: event.maker };
+function writeOrder(to: RowWriter, kind: string, order: OrderCells): RowWriter {
+  return to.hex(order.orderId).word(kind).hex(order.wallet).uuid(order.apiKey).int(order.market);
 }
 
-function cells(row: OrderRow): Row {
-  return [
-    orderIdFromBytes(row.orderId),
-    row.kind,
-    walletFromBytes(row.wallet),
-    apiKeyFromBytes(row.apiKey),
-    row.market,
-    row.outcome ?? 0,
-    row.side ?? 'BUY',
-    row.timeInForce ?? 'GTC',
-    priceText(row.price ?? 0),
-    microText(row.sizeMicro ?? 0),
-    microText(row.restingMicro ?? 0),
-    row.expiresAtMs ? timeText(row.expiresAtMs) : epochText,
-    row.acceptedAtMs ? timeText(row.acceptedAtMs) : epochText,
-    row.status ?? 'NONE',
-    row.reason ?? '',
-    row.role ?? 'TAKER',
-  ];
+function writeTerms(to: RowWriter, terms: TermCells): void {
+  to.int(terms.outcome).word(terms.side).word(terms.timeInForce).price(terms.price);
+  to.micro(terms.sizeMicro).micro(terms.restingMicro);
+  to.time(terms.expiresAtMs).time(terms.acceptedAtMs).word(terms.status);
+}
+
+function writeEnd(to: RowWriter, reason: string, role: string): void {
+  to.word(reason).word(role).end();
 }

@@ -1,4 +1,4 @@
-import type { WalletAddress } from '@pm/schemas';
+import { lotMicro, type WalletAddress } from '@pm/schemas';
 import { BrokenLog } from '../broken-log.ts';
 
 /** What a wallet holds of one token; micro-shares and micro-USDC, average-cost method, fees excluded. */
@@ -6,15 +6,15 @@ export interface Position {
   readonly wallet: WalletAddress;
   readonly market: number;
   readonly outcome: number;
-  readonly sizeMicro: number;
-  readonly costMicro: number;
-  readonly totalBoughtMicro: number;
-  readonly sharesBoughtMicro: number;
-  readonly realizedMicro: number;
-  readonly volumeMicro: number;
-  readonly updatedMs: number;
+  sizeMicro: number;
+  costMicro: number;
+  totalBoughtMicro: number;
+  sharesBoughtMicro: number;
+  realizedMicro: number;
+  volumeMicro: number;
+  updatedMs: number;
   /** in_offset of the last record folded in; -1 before the first. */
-  readonly version: number;
+  version: number;
 }
 
 export function emptyPosition(wallet: WalletAddress, market: number, outcome: number): Position {
@@ -29,32 +29,31 @@ export function emptyPosition(wallet: WalletAddress, market: number, outcome: nu
   return { wallet, market, outcome, ...zero, updatedMs: 0, version: -1 };
 }
 
-/** Shares that come in for a price. */
-export function bought(position: Position, sizeMicro: number, paidMicro: number): Position {
-  return {
-    ...position,
-    sizeMicro: position.sizeMicro + sizeMicro,
-    costMicro: position.costMicro + paidMicro,
-    totalBoughtMicro: position.totalBoughtMicro + paidMicro,
-    sharesBoughtMicro: position.sharesBoughtMicro + sizeMicro,
-  };
+/** Shares come in for a price. */
+export function buy(position: Position, sizeMicro: number, paidMicro: number): void {
+  position.sizeMicro += sizeMicro;
+  position.costMicro += paidMicro;
+  position.totalBoughtMicro += paidMicro;
+  position.sharesBoughtMicro += sizeMicro;
 }
 
-/** Shares that go for proceeds: their share of the cost, rounded down, goes with them, and the rest is realized. */
-export function sold(position: Position, sizeMicro: number, proceedsMicro: number): Position {
+/** Shares go for proceeds: their share of the cost, rounded down, goes with them, and the rest is realized. */
+export function sell(position: Position, sizeMicro: number, proceedsMicro: number): void {
   if (sizeMicro > position.sizeMicro) throw new BrokenLog('a wallet sells more than it holds');
   const removedMicro = shareOfCost(position, sizeMicro);
-  return {
-    ...position,
-    sizeMicro: position.sizeMicro - sizeMicro,
-    costMicro: position.costMicro - removedMicro,
-    realizedMicro: position.realizedMicro + proceedsMicro - removedMicro,
-  };
+  position.sizeMicro -= sizeMicro;
+  position.costMicro -= removedMicro;
+  position.realizedMicro += proceedsMicro - removedMicro;
 }
 
+/** cost x sold / size, rounded down and exact: in whole lots two products of doubles do for almost every holding. */
 function shareOfCost({ costMicro, sizeMicro }: Position, soldMicro: number): number {
   if (soldMicro === sizeMicro) return costMicro;
-  const product = costMicro * soldMicro;
-  if (product <= Number.MAX_SAFE_INTEGER) return Math.floor(product / sizeMicro);
+  const [sizeLots, soldLots] = [sizeMicro / lotMicro, soldMicro / lotMicro];
+  const perLot = Math.floor(costMicro / sizeLots);
+  const rest = (costMicro - perLot * sizeLots) * soldLots;
+  const isExact =
+    rest <= Number.MAX_SAFE_INTEGER && Number.isInteger(sizeLots) && Number.isInteger(soldLots);
+  if (isExact) return perLot * soldLots + Math.floor(rest / sizeLots);
   return Number((BigInt(costMicro) * BigInt(soldMicro)) / BigInt(sizeMicro));
 }

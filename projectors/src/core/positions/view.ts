@@ -4,24 +4,21 @@ import {
   type Execution,
   type Fill,
   lotMicro,
-  microText,
   notionalMicro,
   priceOne,
-  priceText,
   type Side,
   tables,
-  type WalletAddress,
-  walletFromBytes,
 } from '@pm/schemas';
 import { BrokenLog } from '../broken-log.ts';
-import type { Row, TableRows, View } from '../rows.ts';
-import { timeText } from '../time.ts';
-import { bought, emptyPosition, type Position, sold } from './position.ts';
+import { RowWriter, type TableRows } from '../row-writer.ts';
+import { type RowSource, type View, writeSource } from '../rows.ts';
+import { Holdings } from './holdings.ts';
+import { buy, type Position, sell } from './position.ts';
 
 type PositionMoved = EventOf<'PositionMoved'>;
 
 interface Trade {
-  readonly wallet: WalletAddress;
+  readonly wallet: Buffer;
   readonly market: number;
   readonly outcome: number;
   readonly side: Side;
@@ -41,18 +38,22 @@ const halfPrice = priceOne / 2;
  */
 export class PositionsView implements View {
   readonly #partition: number;
-  readonly #positions = new Map<string, Position>();
+  readonly #holdings: Holdings;
   readonly #payouts = new Map<number, number>();
-  #touched = new Set<string>();
-  #moves: Row[] = [];
+  readonly #touched = new Set<Position>();
+  /** Those the record has begun to change: the version speaks for whole records. */
+  readonly #open = new Set<Position>();
+  readonly #moves = new RowWriter(tables.walletMoves);
+  readonly #holders = new RowWriter(tables.holders);
+  readonly #positions = new RowWriter(tables.positions);
 
   constructor(partition: number, restored: Iterable<Position> = []) {
     this.#partition = partition;
-    for (const position of restored) this.#positions.set(keyOf(position), position);
+    this.#holdings = new Holdings(restored);
   }
 
   get pendingRows(): number {
-    return this.#touched.size * 2 + this.#moves.length;
+    return this.#touched.size * 2 + this.#moves.count;
   }
 
   /** What token 0 pays, for records in front of which the resolution was not read. */
@@ -61,65 +62,63 @@ export class PositionsView implements View {
   }
 
   /** Markets of which the record redeems as many of both tokens: only their payout tells what each was worth. */
-  payoutsNeeded(execution: Execution): readonly number[] {
-    const resolved = new Set(this.#payouts.keys());
+  payoutsNeeded({ events }: Execution): readonly number[] {
+    const resolved = new Set<number>();
     const needed: number[] = [];
-    for (const event of execution.events) {
+    for (const event of events) {
       if (event.kind === 'MarketResolved') resolved.add(event.market);
       if (event.kind !== 'PositionMoved' || event.action !== 'REDEEM') continue;
-      if (event.token0Micro === event.token1Micro && !resolved.has(event.market))
-        needed.push(event.market);
+      const { market, token0Micro, token1Micro } = event;
+      const isKnown = resolved.has(market) || this.#payouts.has(market);
+      if (token0Micro === token1Micro && !isKnown) needed.push(market);
     }
     return needed;
   }
 
-  fold(execution: Execution): void {
-    const open = new Set<string>();
-    for (const [index, event] of execution.events.entries()) {
-      if (event.kind === 'MarketResolved') this.#payouts.set(event.market, event.payout0);
-      if (event.kind === 'Fill')
-        for (const trade of tradesOfFill(event)) this.#apply(trade, execution, open);
-      if (event.kind !== 'PositionMoved') continue;
-      for (const trade of tradesOfMove(event, this.#payoutOf(event))) {
-        this.#apply(trade, execution, open);
-        const source = [this.#partition, execution.inOffset, index, timeText(execution.timeMs)];
-        this.#moves.push([...source, ...moveCells(trade, event.action)]);
+  fold({ events, inOffset, timeMs }: Execution): void {
+    this.#open.clear();
+    const partition = this.#partition;
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index];
+      if (event?.kind === 'MarketResolved') this.#payouts.set(event.market, event.payout0);
+      if (event?.kind === 'Fill') {
+        this.#apply(takersTrade(event), inOffset, timeMs);
+        this.#apply(makersTrade(event), inOffset, timeMs);
       }
+      if (event?.kind === 'PositionMoved')
+        this.#move(event, { partition, inOffset, index, timeMs });
     }
   }
 
   take(): readonly TableRows[] {
-    const positions: Row[] = [];
-    const holders: Row[] = [];
-    for (const key of this.#touched) {
-      const position = this.#positions.get(key);
-      if (position === undefined) continue;
-      positions.push(positionRow(position, this.#partition));
-      holders.push(holderRow(position));
+    for (const position of this.#touched) {
+      writePosition(this.#positions, position, this.#partition);
+      writeHolder(this.#holders, position);
     }
-    this.#touched = new Set();
-    const moves = this.#moves;
-    this.#moves = [];
+    this.#touched.clear();
     // Holders first: a restart restores from `positions`, so what is in there must be in `holders` already.
-    return [
-      { table: tables.walletMoves, rows: moves },
-      { table: tables.holders, rows: holders },
-      { table: tables.positions, rows: positions },
-    ];
+    return [this.#moves.take(), this.#holders.take(), this.#positions.take()];
   }
 
-  /** `open` holds the keys this record has begun to change: the version speaks for whole records. */
-  #apply(trade: Trade, { inOffset, timeMs }: Execution, open: Set<string>): void {
-    const { wallet, market, outcome, side, sizeMicro, price, countsAsVolume } = trade;
-    const key = keyOf(trade);
-    const before = this.#positions.get(key) ?? emptyPosition(wallet, market, outcome);
-    if (!open.has(key) && before.version >= inOffset) return;
-    open.add(key);
+  #move(event: PositionMoved, source: RowSource): void {
+    for (const trade of tradesOfMove(event, this.#payoutOf(event))) {
+      this.#apply(trade, source.inOffset, source.timeMs);
+      writeMove(writeSource(this.#moves, source), trade, event.action);
+    }
+  }
+
+  #apply(trade: Trade, inOffset: number, timeMs: number): void {
+    const { market, outcome, side, sizeMicro, price, countsAsVolume } = trade;
+    const position = this.#holdings.of(trade.wallet, market, outcome);
+    if (position.version >= inOffset && !this.#open.has(position)) return;
+    this.#open.add(position);
     const valueMicro = notionalMicro(price, sizeMicro);
-    const after = (side === 'BUY' ? bought : sold)(before, sizeMicro, valueMicro);
-    const volumeMicro = before.volumeMicro + (countsAsVolume ? valueMicro : 0);
-    this.#positions.set(key, { ...after, volumeMicro, updatedMs: timeMs, version: inOffset });
-    this.#touched.add(key);
+    if (side === 'BUY') buy(position, sizeMicro, valueMicro);
+    else sell(position, sizeMicro, valueMicro);
+    if (countsAsVolume) position.volumeMicro += valueMicro;
+    position.updatedMs = timeMs;
+    position.version = inOffset;
+    this.#touched.add(position);
   }
 
   /** Of unequal sizes the money tells the payout; of equal ones the resolution has to. */
@@ -134,21 +133,34 @@ export class PositionsView implements View {
   }
 }
 
-function tradesOfFill(fill: Fill): readonly Trade[] {
-  const { market, sizeMicro } = fill;
-  const taker = { wallet: walletFromBytes(fill.taker), outcome: fill.takerOutcome };
-  const maker = { wallet: walletFromBytes(fill.maker), outcome: fill.makerOutcome };
-  const shared = { market, sizeMicro, countsAsVolume: true };
-  return [
-    { ...shared, ...taker, side: fill.takerSide, price: fill.takerPrice },
-    { ...shared, ...maker, side: fill.makerSide, price: fill.makerPrice },
-  ];
+function takersTrade(fill: Fill): Trade {
+  return {
+    wallet: fill.taker,
+    market: fill.market,
+    outcome: fill.takerOutcome,
+    side: fill.takerSide,
+    sizeMicro: fill.sizeMicro,
+    price: fill.takerPrice,
+    countsAsVolume: true,
+  };
+}
+
+function makersTrade(fill: Fill): Trade {
+  return {
+    wallet: fill.maker,
+    market: fill.market,
+    outcome: fill.makerOutcome,
+    side: fill.makerSide,
+    sizeMicro: fill.sizeMicro,
+    price: fill.makerPrice,
+    countsAsVolume: true,
+  };
 }
 
 function tradesOfMove(moved: PositionMoved, payout0: number): readonly Trade[] {
-  const wallet = walletFromBytes(moved.wallet);
+  const { wallet, market } = moved;
   const side: Side = moved.action === 'SPLIT' ? 'BUY' : 'SELL';
-  const shared = { wallet, market: moved.market, side, countsAsVolume: false };
+  const shared = { wallet, market, side, countsAsVolume: false };
   const token0 = { outcome: 0, sizeMicro: Math.abs(moved.token0Micro), price: payout0 };
   const token1 = {
     outcome: 1,
@@ -160,47 +172,20 @@ function tradesOfMove(moved: PositionMoved, payout0: number): readonly Trade[] {
     .map((token) => ({ ...shared, ...token }));
 }
 
-function moveCells(move: Trade, action: PositionMoved['action']): Row {
-  return [
-    move.wallet,
-    action,
-    move.market,
-    move.outcome,
-    priceText(move.price),
-    microText(move.sizeMicro),
-  ];
+function writeMove(to: RowWriter, move: Trade, action: PositionMoved['action']): void {
+  to.hex(move.wallet).word(action).int(move.market).int(move.outcome);
+  to.price(move.price).micro(move.sizeMicro).end();
 }
 
-function keyOf(key: { wallet: WalletAddress; market: number; outcome: number }): string {
-  return `${key.wallet}:${key.market}:${key.outcome}`;
+function writePosition(to: RowWriter, position: Position, partition: number): void {
+  to.word(position.wallet).int(position.market).int(position.outcome).int(partition);
+  to.micro(position.sizeMicro).micro(position.costMicro).micro(position.totalBoughtMicro);
+  to.micro(position.sharesBoughtMicro).micro(position.realizedMicro).micro(position.volumeMicro);
+  to.time(position.updatedMs).int(position.version).end();
 }
 
-function positionRow(position: Position, partition: number): Row {
-  return [
-    position.wallet,
-    position.market,
-    position.outcome,
-    partition,
-    microText(position.sizeMicro),
-    microText(position.costMicro),
-    microText(position.totalBoughtMicro),
-    microText(position.sharesBoughtMicro),
-    microText(position.realizedMicro),
-    microText(position.volumeMicro),
-    timeText(position.updatedMs),
-    position.version,
-  ];
-}
-
-function holderRow(position: Position): Row {
-  return [
-    position.market,
-    position.outcome,
-    position.wallet,
-    microText(position.sizeMicro),
-    microText(position.costMicro),
-    microText(position.totalBoughtMicro),
-    microText(position.realizedMicro),
-    position.version,
-  ];
+function writeHolder(to: RowWriter, position: Position): void {
+  to.int(position.market).int(position.outcome).word(position.wallet);
+  to.micro(position.sizeMicro).micro(position.costMicro).micro(position.totalBoughtMicro);
+  to.micro(position.realizedMicro).int(position.version).end();
 }

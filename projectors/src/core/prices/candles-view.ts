@@ -1,13 +1,8 @@
-import {
-  type Execution,
-  type Fill,
-  microText,
-  notionalMicro,
-  priceText,
-  tables,
-} from '@pm/schemas';
-import type { Row, TableRows, View } from '../rows.ts';
-import { minuteOf, secondText } from '../time.ts';
+import { type Execution, type Fill, notionalMicro, tables } from '@pm/schemas';
+import { Buckets } from '../buckets.ts';
+import { RowWriter, type TableRows } from '../row-writer.ts';
+import type { View } from '../rows.ts';
+import { minuteOf } from '../time.ts';
 
 /** Trades of one token in one minute; prices in 1/10000 USDC. */
 export interface Candle {
@@ -15,13 +10,14 @@ export interface Candle {
   readonly outcome: number;
   readonly bucketMs: number;
   readonly open: number;
-  readonly high: number;
-  readonly low: number;
-  readonly close: number;
-  readonly volumeMicro: number;
-  readonly notionalMicro: number;
-  readonly trades: number;
-  readonly version: number;
+  high: number;
+  low: number;
+  close: number;
+  volumeMicro: number;
+  notionalMicro: number;
+  trades: number;
+  /** in_offset of the last record folded in; -1 before the first. */
+  version: number;
 }
 
 interface TokenTrade {
@@ -33,13 +29,17 @@ interface TokenTrade {
 
 /** Table `candles_1m`: absolute values per token and minute. A mint or merge is a trade of both tokens, each at its price. */
 export class CandlesView implements View {
-  readonly #candles = new Map<string, Candle>();
-  #touched = new Set<string>();
+  readonly #candles = new Buckets<Candle>();
+  readonly #touched = new Set<Candle>();
+  /** Those the record has begun to change: the version speaks for whole records. */
+  readonly #open = new Set<Candle>();
+  readonly #rows = new RowWriter(tables.candles);
   #minuteMs = 0;
 
   /** `restored`: the rows of the minutes that may still change. */
   constructor(restored: Iterable<Candle> = []) {
-    for (const candle of restored) this.#candles.set(keyOf(candle, candle.bucketMs), candle);
+    for (const candle of restored)
+      this.#candles.set(candle.bucketMs, tokenNumber(candle), { ...candle });
   }
 
   get pendingRows(): number {
@@ -48,78 +48,73 @@ export class CandlesView implements View {
 
   fold(execution: Execution): void {
     this.#minuteMs = minuteOf(execution.timeMs);
-    const open = new Set<string>();
+    this.#open.clear();
     for (const event of execution.events) {
       if (event.kind !== 'Fill') continue;
-      for (const trade of tradesOf(event)) this.#apply(trade, execution.inOffset, open);
+      this.#apply(takersTrade(event), execution.inOffset);
+      if (event.match !== 'COMPLEMENTARY') this.#apply(makersTrade(event), execution.inOffset);
     }
   }
 
   take(): readonly TableRows[] {
-    const rows: Row[] = [];
-    for (const key of this.#touched) {
-      const candle = this.#candles.get(key);
-      if (candle !== undefined) rows.push(rowOf(candle));
-    }
-    this.#touched = new Set();
+    for (const candle of this.#touched) writeCandle(this.#rows, candle);
+    this.#touched.clear();
     // The clock never runs backwards: a past minute is done.
-    for (const [key, { bucketMs }] of this.#candles)
-      if (bucketMs < this.#minuteMs) this.#candles.delete(key);
-    return [{ table: tables.candles, rows }];
+    this.#candles.dropBefore(this.#minuteMs);
+    return [this.#rows.take()];
   }
 
-  #apply(trade: TokenTrade, inOffset: number, open: Set<string>): void {
-    const key = keyOf(trade, this.#minuteMs);
-    const before = this.#candles.get(key);
-    if (before !== undefined && !open.has(key) && before.version >= inOffset) return;
-    open.add(key);
-    const version = inOffset;
-    this.#candles.set(key, { ...added(before ?? first(trade, this.#minuteMs), trade), version });
-    this.#touched.add(key);
+  #apply(trade: TokenTrade, inOffset: number): void {
+    const candle = this.#candleOf(trade);
+    if (!this.#open.has(candle) && candle.version >= inOffset) return;
+    this.#open.add(candle);
+    addTrade(candle, trade);
+    candle.version = inOffset;
+    this.#touched.add(candle);
+  }
+
+  #candleOf(trade: TokenTrade): Candle {
+    const token = tokenNumber(trade);
+    const known = this.#candles.get(this.#minuteMs, token);
+    if (known !== undefined) return known;
+    const fresh = firstCandle(trade, this.#minuteMs);
+    this.#candles.set(this.#minuteMs, token, fresh);
+    return fresh;
   }
 }
 
-function tradesOf(fill: Fill): readonly TokenTrade[] {
-  const { market, sizeMicro } = fill;
-  const taker = { market, sizeMicro, outcome: fill.takerOutcome, price: fill.takerPrice };
-  if (fill.match === 'COMPLEMENTARY') return [taker];
-  return [taker, { market, sizeMicro, outcome: fill.makerOutcome, price: fill.makerPrice }];
+function tokenNumber({ market, outcome }: { market: number; outcome: number }): number {
+  return market * 2 + outcome;
 }
 
-function first({ market, outcome, price }: TokenTrade, bucketMs: number): Candle {
+function takersTrade(fill: Fill): TokenTrade {
+  const { market, sizeMicro, takerOutcome: outcome, takerPrice: price } = fill;
+  return { market, sizeMicro, outcome, price };
+}
+
+function makersTrade(fill: Fill): TokenTrade {
+  const { market, sizeMicro, makerOutcome: outcome, makerPrice: price } = fill;
+  return { market, sizeMicro, outcome, price };
+}
+
+function firstCandle({ market, outcome, price }: TokenTrade, bucketMs: number): Candle {
   const prices = { open: price, high: price, low: price, close: price };
   const sums = { volumeMicro: 0, notionalMicro: 0, trades: 0 };
   return { market, outcome, bucketMs, ...prices, ...sums, version: -1 };
 }
 
-function added(candle: Candle, { price, sizeMicro }: TokenTrade): Candle {
-  return {
-    ...candle,
-    high: Math.max(candle.high, price),
-    low: Math.min(candle.low, price),
-    close: price,
-    volumeMicro: candle.volumeMicro + sizeMicro,
-    notionalMicro: candle.notionalMicro + notionalMicro(price, sizeMicro),
-    trades: candle.trades + 1,
-  };
+function addTrade(candle: Candle, { price, sizeMicro }: TokenTrade): void {
+  candle.high = Math.max(candle.high, price);
+  candle.low = Math.min(candle.low, price);
+  candle.close = price;
+  candle.volumeMicro += sizeMicro;
+  candle.notionalMicro += notionalMicro(price, sizeMicro);
+  candle.trades += 1;
 }
 
-function keyOf({ market, outcome }: { market: number; outcome: number }, bucketMs: number): string {
-  return `${market}:${outcome}:${bucketMs}`;
-}
-
-function rowOf(candle: Candle): Row {
-  return [
-    candle.market,
-    candle.outcome,
-    secondText(candle.bucketMs),
-    priceText(candle.open),
-    priceText(candle.high),
-    priceText(candle.low),
-    priceText(candle.close),
-    microText(candle.volumeMicro),
-    microText(candle.notionalMicro),
-    candle.trades,
-    candle.version,
-  ];
+function writeCandle(to: RowWriter, candle: Candle): void {
+  to.int(candle.market).int(candle.outcome).second(candle.bucketMs);
+  to.price(candle.open).price(candle.high).price(candle.low).price(candle.close);
+  to.micro(candle.volumeMicro).micro(candle.notionalMicro).int(candle.trades);
+  to.int(candle.version).end();
 }

@@ -1,34 +1,45 @@
-import { type Execution, microText, tables } from '@pm/schemas';
-import type { Row, TableRows, View } from '../rows.ts';
-import { minuteOf, secondText } from '../time.ts';
+import { type Execution, tables } from '@pm/schemas';
+import { Buckets } from '../buckets.ts';
+import { RowWriter, type TableRows } from '../row-writer.ts';
+import type { View } from '../rows.ts';
+import { minuteOf } from '../time.ts';
 
 /** 1/10000 USDC halved, in micro-USDC: midpoints may lie half a tick between two prices. */
 const microPerHalfPrice = 50;
+
+interface Midpoint {
+  readonly market: number;
+  readonly micro: number;
+  readonly inOffset: number;
+}
 
 /**
  * Table `midpoints_1m`: the last midpoint of each minute and market, 0 when a side of the book was empty then (no midpoint is 0);
  * absolute, so it needs no state before.
  */
 export class MidpointsView implements View {
-  #pending = new Map<string, Row>();
+  readonly #minutes = new Buckets<Midpoint>();
+  readonly #rows = new RowWriter(tables.midpoints);
 
   get pendingRows(): number {
-    return this.#pending.size;
+    return this.#minutes.size;
   }
 
   fold({ events, inOffset, timeMs }: Execution): void {
     for (const event of events) {
       if (event.kind !== 'TopChanged') continue;
-      const bucket = secondText(minuteOf(timeMs));
-      const isOneSided = event.bid === 0 || event.ask === 0;
-      const midpoint = isOneSided ? '0' : microText((event.bid + event.ask) * microPerHalfPrice);
-      this.#pending.set(`${event.market}:${bucket}`, [event.market, bucket, midpoint, inOffset]);
+      const { market, bid, ask } = event;
+      const isOneSided = bid === 0 || ask === 0;
+      const micro = isOneSided ? 0 : (bid + ask) * microPerHalfPrice;
+      this.#minutes.set(minuteOf(timeMs), market, { market, micro, inOffset });
     }
   }
 
   take(): readonly TableRows[] {
-    const rows = [...this.#pending.values()];
-    this.#pending = new Map();
-    return [{ table: tables.midpoints, rows }];
+    this.#minutes.forEach(({ market, micro, inOffset }, bucketMs) => {
+      this.#rows.int(market).second(bucketMs).micro(micro).int(inOffset).end();
+    });
+    this.#minutes.clear();
+    return [this.#rows.take()];
   }
 }

@@ -1,6 +1,6 @@
 import { type Execution, type ExecutionEvent, tables, walletFromBytes } from '@pm/schemas';
 import { PositionsView } from '../../../src/core/positions/view.ts';
-import type { Row } from '../../../src/core/rows.ts';
+import { cellsOf, type Row } from '../../cells.ts';
 import { bytesOf, executionOf, fillOf, moved, TinyExchange } from '../../log.ts';
 
 /** Newest row of each key: what ReplacingMergeTree(version) FINAL shows. */
@@ -14,7 +14,8 @@ function finalRows(takes: readonly (readonly Row[])[]): Map<string, Row> {
 }
 
 function positionsOf(view: PositionsView): readonly Row[] {
-  return view.take().find(({ table }) => table === tables.positions)?.rows ?? [];
+  const taken = view.take().find(({ table }) => table === tables.positions);
+  return taken === undefined ? [] : cellsOf(taken);
 }
 
 function run(records: readonly Execution[], every = 7): Map<string, Row> {
