@@ -35,16 +35,45 @@ export interface Listing {
   readonly token: TokenId;
 }
 
+/** Field by field: the rest of an object would be copied slowly, and kept in a hash table. */
 export function marketOf(entry: CatalogMarket): Market {
-  const { kind: _, token0, token1, outcome0, outcome1, ...rest } = entry;
   return {
-    ...rest,
+    market: entry.market,
+    eventId: entry.eventId,
     conditionId: conditionIdFromBytes(entry.conditionId),
     questionId: conditionIdFromBytes(entry.questionId),
+    tokens: [tokenIdFromBytes(entry.token0), tokenIdFromBytes(entry.token1)],
+    outcomes: [entry.outcome0, entry.outcome1],
+    question: entry.question,
+    slug: entry.slug,
+    description: entry.description,
+    resolutionSource: entry.resolutionSource,
+    image: entry.image,
+    icon: entry.icon,
+    category: entry.category,
+    creator: entry.creator,
+    startDateMs: entry.startDateMs,
+    endDateMs: entry.endDateMs,
+    createdAtMs: entry.createdAtMs,
+    updatedAtMs: entry.updatedAtMs,
+    active: entry.active,
+    closed: entry.closed,
+    archived: entry.archived,
+    negRisk: entry.negRisk,
     negRiskMarketId:
       entry.negRiskMarketId === null ? '' : conditionIdFromBytes(entry.negRiskMarketId),
-    tokens: [tokenIdFromBytes(token0), tokenIdFromBytes(token1)],
-    outcomes: [outcome0, outcome1],
+    tick: entry.tick,
+    minSizeMicro: entry.minSizeMicro,
+    feeRateBps: entry.feeRateBps,
+    rebateBps: entry.rebateBps,
+    rewardsDailyMicro: entry.rewardsDailyMicro,
+    rewardsMinSizeMicro: entry.rewardsMinSizeMicro,
+    rewardsMaxSpread: entry.rewardsMaxSpread,
+    mode: entry.mode,
+    takerDelayMs: entry.takerDelayMs,
+    payout0: entry.payout0,
+    partition: entry.partition,
+    epoch: entry.epoch,
   };
 }
 

@@ -13,36 +13,45 @@ type ReadKey = (slot: number) => SortKey | null;
 /** So many changes are moved one by one; beyond it the changed rows are sorted and merged in. */
 const movedOneByOneMax = 64;
 
+/** What an order reads of its table. */
+export interface RowReads {
+  readonly keyOf: ReadKey;
+  numberOf(slot: number): number;
+  /** Slots of the table, with those that have no row. */
+  slotCount(): number;
+}
+
 /**
- * The slots of a table sorted by one key, ties by the number of the row. Changes are noted (`touch`) and taken in when the
- * order is next read (`settle`): a few by moving them, many by one merge, so that neither loading 100,000 rows nor changing
- * one of them sorts everything.
+ * The slots of a table sorted by one key, ties by the number of the row. It is sorted as a whole when it is first read
+ * (`settle`), so that loading 100,000 rows notes nothing about any of them. Changes from then on are noted (`touch`) and taken
+ * in when it is next read: a few by moving them, many by one merge, so that changing one row does not sort everything.
  */
 export class RowOrder {
-  readonly #keyOf: ReadKey;
-  readonly #numberOf: (slot: number) => number;
-  readonly #pending = new Set<number>();
+  readonly #reads: RowReads;
+  /** Null until the order was sorted as a whole: then all rows wait. */
+  #pending: Set<number> | null = null;
   /** Keys as they were when the order was last settled: they tell where a row stands. */
   readonly #keys: (SortKey | null)[] = [];
   readonly #numbers: number[] = [];
   #slots = new Uint32Array(0);
   #length = 0;
 
-  constructor(keyOf: ReadKey, numberOf: (slot: number) => number) {
-    this.#keyOf = keyOf;
-    this.#numberOf = numberOf;
+  constructor(reads: RowReads) {
+    this.#reads = reads;
   }
 
   /** The row in this slot is new, changed or gone. */
   touch(slot: number): void {
-    this.#pending.add(slot);
+    this.#pending?.add(slot);
   }
 
   /** Slots in ascending order. Valid until the next `touch`. */
   settle(): { readonly slots: Uint32Array; readonly length: number } {
-    if (this.#pending.size > movedOneByOneMax) this.#merge();
-    else this.#move();
-    this.#pending.clear();
+    const pending = this.#pending;
+    if (pending === null) this.#sortAll();
+    else if (pending.size > movedOneByOneMax) this.#merge(pending);
+    else this.#move(pending);
+    pending?.clear();
     return { slots: this.#slots, length: this.#length };
   }
 
@@ -81,15 +90,25 @@ export class RowOrder {
   readonly #compare = (left: number, right: number): number =>
     this.compareKeys(left, right) || (this.#numbers[left] ?? 0) - (this.#numbers[right] ?? 0);
 
+  #sortAll(): void {
+    const slots: number[] = [];
+    for (let slot = 0; slot < this.#reads.slotCount(); slot += 1) {
+      if (this.#remember(slot)) slots.push(slot);
+    }
+    this.#slots = Uint32Array.from(slots.sort(this.#compare));
+    this.#length = slots.length;
+    this.#pending = new Set();
+  }
+
   /** All out, then all in: a row that came back in another slot must not be taken for itself. */
-  #move(): void {
-    for (const slot of this.#pending) {
+  #move(pending: ReadonlySet<number>): void {
+    for (const slot of pending) {
       if ((this.#keys[slot] ?? null) === null) continue;
       const place = this.placeOf(this.cursorOf(slot));
       this.#slots.copyWithin(place, place + 1, this.#length);
       this.#length -= 1;
     }
-    for (const slot of this.#pending) {
+    for (const slot of pending) {
       if (!this.#remember(slot)) continue;
       this.#reserve(this.#length + 1);
       const place = this.placeOf(this.cursorOf(slot));
@@ -99,8 +118,7 @@ export class RowOrder {
     }
   }
 
-  #merge(): void {
-    const pending = this.#pending;
+  #merge(pending: ReadonlySet<number>): void {
     const kept = this.#slots.subarray(0, this.#length).filter((slot) => !pending.has(slot));
     const added = [...pending].filter((slot) => this.#remember(slot)).sort(this.#compare);
     const length = kept.length + added.length;
@@ -123,7 +141,7 @@ export class RowOrder {
 
   /** Takes the present key of a slot; false when its row is gone. */
   #remember(slot: number): boolean {
-    const key = this.#keyOf(slot);
+    const key = this.#reads.keyOf(slot);
     // Slots are dense, but are settled in any order: no holes, which would make the array slow.
     while (this.#keys.length <= slot) {
       this.#keys.push(null);
@@ -131,7 +149,7 @@ export class RowOrder {
     }
     this.#keys[slot] = key;
     if (key === null) return false;
-    this.#numbers[slot] = this.#numberOf(slot);
+    this.#numbers[slot] = this.#reads.numberOf(slot);
     return true;
   }
 

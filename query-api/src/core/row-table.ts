@@ -60,12 +60,14 @@ export class RowTable<T extends object> {
   /** Columns must have one named `id`: lists without a known order are sorted by it. */
   constructor(rules: RowRules<T>) {
     this.#rules = rules;
-    const numberOf = (slot: number) => this.#read(slot, rules.number, 0);
+    const orderBy = (keyOf: (row: T) => SortKey) =>
+      new RowOrder({
+        keyOf: (slot) => this.#read<SortKey | null>(slot, keyOf, null),
+        numberOf: (slot) => this.#read(slot, rules.number, 0),
+        slotCount: () => this.#rows.length,
+      });
     this.#orders = new Map(
-      Object.entries(rules.columns).map(([name, keyOf]) => [
-        name,
-        new RowOrder((slot) => this.#read<SortKey | null>(slot, keyOf, null), numberOf),
-      ]),
+      Object.entries(rules.columns).map(([name, keyOf]) => [name, orderBy(keyOf)]),
     );
   }
 
