@@ -19,7 +19,7 @@ import { LedgerGenerationRunner } from './io/ledger-generation-runner.ts';
 import { ledgerView } from './io/ledger-runner.ts';
 import { runOpenOrdersCleanup } from './io/open-orders-cleanup-runner.ts';
 import { StatusStore } from './io/status-store.ts';
-import { tablesView } from './io/tables-runner.ts';
+import { reusedEvents, tablesView } from './io/tables-runner.ts';
 import { openTablesStore } from './io/tables-store.ts';
 import { transfersView } from './io/transfers-runner.ts';
 import { type RunningView, runView, type ViewDefinition } from './io/view-runner.ts';
@@ -150,7 +150,7 @@ async function startTables(room: Room, catalog: CatalogSource): Promise<void> {
   startLeaderboards(room, catalog);
   const cleanup = runOpenOrdersCleanup({ clickhouse, log });
   life.onStop('cleanup', () => cleanup.close());
-  const executions = { client, checksChain: false, ...(await sourceOf(room)) };
+  const executions = { client, checksChain: false, ...(await sourceOf(room, reusedEvents)) };
   const { batchRecords, batchRows, batchMs, insertRetryMs: retryForMs, topicPrefix } = config;
   const limits = { batchRecords, batchRows, batchMs, retryForMs };
   const groupId = groupOf(room, 'tables');
@@ -199,8 +199,8 @@ async function openCatalog({ client, registry, config, log, life }: Room): Promi
   return catalog;
 }
 
-async function sourceOf(room: Room) {
-  const codec = await room.registry.codecFor(topics.executions);
+async function sourceOf(room: Room, reused: readonly string[] = []) {
+  const codec = await room.registry.codecFor(topics.executions, reused);
   return { codec, topic: nameOf(room, topics.executions) };
 }
 

@@ -62,17 +62,26 @@ export class ExecutionSource {
     return this.#lastTimeMs;
   }
 
-  /**
-   * Throws a `Fault`: `execution_unreadable`, `execution_gap`, `chain_broken` (stop), `registry_unavailable` (retry).
-   */
+  /** What the records say, in order. Same faults as `next`. */
   async take(records: readonly IncomingRecord[]): Promise<readonly ReadExecution[]> {
     const taken: ReadExecution[] = [];
-    for (const record of records) {
-      const execution = await this.#decode(record);
-      const isNew = this.#isNext(record, execution);
-      taken.push({ offset: record.offset, execution: isNew ? execution : null });
-    }
+    for (const record of records)
+      taken.push({ offset: record.offset, execution: await this.next(record) });
     return taken;
+  }
+
+  /**
+   * What one record says; null when it only repeats an earlier one. Of a codec that uses memory again it is good until the next.
+   * Throws a `Fault`: `execution_unreadable`, `execution_gap`, `chain_broken` (stop), `registry_unavailable` (retry).
+   */
+  async next(record: IncomingRecord): Promise<Execution | null> {
+    const execution = await this.#decode(record);
+    return this.#isNext(record, execution) ? execution : null;
+  }
+
+  /** The clock a record was made at, Unix milliseconds, ahead of `next`. Same faults of reading. */
+  async clockOf(record: IncomingRecord): Promise<number> {
+    return (await this.#decode(record)).timeMs;
   }
 
   #startOver(): void {

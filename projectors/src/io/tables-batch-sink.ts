@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault, reactionTo } from '@pm/kit/fault';
 import type { TableRows } from '../core/row-writer.ts';
+import { inStages } from '../core/table-stages.ts';
 import type { TablesStore } from './tables-store.ts';
 
 /** Records [from, to) of one partition. */
@@ -20,6 +21,9 @@ export interface BatchSinkParts {
   readonly retryForMs: number;
 }
 
+/** Inserts of one batch on their way at a time. */
+const insertsAtOnce = 4;
+
 const firstRetryMs = 100;
 const maxRetryMs = 5_000;
 
@@ -35,17 +39,33 @@ export class TablesBatchSink {
     this.#parts = parts;
   }
 
-  async write({ from, to }: BatchRange, rows: readonly TableRows[]): Promise<void> {
+  async write(range: BatchRange, rows: readonly TableRows[]): Promise<void> {
+    await this.#parts.commit(range.from, String(range.to));
+    for (const stage of inStages(rows)) await this.#insertAll(range, stage);
+    await this.#parts.commit(range.to, '');
+  }
+
+  /** Several at a time. After a fault nothing more begins, and nothing is on its way when it is thrown. */
+  async #insertAll(range: BatchRange, stage: readonly TableRows[]): Promise<void> {
+    const waiting = [...stage];
+    const work = async () => {
+      try {
+        for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
+          await this.#insert(range, one);
+      } catch (error) {
+        waiting.length = 0;
+        throw error;
+      }
+    };
+    const ends = await Promise.allSettled(Array.from({ length: insertsAtOnce }, work));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
+  async #insert({ from, to }: BatchRange, one: TableRows): Promise<void> {
     const { partition, topicPrefix } = this.#parts;
-    await this.#parts.commit(from, String(to));
-    // One after the other: a table later in the list holds nothing that an earlier one lacks.
-    for (const one of rows) {
-      if (one.count === 0) continue;
-      const token = `${one.table.name}:${topicPrefix}:${partition}:${from}-${to}`;
-      await this.#insistOn(() => this.#parts.store.insert(one, token));
-      this.#parts.onInserted(one.table.name, one.count);
-    }
-    await this.#parts.commit(to, '');
+    const token = `${one.table.name}:${topicPrefix}:${partition}:${from}-${to}`;
+    await this.#insistOn(() => this.#parts.store.insert(one, token));
+    this.#parts.onInserted(one.table.name, one.count);
   }
 
   /** A failed insert is "unknown", never "not done": the same again, until it is answered or time is up. */

@@ -1,17 +1,13 @@
+import { setImmediate } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
-import { type RecordBatch, readRange } from '@pm/kit/kafka';
-import type { Execution } from '@pm/schemas';
+import { type IncomingRecord, type RecordBatch, readRange } from '@pm/kit/kafka';
 import { completenessRows, type FoldedTo, foldedTo } from '../core/completeness.ts';
 import type { Position } from '../core/positions/position.ts';
 import { TableViews } from '../core/table-views.ts';
 import { minuteOf } from '../core/time.ts';
 import type { ProjectorMetrics } from '../metrics.ts';
 import type { CatalogSource } from './catalog-source.ts';
-import {
-  ExecutionSource,
-  type ExecutionSourceParts,
-  type ReadExecution,
-} from './execution-source.ts';
+import { ExecutionSource, type ExecutionSourceParts } from './execution-source.ts';
 import { type BatchRange, pendingRange, TablesBatchSink } from './tables-batch-sink.ts';
 import type { TablesStore } from './tables-store.ts';
 import type { PartitionProjection, ViewDefinition, ViewGroup } from './view-runner.ts';
@@ -33,6 +29,19 @@ export interface TableLimits {
   readonly retryForMs: number;
 }
 
+/** Events that a busy log is made of. A codec may use their memory again: nothing of a record is kept once it is folded. */
+export const reusedEvents: readonly string[] = [
+  'Fill',
+  'OrderPlaced',
+  'OrderRefused',
+  'OrderCanceled',
+  'LevelChanged',
+  'TopChanged',
+];
+
+/** The longest the fold of what was fetched keeps others waiting, milliseconds, but for one record. */
+const breatheEveryMs = 5;
+
 /** Executions into the tables. */
 export function tablesView(parts: TablesViewParts): ViewDefinition {
   const { groupId, topic } = parts;
@@ -50,11 +59,12 @@ async function openProjection(
   const source = await ExecutionSource.open(parts, partition, from);
   const folded = { timeMs: source.lastTimeMs, nextInOffset: source.nextInOffset };
   const minuteMs = minuteOf(folded.timeMs);
-  const again =
-    pending === null ? [] : await readAgain(parts, partition, { source, range: pending });
+  const again = pending === null ? [] : await readAgain(parts, partition, pending);
+  let lastTimeMs = source.lastTimeMs;
+  for (const record of again) lastTimeMs = Math.max(lastTimeMs, await source.clockOf(record));
   const positions: Position[] = [];
   for await (const position of parts.store.positions(partition)) positions.push(position);
-  const candles = await parts.store.candles(minuteMs, minuteOf(source.lastTimeMs));
+  const candles = await parts.store.candles(minuteMs, minuteOf(lastTimeMs));
   const views = new TableViews(partition, { positions, candles });
   const projection = new TablesProjection(parts, {
     ...{ partition, from, group, source, views, folded },
@@ -84,15 +94,15 @@ async function startOf(
 async function readAgain(
   { client, topic }: TablesViewParts,
   partition: number,
-  { source, range }: { source: ExecutionSource; range: BatchRange },
-): Promise<readonly ReadExecution[]> {
-  const again: ReadExecution[] = [];
+  range: BatchRange,
+): Promise<readonly IncomingRecord[]> {
+  const again: IncomingRecord[] = [];
   await readRange(client, {
     topic,
     partition,
     ...range,
     onBatch: async ({ records }) => {
-      again.push(...(await source.take(records)));
+      again.push(...records);
     },
   });
   return again;
@@ -122,6 +132,9 @@ class TablesProjection implements PartitionProjection {
   #writing: Promise<void> = Promise.resolve();
   #failed: Fault | null = null;
   #closed = false;
+  #projecting = false;
+  #told = false;
+  #breathedMs = 0;
 
   constructor(parts: TablesViewParts, place: TablesPlace) {
     this.#parts = parts;
@@ -151,19 +164,22 @@ class TablesProjection implements PartitionProjection {
   }
 
   /** Sends the batch of a former run again: the same records, the same tokens, whatever its size. */
-  async repeat(range: BatchRange, records: readonly ReadExecution[]): Promise<void> {
-    for (const record of records) await this.#fold(record.execution);
+  async repeat(range: BatchRange, records: readonly IncomingRecord[]): Promise<void> {
+    for (const record of records) await this.#fold(record);
     this.#batchTo = range.to;
     await this.#flush();
   }
 
   async project({ records }: RecordBatch): Promise<number> {
-    const executions = await this.#place.source.take(records);
-    for (const { offset, execution } of executions) {
+    this.#projecting = true;
+    try {
+      await this.#gather(records);
       this.#assertSound();
-      await this.#fold(execution);
-      this.#batchTo = offset + 1;
-      if (this.#isFull()) await this.#flush();
+    } catch (error) {
+      this.#told = true;
+      throw error;
+    } finally {
+      this.#projecting = false;
     }
     if (this.#batchTo > this.#batchFrom) this.#startTimer();
     return this.#storedTo;
@@ -182,22 +198,53 @@ class TablesProjection implements PartitionProjection {
     return this.#batchTo - this.#batchFrom >= batchRecords || views.pendingRows >= batchRows;
   }
 
-  async #fold(execution: Execution | null): Promise<void> {
-    if (execution === null) return;
-    const { views } = this.#place;
-    for (const market of views.payoutsNeeded(execution))
-      views.knowPayout(market, await this.#parts.catalog.payout0(market));
-    views.fold(execution);
-    this.#folded = foldedTo(execution);
+  async #gather(records: readonly IncomingRecord[]): Promise<void> {
+    for (const record of records) {
+      this.#assertSound();
+      await this.#fold(record);
+      if (this.#isFull()) await this.#flushBehind();
+      await this.#breathe();
+    }
+  }
+
+  async #fold(record: IncomingRecord): Promise<void> {
+    const { views, source } = this.#place;
+    const execution = await source.next(record);
+    if (execution !== null) {
+      for (const market of views.payoutsNeeded(execution))
+        views.knowPayout(market, await this.#parts.catalog.payout0(market));
+      views.fold(execution);
+      this.#folded = foldedTo(execution);
+    }
+    // In the same breath: whoever takes what is gathered takes what the range says.
+    this.#batchTo = record.offset + 1;
   }
 
   #startTimer(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#flush().catch((error: unknown) => {
-        if (!this.#closed) this.#place.group.fail(error);
-      });
+      this.#flushBehind().catch((error: unknown) => this.#tell(error));
     }, this.#parts.limits.batchMs);
+  }
+
+  /** Resolves when the batch in front is written and this one is on its way: the next is gathered meanwhile. */
+  async #flushBehind(): Promise<void> {
+    await this.#writing;
+    this.#flush().catch((error: unknown) => this.#tell(error));
+  }
+
+  /** A fault of writing behind is told once: by `project` while it runs, else from here. */
+  #tell(error: unknown): void {
+    if (this.#told || this.#projecting || this.#closed) return;
+    this.#told = true;
+    this.#place.group.fail(error);
+  }
+
+  /** Folding takes no breath by itself, and answers of inserts would wait for the end of all that was fetched. */
+  async #breathe(): Promise<void> {
+    if (performance.now() - this.#breathedMs < breatheEveryMs) return;
+    await setImmediate();
+    this.#breathedMs = performance.now();
   }
 
   /** Takes what is gathered now; writes one batch after the other. */

@@ -5,20 +5,29 @@ import { firstChain, sealExecution } from '@pm/kit/signoff';
 import { type Execution, topics } from '@pm/schemas';
 import type { ExecutionSourceParts } from '../../src/io/execution-source.ts';
 
-const codec: RecordCodec<Execution> = openRecordCodec(topics.executions.value, 1, async () => null);
+const writer: RecordCodec<Execution> = openRecordCodec(
+  topics.executions.value,
+  1,
+  async () => null,
+);
 
 /** Executions as they stand on the broker, chained. */
 export function sealed(executions: readonly Execution[]): readonly IncomingRecord[] {
   let chain: Buffer = firstChain;
   return executions.map((execution, offset) => {
-    const record = sealExecution(codec, chain, execution);
+    const record = sealExecution(writer, chain, execution);
     chain = record.chain;
     return { offset, key: null, value: record.value, timestampMs: 0 };
   });
 }
 
-/** One partition in memory, with as much of the log client as sources use. */
-export function fakeLog(records: readonly IncomingRecord[]): ExecutionSourceParts {
+/** One partition in memory, with as much of the log client as sources use. Memory of `reused` events is used again. */
+export function fakeLog(
+  records: readonly IncomingRecord[],
+  reused: readonly string[] = [],
+): ExecutionSourceParts {
+  const { value } = topics.executions;
+  const codec: RecordCodec<Execution> = openRecordCodec(value, 1, async () => null, reused);
   const bounds = async () => new Map([[0, { low: 0, high: records.length }]]);
   const reader = async (options: ReaderOptions): Promise<LogReader> => {
     const from = options.positions.get(0) ?? 0;

@@ -9,7 +9,7 @@ import { firstChain, sealExecution } from '@pm/kit/signoff';
 import { createTableSql, type Execution, tables, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { StatusStore } from '../../src/io/status-store.ts';
-import { tablesView } from '../../src/io/tables-runner.ts';
+import { reusedEvents, tablesView } from '../../src/io/tables-runner.ts';
 import { openTablesStore, type TablesStore } from '../../src/io/tables-store.ts';
 import { runView } from '../../src/io/view-runner.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
@@ -36,7 +36,10 @@ beforeAll(async () => {
     log: silentLog,
   });
   const url = engineUrl('REGISTRY');
-  codec = await openRegistry({ url, topicPrefix, log: silentLog }).codecFor(topics.executions);
+  codec = await openRegistry({ url, topicPrefix, log: silentLog }).codecFor(
+    topics.executions,
+    reusedEvents,
+  );
   const admin = await client.admin();
   const { compacted, maxMessageBytes } = topics.executions;
   const shape = { partitions: 1, replicationFactor: 1, minInSyncReplicas: 1, retentionMs: -1 };
