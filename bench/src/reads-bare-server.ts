@@ -1,18 +1,24 @@
 import fastify from 'fastify';
 import { serveParent } from './child/child.ts';
 
-export interface BareServerJob {
+/** One answer of the bare server: the route it stands at, and its bytes. */
+export interface BareAnswer {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
   readonly base64: string;
   readonly contentType: string;
 }
 
-/** The least a fastify server does to answer with given bytes: the ceiling of GET /book. */
-await serveParent(async (job: BareServerJob) => {
-  const bytes = Buffer.from(job.base64, 'base64');
+/** The least a fastify server does to answer with given bytes: the ceiling of a read. */
+await serveParent(async (answers: readonly BareAnswer[]) => {
   const app = fastify();
-  app.get('/book', (_request, reply) => {
-    reply.header('content-type', job.contentType).send(bytes);
-  });
+  for (const { method, url, base64, contentType } of answers) {
+    const bytes = Buffer.from(base64, 'base64');
+    const handler = (_request: unknown, reply: import('fastify').FastifyReply) => {
+      reply.header('content-type', contentType).send(bytes);
+    };
+    app.route({ method, url, handler });
+  }
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { info: url, work: async () => app.close() };
 });

@@ -1,104 +1,177 @@
-import { usageOf } from '@pm/deploy/local/process-table';
-import autocannon from 'autocannon';
-import { startChild } from './child/child.ts';
-import { fillBook } from './reads/book.ts';
+import { importCatalog } from '@pm/deploy/stack/catalog-file';
+import { tokensPerRequestMax } from '@pm/schemas';
+import { type Child, startChild } from './child/child.ts';
+import { fillBook, fillQuotes } from './reads/book.ts';
+import { bookCase, type ReadCase, readCases } from './reads/cases.ts';
+import { load, type Sample } from './reads/load.ts';
+import type { BareAnswer } from './reads-bare-server.ts';
 import { readArguments } from './report/arguments.ts';
-import { ratioText, spreadOf, spreadText } from './report/numbers.ts';
+import { ratioText, type Spread, spreadOf, spreadText } from './report/numbers.ts';
 import { publish } from './report/report.ts';
-import { openWorld } from './world/world.ts';
+import { openWorld, type World } from './world/world.ts';
 
-/** `npm run bench:reads`: GET /book at query-api against a bare fastify answer of the same bytes. */
+/** `npm run bench:reads`: reads at query-api, each against a bare fastify answer of the same bytes. */
 const given = readArguments({
-  rounds: { default: 5, min: 1, max: 30 },
-  seconds: { default: 4, min: 1, max: 60 },
+  rounds: { default: 9, min: 1, max: 30 },
+  seconds: { default: 1, min: 0.2, max: 60 },
   connections: { default: 32, min: 1, max: 256 },
+  markets: { default: 4_000, min: 0, max: 100_000 },
 });
 const [rounds, seconds, connections] = [
   given.number('rounds'),
   given.number('seconds'),
   given.number('connections'),
 ];
+/** Reads without a target get so many; the batches alone would take the rest of the time. */
+const fewerRounds = Math.ceil(rounds / 3);
+const marketsPerEvent = 20;
 
-interface Sample {
-  readonly wall: number;
-  readonly onCpu: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly failed: number;
+/** A read, its answer, and what both servers did with it. */
+interface Measured extends ReadCase {
+  readonly bytes: Buffer;
+  readonly contentType: string;
+  readonly served: Sample[];
+  readonly bare: Sample[];
 }
 
-async function load(url: string, pid: number): Promise<Sample> {
-  const before = usageOf(pid).cpuSeconds;
-  const { requests, latency, duration, errors, timeouts, non2xx } = await autocannon({
-    url,
-    connections,
-    duration: seconds,
-  });
-  const used = usageOf(pid).cpuSeconds - before;
-  const { p50, p99 } = latency;
-  const failed = errors + timeouts + non2xx;
-  return { wall: requests.total / duration, onCpu: requests.total / used, p50, p99, failed };
-}
-
-const world = await openWorld({ markets: 1, traders: 2 });
+const world = await openWorld({ markets: 1 + tokensPerRequestMax / 2, traders: 2 });
+let bare: Child<void> | null = null;
 try {
-  const token = await fillBook(world);
-  const path = `/book?token_id=${token}`;
-  const served = `http://127.0.0.1:${world.stack.ports.queryApi}${path}`;
-  const answer = await fetch(served);
-  const bytes = Buffer.from(await answer.arrayBuffer());
-  const contentType = answer.headers.get('content-type') ?? 'application/json';
-  const bare = startChild<void>('reads-bare-server', {
-    base64: bytes.toString('base64'),
-    contentType,
-  });
-  const { info } = (await bare.ready) as { readonly info: string };
+  const deep = await fillBook(world);
+  const quoted = await fillQuotes(world);
+  await listMore(world);
+  const door = `http://127.0.0.1:${world.stack.ports.queryApi}`;
+  const measured: Measured[] = [];
+  for (const one of readCases(deep, quoted)) measured.push(await answered(one, door));
+  const child = startChild<void>('reads-bare-server', measured.map(bareAnswer));
+  bare = child;
+  const { info: ceiling } = (await child.ready) as { readonly info: string };
   const queryApi = world.stack.supervisor.status().find(({ name }) => name === 'query-api');
-  const samples = { served: [] as Sample[], bare: [] as Sample[] };
-  for (let round = -1; round < rounds; round += 1) {
-    const one = await load(served, queryApi?.pid ?? 0);
-    const other = await load(info + path, bare.pid);
-    if (round < 0) continue;
-    samples.served.push(one);
-    samples.bare.push(other);
+  const pids = { served: queryApi?.pid ?? 0, bare: child.pid };
+  for (const [place, one] of measured.entries()) {
+    await measure(one, { served: door, bare: `${ceiling}/${place}` }, pids);
   }
-  await bare.go();
-  publishReads(samples, bytes.length);
+  await child.go();
+  publishReads(measured);
 } finally {
+  bare?.stop();
   await world.end();
 }
 
-function publishReads(samples: { served: Sample[]; bare: Sample[] }, bytes: number): void {
-  const ratio = (field: 'wall' | 'onCpu') =>
-    spreadOf(
-      samples.served.map((one, at) => one[field] / (samples.bare[at]?.[field] ?? Number.NaN)),
-    );
-  const row = (name: string, all: readonly Sample[]) => [
-    name,
-    spreadText(spreadOf(all.map((one) => one.onCpu))),
-    spreadText(spreadOf(all.map((one) => one.wall))),
-    `${spreadOf(all.map((one) => one.p50)).median} / ${spreadOf(all.map((one) => one.p99)).median}`,
-    String(all.reduce((sum, one) => sum + one.failed, 0)),
+/** A catalog that is worth filtering. */
+async function listMore({ stack }: World): Promise<void> {
+  const events = Array.from(
+    { length: Math.ceil(given.number('markets') / marketsPerEvent) },
+    (_, event) => ({
+      slug: `bench-more-${event}`,
+      title: `More of the bench ${event}`,
+      endDate: '2030-01-01T00:00:00.000Z',
+      tags: event % 2 === 0 ? ['bench'] : ['bench', 'half'],
+      markets: Array.from({ length: marketsPerEvent }, (_one, market) => ({
+        slug: `bench-more-${event}-${market}`,
+        question: `Is read ${market} of ${event} fast?`,
+      })),
+    }),
+  );
+  await importCatalog(stack.operator, events, () => {});
+}
+
+async function answered(one: ReadCase, door: string): Promise<Measured> {
+  const { method, path, body } = one;
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(door + path, body === undefined ? {} : { method, headers, body });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  if (!answer.ok) throw new Error(`${one.name} answered ${answer.status} ${bytes}`);
+  const contentType = answer.headers.get('content-type') ?? 'application/json';
+  return { ...one, bytes, contentType, served: [], bare: [] };
+}
+
+function bareAnswer({ method, path, bytes, contentType }: Measured, place: number): BareAnswer {
+  const url = `/${place}${path.split('?', 1)[0]}`;
+  return { method, url, contentType, base64: bytes.toString('base64') };
+}
+
+/** One round to warm up, then rounds in turn. */
+async function measure(
+  one: Measured,
+  urls: { readonly served: string; readonly bare: string },
+  pids: { readonly served: number; readonly bare: number },
+): Promise<void> {
+  const times = one.name === bookCase ? rounds : fewerRounds;
+  for (let round = -1; round < times; round += 1) {
+    for (const server of ['served', 'bare'] as const) {
+      const [pid, url] = [pids[server], urls[server] + one.path];
+      const sample = await load(one, { pid, url, connections, seconds });
+      if (round >= 0) one[server].push(sample);
+    }
+  }
+  console.error(`${one.name}: ${ratioText(ratioOf(one, 'onCpu').median)}`);
+}
+
+function ratioOf({ served, bare: ceiling }: Measured, field: 'wall' | 'onCpu'): Spread {
+  return spreadOf(
+    served.map((sample, round) => sample[field] / (ceiling[round]?.[field] ?? Number.NaN)),
+  );
+}
+
+function rateOf(samples: readonly Sample[]): Spread {
+  return spreadOf(samples.map(({ onCpu }) => onCpu));
+}
+
+/** How many single reads cost as much as one batch, of as many as it stands for. */
+function worthText(one: Measured, all: readonly Measured[]): string {
+  const single = all.find(({ name }) => name === one.batch?.single);
+  if (one.batch === undefined || single === undefined) return '';
+  const costs = rateOf(single.served).median / rateOf(one.served).median;
+  return `${costs.toFixed(1)} of ${one.batch.tokens}`;
+}
+
+function rowOf(one: Measured, all: readonly Measured[]): readonly string[] {
+  const latency = (of: 'p50' | 'p99') => spreadOf(one.served.map((sample) => sample[of])).median;
+  return [
+    one.name,
+    String(one.bytes.length),
+    spreadText(rateOf(one.served)),
+    spreadText(rateOf(one.bare)),
+    `**${ratioText(ratioOf(one, 'onCpu').median)}**`,
+    worthText(one, all),
+    `${latency('p50')} / ${latency('p99')}`,
+    String([...one.served, ...one.bare].reduce((sum, { failed }) => sum + failed, 0)),
   ];
+}
+
+function publishReads(all: readonly Measured[]): void {
+  const book = all.find(({ name }) => name === bookCase);
+  if (book === undefined) throw new Error('the book was not measured');
   publish(
     {
       name: 'reads',
-      title: 'GET /book against a bare fastify answer of the same bytes',
+      title: 'Reads against a bare fastify answer of the same bytes',
       conditions: [
-        `A book of ${bytes} bytes that does not change; ${connections} connections kept open (autocannon, in the process of the benchmark), straight at query-api; the bare server is a process of its own.`,
-        `One round to warm up, then ${rounds} in turn of ${seconds} s each. The rest of the stack runs idle beside.`,
+        `${connections} connections kept open (autocannon, in the process of the benchmark), straight at query-api, with its rate limits (raised) and metrics; the bare server is a process of its own.`,
+        `In turn, ${seconds} s each after one round to warm up: ${rounds} rounds of GET /book, ${fewerRounds} of every other read. The rest of the stack runs idle beside.`,
+        `A book of 45 levels a side for GET /book, ${tokensPerRequestMax} tokens with a bid and an ask for everything else; ${given.number('markets')} more markets in the catalog. Nothing changes meanwhile.`,
       ],
       tables: [
         {
-          title: 'Requests a second, min / median / max (target: ratio 0.7)',
-          head: ['server', 'per second of its processor time', 'wall', 'ms p50 / p99', 'failed'],
-          rows: [row('query-api', samples.served), row('bare fastify', samples.bare)],
+          title: `Requests per second of processor time, min / median / max (target: ${bookCase} 0.9)`,
+          head: [
+            ...['read', 'bytes', 'query-api', 'bare fastify', 'ratio'],
+            ...['costs as much as single reads', 'ms p50 / p99', 'failed'],
+          ],
+          rows: all.map((one) => rowOf(one, all)),
         },
       ],
       notes: [
-        `Ratio of query-api to bare, median of the rounds: ${ratioText(ratio('onCpu').median)} on the processor, ${ratioText(ratio('wall').median)} by the wall clock.`,
+        `${bookCase}, median of the rounds: ${ratioText(ratioOf(book, 'onCpu').median)} on the processor, ${ratioText(ratioOf(book, 'wall').median)} by the wall clock.`,
+        'The bare server parses bodies too, but knows its answer. Processor time is that of the process alone: of GET /prices-history it leaves out ClickHouse.',
       ],
-      figures: { samples, onCpu: ratio('onCpu'), wall: ratio('wall') },
+      figures: all.map(({ name, bytes, served, bare: ceiling }) => ({
+        name,
+        bytes: bytes.length,
+        served,
+        bare: ceiling,
+      })),
     },
     given,
   );

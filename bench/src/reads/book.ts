@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OrderIntent } from '@pm/client';
 import type { OrderSubmission } from '@pm/schemas';
-import type { World } from '../world/world.ts';
+import type { Trader, World } from '../world/world.ts';
 
 const levelsPerSide = 45;
 const perRequest = 15;
 const visibleMs = 15_000;
+const lookEveryMs = 100;
 
 /** Puts bids and asks (as BUYs of the other token) on many levels; resolves with the token once all can be read. */
 export async function fillBook({ markets, traders }: World): Promise<string> {
@@ -18,23 +20,67 @@ export async function fillBook({ markets, traders }: World): Promise<string> {
     [buyer, token],
     [seller, other],
   ] as const) {
-    const orders = Array.from({ length: levelsPerSide }, (_, level) => {
-      const price = `0.${String(level + 2).padStart(2, '0')}`;
-      const { orderId, body } = trader.sign({ tokenId, side: 'BUY', price, size: '10' });
-      return { orderId, submission: JSON.parse(body) as OrderSubmission };
-    });
-    for (let from = 0; from < orders.length; from += perRequest) {
-      const results = await trader.client.postOrders(orders.slice(from, from + perRequest));
-      const refused = results.find((result) => !result.success);
-      if (refused !== undefined) throw new Error(`a bench order was refused: ${refused.errorMsg}`);
-    }
+    const intents = Array.from({ length: levelsPerSide }, (_, level) =>
+      bid(tokenId, `0.${String(level + 2).padStart(2, '0')}`),
+    );
+    await place(trader, intents);
   }
-  const deadline = Date.now() + visibleMs;
-  for (;;) {
+  await until(async () => {
     const { bids, asks } = await buyer.client.book(token);
-    if (bids.length === levelsPerSide && asks.length === levelsPerSide) return token;
-    if (Date.now() > deadline)
-      throw new Error(`only ${bids.length} and ${asks.length} levels are visible`);
-    await sleep(100);
+    return bids.length === levelsPerSide && asks.length === levelsPerSide;
+  });
+  return token;
+}
+
+/** Puts a bid and an ask on both tokens of all markets but the first; resolves with the tokens once all can be read. */
+export async function fillQuotes({ markets, traders, stack }: World): Promise<readonly string[]> {
+  const [buyer, seller] = traders;
+  if (buyer === undefined || seller === undefined) throw new RangeError('quotes need two traders');
+  const quoted = markets.slice(1);
+  const price = '0.4';
+  await place(
+    buyer,
+    quoted.map(({ tokens }) => bid(tokens[0], price)),
+  );
+  await place(
+    seller,
+    quoted.map(({ tokens }) => bid(tokens[1], price)),
+  );
+  const tokens = quoted.flatMap((market) => market.tokens);
+  const body = JSON.stringify(tokens.map((token) => ({ token_id: token })));
+  await until(async () => {
+    const answer = await fetch(`${stack.baseUrl}/midpoints`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    return Object.keys((await answer.json()) as object).length === tokens.length;
+  });
+  return tokens;
+}
+
+const bid = (tokenId: string, price: string): OrderIntent => ({
+  ...{ tokenId, price },
+  side: 'BUY',
+  size: '10',
+});
+
+async function place(trader: Trader, intents: readonly OrderIntent[]): Promise<void> {
+  const orders = intents.map((intent) => {
+    const { orderId, body } = trader.sign(intent);
+    return { orderId, submission: JSON.parse(body) as OrderSubmission };
+  });
+  for (let from = 0; from < orders.length; from += perRequest) {
+    const results = await trader.client.postOrders(orders.slice(from, from + perRequest));
+    const refused = results.find((result) => !result.success);
+    if (refused !== undefined) throw new Error(`a bench order was refused: ${refused.errorMsg}`);
+  }
+}
+
+async function until(isVisible: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + visibleMs;
+  while (!(await isVisible())) {
+    if (Date.now() > deadline) throw new Error('what was placed is not visible');
+    await sleep(lookEveryMs);
   }
 }

@@ -1,0 +1,45 @@
+import { usageOf } from '@pm/deploy/local/process-table';
+import autocannon from 'autocannon';
+import type { ReadCase } from './cases.ts';
+
+/** What a server did in one round. */
+export interface Sample {
+  /** Requests a second by the clock of the wall. */
+  readonly wall: number;
+  /** Requests a second of its processor time. */
+  readonly onCpu: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly failed: number;
+}
+
+export interface Load {
+  readonly pid: number;
+  readonly url: string;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+/** Keeps connections busy with one read and looks at what the server used meanwhile. */
+export async function load(
+  { method, body }: ReadCase,
+  { pid, url, connections, seconds }: Load,
+): Promise<Sample> {
+  const before = usageOf(pid).cpuSeconds;
+  const { requests, latency, duration, errors, timeouts, non2xx } = await autocannon({
+    url,
+    method,
+    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+    connections,
+    duration: seconds,
+  });
+  const used = usageOf(pid).cpuSeconds - before;
+  return {
+    wall: requests.total / duration,
+    onCpu: requests.total / used,
+    p50: latency.p50,
+    p99: latency.p99,
+    failed: errors + timeouts + non2xx,
+  };
+}
