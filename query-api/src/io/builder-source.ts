@@ -4,6 +4,7 @@ import type { BuilderSearch } from '../core/reports/builder-trades.ts';
 import type { BuilderVolumeSearch } from '../core/reports/builder-volumes.ts';
 import type { BuilderRow, BuilderSide, BuilderVolumeRow } from '../core/reports/rows.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
+import { readNewest } from './newest-source.ts';
 import { windowOf } from './page-window.ts';
 
 interface Row {
@@ -34,10 +35,11 @@ const own = (taker: string, maker: string): string => `if(role = 'TAKER', ${take
 const newestFirst =
   'ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC, role DESC';
 
-/** Sides of fills that name a builder, newest first; a repeated row counts once. */
+/** Sides of fills that name a builder, newest first; a repeated row counts once. `nowS` is the time, Unix seconds. */
 export async function readBuilderTrades(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: BuilderSearch,
+  nowS: number,
 ): Promise<readonly BuilderRow[]> {
   const { conditions, params } = conditionsOf(search);
   const sql = `
@@ -54,13 +56,22 @@ ${newestFirst}
 LIMIT 1 BY partition, in_offset, event_index, role
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
-  const rows = await clickhouse.selectRows<Row>(sql, params);
+  const { beforeS, afterS } = search.query;
+  const newest = {
+    // A place has one row.
+    limit: search.query.place === null ? search.limit : 1,
+    untilS: Math.min(beforeS ?? nowS, nowS),
+    sinceS: afterS === null ? null : afterS + 1,
+  };
+  const rows = await readNewest(newest, (sinceS) =>
+    clickhouse.selectRows<Row>(sql, { ...params, since: sinceS }),
+  );
   return rows.map(builderRow);
 }
 
 function conditionsOf({ query, market, outcome, limit }: BuilderSearch) {
-  const { place, wallet, builder, beforeS, afterS, offset } = query;
-  const conditions = ['1'];
+  const { place, wallet, builder, beforeS, offset } = query;
+  const conditions = ['time >= fromUnixTimestamp({since:UInt32})'];
   const window = windowOf({ limit, offset });
   const params: Record<string, QueryParameter> = { limit, offset, window };
   const add = (text: string, value: Record<string, QueryParameter>): void => {
@@ -84,7 +95,6 @@ function conditionsOf({ query, market, outcome, limit }: BuilderSearch) {
   if (outcome !== null)
     add(`${own('taker_outcome', 'maker_outcome')} = {outcome:UInt8}`, { outcome });
   if (beforeS !== null) add('time < fromUnixTimestamp({before:UInt32})', { before: beforeS });
-  if (afterS !== null) add('time >= fromUnixTimestamp({after:UInt32})', { after: afterS + 1 });
   return { conditions, params };
 }
 

@@ -27,25 +27,14 @@ WHERE snapshot = {snapshot:UInt64} AND period = {period:String} AND category = {
   AND board = {board:String}
 ORDER BY place
 SETTINGS max_execution_time = 5`;
-/** Of some wallets those with the largest figures, each ranked behind all that have more. */
-const walletSql = ({ period, orderBy }: Pick<LeaderboardSearch, 'period' | 'orderBy'>): string => {
+/** Columns of a board of single wallets, and who is listed in it. */
+function boardOf({ period, orderBy }: LeaderboardSearch) {
   const [vol, pnl] = [leaderboardColumn('vol', period), leaderboardColumn('pnl', period)];
-  const value = orderBy === 'PNL' ? pnl : vol;
   const listed = `snapshot = {snapshot:UInt64} AND category = {category:UInt8} AND (${vol} != 0 OR ${pnl} != 0)`;
-  return `
-SELECT toUInt32(1 + countIf(w.figure > a.figure)) AS rank, a.wallet AS wallet, a.vol AS vol_micro, a.pnl AS pnl_micro
-FROM (SELECT ${value} AS figure FROM ${wallets.name} WHERE ${listed}) AS w
-CROSS JOIN (
-  SELECT wallet, ${vol} AS vol, ${pnl} AS pnl, ${value} AS figure
-  FROM ${wallets.name}
-  WHERE ${listed} AND wallet IN {wallets:Array(String)}
-  ORDER BY figure DESC, wallet
-  LIMIT {limit:UInt32} OFFSET {offset:UInt32}
-) AS a
-GROUP BY a.wallet, a.vol, a.pnl
-ORDER BY rank, wallet
-SETTINGS max_execution_time = 5, max_threads = 1`;
-};
+  return { vol, pnl, figure: orderBy === 'PNL' ? pnl : vol, listed };
+}
+
+const bounded = 'SETTINGS max_execution_time = 5, max_threads = 1';
 
 /**
  * Leaderboards as they were computed last. What can be paged through is kept until a newer computation is there: all pages of all
@@ -101,10 +90,25 @@ export class LeaderboardSource {
     return rows;
   }
 
-  #ofWallets(snapshot: number, search: LeaderboardSearch): Promise<readonly Row[]> {
+  /** Of the wallets those with the largest figures, each ranked behind all that have more. */
+  async #ofWallets(snapshot: number, search: LeaderboardSearch): Promise<readonly Row[]> {
+    const { vol, pnl, figure, listed } = boardOf(search);
     const { category, limit, offset } = search;
-    const params = { snapshot, category, limit, offset, wallets: [...(search.wallets ?? [])] };
-    return this.#clickhouse.selectRows<Row>(walletSql(search), params);
+    const board = { snapshot, category };
+    const rows = await this.#clickhouse.selectRows<Omit<Row, 'rank'>>(
+      `SELECT wallet, ${vol} AS vol_micro, ${pnl} AS pnl_micro FROM ${wallets.name}
+       WHERE ${listed} AND wallet IN {wallets:Array(String)}
+       ORDER BY ${figure} DESC, wallet LIMIT {limit:UInt32} OFFSET {offset:UInt32} ${bounded}`,
+      { ...board, limit, offset, wallets: [...(search.wallets ?? [])] },
+    );
+    if (rows.length === 0) return [];
+    const figures = rows.map((row) => (search.orderBy === 'PNL' ? row.pnl_micro : row.vol_micro));
+    const counts = figures.map((_, at) => `toUInt32(countIf(${figure} > {figure${at}:Int64}))`);
+    const [larger] = await this.#clickhouse.selectRows<{ readonly larger: readonly number[] }>(
+      `SELECT [${counts.join(', ')}] AS larger FROM ${wallets.name} WHERE ${listed} ${bounded}`,
+      { ...board, ...Object.fromEntries(figures.map((value, at) => [`figure${at}`, value])) },
+    );
+    return rows.map((row, at) => ({ ...row, rank: 1 + (larger?.larger[at] ?? 0) }));
   }
 }
 

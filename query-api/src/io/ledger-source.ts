@@ -3,6 +3,7 @@ import { tables } from '@pm/schemas';
 import type { TradeRow } from '../core/reports/rows.ts';
 import { type LedgerSearch, leastText } from '../core/reports/trade-ledger.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
+import { readNewest } from './newest-source.ts';
 import { windowOf } from './page-window.ts';
 
 interface Row {
@@ -53,10 +54,11 @@ const ofMarket: Ledger = {
 
 const newestFirst = 'ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC';
 
-/** Trades of everybody, newest first; a repeated row counts once. */
+/** Trades of everybody, newest first; a repeated row counts once. `nowS` is the time, Unix seconds. */
 export async function readLedger(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: LedgerSearch,
+  nowS: number,
 ): Promise<readonly TradeRow[]> {
   const ledger = ledgerFor(search);
   const { conditions, params } = conditionsOf(search, ledger);
@@ -74,7 +76,14 @@ ${newestFirst}
 LIMIT 1 BY ${key}
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
-  const rows = await clickhouse.selectRows<Row>(sql, params);
+  const { limit, startS, endS } = search;
+  const readSince = (sinceS: number) =>
+    clickhouse.selectRows<Row>(sql, { ...params, since: sinceS });
+  // What one wallet or market did is sorted by it, and seldom fills a page within a day.
+  const rows =
+    ledger === byTime
+      ? await readNewest({ limit, untilS: Math.min(endS ?? nowS, nowS), sinceS: startS }, readSince)
+      : await readSince(startS ?? 0);
   return rows.map((row) => ({
     partition: row.partition,
     inOffset: row.in_offset,
@@ -95,8 +104,8 @@ function ledgerFor({ user, markets, takerOnly }: LedgerSearch): Ledger {
 }
 
 function conditionsOf(search: LedgerSearch, ledger: Ledger) {
-  const { user, markets, side, takerOnly, least, startS, endS, limit, offset } = search;
-  const conditions = ['1'];
+  const { user, markets, side, takerOnly, least, endS, limit, offset } = search;
+  const conditions = ['time >= fromUnixTimestamp({since:UInt32})'];
   const window = windowOf({ limit, offset });
   const params: Record<string, QueryParameter> = { limit, offset, window };
   const add = (text: string, value: Record<string, QueryParameter>): void => {
@@ -107,7 +116,6 @@ function conditionsOf(search: LedgerSearch, ledger: Ledger) {
   if (markets !== null) add('market IN {markets:Array(UInt32)}', { markets: [...markets] });
   if (takerOnly && ledger.takers !== '') conditions.push(ledger.takers);
   if (side !== null) add(`${ledger.side} = {side:String}`, { side });
-  if (startS !== null) add('time >= fromUnixTimestamp({start:UInt32})', { start: startS });
   if (endS !== null) add('time < fromUnixTimestamp({end:UInt32})', { end: endS + 1 });
   if (least?.of === 'TOKENS')
     add('size >= toDecimal64({least:String}, 6)', { least: leastText(least.micro) });

@@ -19,17 +19,18 @@ export function openReports(
 ): ReportReads {
   const boards = new LeaderboardSource(clickhouse, nowMs);
   const remembered = rememberedFor(nowMs);
+  const nowS = () => Math.floor(nowMs() / 1000);
   return {
     closedPositions: (wallet, markets) => readClosedPositions(clickhouse, { wallet, markets }),
     traded: (wallet) => readTraded(clickhouse, wallet),
     activity: (search) => readActivity(clickhouse, search),
-    ledger: (search) => readLedger(clickhouse, search),
+    ledger: (search) => readLedger(clickhouse, search, nowS()),
     supply: (markets) => readSupply(clickhouse, markets),
     wholeSupply: () => remembered('supply', () => readSupply(clickhouse, null)),
     marketPositions: (search) => readMarketPositions(clickhouse, search),
     leaderboard: (search) => boards.read(search),
     makerFees: (wallet, dayS) => readMakerFees(clickhouse, wallet, dayS),
-    builderTrades: (search) => readBuilderTrades(clickhouse, search),
+    builderTrades: (search) => readBuilderTrades(clickhouse, search, nowS()),
     builderVolumes: ({ sinceS, builder, daily }) => {
       // Whole minutes, so that requests of one minute share an answer.
       const search = { builder, daily, sinceS: sinceS - (sinceS % 60) };

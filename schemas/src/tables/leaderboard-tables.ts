@@ -86,8 +86,8 @@ const sums: Table = {
   indexGranularity: 1024,
 };
 
-/** Places are counted by reading a whole column, so it is packed for speed. */
-const counted = 'LZ4';
+/** Ranks are counted by reading a whole column, so it is not packed. */
+const counted = 'NONE';
 
 const wallets: Table = {
   name: 'leaderboard_wallets',

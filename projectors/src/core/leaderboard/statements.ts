@@ -16,8 +16,8 @@ const { categories, prices, sums, wallets, tops } = leaderboardTables;
 /** One thread, so that reads keep the others; memory beyond which groups and sorts go to disk, bytes. */
 const settings = `SETTINGS max_execution_time = 300, max_threads = 1, max_insert_threads = 1,
   max_bytes_before_external_group_by = 500000000, max_bytes_before_external_sort = 500000000`;
-/** Rows of one key lie in one month. */
-const byMonth = `${settings}, do_not_merge_across_partitions_select_final = 1`;
+/** Of tables in the order of wallets a wallet is done when the next one comes; rows of one key lie in one month. */
+const byWallet = `${settings}, optimize_aggregation_in_order = 1, do_not_merge_across_partitions_select_final = 1`;
 
 const periods = Object.keys(leaderboardPeriods) as LeaderboardPeriod[];
 /** What a period starts at, Unix seconds; of everything the end, which is whole minutes as prices are. */
@@ -90,7 +90,7 @@ FROM ${tables.positions.name} AS p FINAL
 INNER JOIN (${ofPrices}) AS l USING market
 WHERE ${inSlice}
 GROUP BY partition, wallet, l.categories
-${settings}`;
+${byWallet}`;
 
 const legs = `
     SELECT partition, in_offset, time, wallet, market, outcome, 1 AS traded, (side = 'BUY') AS bought,
@@ -145,7 +145,7 @@ FROM (
 ARRAY JOIN arrayFilter(bit -> bitTest(s.categories, bit), range(16)) AS category
 GROUP BY category, wallet
 HAVING ${periods.map((period) => `v_${period} != 0 OR p_${period} != 0`).join(' OR ')}
-${byMonth}`;
+${byWallet}`;
 
 const boards = periods.flatMap((period) =>
   (['PNL', 'VOL'] as const).map((board) => ({
