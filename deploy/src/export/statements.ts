@@ -1,4 +1,4 @@
-import { columnNames, type Table } from '@pm/schemas';
+import { type Column, columnNames, type Table } from '@pm/schemas';
 import type { PlannedTable } from './plan.ts';
 
 /** The columns that say which record of the log a row comes from. */
@@ -6,10 +6,14 @@ const place = ['partition', 'in_offset', 'event_index'];
 
 /** One statement over a whole day of a table may take so long, seconds. */
 const longestS = 800;
-/** Sorting goes to disk beyond so many bytes. */
+/** Sorting goes to disk beyond so many bytes; a reader takes no more ahead. */
 const sortedInMemory = 256 * 1024 * 1024;
+/** What a sort on disk reads of each of its files at a time, bytes. */
+const sortBlock = 2_000_000;
 /** Rows that are packed together: what writer and readers hold at a time. */
 const rowGroup = 100_000;
+/** Threads and rows at a time of a statement: a day is written beside the readers of the exchange. */
+const gentle = ['max_threads = 2', 'max_block_size = 16384'];
 
 /** Whether rows name their record of the log. */
 export function hasPlace(table: Table): boolean {
@@ -26,24 +30,37 @@ function from({ table, condition }: PlannedTable): string {
   return `FROM ${table.name} FINAL${condition === null ? '' : ` WHERE ${condition}`}`;
 }
 
+/** Readers of Parquet know text, and take its own enumerations for bytes. */
+function written({ name, type }: Column): string {
+  return type.startsWith('Enum') ? `toString(${name}) AS ${name}` : name;
+}
+
 /**
  * All rows of a planned table as one Parquet file, each once. Text of fixed length is written as text, enumerations by their
  * names, decimals and times as such (UTC).
  */
 export function rowsSql(planned: PlannedTable): string {
   const settings = [
+    ...gentle,
     `max_execution_time = ${longestS}`,
     `max_bytes_before_external_sort = ${sortedInMemory}`,
+    // By default a share of the server's memory counts instead of the bytes.
+    'max_bytes_ratio_before_external_sort = 0',
+    `prefer_external_sort_block_bytes = ${sortBlock}`,
+    'output_format_parquet_parallel_encoding = 0',
     `output_format_parquet_compression_method = 'zstd'`,
     `output_format_parquet_row_group_size = ${rowGroup}`,
     'output_format_parquet_fixed_string_as_fixed_byte_array = 0',
     'output_format_parquet_string_as_string = 1',
   ];
   const { table } = planned;
-  return `SELECT ${columnNames(table).join(', ')} ${from(planned)}
+  return `SELECT ${table.columns.map(written).join(', ')} ${from(planned)}
 ORDER BY ${orderOf(table).join(', ')}
 FORMAT Parquet SETTINGS ${settings.join(', ')}`;
 }
+
+/** How a written file is read back; the engine that does is part of this program. */
+const readingBack = `SETTINGS ${[...gentle, `input_format_parquet_memory_high_watermark = ${sortedInMemory}`].join(', ')}`;
 
 /**
  * `rows` and `content` of any source of rows: `content` is the sum of a 64-bit hash of each row, modulo 2^64, so it is the same in
@@ -57,12 +74,12 @@ function contentOf(table: Table): string {
 /** Rows and content hash of a planned table as the server has it. */
 export function tableContentSql(planned: PlannedTable): string {
   return `SELECT ${contentOf(planned.table)} ${from(planned)}
-SETTINGS max_execution_time = ${longestS}`;
+SETTINGS max_execution_time = ${longestS}, ${gentle.join(', ')}`;
 }
 
 /** The same of a written file, read with the types of the table. */
 export function fileContentSql(table: Table, file: string): string {
-  return `SELECT ${contentOf(table)} FROM ${fileSource(table, file)}`;
+  return `SELECT ${contentOf(table)} FROM ${fileSource(table, file)} ${readingBack}`;
 }
 
 /** First and last place of each partition in a written file. */
@@ -71,7 +88,7 @@ export function fileRangesSql(table: Table, file: string): string {
   toString(min((in_offset, event_index)).1) AS first_in_offset, min((in_offset, event_index)).2 AS first_event_index,
   toString(max((in_offset, event_index)).1) AS last_in_offset, max((in_offset, event_index)).2 AS last_event_index
 FROM ${fileSource(table, file)}
-GROUP BY partition ORDER BY partition`;
+GROUP BY partition ORDER BY partition ${readingBack}`;
 }
 
 function fileSource(table: Table, file: string): string {

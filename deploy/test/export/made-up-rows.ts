@@ -28,7 +28,8 @@ function cellOf({ name, type }: Column, { fromMs, spreadMs, rows }: MadeUp): str
   if (type.startsWith('DateTime64')) return moment;
   if (type.startsWith('DateTime')) return `toDateTime(${moment}, 'UTC')`;
   const length = /^FixedString\((\d+)\)$/.exec(type)?.[1];
-  if (length !== undefined) return `leftPad(lower(hex(n * 7919)), ${length}, '0')`;
+  if (length !== undefined)
+    return `concat('0x', leftPad(lower(hex(n * 7919)), ${Number(length) - 2}, '0'))`;
   const decimal = /^Decimal\(\d+, (\d)\)$/.exec(type)?.[1];
   if (decimal !== undefined) return `toDecimal64(n % 9973, 0) / exp10(${decimal})`;
   const symbols = type.match(/'\w+' = \d+/g)?.length;

@@ -7,7 +7,10 @@ import {
   dropOldLeaderboards,
 } from '../../../projectors/src/io/leaderboard-store.ts';
 import { cleanOpenOrders } from '../../../projectors/src/io/open-orders-cleanup-runner.ts';
+import { checkPrices } from '../../src/audit/tables.ts';
 import { withRolesTable } from '../../src/documents/roles-table.ts';
+import { planOf } from '../../src/export/plan.ts';
+import { rowsSql, tableContentSql } from '../../src/export/statements.ts';
 import { repositoryRoot } from '../../src/local/paths.ts';
 import { type ClickHouseRole, clickhouseRoles } from '../../src/roles/roles.ts';
 import { roleStatements, rolesFile } from '../../src/roles/roles-sql.ts';
@@ -177,7 +180,7 @@ describe('the writer', () => {
     for (const sql of insertions) expect([sql, await writer.refusal(sql)]).toEqual([sql, 0]);
     const nowMs = madeUp.fromMs + madeUp.spreadMs;
     for (const later of [0, 60_000, 120_000])
-      await computeLeaderboards(writer, [[3, 5]], nowMs + later);
+      await computeLeaderboards(writer, [[3, 5]], { nowMs: nowMs + later });
     const { name } = leaderboardTables.wallets;
     const count = `SELECT uniqExact(snapshot) FROM ${name}`;
     expect((await writer.text(count)).trim()).toBe('3');
@@ -198,7 +201,7 @@ describe('the writer', () => {
 });
 
 describe('the reader', () => {
-  /** Names of declarations that the read door mentions, of one of the objects that hold them. */
+  /** What the first group matches in the queries of the read door, each once. */
   function mentioned(holder: RegExp): readonly string[] {
     const files = readdirSync(join(repositoryRoot, 'query-api/src/io')).map(
       (name) => `query-api/src/io/${name}`,
@@ -234,15 +237,26 @@ describe('the reader', () => {
     expect(await reader.refusal('SELECT 1 SETTINGS max_execution_time = 5, max_threads = 1')).toBe(
       0,
     );
-    expect(await reader.refusal('SET max_execution_time = 31')).toBe(constrained);
+    const { max = 0 } = roleNamed('pm_reader').settings['max_execution_time'] ?? {};
+    const asked = mentioned(/max_execution_time = (\d+)/g).map(Number);
+    expect(asked.length).toBeGreaterThan(0);
+    expect(Math.max(...asked)).toBeLessThanOrEqual(max);
+    expect(await reader.refusal(`SET max_execution_time = ${max + 1}`)).toBe(constrained);
     expect(await reader.refusal('SET max_execution_time = 0')).toBe(constrained);
     expect(await reader.refusal('SET readonly = 0')).toBe(readOnly);
   });
 });
 
-test('the auditor reads every table without a limit of rows, and writes nothing', async () => {
+test('the auditor checks and writes out whole tables, and changes nothing', async () => {
   const auditor = await as(roleNamed('pm_auditor'));
   await refusesOwners(auditor);
+  expect(await checkPrices(auditor)).toEqual([]);
+  const day = { from: madeUp.fromMs, to: madeUp.fromMs + 86_400_000 };
+  const { planned } = planOf(null);
+  for (const one of planned) {
+    await auditor.command(tableContentSql(one), one.condition === null ? {} : day);
+    await auditor.command(rowsSql(one), one.condition === null ? {} : day);
+  }
   for (const { name } of Object.values(tables))
     expect(
       await auditor.refusal(
