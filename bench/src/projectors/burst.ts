@@ -24,7 +24,7 @@ export interface Burst {
 
 /** Records that are sent together. */
 const windowRecords = 64;
-const lookEveryMs = 20;
+const lookEveryMs = 50;
 const idleMs = 2_000;
 const views = ['tables', 'books'] as const;
 

@@ -101,7 +101,7 @@ export class Rounds {
   async #catchUp(projector: Projector): Promise<Omit<Passage, 'contents'>> {
     await projector.until('tables', ({ phase }) => phase === 'running', 5);
     const before = projector.usage();
-    await projector.until('tables', ({ position }) => position >= this.#end, 25);
+    await projector.until('tables', ({ position }) => position >= this.#end, 100);
     const used = between(before, projector.usage());
     return { rows: await projector.rows(), used };
   }

@@ -77,6 +77,8 @@ export interface ClickHouse {
 /** Rows of one answer and of one insert. */
 export const selectRowsMax = 1_000_000;
 export const insertRowsMax = 200_000;
+/** Bytes of one insert of written rows. */
+const insertBytesMax = 256 << 20;
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 10;
@@ -117,6 +119,7 @@ export function openClickHouse(options: ClickHouseOptions): ClickHouse {
     },
     async insertTabSeparated(table, columns, rows, { token }: InsertOptions = {}) {
       if (rows.length === 0) return;
+      assert(rows.length <= insertBytesMax, `an insert has at most ${insertBytesMax} bytes`);
       const format = 'TabSeparated';
       await insert(client, insertStatement(table, columns, { token: token ?? null, format }), rows);
     },

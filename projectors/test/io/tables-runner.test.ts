@@ -180,4 +180,51 @@ describe('the tables', () => {
     );
     expect(tables.raw('fills')).toEqual([]);
   });
+
+  test('are gathered for one batch while another is written, and for no more', async () => {
+    const { records } = logOf(3);
+    const commits = new FakeCommits();
+    const tables = new FakeTables();
+    let open: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const slow: TablesStore = {
+      insert: async (rows, token) => {
+        await gate;
+        await tables.insert(rows, token);
+      },
+      completeTo: (partition) => tables.completeTo(partition),
+      positions: () => tables.positions(),
+      candles: (from, to) => tables.candles(from, to),
+    };
+    const limits = { batchRecords: 10, batchRows: 1_000_000, batchMs: 60_000, retryForMs: 0 };
+    const parts = { ...fakeLog(records, reusedEvents), store: slow, metrics, limits };
+    const catalog = { payout0: async () => 0 };
+    const view = tablesView({ ...parts, catalog, groupId: 'g', topicPrefix: 't-' });
+    const projection = await view.assign(0, {
+      commit: (...args) => commits.commit(...args),
+      committed: async () => commits.last,
+      fail: () => {},
+      stored: () => {},
+    });
+    const give = (from: number, to: number) =>
+      projection.project({
+        ...{ topic: 't', partition: 0, highWatermark: records.length },
+        records: records.slice(from, to),
+      });
+    expect(await give(0, 19)).toBe(0);
+    expect(commits.last).toEqual({ offset: 0, metadata: '10' });
+    let isDone = false;
+    const second = give(19, 25).then((position) => {
+      isDone = true;
+      return position;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isDone).toBe(false);
+    open();
+    expect(await second).toBeGreaterThanOrEqual(10);
+    await projection.close();
+    expect(commits.last).toEqual({ offset: 20, metadata: '' });
+  });
 });

@@ -9,14 +9,6 @@ import {
 import type { RowWriter } from '../row-writer.ts';
 import { recordView, type View, writeSource } from '../rows.ts';
 
-/** The cells that every kind of row has. */
-interface OrderCells {
-  readonly orderId: Buffer;
-  readonly wallet: Buffer;
-  readonly apiKey: Buffer;
-  readonly market: number;
-}
-
 /** The terms of an order, or of a fill; neutral in the rows of other kinds. */
 interface TermCells {
   readonly outcome: number;
@@ -75,9 +67,8 @@ function isAboutOneOrder(event: ExecutionEvent): event is OneOrderEvent {
 }
 
 function writeEvent(to: RowWriter, event: OneOrderEvent): void {
-  const { orderId, apiKey, market, maker: wallet } = event;
-  writeOrder(to, rowKinds[event.kind], { orderId, apiKey, market, wallet });
-  writeTerms(to, termsOf(event));
+  to.hex(event.orderId).word(rowKinds[event.kind]).hex(event.maker).uuid(event.apiKey);
+  writeTerms(to.int(event.market), termsOf(event));
   writeEnd(to, reasonOf(event), 'TAKER');
 }
 
@@ -102,30 +93,17 @@ function reasonOf(event: OneOrderEvent): string {
 
 /** What rests of the taker is known when his command ends: his PLACED row has it. */
 function writeTaker(to: RowWriter, fill: Fill): void {
-  const { takerOrderId: orderId, taker: wallet, takerKey: apiKey, market, sizeMicro } = fill;
-  const { takerOutcome: outcome, takerSide: side, takerPrice: price } = fill;
-  writeOrder(to, 'FILLED', { orderId, wallet, apiKey, market });
-  writeTerms(to, { ...noTerms, outcome, side, price, sizeMicro });
+  to.hex(fill.takerOrderId).word('FILLED').hex(fill.taker).uuid(fill.takerKey).int(fill.market);
+  to.int(fill.takerOutcome).word(fill.takerSide).word(noTerms.timeInForce).price(fill.takerPrice);
+  to.micro(fill.sizeMicro).micro(0).time(0).time(0).word(noTerms.status);
   writeEnd(to, '', 'TAKER');
 }
 
 function writeMaker(to: RowWriter, fill: Fill): void {
-  const { makerOrderId: orderId, maker: wallet, makerKey: apiKey, market, sizeMicro } = fill;
-  const { makerOutcome: outcome, makerSide: side, makerPrice: price } = fill;
-  writeOrder(to, 'FILLED', { orderId, wallet, apiKey, market });
-  writeTerms(to, {
-    ...noTerms,
-    outcome,
-    side,
-    price,
-    sizeMicro,
-    restingMicro: fill.makerRestMicro,
-  });
+  to.hex(fill.makerOrderId).word('FILLED').hex(fill.maker).uuid(fill.makerKey).int(fill.market);
+  to.int(fill.makerOutcome).word(fill.makerSide).word(noTerms.timeInForce).price(fill.makerPrice);
+  to.micro(fill.sizeMicro).micro(fill.makerRestMicro).time(0).time(0).word(noTerms.status);
   writeEnd(to, '', 'MAKER');
-}
-
-function writeOrder(to: RowWriter, kind: string, order: OrderCells): RowWriter {
-  return to.hex(order.orderId).word(kind).hex(order.wallet).uuid(order.apiKey).int(order.market);
 }
 
 function writeTerms(to: RowWriter, terms: TermCells): void {

@@ -158,18 +158,16 @@ function makersTrade(fill: Fill): Trade {
 }
 
 function tradesOfMove(moved: PositionMoved, payout0: number): readonly Trade[] {
-  const { wallet, market } = moved;
+  const { token0Micro, token1Micro } = moved;
   const side: Side = moved.action === 'SPLIT' ? 'BUY' : 'SELL';
-  const shared = { wallet, market, side, countsAsVolume: false };
-  const token0 = { outcome: 0, sizeMicro: Math.abs(moved.token0Micro), price: payout0 };
-  const token1 = {
-    outcome: 1,
-    sizeMicro: Math.abs(moved.token1Micro),
-    price: complementPrice(payout0),
+  const move = (outcome: number, sizeMicro: number, price: number): Trade => {
+    const { wallet, market } = moved;
+    return { wallet, market, outcome, side, sizeMicro, price, countsAsVolume: false };
   };
-  return [token0, token1]
-    .filter(({ sizeMicro }) => sizeMicro > 0)
-    .map((token) => ({ ...shared, ...token }));
+  const moves: Trade[] = [];
+  if (token0Micro !== 0) moves.push(move(0, Math.abs(token0Micro), payout0));
+  if (token1Micro !== 0) moves.push(move(1, Math.abs(token1Micro), complementPrice(payout0)));
+  return moves;
 }
 
 function writeMove(to: RowWriter, move: Trade, action: PositionMoved['action']): void {
