@@ -16,7 +16,7 @@ import {
 } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { TableViews } from '../../src/core/table-views.ts';
-import { bytesOf } from '../log.ts';
+import { bytesOf, executionOf } from '../log.ts';
 import { TradingLog } from '../trading-log.ts';
 
 const name = `worked_queries_${process.pid}`;
@@ -25,7 +25,11 @@ const half = log.records(150);
 const moment = half.at(-1)?.timeMs ?? 0;
 /** What rests at the moment, before the log goes on. */
 const restedThen = log.resting.map((order) => ({ ...order }));
-const executions: readonly Execution[] = [...half, ...log.records(150)];
+const traded: readonly Execution[] = [...half, ...log.records(150)];
+/** At the end nobody bids in market 2. */
+const noBids = { kind: 'TopChanged', market: 2, bid: 0, ask: 5_000 } as const;
+const endedMs = (traded.at(-1)?.timeMs ?? 0) + 60_000;
+const executions = [...traded, executionOf(traded.length, [noBids], endedMs)];
 const fills = executions.flatMap(({ timeMs, events }) =>
   events.flatMap((event) => (event.kind === 'Fill' ? [{ timeMs, fill: event }] : [])),
 );
@@ -138,29 +142,36 @@ describe('the worked queries of docs/data.md answer what naive code answers:', (
     expect(await ask('volumeByDay')).toEqual(expected);
   });
 
-  test('PnL of a wallet', async () => {
-    const mids = new Map<number, number>();
-    for (const event of executions.flatMap(({ events }) => events))
-      if (event.kind === 'TopChanged' && event.bid > 0 && event.ask > 0)
-        mids.set(event.market, (event.bid + event.ask) / 2);
-    const expected = [1, 2].flatMap((market) =>
-      [0, 1].map((outcome) => {
-        const held = naivePosition(market, outcome);
-        const mid = mids.get(market) ?? 0;
-        const price = outcome === 0 ? mid : 10_000 - mid;
-        const value = Math.round((price * held.size) / 10_000);
-        return [
-          market * one,
-          outcome * one,
-          held.size,
-          held.cost,
-          held.realized,
-          value,
-          value - held.cost,
-        ];
-      }),
+  test('PnL of a wallet, at the midpoint, at the last trade of a book with an empty side, at a payout', async () => {
+    const lastTop = everyEvent.findLast(
+      (event) => event.kind === 'TopChanged' && event.market === 1,
     );
-    expect(await ask('walletPnl', { wallet })).toEqual(expected);
+    if (lastTop?.kind !== 'TopChanged' || lastTop.bid === 0 || lastTop.ask === 0)
+      throw new Error('market 1 has both sides');
+    const midpoint = (lastTop.bid + lastTop.ask) / 2;
+    const lastTrade = fills.findLast(({ fill }) => fill.market === 2)?.fill.takerPrice ?? 0;
+    const row = (market: number, outcome: number, price: number | null) => {
+      const held = naivePosition(market, outcome);
+      const value = price === null ? null : Math.round((price * held.size) / 10_000);
+      const price0 = price === null ? null : (outcome === 0 ? price : 10_000 - price) * 100;
+      const profit = value === null ? null : value - held.cost;
+      const figures = [held.size, held.cost, held.realized, price0, value, profit];
+      return [market * one, outcome * one, ...figures.map((figure) => figure ?? 'null')];
+    };
+    const ofMarket1 = [row(1, 0, midpoint), row(1, 1, 10_000 - midpoint)];
+    // Token 1 was never traded.
+    expect(await ask('walletPnl', { wallet })).toEqual([
+      ...ofMarket1,
+      row(2, 0, lastTrade),
+      row(2, 1, null),
+    ]);
+    const resolved = [[2, '0.25', '2026-06-01 00:00:00.000', 1]];
+    await clickhouse.insertRows('resolutions', columnNames(tables.resolutions), resolved);
+    expect(await ask('walletPnl', { wallet })).toEqual([
+      ...ofMarket1,
+      row(2, 0, 2_500),
+      row(2, 1, 7_500),
+    ]);
   });
 
   test('spread over time', async () => {
