@@ -34,6 +34,8 @@ const [first, second, empty] = ['2026-06-01', '2026-06-02', '2026-06-03'].map((n
 const rowsOf = { first: 700, second: 900 };
 
 let clickhouse: ClickHouse;
+/** Who writes days out reads only. */
+let reader: ClickHouse;
 let root: string;
 
 beforeAll(async () => {
@@ -42,6 +44,7 @@ beforeAll(async () => {
   await server.command(`CREATE DATABASE ${database} ENGINE = Atomic`);
   await server.close();
   clickhouse = openClickHouse({ ...access, database });
+  reader = openClickHouse({ ...access, database, user: 'pm_reader' });
   for (const table of Object.values(tables)) {
     await clickhouse.command(createTableSql(table, database));
     const spreadMs = 86_400_000;
@@ -55,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await clickhouse.command(`DROP DATABASE ${database}`);
-  await clickhouse.close();
+  await Promise.all([clickhouse.close(), reader.close()]);
   rmSync(root, { recursive: true });
 });
 
@@ -72,7 +75,7 @@ type Some = Partial<ExportOptions>;
 function write(day = first, options: Some = {}): Promise<Manifest> {
   if (day === undefined) throw new Error('no day');
   return exportDay({
-    ...{ clickhouse, database, partitions, day, again: false, onTable: () => {} },
+    ...{ clickhouse: reader, database, partitions, day, again: false, onTable: () => {} },
     ...{ plan: planOf(null), folder: join(root, randomUUID()) },
     ...options,
   });
@@ -248,9 +251,9 @@ describe('a day is refused', () => {
   test('when a row came between the file and the comparison', async () => {
     const folder = join(root, 'late');
     const late: Pick<ClickHouse, 'selectRows' | 'copyTo'> = {
-      selectRows: (sql, params) => clickhouse.selectRows(sql, params),
+      selectRows: (sql, params) => reader.selectRows(sql, params),
       async copyTo(sink, sql, params) {
-        await clickhouse.copyTo(sink, sql, params);
+        await reader.copyTo(sink, sql, params);
         const madeUp = { fromMs: empty?.fromMs ?? 0, rows: 1, spreadMs: 1, shift: 77_777 };
         await insertMadeUp(clickhouse, tables.marketRules, madeUp);
       },
@@ -268,11 +271,11 @@ test('a day that broke off is no whole one, and is written anew by the next call
   const plan = planOf(['fills', 'wallet_fills', 'positions']);
   let calls = 0;
   const dying: Pick<ClickHouse, 'selectRows' | 'copyTo'> = {
-    selectRows: (sql, params) => clickhouse.selectRows(sql, params),
+    selectRows: (sql, params) => reader.selectRows(sql, params),
     copyTo(sink, sql, params) {
       calls += 1;
       const broken = sql.replace('FINAL', "FINAL PREWHERE throwIf(partition < 5, 'dies') = 0");
-      return clickhouse.copyTo(sink, calls === 2 ? broken : sql, params);
+      return reader.copyTo(sink, calls === 2 ? broken : sql, params);
     },
   };
   await expect(write(first, { folder, plan, clickhouse: dying })).rejects.toMatchObject({

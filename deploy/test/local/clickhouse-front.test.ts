@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { clickhouseServer } from '../../src/local/clickhouse-server.ts';
 import { holdFreePorts } from '../../src/local/ports.ts';
+import { clickhouseRoles } from '../../src/roles/roles.ts';
 
 jest.setTimeout(60_000);
 
@@ -256,6 +257,17 @@ describe('an error', () => {
     expect(got.headers.get('x-clickhouse-exception-code')).toBe('164');
     expect(await countOf('ro')).toBe(0);
   });
+
+  it.each(clickhouseRoles.map(({ name }) => name))(
+    'knows %s as one that reads or writes',
+    async (name) => {
+      const own = await table('id UInt8');
+      const code = async (query: string) =>
+        (await post(`?user=${name}`, query)).headers.get('x-clickhouse-exception-code');
+      expect(await code(`SELECT * FROM ${own}`)).toBeNull();
+      expect(await code(`INSERT INTO ${own} VALUES (1)`)).toBe(name === 'pm_writer' ? null : '164');
+    },
+  );
 
   it('lets the reader set what a query needs', async () => {
     const answer = await reader.query({

@@ -40,12 +40,14 @@ const INTERFACE_NAMES = new Set([
 
 /**
  * Whoever connects may do all on a local stack, as on a fresh server, except where it calls itself
- * the reader.
+ * by the name of a role that only reads (docs/operating-clickhouse.md); their limits are not here.
  */
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['default', 'writer'],
   ['pm_writer', 'writer'],
-  ['pm_reader', 'reader'],
+  ...['pm_reader', 'pm_auditor', 'pm_analyst', 'pm_grafana'].map(
+    (name) => [name, 'reader'] as const,
+  ),
 ]);
 
 /**
