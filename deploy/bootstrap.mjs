@@ -23,6 +23,7 @@ const targets = {
   audit: 'deploy/dist/commands/audit.js',
   export: 'deploy/dist/commands/export.js',
   tour: 'deploy/dist/commands/tour.js',
+  rebuild: 'deploy/dist/commands/rebuild.js',
 };
 
 function fail(message) {

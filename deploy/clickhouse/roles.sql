@@ -34,7 +34,9 @@ GRANT
   ALTER DELETE ON pm.leaderboard_wallets,
   ALTER DELETE ON pm.leaderboard_tops,
   OPTIMIZE ON pm.open_orders,
-  SELECT ON system.parts
+  SELECT ON pm.rebuild_hold,
+  SELECT ON system.parts,
+  SELECT ON system.tables
 TO pm_writer WITH REPLACE OPTION;
 
 -- The read door (query-api).

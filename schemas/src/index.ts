@@ -31,6 +31,7 @@ export { safesOf } from './safe-wallets.ts';
 export * from './signing.ts';
 export * from './tables/leaderboard-tables.ts';
 export * from './tables/past-book.ts';
+export { rebuildHold } from './tables/rebuild-hold.ts';
 export { type Column, columnNames, createTableSql, type Table } from './tables/table.ts';
 export { tables } from './tables/tables.ts';
 export { type WorkedQuery, type WorkedQueryName, workedQueries } from './tables/worked-queries.ts';

@@ -1,5 +1,5 @@
 import { selectRowsMax } from '@pm/kit/clickhouse';
-import { leaderboardTables, tables } from '@pm/schemas';
+import { leaderboardTables, rebuildHold, tables } from '@pm/schemas';
 
 /** Privileges on tables of one database. */
 export interface Right {
@@ -50,7 +50,9 @@ const writer: ClickHouseRole = {
     // DROP PARTITION is a kind of deletion.
     exchange(['ALTER DELETE'], dropped),
     exchange(['OPTIMIZE'], [tables.openOrders.name]),
-    { privileges: ['SELECT'], database: 'system', tables: ['parts'] },
+    // Also while it is not there: a hold that cannot be seen would not hold.
+    exchange(['SELECT'], [rebuildHold.name]),
+    { privileges: ['SELECT'], database: 'system', tables: ['parts', 'tables'] },
   ],
   settings: {},
   quota: null,

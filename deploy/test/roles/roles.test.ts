@@ -1,7 +1,14 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { columnNames, createTableSql, leaderboardTables, tables, workedQueries } from '@pm/schemas';
+import {
+  columnNames,
+  createTableSql,
+  leaderboardTables,
+  rebuildHold,
+  tables,
+  workedQueries,
+} from '@pm/schemas';
 import {
   computeLeaderboards,
   dropOldLeaderboards,
@@ -188,6 +195,17 @@ describe('the writer', () => {
     expect((await writer.text(count)).trim()).toBe('2');
     await cleanOpenOrders(writer);
   }, 60_000);
+
+  test('sees that tables are held, and which ones they are', async () => {
+    const owner = await as(null);
+    await owner.command(createTableSql(rebuildHold, database));
+    const writer = await as(roleNamed('pm_writer'));
+    await writer.limitAsServicesDo();
+    const names = [tables.completeness.name, rebuildHold.name];
+    const seen = `SELECT count() FROM system.tables WHERE database = currentDatabase() AND name IN ('${names.join("', '")}')`;
+    expect((await writer.text(seen)).trim()).toBe('2');
+    expect(await writer.refusal(`SELECT max(until) > now64(3) FROM ${rebuildHold.name}`)).toBe(0);
+  });
 
   test('drops no table and no rows of what the log says', async () => {
     const writer = await as(roleNamed('pm_writer'));

@@ -1,5 +1,6 @@
 import { type Admin, AssignerProtocol, type ITopicMetadata } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
+import type { CommittedPosition } from './group-commits.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
 import { parseClaim } from './sticky-assignor.ts';
 
@@ -37,6 +38,8 @@ export interface LogAdmin {
   bounds(topic: string): Promise<ReadonlyMap<number, PartitionBounds>>;
   /** The next offset each partition's reader in the group committed; partitions without a commit are absent. */
   committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>>;
+  /** The same, with the text that was committed beside each offset. */
+  commits(groupId: string, topic: string): Promise<ReadonlyMap<number, CommittedPosition>>;
   /** Owner per partition of a group opened with `LogClient.group`; empty while it rebalances. */
   groupMembers(groupId: string): Promise<ReadonlyMap<number, PartitionOwner>>;
   close(): Promise<void>;
@@ -68,11 +71,17 @@ export class KafkajsAdmin implements LogAdmin {
   }
 
   async committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>> {
+    const commits = await this.commits(groupId, topic);
+    return new Map([...commits].map(([partition, { offset }]) => [partition, offset]));
+  }
+
+  async commits(groupId: string, topic: string): Promise<ReadonlyMap<number, CommittedPosition>> {
     const found = await this.#admin.fetchOffsets({ groupId, topics: [topic] });
     const positions = (found[0]?.partitions ?? []).map(
-      ({ partition, offset }) => [partition, parseOffset(offset)] as const,
+      ({ partition, offset, metadata }) =>
+        [partition, { offset: parseOffset(offset), metadata: metadata ?? '' }] as const,
     );
-    return new Map(positions.filter(([, offset]) => offset >= 0));
+    return new Map(positions.filter(([, { offset }]) => offset >= 0));
   }
 
   async groupMembers(groupId: string): Promise<ReadonlyMap<number, PartitionOwner>> {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault, reactionTo } from '@pm/kit/fault';
+import { tables } from '@pm/schemas';
 import type { TableRows } from '../core/row-writer.ts';
 import { inStages } from '../core/table-stages.ts';
 import type { TablesStore } from './tables-store.ts';
@@ -11,7 +12,9 @@ export interface BatchRange {
 }
 
 export interface BatchSinkParts {
-  readonly store: Pick<TablesStore, 'insert'>;
+  readonly store: Pick<TablesStore, 'guard' | 'insert'>;
+  /** The tables that the state behind the rows was restored from. */
+  readonly identity: string;
   readonly topicPrefix: string;
   readonly partition: number;
   /** Generation-checked commit of the group. */
@@ -19,6 +22,8 @@ export interface BatchSinkParts {
   onInserted(table: string, rows: number): void;
   onRetry(): void;
   readonly retryForMs: number;
+  /** Nobody waits for the batch any more. */
+  isClosed(): boolean;
 }
 
 /** Inserts of one batch on their way at a time. */
@@ -26,11 +31,17 @@ const insertsAtOnce = 4;
 
 const firstRetryMs = 100;
 const maxRetryMs = 5_000;
+/** How often a held batch looks whether it may begin. */
+const heldPollMs = 200;
 
 /**
  * Exactly once into ClickHouse (docs/traps.md): the range is in the group's commit before the first row is sent, so
  * that whoever comes after a crash sends exactly this batch with the same tokens; the commit behind it ends it. A commit
  * that fails means that the partition is no longer ours, and nothing is sent.
+ *
+ * Tables may be exchanged for others (`npm run rebuild`). No batch begins while they are held for that, and a commit without a
+ * range says that none is under way. Rows that follow from the old tables never go on into the new ones: that is
+ * `tables_exchanged` (release), and the partition is restored from what is served now.
  */
 export class TablesBatchSink {
   readonly #parts: BatchSinkParts;
@@ -39,10 +50,28 @@ export class TablesBatchSink {
     this.#parts = parts;
   }
 
-  async write(range: BatchRange, rows: readonly TableRows[]): Promise<void> {
-    await this.#parts.commit(range.from, String(range.to));
+  /** `isBegun`: a former owner has sent a part of it, so that only its end brings the tables to rest. */
+  async write(
+    range: BatchRange,
+    rows: readonly TableRows[],
+    { isBegun = false }: { readonly isBegun?: boolean } = {},
+  ): Promise<void> {
+    await this.#begin(range, isBegun);
     for (const stage of inStages(rows)) await this.#insertAll(range, stage);
     await this.#parts.commit(range.to, '');
+  }
+
+  /** The range is committed first: a hold that is not seen here is younger, and whoever made it sees the range. */
+  async #begin({ from, to }: BatchRange, isBegun: boolean): Promise<void> {
+    for (;;) {
+      await this.#parts.commit(from, String(to));
+      if (isBegun || !(await this.#looksHeld())) return;
+      await this.#parts.commit(from, '');
+      do {
+        await wait(heldPollMs);
+        if (this.#parts.isClosed()) throw new Fault('partition_closed', 'release');
+      } while (await this.#looksHeld());
+    }
   }
 
   /** Several at a time. After a fault nothing more begins, and nothing is on its way when it is thrown. */
@@ -62,19 +91,26 @@ export class TablesBatchSink {
   }
 
   async #insert({ from, to }: BatchRange, one: TableRows): Promise<void> {
-    const { partition, topicPrefix } = this.#parts;
+    const { partition, topicPrefix, store } = this.#parts;
+    // What says that a batch is complete goes only where its rows went.
+    if (one.table === tables.completeness) await this.#looksHeld();
     const token = `${one.table.name}:${topicPrefix}:${partition}:${from}-${to}`;
-    await this.#insistOn(() => this.#parts.store.insert(one, token));
+    await this.#insistOn(() => store.insert(one, token));
     this.#parts.onInserted(one.table.name, one.count);
   }
 
+  async #looksHeld(): Promise<boolean> {
+    const { identity, isHeld } = await this.#insistOn(() => this.#parts.store.guard());
+    if (identity !== this.#parts.identity) throw new Fault('tables_exchanged', 'release');
+    return isHeld;
+  }
+
   /** A failed insert is "unknown", never "not done": the same again, until it is answered or time is up. */
-  async #insistOn(insert: () => Promise<void>): Promise<void> {
+  async #insistOn<T>(ask: () => Promise<T>): Promise<T> {
     const deadlineMs = performance.now() + this.#parts.retryForMs;
     for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, maxRetryMs)) {
       try {
-        await insert();
-        return;
+        return await ask();
       } catch (error) {
         if (reactionTo(error) !== 'retry' || performance.now() + waitMs > deadlineMs) throw error;
         this.#parts.onRetry();

@@ -55,6 +55,8 @@ async function openProjection(
   partition: number,
   group: ViewGroup,
 ): Promise<PartitionProjection> {
+  // Whatever is read behind this belongs to these tables, or the first batch finds that they are others.
+  const { identity } = await parts.store.guard();
   const { from, pending } = await startOf(parts, partition, group);
   const source = await ExecutionSource.open(parts, partition, from);
   const folded = { timeMs: source.lastTimeMs, nextInOffset: source.nextInOffset };
@@ -67,15 +69,15 @@ async function openProjection(
   const candles = await parts.store.candles(minuteMs, minuteOf(lastTimeMs));
   const views = new TableViews(partition, { positions, candles });
   const projection = new TablesProjection(parts, {
-    ...{ partition, from, group, source, views, folded },
+    ...{ partition, from, group, identity, source, views, folded },
   });
   if (pending !== null) await projection.repeat(pending, again);
   return projection;
 }
 
 /**
- * Where to begin. Tables that are behind the commit were lost or put back: they are folded again from what they say themselves,
- * and the commit goes back first, so that whoever reads it knows.
+ * Where to begin: where the tables say that they are complete, whatever was committed. Tables that are behind were lost or put
+ * back; tables that are ahead were rebuilt, or their last commit never came. The commit follows first, so that whoever reads it knows.
  */
 async function startOf(
   { store }: TablesViewParts,
@@ -86,7 +88,7 @@ async function startOf(
   const pending = pendingRange(committed);
   const from = committed?.offset ?? 0;
   const completeTo = await store.completeTo(partition);
-  if (completeTo >= from) return { from, pending };
+  if (completeTo === from) return { from, pending };
   await group.commit(partition, completeTo, '');
   return { from: completeTo, pending: null };
 }
@@ -112,6 +114,8 @@ interface TablesPlace {
   readonly partition: number;
   readonly from: number;
   readonly group: ViewGroup;
+  /** The tables that the state was restored from. */
+  readonly identity: string;
   readonly source: ExecutionSource;
   readonly views: TableViews;
   /** What is folded in front of `from`. */
@@ -143,9 +147,11 @@ class TablesProjection implements PartitionProjection {
     this.#batchTo = place.from;
     this.#storedTo = place.from;
     this.#folded = place.folded;
-    const { partition, group } = place;
+    const { partition, group, identity } = place;
     this.#sink = new TablesBatchSink({
       store: parts.store,
+      identity,
+      isClosed: () => this.#closed,
       topicPrefix: parts.topicPrefix,
       partition,
       commit: (offset, metadata) => group.commit(partition, offset, metadata),
@@ -167,7 +173,7 @@ class TablesProjection implements PartitionProjection {
   async repeat(range: BatchRange, records: readonly IncomingRecord[]): Promise<void> {
     for (const record of records) await this.#fold(record);
     this.#batchTo = range.to;
-    await this.#flush();
+    await this.#flush({ isBegun: true });
   }
 
   async project({ records }: RecordBatch): Promise<number> {
@@ -248,7 +254,7 @@ class TablesProjection implements PartitionProjection {
   }
 
   /** Takes what is gathered now; writes one batch after the other. */
-  #flush(): Promise<void> {
+  #flush(how: { readonly isBegun?: boolean } = {}): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const range = { from: this.#batchFrom, to: this.#batchTo };
@@ -260,7 +266,7 @@ class TablesProjection implements PartitionProjection {
       this.#assertSound();
       const startedMs = performance.now();
       try {
-        await this.#sink.write(range, rows);
+        await this.#sink.write(range, rows, how);
       } catch (error) {
         this.#failed = faultOf(error);
         throw this.#failed;

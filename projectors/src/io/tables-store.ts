@@ -1,12 +1,22 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
-import { columnNames, parsePrice, parseWalletAddress, tables } from '@pm/schemas';
+import { columnNames, parsePrice, parseWalletAddress, rebuildHold, tables } from '@pm/schemas';
 import type { Position } from '../core/positions/position.ts';
 import type { Candle } from '../core/prices/candles-view.ts';
 import type { TableRows } from '../core/row-writer.ts';
 
+/** What has to be known of the tables before anything is written into them. */
+export interface TablesGuard {
+  /** Names these very tables: others that take their place (`npm run rebuild`), or that are made after a loss, have another. */
+  readonly identity: string;
+  /** No batch may begin now. */
+  readonly isHeld: boolean;
+}
+
 /** The tables as the projection needs them. */
 export interface TablesStore {
+  /** Rejects with `tables_missing` (release) when there are none. */
+  guard(): Promise<TablesGuard>;
   /** Inserts once per token, whatever is repeated. */
   insert(rows: TableRows, token: string): Promise<void>;
   /** Offset of `executions` that the tables say they are complete up to; 0 when they say nothing. */
@@ -22,6 +32,7 @@ const pageRows = 50_000;
 
 export function openTablesStore(clickhouse: ClickHouse): TablesStore {
   return {
+    guard: () => readGuard(clickhouse),
     insert: ({ table, bytes }, token) =>
       clickhouse.insertTabSeparated(table.name, columnNames(table), bytes, { token }),
     async completeTo(partition) {
@@ -36,6 +47,35 @@ export function openTablesStore(clickhouse: ClickHouse): TablesStore {
     },
   };
 }
+
+/** Tables that are neither there nor held are one look; what a hold says is a second one. */
+const guardSql = `
+SELECT name, toString(uuid) AS id FROM system.tables
+WHERE database = currentDatabase() AND name IN ('${tables.completeness.name}', '${rebuildHold.name}')`;
+
+const holdSql = `SELECT max(until) > now64(3) AS held FROM ${rebuildHold.name}`;
+
+async function readGuard(clickhouse: ClickHouse): Promise<TablesGuard> {
+  const rows = await clickhouse.selectRows<{ name: string; id: string }>(guardSql);
+  const found = new Map(rows.map(({ name, id }) => [name, id]));
+  const identity = found.get(tables.completeness.name);
+  if (identity === undefined) throw new Fault('tables_missing', 'release');
+  return { identity, isHeld: found.has(rebuildHold.name) && (await readHold(clickhouse)) };
+}
+
+/** A hold that is lifted meanwhile is none. */
+async function readHold(clickhouse: ClickHouse): Promise<boolean> {
+  try {
+    const rows = await clickhouse.selectRows<{ held: number }>(holdSql);
+    return rows[0]?.held === 1;
+  } catch (error) {
+    if (error instanceof Fault && error.facts['number'] === unknownTable) return false;
+    throw error;
+  }
+}
+
+/** ClickHouse, src/Common/ErrorCodes.cpp. */
+const unknownTable = 60;
 
 const completeToSql = `
 SELECT toString(through_offset) AS to FROM ${tables.completeness.name} FINAL

@@ -2,7 +2,7 @@ import { parsePrice, parseWalletAddress, tables } from '@pm/schemas';
 import type { Position } from '../../src/core/positions/position.ts';
 import type { Candle } from '../../src/core/prices/candles-view.ts';
 import type { TableRows } from '../../src/core/row-writer.ts';
-import type { TablesStore } from '../../src/io/tables-store.ts';
+import type { TablesGuard, TablesStore } from '../../src/io/tables-store.ts';
 import { cellsOf, type Row } from '../cells.ts';
 
 const micro = (cell: unknown) => Math.round(Number(cell) * 1e6);
@@ -15,6 +15,13 @@ export class FakeTables implements TablesStore {
   readonly #tokens = new Set<string>();
   /** Called before and after each insert; throws to play a crash or an answer that is lost. */
   onStep: () => void = () => {};
+
+  identity = 'made first';
+  isHeld = false;
+
+  async guard(): Promise<TablesGuard> {
+    return { identity: this.identity, isHeld: this.isHeld };
+  }
 
   async insert(rows: TableRows, token: string): Promise<void> {
     this.onStep();

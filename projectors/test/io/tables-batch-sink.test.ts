@@ -23,6 +23,7 @@ async function write(insert: (table: string) => void): Promise<Written> {
   const seen: Written = { steps: [], most: 0, underWay: 0 };
   const sink = new TablesBatchSink({
     store: {
+      guard: async () => ({ identity: 'these', isHeld: false }),
       async insert({ table: { name } }) {
         seen.underWay += 1;
         seen.most = Math.max(seen.most, seen.underWay);
@@ -33,6 +34,8 @@ async function write(insert: (table: string) => void): Promise<Written> {
         seen.steps.push(`end ${name}`);
       },
     },
+    identity: 'these',
+    isClosed: () => false,
     topicPrefix: 't-',
     partition: 0,
     commit: async (offset, metadata) => {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
 import { openMetrics } from '@pm/kit/metrics';
@@ -167,6 +168,76 @@ describe('the tables', () => {
     expect(commits.last?.offset).toBe(log.records.length);
     await toTheEnd({ ...log, tables, commits, next: seeded(7) }, false);
     expect(tables.final()).toEqual(before);
+  });
+
+  test('take no batch while they are held, and no range is committed then', async () => {
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    const log = logOf(8);
+    tables.isHeld = true;
+    const living = toTheEnd({ ...log, tables, commits, next: seeded(8) }, false);
+    await wait(500);
+    expect(tables.raw('fills')).toEqual([]);
+    expect(commits.last).toEqual({ offset: 0, metadata: '' });
+    tables.isHeld = false;
+    await living;
+    expect(tables.raw('fills').length).toBeGreaterThan(10);
+  });
+
+  test('end a batch that was begun although they are held: only its end brings them to rest', async () => {
+    const log = logOf(9);
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    const world = { ...log, tables, commits, next: seeded(9) };
+    let steps = 0;
+    tables.onStep = () => {
+      steps += 1;
+      if (steps === 4) throw new Fault('killed', 'stop');
+    };
+    await expect(live(world)).rejects.toThrow('killed');
+    const begun = commits.last;
+    expect(begun?.metadata).not.toBe('');
+    tables.onStep = () => {};
+    tables.isHeld = true;
+    const living = toTheEnd(world, false);
+    await wait(500);
+    expect(commits.last).toEqual({ offset: Number(begun?.metadata), metadata: '' });
+    tables.isHeld = false;
+    await living;
+  });
+
+  test('that took the place of others get no row of a batch that began with the others', async () => {
+    const log = logOf(10);
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    const world = { ...log, tables, commits, next: seeded(10) };
+    let steps = 0;
+    tables.onStep = () => {
+      steps += 1;
+      // In the middle of a batch: what says that it is complete must not go into the others.
+      if (steps === 3) tables.identity = 'made later';
+    };
+    await expect(live(world)).rejects.toThrow('tables_exchanged');
+    expect(tables.raw('completeness')).toEqual([]);
+    expect(commits.last?.metadata).not.toBe('');
+    await toTheEnd(world, false);
+    const straight = new FakeTables();
+    await toTheEnd(
+      { ...log, tables: straight, commits: new FakeCommits(), next: seeded(5) },
+      false,
+    );
+    expect(tables.final()).toEqual(straight.final());
+  });
+
+  test('that are ahead of the commit are taken at their word', async () => {
+    const log = logOf(11);
+    const tables = new FakeTables();
+    await toTheEnd({ ...log, tables, commits: new FakeCommits(), next: seeded(11) }, false);
+    const rows = tables.raw('fills').length;
+    const commits = new FakeCommits();
+    commits.last = { offset: 20, metadata: '40' };
+    await toTheEnd({ ...log, tables, commits, next: seeded(12) }, false);
+    expect(tables.raw('fills')).toHaveLength(rows);
   });
 
   test('send nothing once the partition belongs to somebody else', async () => {

@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { findInstallation } from '../installation/addresses.ts';
+import { type Installation, openInstallation } from '../installation/open.ts';
+import { repositoryRoot } from '../local/paths.ts';
+import { messageOf } from '../local/stack-error.ts';
+import { comparisonLine, progressBar } from '../rebuild/output.ts';
+import { runRebuild } from '../rebuild/run-rebuild.ts';
+
+/**
+ * `npm run rebuild`: folds the tables anew from the log, compares them with the served ones, and exchanges them. Exit code 1: it
+ * did not come to its end, or `--compare-only` found a difference.
+ */
+const given = new Command('npm run rebuild --')
+  .description(
+    'Folds all tables anew from the log beside the served ones, compares both, and exchanges them. Works while traffic flows, on the running stack of a data folder or on what PM_KAFKA_BROKERS and the others name. Broken off, it goes on where it was.',
+  )
+  .option(
+    '--data <folder>',
+    'data folder of the running stack',
+    process.env['PM_DATA'] ?? join(repositoryRoot, 'data'),
+  )
+  .option('--compare-only', 'compare, and exchange nothing')
+  .option('--halted', 'go on although projectors are halted in the middle of a batch')
+  .parse()
+  .opts<{ data: string; compareOnly?: boolean; halted?: boolean }>();
+
+let installation: Installation | null = null;
+let code = 1;
+const bar = progressBar(process.stderr);
+try {
+  installation = openInstallation(await findInstallation(process.env, given.data), 'rebuild');
+  const { differing, isExchanged } = await runRebuild(installation, {
+    compareOnly: given.compareOnly ?? false,
+    goesOnHalted: given.halted ?? false,
+    onProgress: bar.show,
+    onStep: bar.step,
+    onComparison: (comparison) => console.log(comparisonLine(comparison)),
+  });
+  if (differing === null)
+    console.log('not compared: the served tables are behind the rebuilt ones');
+  else console.log(differing === 0 ? 'every table is what the log says' : `${differing} differ`);
+  if (isExchanged) console.log('the rebuilt tables are served');
+  code = isExchanged || differing === 0 ? 0 : 1;
+} catch (error) {
+  bar.step('not finished');
+  console.error(messageOf(error));
+} finally {
+  await installation?.close();
+}
+process.exit(code);

@@ -1,0 +1,69 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { RebuiltExchange } from './rebuilt-exchange.ts';
+
+let exchange: RebuiltExchange;
+
+beforeAll(async () => {
+  exchange = new RebuiltExchange('rebuild');
+  await exchange.open();
+  await exchange.grow(150);
+  exchange.startProjector();
+  await exchange.settle();
+}, 120_000);
+
+afterAll(async () => {
+  await exchange?.close();
+}, 60_000);
+
+describe('npm run rebuild', () => {
+  test('finds what was damaged and mends it, while records keep coming and the projector has read the damage', async () => {
+    await exchange.stopProjector();
+    await exchange.clickhouse.command('DELETE FROM fills WHERE in_offset % 10 = 3');
+    await exchange.clickhouse.command(
+      'INSERT INTO positions SELECT * REPLACE (size + 1000 AS size) FROM positions FINAL WHERE market = 1',
+    );
+    expect(await exchange.wrongFills()).toBeLessThan(0);
+    exchange.startProjector();
+    const stop = exchange.keepGrowing(50);
+    const first = exchange.rebuild();
+    const code = await first.ended;
+    await wait(2_000);
+    await stop();
+    expect(`${code}\n${first.output}`).toMatch(/^0\n/);
+    expect(first.output).toMatch(/DIFFER +fills /);
+    expect(first.output).toMatch(/DIFFER +positions /);
+    expect(first.output).toMatch(/equal +order_events /);
+    await exchange.settle();
+    expect(await exchange.wrongFills()).toBe(0);
+    const second = exchange.rebuild(['--compare-only']);
+    expect(`${await second.ended}\n${second.output}`).toMatch(/^0\n/);
+    expect(second.output).not.toContain('DIFFER');
+  }, 240_000);
+
+  test('goes on after it was killed anywhere, and nothing that is served is ever wrong', async () => {
+    const stop = exchange.keepGrowing(50);
+    const wrong: number[] = [];
+    const look = async () => wrong.push(await exchange.wrongFills());
+    for (let killed = 0; killed < 8; killed += 1) {
+      const run = exchange.rebuild();
+      // Later and later, so that each step is met.
+      const dies = wait(400 + killed * 500).then(() => run.kill());
+      await Promise.all([look(), run.ended, dies]);
+      await look();
+      if (killed === 4) {
+        await exchange.stopProjector('SIGKILL');
+        exchange.startProjector();
+      }
+    }
+    const last = exchange.rebuild();
+    const code = await last.ended;
+    await look();
+    await stop();
+    expect(`${code}\n${last.output}`).toMatch(/^0\n/);
+    expect(wrong.filter((count) => count !== 0)).toEqual([]);
+    await exchange.settle();
+    expect(await exchange.wrongFills()).toBe(0);
+    const after = exchange.rebuild(['--compare-only']);
+    expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
+  }, 240_000);
+});

@@ -1,0 +1,239 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRegistry, type RecordCodec } from '@pm/kit/registry';
+import { firstChain, sealExecution } from '@pm/kit/signoff';
+import { type Execution, type ExecutionEvent, topics } from '@pm/schemas';
+import { TradingLog } from '../../../projectors/test/trading-log.ts';
+import { setUpExchange } from '../../src/setup/exchange-setup.ts';
+import { loadOrMakeKeys } from '../../src/setup/keys.ts';
+
+const partitions = 2;
+const root = join(__dirname, '../../..');
+
+const engine = (variable: string): string => {
+  const value = process.env[variable];
+  if (value === undefined) throw new Error(`${variable} is missing: these tests need real engines`);
+  return value;
+};
+
+/** A made-up log on real engines, its tables, and a projector that fills them. */
+export class RebuiltExchange {
+  readonly name: string;
+  readonly clickhouse: ClickHouse;
+  readonly #client: LogClient;
+  readonly #folder: string;
+  readonly #logs = Array.from({ length: partitions }, (_, one) => new TradingLog(41 + one));
+  readonly #chains: Buffer[] = Array.from({ length: partitions }, () => firstChain);
+  /** Fills in front of each record, by partition. */
+  readonly #fills: number[][] = Array.from({ length: partitions }, () => [0]);
+  #producer: LogProducer | null = null;
+  #codec: RecordCodec<Execution> | null = null;
+  #projector: ChildProcess | null = null;
+  #stopGrowing: () => Promise<void> = async () => {};
+
+  constructor(name: string) {
+    this.name = `${name}_${process.pid}`;
+    this.#folder = mkdtempSync(join(tmpdir(), name));
+    this.#client = openLogClient({
+      brokers: [engine('PM_TEST_KAFKA')],
+      clientId: this.name,
+      log: silentLog,
+    });
+    this.clickhouse = openClickHouse({
+      url: engine('PM_TEST_CLICKHOUSE'),
+      ...{ database: this.name, user: 'default', password: '', log: silentLog },
+      requestTimeoutMs: 120_000,
+    });
+  }
+
+  /** Where everything is, as processes are told. */
+  get env(): Readonly<Record<string, string>> {
+    return {
+      PM_KAFKA_BROKERS: engine('PM_TEST_KAFKA'),
+      PM_REGISTRY_URL: engine('PM_TEST_REGISTRY'),
+      PM_REDIS_URL: engine('PM_TEST_REDIS'),
+      PM_CLICKHOUSE_URL: engine('PM_TEST_CLICKHOUSE'),
+      PM_CLICKHOUSE_DATABASE: this.name,
+      PM_TOPIC_PREFIX: `${this.name}-`,
+    };
+  }
+
+  async open(): Promise<void> {
+    await setUpExchange({
+      urls: {
+        kafka: engine('PM_TEST_KAFKA'),
+        registry: engine('PM_TEST_REGISTRY'),
+        clickhouse: engine('PM_TEST_CLICKHOUSE'),
+        redis: engine('PM_TEST_REDIS'),
+      },
+      keys: loadOrMakeKeys(join(this.#folder, 'keys.json')),
+      partitions,
+      replicationFactor: 1,
+      database: this.name,
+      topicPrefix: `${this.name}-`,
+      progress: () => {},
+    });
+    const registry = openRegistry({
+      url: engine('PM_TEST_REGISTRY'),
+      topicPrefix: `${this.name}-`,
+      log: silentLog,
+    });
+    this.#codec = await registry.codecFor(topics.executions);
+    this.#producer = await this.#client.producer();
+  }
+
+  async close(): Promise<void> {
+    await this.#stopGrowing();
+    await this.stopProjector();
+    try {
+      for (const suffix of ['', '_rebuild', '_still'])
+        await this.clickhouse.command(`DROP DATABASE IF EXISTS ${this.name}${suffix}`);
+    } finally {
+      await this.clickhouse.close();
+      await this.#client.close();
+      rmSync(this.#folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Puts further records on the log of every partition. */
+  async grow(records: number): Promise<void> {
+    for (const [partition, log] of this.#logs.entries())
+      for (const execution of log.records(records)) await this.#send(partition, execution);
+  }
+
+  async #send(partition: number, execution: Execution): Promise<void> {
+    const [codec, producer] = [this.#codec, this.#producer];
+    if (codec === null || producer === null) throw new Error('not open');
+    const events = execution.events.map((event) => ofPartition(event, partition));
+    const sealed = sealExecution(codec, this.#chains[partition] ?? firstChain, {
+      ...execution,
+      events,
+    });
+    this.#chains[partition] = sealed.chain;
+    const counts = this.#fills[partition] ?? [];
+    const fills = events.filter(({ kind }) => kind === 'Fill').length;
+    counts.push((counts.at(-1) ?? 0) + fills);
+    const topic = `${this.name}-executions`;
+    await producer.send([{ topic, partition, key: null, value: sealed.value }]);
+  }
+
+  /** Lets records come until what is returned is called. */
+  keepGrowing(everyMs: number): () => Promise<void> {
+    let isWanted = true;
+    const growing = (async () => {
+      while (isWanted) {
+        await this.grow(1);
+        await wait(everyMs);
+      }
+    })();
+    this.#stopGrowing = async () => {
+      isWanted = false;
+      await growing;
+    };
+    return this.#stopGrowing;
+  }
+
+  startProjector(): void {
+    const given = {
+      PM_VIEWS: 'tables',
+      PM_BATCH_MS: '100',
+      PM_OPS_PORT: '0',
+      PM_PARENT_PIPE: '1',
+      PM_LOG_LEVEL: 'warn',
+      PM_LEDGER_SEED: '00'.repeat(31).concat('01'),
+    };
+    this.#projector = spawn(process.execPath, [join(root, 'projectors/dist/main.js')], {
+      stdio: ['pipe', 'ignore', 'inherit'],
+      env: { PATH: process.env['PATH'], ...this.env, ...given },
+    });
+  }
+
+  async stopProjector(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const child = this.#projector;
+    this.#projector = null;
+    if (child === null || child.exitCode !== null) return;
+    child.kill(signal);
+    await once(child, 'exit');
+  }
+
+  /** Begins `npm run rebuild`, and collects what it says. */
+  rebuild(args: readonly string[] = []): RebuildProcess {
+    return new RebuildProcess(args, { PATH: process.env['PATH'], ...this.env });
+  }
+
+  /** Waits until the tables say that they hold everything that is on the log now. */
+  async settle(): Promise<void> {
+    for (let tries = 0; tries < 600; tries += 1) {
+      const { through } = await this.standing();
+      if (through.every((offset, one) => offset >= (this.#fills[one]?.length ?? 0) - 1)) return;
+      await wait(100);
+    }
+    throw new Error('the tables do not come to the end of the log');
+  }
+
+  async standing(): Promise<{ readonly through: readonly number[] }> {
+    const rows = await this.clickhouse.selectRows<{ partition: number; to: string }>(
+      'SELECT partition, toString(through_offset) AS to FROM completeness FINAL',
+    );
+    const found = new Map(rows.map(({ partition, to }) => [partition, Number(to)]));
+    return { through: Array.from({ length: partitions }, (_, one) => found.get(one) ?? 0) };
+  }
+
+  /** What `fills` lacks or has too much of in front of what the tables say is complete; every record is one input offset here. */
+  async wrongFills(): Promise<number> {
+    const { through } = await this.standing();
+    const owed = through.reduce((sum, to, one) => sum + (this.#fills[one]?.[to] ?? 0), 0);
+    const [row] = await this.clickhouse.selectRows<{ found: string }>(
+      'SELECT count() AS found FROM fills FINAL WHERE in_offset < {bounds:Array(UInt64)}[partition + 1]',
+      { bounds: through },
+    );
+    return Number(row?.found) - owed;
+  }
+}
+
+/** One run of the command. */
+export class RebuildProcess {
+  readonly ended: Promise<number | null>;
+  output = '';
+  readonly #child: ChildProcess;
+
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
+    const child = spawn(
+      process.execPath,
+      [join(root, 'deploy/dist/commands/rebuild.js'), ...args],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env,
+      },
+    );
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (text: Buffer) => {
+        this.output += text.toString();
+      });
+    this.#child = child;
+    this.ended = once(child, 'exit').then(([code]) => code as number | null);
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+}
+
+/** The same event of another partition: its markets and orders are others. */
+function ofPartition(event: ExecutionEvent, partition: number): ExecutionEvent {
+  const changed = Object.entries(event).map(([name, value]) => {
+    if (name === 'market') return [name, Number(value) + 2 * partition];
+    if (!/orderId$/i.test(name) || !Buffer.isBuffer(value)) return [name, value];
+    const id = Buffer.from(value);
+    id.writeUInt8(partition, 0);
+    return [name, id];
+  });
+  return Object.fromEntries(changed) as ExecutionEvent;
+}

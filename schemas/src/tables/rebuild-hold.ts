@@ -1,0 +1,15 @@
+import type { Table } from './table.ts';
+
+/**
+ * Stands beside the served tables only while `npm run rebuild` needs them at rest: as long as the newest moment in it has not
+ * passed by the server's clock, projectors begin no batch. It ends by itself when whoever made it has died.
+ */
+export const rebuildHold = {
+  name: 'rebuild_hold',
+  comment: 'Projectors begin no batch until the newest moment in it. Not folded from the log.',
+  columns: [
+    { name: 'until', type: "DateTime64(3, 'UTC')", comment: 'Begin no batch before, UTC.' },
+  ],
+  engine: 'MergeTree',
+  orderBy: ['until'],
+} as const satisfies Table;
