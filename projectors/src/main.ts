@@ -150,7 +150,9 @@ async function startTables(room: Room, catalog: CatalogSource): Promise<void> {
   startLeaderboards(room, catalog);
   const cleanup = runOpenOrdersCleanup({ clickhouse, log });
   life.onStop('cleanup', () => cleanup.close());
-  const executions = { client, checksChain: false, ...(await sourceOf(room, reusedEvents)) };
+  const topic = nameOf(room, topics.executions);
+  const openCodec = () => room.registry.codecFor(topics.executions, reusedEvents);
+  const executions = { client, topic, openCodec, checksChain: false };
   const { batchRecords, batchRows, batchMs, insertRetryMs: retryForMs, topicPrefix } = config;
   const limits = { batchRecords, batchRows, batchMs, retryForMs };
   const groupId = groupOf(room, 'tables');
@@ -199,8 +201,8 @@ async function openCatalog({ client, registry, config, log, life }: Room): Promi
   return catalog;
 }
 
-async function sourceOf(room: Room, reused: readonly string[] = []) {
-  const codec = await room.registry.codecFor(topics.executions, reused);
+async function sourceOf(room: Room) {
+  const codec = await room.registry.codecFor(topics.executions);
   return { codec, topic: nameOf(room, topics.executions) };
 }
 

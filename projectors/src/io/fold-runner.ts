@@ -50,7 +50,7 @@ export async function openTablesFold(parts: TablesFoldParts): Promise<TablesFold
   });
   const viewParts: TablesViewParts = {
     ...{ client, catalog, topicPrefix, limits },
-    codec: await registry.codecFor(topics.executions, reusedEvents),
+    openCodec: () => registry.codecFor(topics.executions, reusedEvents),
     topic: topicName(topics.executions, topicPrefix),
     checksChain: true,
     store: openTablesStore(parts.clickhouse),

@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import { type IncomingRecord, type RecordBatch, readRange } from '@pm/kit/kafka';
+import type { RecordCodec } from '@pm/kit/registry';
+import type { Execution } from '@pm/schemas';
 import { completenessRows, type FoldedTo, foldedTo } from '../core/completeness.ts';
 import type { Position } from '../core/positions/position.ts';
 import { TableViews } from '../core/table-views.ts';
@@ -12,7 +14,9 @@ import { type BatchRange, pendingRange, TablesBatchSink } from './tables-batch-s
 import type { TablesStore } from './tables-store.ts';
 import type { PartitionProjection, ViewDefinition, ViewGroup } from './view-runner.ts';
 
-export interface TablesViewParts extends ExecutionSourceParts {
+export interface TablesViewParts extends Omit<ExecutionSourceParts, 'codec'> {
+  /** One for each partition: partitions are folded in turns, and what a codec uses again is good until its own next record. */
+  openCodec(): Promise<RecordCodec<Execution>>;
   readonly store: TablesStore;
   readonly catalog: Pick<CatalogSource, 'payout0'>;
   readonly groupId: string;
@@ -58,7 +62,9 @@ async function openProjection(
   // Whatever is read behind this belongs to these tables, or the first batch finds that they are others.
   const { identity } = await parts.store.guard();
   const { from, pending } = await startOf(parts, partition, group);
-  const source = await ExecutionSource.open(parts, partition, from);
+  const { client, topic, checksChain } = parts;
+  const log = { client, topic, checksChain, codec: await parts.openCodec() };
+  const source = await ExecutionSource.open(log, partition, from);
   const folded = { timeMs: source.lastTimeMs, nextInOffset: source.nextInOffset };
   const minuteMs = minuteOf(folded.timeMs);
   const again = pending === null ? [] : await readAgain(parts, partition, pending);

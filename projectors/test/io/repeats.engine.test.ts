@@ -85,7 +85,8 @@ async function project(clickhouse: ClickHouse, store: TablesStore, group: string
     throw error;
   };
   const view = tablesView({
-    ...{ client, codec, topic, checksChain: true, store, topicPrefix, metrics },
+    ...{ client, topic, checksChain: true, store, topicPrefix, metrics },
+    openCodec: async () => codec,
     catalog: { payout0: async () => 0 },
     groupId: `${topicPrefix}${group}`,
     limits: { batchRecords: 20, batchRows: 2_000, batchMs: 50, retryForMs: 1_000 },

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
 import { openMetrics } from '@pm/kit/metrics';
-import { reusedEvents, tablesView } from '../../src/io/tables-runner.ts';
+import { reusedEvents, type TableLimits, tablesView } from '../../src/io/tables-runner.ts';
 import type { TablesStore } from '../../src/io/tables-store.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
 import { seeded, TinyExchange } from '../log.ts';
@@ -31,6 +31,22 @@ interface World {
   readonly payouts: ReadonlyMap<number, number>;
 }
 
+function viewOf({
+  records,
+  tables: store,
+  payouts,
+  limits,
+}: Pick<World, 'records' | 'tables' | 'payouts'> & { readonly limits: TableLimits }) {
+  return tablesView({
+    ...fakeLog(records, reusedEvents),
+    openCodec: async () => fakeLog([], reusedEvents).codec,
+    ...{ store, limits, metrics },
+    catalog: { payout0: async (market) => payouts.get(market) ?? 0 },
+    groupId: 'g',
+    topicPrefix: 't-',
+  });
+}
+
 /** One life of the process: from its start to the end of the log, or to the first fault. */
 async function live({ records, tables, commits, next, payouts }: World): Promise<void> {
   const limits = {
@@ -39,15 +55,7 @@ async function live({ records, tables, commits, next, payouts }: World): Promise
     batchMs: 60_000,
     retryForMs: 0,
   };
-  const view = tablesView({
-    ...fakeLog(records, reusedEvents),
-    store: tables,
-    catalog: { payout0: async (market) => payouts.get(market) ?? 0 },
-    groupId: 'g',
-    topicPrefix: 't-',
-    metrics,
-    limits,
-  });
+  const view = viewOf({ records, tables, payouts, limits });
   const faults: unknown[] = [];
   const fail = (error: unknown) => {
     faults.push(error);
@@ -113,6 +121,14 @@ async function toTheEnd(world: World, crashes: boolean): Promise<number> {
   await live(oneByOne);
   expect(commits.last).toEqual({ offset: world.records.length, metadata: '' });
   return deaths;
+}
+
+/** Rows of facts as text, whatever partition they name. */
+function factsOf(tables: Pick<FakeTables, 'raw'>, table: string): readonly string[] {
+  return tables
+    .raw(table)
+    .map((row) => String(row.slice(1)))
+    .sort();
 }
 
 describe('the tables', () => {
@@ -238,6 +254,49 @@ describe('the tables', () => {
     commits.last = { offset: 20, metadata: '40' };
     await toTheEnd({ ...log, tables, commits, next: seeded(12) }, false);
     expect(tables.raw('fills')).toHaveLength(rows);
+  });
+
+  test('hold the same when two partitions of one process are folded in turns', async () => {
+    const logs = [logOf(13), logOf(14)];
+    const alone = await Promise.all(
+      logs.map(async (log) => {
+        const tables = new FakeTables();
+        await toTheEnd({ ...log, tables, commits: new FakeCommits(), next: seeded(1) }, false);
+        return tables;
+      }),
+    );
+    const together = logs.map(() => new FakeTables());
+    const of = (partition: number) => together[partition] ?? new FakeTables();
+    const view = viewOf({
+      records: [],
+      payouts: new Map(logs.flatMap(({ payouts }) => [...payouts])),
+      tables: {
+        guard: () => of(0).guard(),
+        insert: (rows, token) => of(Number(token.split(':')[2])).insert(rows, token),
+        completeTo: (partition) => of(partition).completeTo(partition),
+        positions: (partition) => of(partition).positions(),
+        candles: async () => [],
+      },
+      limits: { batchRecords: 120, batchRows: 100_000, batchMs: 60_000, retryForMs: 0 },
+    });
+    const group = { commit: async () => {}, committed: async () => null, fail: () => {} };
+    const assigned = await Promise.all(
+      logs.map((_, partition) => view.assign(partition, { ...group, stored: () => {} })),
+    );
+    // As one answer of the broker brings them: a record of each partition at the same moment.
+    for (let at = 0; at < 120; at += 1)
+      await Promise.all(
+        assigned.map((projection, partition) => {
+          const records = logs[partition]?.records.slice(at, at + 1) ?? [];
+          return projection.project({ topic: 't', partition, records, highWatermark: 120 });
+        }),
+      );
+    await wait(5);
+    await Promise.all(assigned.map((projection) => projection.close()));
+    for (const [partition, tables] of alone.entries())
+      for (const table of ['fills', 'order_events', 'book_events'])
+        expect(factsOf(of(partition), table)).toEqual(factsOf(tables, table));
+    expect(of(0).raw('fills').length).toBeGreaterThan(10);
   });
 
   test('send nothing once the partition belongs to somebody else', async () => {

@@ -234,6 +234,7 @@ async function live(until: number): Promise<void> {
       parts,
       tablesView({
         ...source,
+        openCodec: async () => source.codec,
         store: openTablesStore(clickhouse),
         catalog,
         metrics,
