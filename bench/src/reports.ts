@@ -8,6 +8,7 @@ import { openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { computeLeaderboards } from '@pm/projectors/leaderboards';
 import { Catalog } from '@pm/query-api/core/catalog';
+import { tables } from '@pm/schemas';
 import { catalogCodec, catalogRecords } from './catalog/made-up.ts';
 import { readArguments } from './report/arguments.ts';
 import { mebibytesText, msText, quantile, ratioText } from './report/numbers.ts';
@@ -48,6 +49,7 @@ interface Computation {
 
 interface History {
   readonly fills: number;
+  readonly positions: number;
   readonly reads: ReadonlyMap<string, Read>;
   /** The same reads, counted by the server. */
   readonly counted: ReadonlyMap<string, Read>;
@@ -102,7 +104,12 @@ async function openHistory(
   const counts = countedReads(url, name);
   const reads = readsOf(clickhouse, markets, nowMs);
   const counted = readsOf(counts, markets, nowMs);
-  return { fills, reads, counted, counts, computation, close: () => clickhouse.close() };
+  const [held] = await clickhouse.selectRows<{ readonly positions: string }>(
+    `SELECT toString(uniqCombined64(wallet, market, outcome)) AS positions FROM ${tables.positions.name}`,
+  );
+  const positions = Number(held?.positions ?? 0);
+  const close = () => clickhouse.close();
+  return { fills, positions, reads, counted, counts, computation, close };
 }
 
 /** What one history took for one read, request by request. */
@@ -174,7 +181,7 @@ function publishReports(
       name: 'reports',
       title: `Public reports over ${sizes[0].toLocaleString('en')} and ${sizes[1].toLocaleString('en')} fills`,
       conditions: [
-        `Tables as projectors write them, by INSERT SELECT: ${marketsMade} markets of which few have most fills, each with a crowd of its own (30 to 12,000 of ${walletsMade} wallets); ${makersMade} makers quote in all markets and stand in half of the fills, and those are the heaviest wallets; 90 days; two fifths of the fills with one of 50 builders. Both histories have the same wallets, markets and days.`,
+        `Tables as projectors write them, by INSERT SELECT: ${marketsMade} markets of which few have most fills, each with a crowd of its own (30 to 12,000 of ${walletsMade} wallets); ${makersMade} makers quote in all markets and stand in half of the fills, and those are the heaviest wallets; 90 days; two fifths of the fills with one of 50 builders. Both histories have the same wallets, markets and days, and come to ${histories.map(({ positions }) => `${(positions / 1e6).toFixed(1)} M`).join(' and ')} positions.`,
         'The bulk is merged as far as the engine merges by itself; on top of it lie twenty small batches that came last, as behind a running projector.',
         `The sources of query-api against the embedded ClickHouse behind its local front; one request at a time, ${requests} of each kind in turn over both histories, three before to warm up. No HTTP door, no prices from Redis, no JSON.`,
         'Rows read are the engine’s own count over all parts, copies included, p50; a part is read by whole granules, and the twenty small batches are a granule each until they are merged.',

@@ -26,8 +26,11 @@ export function walletOf(rank: number): string {
   return `0x${first}${rank.toString(16).padStart(32, '0')}`;
 }
 
-/** Each market has a crowd of its own, 30 to 12,000 wallets: who trades there; an early one of the crowd trades more. */
-const crowd = '(30 + floor(11970 * pow(1 - market / 5000, 7)))';
+/**
+ * Each market has a crowd of its own, 30 to 12,000 wallets: who trades there; an early one of the crowd trades more. Ten million fills
+ * make some six trades a position so, one million some two.
+ */
+const crowd = `(30 + floor(11970 * pow(1 - market / ${marketsMade}, 30)))`;
 const ofCrowd = (salt: number): string =>
   `toUInt32(${makersMade + 1} + floor(pow(cityHash64(market, floor(pow(${uniform(salt)}, 2) * ${crowd})) / 18446744073709551616, 2)
     * ${walletsMade - makersMade}))`;

@@ -30,6 +30,7 @@ interface Row {
   readonly maker_price: string;
 }
 
+/** What the side that names the builder has; of wallets it is the expression of the index `owners`. */
 const own = (taker: string, maker: string): string => `if(role = 'TAKER', ${taker}, ${maker})`;
 
 const newestFirst =
@@ -85,11 +86,7 @@ function conditionsOf({ query, market, outcome, limit }: BuilderSearch) {
     add('event_index = {eventIndex:UInt32}', { eventIndex });
     add('role = {role:String}', { role });
   }
-  if (wallet !== null)
-    add(
-      `(taker = {wallet:String} OR maker = {wallet:String}) AND ${own('taker', 'maker')} = {wallet:String}`,
-      { wallet },
-    );
+  if (wallet !== null) add(`${own('taker', 'maker')} = {wallet:String}`, { wallet });
   if (builder !== null) add('builder = {builder:String}', { builder });
   if (market !== null) add('market = {market:UInt32}', { market });
   if (outcome !== null)
