@@ -1,5 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
+import { insist } from '../installation/patience.ts';
 import type { Day } from './day.ts';
 import { ExportError } from './export-error.ts';
 import type { Complete } from './manifest.ts';
@@ -31,7 +32,7 @@ export async function requireComplete({
   readonly partitions: readonly number[];
   readonly day: Day;
 }): Promise<readonly Complete[]> {
-  const rows = await clickhouse.selectRows<Row>(sql);
+  const rows = await insist(() => clickhouse.selectRows<Row>(sql));
   const throughMs = new Map(rows.map((row) => [row.partition, Number(row.through_ms)]));
   const behind = partitions
     .map((partition) => ({ partition, ms: throughMs.get(partition) ?? 0 }))

@@ -1,7 +1,9 @@
-import { createWriteStream } from 'node:fs';
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClickHouse } from '@pm/kit/clickhouse';
+import { insist } from '../installation/patience.ts';
 import { lockFolder } from '../local/run-lock.ts';
 import { requireComplete } from './completeness.ts';
 import type { Day } from './day.ts';
@@ -91,11 +93,13 @@ async function writeTable(
   const file = `${table.name}.parquet`;
   const part = join(folder, `${file}.part`);
   const takenAt = momentOf(Date.now());
-  await clickhouse.copyTo(createWriteStream(part, { flush: true }), rowsSql(planned), params);
+  await fetchTo(part, (sink) => clickhouse.copyTo(sink, rowsSql(planned), params));
   const content = await reader.contentOf(part, table);
   if (kind !== 'state') {
     const sql = tableContentSql(planned);
-    const [found] = await clickhouse.selectRows<{ rows: string; content: string }>(sql, params);
+    const [found] = await insist(() =>
+      clickhouse.selectRows<{ rows: string; content: string }>(sql, params),
+    );
     if (found?.content !== content.contentHash || Number(found.rows) !== content.rows)
       throw new ExportError('DIFFERS', `${part} is not what table ${table.name} holds: try again`);
   }
@@ -105,6 +109,21 @@ async function writeTable(
     ...{ table: table.name, kind, file, takenAt, ...facts, ...content, order: [...orderOf(table)] },
     columns: table.columns.map(({ name, type, comment }) => ({ name, type, comment })),
   };
+}
+
+/** Writes the file from its first byte, and anew while the server is busy. */
+async function fetchTo(file: string, copy: (sink: WriteStream) => Promise<void>): Promise<void> {
+  await insist(async () => {
+    const sink = createWriteStream(file, { flush: true });
+    await copy(sink).finally(() => closed(sink));
+  });
+}
+
+/** Nothing is written to the file any more, so it may be read, or begun anew. */
+async function closed(sink: WriteStream): Promise<void> {
+  if (sink.closed) return;
+  sink.destroy();
+  await once(sink, 'close');
 }
 
 function momentOf(ms: number): string {

@@ -1,5 +1,5 @@
 import { tables as contracts, type Table } from '@pm/schemas';
-import type { PatientTables } from './patience.ts';
+import type { PatientTables } from '../installation/patience.ts';
 
 /** What a comparison of a served table with its rebuilt twin found. */
 export interface Comparison {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tables as contracts, createTableSql, leaderboardTables } from '@pm/schemas';
+import { insist, type PatientTables } from '../installation/patience.ts';
 import { repositoryRoot } from '../local/paths.ts';
 import { foldedTables } from './compare.ts';
-import { insist, type PatientTables } from './patience.ts';
 import type { Rebuild } from './standing.ts';
 
 /** Facts about a rebuild, in the database that is folded into. */

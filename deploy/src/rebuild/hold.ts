@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { topicName } from '@pm/kit/registry';
 import { createTableSql, projectorGroup, rebuildHold, topics } from '@pm/schemas';
+import { insist } from '../installation/patience.ts';
 import { StackError } from '../local/stack-error.ts';
-import { insist } from './patience.ts';
 import type { Rebuild } from './standing.ts';
 
 /** A hold ends by itself after so long. */

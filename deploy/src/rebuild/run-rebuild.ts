@@ -3,11 +3,11 @@ import { openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { openTablesFold, type TablesFold } from '@pm/projectors/fold';
 import type { Installation } from '../installation/open.ts';
+import { insist, patientTables } from '../installation/patience.ts';
 import { StackError } from '../local/stack-error.ts';
 import { type Comparison, compareTable, foldedTables } from './compare.ts';
 import { dropDatabase, exchangeTables, prepareDatabases, takeStill } from './databases.ts';
 import { holdLeftMs, whileHeld } from './hold.ts';
-import { insist, patientTables } from './patience.ts';
 import {
   completeIn,
   endsOf,

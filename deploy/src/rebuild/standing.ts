@@ -1,7 +1,7 @@
 import { tables } from '@pm/schemas';
 import { piecesOf } from '../audit/read-log.ts';
 import type { Installation } from '../installation/open.ts';
-import type { PatientTables } from './patience.ts';
+import type { PatientTables } from '../installation/patience.ts';
 
 /** Per partition an offset of `executions`: that of the first record that is not in. */
 export type Offsets = ReadonlyMap<number, number>;

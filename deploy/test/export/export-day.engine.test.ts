@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { Fault } from '@pm/kit/fault';
 import { silentLog } from '@pm/kit/log';
 import { createTableSql, tables } from '@pm/schemas';
 import { Session } from 'chdb';
@@ -248,6 +249,16 @@ describe('a day is refused', () => {
     expect(after.tables[0]?.contentHash).toBe(before.tables[0]?.contentHash);
   });
 
+  test('where it is being written', async () => {
+    const options = { folder: join(root, 'at-once'), plan: planOf(['fills', 'positions']) };
+    const both = await Promise.allSettled([write(first, options), write(first, options)]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'BAD_ARGUMENT', message: expect.stringContaining('already') },
+    });
+    expect(await wrongIn(options.folder)).toEqual({});
+  });
+
   test('when a row came between the file and the comparison', async () => {
     const folder = join(root, 'late');
     const late: Pick<ClickHouse, 'selectRows' | 'copyTo'> = {
@@ -264,6 +275,22 @@ describe('a day is refused', () => {
     });
     await expect(wrongIn(folder)).rejects.toMatchObject({ code: 'NOT_WHOLE' });
   });
+});
+
+test('a table that a busy server gave in part is asked for again', async () => {
+  const folder = join(root, 'busy');
+  let calls = 0;
+  const busy: Pick<ClickHouse, 'selectRows' | 'copyTo'> = {
+    selectRows: (sql, params) => reader.selectRows(sql, params),
+    async copyTo(sink, sql, params) {
+      calls += 1;
+      if (calls > 1) return await reader.copyTo(sink, sql, params);
+      sink.write(Buffer.alloc(1_000_000));
+      throw new Fault('clickhouse_busy', 'retry');
+    },
+  };
+  await write(first, { folder, plan: planOf(['fills']), clickhouse: busy });
+  expect([calls, await wrongIn(folder)]).toEqual([2, {}]);
 });
 
 test('a day that broke off is no whole one, and is written anew by the next call', async () => {

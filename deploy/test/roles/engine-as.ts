@@ -48,10 +48,19 @@ const everything: ClickHouseRole = {
 
 /** An engine on a data folder, as a user with one role sees it. One process has one at a time. */
 export class EngineAs {
+  readonly #folder: string;
   readonly #session: Session;
 
-  private constructor(session: Session) {
-    this.#session = session;
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.#session = new Session(join(folder, 'data'), {
+      connectionArgs: [`--config-file=${join(folder, 'engine.xml')}`],
+    });
+  }
+
+  /** Another session of the same user, to ask beside this one. */
+  beside(): EngineAs {
+    return new EngineAs(this.#folder);
   }
 
   /** `more`: further GRANT statements, to look at what a role has. `null` may do everything. */
@@ -63,10 +72,7 @@ export class EngineAs {
     const file = join(folder, 'engine.xml');
     const grants = role === null ? ['GRANT ALL ON *.*'] : more;
     writeFileSync(file, configuration(role ?? everything, grants, file));
-    const session = new Session(join(folder, 'data'), {
-      connectionArgs: [`--config-file=${file}`],
-    });
-    const engine = new EngineAs(session);
+    const engine = new EngineAs(folder);
     // What the client of the services sends with every query.
     await engine.command(
       `SET output_format_json_quote_64bit_integers = 1, output_format_json_quote_decimals = 1`,
@@ -83,7 +89,12 @@ export class EngineAs {
   }
 
   async text(sql: string, params: Readonly<Record<string, QueryParameter>> = {}): Promise<string> {
-    const result = await this.#session.queryBindAsync(sql, params, { format: 'TSVRaw' });
+    const format = { format: 'TSVRaw' };
+    // Queries with parameters of several sessions wait for each other.
+    const isPlain = Object.keys(params).length === 0;
+    const result = isPlain
+      ? await this.#session.queryAsync(sql, format)
+      : await this.#session.queryBindAsync(sql, params, format);
     return result.text();
   }
 

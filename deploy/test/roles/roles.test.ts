@@ -33,6 +33,7 @@ const resultTooLong = 396;
 const tooLate = 159;
 const tooMuchMemory = 241;
 const quotaExceeded = 201;
+const tooManyQueries = 202;
 
 const all = [...Object.values(tables), ...Object.values(leaderboardTables)];
 const madeUp = {
@@ -339,6 +340,20 @@ describe('the analyst', () => {
     const concurrent = 'SET max_concurrent_queries_for_user = 1000';
     expect(await analyst.refusal(concurrent)).toBe(constrained);
     expect(await analyst.refusal('SET readonly = 0')).toBe(readOnly);
+  });
+
+  test('asks no more at a time than it may', async () => {
+    const role = roleNamed('pm_analyst');
+    const settings = { ...role.settings, max_concurrent_queries_for_user: { value: 2 } };
+    const analyst = await as({ ...role, settings });
+    const others = [analyst.beside(), analyst.beside()];
+    try {
+      const long = 'SELECT sleepEachRow(0.5) FROM numbers(3)';
+      const asked = [analyst, ...others].map((one) => one.refusal(long));
+      expect((await Promise.all(asked)).sort()).toEqual([0, 0, tooManyQueries]);
+    } finally {
+      for (const other of others) other.close();
+    }
   });
 
   test('has used up its hour when its quota is used up', async () => {

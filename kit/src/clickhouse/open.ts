@@ -60,7 +60,7 @@ export interface ClickHouse {
   ): Promise<readonly T[]>;
   /**
    * Writes the answer of a query that names its FORMAT to `sink`, byte for byte and however long it is, and ends `sink`. Memory
-   * stays bounded. What `sink` has got when this fails is not whole; errors of `sink` itself come as they are.
+   * stays bounded. When this fails, `sink` is destroyed and what it has got is not whole; errors of `sink` itself come as they are.
    */
   copyTo(
     sink: Writable,
@@ -174,7 +174,9 @@ async function copy(
     });
     await pipeline(stream, sink);
   } catch (error) {
-    throw sink.errored === error ? error : clickhouseFault(error);
+    const isOfSink = sink.errored === error;
+    sink.destroy();
+    throw isOfSink ? error : clickhouseFault(error);
   }
 }
 

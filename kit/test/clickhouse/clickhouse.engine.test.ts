@@ -120,9 +120,13 @@ describe('clickhouse', () => {
     const full = new Error('disk full');
     const broken = new Writable({ write: (_chunk, _encoding, done) => done(full) });
     const sql = 'SELECT throwIf(number = 200000) AS t FROM numbers(300000) FORMAT TSV';
-    await expect(clickhouse.copyTo(open(), sql)).rejects.toMatchObject({
-      code: 'clickhouse_refused',
-    });
+    for (const bad of [sql, 'SELEC 1']) {
+      const sink = open();
+      await expect(clickhouse.copyTo(sink, bad)).rejects.toMatchObject({
+        code: 'clickhouse_refused',
+      });
+      expect(sink.destroyed).toBe(true);
+    }
     await expect(clickhouse.copyTo(broken, 'SELECT 1 FORMAT TSV')).rejects.toBe(full);
   });
 
