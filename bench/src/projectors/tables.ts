@@ -85,6 +85,14 @@ function ratios(rounds: readonly Round[]): number[] {
   );
 }
 
+/** The same by the processor time that a row costs all processes together. */
+function cpuRatio({ projected, bare }: Round): number {
+  return Math.min(...bare.map(cpuOfRow)) / cpuOfRow(projected);
+}
+
+const cpuOfRow = ({ rows, used }: Passage): number =>
+  (used.projector + used.clickhouse + used.kafka) / rows;
+
 function rateTable(rounds: readonly Round[]): Table {
   return {
     title: 'Rows a second, all tables, min / median / max (target: 0.7 of the faster bare insert)',
@@ -148,8 +156,9 @@ function notesOf({ rounds, burst, trading }: Findings): string[] {
   const found = ratios(rounds);
   const { median } = spreadOf(found);
   const each = found.map(ratioText).join(', ');
+  const onCpu = spreadOf(rounds.map(cpuRatio)).median;
   return [
-    `Rows a second of the projector against the faster bare insert of its round: ${each}; median ${ratioText(median)}.`,
+    `Rows a second of the projector against the faster bare insert of its round: ${each}; median ${ratioText(median)}. By the processor time of all processes a row, which other work on the machine hardly moves: ${ratioText(onCpu)}; there decoding and folding count in full, though they run beside ClickHouse.`,
     `The burst: ${trading.fills.toLocaleString('en')} fills in ${burst.records} records, all acknowledged after ${msText(burst.appendedMs)} ms; both views in one process, without the ledger. A lag in milliseconds is the time since the broker acknowledged the oldest record that was not stored; an appender beside uses the same cores.`,
   ];
 }

@@ -20,6 +20,8 @@ const backslash = 92;
 const lastPrintable = 126;
 
 const firstBytes = 1 << 12;
+/** Larger memory is given away with the rows, so that a writer at rest holds little. */
+const keptBytes = 1 << 18;
 /** Room for any cell but ids and words, which say what they need. */
 const cellBytes = 32;
 
@@ -59,7 +61,10 @@ export class RowWriter {
 
   /** The rows since the last call, in memory of their own. */
   take(): TableRows {
-    const bytes = Buffer.from(this.#buffer.subarray(0, this.#position));
+    const written = this.#buffer.subarray(0, this.#position);
+    const isLarge = written.length > keptBytes;
+    const bytes = isLarge ? written : Buffer.from(written);
+    if (isLarge) this.#buffer = Buffer.allocUnsafe(firstBytes);
     const taken = { table: this.#table, count: this.#count, bytes };
     this.#position = 0;
     this.#count = 0;

@@ -78,5 +78,13 @@ describe('a row writer', () => {
     write(7);
     expect(first.bytes.toString().split('\n')[999]).toBe('999\t0\t0\t0\t0');
     expect(rows.take().bytes.toString()).toBe('7\t0\t0\t0\t0\n');
+    for (let round = 0; round < 3; round += 1) {
+      for (let value = 0; value < 50_000; value += 1) write(value);
+      const large = rows.take();
+      write(8);
+      const lines = large.bytes.toString().split('\n');
+      expect([lines.length, lines[49_999]]).toEqual([50_001, '49999\t0\t0\t0\t0']);
+      expect(rows.take().bytes.toString()).toBe('8\t0\t0\t0\t0\n');
+    }
   });
 });
