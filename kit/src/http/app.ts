@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Verdict } from '../ratelimit/index.ts';
+import type { ExpressRoute } from './express-lane.ts';
 
 // Beside `HttpApp`, so that whoever imports it from the built package sees the addition too.
 declare module 'fastify' {
@@ -12,6 +13,10 @@ declare module 'fastify' {
     beganAtMs: number;
     /** What the rate limits said of this request; null where they said nothing. */
     verdict: Verdict | null;
+  }
+  interface FastifyInstance {
+    /** Says that answers of `GET url` may be at hand: `find` is asked before the framework sees the request (`ExpressLane`). */
+    answerAtHand(url: string, route: Pick<ExpressRoute, 'prefix' | 'find'>): void;
   }
 }
 

@@ -8,11 +8,6 @@ const OPEN_PREFIX = '/api/v1/';
 const PREFLIGHT_SECONDS = '86400';
 const exposed = 'retry-after, x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset';
 
-/** Whether pages of other origins may call a route under this path. */
-export function isOpenToBrowsers(url: string): boolean {
-  return url.startsWith(OPEN_PREFIX);
-}
-
 /**
  * Lets browsers of any origin read `/api/v1/*`: `Access-Control-Allow-Origin: *`, preflights answered with 204. Call it
  * before the routes are added.
@@ -20,7 +15,7 @@ export function isOpenToBrowsers(url: string): boolean {
 export function openToBrowsers(app: HttpApp): void {
   // With a callback: a promise here would be one more turn of every other request.
   app.addHook('onRequest', (request, reply, done) => {
-    if (!isOpenToBrowsers(request.url)) {
+    if (!request.url.startsWith(OPEN_PREFIX)) {
       done();
       return;
     }

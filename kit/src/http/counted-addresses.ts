@@ -1,38 +1,42 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { type Caller, countedAddress } from '../ratelimit/index.ts';
 
-/** Addresses that proxies named, kept; beyond that they are all forgotten. */
-const namedMax = 10_000;
+/** What proxies said of their clients, kept; beyond that it is all forgotten. */
+const forwardedMax = 10_000;
+/** Longer chains of proxies are worked out each time. */
+const forwardedMaxChars = 200;
 
 /**
- * Whom requests without credentials are counted for: the address of their connection, which is worked out once, or the one
- * that a trusted proxy names (`trustProxy` of the app).
+ * Whom requests without credentials are counted for: the address of their connection, or the one that a trusted proxy names
+ * (`trustProxy` of the app). Worked out once per connection, and once for what a proxy says.
  */
 export class CountedAddresses {
   readonly #bySocket = new WeakMap<Socket, Caller>();
-  readonly #named = new Map<string, Caller>();
+  /** By the address of the connection and what it forwards: who is believed does not change. */
+  readonly #forwarded = new Map<string, Caller>();
 
   of(request: FastifyRequest): Caller {
-    const { headers, socket } = request.raw;
-    if (headers['x-forwarded-for'] !== undefined) return this.#namedBy(request.ip);
-    const known = this.#bySocket.get(socket);
-    if (known !== undefined) return known;
-    const caller = callerAt(request.ip);
-    this.#bySocket.set(socket, caller);
-    return caller;
+    return this.known(request.raw) ?? this.#learn(request);
   }
 
-  #namedBy(address: string): Caller {
-    const known = this.#named.get(address);
-    if (known !== undefined) return known;
-    const caller = callerAt(address);
-    if (this.#named.size >= namedMax) this.#named.clear();
-    this.#named.set(address, caller);
+  /** Undefined when it was not worked out before. */
+  known({ headers, socket }: IncomingMessage): Caller | undefined {
+    const forwarded = headers['x-forwarded-for'];
+    if (forwarded === undefined) return this.#bySocket.get(socket);
+    return this.#forwarded.get(`${socket.remoteAddress} ${forwarded}`);
+  }
+
+  #learn({ raw: { headers, socket }, ip }: FastifyRequest): Caller {
+    const caller: Caller = { kind: 'address', id: countedAddress(ip) };
+    const forwarded = headers['x-forwarded-for'];
+    if (forwarded === undefined) {
+      this.#bySocket.set(socket, caller);
+    } else if (forwarded.length <= forwardedMaxChars) {
+      if (this.#forwarded.size >= forwardedMax) this.#forwarded.clear();
+      this.#forwarded.set(`${socket.remoteAddress} ${forwarded}`, caller);
+    }
     return caller;
   }
-}
-
-function callerAt(address: string): Caller {
-  return { kind: 'address', id: countedAddress(address) };
 }

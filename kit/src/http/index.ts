@@ -1,6 +1,5 @@
 export type { HttpApp } from './app.ts';
 export { openToBrowsers } from './cors.ts';
-export { type AnswerDirectly, directAnswers } from './direct-answers.ts';
 export { type Dialect, type DoorRoute, registerRoutes } from './door-routes.ts';
 export type { ErrorBody } from './errors.ts';
 export { defaultHttpLimits, type HttpLimits } from './limits.ts';

@@ -1,16 +1,6 @@
-import type { FastifyRequest } from 'fastify';
 import type { Metrics } from '../metrics/index.ts';
 import type { HttpApp } from './app.ts';
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Counts the answers of a route; null where requests are not counted. */
-    answerCount: AnswerCount | null;
-  }
-}
-
-/** Counts an answer of one route that is being handed over. */
-export type CountAnswer = (request: FastifyRequest, status: number) => void;
+import type { CountAnswer } from './express-lane.ts';
 
 /** The answers of an app, by route. */
 export interface AnswerCount {
@@ -23,7 +13,7 @@ export interface AnswerCount {
 /**
  * Counts each answer by the route's pattern, never by its path: paths are endless. What is counted is the answer being
  * handed over, by route hooks that know their series: hooks on the end of the response cost half as much again as answering
- * a book does. Answers that pass by the hooks (`direct-answers.ts`) count themselves.
+ * a book does. What goes the express lane passes no hooks and is counted there.
  */
 export function observeRequests(app: HttpApp, metrics: Metrics): AnswerCount {
   const answers = openAnswerCount(metrics);
@@ -33,7 +23,7 @@ export function observeRequests(app: HttpApp, metrics: Metrics): AnswerCount {
     route.onSend = [
       ...hooks,
       (request, reply, _payload, done) => {
-        count(request, reply.statusCode);
+        count(reply.statusCode, request.beganAtMs);
         done();
       },
     ];
@@ -56,10 +46,10 @@ function openAnswerCount(metrics: Metrics): AnswerCount {
   const open = (method: string, route: string): CountAnswer => {
     const observe = seconds.bind({ method, route });
     const counts: (() => void)[] = [];
-    return (request, status) => {
+    return (status, beganAtMs) => {
       counts[status] ??= requests.bind({ method, route, status });
       counts[status]();
-      observe((performance.now() - request.beganAtMs) / 1000);
+      observe((performance.now() - beganAtMs) / 1000);
     };
   };
   return {

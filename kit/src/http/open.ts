@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
@@ -9,9 +7,11 @@ import { putAnswerHeaders } from './answer-headers.ts';
 import type { HttpApp } from './app.ts';
 import { noBytes, takeJsonBodies } from './body.ts';
 import { errorAnswerer } from './errors.ts';
+import { ExpressLane } from './express-lane.ts';
 import { defaultHttpLimits, type HttpLimits, TIMEOUT_CHECK_MS } from './limits.ts';
-import { observeRequests } from './observe.ts';
-import { type DoorLimits, limitRequests } from './rate-limit.ts';
+import { type AnswerCount, observeRequests } from './observe.ts';
+import { type DoorLimits, type LimitsAtHand, limitRequests } from './rate-limit.ts';
+import { requestId } from './request-id.ts';
 import { nameFamilies } from './route-family.ts';
 
 export interface HttpOptions {
@@ -56,13 +56,32 @@ export function openHttp(options: HttpOptions): HttpApp {
     done();
   });
   const count = options.metrics === undefined ? null : observeRequests(app, options.metrics);
-  app.decorate('answerCount', count);
-  if (options.rateLimits !== undefined) limitRequests(app, options.rateLimits, options.metrics);
+  const limited =
+    options.rateLimits === undefined
+      ? null
+      : limitRequests(app, options.rateLimits, options.metrics);
+  openExpressLane(app, { count, limited });
   app.setNotFoundHandler((request, reply) => {
     count?.unrouted(request.method);
     return reply.code(404).send({ error: 'not found' });
   });
   return app;
+}
+
+/** Routes say by `app.answerAtHand` which of their answers may be at hand. */
+function openExpressLane(
+  app: HttpApp,
+  { count, limited }: { count: AnswerCount | null; limited: LimitsAtHand | null },
+): void {
+  const lane = new ExpressLane();
+  lane.open(app.server);
+  app.decorate('answerAtHand', (url, { prefix, find }) => {
+    lane.add({
+      ...{ prefix, find },
+      ...(limited === null ? {} : { pass: limited.of('GET', url) }),
+      ...(count === null ? {} : { count: count.of('GET', url) }),
+    });
+  });
 }
 
 function serverOptions(options: HttpOptions, limits: HttpLimits) {
@@ -89,20 +108,6 @@ function serverOptions(options: HttpOptions, limits: HttpLimits) {
       },
     },
   } as const;
-}
-
-const requestIdPattern = /^[\w-]{1,64}$/;
-
-/** Of this process; a number follows for each request. */
-const requestIdPrefix = randomBytes(6).toString('hex');
-let requestCount = 0;
-
-/** The caller's id when it is harmless, otherwise one of ours. */
-function requestId(request: IncomingMessage): string {
-  const given = request.headers['x-request-id'];
-  if (typeof given === 'string' && requestIdPattern.test(given)) return given;
-  requestCount += 1;
-  return `${requestIdPrefix}-${requestCount.toString(36)}`;
 }
 
 /** Bytes that are not HTTP, or come too late: there is no request yet, so the answer is written by hand. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   failedProofRules,
   type HttpRoute,
@@ -9,6 +10,7 @@ import {
   urlsOf,
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { assert } from '../assert/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 import type { Caller, RateLimiter, Verdict } from '../ratelimit/index.ts';
 import type { HttpApp } from './app.ts';
@@ -47,7 +49,7 @@ type Done = (error?: Error) => void;
  * none can be forgotten. Call it before adding routes. Whoever proves a key is counted for the key alone; a proof that fails,
  * and a body that cannot be read, count for the address. Every answer says what is left (`RateLimit-*`).
  */
-export function limitRequests(app: HttpApp, limits: DoorLimits, metrics?: Metrics): void {
+export function limitRequests(app: HttpApp, limits: DoorLimits, metrics?: Metrics): LimitsAtHand {
   const plans = plansOf(metrics);
   const addresses = new CountedAddresses();
   app.addHook('onRoute', (route: RouteOptions) => {
@@ -69,6 +71,23 @@ export function limitRequests(app: HttpApp, limits: DoorLimits, metrics?: Metric
       },
     ];
   });
+  return {
+    of(method, url) {
+      const plan = plans.get(`${method} ${url}`);
+      assert(plan !== undefined, 'the table of routes has every route whose answers are at hand');
+      const hooks = new RouteHooks(limits, plan, addresses);
+      return (request) => hooks.passAtOnce(request);
+    },
+  };
+}
+
+/** The limits of requests that need not be asked about. */
+export interface LimitsAtHand {
+  /**
+   * Of a route: lets a request pass when it brings no credentials and what it costs is leased already. Null, with nothing taken,
+   * when only the hooks can tell.
+   */
+  of(method: string, url: string): (request: IncomingMessage) => Verdict | null;
 }
 
 /** Every public route by the URLs it is served under. */
@@ -135,6 +154,15 @@ class RouteHooks {
     else done();
   }
 
+  passAtOnce(request: IncomingMessage): Verdict | null {
+    if (this.#credentialsOf(request) !== null) return null;
+    const caller = this.#addresses.known(request);
+    if (caller === undefined) return null;
+    const verdict = this.#limits.limiter.takeAtOnce(caller, this.#plan.rules);
+    if (verdict !== null) this.#plan.allowed();
+    return verdict;
+  }
+
   /** The body is there too, so the credentials can be checked. */
   read(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     if (this.#credentialsOf(request) === null) done();
@@ -148,7 +176,7 @@ class RouteHooks {
     void this.#limits.limiter.take(this.#addresses.of(request), this.#plan.failedRules, 1);
   }
 
-  #credentialsOf({ headers }: FastifyRequest): Credentials | null {
+  #credentialsOf({ headers }: Pick<FastifyRequest, 'headers'>): Credentials | null {
     for (const one of this.#limits.credentials) if (one.claims(headers)) return one;
     return null;
   }

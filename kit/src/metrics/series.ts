@@ -20,8 +20,9 @@ export class HistogramSeries {
   observe(value: number): void {
     this.#sum += value;
     this.#count += 1;
-    const index = this.#bounds.findIndex((bound) => value <= bound);
-    if (index >= 0) this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    let index = 0;
+    while (index < this.#bounds.length && value > (this.#bounds[index] ?? 0)) index += 1;
+    if (index < this.#bounds.length) this.#counts[index] = (this.#counts[index] ?? 0) + 1;
   }
 
   /** As prom-client's registry prints it: cumulative buckets, sum and count. */

@@ -87,6 +87,13 @@ export class RateLimiter {
     return this.#settle(counts, rules, items, nowMs) ?? this.#ask(counts, rules, items, nowMs);
   }
 
+  /** What one request costs, when it can be granted from what is at hand; null, with nothing taken, when it cannot. */
+  takeAtOnce(caller: Caller, rules: readonly RateRule[]): Verdict | null {
+    if (this.#isAway) return null;
+    const counts = this.#seen[caller.kind].of(caller.id);
+    return this.#spend(counts, rules, 1, this.#options.clock.monotonicMs());
+  }
+
   /** Whether this process knows that the caller has nothing left of the rules. Asks nobody and counts nothing. */
   isSpent(caller: Caller, rules: readonly RateRule[]): Verdict | null {
     const counts = this.#seen[caller.kind].of(caller.id);
@@ -109,21 +116,29 @@ export class RateLimiter {
     });
   }
 
-  /**
-   * From what is at hand; null when the store must be asked. Almost every request ends here, so it looks at each bucket once
-   * and makes nothing but the verdict.
-   */
+  /** From what is at hand; null when the store must be asked. */
   #settle(
     counts: CallerCounts,
     rules: readonly RateRule[],
     items: number,
     nowMs: number,
   ): Verdict | null {
+    return this.#spend(counts, rules, items, nowMs) ?? this.#refusal(counts, rules, items, nowMs);
+  }
+
+  /**
+   * Takes from what was leased; null, with nothing taken, when that is too little. Almost every request ends here, so it looks
+   * at each bucket once and makes nothing but the verdict.
+   */
+  #spend(
+    counts: CallerCounts,
+    rules: readonly RateRule[],
+    items: number,
+    nowMs: number,
+  ): Verdict | null {
     for (const rule of rules) {
-      const bucket = bucketAt(counts, rule.place);
-      if (bucket.endsAtMs <= nowMs || bucket.leased < rateCost(rule, items)) {
-        return this.#refusal(counts, rules, items, nowMs);
-      }
+      const { endsAtMs, leased } = bucketAt(counts, rule.place);
+      if (endsAtMs <= nowMs || leased < rateCost(rule, items)) return null;
     }
     for (const rule of rules) bucketAt(counts, rule.place).leased -= rateCost(rule, items);
     return this.#tightest(counts, rules, nowMs);

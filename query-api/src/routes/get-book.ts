@@ -1,4 +1,4 @@
-import { type DoorRoute, directAnswers } from '@pm/kit/http';
+import type { DoorRoute } from '@pm/kit/http';
 import type { RouteGenericInterface } from 'fastify';
 import type { RawQuery } from '../core/query-reader.ts';
 import { ReadRefusal } from '../core/refusal.ts';
@@ -12,14 +12,15 @@ type Ports = Pick<ReadPorts, 'books' | 'catalog' | 'tables' | 'nowMs'>;
 
 /**
  * GET /book: the stored bytes as they are (docs/conventions.md 1.3), or the book of a past moment (1.3a). The hottest read, so bytes
- * at hand are sent at once, without a promise, a parse or a copy.
+ * at hand are sent before the framework sees the request.
  */
 export function bookRoute(ports: Ports): DoorRoute {
   return {
     method: 'GET',
     path: '/book',
     add(app, { url }) {
-      const answer = directAnswers(app, { method: 'GET', url });
+      const prefix = `${url}?token_id=`;
+      app.answerAtHand(url, { prefix, find: (token) => ports.books.cached(token) });
       app.get<RouteGenericInterface>(
         url,
         {
@@ -28,12 +29,6 @@ export function bookRoute(ports: Ports): DoorRoute {
         },
         (request, reply) => {
           const query = request.query as RawQuery;
-          const { token_id: token } = query;
-          const bytes = typeof token === 'string' ? ports.books.cached(token) : undefined;
-          if (bytes !== undefined && !isOfThePast(query)) {
-            answer(request, reply, bytes);
-            return;
-          }
           return bookOf(ports, query).then((answer) => sendAnswer(reply, answer, 'clob'));
         },
       );
@@ -42,7 +37,10 @@ export function bookRoute(ports: Ports): DoorRoute {
 }
 
 async function bookOf(ports: Ports, query: RawQuery): Promise<Buffer | ReadRefusal> {
-  const listing = listingIn(ports.catalog, query['token_id']);
+  const { token_id: token } = query;
+  const kept = typeof token === 'string' ? ports.books.cached(token) : undefined;
+  if (kept !== undefined && !isOfThePast(query)) return kept;
+  const listing = listingIn(ports.catalog, token);
   if (listing instanceof ReadRefusal) return listing;
   if (isOfThePast(query)) return await pastBookOf(ports, listing, query);
   const [stored = null] = await ports.books.books([listing]);
