@@ -42,9 +42,9 @@ async function wrongOf(
   said: ExportedTable,
   reader: ParquetReader,
 ): Promise<readonly string[]> {
+  const wrong: string[] = [];
   try {
     const facts = await fileFacts(file);
-    const wrong: string[] = [];
     if (facts.bytes !== said.bytes) wrong.push(`has ${facts.bytes} bytes, not ${said.bytes}`);
     else if (facts.sha256 !== said.sha256) wrong.push('has another SHA-256');
     const { rows, contentHash, partitions } = await reader.contentOf(file, shapeOf(said));
@@ -52,12 +52,11 @@ async function wrongOf(
     if (contentHash !== said.contentHash) wrong.push('has another content hash');
     if (JSON.stringify(partitions) !== JSON.stringify(said.partitions))
       wrong.push('has other places in the log');
-    return wrong;
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return ['is missing'];
-    if (error instanceof ExportError) return ['cannot be read'];
-    return [messageOf(error)];
+    if (systemCodeOf(error) === 'ENOENT') wrong.push('is missing');
+    else wrong.push(error instanceof ExportError ? 'cannot be read' : messageOf(error));
   }
+  return wrong;
 }
 
 /** The table as it was when the file was written, not as it is declared today. */

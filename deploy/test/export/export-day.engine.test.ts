@@ -181,7 +181,8 @@ describe('verification', () => {
       const damaged = Buffer.from(whole);
       damaged[at] = (damaged[at] ?? 0) ^ 1;
       writeFileSync(file, damaged);
-      expect(Object.keys(await wrongIn(folder))).toEqual(['fills']);
+      const wrong = await wrongIn(folder);
+      expect([Object.keys(wrong), wrong['fills']?.[0]]).toEqual([['fills'], 'has another SHA-256']);
     }
     writeFileSync(file, whole.subarray(0, -1));
     unlinkSync(join(folder, 'candles_1m.parquet'));
