@@ -320,6 +320,7 @@ describe('the tables', () => {
       open = resolve;
     });
     const slow: TablesStore = {
+      guard: () => tables.guard(),
       insert: async (rows, token) => {
         await gate;
         await tables.insert(rows, token);
