@@ -21,7 +21,7 @@ const given = new Command('npm run rebuild --')
     process.env['PM_DATA'] ?? join(repositoryRoot, 'data'),
   )
   .option('--compare-only', 'compare, and exchange nothing')
-  .option('--halted', 'go on although projectors are halted in the middle of a batch')
+  .option('--halted', 'go on although projectors do not end a batch, because they cannot')
   .parse()
   .opts<{ data: string; compareOnly?: boolean; halted?: boolean }>();
 

@@ -85,7 +85,7 @@ async function waitForRest(
 function halted(partitions: readonly number[]): string {
   const which = partitions.join(', ');
   return (
-    `projectors do not end their batch of partition ${which}: they are halted, or too slow. ` +
-    'Stop or restart them and run it again; if they are halted, run it with --halted and restart them then'
+    `projectors do not end their batch of partition ${which}. If they are slow, run it again later; if they cannot because ` +
+    'tables lack columns or are gone, run it with --halted'
   );
 }

@@ -66,4 +66,33 @@ describe('npm run rebuild', () => {
     const after = exchange.rebuild(['--compare-only']);
     expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
   }, 240_000);
+
+  test('brings tables that are gone, and the columns of today, to a projector that waits for them', async () => {
+    await exchange.settle();
+    await exchange.clickhouse.command('DROP TABLE tape SYNC');
+    await exchange.clickhouse.command('ALTER TABLE wallet_cancels DROP COLUMN reason');
+    const stop = exchange.keepGrowing(50);
+    await wait(2_000);
+    const run = exchange.rebuild(['--halted']);
+    const code = await run.ended;
+    await stop();
+    expect(`${code}\n${run.output}`).toMatch(/^0\n/);
+    expect(run.output).toMatch(/DIFFER +wallet_cancels +other columns: reason/);
+    expect(run.output).toMatch(/DIFFER +tape /);
+    await exchange.settle();
+    expect(await exchange.wrongFills()).toBe(0);
+    const after = exchange.rebuild(['--compare-only']);
+    expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
+  }, 240_000);
+
+  test('makes everything again that is lost', async () => {
+    await exchange.clickhouse.command(`DROP DATABASE ${exchange.name} SYNC`);
+    const run = exchange.rebuild();
+    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
+    await exchange.grow(5);
+    await exchange.settle();
+    expect(await exchange.wrongFills()).toBe(0);
+    const after = exchange.rebuild(['--compare-only']);
+    expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
+  }, 240_000);
 });

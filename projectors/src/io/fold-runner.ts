@@ -78,6 +78,8 @@ async function foldPartition(
   parts: TablesViewParts,
   { partition, to }: { readonly partition: number; readonly to: number },
 ): Promise<void> {
+  // A look less than what it takes to restore a partition.
+  if ((await parts.store.completeTo(partition)) >= to) return;
   const view: ViewDefinition = tablesView(parts);
   const stored = new Stored(to);
   // No group: the tables themselves say where to go on, and batches are sent by one process.
@@ -88,7 +90,6 @@ async function foldPartition(
     stored: (position) => stored.at(position),
   });
   try {
-    if (projection.from >= to) return;
     const { client, topic } = parts;
     const onBatch = async (batch: Parameters<typeof projection.project>[0]) => {
       await projection.project(batch);

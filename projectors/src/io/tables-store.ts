@@ -13,9 +13,11 @@ export interface TablesGuard {
   readonly isHeld: boolean;
 }
 
-/** The tables as the projection needs them. */
+/**
+ * The tables as the projection needs them. Tables that are not there, or have other columns than the code knows, are
+ * `tables_differ` (release): they will be made or rebuilt, and until then nothing can be written.
+ */
 export interface TablesStore {
-  /** Rejects with `tables_missing` (release) when there are none. */
   guard(): Promise<TablesGuard>;
   /** Inserts once per token, whatever is repeated. */
   insert(rows: TableRows, token: string): Promise<void>;
@@ -32,17 +34,21 @@ const pageRows = 50_000;
 
 export function openTablesStore(clickhouse: ClickHouse): TablesStore {
   return {
-    guard: () => readGuard(clickhouse),
+    guard: () => ofOurTables(() => readGuard(clickhouse)),
     insert: ({ table, bytes }, token) =>
-      clickhouse.insertTabSeparated(table.name, columnNames(table), bytes, { token }),
+      ofOurTables(() =>
+        clickhouse.insertTabSeparated(table.name, columnNames(table), bytes, { token }),
+      ),
     async completeTo(partition) {
-      const rows = await clickhouse.selectRows<{ to: string }>(completeToSql, { partition });
+      const rows = await ofOurTables(() =>
+        clickhouse.selectRows<{ to: string }>(completeToSql, { partition }),
+      );
       return Number(rows[0]?.to ?? 0);
     },
     positions: (partition) => readPositions(clickhouse, partition),
     async candles(fromMs, toMs) {
       const params = { from: fromMs / 1_000, to: toMs / 1_000 };
-      const rows = await clickhouse.selectRows<CandleRow>(candlesSql, params);
+      const rows = await ofOurTables(() => clickhouse.selectRows<CandleRow>(candlesSql, params));
       return rows.map(candleOf);
     },
   };
@@ -59,7 +65,7 @@ async function readGuard(clickhouse: ClickHouse): Promise<TablesGuard> {
   const rows = await clickhouse.selectRows<{ name: string; id: string }>(guardSql);
   const found = new Map(rows.map(({ name, id }) => [name, id]));
   const identity = found.get(tables.completeness.name);
-  if (identity === undefined) throw new Fault('tables_missing', 'release');
+  if (identity === undefined) throw new Fault('tables_differ', 'release');
   return { identity, isHeld: found.has(rebuildHold.name) && (await readHold(clickhouse)) };
 }
 
@@ -69,13 +75,24 @@ async function readHold(clickhouse: ClickHouse): Promise<boolean> {
     const rows = await clickhouse.selectRows<{ held: number }>(holdSql);
     return rows[0]?.held === 1;
   } catch (error) {
-    if (error instanceof Fault && error.facts['number'] === unknownTable) return false;
+    if (error instanceof Fault && error.facts['number'] === unknown.table) return false;
     throw error;
   }
 }
 
 /** ClickHouse, src/Common/ErrorCodes.cpp. */
-const unknownTable = 60;
+const unknown = { column: 16, identifier: 47, table: 60, database: 81 };
+
+async function ofOurTables<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    const number = error instanceof Fault ? error.facts['number'] : undefined;
+    if (!Object.values(unknown).some((one) => one === number)) throw error;
+    const facts = { number: Number(number) };
+    throw new Fault('tables_differ', 'release', { facts, cause: error });
+  }
+}
 
 const completeToSql = `
 SELECT toString(through_offset) AS to FROM ${tables.completeness.name} FINAL
@@ -109,7 +126,7 @@ async function* readPositions(clickhouse: ClickHouse, partition: number): AsyncG
   let after = { wallet: '', market: 0, outcome: 0 };
   for (;;) {
     const params = { partition, page: pageRows, ...after };
-    const rows = await clickhouse.selectRows<PositionRow>(positionsSql, params);
+    const rows = await ofOurTables(() => clickhouse.selectRows<PositionRow>(positionsSql, params));
     for (const row of rows) yield positionOf(row);
     const last = rows.at(-1);
     if (last === undefined || rows.length < pageRows) return;

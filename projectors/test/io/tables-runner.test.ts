@@ -330,9 +330,7 @@ describe('the tables', () => {
       candles: (from, to) => tables.candles(from, to),
     };
     const limits = { batchRecords: 10, batchRows: 1_000_000, batchMs: 60_000, retryForMs: 0 };
-    const parts = { ...fakeLog(records, reusedEvents), store: slow, metrics, limits };
-    const catalog = { payout0: async () => 0 };
-    const view = tablesView({ ...parts, catalog, groupId: 'g', topicPrefix: 't-' });
+    const view = viewOf({ records, tables: slow, payouts: new Map(), limits });
     const projection = await view.assign(0, {
       commit: (...args) => commits.commit(...args),
       committed: async () => commits.last,

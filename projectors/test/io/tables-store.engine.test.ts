@@ -37,7 +37,7 @@ async function countOf(table: string): Promise<number> {
   return Number(rows[0]?.n);
 }
 
-function sinkTo(commits: string[]): TablesBatchSink {
+function sinkTo(identity: string, commits: string[]): TablesBatchSink {
   return new TablesBatchSink({
     store,
     topicPrefix: 'test-',
@@ -48,6 +48,8 @@ function sinkTo(commits: string[]): TablesBatchSink {
     onInserted: () => {},
     onRetry: () => {},
     retryForMs: 0,
+    isClosed: () => false,
+    identity,
   });
 }
 
@@ -58,8 +60,9 @@ describe('the tables in ClickHouse', () => {
     for (const record of records) views.fold(record);
     const rows = views.take();
     const commits: string[] = [];
-    await sinkTo(commits).write({ from: 0, to: 300 }, rows);
-    await sinkTo(commits).write({ from: 0, to: 300 }, rows);
+    const { identity } = await store.guard();
+    await sinkTo(identity, commits).write({ from: 0, to: 300 }, rows);
+    await sinkTo(identity, commits).write({ from: 0, to: 300 }, rows);
     for (const one of rows) {
       const { table } = one;
       const sent = cellsOf(one);
