@@ -51,13 +51,17 @@ export function eventMarket(market: Market) {
 }
 
 /** What clients of the mount `/gamma` need to trade from a catalog market (docs/conventions.md, Dialects). */
-export function familyMarket(market: Market, { quotes, figures }: MarketContext) {
+export function familyMarket(market: Market, context: MarketContext) {
+  return { ...eventMarket(market), ...familyFacts(market, context) };
+}
+
+/** What of it the catalog does not say, or what never stands anywhere else. */
+export function familyFacts(market: Market, { quotes, figures }: MarketContext) {
   const prices = ([0, 1] as const).map((outcome) =>
     microText(priceOfMicro(market, outcome, quotes)),
   );
   const { volumeMicro, dayVolumeMicro, liquidityMicro } = figures(market);
   return {
-    ...eventMarket(market),
     outcomePrices: JSON.stringify(prices),
     orderPriceMinTickSize: market.tick / priceOne,
     orderMinSize: market.minSizeMicro / microPerUnit,

@@ -104,14 +104,22 @@ function marketsOf(
 }
 
 async function marketForm(
-  { catalog, books }: CatalogPorts,
+  ports: CatalogPorts,
   markets: readonly Market[],
   dialect: Dialect,
 ): Promise<(market: Market) => object> {
   if (dialect === 'specification') return eventMarket;
-  const context: MarketContext = {
+  const context = await marketContext(ports, markets);
+  return (market) => familyMarket(market, context);
+}
+
+/** What fuller markets are made of, of these markets. */
+export async function marketContext(
+  { catalog, books }: CatalogPorts,
+  markets: readonly Market[],
+): Promise<MarketContext> {
+  return {
     quotes: await books.quotes(listingsOf(markets)),
     figures: (market) => catalog.figuresOfMarket(market),
   };
-  return (market) => familyMarket(market, context);
 }

@@ -2,9 +2,10 @@ import type { DoorRoute } from '@pm/kit/http';
 import { readMarketsQuery } from '../core/list-markets.ts';
 import { readKeysetSpan } from '../core/list-query.ts';
 import { ReadRefusal } from '../core/refusal.ts';
-import { assertFigures, type CatalogPorts, listContext, marketAnswers } from './catalog-answers.ts';
+import { assertFigures, type CatalogPorts, listContext } from './catalog-answers.ts';
 import { clobPage } from './clob-page.ts';
 import { nextCursor } from './keyset.ts';
+import { MarketTexts } from './market-texts.ts';
 import { type ReadRequest, readRoute } from './route.ts';
 
 const paths = {
@@ -18,6 +19,7 @@ const paths = {
  */
 export function marketsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const { catalog } = ports;
+  const texts = new MarketTexts(ports);
   return [
     readRoute(paths.list, async (request) => {
       if (isClobList(request)) return await clobPage(ports, request, 'full');
@@ -25,15 +27,16 @@ export function marketsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
       if (asked instanceof ReadRefusal) return asked;
       assertFigures(ports, asked);
       const markets = catalog.marketTable.page(asked.rows, asked.span);
-      return await marketAnswers(ports, markets, request.dialect);
+      return Buffer.from(await texts.list(markets, request.dialect));
     }),
     readRoute(paths.keyset, async ({ query, dialect }) => {
       const asked = readMarketsQuery(query, listContext(ports, dialect), readKeysetSpan);
       if (asked instanceof ReadRefusal) return asked;
       assertFigures(ports, asked);
       const markets = catalog.marketTable.page(asked.rows, asked.span);
-      const answers = await marketAnswers(ports, markets, dialect);
-      return { markets: answers, ...nextCursor(catalog.marketTable, markets, asked.span) };
+      const next = JSON.stringify(nextCursor(catalog.marketTable, markets, asked.span));
+      const rest = next === '{}' ? '}' : `,${next.slice(1)}`;
+      return Buffer.from(`{"markets":${await texts.list(markets, dialect)}${rest}`);
     }),
   ];
 }
