@@ -22,7 +22,7 @@ WHERE market IN {markets:Array(UInt32)} AND size > 0
 ORDER BY market, outcome, size DESC, wallet
 LIMIT {perToken:UInt32} BY market, outcome
 LIMIT {rows:UInt32}
-SETTINGS max_execution_time = 5`;
+SETTINGS max_execution_time = 5, max_threads = 1`;
 
 /** No balance is larger: what the column can hold, in micro-shares. */
 const BALANCE_MAX_MICRO = 999_999_999_999_000_000;

@@ -284,6 +284,12 @@ const bookEvents: Table = {
   orderBy: ['market', 'time', 'in_offset', 'event_index', 'partition'],
 };
 
+/**
+ * Of a table read with FINAL what is older than an hour becomes one part, seconds: each part more makes such a read dearer, and what
+ * merges by size alone leaves is one part for every power of two.
+ */
+const mergedHourly = ['min_age_to_force_merge_seconds = 3600'];
+
 const positions: Table = {
   name: 'positions',
   comment: 'What each wallet holds of each token, by average cost; one row per wallet and token.',
@@ -304,6 +310,7 @@ const positions: Table = {
   engine: 'ReplacingMergeTree(version)',
   orderBy: ['wallet', 'market', 'outcome'],
   indexGranularity: 1024,
+  settings: mergedHourly,
 };
 
 const holders: Table = {
@@ -322,6 +329,7 @@ const holders: Table = {
   engine: 'ReplacingMergeTree(version)',
   orderBy: ['market', 'outcome', 'wallet'],
   indexGranularity: 1024,
+  settings: mergedHourly,
 };
 
 const bucket = column('bucket', "DateTime('UTC')", 'Start of the minute, UTC.', `Delta, ${zstd}`);
