@@ -1,4 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { Fault } from '@pm/kit/fault';
+import { rebuildHold } from '@pm/schemas';
+import { findInstallation } from '../../src/installation/addresses.ts';
+import { openInstallation } from '../../src/installation/open.ts';
+import { runRebuild } from '../../src/rebuild/run-rebuild.ts';
 import { RebuiltExchange } from './rebuilt-exchange.ts';
 
 let exchange: RebuiltExchange;
@@ -14,6 +20,34 @@ beforeAll(async () => {
 afterAll(async () => {
   await exchange?.close();
 }, 60_000);
+
+/** Rebuilds, and reaches ClickHouse no more once so many tables are exchanged: the command is dead for all that matters. */
+async function dyingRebuild(survived: number): Promise<void> {
+  const installation = openInstallation(await findInstallation(exchange.env, ''), 'rebuild');
+  let exchanged = 0;
+  const look = (sql: string) => {
+    if (sql.startsWith('EXCHANGE')) exchanged += 1;
+    if (exchanged > survived) throw new Fault('killed', 'stop');
+  };
+  const clickhouse: ClickHouse = {
+    ...installation.clickhouse,
+    async selectRows(sql, params) {
+      look(sql);
+      return await installation.clickhouse.selectRows(sql, params);
+    },
+    async command(sql, params) {
+      look(sql);
+      await installation.clickhouse.command(sql, params);
+    },
+  };
+  const tellNobody = { onProgress: () => {}, onStep: () => {}, onComparison: () => {} };
+  const options = { compareOnly: false, goesOnHalted: false, ...tellNobody };
+  try {
+    await runRebuild({ ...installation, clickhouse }, options);
+  } finally {
+    await installation.close();
+  }
+}
 
 describe('npm run rebuild', () => {
   test('finds what was damaged and mends it, while records keep coming and the projector has read the damage', async () => {
@@ -66,6 +100,24 @@ describe('npm run rebuild', () => {
     const after = exchange.rebuild(['--compare-only']);
     expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
   }, 240_000);
+
+  test.each([0, 9, 17])(
+    'leaves everything right when it dies behind %i exchanged tables',
+    async (survived) => {
+      const stop = exchange.keepGrowing(50);
+      await expect(dyingRebuild(survived)).rejects.toThrow('killed');
+      expect(await exchange.wrongFills()).toBe(0);
+      await stop();
+      // A hold whose maker is dead ends by itself, after a minute.
+      await exchange.clickhouse.command(`DROP TABLE ${rebuildHold.name} SYNC`);
+      await exchange.grow(5);
+      await exchange.settle();
+      expect(await exchange.wrongFills()).toBe(0);
+      const after = exchange.rebuild(['--compare-only']);
+      expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
+    },
+    120_000,
+  );
 
   test('brings tables that are gone, and the columns of today, to a projector that waits for them', async () => {
     await exchange.settle();
