@@ -87,8 +87,9 @@ export class Rounds {
       const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
       const projector = await startProjector(this.#place, env, flags);
       try {
-        window.from = monotonicMicroseconds();
-        const passage = await this.#catchUp(projector);
+        const passage = await this.#catchUp(projector, () => {
+          window.from = monotonicMicroseconds();
+        });
         window.to = monotonicMicroseconds();
         return passage;
       } finally {
@@ -98,8 +99,13 @@ export class Rounds {
     return groupsOfProfile(folder, window, projectorRules);
   }
 
-  async #catchUp(projector: Projector): Promise<Omit<Passage, 'contents'>> {
+  /** `onStart` is called when the projector begins to read. */
+  async #catchUp(
+    projector: Projector,
+    onStart: () => void = () => {},
+  ): Promise<Omit<Passage, 'contents'>> {
     await projector.until('tables', ({ phase }) => phase === 'running', 5);
+    onStart();
     const before = projector.usage();
     await projector.until('tables', ({ position }) => position >= this.#end, 100);
     const used = between(before, projector.usage());
