@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { usageOf } from '@pm/deploy/local/process-table';
 import { importCatalog } from '@pm/deploy/stack/catalog-file';
 import { tokensPerRequestMax } from '@pm/schemas';
 import { type Child, startChild } from './child/child.ts';
@@ -6,7 +8,7 @@ import { bookCase, type ReadCase, readCases } from './reads/cases.ts';
 import { load, type Sample } from './reads/load.ts';
 import type { BareAnswer } from './reads-bare-server.ts';
 import { readArguments } from './report/arguments.ts';
-import { ratioText, type Spread, spreadOf, spreadText } from './report/numbers.ts';
+import { percentText, ratioText, type Spread, spreadOf, spreadText } from './report/numbers.ts';
 import { publish } from './report/report.ts';
 import { openWorld, type World } from './world/world.ts';
 
@@ -24,6 +26,9 @@ const [rounds, seconds, connections] = [
 ];
 /** Reads without a target get so many; the batches alone would take the rest of the time. */
 const fewerRounds = Math.ceil(rounds / 3);
+/** Of the first read: compiling takes seconds of processor time. */
+const warmRounds = 4;
+const idleSeconds = 3;
 const marketsPerEvent = 20;
 
 /** A read, its answer, and what both servers did with it. */
@@ -48,11 +53,12 @@ try {
   const { info: ceiling } = (await child.ready) as { readonly info: string };
   const queryApi = world.stack.supervisor.status().find(({ name }) => name === 'query-api');
   const pids = { served: queryApi?.pid ?? 0, bare: child.pid };
+  const idle = await idleShare(pids.served);
   for (const [place, one] of measured.entries()) {
     await measure(one, { served: door, bare: `${ceiling}/${place}` }, pids);
   }
   await child.go();
-  publishReads(measured);
+  publishReads(measured, idle);
 } finally {
   bare?.stop();
   await world.end();
@@ -91,14 +97,22 @@ function bareAnswer({ method, path, bytes, contentType }: Measured, place: numbe
   return { method, url, contentType, base64: bytes.toString('base64') };
 }
 
-/** One round to warm up, then rounds in turn. */
+/** Share of a core that a process uses while nobody asks. */
+async function idleShare(pid: number): Promise<number> {
+  const before = usageOf(pid).cpuSeconds;
+  await sleep(idleSeconds * 1000);
+  return (usageOf(pid).cpuSeconds - before) / idleSeconds;
+}
+
+/** Some rounds to warm up, then rounds in turn. */
 async function measure(
   one: Measured,
   urls: { readonly served: string; readonly bare: string },
   pids: { readonly served: number; readonly bare: number },
 ): Promise<void> {
-  const times = one.name === bookCase ? rounds : fewerRounds;
-  for (let round = -1; round < times; round += 1) {
+  const isBook = one.name === bookCase;
+  const times = isBook ? rounds : fewerRounds;
+  for (let round = isBook ? -warmRounds : -1; round < times; round += 1) {
     for (const server of ['served', 'bare'] as const) {
       const [pid, url] = [pids[server], urls[server] + one.path];
       const sample = await load(one, { pid, url, connections, seconds });
@@ -140,7 +154,7 @@ function rowOf(one: Measured, all: readonly Measured[]): readonly string[] {
   ];
 }
 
-function publishReads(all: readonly Measured[]): void {
+function publishReads(all: readonly Measured[], idle: number): void {
   const book = all.find(({ name }) => name === bookCase);
   if (book === undefined) throw new Error('the book was not measured');
   publish(
@@ -149,7 +163,7 @@ function publishReads(all: readonly Measured[]): void {
       title: 'Reads against a bare fastify answer of the same bytes',
       conditions: [
         `${connections} connections kept open (autocannon, in the process of the benchmark), straight at query-api, with its rate limits (raised) and metrics; the bare server is a process of its own.`,
-        `In turn, ${seconds} s each after one round to warm up: ${rounds} rounds of GET /book, ${fewerRounds} of every other read. The rest of the stack runs idle beside.`,
+        `In turn, ${seconds} s each after rounds to warm up: ${rounds} rounds of GET /book, ${fewerRounds} of every other read. The rest of the stack runs idle beside.`,
         `A book of 45 levels a side for GET /book, ${tokensPerRequestMax} tokens with a bid and an ask for everything else; ${given.number('markets')} more markets in the catalog. Nothing changes meanwhile.`,
       ],
       tables: [
@@ -164,6 +178,7 @@ function publishReads(all: readonly Measured[]): void {
       ],
       notes: [
         `${bookCase}, median of the rounds: ${ratioText(ratioOf(book, 'onCpu').median)} on the processor, ${ratioText(ratioOf(book, 'wall').median)} by the wall clock.`,
+        `Without load query-api uses ${percentText(idle)} of a core (it follows its topics); that is in its figures, and weighs the more the less it gets to do.`,
         'The bare server parses bodies too, but knows its answer. Processor time is that of the process alone: of GET /prices-history it leaves out ClickHouse.',
       ],
       figures: all.map(({ name, bytes, served, bare: ceiling }) => ({

@@ -47,8 +47,10 @@ function problemOf(
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const openers = new Set([0x5b, 0x7b]);
-const closers = new Set([0x5d, 0x7d]);
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_LIST = 0x5d;
+const CLOSE_OBJECT = 0x7d;
 
 /** Whether no more than `maxDepth` arrays and objects are open at once. Text that is not JSON is the parser's to refuse. */
 function nestsWithin(bytes: Buffer, maxDepth: number): boolean {
@@ -57,10 +59,10 @@ function nestsWithin(bytes: Buffer, maxDepth: number): boolean {
     const byte = bytes[index] ?? 0;
     if (byte === QUOTE) {
       index = endOfText(bytes, index);
-    } else if (openers.has(byte)) {
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
       depth += 1;
       if (depth > maxDepth) return false;
-    } else if (closers.has(byte)) {
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
       depth -= 1;
     }
   }
@@ -70,8 +72,10 @@ function nestsWithin(bytes: Buffer, maxDepth: number): boolean {
 /** The place of the quote that ends the text whose opening quote stands at `start`. */
 function endOfText(bytes: Buffer, start: number): number {
   let index = start + 1;
-  while (index < bytes.length && bytes[index] !== QUOTE) {
-    index += bytes[index] === BACKSLASH ? 2 : 1;
+  let byte = bytes[index];
+  while (byte !== undefined && byte !== QUOTE) {
+    index += byte === BACKSLASH ? 2 : 1;
+    byte = bytes[index];
   }
   return index;
 }

@@ -50,6 +50,8 @@ export class CoherentStore<V> {
     keys: readonly string[],
     fetch: (missing: readonly string[]) => Promise<readonly (V | null)[]>,
   ): Promise<readonly (V | null)[]> {
+    const kept = this.#allOf(keys);
+    if (kept !== null) return kept;
     const missing = [...new Set(keys)].filter(
       (key) => !this.#values.has(key) && !this.#loading.has(key),
     );
@@ -63,6 +65,17 @@ export class CoherentStore<V> {
     return await Promise.all(
       keys.map((key) => own.get(key) ?? this.#values.get(key) ?? this.#loading.get(key) ?? null),
     );
+  }
+
+  /** Without a promise for each of hundreds of keys; null when one of them is not at hand. */
+  #allOf(keys: readonly string[]): readonly V[] | null {
+    const kept: V[] = [];
+    for (const key of keys) {
+      const value = this.#values.get(key);
+      if (value === undefined) return null;
+      kept.push(value);
+    }
+    return kept;
   }
 
   #track(key: string, fetched: Promise<readonly (V | null)[]>, index: number): Promise<V | null> {
