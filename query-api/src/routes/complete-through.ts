@@ -8,6 +8,8 @@ const furtherPaths: ReadonlySet<string> = new Set([
   '/batch-prices-history',
   '/builder/trades',
   '/candles',
+  '/markets/live-activity/:condition_id',
+  '/live-activity/events/:condition_id',
 ]);
 
 /**

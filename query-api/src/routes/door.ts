@@ -19,6 +19,7 @@ import { feeRateRoutes } from './get-fee-rate.ts';
 import { holdersRoute } from './get-holders.ts';
 import { lastTradePriceRoute } from './get-last-trade-price.ts';
 import { leaderboardRoute } from './get-leaderboard.ts';
+import { liveActivityRoutes } from './get-live-activity.ts';
 import { marketRoutes } from './get-market.ts';
 import { marketPositionsRoute } from './get-market-positions.ts';
 import { marketsRoutes } from './get-markets.ts';
@@ -113,6 +114,7 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     publicSearchRoute(ports),
     agentMarketsRoute(ports),
     ...emptyListRoutes(),
+    ...liveActivityRoutes(ports),
     statusRoute(ports),
   ]);
 }

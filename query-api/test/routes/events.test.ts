@@ -208,8 +208,6 @@ describe('what this exchange has nothing for', () => {
     ['/sports', []],
     ['/sports/market-types', { marketTypes: [] }],
     ['/market-clarifications', []],
-    ['/clob/markets/live-activity/0x01', []],
-    ['/live-activity/events/0x01', []],
   ])('%s is empty', async (url, body) => {
     expect((await get((await setUp()).app, url)).body).toEqual(body);
   });

@@ -40,6 +40,27 @@ const ask = (url: string) => get(openDoor(world), url);
 const first = (body: unknown): unknown => (body as readonly unknown[])[0];
 
 describe('public trades', () => {
+  it.each(['/markets/live-activity', '/clob/markets/live-activity', '/live-activity/events'])(
+    'are the feed of %s, with who took them',
+    async (path) => {
+      world.ledger.push(trade);
+      const { body } = await ask(`${path}/${condition(1)}`);
+      expect(body).toMatchObject([
+        {
+          event_type: 'trade',
+          market: { condition_id: condition(1), asset_id: token(1, 1) },
+          user: { address: user, username: '', profile_picture: '' },
+          ...{ side: 'SELL', size: '2.5', price: '0.615', outcome: 'No', outcome_index: 1 },
+          transaction_hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+          timestamp: String(Math.floor(trade.timeMs / 1000)),
+        },
+      ]);
+      for (const unknown of [condition(99), '0x01', '%27']) {
+        expect((await ask(`${path}/${unknown}`)).body).toEqual([]);
+      }
+    },
+  );
+
   it('name tokens by condition and index at the root and by number under the mount', async () => {
     world.ledger.push(trade);
     const root = await ask('/trades');
