@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Cell } from '@pm/kit/clickhouse';
-import { type QueryParameter, selectRowsMax } from '@pm/kit/clickhouse';
+import { type Cell, type ClickHouse, type QueryParameter, selectRowsMax } from '@pm/kit/clickhouse';
 import { Session } from 'chdb';
 import type { ClickHouseRole, ProfileSetting } from '../../src/roles/roles.ts';
 import { rightTexts } from '../../src/roles/roles-sql.ts';
@@ -121,6 +120,18 @@ export class EngineAs {
     await this.command(
       `INSERT INTO ${table} (${columns.join(', ')}) FORMAT JSONCompactEachRow\n${lines}`,
     );
+  }
+
+  /** As the client that services have; what its callers do not need here is refused. */
+  asClient(): ClickHouse {
+    const refused = () => Promise.reject(new Error('not asked for by these tests'));
+    return {
+      command: (sql, params) => this.command(sql, params),
+      selectRows: (sql, params) => this.selectRows(sql, params),
+      insertRows: (table, columns, rows) => this.insertRows(table, columns, rows),
+      ...{ insertTabSeparated: refused, copyTo: refused, ping: refused },
+      close: async () => this.close(),
+    };
   }
 
   /** The number of the engine's refusal; 0 when it did as asked. */

@@ -14,6 +14,7 @@ import {
   dropOldLeaderboards,
 } from '../../../projectors/src/io/leaderboard-store.ts';
 import { cleanOpenOrders } from '../../../projectors/src/io/open-orders-cleanup-runner.ts';
+import { openTablesStore } from '../../../projectors/src/io/tables-store.ts';
 import { checkPrices } from '../../src/audit/tables.ts';
 import { withRolesTable } from '../../src/documents/roles-table.ts';
 import { planOf } from '../../src/export/plan.ts';
@@ -206,6 +207,19 @@ describe('the writer', () => {
     const seen = `SELECT count() FROM system.tables WHERE database = currentDatabase() AND name IN ('${names.join("', '")}')`;
     expect((await writer.text(seen)).trim()).toBe('2');
     expect(await writer.refusal(`SELECT max(until) > now64(3) FROM ${rebuildHold.name}`)).toBe(0);
+  });
+
+  test('sees that a rebuild holds the tables', async () => {
+    const owner = await as(null);
+    await owner.command(createTableSql(rebuildHold, database));
+    await owner.command(`INSERT INTO ${rebuildHold.name} SELECT now64(3) + INTERVAL 1 HOUR`);
+    const store = openTablesStore((await as(roleNamed('pm_writer'))).asClient());
+    const { identity, isHeld } = await store.guard();
+    expect([identity.length, isHeld]).toEqual([36, true]);
+    await (await as(null)).command(`DROP TABLE ${rebuildHold.name} SYNC`);
+    expect(
+      (await openTablesStore((await as(roleNamed('pm_writer'))).asClient()).guard()).isHeld,
+    ).toBe(false);
   });
 
   test('drops no table and no rows of what the log says', async () => {
