@@ -1,9 +1,10 @@
-import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
+import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { BuilderSearch } from '../core/reports/builder-trades.ts';
 import type { BuilderVolumeSearch } from '../core/reports/builder-volumes.ts';
 import type { BuilderRow, BuilderSide, BuilderVolumeRow } from '../core/reports/rows.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
+import { Conditions } from './conditions.ts';
 import { readNewest } from './newest-source.ts';
 import { windowOf } from './page-window.ts';
 
@@ -42,14 +43,14 @@ export async function readBuilderTrades(
   search: BuilderSearch,
   nowS: number,
 ): Promise<readonly BuilderRow[]> {
-  const { conditions, params } = conditionsOf(search);
+  const where = conditionsOf(search);
   const sql = `
 SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, role, builder,
   market, size, fee, fee_rate_bps, taker_order, taker, taker_outcome, taker_side, taker_price,
   maker_order, maker, maker_outcome, maker_side, maker_price
 FROM (
   SELECT * FROM ${tables.builderFills.name}
-  WHERE ${conditions.join(' AND ')}
+  WHERE ${where.text}
   ${newestFirst}
   LIMIT {window:UInt32}
 )
@@ -65,34 +66,29 @@ SETTINGS max_execution_time = 5`;
     sinceS: afterS === null ? null : afterS + 1,
   };
   const rows = await readNewest(newest, (sinceS) =>
-    clickhouse.selectRows<Row>(sql, { ...params, since: sinceS }),
+    clickhouse.selectRows<Row>(sql, { ...where.params, since: sinceS }),
   );
   return rows.map(builderRow);
 }
 
-function conditionsOf({ query, market, outcome, limit }: BuilderSearch) {
+function conditionsOf({ query, market, outcome, limit }: BuilderSearch): Conditions {
   const { place, wallet, builder, beforeS, offset } = query;
-  const conditions = ['time >= fromUnixTimestamp({since:UInt32})'];
-  const window = windowOf({ limit, offset });
-  const params: Record<string, QueryParameter> = { limit, offset, window };
-  const add = (text: string, value: Record<string, QueryParameter>): void => {
-    conditions.push(text);
-    Object.assign(params, value);
-  };
+  const where = new Conditions({ limit, offset, window: windowOf({ limit, offset }) });
+  where.add('time >= fromUnixTimestamp({since:UInt32})');
   if (place !== null) {
     const { partition, inOffset, eventIndex, role } = place;
-    add('partition = {partition:UInt16}', { partition });
-    add('in_offset = {inOffset:UInt64}', { inOffset: String(inOffset) });
-    add('event_index = {eventIndex:UInt32}', { eventIndex });
-    add('role = {role:String}', { role });
+    where.add('partition = {partition:UInt16}', { partition });
+    where.add('in_offset = {inOffset:UInt64}', { inOffset: String(inOffset) });
+    where.add('event_index = {eventIndex:UInt32}', { eventIndex });
+    where.add('role = {role:String}', { role });
   }
-  if (wallet !== null) add(`${own('taker', 'maker')} = {wallet:String}`, { wallet });
-  if (builder !== null) add('builder = {builder:String}', { builder });
-  if (market !== null) add('market = {market:UInt32}', { market });
+  if (wallet !== null) where.add(`${own('taker', 'maker')} = {wallet:String}`, { wallet });
+  if (builder !== null) where.add('builder = {builder:String}', { builder });
+  if (market !== null) where.add('market = {market:UInt32}', { market });
   if (outcome !== null)
-    add(`${own('taker_outcome', 'maker_outcome')} = {outcome:UInt8}`, { outcome });
-  if (beforeS !== null) add('time < fromUnixTimestamp({before:UInt32})', { before: beforeS });
-  return { conditions, params };
+    where.add(`${own('taker_outcome', 'maker_outcome')} = {outcome:UInt8}`, { outcome });
+  if (beforeS !== null) where.add('time < fromUnixTimestamp({before:UInt32})', { before: beforeS });
+  return where;
 }
 
 function builderRow(row: Row): BuilderRow {

@@ -1,8 +1,9 @@
-import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
+import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { TradeRow } from '../core/reports/rows.ts';
 import { type LedgerSearch, leastText } from '../core/reports/trade-ledger.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
+import { Conditions } from './conditions.ts';
 import { readNewest } from './newest-source.ts';
 import { windowOf } from './page-window.ts';
 
@@ -61,14 +62,14 @@ export async function readLedger(
   nowS: number,
 ): Promise<readonly TradeRow[]> {
   const ledger = ledgerFor(search);
-  const { conditions, params } = conditionsOf(search, ledger);
+  const where = conditionsOf(search, ledger);
   const { wallet, outcome, side, price, key } = ledger;
   const sql = `
 SELECT ${place}, toUnixTimestamp64Milli(time) AS time_ms, ${wallet} AS trader, market,
   ${outcome} AS token, ${side} AS taken, ${price} AS paid, size
 FROM (
   SELECT * FROM ${ledger.table}
-  WHERE ${conditions.join(' AND ')}
+  WHERE ${where.text}
   ${newestFirst}
   LIMIT {window:UInt32}
 )
@@ -78,7 +79,7 @@ LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
   const { limit, startS, endS } = search;
   const readSince = (sinceS: number) =>
-    clickhouse.selectRows<Row>(sql, { ...params, since: sinceS });
+    clickhouse.selectRows<Row>(sql, { ...where.params, since: sinceS });
   // What one wallet or market did is sorted by it, and seldom fills a page within a day.
   const rows =
     ledger === byTime
@@ -103,25 +104,20 @@ function ledgerFor({ user, markets, takerOnly }: LedgerSearch): Ledger {
   return markets !== null && takerOnly ? ofMarket : byTime;
 }
 
-function conditionsOf(search: LedgerSearch, ledger: Ledger) {
+function conditionsOf(search: LedgerSearch, ledger: Ledger): Conditions {
   const { user, markets, side, takerOnly, least, endS, limit, offset } = search;
-  const conditions = ['time >= fromUnixTimestamp({since:UInt32})'];
-  const window = windowOf({ limit, offset });
-  const params: Record<string, QueryParameter> = { limit, offset, window };
-  const add = (text: string, value: Record<string, QueryParameter>): void => {
-    conditions.push(text);
-    Object.assign(params, value);
-  };
-  if (user !== null) add(`${ledger.wallet} = {user:String}`, { user });
-  if (markets !== null) add('market IN {markets:Array(UInt32)}', { markets: [...markets] });
-  if (takerOnly && ledger.takers !== '') conditions.push(ledger.takers);
-  if (side !== null) add(`${ledger.side} = {side:String}`, { side });
-  if (endS !== null) add('time < fromUnixTimestamp({end:UInt32})', { end: endS + 1 });
+  const where = new Conditions({ limit, offset, window: windowOf({ limit, offset }) });
+  where.add('time >= fromUnixTimestamp({since:UInt32})');
+  if (user !== null) where.add(`${ledger.wallet} = {user:String}`, { user });
+  if (markets !== null) where.add('market IN {markets:Array(UInt32)}', { markets: [...markets] });
+  if (takerOnly && ledger.takers !== '') where.add(ledger.takers);
+  if (side !== null) where.add(`${ledger.side} = {side:String}`, { side });
+  if (endS !== null) where.add('time < fromUnixTimestamp({end:UInt32})', { end: endS + 1 });
   if (least?.of === 'TOKENS')
-    add('size >= toDecimal64({least:String}, 6)', { least: leastText(least.micro) });
+    where.add('size >= toDecimal64({least:String}, 6)', { least: leastText(least.micro) });
   if (least?.of === 'CASH')
-    add(`size * ${ledger.price} >= toDecimal128({least:String}, 6)`, {
+    where.add(`size * ${ledger.price} >= toDecimal128({least:String}, 6)`, {
       least: leastText(least.micro),
     });
-  return { conditions, params };
+  return where;
 }

@@ -1,7 +1,8 @@
-import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
+import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { OpenOrderRow, OpenOrderSearch } from '../core/open-orders.ts';
 import type { Seams } from '../core/recent/recent-log.ts';
+import { Conditions } from './conditions.ts';
 import { andInFrontOf, seamParams } from './seam-source.ts';
 
 interface Row {
@@ -20,15 +21,19 @@ export async function readOpenOrders(
   search: OpenOrderSearch,
   { seams, count }: { readonly seams: Seams; readonly count: number },
 ): Promise<readonly OpenOrderRow[]> {
-  const { texts, params } = conditionsOf(search);
+  const where = conditionsOf(search);
   const sql = `
 SELECT order_id, toUnixTimestamp64Milli(placed_at) AS placed_ms, partition, version
 FROM ${tables.openOrders.name} FINAL
-WHERE ${texts.join(' AND ')} ${andInFrontOf(seams, 'version')}
+WHERE ${where.text} ${andInFrontOf(seams, 'version')}
 ORDER BY placed_at DESC, partition DESC, version DESC, order_id
 LIMIT {count:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;
-  const rows = await clickhouse.selectRows<Row>(sql, { ...params, ...seamParams(seams), count });
+  const rows = await clickhouse.selectRows<Row>(sql, {
+    ...where.params,
+    ...seamParams(seams),
+    count,
+  });
   return rows.map((row) => ({
     orderId: row.order_id,
     placedAtMs: Number(row.placed_ms),
@@ -37,18 +42,12 @@ SETTINGS max_execution_time = 5, max_threads = 1`;
   }));
 }
 
-function conditionsOf({ wallets, keys, orderId, market, outcome }: OpenOrderSearch) {
-  const texts = ['wallet IN {wallets:Array(String)}', 'api_key IN {keys:Array(String)}'];
-  const params: Record<string, QueryParameter> = { wallets: [...wallets], keys: [...keys] };
-  const named = [
-    ['order_id', 'String', orderId],
-    ['market', 'UInt32', market],
-    ['outcome', 'UInt8', outcome],
-  ] as const;
-  for (const [name, type, value] of named) {
-    if (value === null) continue;
-    texts.push(`${name} = {${name}:${type}}`);
-    params[name] = value;
-  }
-  return { texts, params };
+function conditionsOf({ wallets, keys, orderId, market, outcome }: OpenOrderSearch): Conditions {
+  const where = new Conditions();
+  where.add('wallet IN {wallets:Array(String)}', { wallets: [...wallets] });
+  where.add('api_key IN {keys:Array(String)}', { keys: [...keys] });
+  if (orderId !== null) where.add('order_id = {order:String}', { order: orderId });
+  if (market !== null) where.add('market = {market:UInt32}', { market });
+  if (outcome !== null) where.add('outcome = {outcome:UInt8}', { outcome });
+  return where;
 }

@@ -1,9 +1,10 @@
-import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
+import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { Seams } from '../core/recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
 import type { TradeSearch } from '../core/trade-search.ts';
 import type { FillRow } from '../core/trades.ts';
+import { Conditions } from './conditions.ts';
 import { andInFrontOf, seamParams } from './seam-source.ts';
 
 interface Row {
@@ -33,12 +34,6 @@ const LOOKED_THROUGH_MAX = 50_000;
 
 const newestFirst = 'ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC';
 
-/** Conditions on the caller's own rows, and their parameters. */
-interface Conditions {
-  readonly texts: string[];
-  readonly params: Record<string, QueryParameter>;
-}
-
 /** Rows of the tables that are wanted: in front of the seams, `count` from the newest but `from`. */
 export interface StoredTrades {
   readonly seams: Seams;
@@ -46,44 +41,39 @@ export interface StoredTrades {
   readonly count: number;
 }
 
+/** On the caller's own rows. */
 function ownConditions({ wallets, keys, query, market, outcome }: TradeSearch): Conditions {
   const { place, beforeS, afterS, taker, maker } = query;
-  const texts = ['wallet IN {wallets:Array(String)}', 'api_key IN {keys:Array(String)}'];
-  const params: Record<string, QueryParameter> = { wallets: [...wallets], keys: [...keys] };
-  const add = (text: string, values: Record<string, QueryParameter>): void => {
-    texts.push(text);
-    Object.assign(params, values);
-  };
+  const where = new Conditions();
+  where.add('wallet IN {wallets:Array(String)}', { wallets: [...wallets] });
+  where.add('api_key IN {keys:Array(String)}', { keys: [...keys] });
   if (place !== null) {
     const { partition, inOffset, eventIndex } = place;
-    add('partition = {partition:UInt16}', { partition });
-    add('in_offset = {inOffset:UInt64}', { inOffset: String(inOffset) });
-    add('event_index = {eventIndex:UInt32}', { eventIndex });
+    where.add('partition = {partition:UInt16}', { partition });
+    where.add('in_offset = {inOffset:UInt64}', { inOffset: String(inOffset) });
+    where.add('event_index = {eventIndex:UInt32}', { eventIndex });
   }
-  if (market !== null) add('market = {market:UInt32}', { market });
-  if (outcome !== null) add('outcome = {outcome:UInt8}', { outcome });
+  if (market !== null) where.add('market = {market:UInt32}', { market });
+  if (outcome !== null) where.add('outcome = {outcome:UInt8}', { outcome });
   // Both bounds are strict and whole seconds.
-  if (beforeS !== null) add('time < fromUnixTimestamp({before:UInt32})', { before: beforeS });
-  if (afterS !== null) add('time >= fromUnixTimestamp({after:UInt32})', { after: afterS + 1 });
-  if (taker !== null && wallets.size === 1 && wallets.has(taker)) texts.push("role = 'TAKER'");
-  if (maker !== null && wallets.size === 1 && wallets.has(maker)) texts.push("role = 'MAKER'");
-  return { texts, params };
+  if (beforeS !== null) where.add('time < fromUnixTimestamp({before:UInt32})', { before: beforeS });
+  if (afterS !== null)
+    where.add('time >= fromUnixTimestamp({after:UInt32})', { after: afterS + 1 });
+  if (taker !== null && isOnly(wallets, taker)) where.add("role = 'TAKER'");
+  if (maker !== null && isOnly(wallets, maker)) where.add("role = 'MAKER'");
+  return where;
 }
 
-/** Conditions on whole fills: who met whom, where the caller's own rows do not say it all. */
+/** On whole fills: who met whom, where the caller's own rows do not say it all. */
 function fillConditions({ wallets, query: { taker, maker } }: TradeSearch): Conditions {
-  const texts: string[] = [];
-  const params: Record<string, QueryParameter> = {};
-  const isSaid = (wallet: string) => wallets.size === 1 && wallets.has(wallet);
-  if (taker !== null && !isSaid(taker)) {
-    texts.push('AND taker = {taker:String}');
-    params['taker'] = taker;
-  }
-  if (maker !== null && !isSaid(maker)) {
-    texts.push('AND maker = {maker:String}');
-    params['maker'] = maker;
-  }
-  return { texts, params };
+  const where = new Conditions();
+  if (taker !== null && !isOnly(wallets, taker)) where.add('taker = {taker:String}', { taker });
+  if (maker !== null && !isOnly(wallets, maker)) where.add('maker = {maker:String}', { maker });
+  return where;
+}
+
+function isOnly(wallets: ReadonlySet<string>, wallet: string): boolean {
+  return wallets.size === 1 && wallets.has(wallet);
 }
 
 /**
@@ -97,7 +87,7 @@ export async function readTrades(
 ): Promise<readonly FillRow[]> {
   const own = ownConditions(search);
   const whole = fillConditions(search);
-  const namesOther = whole.texts.length > 0;
+  const namesOther = !whole.isEmpty;
   const page = 'LIMIT {limit:UInt32} OFFSET {offset:UInt32}';
   const sql = `
 SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, market, size,
@@ -106,11 +96,11 @@ SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_m
 FROM ${tables.fills.name} FINAL
 WHERE (market, time, partition, in_offset, event_index) IN (
   SELECT market, time, partition, in_offset, event_index FROM ${tables.walletFills.name}
-  WHERE ${own.texts.join(' AND ')} ${andInFrontOf(seams, 'in_offset')}
+  WHERE ${own.text} ${andInFrontOf(seams, 'in_offset')}
   ${newestFirst}
   LIMIT 1 BY partition, in_offset, event_index
   ${namesOther ? 'LIMIT {lookedThrough:UInt32}' : page}
-) ${whole.texts.join(' ')}
+) ${namesOther ? `AND ${whole.text}` : ''}
 ${newestFirst}
 ${namesOther ? page : 'LIMIT {limit:UInt32}'}
 SETTINGS max_execution_time = 5`;
