@@ -128,6 +128,16 @@ function ratioOf({ served, bare: ceiling }: Measured, field: 'wall' | 'onCpu'): 
   );
 }
 
+/** The ratio on the processor if query-api did nothing but answer. */
+function netRatioOf({ served, bare: ceiling }: Measured, idle: number): Spread {
+  return spreadOf(
+    served.map(({ wall, onCpu }, round) => {
+      const net = wall / (wall / onCpu - idle);
+      return net / (ceiling[round]?.onCpu ?? Number.NaN);
+    }),
+  );
+}
+
 function rateOf(samples: readonly Sample[]): Spread {
   return spreadOf(samples.map(({ onCpu }) => onCpu));
 }
@@ -178,7 +188,7 @@ function publishReads(all: readonly Measured[], idle: number): void {
       ],
       notes: [
         `${bookCase}, median of the rounds: ${ratioText(ratioOf(book, 'onCpu').median)} on the processor, ${ratioText(ratioOf(book, 'wall').median)} by the wall clock.`,
-        `Without load query-api uses ${percentText(idle)} of a core (it follows its topics); that is in its figures, and weighs the more the less it gets to do.`,
+        `Without load query-api uses ${percentText(idle)} of a core (it follows its topics); that is in its figures, and weighs the more the less it gets to do. Without it ${bookCase} is at ${ratioText(netRatioOf(book, idle).median)}.`,
         'The bare server parses bodies too, but knows its answer. Processor time is that of the process alone: of GET /prices-history it leaves out ClickHouse.',
       ],
       figures: all.map(({ name, bytes, served, bare: ceiling }) => ({
