@@ -3,6 +3,7 @@ import type { Catalog } from './catalog.ts';
 import { eventColumns, groupName } from './catalog-tables.ts';
 import { type CreatorSites, creatorWallets } from './creators.ts';
 import {
+  dateRanges,
   type ListDialect,
   type Range,
   type readKeysetSpan,
@@ -110,17 +111,6 @@ function rangesOf(catalog: Catalog): readonly Range<CatalogEvent>[] {
       of: ({ id }) => catalog.figuresOfEvent(id).liquidityMicro,
       kind: 'figure',
     },
-    {
-      min: ['start_date_min'],
-      max: ['start_date_max'],
-      of: ({ startDateMs }) => startDateMs,
-      kind: 'time',
-    },
-    {
-      min: ['end_date_min'],
-      max: ['end_date_max'],
-      of: ({ endDateMs }) => endDateMs,
-      kind: 'time',
-    },
+    ...dateRanges,
   ];
 }

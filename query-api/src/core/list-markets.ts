@@ -3,7 +3,14 @@ import type { Catalog, Market } from './catalog.ts';
 import { groupName, marketColumns } from './catalog-tables.ts';
 import { creatorGroups } from './creators.ts';
 import type { ListContext } from './list-events.ts';
-import { type Range, type readKeysetSpan, readRanges, readSpan, readState } from './list-query.ts';
+import {
+  dateRanges,
+  type Range,
+  type readKeysetSpan,
+  readRanges,
+  readSpan,
+  readState,
+} from './list-query.ts';
 import { QueryReader, type RawQuery } from './query-reader.ts';
 import type { ReadRefusal } from './refusal.ts';
 import type { RowQuery, RowSpan } from './row-table.ts';
@@ -101,17 +108,6 @@ function rangesOf(catalog: Catalog): readonly Range<Market>[] {
       of: (market) => catalog.figuresOfMarket(market).liquidityMicro,
       kind: 'figure',
     },
-    {
-      min: ['start_date_min'],
-      max: ['start_date_max'],
-      of: ({ startDateMs }) => startDateMs,
-      kind: 'time',
-    },
-    {
-      min: ['end_date_min'],
-      max: ['end_date_max'],
-      of: ({ endDateMs }) => endDateMs,
-      kind: 'time',
-    },
+    ...dateRanges,
   ];
 }

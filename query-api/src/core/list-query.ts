@@ -110,6 +110,20 @@ export interface Range<T> {
   readonly kind: 'figure' | 'time';
 }
 
+/** The dates that events and markets have alike. */
+export const dateRanges: readonly Range<{
+  readonly startDateMs: number;
+  readonly endDateMs: number;
+}>[] = [
+  {
+    min: ['start_date_min'],
+    max: ['start_date_max'],
+    of: ({ startDateMs }) => startDateMs,
+    kind: 'time',
+  },
+  { min: ['end_date_min'], max: ['end_date_max'], of: ({ endDateMs }) => endDateMs, kind: 'time' },
+];
+
 /** Bounds as part of a query: none when none is given. Both ends count. */
 export function readRanges<T>(
   read: QueryReader,
