@@ -31,6 +31,8 @@ export const wideLimits: ExtraEnv = { ingress: manyTimes, 'query-api': manyTimes
 
 /** Bounds the JavaScript heap of a service, so that no one of them passes 300 MB. */
 const heapMebibytes = 192;
+/** Space for what was just made: with less, answers and batches that are on their way are copied again and again. */
+const youngMebibytes = 32;
 
 /** The four services and the gateway, as processes. */
 export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
@@ -93,7 +95,7 @@ function service(options: ServicesOptions, name: string, spec: ServiceSpec): Man
     ...processDefaults(options, name),
     args: [
       `--max-old-space-size=${heapMebibytes}`,
-      '--max-semi-space-size=8',
+      `--max-semi-space-size=${youngMebibytes}`,
       '--enable-source-maps',
       join(repositoryRoot, name, 'dist/main.js'),
     ],

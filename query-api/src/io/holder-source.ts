@@ -14,6 +14,7 @@ interface Row {
   readonly size: string;
 }
 
+/** Two threads: a crowded market has tens of thousands of holders, and all of them are sorted. */
 const sql = `
 SELECT market, outcome, wallet, size
 FROM ${tables.holders.name} FINAL
@@ -22,7 +23,7 @@ WHERE market IN {markets:Array(UInt32)} AND size > 0
 ORDER BY market, outcome, size DESC, wallet
 LIMIT {perToken:UInt32} BY market, outcome
 LIMIT {rows:UInt32}
-SETTINGS max_execution_time = 5, max_threads = 1`;
+SETTINGS max_execution_time = 5, max_threads = 2`;
 
 /** No balance is larger: what the column can hold, in micro-shares. */
 const BALANCE_MAX_MICRO = 999_999_999_999_000_000;

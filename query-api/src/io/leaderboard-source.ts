@@ -17,24 +17,33 @@ interface Row {
   readonly pnl_micro: string;
 }
 
+/** Wallets of a board, and how many of all listed ones have more than each. */
+interface RankedRow {
+  readonly addresses: readonly string[];
+  readonly vols: readonly string[];
+  readonly pnls: readonly string[];
+  readonly larger: readonly number[];
+}
+
 const { runs, tops, wallets } = leaderboardTables;
 
 const newestSql = `SELECT toString(max(snapshot)) AS newest FROM ${runs.name}`;
+/** Compiling the expressions would take longer than counting does. */
+const bounded = 'SETTINGS max_execution_time = 5, max_threads = 1, compile_expressions = 0';
+/** A computation is a partition of each table. To compare the column instead reads it, which costs more than the rest. */
+const computed = '_partition_id = toString({snapshot:UInt64})';
 const topSql = `
 SELECT rank, wallet, vol_micro, pnl_micro
 FROM ${tops.name}
-WHERE snapshot = {snapshot:UInt64} AND period = {period:String} AND category = {category:UInt8}
-  AND board = {board:String}
+WHERE ${computed} AND period = {period:String} AND category = {category:UInt8} AND board = {board:String}
 ORDER BY place
-SETTINGS max_execution_time = 5`;
+${bounded}`;
 /** Columns of a board of single wallets, and who is listed in it. */
 function boardOf({ period, orderBy }: LeaderboardSearch) {
   const [vol, pnl] = [leaderboardColumn('vol', period), leaderboardColumn('pnl', period)];
-  const listed = `snapshot = {snapshot:UInt64} AND category = {category:UInt8} AND (${vol} != 0 OR ${pnl} != 0)`;
+  const listed = `${computed} AND category = {category:UInt8} AND (${vol} != 0 OR ${pnl} != 0)`;
   return { vol, pnl, figure: orderBy === 'PNL' ? pnl : vol, listed };
 }
-
-const bounded = 'SETTINGS max_execution_time = 5, max_threads = 1';
 
 /**
  * Leaderboards as they were computed last. What can be paged through is kept until a newer computation is there: all pages of all
@@ -90,25 +99,39 @@ export class LeaderboardSource {
     return rows;
   }
 
-  /** Of the wallets those with the largest figures, each ranked behind all that have more. */
+  /**
+   * Of the wallets those with the largest figures, each ranked behind all that have more. Their figures are looked up first and
+   * are constants of the one pass that counts.
+   */
   async #ofWallets(snapshot: number, search: LeaderboardSearch): Promise<readonly Row[]> {
     const { vol, pnl, figure, listed } = boardOf(search);
-    const { category, limit, offset } = search;
-    const board = { snapshot, category };
-    const rows = await this.#clickhouse.selectRows<Omit<Row, 'rank'>>(
-      `SELECT wallet, ${vol} AS vol_micro, ${pnl} AS pnl_micro FROM ${wallets.name}
-       WHERE ${listed} AND wallet IN {wallets:Array(String)}
-       ORDER BY ${figure} DESC, wallet LIMIT {limit:UInt32} OFFSET {offset:UInt32} ${bounded}`,
-      { ...board, limit, offset, wallets: [...(search.wallets ?? [])] },
+    const { category, limit, offset, wallets: asked } = search;
+    const count = Math.min(limit, Math.max(0, (asked?.length ?? 0) - offset));
+    if (count === 0) return [];
+    const place = search.orderBy === 'PNL' ? 3 : 2;
+    const counts = Array.from(
+      { length: count },
+      (_, at) => `toUInt32(countIf(${figure} > mine.${place}[${at + 1}]))`,
     );
-    if (rows.length === 0) return [];
-    const figures = rows.map((row) => (search.orderBy === 'PNL' ? row.pnl_micro : row.vol_micro));
-    const counts = figures.map((_, at) => `toUInt32(countIf(${figure} > {figure${at}:Int64}))`);
-    const [larger] = await this.#clickhouse.selectRows<{ readonly larger: readonly number[] }>(
-      `SELECT [${counts.join(', ')}] AS larger FROM ${wallets.name} WHERE ${listed} ${bounded}`,
-      { ...board, ...Object.fromEntries(figures.map((value, at) => [`figure${at}`, value])) },
+    const [found] = await this.#clickhouse.selectRows<RankedRow>(
+      `WITH (
+         SELECT tuple(groupArray(toString(wallet)), groupArray(${vol}), groupArray(${pnl}))
+         FROM (
+           SELECT wallet, ${vol}, ${pnl} FROM ${wallets.name}
+           WHERE ${listed} AND wallet IN {wallets:Array(String)}
+           ORDER BY ${figure} DESC, wallet LIMIT {limit:UInt32} OFFSET {offset:UInt32}
+         )
+       ) AS mine
+       SELECT mine.1 AS addresses, mine.2 AS vols, mine.3 AS pnls, [${counts.join(', ')}] AS larger
+       FROM ${wallets.name} WHERE ${listed} ${bounded}`,
+      { snapshot, category, limit, offset, wallets: [...(asked ?? [])] },
     );
-    return rows.map((row, at) => ({ ...row, rank: 1 + (larger?.larger[at] ?? 0) }));
+    return (found?.addresses ?? []).map((wallet, at) => ({
+      wallet,
+      vol_micro: found?.vols[at] ?? '0',
+      pnl_micro: found?.pnls[at] ?? '0',
+      rank: 1 + (found?.larger[at] ?? 0),
+    }));
   }
 }
 
