@@ -48,6 +48,8 @@ export class RowWriter {
   #position = 0;
   #cells = 0;
   #count = 0;
+  /** Bytes of the last rows if they were many: a busy writer needs as much again, and grows to it in one step. */
+  #lastLarge = 0;
 
   constructor(table: Table) {
     this.#table = table;
@@ -64,7 +66,8 @@ export class RowWriter {
     const written = this.#buffer.subarray(0, this.#position);
     const isLarge = written.length > keptBytes;
     const bytes = isLarge ? written : Buffer.from(written);
-    if (isLarge) this.#buffer = Buffer.allocUnsafe(firstBytes);
+    if (this.#buffer.length > keptBytes) this.#buffer = Buffer.allocUnsafe(firstBytes);
+    this.#lastLarge = isLarge ? written.length : 0;
     const taken = { table: this.#table, count: this.#count, bytes };
     this.#position = 0;
     this.#count = 0;
@@ -207,7 +210,8 @@ export class RowWriter {
   #reserve(bytes: number): void {
     const needed = this.#position + bytes;
     if (needed <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
+    const likely = this.#lastLarge + (this.#lastLarge >> 3);
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2, likely));
     this.#buffer.copy(grown, 0, 0, this.#position);
     this.#buffer = grown;
   }
