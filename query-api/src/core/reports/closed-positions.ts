@@ -1,25 +1,18 @@
-import {
-  type ClosedPosition,
-  type ConditionId,
-  checksumAddress,
-  parseConditionId,
-  type WalletAddress,
-} from '@pm/schemas';
+import { type ClosedPosition, checksumAddress, type WalletAddress } from '@pm/schemas';
 import type { Catalog, Market } from '../catalog.ts';
 import { priceOfMicro, type Quotes, unitsOf } from '../displayed-price.ts';
 import { type AssetForm, assetId, averageMicro, compare, type HeldRow } from '../positions.ts';
-import { filterItemsMax, parseEventId, readWallet, titleMaxChars } from '../positions-query.ts';
+import { readWallet, titleMaxChars } from '../positions-query.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
 import type { ReadRefusal } from '../refusal.ts';
 import { isoTime } from '../wire-market.ts';
+import { type MarketFilter, readMarketFilter } from './market-filter.ts';
 import { marketWords } from './rows.ts';
 
 const sorts = ['REALIZEDPNL', 'TITLE', 'PRICE', 'AVGPRICE', 'TIMESTAMP'] as const;
 
-export interface ClosedQuery {
+export interface ClosedQuery extends MarketFilter {
   readonly user: WalletAddress;
-  readonly conditions: readonly ConditionId[] | null;
-  readonly eventIds: readonly string[] | null;
   readonly title: string;
   readonly sortBy: (typeof sorts)[number];
   readonly sortDirection: 'ASC' | 'DESC';
@@ -44,8 +37,7 @@ export function readClosedQuery(query: RawQuery, strict: boolean): ClosedQuery |
   if (strict) read.onlyKnown(known);
   const user = readWallet(read);
   const parsed = {
-    conditions: read.list('market', filterItemsMax, parseConditionId),
-    eventIds: read.list('eventId', filterItemsMax, parseEventId),
+    ...readMarketFilter(read),
     title: read.text('title', titleMaxChars) ?? '',
     sortBy: read.oneOf('sortBy', sorts, 'REALIZEDPNL'),
     sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
