@@ -1,5 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { Log } from '@pm/kit/log';
+import { runRounds } from '@pm/kit/rounds';
 import type { MarketCategories } from '../core/leaderboard/categories.ts';
 import {
   computeLeaderboards,
@@ -23,26 +24,22 @@ export function runLeaderboards(parts: {
   nowMs(): number;
 }): { close(): void } {
   const { clickhouse, categories, log, nowMs } = parts;
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
-  const turn = async (): Promise<void> => {
-    const startedMs = performance.now();
-    try {
+  let startedMs = performance.now();
+  const restMs = () => Math.max(REFRESH_EVERY_MS, (performance.now() - startedMs) * REST_TIMES);
+  const rounds = runRounds({
+    async round() {
+      startedMs = performance.now();
       if (nowMs() - (await newestLeaderboard(clickhouse)) >= REFRESH_EVERY_MS / 2) {
         await computeLeaderboards(clickhouse, categories.masks(), { nowMs: nowMs() });
         await dropOldLeaderboards(clickhouse);
       }
-    } catch (error) {
-      log.warn({ err: error }, 'leaderboards were not computed');
-    }
-    const restMs = (performance.now() - startedMs) * REST_TIMES;
-    if (!isClosed) timer = setTimeout(() => void turn(), Math.max(REFRESH_EVERY_MS, restMs));
-  };
-  void turn();
-  return {
-    close() {
-      isClosed = true;
-      clearTimeout(timer);
+      return restMs();
     },
-  };
+    onFailure(error) {
+      log.warn({ err: error }, 'leaderboards were not computed');
+      return restMs();
+    },
+  });
+  // A computation may take minutes: nobody who stops waits for its end.
+  return { close: () => void rounds.close() };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Fault, reactionTo } from '@pm/kit/fault';
+import { Fault, insist } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
 import type { TableRows } from '../core/row-writer.ts';
 import { inStages } from '../core/table-stages.ts';
@@ -29,8 +29,6 @@ export interface BatchSinkParts {
 /** Inserts of one batch on their way at a time. */
 const insertsAtOnce = 4;
 
-const firstRetryMs = 100;
-const maxRetryMs = 5_000;
 /** How often a held batch looks whether it may begin. */
 const heldPollMs = 200;
 
@@ -106,17 +104,9 @@ export class TablesBatchSink {
   }
 
   /** A failed insert is "unknown", never "not done": the same again, until it is answered or time is up. */
-  async #insistOn<T>(ask: () => Promise<T>): Promise<T> {
-    const deadlineMs = performance.now() + this.#parts.retryForMs;
-    for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, maxRetryMs)) {
-      try {
-        return await ask();
-      } catch (error) {
-        if (reactionTo(error) !== 'retry' || performance.now() + waitMs > deadlineMs) throw error;
-        this.#parts.onRetry();
-        await wait(waitMs);
-      }
-    }
+  #insistOn<T>(ask: () => Promise<T>): Promise<T> {
+    const { retryForMs, onRetry } = this.#parts;
+    return insist(ask, { forMs: retryForMs, onRetry });
   }
 }
 
