@@ -1,3 +1,4 @@
+import { Random } from '../../kit/src/random/index.ts';
 import { ExchangeClient, UnresolvedOrdersError, walletFromPrivateKey } from '../src/index.ts';
 import type { OrderIntent } from '../src/order.ts';
 import { FakeExchange, type Fate, placedResult, refusedResult } from './fake-exchange.ts';
@@ -131,7 +132,7 @@ test('the time to book goes along as a header', async () => {
 });
 
 test('through random faults every order is booked once or told as refused, and no other is', async () => {
-  const random = seeded(20_260_601);
+  const random = new Random(20_260_601);
   const kinds: Fate[] = [
     'serve',
     'serve',
@@ -142,15 +143,12 @@ test('through random faults every order is booked once or told as refused, and n
     away(429, 'rate_limited'),
     refusalFate(425, 'partition_not_ready'),
   ];
-  fake.fates = Array.from(
-    { length: 200 },
-    () => kinds[Math.floor(random() * kinds.length)] ?? 'serve',
-  );
+  fake.fates = Array.from({ length: 200 }, () => random.pick(kinds));
   fake.refuses = (id) => Number.parseInt(id.slice(-1), 16) % 4 === 0;
   const placed: string[] = [];
   const refused: string[] = [];
   for (let round = 0; round < 15; round += 1) {
-    const count = 1 + Math.floor(random() * 4);
+    const count = 1 + random.below(4);
     const orders = await Promise.all(
       Array.from({ length: count }, () => client.prepareOrder(intent)),
     );
@@ -176,15 +174,4 @@ async function connected(options: { retry: typeof retry }): Promise<ExchangeClie
 /** The answer to a single refused order: the status of its refusal and the full result. */
 function refusalFate(status: number, code: string) {
   return { status, body: { ...refusedResult(code), error: code } };
-}
-
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,5 +1,6 @@
 import type { EventOf, Execution, ExecutionEvent, Fill, OrderPlaced, Side } from '@pm/schemas';
-import { bytesOf, executionOf, moved, seeded } from './log.ts';
+import { bytesOf, seeded } from '../../kit/test/seeded.ts';
+import { executionOf, moved } from './log.ts';
 
 const lot = 10_000;
 const endowmentMicro = 1_000_000_000_000;

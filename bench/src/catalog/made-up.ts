@@ -1,6 +1,6 @@
+import { Random } from '@pm/kit/random';
 import { openRecordCodec } from '@pm/kit/registry';
 import { type CatalogEntry, topics } from '@pm/schemas';
-import { Random } from '../stream/random.ts';
 
 const dayMs = 86_400_000;
 const words =

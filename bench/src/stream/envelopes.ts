@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Random } from '@pm/kit/random';
 import {
   type Codec,
   type Command,
@@ -12,7 +13,6 @@ import {
   type PlaceOrder,
 } from '@pm/schemas';
 import type { PlainCommand } from './plain.ts';
-import { Random } from './random.ts';
 
 /**
  * How orders of one book are put: `direct` trades token 0 only; `complement` says the same with either token by a coin, so

@@ -1,5 +1,5 @@
+import { Random } from '@pm/kit/random';
 import { commandAt, commandWords } from '@pm/matcher/core';
-import { Random } from './random.ts';
 import type { Shape } from './shape.ts';
 import { StreamMaker } from './stream-maker.ts';
 

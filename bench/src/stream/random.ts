@@ -1,28 +1,7 @@
-/** Seeded randomness (mulberry32), so that a stream can be made again. */
-export class Random {
-  private state: number;
+import { Random } from '@pm/kit/random';
 
-  constructor(seed: number) {
-    this.state = seed >>> 0;
-  }
-
-  /** 0 <= value < 1. */
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  /** 0 <= value < end. */
-  below(end: number): number {
-    return Math.floor(this.next() * end);
-  }
-
-  chance(probability: number): boolean {
-    return this.next() < probability;
-  }
-
+/** Chance with the distributions of streams of orders. */
+export class StreamRandom extends Random {
   /** Failures before a success. */
   geometric(success: number): number {
     return Math.floor(Math.log(1 - this.next()) / Math.log(1 - success));

@@ -1,5 +1,5 @@
 import { BatchBook, commandAt, commandWords, fillWords, packPrice } from '@pm/matcher/core';
-import { Random, Zipf } from './random.ts';
+import { StreamRandom, Zipf } from './random.ts';
 import { booksOf, type Shape, type Share, tokensPerMarket } from './shape.ts';
 
 const zipfExponent = 1.05;
@@ -17,7 +17,7 @@ const range = { first: 0.2, start: 0.6, least: 0.1, most: 0.9 } as const;
 export class StreamMaker {
   readonly #shape: Shape;
   readonly #share: Share;
-  readonly #random: Random;
+  readonly #random: StreamRandom;
   readonly #zipf: Zipf;
   readonly #batch = new BatchBook();
   /** Orders that may still rest, by book. */
@@ -32,7 +32,7 @@ export class StreamMaker {
   constructor(shape: Shape) {
     this.#shape = shape;
     this.#share = { ...usual, ...shape.share };
-    this.#random = new Random(shape.seed);
+    this.#random = new StreamRandom(shape.seed);
     this.#zipf = new Zipf(shape.markets, zipfExponent);
     this.#words = new Int32Array(shape.commands * commandWords);
     this.#bookOf = new Int32Array(shape.commands);

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Random } from '@pm/kit/random';
 import { testAccounts } from '../demo/wallets.ts';
 import type { Progress } from '../local/managed-process.ts';
 import type { RunningStack } from '../stack/stack.ts';
 import { sendBadInput, sendForgedKey } from './bad-input.ts';
 import { appendPoison } from './poison.ts';
-import { Random } from './random.ts';
 import { nothingTold, type Told, Trader } from './trader.ts';
 import type { World } from './world.ts';
 

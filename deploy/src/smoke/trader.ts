@@ -6,8 +6,8 @@ import {
   type Placement,
   type Signer,
 } from '@pm/client';
+import type { Random } from '@pm/kit/random';
 import type { ApiKeyTrio } from '@pm/schemas';
-import type { Random } from './random.ts';
 
 export interface SmokeMarket {
   readonly market: number;

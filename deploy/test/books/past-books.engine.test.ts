@@ -10,12 +10,12 @@ import {
   tables,
 } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../../projectors/src/core/books/book.ts';
 import { foldBooks } from '../../../projectors/src/core/books/fold.ts';
 import { renderBook } from '../../../projectors/src/core/books/render.ts';
 import { completenessRows, foldedTo } from '../../../projectors/src/core/completeness.ts';
 import { TableViews } from '../../../projectors/src/core/table-views.ts';
-import { bytesOf, seeded } from '../../../projectors/test/log.ts';
 import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
 import { type Moment, pastBookJson } from '../../../query-api/src/core/past-book.ts';
 import { openTables } from '../../../query-api/src/io/table-source.ts';
@@ -109,9 +109,9 @@ async function project(): Promise<void> {
     recorded.push(answersAfter(execution.inOffset, execution.timeMs));
     if (next(180) > 0 && index < records - 1) continue;
     const rows = [...views.take(), completenessRows(partition, index + 1, foldedTo(execution))];
-    for (const { table, bytes } of rows)
+    for (const { table, pieces } of rows)
       for (let again = 0; again < 1 + next(2); again += 1)
-        await clickhouse.insertTabSeparated(table.name, columnNames(table), bytes);
+        await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
   }
 }
 

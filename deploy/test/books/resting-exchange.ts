@@ -1,12 +1,6 @@
 import type { Execution, ExecutionEvent, Fill, MatchType, Side } from '@pm/schemas';
-import {
-  bytesOf,
-  executionOf,
-  fillOf,
-  marketSet,
-  moved,
-  seeded,
-} from '../../../projectors/test/log.ts';
+import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
+import { executionOf, fillOf, marketSet, moved } from '../../../projectors/test/log.ts';
 
 /** An order on the book, in terms of its own token. */
 export interface Resting {

@@ -43,7 +43,7 @@ function cellOf({ name, type }: Column, { fromMs, spreadMs, rows }: MadeUp): str
 
 /** Inserts made-up rows, twice, as a batch that is sent again after a crash would be. */
 export async function insertMadeUp(
-  clickhouse: ClickHouse,
+  clickhouse: Pick<ClickHouse, 'command'>,
   table: Table,
   madeUp: MadeUp,
 ): Promise<void> {

@@ -2,6 +2,7 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys, retryLimits } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { seeded } from '../../../kit/test/seeded.ts';
 import { RetryStore } from '../../src/io/retry-store.ts';
 import type { RetryKeys } from '../../src/routes/ports.ts';
 import { RetryMemory } from '../retry-fixture.ts';
@@ -24,17 +25,6 @@ afterAll(async () => {
   await clear();
   await redis.quit();
 });
-
-/** Mulberry32: the same seed, the same history. */
-function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 function step(next: (below: number) => number) {
   const dice = next(6);

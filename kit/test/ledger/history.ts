@@ -13,6 +13,7 @@ import type {
   TransfersPiece,
   WithdrawalReservation,
 } from '../../src/ledger/index.ts';
+import { bytesOf, seeded } from '../seeded.ts';
 
 export function walletOf(index: number): WalletAddress {
   return walletFromBytes(bytesOf(20, index));
@@ -24,23 +25,6 @@ export function orderOf(index: number): OrderId {
 
 export function transferOf(index: number): string {
   return conditionIdFromBytes(bytesOf(32, index));
-}
-
-function bytesOf(size: number, index: number): Buffer {
-  const bytes = Buffer.alloc(size);
-  bytes.writeUInt32BE(index, size - 4);
-  return bytes;
-}
-
-/** Mulberry32: the same seed, the same history. */
-function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
 }
 
 export type Step =

@@ -43,14 +43,3 @@ export class Tally {
     return this.counts.get(`${caller.kind}:${caller.id} ${field} ${window}`) ?? 0;
   }
 }
-
-/** Numbers from a seed (mulberry32). */
-export function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
-}

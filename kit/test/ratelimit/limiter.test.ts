@@ -1,6 +1,7 @@
 import { type Caller, leasedShare } from '@pm/kit/ratelimit';
 import { rateRules } from '@pm/schemas';
-import { openLimiter, randomFrom, rulesFor, Tally, TestClock } from './fixture.ts';
+import { seeded } from '../seeded.ts';
+import { openLimiter, rulesFor, Tally, TestClock } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
 
 const someone: Caller = { kind: 'address', id: '192.0.2.1' };
@@ -21,7 +22,7 @@ describe('accepted counts at twice the load', () => {
   test.each(loads)(
     '%s %s stays within 1 %% of %s, never above',
     async (method, path, field, items) => {
-      const [clock, random] = [new TestClock(), randomFrom(7)];
+      const [clock, random] = [new TestClock(), seeded(7)];
       const store = new PlainStore(clock.nowMs);
       const processes = [1, 2, 3].map(() => openLimiter(store, clock, 3));
       const rules = rulesFor(method, path);
@@ -56,7 +57,7 @@ test('no history of callers, routes, processes and times gives anybody more than
 }, 30_000);
 
 async function playHistory(seed: number): Promise<void> {
-  const [clock, random] = [new TestClock(), randomFrom(seed)];
+  const [clock, random] = [new TestClock(), seeded(seed)];
   const store = new PlainStore(clock.nowMs);
   const processes = [openLimiter(store, clock, 2), openLimiter(store, clock, 2)];
   const callers = [someone, key, { kind: 'agent', id: 'a' } as const];

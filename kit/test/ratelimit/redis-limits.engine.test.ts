@@ -5,7 +5,8 @@ import { type Caller, limitTable, RateLimiter, RedisLimits, type Want } from '@p
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { rateRules, redisKeys } from '@pm/schemas';
 import { engineUrl } from '../engines.ts';
-import { randomFrom, rulesFor } from './fixture.ts';
+import { seeded } from '../seeded.ts';
+import { rulesFor } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
 
 const url = engineUrl('REDIS');
@@ -38,7 +39,7 @@ async function inOneWindow(windowMs: number, neededMs: number): Promise<void> {
 
 test('the script grants what the plain rule grants, want by want', async () => {
   const store = new RedisLimits(await ready(connect()), keys);
-  const random = randomFrom(11);
+  const random = seeded(11);
   await inOneWindow(600_000, 5_000);
   const plain = new PlainStore(() => Date.now());
   const rules = rateRules.filter((rule) => rule.seconds === 600).slice(0, 4);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { seeded } from '../../../kit/test/seeded.ts';
 import { BatchBook, commandWords, fillWords, packPrice } from '../../src/core/index.ts';
 import { at } from '../../src/core/order-pool.ts';
 import { commandsTotal } from './commands-total.ts';
@@ -9,17 +10,6 @@ const perComparison = 10_000;
 const perBatch = 100;
 const markets = 4;
 const seeds = [1, 2, 3, 4];
-
-/** mulberry32: 0 to `below` - 1. */
-function dice(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
 
 /** The same commands for both books: the flat ones here, each once more for the twin. */
 class Rehearsal {
@@ -36,7 +26,7 @@ class Rehearsal {
   private nextOrder = 0;
 
   constructor(seed: number) {
-    this.roll = dice(seed);
+    this.roll = seeded(seed);
     for (const tick of this.ticks) {
       this.batch.book.addMarket(tick);
       this.twin.addMarket();

@@ -1,3 +1,4 @@
+import { Random } from '@pm/kit/random';
 import type { Command, CommandOf, Envelope, PlaceOrder, TimeInForce } from '@pm/schemas';
 import { holdMicro } from '@pm/schemas';
 import {
@@ -27,7 +28,7 @@ export interface RandomRecord {
  * expire and get in their own way. Markets are resolved and new ones listed. The same seed gives the same log.
  */
 export class RandomLog {
-  private seed: number;
+  private readonly random: Random;
   private clockMs = startMs;
   private generation = 0;
   private nextId = 1;
@@ -39,15 +40,15 @@ export class RandomLog {
   private readonly recent: PlaceOrder[] = [];
 
   constructor(seed: number) {
-    this.seed = seed;
+    this.random = new Random(seed);
   }
 
   next(): RandomRecord {
-    const roll = this.integer(1000);
+    const roll = this.random.below(1000);
     if (this.open.length < 3 || roll < 2) return this.byOperator([this.listMarket()]);
     if (roll < 14) return this.byOperator(this.operatorCommands());
     if (roll < 120) return { envelope: envelopeOf([this.tick()]), isOperator: false };
-    const count = this.integer(4) === 0 ? 1 + this.integer(24) : 1 + this.integer(4);
+    const count = this.random.below(4) === 0 ? 1 + this.random.below(24) : 1 + this.random.below(4);
     const commands = Array.from({ length: count }, () => this.ingressCommand());
     return { envelope: envelopeOf(commands), isOperator: false };
   }
@@ -57,50 +58,56 @@ export class RandomLog {
   }
 
   private listMarket(): Command {
-    const tick = this.pick([1000, 100, 100, 100, 25]);
-    const feeRateBps = this.pick([0, 100, 441, 700]);
+    const tick = this.random.pick([1000, 100, 100, 100, 25]);
+    const feeRateBps = this.random.pick([0, 100, 441, 700]);
     const market = 1 + ((this.nextMarket * 7) % 1009);
     this.nextMarket += 1;
-    const takerDelayMs = this.pick([0, 0, 0, 1, 500, 3_000, 45_000]);
+    const takerDelayMs = this.random.pick([0, 0, 0, 1, 500, 3_000, 45_000]);
     this.open.push(marketRules(market, { tick, feeRateBps, takerDelayMs }));
     return this.open[this.open.length - 1] as Command;
   }
 
   private operatorCommands(): Command[] {
-    const rules = this.pick(this.open);
-    const roll = this.integer(14);
+    const rules = this.random.pick(this.open);
+    const roll = this.random.below(14);
     if (roll < 2 && this.open.length > 3) return [this.resolve()];
     if (roll < 4) return [this.changeRules(rules)];
     if (roll < 6) {
-      const mode = this.pick(['POST_ONLY', 'CANCEL_ONLY', 'HALTED', 'OPEN', 'RESOLVED'] as const);
+      const mode = this.random.pick([
+        'POST_ONLY',
+        'CANCEL_ONLY',
+        'HALTED',
+        'OPEN',
+        'RESOLVED',
+      ] as const);
       return [
         { ...rules, mode },
-        cancelAll({ market: rules.market, outcome: this.integer(3) - 1 }),
+        cancelAll({ market: rules.market, outcome: this.random.below(3) - 1 }),
       ];
     }
-    if (roll < 7 && this.integer(4) === 0) {
+    if (roll < 7 && this.random.below(4) === 0) {
       this.generation += 1;
       return [{ kind: 'StartGeneration', generation: this.generation }];
     }
     if (roll < 8) return [{ kind: 'StartGeneration', generation: this.generation }];
     if (roll < 9) return [cancelAll({ outcome: 0 }), cancelAll({ signer: this.signer() })];
     if (roll < 12) return [{ ...rules, mode: 'OPEN' }];
-    const mode = this.pick(['POST_ONLY', 'CANCEL_ONLY', 'HALTED', 'RESOLVED'] as const);
-    return [{ kind: 'SetTradingMode', mode: this.integer(3) === 0 ? mode : 'OPEN' }];
+    const mode = this.random.pick(['POST_ONLY', 'CANCEL_ONLY', 'HALTED', 'RESOLVED'] as const);
+    return [{ kind: 'SetTradingMode', mode: this.random.below(3) === 0 ? mode : 'OPEN' }];
   }
 
   private resolve(): Command {
     const { market } = this.open.shift() as CommandOf<'SetMarket'>;
     this.resolved.push(market);
     if (this.resolved.length > 3) this.resolved.shift();
-    return { kind: 'ResolveMarket', market, payout0: this.pick([0, 10_000, 5_000, 3_300]) };
+    return { kind: 'ResolveMarket', market, payout0: this.random.pick([0, 10_000, 5_000, 3_300]) };
   }
 
   private changeRules(rules: CommandOf<'SetMarket'>): Command {
-    const tick = this.pick([1000, 100, 50, 25, 10, 7]);
-    const takerDelayMs = this.pick([0, 500, 2_000, 60_000, 60_001]);
-    const tickOnly = this.integer(4) === 0;
-    const minSizeMicro = this.pick([1, 5]) * 1_000_000;
+    const tick = this.random.pick([1000, 100, 50, 25, 10, 7]);
+    const takerDelayMs = this.random.pick([0, 500, 2_000, 60_000, 60_001]);
+    const tickOnly = this.random.below(4) === 0;
+    const minSizeMicro = this.random.pick([1, 5]) * 1_000_000;
     const changed = { ...rules, tick, takerDelayMs, minSizeMicro, tickOnly };
     const isSound = rules.tick % tick === 0 && tick !== 7 && takerDelayMs <= 60_000;
     const known = tickOnly ? { ...rules, tick } : changed;
@@ -109,13 +116,13 @@ export class RandomLog {
   }
 
   private tick(): Command {
-    const stepMs = this.pick([1, 50, 500, 500, 1_000, 20_000, -300]);
+    const stepMs = this.random.pick([1, 50, 500, 500, 1_000, 20_000, -300]);
     this.clockMs = Math.max(this.clockMs, this.clockMs + stepMs);
     return { kind: 'Tick', timeMs: stepMs < 0 ? this.clockMs + stepMs : this.clockMs };
   }
 
   private ingressCommand(): Command {
-    const roll = this.integer(100);
+    const roll = this.random.below(100);
     if (roll < 62) return this.place();
     if (roll < 80) return this.cancelOne();
     if (roll < 84) return this.cancelMany();
@@ -125,8 +132,8 @@ export class RandomLog {
 
   private moveTokens(roll: number): Command {
     const wallet = this.wallet();
-    const isOld = this.integer(10) === 0;
-    const request = isOld ? this.integer(this.nextRequest) : this.nextRequest++;
+    const isOld = this.random.below(10) === 0;
+    const request = isOld ? this.random.below(this.nextRequest) : this.nextRequest++;
     const sizeMicro = this.size();
     if (roll < 95) {
       const split = splitOf(request, wallet, sizeMicro, this.market());
@@ -135,35 +142,44 @@ export class RandomLog {
     }
     const base = { requestId: requestIdOf(request), wallet: walletOf(wallet) };
     if (roll < 98) return { kind: 'MergePosition', ...base, market: this.market(), sizeMicro };
-    const market = this.integer(3) === 0 ? this.market() : (this.resolved[0] ?? 0);
+    const market = this.random.below(3) === 0 ? this.market() : (this.resolved[0] ?? 0);
     return { kind: 'RedeemPosition', ...base, market };
   }
 
   private place(): PlaceOrder {
     const wallet = this.wallet();
-    const rules = this.pick(this.open);
-    const timeInForce = this.pick<TimeInForce>(['GTC', 'GTC', 'GTC', 'GTD', 'GTD', 'FAK', 'FOK']);
+    const rules = this.random.pick(this.open);
+    const timeInForce = this.random.pick<TimeInForce>([
+      'GTC',
+      'GTC',
+      'GTC',
+      'GTD',
+      'GTD',
+      'FAK',
+      'FOK',
+    ]);
     const steps = 10_000 / rules.tick;
-    const near = Math.round(steps / 2) + this.integer(7) - 3;
+    const near = Math.round(steps / 2) + this.random.below(7) - 3;
     const price = rules.tick * Math.min(steps - 1, Math.max(1, near));
     const base = orderOf(this.nextId, wallet, {
       market: rules.market,
-      outcome: this.integer(2),
-      side: this.pick(['BUY', 'SELL']),
+      outcome: this.random.below(2),
+      side: this.random.pick(['BUY', 'SELL']),
       timeInForce,
       price,
       sizeMicro: this.size(),
-      postOnly: this.integer(8) === 0,
-      expiresAtMs: timeInForce === 'GTD' ? this.clockMs + this.integer(60_000) : 0,
-      acceptedAtMs: this.clockMs + this.integer(1_000) - 500,
-      signedAtMs: this.clockMs - this.integer(90_000),
+      postOnly: this.random.below(8) === 0,
+      expiresAtMs: timeInForce === 'GTD' ? this.clockMs + this.random.below(60_000) : 0,
+      acceptedAtMs: this.clockMs + this.random.below(1_000) - 500,
+      signedAtMs: this.clockMs - this.random.below(90_000),
       generation: this.generation,
-      apiKey: apiKeyOf(wallet * 2 + this.integer(2)),
-      builder: builderOf(this.integer(3)),
-      selfTrade: this.pick(['CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH', 'ALLOW']),
+      apiKey: apiKeyOf(wallet * 2 + this.random.below(2)),
+      builder: builderOf(this.random.below(3)),
+      selfTrade: this.random.pick(['CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH', 'ALLOW']),
     });
     this.nextId += 1;
-    const order = this.integer(12) === 0 ? this.spoil(base) : this.funded(base, rules.feeRateBps);
+    const order =
+      this.random.below(12) === 0 ? this.spoil(base) : this.funded(base, rules.feeRateBps);
     this.recent[this.nextId % recentMax] = order;
     return order;
   }
@@ -171,14 +187,14 @@ export class RandomLog {
   /** Holds exactly what is needed, and turns some takers into market buys. */
   private funded(order: PlaceOrder, feeRateBps: number): PlaceOrder {
     const takes = order.timeInForce === 'FOK' || order.timeInForce === 'FAK';
-    const spends = takes && order.side === 'BUY' && this.integer(2) === 0;
-    const budgetMicro = spends ? 5_000 + this.integer(20_000_000) : 0;
+    const spends = takes && order.side === 'BUY' && this.random.below(2) === 0;
+    const budgetMicro = spends ? 5_000 + this.random.below(20_000_000) : 0;
     const whole = { ...order, budgetMicro };
     return { ...whole, holdMicro: holdMicro({ ...whole, feeRateBps }) };
   }
 
   private spoil(order: PlaceOrder): PlaceOrder {
-    const spoiled = this.pick<Partial<PlaceOrder>>([
+    const spoiled = this.random.pick<Partial<PlaceOrder>>([
       { market: 5_000 },
       { outcome: 2 },
       { signedAtMs: this.clockMs - 200_000 },
@@ -203,32 +219,33 @@ export class RandomLog {
 
   private cancelOne(): Command {
     const order = this.recentOrder();
-    const signer = this.integer(15) === 0 ? this.signer() : (order?.signer ?? this.signer());
+    const signer = this.random.below(15) === 0 ? this.signer() : (order?.signer ?? this.signer());
     return { kind: 'CancelOrder', orderId: order?.orderId ?? orderIdOf(0), signer };
   }
 
   private cancelMany(): Command {
     const wallet = this.wallet();
     return cancelAll({
-      signer: this.integer(3) === 0 ? null : signerOf(wallet),
-      apiKey: this.integer(2) === 0 ? null : apiKeyOf(wallet * 2 + this.integer(2)),
-      market: this.integer(2) === 0 ? -1 : this.market(),
-      outcome: this.integer(3) - 1,
-      session: this.integer(2) === 0,
-      acceptedAtMs: this.integer(3) === 0 ? 0 : this.clockMs + this.integer(6_000) - 3_500,
+      signer: this.random.below(3) === 0 ? null : signerOf(wallet),
+      apiKey: this.random.below(2) === 0 ? null : apiKeyOf(wallet * 2 + this.random.below(2)),
+      market: this.random.below(2) === 0 ? -1 : this.market(),
+      outcome: this.random.below(3) - 1,
+      session: this.random.below(2) === 0,
+      acceptedAtMs:
+        this.random.below(3) === 0 ? 0 : this.clockMs + this.random.below(6_000) - 3_500,
     });
   }
 
   private recentOrder(): PlaceOrder | undefined {
-    return this.recent[this.integer(recentMax)];
+    return this.recent[this.random.below(recentMax)];
   }
 
   private market(): number {
-    return this.integer(30) === 0 ? 5_000 : this.pick(this.open).market;
+    return this.random.below(30) === 0 ? 5_000 : this.random.pick(this.open).market;
   }
 
   private wallet(): number {
-    return 1 + this.integer(7);
+    return 1 + this.random.below(7);
   }
 
   private signer(): Buffer {
@@ -236,19 +253,7 @@ export class RandomLog {
   }
 
   private size(): number {
-    return lotMicro * (100 + this.integer(3_000));
-  }
-
-  private pick<T>(values: readonly T[]): T {
-    return values[this.integer(values.length)] as T;
-  }
-
-  /** mulberry32: 0 to `below` - 1. */
-  private integer(below: number): number {
-    this.seed = (this.seed + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.seed ^ (this.seed >>> 15), 1 | this.seed);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+    return lotMicro * (100 + this.random.below(3_000));
   }
 }
 

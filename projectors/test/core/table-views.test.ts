@@ -1,7 +1,8 @@
 import { type ExecutionEvent, type OrderPlaced, tables } from '@pm/schemas';
+import { bytesOf } from '../../../kit/test/seeded.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 import { cellsOf, named as namedCells, type Row } from '../cells.ts';
-import { bytesOf, executionOf, fillOf, TinyExchange } from '../log.ts';
+import { executionOf, fillOf, TinyExchange } from '../log.ts';
 import { TradingLog } from '../trading-log.ts';
 import { naiveRows } from './naive-rows.ts';
 

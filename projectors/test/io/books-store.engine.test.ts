@@ -3,6 +3,7 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { conditionIdFromBytes, redisKeys, tokenIdFromBytes } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../src/core/books/book.ts';
 import { foldBooks } from '../../src/core/books/fold.ts';
 import type { Level } from '../../src/core/books/levels.ts';
@@ -12,7 +13,7 @@ import {
   renderBook as renderWith,
 } from '../../src/core/books/render.ts';
 import { type BooksStore, openBooksStore } from '../../src/io/books-store.ts';
-import { bytesOf, seeded, TinyExchange } from '../log.ts';
+import { TinyExchange } from '../log.ts';
 
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 const renderBook = (book: MarketBook, of: MarketFacts): readonly [BookHash, BookHash] =>

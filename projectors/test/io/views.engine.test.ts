@@ -18,6 +18,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { bytesOf } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../src/core/books/book.ts';
 import { foldBooks } from '../../src/core/books/fold.ts';
 import { TableViews } from '../../src/core/table-views.ts';
@@ -32,7 +33,7 @@ import { transfersView } from '../../src/io/transfers-runner.ts';
 import { runView } from '../../src/io/view-runner.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
 import { cellsOf } from '../cells.ts';
-import { bytesOf, executionOf, TinyExchange } from '../log.ts';
+import { executionOf, TinyExchange } from '../log.ts';
 
 const name = `projectors_views_${process.pid}`;
 const topicPrefix = `${name}-`;
@@ -205,7 +206,7 @@ async function live(until: number): Promise<void> {
     log: silentLog,
     fail,
   });
-  const limits = { batchRecords: 40, batchRows: 5_000, batchMs: 50, retryForMs: 1_000 };
+  const limits = { batchRecords: 40, batchRows: 5_000, batchMs: 50, restMs: 50, retryForMs: 1_000 };
   const running = await Promise.all([
     runView(
       parts,

@@ -15,8 +15,9 @@ import {
   workedQueries,
 } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { bytesOf } from '../../../kit/test/seeded.ts';
 import { TableViews } from '../../src/core/table-views.ts';
-import { bytesOf, executionOf } from '../log.ts';
+import { executionOf } from '../log.ts';
 import { TradingLog } from '../trading-log.ts';
 
 const name = `worked_queries_${process.pid}`;
@@ -51,9 +52,9 @@ beforeAll(async () => {
   for (const execution of executions) {
     views.fold(execution);
     if (views.pendingRows < 1_000 && execution !== executions.at(-1)) continue;
-    for (const { table, bytes } of views.take())
+    for (const { table, pieces } of views.take())
       for (let repeats = 0; repeats < 2; repeats += 1)
-        await clickhouse.insertTabSeparated(table.name, columnNames(table), bytes);
+        await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
   }
 }, 120_000);
 

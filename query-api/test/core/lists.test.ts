@@ -1,3 +1,4 @@
+import { Random } from '@pm/kit/random';
 import type { CatalogEvent, CatalogMarket } from '@pm/schemas';
 import { Catalog } from '../../src/core/catalog.ts';
 import { eventColumns, marketColumns } from '../../src/core/catalog-tables.ts';
@@ -6,14 +7,13 @@ import { readMarketsQuery } from '../../src/core/list-markets.ts';
 import { keysetOf, readKeysetSpan } from '../../src/core/list-query.ts';
 import { ReadRefusal } from '../../src/core/refusal.ts';
 import { eventEntry, marketEntry, tagEntry, token, wallet } from '../in-memory.ts';
-import { randomOf } from '../random.ts';
 
 /** Lists out of indexes against a naive filter and sort of the same entries, over random catalogs and queries. */
 type Query = Record<string, string>;
 type Row = { readonly id: string; readonly keys: Record<string, string | number> };
 
-const random = randomOf(20_261_121);
-const upTo = (count: number) => Math.floor(random() * count);
+const random = new Random(20_261_121);
+const upTo = (count: number) => random.below(count);
 const pick = <T>(list: readonly T[]): T => list[upTo(list.length)] as T;
 const dayMs = 86_400_000;
 const tags = ['7', '8', '9', '10'];
@@ -35,7 +35,7 @@ class Twin {
   }
 
   change(): void {
-    const kind = random();
+    const kind = random.next();
     if (kind < 0.3) this.#putEvent(String(1 + upTo(60)));
     else if (kind < 0.9) this.#putMarket(1 + upTo(400));
     else if (kind < 0.95) this.#drop();
@@ -48,15 +48,15 @@ class Twin {
       title: pick(['Alpha', 'beta', 'Gamma', 'delta']),
       ticker: `ticker-${upTo(5)}`,
       startDateMs: upTo(5) * dayMs,
-      endDateMs: upTo(5) * dayMs,
+      endDateMs: (1 + upTo(5)) * dayMs,
       creationDateMs: upTo(9) * dayMs,
       createdAtMs: upTo(9) * dayMs,
       updatedAtMs: upTo(9) * dayMs,
-      active: random() < 0.8,
-      closed: random() < 0.3,
-      archived: random() < 0.1,
-      tagIds: tags.filter(() => random() < 0.4),
-      seriesIds: series.filter(() => random() < 0.4),
+      active: random.next() < 0.8,
+      closed: random.next() < 0.3,
+      archived: random.next() < 0.1,
+      tagIds: tags.filter(() => random.next() < 0.4),
+      seriesIds: series.filter(() => random.next() < 0.4),
     }) as CatalogEvent;
     this.events.set(id, event);
     this.catalog.apply(event);
@@ -70,12 +70,12 @@ class Twin {
       question: pick(['Will it?', 'would it?', 'Can it?']),
       creator: pick(['', wallet(1), wallet(2)]),
       startDateMs: upTo(5) * dayMs,
-      endDateMs: upTo(5) * dayMs,
+      endDateMs: (1 + upTo(5)) * dayMs,
       createdAtMs: upTo(9) * dayMs,
       updatedAtMs: upTo(9) * dayMs,
-      active: random() < 0.8,
-      closed: random() < 0.3,
-      archived: random() < 0.1,
+      active: random.next() < 0.8,
+      closed: random.next() < 0.3,
+      archived: random.next() < 0.1,
     }) as CatalogMarket;
     this.markets.set(number, market);
     this.catalog.apply(market);
@@ -93,7 +93,7 @@ class Twin {
   #refigure(): void {
     this.figures.clear();
     for (const number of this.markets.keys()) {
-      if (random() < 0.5) continue;
+      if (random.next() < 0.5) continue;
       const [volumeMicro, dayVolumeMicro, liquidityMicro] = [upTo(4), upTo(4), upTo(4)];
       this.figures.set(number, { volumeMicro, dayVolumeMicro, liquidityMicro });
     }
@@ -220,7 +220,7 @@ function aQuery(columns: readonly string[], more: Record<string, () => string>):
   const bool = () => pick(['true', 'false']);
   const given: Record<string, () => string> = {
     limit: () => String(1 + upTo(100)),
-    offset: () => String(upTo(random() < 0.5 ? 10 : 150)),
+    offset: () => String(upTo(random.next() < 0.5 ? 10 : 150)),
     order: () => Array.from({ length: 1 + upTo(3) }, () => pick(columns)).join(','),
     ascending: bool,
     active: bool,
@@ -231,7 +231,7 @@ function aQuery(columns: readonly string[], more: Record<string, () => string>):
     ...more,
   };
   const chosen = Object.entries(given).filter(
-    ([name]) => random() < (['order', 'ascending', 'limit'].includes(name) ? 0.7 : 0.15),
+    ([name]) => random.next() < (['order', 'ascending', 'limit'].includes(name) ? 0.7 : 0.15),
   );
   return Object.fromEntries(chosen.map(([name, make]) => [name, make()]));
 }
@@ -311,7 +311,7 @@ describe('lists out of indexes', () => {
     const twin = new Twin();
     for (let count = 0; count < 2_000; count += 1) {
       // Now and then much changes at once, as when a catalog is loaded.
-      const changes = random() < 0.05 ? 120 : 1 + upTo(3);
+      const changes = random.next() < 0.05 ? 120 : 1 + upTo(3);
       for (let change = 0; change < changes; change += 1) twin.change();
       const { query, ids, count: found, naive } = bothLists(twin, count % 2 === 0);
       expect({ query, ids }).toEqual({ query, ids: naive(query) });

@@ -1,3 +1,4 @@
+import { Random } from '@pm/kit/random';
 import { microText, notionalMicro, priceText, tables } from '@pm/schemas';
 import { type CandlePlan, type CandleRow, planCandles, vwapMicro } from '../../src/core/candles.ts';
 import { Catalog, type Listing } from '../../src/core/catalog.ts';
@@ -5,7 +6,6 @@ import { ReadRefusal } from '../../src/core/refusal.ts';
 import { openTables } from '../../src/io/table-source.ts';
 import type { TableReads } from '../../src/routes/ports.ts';
 import { marketEntry, token } from '../in-memory.ts';
-import { randomOf } from '../random.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from './fresh-database.ts';
 
 /** Candles of every width against a fold of the raw trades. */
@@ -18,8 +18,8 @@ interface Trade {
 
 const startS = Date.UTC(2026, 4, 30) / 1000;
 const endS = startS + 3 * 86_400;
-const random = randomOf(11);
-const next = (below: number) => Math.floor(random() * below);
+const random = new Random(11);
+const next = (below: number) => random.below(below);
 const trades: readonly Trade[] = Array.from({ length: 4_000 }, () => ({
   outcome: next(2) as 0 | 1,
   timeS: startS + next(20) * 9_000 + next(1_500),

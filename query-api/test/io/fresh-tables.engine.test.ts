@@ -1,8 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, microText, priceText, tables, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { seeded } from '../../../kit/test/seeded.ts';
 import { newestCancelFirst } from '../../src/core/cancel-search.ts';
 import { foldOrder, type OrderEventRow } from '../../src/core/order-read.ts';
 import { RecentLog } from '../../src/core/recent/recent-log.ts';
@@ -13,7 +15,7 @@ import { anyTrade, type FillRow } from '../../src/core/trades.ts';
 import { openFreshTables } from '../../src/io/fresh-table-source.ts';
 import { RecentRunner } from '../../src/io/recent-runner.ts';
 import type { PrivateReads } from '../../src/routes/ports.ts';
-import { seeded, TinyLog } from '../core/recent/log.ts';
+import { TinyLog } from '../core/recent/log.ts';
 import { apiKey, wallet } from '../in-memory.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from './fresh-database.ts';
 
@@ -271,6 +273,8 @@ describe('reads of memory and tables together', () => {
     for (let step = 0; step < 24; step += 1) {
       await exchange.send(random(partitions), 1 + random(12));
       if (random(2) === 0) await exchange.project(random(partitions), 1 + random(30));
+      // So long that the position of the tables is asked for, and what they hold is forgotten.
+      if (step % 6 === 5) await wait(1_200);
       if (step % 8 === 7) {
         await reading.runner.close();
         await exchange.send(random(partitions), 5);

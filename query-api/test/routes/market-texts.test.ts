@@ -1,10 +1,10 @@
+import { Random } from '@pm/kit/random';
 import { marketAnswers } from '../../src/routes/catalog-answers.ts';
 import { MarketTexts } from '../../src/routes/market-texts.ts';
 import { eventEntry, marketEntry, token, World } from '../in-memory.ts';
-import { randomOf } from '../random.ts';
 
-const random = randomOf(20_261_122);
-const upTo = (count: number) => Math.floor(random() * count);
+const random = new Random(20_261_122);
+const upTo = (count: number) => random.below(count);
 
 test('kept texts are the answers written anew, whatever changed in between', async () => {
   const world = new World();
@@ -25,7 +25,7 @@ test('kept texts are the answers written anew, whatever changed in between', asy
         ...{ last: null, lastSide: '' },
       });
     }
-    const markets = [...world.catalog.markets()].filter(() => random() < 0.7);
+    const markets = [...world.catalog.markets()].filter(() => random.next() < 0.7);
     for (const dialect of ['specification', 'family'] as const) {
       const anew = await marketAnswers(ports, markets, dialect);
       const list: unknown = JSON.parse(await texts.list(markets, dialect));

@@ -6,6 +6,7 @@ import {
   priceText,
   tokenIdFromBytes,
 } from '@pm/schemas';
+import { bytesOf } from '../../../../kit/test/seeded.ts';
 import { MarketBook } from '../../../src/core/books/book.ts';
 import { foldBooks } from '../../../src/core/books/fold.ts';
 import {
@@ -14,7 +15,7 @@ import {
   renderBook as renderWith,
 } from '../../../src/core/books/render.ts';
 import { restoreBook } from '../../../src/core/books/restore.ts';
-import { bytesOf, executionOf, fillOf, marketSet, TinyExchange } from '../../log.ts';
+import { executionOf, fillOf, marketSet, TinyExchange } from '../../log.ts';
 
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 const renderBook = (book: MarketBook, of: MarketFacts): readonly [BookHash, BookHash] =>

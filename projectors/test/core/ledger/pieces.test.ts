@@ -1,6 +1,7 @@
 import { InputSequence, orderIdFromBytes, walletFromBytes } from '@pm/schemas';
+import { bytesOf } from '../../../../kit/test/seeded.ts';
 import { moneyPieces } from '../../../src/core/ledger/pieces.ts';
-import { bytesOf, executionOf } from '../../log.ts';
+import { executionOf } from '../../log.ts';
 
 const move = (wallet: number, freeMicro: number) =>
   ({ kind: 'MoneyMoved', wallet: bytesOf(20, wallet), freeMicro, heldMicro: -freeMicro }) as const;

@@ -1,7 +1,8 @@
 import { type Execution, type ExecutionEvent, tables, walletFromBytes } from '@pm/schemas';
+import { bytesOf } from '../../../../kit/test/seeded.ts';
 import { PositionsView } from '../../../src/core/positions/view.ts';
 import { cellsOf, type Row } from '../../cells.ts';
-import { bytesOf, executionOf, fillOf, moved, TinyExchange } from '../../log.ts';
+import { executionOf, fillOf, moved, TinyExchange } from '../../log.ts';
 
 /** Newest row of each key: what ReplacingMergeTree(version) FINAL shows. */
 function finalRows(takes: readonly (readonly Row[])[]): Map<string, Row> {

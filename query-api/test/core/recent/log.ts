@@ -1,22 +1,5 @@
 import type { Execution, ExecutionEvent, Fill } from '@pm/schemas';
-
-/** Bytes that end in a number: ids of tests. */
-export function bytesOf(size: number, index: number): Buffer {
-  const bytes = Buffer.alloc(size);
-  bytes.writeUInt32BE(index, size - 4);
-  return bytes;
-}
-
-/** Mulberry32: the same seed, the same log. */
-export function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
+import { bytesOf, seeded } from '../../../../kit/test/seeded.ts';
 
 interface Resting {
   readonly order: number;

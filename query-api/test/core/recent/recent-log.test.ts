@@ -1,10 +1,11 @@
 import { apiKeyFromBytes, type Execution, orderIdFromBytes, walletFromBytes } from '@pm/schemas';
+import { bytesOf, seeded } from '../../../../kit/test/seeded.ts';
 import { mergePage, storedWindow } from '../../../src/core/recent/merge.ts';
 import { RecentLog, seamOpen } from '../../../src/core/recent/recent-log.ts';
 import { rowsOfRecord } from '../../../src/core/recent/record-rows.ts';
 import { newestTradeFirst } from '../../../src/core/trade-search.ts';
 import type { FillRow } from '../../../src/core/trades.ts';
-import { bytesOf, seeded, TinyLog } from './log.ts';
+import { TinyLog } from './log.ts';
 
 const keys = [1, 2, 3, 4].map((trader) => apiKeyFromBytes(bytesOf(16, trader)));
 const key = keys[0] as string;

@@ -1,4 +1,4 @@
-/** Mulberry32: the same numbers for the same seed on every machine. */
+/** Chance out of a seed (mulberry32), the same on every machine: for simulations, measurements and tests, never for secrets. */
 export class Random {
   #state: number;
 
@@ -14,15 +14,19 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** least <= n <= most */
-  integer(least: number, most: number): number {
-    return least + Math.floor(this.next() * (most - least + 1));
+  /** 0 <= n < end */
+  below(end: number): number {
+    return Math.floor(this.next() * end);
   }
 
-  pick<T>(items: readonly [T, ...T[]] | readonly T[]): T {
-    const item = items[this.integer(0, items.length - 1)];
-    if (item === undefined) throw new RangeError('nothing to pick from');
-    return item;
+  /** least <= n <= most */
+  integer(least: number, most: number): number {
+    return least + this.below(most - least + 1);
+  }
+
+  pick<T>(items: readonly T[]): T {
+    if (items.length === 0) throw new RangeError('nothing to pick from');
+    return items[this.below(items.length)] as T;
   }
 
   chance(probability: number): boolean {

@@ -1,8 +1,0 @@
-/** Numbers from 0 to 1 out of a seed: a failing run can be run again. */
-export function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
