@@ -1,4 +1,5 @@
 import {
+  noOrder,
   ordersPerRequestMax,
   type PlacementResult,
   type StoredOrder,
@@ -154,14 +155,7 @@ function refusalOf(error: ExchangeError): PlacementResult | null {
 }
 
 function refused(code: string, errorMsg: string): PlacementResult {
-  const empty = {
-    orderID: '',
-    orderHash: '',
-    status: '',
-    makingAmount: '',
-    takingAmount: '',
-  } as const;
-  return { success: false, errorMsg, code, ...empty };
+  return { success: false, errorMsg, code, ...noOrder };
 }
 
 async function settleRest(connection: Connection, all: readonly Sent[]): Promise<Placement[]> {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type OrderSubmission, signingDomains } from '@pm/schemas';
+import { noOrder, type OrderSubmission, signingDomains } from '@pm/schemas';
 import { domainSeparator, orderDigest, orderIdOf } from '../src/eip712.ts';
 
 /** What happens to a request: it is served, its connection dies before or after that, or it gets this answer instead. */
@@ -133,8 +133,7 @@ export function placedResult(id: string) {
 }
 
 export function refusedResult(code: string) {
-  const empty = { orderID: '', orderHash: '', status: '', makingAmount: '', takingAmount: '' };
-  return { success: false, errorMsg: code, code, ...empty };
+  return { success: false, errorMsg: code, code, ...noOrder };
 }
 
 async function read(request: IncomingMessage): Promise<Heard> {

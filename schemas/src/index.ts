@@ -30,6 +30,7 @@ export * from './routes/index.ts';
 export { safesOf } from './safe-wallets.ts';
 export * from './signing.ts';
 export * from './tables/leaderboard-tables.ts';
+export { blankOrderEvent } from './tables/order-tables.ts';
 export * from './tables/past-book.ts';
 export { rebuildHold } from './tables/rebuild-hold.ts';
 export { type Column, columnNames, createTableSql, type Table } from './tables/table.ts';

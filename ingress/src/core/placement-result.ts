@@ -1,5 +1,6 @@
 import {
   microText,
+  noOrder,
   type OrderId,
   type PlacementResult,
   type RefusalCode,
@@ -22,11 +23,7 @@ export function refusedResult(
   return {
     success: false,
     errorMsg: text,
-    orderID: '',
-    orderHash: '',
-    status: '',
-    makingAmount: '',
-    takingAmount: '',
+    ...noOrder,
     code,
     ...(isWorthWaiting(code) ? { retry_after_seconds: retryAfterSeconds } : {}),
   };

@@ -77,6 +77,15 @@ export const PlacementResult = Type.Object({
 });
 export type PlacementResult = Static<typeof PlacementResult>;
 
+/** What the result of a refused order has in place of an order (docs/conventions.md 3.7). */
+export const noOrder = {
+  orderID: '',
+  orderHash: '',
+  status: '',
+  makingAmount: '',
+  takingAmount: '',
+} as const satisfies Partial<PlacementResult>;
+
 /** DELETE /orders takes 1 to this many ids. */
 export const cancelsPerRequestMax = 3_000;
 

@@ -1,4 +1,5 @@
-import type { Column, Table } from './table.ts';
+import { column, market, wallet } from './columns.ts';
+import type { Table } from './table.ts';
 
 /** The periods with their lengths in seconds; null is everything. */
 export const leaderboardPeriods = {
@@ -14,20 +15,12 @@ export function leaderboardColumn(figure: 'vol' | 'pnl', period: LeaderboardPeri
   return `${figure}_${period.toLowerCase()}`;
 }
 
-const column = (name: string, type: string, comment: string, codec = 'ZSTD(1)'): Column => ({
-  name,
-  type,
-  comment,
-  codec,
-});
 const periodNames = Object.keys(leaderboardPeriods) as LeaderboardPeriod[];
 const snapshot = column(
   'snapshot',
   'UInt64',
   'When it was computed, Unix milliseconds: what a period ends at.',
 );
-const market = column('market', 'UInt32', 'Number of the market, its id in the catalog.');
-const wallet = column('wallet', 'FixedString(42)', 'Wallet, lower case.');
 const category = column('category', 'UInt8', 'Place in the list of categories; 0 is OVERALL.');
 const categories: Table = {
   name: 'leaderboard_categories',

@@ -1,54 +1,21 @@
-import type { Column, Table } from './table.ts';
-
-const zstd = 'ZSTD(1)';
-
-const column = (name: string, type: string, comment: string, codec = zstd): Column => ({
-  name,
-  type,
-  comment,
-  codec,
-});
-
-/** Every row says which record of the log it comes from. */
-const source: readonly Column[] = [
-  column('partition', 'UInt16', 'Partition of the topic executions.'),
-  column(
-    'in_offset',
-    'UInt64',
-    'Offset of the input record in the topic orders.',
-    `Delta, ${zstd}`,
-  ),
-  column('event_index', 'UInt32', 'Index of the event in the output record.'),
-];
-
-const time = column(
-  'time',
-  "DateTime64(3, 'UTC')",
-  'Clock of the partition when it happened, UTC.',
-  `Delta, ${zstd}`,
-);
-const market = column('market', 'UInt32', 'Number of the market, its id in the catalog.');
-const outcome = column('outcome', 'UInt8', 'Token of the pair, 0 or 1.');
-const wallet = column('wallet', 'FixedString(42)', 'Wallet, lower case.');
-const version = column(
-  'version',
-  'UInt64',
-  'in_offset of the last record folded in; the largest counts.',
-);
-
-const price = (name: string, comment: string) =>
-  column(name, 'Decimal(9, 4)', `${comment} USDC per share.`);
-const shares = (name: string, comment: string) =>
-  column(name, 'Decimal(18, 6)', `${comment} Shares.`);
-const usdc = (name: string, comment: string) => column(name, 'Decimal(18, 6)', `${comment} USDC.`);
-const orderId = (name: string, comment: string) => column(name, 'FixedString(66)', comment);
-const side = (name: string, comment: string) =>
-  column(name, "Enum8('BUY' = 0, 'SELL' = 1)", comment);
-const matchType = column(
-  'match',
-  "Enum8('COMPLEMENTARY' = 0, 'MINT' = 1, 'MERGE' = 2)",
-  'Buyer meets seller, two buyers mint a pair, two sellers merge one.',
-);
+import {
+  column,
+  market,
+  matchType,
+  orderId,
+  outcome,
+  price,
+  shares,
+  side,
+  source,
+  time,
+  usdc,
+  version,
+  wallet,
+  zstd,
+} from './columns.ts';
+import { openOrders, orderEvents, walletCancels } from './order-tables.ts';
+import type { Table } from './table.ts';
 
 const fills: Table = {
   name: 'fills',
@@ -182,89 +149,6 @@ const resolutions: Table = {
   ],
   engine: 'ReplacingMergeTree(version)',
   orderBy: ['market'],
-};
-
-const orderEvents: Table = {
-  name: 'order_events',
-  comment: 'Everything that happened to an order, from placement or refusal to its end.',
-  columns: [
-    ...source,
-    time,
-    orderId('order_id', 'The order.'),
-    column(
-      'kind',
-      "Enum8('PLACED' = 0, 'REFUSED' = 1, 'FILLED' = 2, 'CANCELED' = 3, 'DELAYED' = 4)",
-      'FILLED rows of a taker precede its PLACED row; DELAYED is followed by PLACED or REFUSED.',
-    ),
-    wallet,
-    column('api_key', 'FixedString(36)', 'The key it came in with.'),
-    market,
-    outcome,
-    side('side', 'In terms of its token; of PLACED, DELAYED and FILLED rows.'),
-    column('time_in_force', "Enum8('GTC' = 0, 'GTD' = 1, 'FOK' = 2, 'FAK' = 3)", 'Of PLACED rows.'),
-    price('price', 'Limit (PLACED), price of its token (FILLED).'),
-    shares('size', 'Asked for (PLACED), filled (FILLED), left (CANCELED).'),
-    shares('resting', 'Left on the book after it.'),
-    column(
-      'expires_at',
-      "DateTime64(3, 'UTC')",
-      'GTD: when it leaves the book; the epoch when never.',
-    ),
-    column('accepted_at', "DateTime64(3, 'UTC')", 'When ingress took it; of PLACED rows.'),
-    column(
-      'status',
-      "Enum8('NONE' = 0, 'LIVE' = 1, 'MATCHED' = 2, 'CANCELED' = 3, 'DELAYED' = 4)",
-      'Of PLACED rows.',
-    ),
-    column('reason', 'LowCardinality(String)', 'Refusal code or reason of the cancel; else empty.'),
-    column('role', "Enum8('TAKER' = 0, 'MAKER' = 1)", 'Of FILLED rows.'),
-  ],
-  engine: 'ReplacingMergeTree',
-  partitionBy: 'toYYYYMM(time)',
-  orderBy: ['order_id', 'partition', 'in_offset', 'event_index', 'role'],
-};
-
-const openOrders: Table = {
-  name: 'open_orders',
-  comment:
-    'Orders that rest on a book now; read with FINAL, which leaves out the ended ones. What became of each is in `order_events`.',
-  columns: [
-    wallet,
-    orderId('order_id', 'The order.'),
-    column('api_key', 'FixedString(36)', 'The key it came in with.'),
-    market,
-    column('outcome', 'UInt8', 'Token of the pair, 0 or 1; 0 in rows of ended orders.'),
-    column(
-      'placed_at',
-      "DateTime64(3, 'UTC')",
-      'Clock of the partition when it was placed; the epoch in rows of ended orders.',
-    ),
-    column('partition', 'UInt16', 'Partition of the topic executions.'),
-    version,
-    column('ended', 'UInt8', '1 when it has left the book.'),
-  ],
-  engine: 'ReplacingMergeTree(version, ended)',
-  orderBy: ['wallet', 'order_id'],
-  indexGranularity: 1024,
-  settings: ['allow_experimental_replacing_merge_with_cleanup = 1'],
-};
-
-const walletCancels: Table = {
-  name: 'wallet_cancels',
-  comment: 'The CANCELED rows of `order_events` by wallet and time.',
-  columns: [
-    ...source,
-    time,
-    wallet,
-    orderId('order_id', 'The order.'),
-    column('api_key', 'FixedString(36)', 'The key it came in with.'),
-    market,
-    column('reason', 'LowCardinality(String)', 'Reason of the cancel.'),
-    shares('size', 'Left when it was canceled.'),
-  ],
-  engine: 'ReplacingMergeTree',
-  partitionBy: 'toYYYYMM(time)',
-  orderBy: ['wallet', 'time', 'partition', 'in_offset', 'event_index'],
 };
 
 const bookEvents: Table = {

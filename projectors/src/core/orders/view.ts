@@ -1,4 +1,5 @@
 import {
+  blankOrderEvent,
   type EventOf,
   type ExecutionEvent,
   type Fill,
@@ -9,7 +10,7 @@ import {
 import type { RowWriter } from '../row-writer.ts';
 import { recordView, type View, writeSource } from '../rows.ts';
 
-/** The terms of an order, or of a fill; neutral in the rows of other kinds. */
+/** The terms of an order, or of a fill; blank in the rows of other kinds. */
 interface TermCells {
   readonly outcome: number;
   readonly side: Side;
@@ -22,18 +23,6 @@ interface TermCells {
   readonly acceptedAtMs: number;
   readonly status: string;
 }
-
-const noTerms: TermCells = {
-  outcome: 0,
-  side: 'BUY',
-  timeInForce: 'GTC',
-  price: 0,
-  sizeMicro: 0,
-  restingMicro: 0,
-  expiresAtMs: 0,
-  acceptedAtMs: 0,
-  status: 'NONE',
-};
 
 /** Table `order_events`: placements, delays, refusals, fills (one row for each of the two orders) and cancels. */
 export function ordersView(partition: number): View {
@@ -69,7 +58,7 @@ function isAboutOneOrder(event: ExecutionEvent): event is OneOrderEvent {
 function writeEvent(to: RowWriter, event: OneOrderEvent): void {
   to.hex(event.orderId).word(rowKinds[event.kind]).hex(event.maker).uuid(event.apiKey);
   writeTerms(to.int(event.market), termsOf(event));
-  writeEnd(to, reasonOf(event), 'TAKER');
+  writeEnd(to, reasonOf(event), blankOrderEvent.role);
 }
 
 const rowKinds = {
@@ -82,28 +71,34 @@ const rowKinds = {
 function termsOf(event: OneOrderEvent): TermCells {
   if (event.kind === 'OrderPlaced') return event;
   if (event.kind === 'OrderDelayed') return { ...event, restingMicro: 0, status: 'DELAYED' };
-  if (event.kind === 'OrderCanceled') return { ...noTerms, sizeMicro: event.restMicro };
-  return noTerms;
+  if (event.kind === 'OrderCanceled') return { ...blankOrderEvent, sizeMicro: event.restMicro };
+  return blankOrderEvent;
 }
 
 function reasonOf(event: OneOrderEvent): string {
   if (event.kind === 'OrderRefused') return event.code;
-  return event.kind === 'OrderCanceled' ? event.reason : '';
+  return event.kind === 'OrderCanceled' ? event.reason : blankOrderEvent.reason;
 }
 
 /** What rests of the taker is known when his command ends: his PLACED row has it. */
 function writeTaker(to: RowWriter, fill: Fill): void {
   to.hex(fill.takerOrderId).word('FILLED').hex(fill.taker).uuid(fill.takerKey).int(fill.market);
-  to.int(fill.takerOutcome).word(fill.takerSide).word(noTerms.timeInForce).price(fill.takerPrice);
-  to.micro(fill.sizeMicro).micro(0).time(0).time(0).word(noTerms.status);
-  writeEnd(to, '', 'TAKER');
+  to.int(fill.takerOutcome)
+    .word(fill.takerSide)
+    .word(blankOrderEvent.timeInForce)
+    .price(fill.takerPrice);
+  to.micro(fill.sizeMicro).micro(0).time(0).time(0).word(blankOrderEvent.status);
+  writeEnd(to, blankOrderEvent.reason, 'TAKER');
 }
 
 function writeMaker(to: RowWriter, fill: Fill): void {
   to.hex(fill.makerOrderId).word('FILLED').hex(fill.maker).uuid(fill.makerKey).int(fill.market);
-  to.int(fill.makerOutcome).word(fill.makerSide).word(noTerms.timeInForce).price(fill.makerPrice);
-  to.micro(fill.sizeMicro).micro(fill.makerRestMicro).time(0).time(0).word(noTerms.status);
-  writeEnd(to, '', 'MAKER');
+  to.int(fill.makerOutcome)
+    .word(fill.makerSide)
+    .word(blankOrderEvent.timeInForce)
+    .price(fill.makerPrice);
+  to.micro(fill.sizeMicro).micro(fill.makerRestMicro).time(0).time(0).word(blankOrderEvent.status);
+  writeEnd(to, blankOrderEvent.reason, 'MAKER');
 }
 
 function writeTerms(to: RowWriter, terms: TermCells): void {

@@ -1,5 +1,6 @@
 import {
   apiKeyFromBytes,
+  blankOrderEvent,
   type EventOf,
   type Execution,
   type ExecutionEvent,
@@ -29,20 +30,6 @@ export interface RecordRows {
 }
 
 type Place = Pick<OrderEventRow, 'partition' | 'inOffset' | 'eventIndex' | 'timeMs'>;
-/** Cells of kinds that do not have them, as in the table. */
-const neutral = {
-  outcome: 0,
-  side: 'BUY',
-  timeInForce: 'GTC',
-  price: 0,
-  sizeMicro: 0,
-  restingMicro: 0,
-  expiresAtMs: 0,
-  acceptedAtMs: 0,
-  status: 'NONE',
-  reason: '',
-  role: 'TAKER',
-} as const;
 
 /** The rows of one record: those of the tables `order_events` and `fills`, and what `positions` sums up. */
 export function rowsOfRecord(partition: number, execution: Execution): RecordRows {
@@ -78,10 +65,10 @@ function orderRow(place: Place, event: ExecutionEvent): OrderEventRow | null {
         status: 'DELAYED',
       };
     case 'OrderRefused':
-      return { ...neutral, ...place, ...idsOf(event), kind: 'REFUSED', reason: event.code };
+      return { ...blankOrderEvent, ...place, ...idsOf(event), kind: 'REFUSED', reason: event.code };
     case 'OrderCanceled': {
       const { reason, restMicro: sizeMicro } = event;
-      return { ...neutral, ...place, ...idsOf(event), kind: 'CANCELED', reason, sizeMicro };
+      return { ...blankOrderEvent, ...place, ...idsOf(event), kind: 'CANCELED', reason, sizeMicro };
     }
     default:
       return null;
@@ -108,7 +95,7 @@ function placedRow(
   const { side, timeInForce, price, sizeMicro, restingMicro, expiresAtMs, acceptedAtMs } = event;
   const terms = { side, timeInForce, price, sizeMicro, restingMicro, expiresAtMs, acceptedAtMs };
   const outcome = outcomeOf(event.outcome);
-  return { ...place, ...idsOf(event), ...terms, outcome, reason: '', role: 'TAKER' };
+  return { ...blankOrderEvent, ...place, ...idsOf(event), ...terms, outcome };
 }
 
 function fillRow(place: Place, fill: Fill): FillRow {
@@ -134,7 +121,7 @@ function fillRow(place: Place, fill: Fill): FillRow {
 
 function filledRows(fill: FillRow, makerRestMicro: number): readonly OrderEventRow[] {
   const { partition, inOffset, eventIndex, timeMs, market, sizeMicro } = fill;
-  const shared = { ...neutral, partition, inOffset, eventIndex, timeMs, market, sizeMicro };
+  const shared = { ...blankOrderEvent, partition, inOffset, eventIndex, timeMs, market, sizeMicro };
   return [
     {
       ...shared,
