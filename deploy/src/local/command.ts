@@ -35,17 +35,19 @@ export function runCommand(
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: options.env ?? process.env,
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: options.timeoutMs,
-      killSignal: 'SIGKILL',
     });
+    // Not the `timeout` of spawn: its timer outlives a command that cannot start.
+    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs);
     const collect = (chunk: Buffer): void => {
       output = (output + chunk.toString('utf8')).slice(-MAX_OUTPUT_CHARS);
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    child.once('error', (error) =>
-      resolve({ exitCode: COMMAND_NOT_FOUND, output: messageOf(error) }),
-    );
+    child.once('error', (error) => {
+      clearTimeout(timer);
+      resolve({ exitCode: COMMAND_NOT_FOUND, output: messageOf(error) });
+    });
+    child.once('exit', () => clearTimeout(timer));
     child.once('close', (code, signal) => {
       const reason = signal === null ? '' : `\nended by ${signal} (limit ${options.timeoutMs} ms)`;
       resolve({ exitCode: code ?? 1, output: output + reason });

@@ -117,6 +117,12 @@ describe('a query', () => {
     ]);
   });
 
+  it('binds as many values as the address of a server may hold', async () => {
+    const a = Array.from({ length: 4_000 }, (_, index) => `0x${String(index).padStart(40, '0')}`);
+    const query = 'SELECT length(arrayDistinct({a:Array(String)})) AS n';
+    expect(await rows(query, { query_params: { a } })).toEqual([{ n: a.length }]);
+  });
+
   it('does not see the parameters of an earlier one', async () => {
     for (let i = 0; i < 12; i += 1) {
       await rows('SELECT {leak:String} AS x', { query_params: { leak: 'seen' } });
@@ -137,6 +143,29 @@ describe('a query', () => {
       });
       await expect(unknown).rejects.toMatchObject({ code: '115' });
       expect(await rows(query)).toEqual([before]);
+    }
+  });
+
+  it('is not hindered by what an earlier one has set', async () => {
+    const all = 'SELECT count() FROM system.settings WHERE changed';
+    const before = await (await post('', all)).text();
+    for (const settings of [
+      { max_query_size: '20' },
+      { max_execution_time: '1', max_rows_to_read: '1' },
+      { compatibility: '22.3' },
+      { readonly: '1' },
+      { limit: '1', max_threads: '1' },
+      { max_query_size: '21', limit: '2' },
+    ]) {
+      for (let i = 0; i < 5; i += 1) {
+        expect(await (await post(`?${new URLSearchParams(settings)}`, 'SELECT 7')).text()).toBe(
+          '7\n',
+        );
+        const query = 'SELECT {n:UInt8} + number AS n FROM numbers(3) ORDER BY n';
+        const wanted = { query_params: { n: 2 }, clickhouse_settings: { max_query_size: 400 } };
+        expect(await rows<{ n: string }>(query, wanted)).toHaveLength(3);
+      }
+      expect(await (await post('', all)).text()).toBe(before);
     }
   });
 

@@ -31,6 +31,9 @@ export interface FrontOptions {
   readonly timezone: string;
 }
 
+/** Longest address with its parameters, as `http_max_uri_size` of a server. */
+const MAX_ADDRESS_BYTES = 1_048_576;
+
 /** How long an idle connection is kept; clients let go after 2.5 s, before the server may. */
 const KEEP_ALIVE_MS = 10_000;
 
@@ -43,7 +46,7 @@ const compress = promisify(gzip);
 export function createFront(options: FrontOptions): Server {
   const bodies = new BodyReader(options.rowsDir, options.maxBodyBytes);
   const answers = new AnswerFiles(options.rowsDir);
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: MAX_ADDRESS_BYTES }, (request, response) => {
     route(request, response, { ...options, bodies, answers }).catch((error: unknown) => {
       console.error('a response could not be sent', error);
       response.destroy();

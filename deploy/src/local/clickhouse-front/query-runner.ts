@@ -22,17 +22,17 @@ export interface Query {
 }
 
 /**
- * Settings that say what a session may do: set back by DEFAULT, they would make a reader's session
- * a writer's.
+ * Settings that DEFAULT does not take back: those that say what a session may do would make a reader's session a writer's, and
+ * `compatibility` changes hundreds of others, which stay (measured).
  */
-const RIGHTS = new Set(['readonly', 'allow_ddl', 'profile']);
+const LASTING = new Set(['readonly', 'allow_ddl', 'profile', 'compatibility']);
 
 const NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * Runs one query so that nothing of it stays in the session. Settings are SET before and set back
- * after, also when the query fails: a deduplication token left behind would make the engine drop
- * the next batch without a word. A session that cannot be cleaned is closed.
+ * Runs one query so that nothing of it is seen by another. Settings stay in the session, since to set and unset them costs
+ * as much as a small query, and the next query sets what differs first: a deduplication token left in force would make the
+ * engine drop the next batch without a word. A session that cannot be brought to a query's settings is closed.
  *
  * @throws EngineError
  */
@@ -42,22 +42,53 @@ export async function runQuery(lease: SessionLease, query: Query): Promise<Engin
   try {
     const session = await sessionFor(lease, query);
     await enterDatabase(session, query.database ?? lease.defaultDatabase);
-    return await runWithSettings(session, query);
+    if (query.changesSession) session.spoiled = true;
+    for (const name of query.parameters.keys()) session.parameters.add(name);
+    return await session.run(withParameters(query), query.format);
   } catch (error) {
     throw fromEngine(error);
   }
 }
 
 /**
- * A parameter of an earlier query cannot be unset; where this one would see it, it gets a new
- * session.
+ * A session with the settings of this query, and without parameters of earlier ones that it would see: those cannot be unset.
+ * What an earlier query has set may keep this one from setting its own, so whatever fails is tried again in a new session.
  */
 async function sessionFor(lease: SessionLease, query: Query): Promise<EngineSession> {
   const session = await lease.session();
   const seesOld = [...session.parameters].some(
     (name) => !query.parameters.has(name) && new RegExp(`\\{\\s*${name}\\s*:`).test(query.sql),
   );
-  return seesOld ? lease.freshSession() : session;
+  if (!seesOld) {
+    try {
+      await enterSettings(session, query.settings);
+      return session;
+    } catch {
+      // A setting nobody knows fails once more in the new session, and that is the answer.
+    }
+  }
+  const fresh = await lease.freshSession();
+  await enterSettings(fresh, query.settings);
+  return fresh;
+}
+
+/** Sets what differs from the query before, back to the default where this one says nothing. */
+async function enterSettings(
+  session: EngineSession,
+  settings: ReadonlyMap<string, string>,
+): Promise<void> {
+  const gone = [...session.settings.keys()].filter((name) => !settings.has(name));
+  const changed = [...settings].filter(([name, value]) => session.settings.get(name) !== value);
+  if (gone.length + changed.length === 0) return;
+  const assignments = [
+    ...gone.map((name) => `${name} = DEFAULT`),
+    ...changed.map(([name, value]) => assigned(name, value)),
+  ];
+  // Of a SET that fails nobody knows what it has set.
+  session.spoiled = true;
+  await session.run(`SET ${assignments.join(', ')}`);
+  session.spoiled = changed.some(([name]) => LASTING.has(name));
+  session.settings = settings;
 }
 
 async function enterDatabase(session: EngineSession, database: string): Promise<void> {
@@ -66,30 +97,15 @@ async function enterDatabase(session: EngineSession, database: string): Promise<
   session.database = database;
 }
 
-async function runWithSettings(session: EngineSession, query: Query): Promise<EngineResult> {
-  const assignments = [
-    ...[...query.settings].map(([name, value]) => `${name} = ${quoteText(value)}`),
-    ...[...query.parameters].map(([name, value]) => `param_${name} = ${quoteText(value)}`),
-  ];
-  try {
-    for (const name of query.parameters.keys()) session.parameters.add(name);
-    if ([...query.settings.keys()].some((name) => RIGHTS.has(name))) session.spoiled = true;
-    if (assignments.length > 0) await session.run(`SET ${assignments.join(', ')}`);
-    if (query.changesSession) session.spoiled = true;
-    return await session.run(query.sql, query.format);
-  } finally {
-    await resetSettings(session, [...query.settings.keys()]);
-  }
+/** Parameters travel with the statement: one call of the engine instead of two. */
+function withParameters({ sql, parameters }: Query): string {
+  if (parameters.size === 0) return sql;
+  const values = [...parameters].map(([name, value]) => assigned(`param_${name}`, value));
+  return `SET ${values.join(', ')}; ${sql}`;
 }
 
-async function resetSettings(session: EngineSession, names: readonly string[]): Promise<void> {
-  if (names.length === 0 || session.spoiled) return;
-  try {
-    await session.run(`SET ${names.map((name) => `${name} = DEFAULT`).join(', ')}`);
-  } catch {
-    // An unknown setting, or readonly = 1: the query has its own answer, the session goes.
-    session.spoiled = true;
-  }
+function assigned(name: string, value: string): string {
+  return `${name} = ${quoteText(value)}`;
 }
 
 function requireName(name: string, kind: 'setting' | 'parameter'): void {

@@ -32,6 +32,8 @@ export class EngineSession {
   database: string;
   /** Parameters once set: they can be replaced, never unset. */
   readonly parameters = new Set<string>();
+  /** Settings of the query before, which are still in force: the next one changes what differs. */
+  settings: ReadonlyMap<string, string> = new Map();
   /** Something is left behind that cannot be taken back: close it instead of using it again. */
   spoiled = false;
   readonly #session: Session;
