@@ -85,13 +85,43 @@ test('an unknown path is a JSON 404', async () => {
   expect(answer.json()).toEqual({ error: 'not found' });
 });
 
+test('a 503 of a door is passed on at once, and asked for once', async () => {
+  let asked = 0;
+  const busy = createServer((_request, response) => {
+    asked += 1;
+    response.writeHead(503, { 'retry-after': '7' }).end('{"error":"away"}');
+  });
+  await new Promise<void>((done) => {
+    busy.listen(0, '127.0.0.1', done);
+  });
+  const front = await openGateway({ ingress: urlOf(busy), 'query-api': urlOf(busy) });
+  const answer = await front.inject({ method: 'GET', url: '/book?token_id=1' });
+  expect([answer.statusCode, answer.headers['retry-after'], answer.json(), asked]).toEqual([
+    503,
+    '7',
+    { error: 'away' },
+    1,
+  ]);
+  await front.close();
+  busy.close();
+});
+
 test('a door that is away is a 503 that says when to come back', async () => {
   const alone = await openGateway({
     ingress: 'http://127.0.0.1:1',
     'query-api': 'http://127.0.0.1:1',
   });
-  const answer = await alone.inject({ method: 'GET', url: '/book?token_id=1' });
-  expect(answer.statusCode).toBe(503);
-  expect(answer.headers['retry-after']).toBe('1');
+  const error = 'the service behind this route is not reachable';
+  for (const [url, body] of [
+    ['/book?token_id=1', { error, retry_after_seconds: 1 }],
+    ['/events', { type: 'service unavailable', error }],
+    ['/holders', { error: `unavailable: ${error}` }],
+    ['/clob/status', { error, retry_after_seconds: 1 }],
+  ] as const) {
+    const answer = await alone.inject({ method: 'GET', url });
+    expect([answer.statusCode, answer.headers['retry-after'], answer.json()]).toEqual([
+      ...[503, '1', body],
+    ]);
+  }
   await alone.close();
 });

@@ -31,6 +31,13 @@ test.each([
   }
 });
 
+test('the root of /data-api is the health of the data family', async () => {
+  for (const url of ['/data-api', '/data-api/']) {
+    const answer = await door.app.inject({ url, headers: { accept: '*/*' } });
+    expect([answer.statusCode, answer.json()]).toEqual([200, { data: 'OK' }]);
+  }
+});
+
 test('the service refuses to start when its routes are not those of the table', () => {
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1000 });
   expect(() => registerRoutes(app, 'ingress', [rootRoute])).toThrow(/routes_differ.*POST \/order/);
