@@ -11,8 +11,11 @@ import {
   text,
 } from '@pm/kit/config';
 
-/** What one process can project; each is a group of its own, so views can be shared out among processes. */
-export const views = ['ledger', 'books', 'tables'] as const;
+/**
+ * What one process can do; shared out among processes as one likes. Ledger, books and tables are groups of their own and follow
+ * the log; leaderboards are computed on a timer from the tables.
+ */
+export const views = ['ledger', 'books', 'tables', 'leaderboards'] as const;
 export type ViewName = (typeof views)[number];
 
 const isView = (name: string): name is ViewName => views.some((view) => view === name);
@@ -26,7 +29,7 @@ const fields = {
   views: list('PM_VIEWS', {
     default: views,
     max: views.length,
-    pattern: /^(ledger|books|tables)$/,
+    pattern: new RegExp(`^(${views.join('|')})$`),
   }),
   instance: text('PM_INSTANCE', { default: '', pattern: /^[\w.-]{0,64}$/ }),
   /** Seed of the key that begins ledger generations; the partitions must know it as a LEDGER key. */
@@ -35,6 +38,7 @@ const fields = {
   batchRecords: integer('PM_BATCH_RECORDS', { default: 5_000, min: 1, max: 20_000 }),
   batchRows: integer('PM_BATCH_ROWS', { default: 50_000, min: 1, max: 100_000 }),
   batchMs: integer('PM_BATCH_MS', { default: 500, min: 1, max: 10_000 }),
+  restMs: integer('PM_BATCH_REST_MS', { default: 2_000, min: 1, max: 60_000 }),
   insertRetryMs: integer('PM_INSERT_RETRY_MS', { default: 30_000, min: 0, max: 600_000 }),
 };
 

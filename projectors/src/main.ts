@@ -1,5 +1,6 @@
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
+import { clickhouseAccount } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { openLedger } from '@pm/kit/ledger';
@@ -74,7 +75,7 @@ async function startOps(
 async function startViews(room: Room): Promise<void> {
   const { config, life, log, status } = room;
   const wants = (...names: readonly string[]) => config.views.some((view) => names.includes(view));
-  const catalog = wants('books', 'tables') ? await openCatalog(room) : null;
+  const catalog = wants('books', 'tables', 'leaderboards') ? await openCatalog(room) : null;
   if (wants('ledger', 'books')) {
     const redis = openRedis({ url: config.redisUrl, log });
     life.onStop('redis', () => redis.disconnect());
@@ -82,6 +83,7 @@ async function startViews(room: Room): Promise<void> {
     if (catalog !== null && wants('books')) await startBooks(room, redis, catalog);
   }
   if (catalog !== null && wants('tables')) await startTables(room, catalog);
+  if (catalog !== null && wants('leaderboards')) startLeaderboards(room, catalog);
   for (const view of config.views) status.done(`starting:${view}`);
 }
 
@@ -139,22 +141,25 @@ async function startBooks(room: Room, redis: RedisClient, catalog: CatalogSource
 async function startTables(room: Room, catalog: CatalogSource): Promise<void> {
   const { config, client, metrics, life, log } = room;
   const clickhouse = openClickHouse({
-    url: config.clickhouseUrl,
-    database: config.clickhouseDatabase,
-    user: config.clickhouseUser,
-    password: config.clickhousePassword,
+    ...clickhouseAccount(config),
     log,
   });
   life.onStop('clickhouse', () => clickhouse.close());
   const store = openTablesStore(clickhouse);
-  startLeaderboards(room, catalog);
   const cleanup = runOpenOrdersCleanup({ clickhouse, log });
   life.onStop('cleanup', () => cleanup.close());
   const topic = nameOf(room, topics.executions);
   const openCodec = () => room.registry.codecFor(topics.executions, reusedEvents);
   const executions = { client, topic, openCodec, checksChain: false };
-  const { batchRecords, batchRows, batchMs, insertRetryMs: retryForMs, topicPrefix } = config;
-  const limits = { batchRecords, batchRows, batchMs, retryForMs };
+  const {
+    batchRecords,
+    batchRows,
+    batchMs,
+    restMs,
+    insertRetryMs: retryForMs,
+    topicPrefix,
+  } = config;
+  const limits = { batchRecords, batchRows, batchMs, restMs, retryForMs };
   const groupId = groupOf(room, 'tables');
   await start(
     room,
@@ -165,10 +170,7 @@ async function startTables(room: Room, catalog: CatalogSource): Promise<void> {
 /** A connection of its own: a computation may take longer than an insert is waited for. */
 function startLeaderboards({ config, life, log }: Room, { categories }: CatalogSource): void {
   const clickhouse = openClickHouse({
-    url: config.clickhouseUrl,
-    database: config.clickhouseDatabase,
-    user: config.clickhouseUser,
-    password: config.clickhousePassword,
+    ...clickhouseAccount(config),
     requestTimeoutMs: LEADERBOARD_TIMEOUT_MS,
     maxConnections: 1,
     log,

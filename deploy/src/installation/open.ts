@@ -1,4 +1,5 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { clickhouseAccount } from '@pm/kit/config';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
@@ -24,10 +25,7 @@ export function openInstallation(addresses: Addresses, tool: string): Installati
   const client = openLogClient({ brokers, clientId: tool, log: silentLog });
   const redis = openRedis({ url: addresses.redisUrl, log: silentLog });
   const clickhouse = openClickHouse({
-    url: addresses.clickhouseUrl,
-    database: addresses.clickhouseDatabase,
-    user: addresses.clickhouseUser,
-    password: addresses.clickhousePassword,
+    ...clickhouseAccount(addresses),
     requestTimeoutMs: statementMs,
     log: silentLog,
   });

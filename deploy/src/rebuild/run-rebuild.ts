@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openClickHouse } from '@pm/kit/clickhouse';
+import { clickhouseAccount } from '@pm/kit/config';
 import { silentLog } from '@pm/kit/log';
 import { openTablesFold, type TablesFold } from '@pm/projectors/fold';
 import type { Installation } from '../installation/open.ts';
@@ -71,10 +72,8 @@ export async function runRebuild(
 async function openFold({ installation, rebuilt }: Rebuild) {
   const { addresses, client } = installation;
   const clickhouse = openClickHouse({
-    url: addresses.clickhouseUrl,
+    ...clickhouseAccount(addresses),
     database: rebuilt,
-    user: addresses.clickhouseUser,
-    password: addresses.clickhousePassword,
     log: silentLog,
   });
   const { registryUrl, topicPrefix } = addresses;

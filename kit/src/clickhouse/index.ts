@@ -4,7 +4,7 @@ export {
   type ClickHouseOptions,
   insertRowsMax,
   openClickHouse,
-  type QueryParameter,
   selectRowsMax,
 } from './open.ts';
+export type { QueryParameter } from './parameters.ts';
 export type { Cell } from './statements.ts';

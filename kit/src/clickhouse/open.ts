@@ -6,6 +6,8 @@ import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { clientLog } from './client-log.ts';
 import { clickhouseFault } from './faults.ts';
+import type { QueryParameter } from './parameters.ts';
+import { openPlainRequests } from './plain-requests.ts';
 import { type Cell, insertStatement, rowLines } from './statements.ts';
 
 export interface ClickHouseOptions {
@@ -16,12 +18,14 @@ export interface ClickHouseOptions {
   readonly log: Log;
   /** One statement may take so long, milliseconds; default 30 s. */
   readonly requestTimeoutMs?: number;
-  /** Sockets to the server; default 10. */
+  /** Sockets to the server for reads of rows and inserts of written ones, and as many for everything else; default 10. */
   readonly maxConnections?: number;
+  /**
+   * A read of rows or an insert of written ones waits at most so long for a socket, milliseconds, before it is refused as
+   * `clickhouse_busy`; default 5 min, for tools that ask for everything at once.
+   */
+  readonly socketWaitMs?: number;
 }
-
-/** A value bound to `{name:Type}` in a query. */
-export type QueryParameter = string | number | boolean | null | readonly (string | number)[];
 
 export interface InsertOptions {
   /** The same token inserts once. */
@@ -41,13 +45,13 @@ export interface ClickHouse {
     options?: InsertOptions,
   ): Promise<void>;
   /**
-   * The same of rows that are written already: lines of cells between tabs, as ClickHouse's format TabSeparated has them. No
-   * bytes: nothing is sent.
+   * The same of rows that are written already, in pieces one behind the other: lines of cells between tabs, as ClickHouse's format
+   * TabSeparated has them, symbols of enums by their numbers. No bytes: nothing is sent.
    */
   insertTabSeparated(
     table: string,
     columns: readonly string[],
-    rows: Buffer,
+    rows: readonly Buffer[],
     options?: InsertOptions,
   ): Promise<void>;
   /**
@@ -82,32 +86,41 @@ const insertBytesMax = 256 << 20;
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 10;
+const SOCKET_WAIT_MS = 300_000;
 /** Below the 3 s after which old servers close an idle connection. */
 const IDLE_SOCKET_MS = 2_500;
 
+/** Of every statement. */
+const settings = {
+  // An error after the first row would otherwise come as a broken 200.
+  wait_end_of_query: 1,
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+  max_result_rows: String(selectRowsMax),
+  result_overflow_mode: 'throw',
+} as const;
+
 /** Opens a client; the first statement connects. */
 export function openClickHouse(options: ClickHouseOptions): ClickHouse {
+  const { url, database, user, password } = options;
+  const timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+  const maxSockets = options.maxConnections ?? MAX_CONNECTIONS;
+  const plain = openPlainRequests({
+    ...{ url, database, user, password, timeoutMs, maxSockets, settings },
+    socketWaitMs: options.socketWaitMs ?? SOCKET_WAIT_MS,
+    idleMs: IDLE_SOCKET_MS,
+  });
   const client = createClient({
-    url: options.url,
-    database: options.database,
-    username: options.user,
-    password: options.password,
-    request_timeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    max_open_connections: options.maxConnections ?? MAX_CONNECTIONS,
+    ...{ url, database, username: user, password },
+    request_timeout: timeoutMs,
+    max_open_connections: maxSockets,
     keep_alive: {
       enabled: true,
       idle_socket_ttl: IDLE_SOCKET_MS,
       eagerly_destroy_stale_sockets: true,
     },
     log: clientLog(options.log),
-    clickhouse_settings: {
-      // An error after the first row would otherwise come as a broken 200.
-      wait_end_of_query: 1,
-      output_format_json_quote_64bit_integers: 1,
-      output_format_json_quote_decimals: 1,
-      max_result_rows: String(selectRowsMax),
-      result_overflow_mode: 'throw',
-    },
+    clickhouse_settings: settings,
   });
   return {
     async insertRows(table, columns, rows, { token }: InsertOptions = {}) {
@@ -118,45 +131,31 @@ export function openClickHouse(options: ClickHouseOptions): ClickHouse {
       await insert(client, statement, rowLines(rows, columns.length));
     },
     async insertTabSeparated(table, columns, rows, { token }: InsertOptions = {}) {
-      if (rows.length === 0) return;
-      assert(rows.length <= insertBytesMax, `an insert has at most ${insertBytesMax} bytes`);
+      const bytes = rows.reduce((sum, { length }) => sum + length, 0);
+      if (bytes === 0) return;
+      assert(bytes <= insertBytesMax, `an insert has at most ${insertBytesMax} bytes`);
       const format = 'TabSeparated';
-      await insert(client, insertStatement(table, columns, { token: token ?? null, format }), rows);
+      const statement = insertStatement(table, columns, { token: token ?? null, format });
+      await faultily(() => plain.insert(statement, rows));
     },
-    selectRows: (sql, params) => select(client, sql, params),
+    selectRows: (sql, params = {}) => faultily(() => plain.select(sql, params)),
     copyTo: (sink, sql, params = {}) => copy(client, sink, { query: sql, query_params: params }),
     async command(sql, params = {}) {
       await faultily(() => client.command({ query: sql, query_params: { ...params } }));
     },
     ping: async () => (await client.ping({ select: true })).success,
-    close: () => client.close(),
+    async close() {
+      plain.close();
+      await client.close();
+    },
   };
 }
 
-async function insert(
-  client: ClickHouseClient,
-  query: string,
-  rows: string | Buffer,
-): Promise<void> {
+async function insert(client: ClickHouseClient, query: string, rows: string): Promise<void> {
   await faultily(async () => {
     const values = Readable.from([rows], { objectMode: false });
     const { stream } = await client.exec({ query, values });
     await drainStream(stream);
-  });
-}
-
-async function select<T>(
-  client: ClickHouseClient,
-  query: string,
-  params: Readonly<Record<string, QueryParameter>> = {},
-): Promise<readonly T[]> {
-  return await faultily(async () => {
-    const answer = await client.query({
-      query,
-      query_params: { ...params },
-      format: 'JSONEachRow',
-    });
-    return await answer.json<T>();
   });
 }
 

@@ -21,6 +21,7 @@ export function insertStatement(
   for (const name of [table, ...columns]) assert(identifier.test(name), `${name} is an identifier`);
   assert(columns.length > 0, 'an insert names its columns');
   const settings = ['async_insert=0', 'deduplicate_blocks_in_dependent_materialized_views=1'];
+  if (format === 'TabSeparated') settings.push('input_format_tsv_enum_as_number=1');
   if (token !== null) {
     assert(tokenPattern.test(token), 'a deduplication token is letters, digits and :.,-');
     settings.push(`insert_deduplication_token='${token}'`);

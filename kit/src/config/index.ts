@@ -19,6 +19,7 @@ export {
   readParentPipe,
 } from './read.ts';
 export {
+  clickhouseAccount,
   clickhouseFields,
   kafkaFields,
   namesOf,

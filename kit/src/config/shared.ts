@@ -1,6 +1,6 @@
 import { logLevels } from '../log/index.ts';
 import { decimal, integer, list, oneOf, text, url } from './fields.ts';
-import type { Fields } from './read.ts';
+import type { ConfigOf, Fields } from './read.ts';
 
 const brokerPattern = /^[\w.-]+:\d{1,5}$/;
 const topicPrefixPattern = /^[\w.-]{0,100}$/;
@@ -28,6 +28,16 @@ export const clickhouseFields = {
   clickhouseUser: text('PM_CLICKHOUSE_USER', { default: 'default' }),
   clickhousePassword: text('PM_CLICKHOUSE_PASSWORD', { default: '', secret: true }),
 };
+
+/** The same as `openClickHouse` wants it. */
+export function clickhouseAccount(config: ConfigOf<typeof clickhouseFields>) {
+  return {
+    url: config.clickhouseUrl,
+    database: config.clickhouseDatabase,
+    user: config.clickhouseUser,
+    password: config.clickhousePassword,
+  };
+}
 
 /** What every process has: how much it logs, the address of its doors, and the port of its operator's listener. */
 export const serviceFields = {

@@ -64,11 +64,11 @@ describe('clickhouse', () => {
 
   test('takes written rows once under their token too, and refuses them whole', async () => {
     const before = Number(await count('fills'));
-    const rows = Buffer.from('7000\t0.25\tx\n7001\t1\ty\n');
+    const rows = ['7000\t0.25\tx\n', '7001\t1\ty\n'].map((piece) => Buffer.from(piece));
     for (let round = 0; round < 2; round += 1)
       await clickhouse.insertTabSeparated('fills', columns, rows, { token: 'fills:0:7000-7002' });
     expect(Number(await count('fills'))).toBe(before + 2);
-    const bad = Buffer.from('7002\t0.25\tx\nseven\t1\ty\n');
+    const bad = [Buffer.from('7002\t0.25\tx\nseven\t1\ty\n')];
     await expect(clickhouse.insertTabSeparated('fills', columns, bad)).rejects.toMatchObject({
       code: 'clickhouse_bad_rows',
     });

@@ -4,6 +4,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import { type ClickHouse, clickhouseFault, openClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
 import { type Log, type LogFacts, silentLog } from '@pm/kit/log';
+import fc from 'fast-check';
 
 describe('what ClickHouse answers', () => {
   test.each([
@@ -36,7 +37,13 @@ describe('what ClickHouse answers', () => {
 describe('the client', () => {
   let server: Server;
   let clickhouse: ClickHouse;
-  const seen: { readonly query: URLSearchParams; readonly body: string }[] = [];
+  const seen: {
+    readonly query: URLSearchParams;
+    readonly body: string;
+    readonly account: string | undefined;
+  }[] = [];
+  /** Requests to come that are left without an answer, their sockets closed. */
+  let leave = 0;
   const lines: string[] = [];
   let answer: { status: number; body: string; headers: Record<string, string> };
 
@@ -44,7 +51,13 @@ describe('the client', () => {
     server = createServer(async (request, response) => {
       let body = '';
       for await (const chunk of request) body += String(chunk);
-      seen.push({ query: new URL(request.url ?? '', 'http://h').searchParams, body });
+      const { searchParams: query } = new URL(request.url ?? '', 'http://h');
+      seen.push({ query, body, account: request.headers.authorization });
+      leave -= 1;
+      if (leave >= 0) {
+        request.socket.destroy();
+        return;
+      }
       response.writeHead(answer.status, answer.headers).end(answer.body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -59,6 +72,7 @@ describe('the client', () => {
 
   beforeEach(() => {
     seen.length = 0;
+    leave = 0;
     answer = { status: 200, body: '', headers: {} };
   });
 
@@ -81,17 +95,17 @@ describe('the client', () => {
   });
 
   test('sends written rows as they are, under the same settings', async () => {
-    const rows = Buffer.from('1\t0.5\n2\t0.6\n');
+    const rows = ['1\t0.5\n', '2\t0.6\n3\t0.7\n'].map((piece) => Buffer.from(piece));
     await clickhouse.insertTabSeparated('fills', ['id', 'price'], rows, { token: 'fills:0:5-9' });
     expect(seen[0]?.query.get('query')).toBe(
-      "INSERT INTO fills (id, price) SETTINGS async_insert=0, deduplicate_blocks_in_dependent_materialized_views=1, insert_deduplication_token='fills:0:5-9' FORMAT TabSeparated",
+      "INSERT INTO fills (id, price) SETTINGS async_insert=0, deduplicate_blocks_in_dependent_materialized_views=1, input_format_tsv_enum_as_number=1, insert_deduplication_token='fills:0:5-9' FORMAT TabSeparated",
     );
-    expect(seen[0]?.body).toBe(rows.toString());
+    expect(seen[0]?.body).toBe(rows.join(''));
   });
 
   test('sends nothing for no rows', async () => {
     await clickhouse.insertRows('fills', ['id'], []);
-    await clickhouse.insertTabSeparated('fills', ['id'], Buffer.alloc(0));
+    await clickhouse.insertTabSeparated('fills', ['id'], [Buffer.alloc(0)]);
     expect(seen).toHaveLength(0);
   });
 
@@ -122,6 +136,65 @@ describe('the client', () => {
     expect(query?.get('wait_end_of_query')).toBe('1');
   });
 
+  test('binds values as the official client does', async () => {
+    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.double(), fc.integer());
+    const params = fc.dictionary(
+      fc.stringMatching(/^[a-z]\w{0,8}$/),
+      fc.oneof(value, fc.boolean(), fc.constant(null), fc.array(value)),
+    );
+    await fc.assert(
+      fc.asyncProperty(params, async (given) => {
+        seen.length = 0;
+        await clickhouse.command('SELECT 1', given);
+        await clickhouse.selectRows('SELECT 1', given);
+        const [official, own] = seen.map(({ query, account }) => {
+          query.delete('query_id');
+          query.sort();
+          return { account, query: [...query] };
+        });
+        expect(own).toEqual(official);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('keeps a row apart from the next one, whatever its texts hold', async () => {
+    const rows = [{ a: 'x\ny,]\u2028"\\n' }, { a: '' }, {}, { a: ['\n', {}] }];
+    answer.body = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    expect(await clickhouse.selectRows('SELECT a')).toEqual(rows);
+  });
+
+  test('asks once more when the server let go of an idle socket, and only then', async () => {
+    await clickhouse.selectRows('SELECT 1');
+    answer.body = '{"a":1}\n';
+    leave = 1;
+    expect(await clickhouse.selectRows('SELECT 2')).toEqual([{ a: 1 }]);
+    expect(seen.map(({ body }) => body.at(7))).toEqual(['1', '2', '2']);
+    leave = 2;
+    const failed = { code: 'clickhouse_unavailable', reaction: 'retry' };
+    await expect(clickhouse.selectRows('SELECT 3')).rejects.toMatchObject(failed);
+    expect(seen).toHaveLength(5);
+  });
+
+  test('tells the reads beyond its limit to come again', async () => {
+    const reads = Array.from({ length: 1_011 }, () => clickhouse.selectRows('SELECT 1'));
+    const answers = await Promise.allSettled(reads);
+    const refused = answers.filter(({ status }) => status === 'rejected');
+    expect(refused).toMatchObject([{ reason: { code: 'clickhouse_busy', reaction: 'retry' } }]);
+    expect(await clickhouse.selectRows('SELECT 1')).toEqual([]);
+  });
+
+  test('never takes a part of an answer for the whole', async () => {
+    const failed = { code: 'clickhouse_unavailable', reaction: 'retry' };
+    answer = { status: 200, body: '{"a":1}\n', headers: { 'content-length': '1000' } };
+    const cut = clickhouse.selectRows('SELECT 1');
+    await expect(cut).rejects.toMatchObject(failed);
+    answer = { status: 200, body: '{"a":1}\n{"a', headers: {} };
+    await expect(clickhouse.selectRows('SELECT 1')).rejects.toMatchObject(failed);
+    answer = { status: 502, body: '<html>bad gateway</html>', headers: {} };
+    await expect(clickhouse.selectRows('SELECT 1')).rejects.toMatchObject(failed);
+  });
+
   test('turns an error into a fault and logs neither SQL nor values', async () => {
     answer = {
       status: 404,
@@ -140,5 +213,43 @@ describe('the client', () => {
     await expect(clickhouse.selectRows('SELECT 1')).rejects.toMatchObject(failed);
     await expect(clickhouse.insertRows('fills', ['id'], [['1']])).rejects.toMatchObject(failed);
     expect(await clickhouse.ping()).toBe(false);
+  });
+});
+
+describe('reads of a silent server', () => {
+  let server: Server;
+  let clickhouse: ClickHouse;
+  let asked = 0;
+
+  beforeAll(async () => {
+    server = createServer(() => {
+      asked += 1;
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    clickhouse = openClickHouse({
+      ...{ url, database: 'pm', user: 'u', password: 'p', log: silentLog },
+      ...{ requestTimeoutMs: 1_000, maxConnections: 2, socketWaitMs: 50 },
+    });
+  });
+
+  afterAll(async () => {
+    await clickhouse.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test('are refused when no socket comes free in time, and never add up', async () => {
+    const order: string[] = [];
+    const read = async () => {
+      const fault = await clickhouse.selectRows('SELECT 1').catch((error: Fault) => error);
+      order.push(Reflect.get(fault, 'code'));
+    };
+    await Promise.all(Array.from({ length: 50 }, read));
+    const [busy, silent] = ['clickhouse_busy', 'clickhouse_unavailable'];
+    expect(order).toEqual([...Array<string>(48).fill(busy), silent, silent]);
+    expect(asked).toBe(2);
+    await read();
+    expect([order.at(-1), asked]).toEqual([silent, 3]);
   });
 });

@@ -1,13 +1,15 @@
 import type { Table } from '@pm/schemas';
 import { microPerUnit, priceOne } from '@pm/schemas';
-import { ClockText, clockBytes, epoch, secondBytes } from './clock-text.ts';
 import { digitsOf, smallDigits, smallEnd, writeDigits } from './digits.ts';
+import { pieceBytes, takePiece } from './row-memory.ts';
+import { symbolsOf } from './symbols.ts';
 
 /** Rows of one table as the bytes of ClickHouse's format TabSeparated. */
 export interface TableRows {
   readonly table: Table;
   readonly count: number;
-  readonly bytes: Buffer;
+  /** One behind the other; each holds whole rows. */
+  readonly pieces: readonly Buffer[];
 }
 
 const tab = 9;
@@ -19,9 +21,8 @@ const space = 32;
 const backslash = 92;
 const lastPrintable = 126;
 
-const firstBytes = 1 << 12;
-/** Larger memory is given away with the rows, so that a writer at rest holds little. */
-const keptBytes = 1 << 18;
+/** What a writer keeps: at rest it holds little. */
+const ownBytes = 1 << 12;
 /** Room for any cell but ids and words, which say what they need. */
 const cellBytes = 32;
 
@@ -39,21 +40,26 @@ const uuidGroups = [4, 6, 8, 10, 16];
 /**
  * Writes rows of a table cell by cell, straight as the bytes that go to ClickHouse: no cell is ever a value of its own, which
  * a profile of the projector shows on top otherwise. A row begins with its first cell and ends with `end`.
+ *
+ *     #pieces  |rows.......|rows.....|     #buffer  |rows.....row beg      |
+ *                                                            ^#begun ^#position
  */
 export class RowWriter {
   readonly #table: Table;
   readonly #width: number;
-  #buffer = Buffer.allocUnsafe(firstBytes);
-  readonly #clock = new ClockText();
+  readonly #symbols: readonly (ReadonlyMap<string, number> | null)[];
+  readonly #own = Buffer.allocUnsafeSlow(ownBytes);
+  #buffer: Buffer = this.#own;
+  #pieces: Buffer[] = [];
   #position = 0;
+  #begun = 0;
   #cells = 0;
   #count = 0;
-  /** Bytes of the last rows if they were many: a busy writer needs as much again, and grows to it in one step. */
-  #lastLarge = 0;
 
   constructor(table: Table) {
     this.#table = table;
     this.#width = table.columns.length;
+    this.#symbols = table.columns.map(symbolsOf);
   }
 
   /** Rows since the last `take`. */
@@ -61,15 +67,15 @@ export class RowWriter {
     return this.#count;
   }
 
-  /** The rows since the last call, in memory of their own. */
+  /** The rows since the last call; their memory is the caller's, who may give it back (`giveBack`). */
   take(): TableRows {
-    const written = this.#buffer.subarray(0, this.#position);
-    const isLarge = written.length > keptBytes;
-    const bytes = isLarge ? written : Buffer.from(written);
-    if (this.#buffer.length > keptBytes) this.#buffer = Buffer.allocUnsafe(firstBytes);
-    this.#lastLarge = isLarge ? written.length : 0;
-    const taken = { table: this.#table, count: this.#count, bytes };
+    const last = this.#buffer.subarray(0, this.#position);
+    const pieces = [...this.#pieces, this.#buffer === this.#own ? Buffer.from(last) : last];
+    const taken = { table: this.#table, count: this.#count, pieces };
+    this.#pieces = [];
+    this.#buffer = this.#own;
     this.#position = 0;
+    this.#begun = 0;
     this.#count = 0;
     return taken;
   }
@@ -79,6 +85,7 @@ export class RowWriter {
     if (this.#cells !== this.#width)
       throw new RangeError(`a row of ${this.#table.name} has ${this.#width} cells`);
     this.#buffer[this.#position - 1] = lineEnd;
+    this.#begun = this.#position;
     this.#cells = 0;
     this.#count += 1;
   }
@@ -135,8 +142,40 @@ export class RowWriter {
     return this.#endCell();
   }
 
-  /** Printable ASCII without blanks and backslashes: symbols of enums, codes, ids that are text. */
+  /** A symbol of the column's enum, or printable ASCII without blanks and backslashes: codes, ids that are text. */
   word(text: string): this {
+    const symbols = this.#symbols[this.#cells];
+    if (symbols === null || symbols === undefined) return this.#plain(text);
+    const symbol = symbols.get(text);
+    if (symbol === undefined) throw new RangeError(`not a symbol of the column: ${text}`);
+    return this.int(symbol);
+  }
+
+  /** Unix milliseconds as a DateTime64(3): seconds in ten digits and their fraction, which ClickHouse reads without a calendar. */
+  time(ms: number): this {
+    this.#reserve(cellBytes);
+    const seconds = this.#seconds(ms);
+    this.#buffer[this.#position++] = dot;
+    this.#padded(ms - seconds * 1_000, 3);
+    return this.#endCell();
+  }
+
+  /** The same without fractions, for a DateTime. */
+  second(ms: number): this {
+    this.#reserve(cellBytes);
+    this.#seconds(ms);
+    return this.#endCell();
+  }
+
+  #seconds(ms: number): number {
+    const seconds = Math.floor(ms / 1_000);
+    const high = Math.floor(seconds / smallEnd);
+    this.#padded(high, 1);
+    this.#padded(seconds - high * smallEnd, smallDigits);
+    return seconds;
+  }
+
+  #plain(text: string): this {
     const { length } = text;
     this.#reserve(length + 1);
     const buffer = this.#buffer;
@@ -148,25 +187,6 @@ export class RowWriter {
       buffer[at++] = code;
     }
     this.#position = at;
-    return this.#endCell();
-  }
-
-  /** Unix milliseconds as a DateTime64(3): `2026-01-31 12:00:00.123`, UTC. */
-  time(ms: number): this {
-    return this.#text(ms === 0 ? epoch : this.#clock.at(ms), clockBytes);
-  }
-
-  /** The same without fractions, for a DateTime. */
-  second(ms: number): this {
-    return this.#text(ms === 0 ? epoch : this.#clock.at(ms), secondBytes);
-  }
-
-  #text(text: Uint8Array, length: number): this {
-    this.#reserve(length + 1);
-    const buffer = this.#buffer;
-    const from = this.#position;
-    for (let index = 0; index < length; index += 1) buffer[from + index] = text[index] as number;
-    this.#position = from + length;
     return this.#endCell();
   }
 
@@ -208,11 +228,20 @@ export class RowWriter {
   }
 
   #reserve(bytes: number): void {
-    const needed = this.#position + bytes;
-    if (needed <= this.#buffer.length) return;
-    const likely = this.#lastLarge + (this.#lastLarge >> 3);
-    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2, likely));
-    this.#buffer.copy(grown, 0, 0, this.#position);
-    this.#buffer = grown;
+    if (this.#position + bytes > this.#buffer.length) this.#goOn(bytes);
+  }
+
+  /** The begun row goes on in further memory. */
+  #goOn(bytes: number): void {
+    const from = this.#buffer === this.#own ? 0 : this.#begun;
+    const moved = this.#position - from;
+    if (moved + bytes > pieceBytes)
+      throw new RangeError(`a row of ${this.#table.name} is too long`);
+    const piece = takePiece();
+    this.#buffer.copy(piece, 0, from, this.#position);
+    if (from > 0) this.#pieces.push(this.#buffer.subarray(0, from));
+    this.#buffer = piece;
+    this.#begun -= from;
+    this.#position = moved;
   }
 }

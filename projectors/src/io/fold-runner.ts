@@ -33,7 +33,13 @@ export interface TablesFold {
 /** Partitions that are folded side by side: each holds the positions of all its wallets in memory. */
 const partitionsAtOnce = 2;
 
-const limits = { batchRecords: 5_000, batchRows: 50_000, batchMs: 500, retryForMs: 120_000 };
+const limits = {
+  batchRecords: 5_000,
+  batchRows: 50_000,
+  batchMs: 500,
+  restMs: 500,
+  retryForMs: 120_000,
+};
 
 export async function openTablesFold(parts: TablesFoldParts): Promise<TablesFold> {
   const { client, registryUrl: url, topicPrefix, log } = parts;

@@ -20,6 +20,8 @@ export interface BatchSinkParts {
   /** Generation-checked commit of the group. */
   commit(offset: number, metadata: string): Promise<void>;
   onInserted(table: string, rows: number): void;
+  /** Rows that are in at the first try: nobody reads their memory any more. */
+  onUnused(rows: TableRows): void;
   onRetry(): void;
   readonly retryForMs: number;
   /** Nobody waits for the batch any more. */
@@ -55,7 +57,14 @@ export class TablesBatchSink {
     { isBegun = false }: { readonly isBegun?: boolean } = {},
   ): Promise<void> {
     await this.#begin(range, isBegun);
-    for (const stage of inStages(rows)) await this.#insertAll(range, stage);
+    const stages = inStages(rows);
+    for (const stage of stages) {
+      // What says that a batch is complete goes only where its rows went; in front of the first stage `begin` has just looked.
+      const hasLooked = stage === stages[0] && !isBegun;
+      const isLast = stage.some(({ table }) => table === tables.completeness);
+      if (isLast && !hasLooked) await this.#looksHeld();
+      await this.#insertAll(range, stage);
+    }
     await this.#parts.commit(range.to, '');
   }
 
@@ -89,12 +98,16 @@ export class TablesBatchSink {
   }
 
   async #insert({ from, to }: BatchRange, one: TableRows): Promise<void> {
-    const { partition, topicPrefix, store } = this.#parts;
-    // What says that a batch is complete goes only where its rows went.
-    if (one.table === tables.completeness) await this.#looksHeld();
+    const { partition, topicPrefix, store, onInserted, onUnused } = this.#parts;
     const token = `${one.table.name}:${topicPrefix}:${partition}:${from}-${to}`;
-    await this.#insistOn(() => store.insert(one, token));
-    this.#parts.onInserted(one.table.name, one.count);
+    let attempts = 0;
+    await this.#insistOn(() => {
+      attempts += 1;
+      return store.insert(one, token);
+    });
+    onInserted(one.table.name, one.count);
+    // Else a connection that was given up may still send them.
+    if (attempts === 1) onUnused(one);
   }
 
   async #looksHeld(): Promise<boolean> {

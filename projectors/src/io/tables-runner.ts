@@ -5,6 +5,7 @@ import type { RecordCodec } from '@pm/kit/registry';
 import type { Execution } from '@pm/schemas';
 import { completenessRows, type FoldedTo, foldedTo } from '../core/completeness.ts';
 import type { Position } from '../core/positions/position.ts';
+import { giveBack } from '../core/row-memory.ts';
 import { TableViews } from '../core/table-views.ts';
 import { minuteOf } from '../core/time.ts';
 import type { ProjectorMetrics } from '../metrics.ts';
@@ -30,6 +31,8 @@ export interface TableLimits {
   readonly batchRecords: number;
   readonly batchRows: number;
   readonly batchMs: number;
+  /** The same of a batch without rows, which only says that nothing happened. */
+  readonly restMs: number;
   readonly retryForMs: number;
 }
 
@@ -139,6 +142,7 @@ class TablesProjection implements PartitionProjection {
   /** Everything below is in the tables. */
   #storedTo: number;
   #timer: NodeJS.Timeout | undefined;
+  #timerIsOfRows = false;
   #writing: Promise<void> = Promise.resolve();
   #failed: Fault | null = null;
   #closed = false;
@@ -162,6 +166,7 @@ class TablesProjection implements PartitionProjection {
       partition,
       commit: (offset, metadata) => group.commit(partition, offset, metadata),
       onInserted: (table, rows) => parts.metrics.rows.add(rows, { table }),
+      onUnused: ({ pieces }) => giveBack(pieces),
       onRetry: () => parts.metrics.insertRetries.add(1),
       retryForMs: parts.limits.retryForMs,
     });
@@ -232,11 +237,20 @@ class TablesProjection implements PartitionProjection {
     this.#batchTo = record.offset + 1;
   }
 
+  /** A batch that rests ends sooner when its first rows come. */
   #startTimer(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#flushBehind().catch((error: unknown) => this.#tell(error));
-    }, this.#parts.limits.batchMs);
+    const { batchMs, restMs } = this.#parts.limits;
+    const hasRows = this.#place.views.pendingRows > 0;
+    if (this.#timer !== undefined && (this.#timerIsOfRows || !hasRows)) return;
+    clearTimeout(this.#timer);
+    this.#timerIsOfRows = hasRows;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#flushBehind().catch((error: unknown) => this.#tell(error));
+      },
+      hasRows ? batchMs : restMs,
+    );
   }
 
   /** Resolves when the batch in front is written and this one is on its way: the next is gathered meanwhile. */

@@ -35,9 +35,9 @@ const pageRows = 50_000;
 export function openTablesStore(clickhouse: ClickHouse): TablesStore {
   return {
     guard: () => ofOurTables(() => readGuard(clickhouse)),
-    insert: ({ table, bytes }, token) =>
+    insert: ({ table, pieces }, token) =>
       ofOurTables(() =>
-        clickhouse.insertTabSeparated(table.name, columnNames(table), bytes, { token }),
+        clickhouse.insertTabSeparated(table.name, columnNames(table), pieces, { token }),
       ),
     async completeTo(partition) {
       const rows = await ofOurTables(() =>

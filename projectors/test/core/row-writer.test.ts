@@ -1,6 +1,8 @@
 import { apiKeyFromBytes, microText, orderIdFromBytes, priceText, tables } from '@pm/schemas';
-import { RowWriter } from '../../src/core/row-writer.ts';
-import { seeded } from '../log.ts';
+import { seeded } from '../../../kit/test/seeded.ts';
+import { giveBack, pieceBytes } from '../../src/core/row-memory.ts';
+import { RowWriter, type TableRows } from '../../src/core/row-writer.ts';
+import { cellsOf, textOf } from '../cells.ts';
 
 const width = tables.completeness.columns.length;
 
@@ -10,7 +12,7 @@ function written(cell: (to: RowWriter) => RowWriter): string {
   cell(rows);
   for (let filler = 1; filler < width; filler += 1) rows.int(0);
   rows.end();
-  return rows.take().bytes.toString('latin1').split('\t')[0] ?? '';
+  return textOf(rows.take()).split('\t')[0] ?? '';
 }
 
 /** Whole numbers of every length up to 2^53. */
@@ -23,7 +25,8 @@ function numbers(count: number): readonly number[] {
   return [...random, 0, 9, 10, 999_999_999, 1_000_000_000, Number.MAX_SAFE_INTEGER];
 }
 
-const timeOf = (ms: number) => new Date(ms).toISOString().replace('T', ' ').replace('Z', '');
+const secondOf = (ms: number) => String(Math.floor(ms / 1_000)).padStart(10, '0');
+const timeOf = (ms: number) => `${secondOf(ms)}.${String(ms % 1_000).padStart(3, '0')}`;
 
 describe('a row writer', () => {
   test('writes numbers and decimals as their texts, of every length and sign', () => {
@@ -36,19 +39,37 @@ describe('a row writer', () => {
       expect(written((to) => to.price(price))).toBe(priceText(price));
   });
 
-  test('writes moments of any day, whatever came before', () => {
+  test('writes moments as seconds in ten digits, which is what ClickHouse takes for one', () => {
     const next = seeded(4);
     for (let index = 0; index < 2_000; index += 1) {
       const ms = next(2_000_000_000) * 1_000 + next(1_000) - (index % 5 === 0 ? 0 : 1);
       if (ms < 0) continue;
       expect(written((to) => to.time(ms))).toBe(timeOf(ms));
-      expect(written((to) => to.second(ms))).toBe(timeOf(ms).slice(0, 19));
+      expect(written((to) => to.second(ms))).toBe(secondOf(ms));
     }
-    const rows = new RowWriter(tables.completeness);
-    rows.time(5).time(0).time(86_400_005).time(5).second(1_000).end();
-    expect(rows.take().bytes.toString()).toBe(
-      `${[5, 0, 86_400_005, 5].map(timeOf).join('\t')}\t1970-01-01 00:00:01\n`,
-    );
+    expect([0, 5, 86_400_005].map((ms) => written((to) => to.time(ms)))).toEqual([
+      '0000000000.000',
+      '0000000000.005',
+      '0000086400.005',
+    ]);
+  });
+
+  test('writes symbols by the numbers of their enum, and knows no others', () => {
+    const { bookEvents } = tables;
+    const side = bookEvents.columns.findIndex(({ name }) => name === 'side');
+    const rows = new RowWriter(bookEvents);
+    const write = (symbol: string) => {
+      for (let cell = 0; cell < bookEvents.columns.length; cell += 1) {
+        if (cell === side) rows.word(symbol);
+        else rows.int(0);
+      }
+      rows.end();
+    };
+    for (const symbol of ['BUY', 'SELL']) write(symbol);
+    const taken = rows.take();
+    expect(cellsOf(taken).map((row) => row[side])).toEqual(['BUY', 'SELL']);
+    expect(textOf(taken).split('\n')[1]?.split('\t')[side]).toBe('1');
+    expect(() => write('HOLD')).toThrow('not a symbol of the column: HOLD');
   });
 
   test('writes ids as their texts', () => {
@@ -69,22 +90,55 @@ describe('a row writer', () => {
     expect(() => rows.end()).toThrow('a row of completeness has 5 cells');
   });
 
-  test('gives rows away once, in memory of their own', () => {
+  test('gives rows away once, each whole in one piece, however many they are', () => {
     const rows = new RowWriter(tables.completeness);
-    const write = (value: number) => rows.int(value).int(0).int(0).int(0).int(0).end();
-    for (let value = 0; value < 1_000; value += 1) write(value);
-    const first = rows.take();
-    expect([first.count, rows.count]).toEqual([1_000, 0]);
-    write(7);
-    expect(first.bytes.toString().split('\n')[999]).toBe('999\t0\t0\t0\t0');
-    expect(rows.take().bytes.toString()).toBe('7\t0\t0\t0\t0\n');
-    for (let round = 0; round < 3; round += 1) {
-      for (let value = 0; value < 50_000; value += 1) write(value);
-      const large = rows.take();
+    const line = (value: number) => `word-${'x'.repeat(value % 97)}\t${value}\t0\t0\t0\n`;
+    const write = (value: number) => {
+      rows
+        .word(`word-${'x'.repeat(value % 97)}`)
+        .int(value)
+        .int(0)
+        .int(0)
+        .int(0)
+        .end();
+    };
+    for (const count of [1, 60, 70_000, 3, 9_000, 0, 70_000]) {
+      for (let value = 0; value < count; value += 1) write(value);
+      const taken = rows.take();
       write(8);
-      const lines = large.bytes.toString().split('\n');
-      expect([lines.length, lines[49_999]]).toEqual([50_001, '49999\t0\t0\t0\t0']);
-      expect(rows.take().bytes.toString()).toBe('8\t0\t0\t0\t0\n');
+      expect(taken.count).toBe(count);
+      expect(
+        textOf(taken) === Array.from({ length: count }, (_, value) => line(value)).join(''),
+      ).toBe(true);
+      for (const piece of taken.pieces) expect(piece.at(-1) ?? 10).toBe(10);
+      expect(textOf(rows.take())).toBe(line(8));
+      giveBack(taken.pieces);
     }
+  });
+
+  test('writes over memory only when it was given back, and takes it back once', () => {
+    const fill = (value: number): TableRows => {
+      const rows = new RowWriter(tables.completeness);
+      for (let row = 0; row < 30_000; row += 1)
+        rows.word('tables').int(value).int(0).int(0).int(0).end();
+      return rows.take();
+    };
+    const first = fill(1);
+    const second = fill(2);
+    expect(new Set(textOf(first).split('\n')).size).toBe(2);
+    giveBack(first.pieces);
+    const third = fill(3);
+    expect(
+      third.pieces.some(({ buffer }) => first.pieces.some((one) => one.buffer === buffer)),
+    ).toBe(true);
+    expect(textOf(second)).toBe(textOf(fill(2)));
+    giveBack(second.pieces);
+    expect(() => giveBack(second.pieces)).toThrow('memory is given back once');
+  });
+
+  test('refuses a row that no piece can hold', () => {
+    const rows = new RowWriter(tables.completeness);
+    const half = 'x'.repeat(pieceBytes / 2);
+    expect(() => rows.word(half).word(half)).toThrow('a row of completeness is too long');
   });
 });

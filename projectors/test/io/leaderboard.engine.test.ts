@@ -214,8 +214,8 @@ describe('leaderboards', () => {
     for (const [index, record] of records.entries()) {
       views.fold(record);
       if (index % 50 !== 49) continue;
-      for (const { table, bytes } of views.take())
-        await clickhouse.insertTabSeparated(table.name, columnNames(table), bytes);
+      for (const { table, pieces } of views.take())
+        await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
     }
     const nowMs = startMs + 300 * stepMs + 12_345;
     await computeLeaderboards(clickhouse, masks, { nowMs, positionsAtOnce });

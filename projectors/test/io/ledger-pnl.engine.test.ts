@@ -24,9 +24,9 @@ beforeAll(async () => {
   const views = new TableViews(0, { positions: [], candles: [] });
   for (const record of new TinyExchange(31).records(600)) views.fold(record);
   // Everything twice: a repeated row counts once.
-  for (const { table, bytes } of views.take())
+  for (const { table, pieces } of views.take())
     for (let turn = 0; turn < 2 && used.some((one) => one === table); turn += 1)
-      await clickhouse.insertTabSeparated(table.name, columnNames(table), bytes);
+      await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
 }, 120_000);
 
 afterAll(async () => {

@@ -8,12 +8,12 @@ import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { firstChain, sealExecution } from '@pm/kit/signoff';
 import { createTableSql, type Execution, tables, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { seeded } from '../../../kit/test/seeded.ts';
 import { StatusStore } from '../../src/io/status-store.ts';
 import { reusedEvents, tablesView } from '../../src/io/tables-runner.ts';
 import { openTablesStore, type TablesStore } from '../../src/io/tables-store.ts';
 import { runView } from '../../src/io/view-runner.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
-import { seeded } from '../log.ts';
 import { TradingLog } from '../trading-log.ts';
 
 const name = `projectors_repeats_${process.pid}`;
@@ -92,7 +92,7 @@ async function project(clickhouse: ClickHouse, store: TablesStore, group: string
     openCodec: async () => codec,
     catalog: { payout0: async () => 0 },
     groupId: `${topicPrefix}${group}`,
-    limits: { batchRecords: 20, batchRows: 2_000, batchMs: 50, retryForMs: 1_000 },
+    limits: { batchRecords: 20, batchRows: 2_000, batchMs: 50, restMs: 50, retryForMs: 1_000 },
   });
   const parts = { client, status, log: silentLog, instance: '', fail };
   let running = await runView(parts, view);
@@ -158,7 +158,11 @@ describe('the tables of ClickHouse', () => {
         async insert(rows, token) {
           dieNow();
           await store.insert(rows, token);
-          sent.push({ rows, token });
+          // Behind this their memory is used again.
+          sent.push({
+            rows: { ...rows, pieces: rows.pieces.map((piece) => Buffer.from(piece)) },
+            token,
+          });
           dieNow();
           dieBehind(rows.table.name);
         },

@@ -7,7 +7,7 @@ import { TablesBatchSink } from '../../src/io/tables-batch-sink.ts';
 /** One row of every table, and none of one. */
 const batch: readonly TableRows[] = Object.values(tables).map((table) => {
   const isEmpty = table === tables.resolutions;
-  return { table, count: isEmpty ? 0 : 1, bytes: Buffer.from(isEmpty ? '' : 'x\n') };
+  return { table, count: isEmpty ? 0 : 1, pieces: [] };
 });
 
 interface Written {
@@ -16,11 +16,13 @@ interface Written {
   /** The most inserts that were on their way together. */
   most: number;
   underWay: number;
+  /** Tables whose rows may be written over. */
+  readonly unused: string[];
 }
 
 /** Writes the batch; `insert` may fail, and takes a moment that differs by table. */
-async function write(insert: (table: string) => void): Promise<Written> {
-  const seen: Written = { steps: [], most: 0, underWay: 0 };
+async function write(insert: (table: string) => void, retryForMs = 0): Promise<Written> {
+  const seen: Written = { steps: [], most: 0, underWay: 0, unused: [] };
   const sink = new TablesBatchSink({
     store: {
       guard: async () => ({ identity: 'these', isHeld: false }),
@@ -42,8 +44,9 @@ async function write(insert: (table: string) => void): Promise<Written> {
       seen.steps.push(`commit ${offset} ${metadata}`);
     },
     onInserted: () => {},
+    onUnused: ({ table }) => seen.unused.push(table.name),
     onRetry: () => {},
-    retryForMs: 0,
+    retryForMs,
   });
   await sink.write({ from: 3, to: 9 }, batch).catch((error: unknown) => {
     seen.steps.push(error instanceof Fault ? error.code : 'unknown');
@@ -70,6 +73,17 @@ describe('a batch of tables', () => {
       expect(steps.indexOf(`end ${name}`)).toBeLessThan(firstOfLast);
     for (const name of ['positions', 'open_orders'])
       expect(steps.indexOf(`end ${name}`)).toBeLessThan(steps.indexOf('begin completeness'));
+  });
+
+  test('lets go of rows that went in at once, and of none that may still be on another way', async () => {
+    const failing = new Set(['fills', 'positions']);
+    const { steps, unused } = await write((table) => {
+      if (failing.delete(table)) throw new Fault('clickhouse_unavailable', 'retry');
+    }, 60_000);
+    expect(steps.at(-1)).toBe('commit 9 ');
+    expect(unused.sort()).toEqual(
+      all.filter((name) => name !== 'fills' && name !== 'positions').sort(),
+    );
   });
 
   test.each(['fills', 'holders', 'positions', 'completeness'])(

@@ -2,10 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
 import { openMetrics } from '@pm/kit/metrics';
+import { seeded } from '../../../kit/test/seeded.ts';
 import { reusedEvents, type TableLimits, tablesView } from '../../src/io/tables-runner.ts';
 import type { TablesStore } from '../../src/io/tables-store.ts';
+import type { PartitionProjection } from '../../src/io/view-runner.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
-import { seeded, TinyExchange } from '../log.ts';
+import { executionOf, marketSet, TinyExchange } from '../log.ts';
 import { fakeLog, sealed } from './fake-log.ts';
 import { FakeTables } from './fake-tables.ts';
 
@@ -53,6 +55,7 @@ async function live({ records, tables, commits, next, payouts }: World): Promise
     batchRecords: 3 + next(20),
     batchRows: 20 + next(200),
     batchMs: 60_000,
+    restMs: 60_000,
     retryForMs: 0,
   };
   const view = viewOf({ records, tables, payouts, limits });
@@ -277,7 +280,13 @@ describe('the tables', () => {
         positions: (partition) => of(partition).positions(),
         candles: async () => [],
       },
-      limits: { batchRecords: 120, batchRows: 100_000, batchMs: 60_000, retryForMs: 0 },
+      limits: {
+        batchRecords: 120,
+        batchRows: 100_000,
+        batchMs: 60_000,
+        restMs: 60_000,
+        retryForMs: 0,
+      },
     });
     const group = { commit: async () => {}, committed: async () => null, fail: () => {} };
     const assigned = await Promise.all(
@@ -329,7 +338,13 @@ describe('the tables', () => {
       positions: () => tables.positions(),
       candles: (from, to) => tables.candles(from, to),
     };
-    const limits = { batchRecords: 10, batchRows: 1_000_000, batchMs: 60_000, retryForMs: 0 };
+    const limits = {
+      batchRecords: 10,
+      batchRows: 1_000_000,
+      batchMs: 60_000,
+      restMs: 60_000,
+      retryForMs: 0,
+    };
     const view = viewOf({ records, tables: slow, payouts: new Map(), limits });
     const projection = await view.assign(0, {
       commit: (...args) => commits.commit(...args),
@@ -355,5 +370,53 @@ describe('the tables', () => {
     expect(await second).toBeGreaterThanOrEqual(10);
     await projection.close();
     expect(commits.last).toEqual({ offset: 20, metadata: '' });
+  });
+
+  test('rest while nothing happens, and are looked for once then; rows end the rest', async () => {
+    const events = [[marketSet(1, 100)], [], [], [marketSet(2, 100)]];
+    const records = sealed(events.map((some, inOffset) => executionOf(inOffset, some, 1_000)));
+    const commits = new FakeCommits();
+    const tables = new FakeTables();
+    let looks = 0;
+    const counted: TablesStore = {
+      guard: () => {
+        looks += 1;
+        return tables.guard();
+      },
+      insert: (rows, token) => tables.insert(rows, token),
+      completeTo: (partition) => tables.completeTo(partition),
+      positions: () => tables.positions(),
+      candles: (from, to) => tables.candles(from, to),
+    };
+    const open = async (restMs: number) => {
+      const limits = { batchRecords: 10, batchRows: 1_000, batchMs: 1, restMs, retryForMs: 0 };
+      const view = viewOf({ records, tables: counted, payouts: new Map(), limits });
+      return await view.assign(0, {
+        commit: (...args) => commits.commit(...args),
+        committed: async () => commits.last,
+        fail: () => {},
+        stored: () => {},
+      });
+    };
+    const give = async (to: PartitionProjection, from: number, until: number) => {
+      looks = 0;
+      await to.project({
+        ...{ topic: 't', partition: 0, highWatermark: records.length },
+        records: records.slice(from, until),
+      });
+      await wait(100);
+      return [commits.last?.offset, looks];
+    };
+    const resting = await open(60_000);
+    expect(await give(resting, 0, 1)).toEqual([1, 2]);
+    expect(await give(resting, 1, 2)).toEqual([1, 0]);
+    expect(await give(resting, 2, 4)).toEqual([4, 2]);
+    await resting.close();
+    tables.lose();
+    commits.last = null;
+    const restless = await open(1);
+    await give(restless, 0, 1);
+    expect(await give(restless, 1, 3)).toEqual([3, 1]);
+    await restless.close();
   });
 });

@@ -46,6 +46,7 @@ function sinkTo(identity: string, commits: string[]): TablesBatchSink {
       commits.push(`${offset}/${metadata}`);
     },
     onInserted: () => {},
+    onUnused: () => {},
     onRetry: () => {},
     retryForMs: 0,
     isClosed: () => false,
@@ -109,8 +110,15 @@ describe('the tables in ClickHouse', () => {
       positions,
       candles: await store.candles(minuteMs, minuteMs),
     });
+    const resolved = before.flatMap(({ events }) =>
+      events.flatMap((event) => (event.kind === 'MarketResolved' ? [event] : [])),
+    );
+    const payouts = new Map(resolved.map(({ market, payout0 }) => [market, payout0]));
     for (const record of after) {
       straight.fold(record);
+      // As the runner does, who asks the catalog.
+      for (const market of restored.payoutsNeeded(record))
+        restored.knowPayout(market, payouts.get(market) ?? Number.NaN);
       restored.fold(record);
     }
     expect(positions.length).toBeGreaterThan(10);
