@@ -12,6 +12,7 @@ import { openOperator } from '../stack/operator.ts';
 interface Given {
   readonly data: string;
   readonly url?: string;
+  readonly onlyNew?: boolean;
 }
 
 const tokenVariable = 'PM_OPERATOR_TOKEN';
@@ -26,6 +27,7 @@ program
     'data folder of the local stack, for its token',
     process.env['PM_DATA'] ?? join(repositoryRoot, 'data'),
   )
+  .option('--only-new', 'what is listed already stays as it is, whatever the file says')
   .option('--url <address>', `the operator's listener elsewhere; its token is in ${tokenVariable}`)
   .action(importFile);
 
@@ -39,7 +41,9 @@ try {
 async function importFile(file: string, given: Given): Promise<void> {
   const startedAtMs = Date.now();
   const seconds = () => (Date.now() - startedAtMs) / 1000;
-  const totals = await importCatalog(operatorOf(given), eventsOfFile(file), (sofar) =>
+  const operator = operatorOf(given);
+  const importEvents = given.onlyNew ? operator.importNewEvents : operator.importEvents;
+  const totals = await importCatalog({ importEvents }, eventsOfFile(file), (sofar) =>
     console.error(progressLine(sofar, seconds())),
   );
   console.log(progressLine(totals, seconds()));

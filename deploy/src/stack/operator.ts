@@ -11,17 +11,19 @@ import { StackError } from '../local/stack-error.ts';
 /** The operator's listener, as the tools of this folder use it. */
 export interface Operator {
   importEvents(events: readonly ImportEvent[]): Promise<ImportResult>;
+  /** The same, and what is listed already stays as it is. */
+  importNewEvents(events: readonly ImportEvent[]): Promise<ImportResult>;
   deposit(deposits: Deposits['deposits']): Promise<DepositsResult>;
 }
 
 const timeoutMs = 60_000;
 
 export function openOperator(baseUrl: string, token: string): Operator {
+  const sendImport = (body: ImportCatalog): Promise<ImportResult> =>
+    post(`${baseUrl}/operator/catalog`, token, body);
   return {
-    importEvents: (events) => {
-      const body: ImportCatalog = { events: [...events] };
-      return post(`${baseUrl}/operator/catalog`, token, body);
-    },
+    importEvents: (events) => sendImport({ events: [...events] }),
+    importNewEvents: (events) => sendImport({ events: [...events], onlyNew: true }),
     deposit: (deposits) => {
       const body: Deposits = { deposits };
       return post(`${baseUrl}/operator/deposits`, token, body);

@@ -14,7 +14,10 @@ import type { Progress } from '../local/managed-process.ts';
 import { importCatalog } from './catalog-file.ts';
 import type { Operator } from './operator.ts';
 
-/** Lists the recorded markets, and writes what the demo needs to know of them to `marketsFile`. Can be repeated. */
+/**
+ * Lists the recorded markets, and writes what the demo needs to know of them to `marketsFile`. Can be repeated: what the operator
+ * has changed or resolved since stays so.
+ */
 export async function seedCatalog(
   operator: Operator,
   marketsFile: string,
@@ -26,8 +29,10 @@ export async function seedCatalog(
     trades: recordedTrades(),
   });
   const total = events.reduce((sum, event) => sum + event.markets.length, 0);
-  const { markets } = await importCatalog(operator, events, (sofar) =>
-    progress(`catalog: ${sofar.markets.length} of ${total} markets`),
+  const { markets } = await importCatalog(
+    { importEvents: operator.importNewEvents },
+    events,
+    (sofar) => progress(`catalog: ${sofar.markets.length} of ${total} markets`),
   );
   const demoMarkets: DemoMarket[] = markets.map((market) => ({
     slug: market.slug,

@@ -72,6 +72,18 @@ export function planMarket(sent: MarketImport, draft: MarketDraft, path: string)
   return { kind: 'market', planned: changeOf(entry, known, draft.context.nowMs) };
 }
 
+/** The market that an import lists under this slug or condition, whatever has become of it since. */
+export function findListed(
+  sent: Pick<ImportMarket, 'slug' | 'conditionId'>,
+  { catalog, keccak }: MarketDraft['context'],
+): CatalogMarket | undefined {
+  const condition =
+    sent.conditionId === undefined
+      ? named(keccak, 'condition', sent.slug)
+      : bytesOf(sent.conditionId);
+  return catalog.findMarketBySlug(sent.slug) ?? findByCondition(condition, catalog);
+}
+
 interface Identity {
   readonly known: CatalogMarket | undefined;
   readonly conditionId: Buffer;
@@ -135,24 +147,33 @@ interface Rules {
   readonly feeRateBps: number;
 }
 
-/** The tick of a listed market only gets finer, since orders rest on its grid (docs/conventions.md 4.3). */
 function readRules(sent: ImportMarket, known: CatalogMarket | undefined): Rules | FieldProblem {
-  const tick = sent.tickSize ?? (known === undefined ? defaultTick : undefined);
-  const tickUnits = tick === undefined ? (known?.tick ?? null) : parsePrice(tick);
-  if (tickUnits === null) return { field: 'tickSize', reason: 'is no tick size' };
-  if (known !== undefined && known.tick % tickUnits !== 0) {
-    return { field: 'tickSize', reason: 'is not finer than what is listed' };
-  }
+  const tick = readTick(sent, known);
+  if (typeof tick !== 'number') return tick;
   const minSize = sent.minOrderSize ?? (known === undefined ? defaultMinSize : undefined);
   const minSizeMicro = minSize === undefined ? (known?.minSizeMicro ?? null) : parseMicro(minSize);
   if (minSizeMicro === null || minSizeMicro < lotMicro || minSizeMicro > orderSizeMaxMicro) {
     return { field: 'minOrderSize', reason: 'is no size of at least 0.01 shares' };
   }
   return {
-    tick: tickUnits,
+    tick,
     minSizeMicro,
     feeRateBps: sent.feeRateBps ?? known?.feeRateBps ?? 0,
   };
+}
+
+/**
+ * The tick of a listed market only gets finer, since orders rest on its grid (docs/conventions.md 4.3). It may have become finer by
+ * itself, so a coarser one, as the file of its listing has it, is no change: the same file can always be imported again.
+ */
+function readTick(sent: ImportMarket, known: CatalogMarket | undefined): number | FieldProblem {
+  if (known !== undefined && sent.tickSize === undefined) return known.tick;
+  const tick = parsePrice(sent.tickSize ?? defaultTick);
+  if (tick === null) return { field: 'tickSize', reason: 'is no tick size' };
+  if (known === undefined || known.tick % tick === 0) return tick;
+  return tick % known.tick === 0
+    ? known.tick
+    : { field: 'tickSize', reason: 'does not fit into what is listed' };
 }
 
 function marketEntry(

@@ -1,10 +1,12 @@
 import type {
   CatalogEntry,
   CatalogEvent,
+  CatalogMarket,
   CatalogSeries,
   CatalogTag,
   ImportCatalog,
   ImportEvent,
+  ImportMarket,
 } from '@pm/schemas';
 import {
   type ImportRefusal,
@@ -15,7 +17,7 @@ import {
   wordsOf,
 } from './catalog-facts.ts';
 import type { CatalogIndex } from './catalog-index.ts';
-import { type MarketDraft, planMarket } from './catalog-market-plan.ts';
+import { findListed, type MarketDraft, planMarket } from './catalog-market-plan.ts';
 import type { Keccak } from './order-hash.ts';
 
 export interface CatalogPlan {
@@ -87,20 +89,69 @@ export function planImport(body: ImportCatalog, context: PlanContext): CatalogPl
     const path = `/events/${index}`;
     if (draft.names.has(`event:${event.slug}`)) return repeated(`${path}/slug`);
     draft.names.add(`event:${event.slug}`);
-    const planned = planEvent(event, draft, path);
-    if (planned.kind === 'refused') return planned;
-    for (const [place, market] of event.markets.entries()) {
-      const at = `${path}/markets/${place}`;
-      const result = planMarket(
-        { market, event: planned.event, category: event.category },
-        draft,
-        at,
-      );
-      if (result.kind === 'refused') return result;
-      markets.push(result.planned);
-    }
+    const planned =
+      body.onlyNew === true ? planNewOf(event, draft, path) : planAll(event, draft, path);
+    if ('kind' in planned) return planned;
+    markets.push(...planned);
   }
   return { kind: 'plan', markets, entries: draft.entries };
+}
+
+/** An event of an import and its markets, all as the import says. */
+function planAll(
+  event: ImportEvent,
+  draft: ImportDraft,
+  path: string,
+): readonly PlannedMarket[] | ImportRefusal {
+  const planned = planEvent(event, draft, path);
+  return planned.kind === 'refused' ? planned : planMarkets(event, planned.event, { draft, path });
+}
+
+/** The same where what is listed stays as it is: an event is made when it has something new and is not there. */
+function planNewOf(
+  event: ImportEvent,
+  draft: ImportDraft,
+  path: string,
+): readonly PlannedMarket[] | ImportRefusal {
+  const { context } = draft;
+  const listed = new Map(event.markets.map((market) => [market, findListed(market, context)]));
+  const known = [...listed.values()].filter((entry) => entry !== undefined);
+  if (known.length === listed.size)
+    return known.map((entry) => ({ entry, change: 'unchanged' }) as const);
+  const found = context.catalog.findEventBySlug(event.slug);
+  const planned =
+    found === undefined
+      ? planEvent(event, draft, path)
+      : ({ kind: 'event', event: found } as const);
+  if (planned.kind === 'refused') return planned;
+  return planMarkets(event, planned.event, { draft, path, listed });
+}
+
+interface MarketPlace {
+  readonly draft: ImportDraft;
+  readonly path: string;
+  /** Markets that are there and stay as they are. */
+  readonly listed?: ReadonlyMap<ImportMarket, CatalogMarket | undefined>;
+}
+
+function planMarkets(
+  sent: ImportEvent,
+  event: CatalogEvent,
+  { draft, path, listed }: MarketPlace,
+): readonly PlannedMarket[] | ImportRefusal {
+  const markets: PlannedMarket[] = [];
+  for (const [place, market] of sent.markets.entries()) {
+    const entry = listed?.get(market);
+    if (entry !== undefined) {
+      markets.push({ entry, change: 'unchanged' });
+      continue;
+    }
+    const at = `${path}/markets/${place}`;
+    const result = planMarket({ market, event, category: sent.category }, draft, at);
+    if (result.kind === 'refused') return result;
+    markets.push(result.planned);
+  }
+  return markets;
 }
 
 function repeated(path: string): ImportRefusal {

@@ -87,6 +87,42 @@ test('the same import again changes nothing; another word or rule changes just t
   expect(operator.sent.slice(before[0])).toMatchObject([{ command: { market: 2, tick: 10 } }]);
 });
 
+test('an import of what is new leaves everything else as it has become', async () => {
+  const operator = await openOperator();
+  const listing = event('a', [market('a-1'), market('a-2')]);
+  const made = await operator.post('/operator/catalog', { events: [listing] });
+  await operator.put('/operator/markets/1/rules', { feeRateBps: 77 });
+  await operator.post('/operator/markets/1/resolve', { payout0: '1' });
+  await operator.patch('/operator/markets/2', { slug: 'renamed' });
+  await operator.patch('/operator/events/1', { slug: 'b', title: 'B' });
+  const before = [operator.sent.length, operator.written.length];
+  const whole = { events: [listing], onlyNew: true };
+  const again = await operator.post('/operator/catalog', whole);
+  expect([again.status, again.body]).toMatchObject([200, { created: 0, updated: 0, unchanged: 2 }]);
+  expect([operator.sent.length, operator.written.length]).toEqual(before);
+  const ids = (body: typeof made.body) => body.markets.map(({ id }: { id: string }) => id);
+  expect(ids(again.body)).toEqual(ids(made.body));
+  const more = { events: [event('b', [market('a-1'), market('b-1')])], onlyNew: true };
+  const grown = await operator.post('/operator/catalog', more);
+  expect([grown.status, grown.body]).toMatchObject([200, { created: 1, updated: 0, unchanged: 1 }]);
+  expect(operator.catalog.findMarket(1)).toMatchObject({ feeRateBps: 77, payout0: 10_000 });
+  expect(operator.catalog.findMarket(3)).toMatchObject({ slug: 'b-1', eventId: '1' });
+  expect((await operator.post('/operator/catalog', { events: [listing] })).status).toBe(400);
+});
+
+test('an import leaves a tick that has become finer, and refuses one that does not fit into it', async () => {
+  const operator = await openOperator();
+  const listing = (tickSize: string) => ({ events: [event('a', [market('a-1', { tickSize })])] });
+  await operator.post('/operator/catalog', listing('0.01'));
+  await operator.put('/operator/markets/1/rules', { tickSize: '0.0025' });
+  const sent = operator.sent.length;
+  const again = await operator.post('/operator/catalog', listing('0.01'));
+  expect([again.status, again.body]).toMatchObject([200, { created: 0, updated: 0, unchanged: 1 }]);
+  const odd = await operator.post('/operator/catalog', listing('0.001'));
+  expect([odd.status, odd.body.path]).toEqual([400, '/events/0/markets/0/tickSize']);
+  expect([operator.catalog.findMarket(1)?.tick, operator.sent.length]).toEqual([25, sent]);
+});
+
 test.each([
   ['/events/0/markets/1/slug', [event('a', [market('x'), market('x')])]],
   ['/events/1/slug', [event('a', [market('x')]), event('a', [market('y')])]],
@@ -107,7 +143,6 @@ test.each([
     '/events/0/markets/0/conditionId',
     [event('old', [market('old', { conditionId: `0x${'01'.repeat(32)}` })])],
   ],
-  ['/events/0/markets/0/tickSize', [event('old', [market('old', { tickSize: '0.1' })])]],
   ['/events/0/markets/0/slug', [event('other', [market('old')])]],
 ])('an import that is wrong at %s writes nothing', async (path, events) => {
   const operator = await openOperator();
@@ -143,6 +178,7 @@ test('an import that the books refuse or do not answer is not in the catalog, an
       kind: 'CommandRefused',
       command: 0,
       code: 'invalid_tick_size',
+      requestId: null,
     };
     return command.kind === 'SetMarket' && command.market === 1
       ? {

@@ -58,7 +58,12 @@ export type ImportEvent = Static<typeof ImportEvent>;
 export const importEventsMax = 200;
 
 export const ImportCatalog = Type.Object(
-  { events: Type.Array(ImportEvent, { minItems: 1, maxItems: importEventsMax }) },
+  {
+    events: Type.Array(ImportEvent, { minItems: 1, maxItems: importEventsMax }),
+    onlyNew: Type.Optional(
+      Type.Boolean({ description: 'What is listed already stays as it is, whatever stands here.' }),
+    ),
+  },
   { additionalProperties: false },
 );
 export type ImportCatalog = Static<typeof ImportCatalog>;
