@@ -1,3 +1,4 @@
+import { readCompleteness } from '@pm/deploy/installation/completeness';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { createTableSql, leaderboardTables, tables } from '@pm/schemas';
@@ -39,9 +40,8 @@ export class Databases {
 
   /** Offset of `executions[0]` up to which the tables say they are complete. */
   async completeTo(database: string): Promise<number> {
-    const sql = `SELECT toString(max(through_offset)) AS to FROM ${database}.${tables.completeness.name}`;
-    const [row] = await this.#server.selectRows<{ to: string }>(sql);
-    return Number(row?.to);
+    const [first] = await readCompleteness(this.#server, database);
+    return first?.throughOffset ?? 0;
   }
 
   close(): Promise<void> {

@@ -82,9 +82,14 @@ export async function runAudit(
     if (compared.deposits.get(wallet) !== micro) moved.wallet(wallet);
   for (const { name, found } of compared.checks) {
     const sorted = moved.sort(found);
-    check(name, sorted.wrong, sorted.moved === 0 ? '' : `${sorted.moved} moved meanwhile`);
+    check(name, sorted.wrong, factsOf(sorted.moved));
   }
   return holds;
+}
+
+function factsOf(moved: number): string {
+  const rule = 'what the log makes of them';
+  return moved === 0 ? rule : `${rule}; ${moved} moved while they were read and are not judged`;
 }
 
 async function foldLog(

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readCompleteness } from '../installation/completeness.ts';
 import type { Installation } from '../installation/open.ts';
 import type { LogPiece } from './read-log.ts';
 
@@ -8,16 +9,17 @@ const pollMs = 250;
 export type Marks = ReadonlyMap<number, number>;
 
 /** How far the tables are complete, and through which moment in all partitions (Unix seconds; 0 when not known). */
-export async function tablesStanding({ clickhouse }: Pick<Installation, 'clickhouse'>): Promise<{
+export async function tablesStanding({
+  clickhouse,
+  addresses,
+}: Pick<Installation, 'clickhouse' | 'addresses'>): Promise<{
   readonly marks: Marks;
   readonly throughS: number;
 }> {
-  const rows = await clickhouse.selectRows<{ partition: number; to: string; seconds: number }>(
-    `SELECT partition, toString(through_offset) AS to, toUnixTimestamp(through) AS seconds
-     FROM completeness FINAL WHERE projection = 'tables'`,
-  );
-  const marks = new Map(rows.map(({ partition, to }) => [partition, Number(to)]));
-  return { marks, throughS: rows.length === 0 ? 0 : Math.min(...rows.map((row) => row.seconds)) };
+  const rows = await readCompleteness(clickhouse, addresses.clickhouseDatabase);
+  const marks = new Map(rows.map(({ partition, throughOffset }) => [partition, throughOffset]));
+  const throughMs = rows.length === 0 ? 0 : Math.min(...rows.map((row) => row.throughMs));
+  return { marks, throughS: Math.floor(throughMs / 1000) };
 }
 
 async function redisMarks(

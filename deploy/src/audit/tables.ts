@@ -5,6 +5,9 @@ import type { LogAudit } from './log-audit.ts';
 import { equalMaps, type Mismatch } from './projections.ts';
 import type { LogTally, PartitionTally } from './tally.ts';
 
+/** Nothing here writes. */
+type Tables = Pick<ClickHouse, 'selectRows'>;
+
 /** What the log says, up to one offset of each partition. */
 export interface LogSays {
   readonly audit: LogAudit;
@@ -28,7 +31,7 @@ interface TallyRow {
  * two rows by wallet for each; and as many placements, refusals, cancels and changes of levels. What lies behind the log that was
  * read is left out.
  */
-export async function compareFacts(clickhouse: ClickHouse, log: LogSays): Promise<string[]> {
+export async function compareFacts(clickhouse: Tables, log: LogSays): Promise<string[]> {
   const bounds = `in_offset < arrayElement({bounds:Array(UInt64)}, partition + 1)`;
   const params = { bounds: boundsOf(log) };
   const fills = await clickhouse.selectRows<TallyRow>(
@@ -58,7 +61,7 @@ function boundsOf({ audit, partitions }: LogSays): number[] {
 type Counts = ReadonlyMap<string, number>;
 
 async function countsByPartition(
-  clickhouse: ClickHouse,
+  clickhouse: Tables,
   bounds: string,
   params: Record<string, readonly number[]>,
 ): Promise<ReadonlyMap<number, Counts>> {
@@ -113,7 +116,7 @@ function differences(
 
 /** P1 for `positions` and `holders`: every wallet holds what the log adds up to. */
 export async function compareHeld(
-  clickhouse: ClickHouse,
+  clickhouse: Tables,
   table: 'positions' | 'holders',
   { accounts }: Pick<LogAudit, 'accounts'>,
 ): Promise<Mismatch[]> {
@@ -141,7 +144,7 @@ interface HeldRow {
 const pageRows = 50_000;
 
 /** Also those that hold nothing any more: a row that should be there is then never taken for missing. */
-async function* heldRows(clickhouse: ClickHouse, table: 'positions' | 'holders') {
+async function* heldRows(clickhouse: Tables, table: 'positions' | 'holders') {
   const key = table === 'positions' ? 'wallet, market, outcome' : 'market, outcome, wallet';
   let after: HeldRow = { wallet: '', market: 0, outcome: 0, size: '' };
   for (;;) {
@@ -167,7 +170,7 @@ async function* heldRows(clickhouse: ClickHouse, table: 'positions' | 'holders')
 
 /** C1 in the tables alone: both tokens of a market that is not resolved are held in the same number. */
 export async function compareSupply(
-  clickhouse: ClickHouse,
+  clickhouse: Tables,
   { payouts, accounts }: Pick<LogAudit, 'payouts' | 'accounts'>,
 ): Promise<Mismatch[]> {
   const rows = await clickhouse.selectRows<{ market: number; first: string; second: string }>(
@@ -187,7 +190,7 @@ export async function compareSupply(
 
 /** P1 for `book_events`: the newest row of each level is the book the log ends with. */
 export async function compareLevels(
-  clickhouse: ClickHouse,
+  clickhouse: Tables,
   { levels }: Pick<LogAudit, 'levels'>,
 ): Promise<Mismatch[]> {
   const rows = await clickhouse.selectRows<{
@@ -218,7 +221,7 @@ export async function compareLevels(
 
 /** P1 for `open_orders`: what it shows rests on the books, and nothing else does. */
 export async function compareOpenOrders(
-  clickhouse: ClickHouse,
+  clickhouse: Tables,
   { orders }: Pick<LogAudit, 'orders'>,
 ): Promise<Mismatch[]> {
   const rows = await clickhouse.selectRows<{ order_id: string }>(
@@ -238,7 +241,7 @@ export async function compareOpenOrders(
 }
 
 /** Prices of shares lie between 0 and 1 USDC, wherever they stand; a midpoint of 0 says that a side was empty. */
-export async function checkPrices(clickhouse: ClickHouse): Promise<string[]> {
+export async function checkPrices(clickhouse: Tables): Promise<string[]> {
   const outside = (column: string) => `countIf(${column} <= 0 OR ${column} >= 1)`;
   const rows = await clickhouse.selectRows<Record<string, string>>(
     `SELECT
@@ -257,13 +260,13 @@ export async function checkPrices(clickhouse: ClickHouse): Promise<string[]> {
 }
 
 /** Candles of minutes that are over add up to the trades of their tokens. `throughS`: the tables are complete up to there, Unix seconds. */
-export async function compareCandles(clickhouse: ClickHouse, throughS: number): Promise<string[]> {
+export async function compareCandles(clickhouse: Tables, throughS: number): Promise<string[]> {
   const rows = await clickhouse.selectRows<{ market: number; outcome: number; off: string }>(
     `SELECT market, outcome, sum(moved) AS off FROM (
-       SELECT market, taker_outcome AS outcome, size AS moved FROM fills FINAL WHERE time < fromUnixTimestamp({end:UInt32})
+       SELECT market, taker_outcome AS outcome, size AS moved FROM fills FINAL WHERE time < toDateTime64({end:UInt32}, 3)
        UNION ALL
        SELECT market, maker_outcome AS outcome, size AS moved FROM fills FINAL
-         WHERE match != 'COMPLEMENTARY' AND time < fromUnixTimestamp({end:UInt32})
+         WHERE match != 'COMPLEMENTARY' AND time < toDateTime64({end:UInt32}, 3)
        UNION ALL
        SELECT market, outcome, -volume AS moved FROM candles_1m FINAL WHERE bucket < fromUnixTimestamp({end:UInt32})
      ) GROUP BY market, outcome HAVING off != 0 LIMIT 20 ${settings}`,

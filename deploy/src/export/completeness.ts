@@ -1,23 +1,9 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { tables } from '@pm/schemas';
+import { readCompleteness } from '../installation/completeness.ts';
 import { insist } from '../installation/patience.ts';
 import type { Day } from './day.ts';
 import { ExportError } from './export-error.ts';
 import type { Complete } from './manifest.ts';
-
-const sql = `
-SELECT partition, toString(through_offset) AS through_offset, toString(next_in_offset) AS next_in_offset,
-  toString(toUnixTimestamp64Milli(through)) AS through_ms
-FROM ${tables.completeness.name} FINAL
-WHERE projection = 'tables'
-ORDER BY partition`;
-
-interface Row {
-  readonly partition: number;
-  readonly through_offset: string;
-  readonly next_in_offset: string;
-  readonly through_ms: string;
-}
 
 /**
  * How far the tables are complete. A day is when the clock of every partition has passed its end in the tables: clocks never run
@@ -25,15 +11,17 @@ interface Row {
  */
 export async function requireComplete({
   clickhouse,
+  database,
   partitions,
   day,
 }: {
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
+  readonly database: string;
   readonly partitions: readonly number[];
   readonly day: Day;
 }): Promise<readonly Complete[]> {
-  const rows = await insist(() => clickhouse.selectRows<Row>(sql));
-  const throughMs = new Map(rows.map((row) => [row.partition, Number(row.through_ms)]));
+  const rows = await insist(() => readCompleteness(clickhouse, database));
+  const throughMs = new Map(rows.map((row) => [row.partition, row.throughMs]));
   const behind = partitions
     .map((partition) => ({ partition, ms: throughMs.get(partition) ?? 0 }))
     .filter(({ ms }) => ms < day.toMs)
@@ -46,12 +34,7 @@ export async function requireComplete({
         : `partition ${first.partition} is complete up to ${first.ms === 0 ? 'nothing' : momentOf(first.ms)}${behind.length > 1 ? `, ${behind.length - 1} more are behind` : ''}`;
     throw new ExportError('NOT_COMPLETE', `${day.name} is not complete in the tables: ${so}`);
   }
-  return rows.map((row) => ({
-    partition: row.partition,
-    throughOffset: Number(row.through_offset),
-    nextInOffset: Number(row.next_in_offset),
-    through: momentOf(Number(row.through_ms)),
-  }));
+  return rows.map(({ throughMs: ms, ...row }) => ({ ...row, through: momentOf(ms) }));
 }
 
 function momentOf(ms: number): string {

@@ -1,5 +1,5 @@
-import { tables } from '@pm/schemas';
 import { piecesOf } from '../audit/read-log.ts';
+import { readCompleteness } from '../installation/completeness.ts';
 import type { Installation } from '../installation/open.ts';
 import type { PatientTables } from '../installation/patience.ts';
 
@@ -20,11 +20,8 @@ export interface Rebuild {
 
 /** How far the tables of a database say that they are complete. */
 export async function completeIn(tablesOf: PatientTables, database: string): Promise<Offsets> {
-  const rows = await tablesOf.selectRows<{ partition: number; to: string }>(
-    `SELECT partition, toString(through_offset) AS to FROM \`${database}\`.${tables.completeness.name} FINAL
-     WHERE projection = 'tables'`,
-  );
-  return new Map(rows.map(({ partition, to }) => [partition, Number(to)]));
+  const rows = await readCompleteness(tablesOf, database);
+  return new Map(rows.map(({ partition, throughOffset }) => [partition, throughOffset]));
 }
 
 /** Where the log ends now. */

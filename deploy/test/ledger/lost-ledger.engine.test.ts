@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,9 +20,9 @@ import {
 import { engineUrl } from '../../../kit/test/engines.ts';
 import type { LogAudit } from '../../src/audit/log-audit.ts';
 import { auditLog, sumTransfers } from '../../src/audit/read-log.ts';
-import { setUpExchange } from '../../src/setup/exchange-setup.ts';
 import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
 import { feeWallet } from '../../src/setup/partitions.ts';
+import { engineUrls, ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 
 const name = `lost_ledger_${process.pid}`;
 const topicPrefix = `${name}-`;
@@ -41,47 +39,29 @@ interface World {
   readonly orders: RecordCodec<Envelope>;
   readonly redis: RedisClient;
   readonly ledger: Ledger;
-  readonly services: readonly ChildProcess[];
 }
+const services = new ServicesUnderTest(name);
 let world: World;
 let sent = 0;
 
 beforeAll(async () => {
-  const urls = {
-    kafka: engineUrl('KAFKA'),
-    registry: engineUrl('REGISTRY'),
-    clickhouse: engineUrl('CLICKHOUSE'),
-    redis: engineUrl('REDIS'),
-  };
-  const setup = { urls, keys, partitions, topicPrefix, database: name, replicationFactor: 1 };
-  await setUpExchange({ ...setup, progress: () => {} });
+  const urls = engineUrls();
+  await setUpNamed(name, { keys, partitions });
   const client = openLogClient({ brokers: [urls.kafka], clientId: name, log: silentLog });
   const registry = openRegistry({ url: urls.registry, topicPrefix, log: silentLog });
   const redis = openRedis({ url: urls.redis, log: silentLog });
-  const shared = {
-    PM_KAFKA_BROKERS: urls.kafka,
-    PM_REGISTRY_URL: urls.registry,
-    PM_REDIS_URL: urls.redis,
-    PM_REDIS_PREFIX: name,
-    PM_CLICKHOUSE_URL: urls.clickhouse,
-    PM_TOPIC_PREFIX: topicPrefix,
-    PM_HOST: '127.0.0.1',
-    PM_OPS_PORT: '0',
-  };
-  const matcher = service('matcher', {
-    ...shared,
+  services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
     PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
   });
-  const ledgers = { ...shared, PM_VIEWS: 'ledger', PM_LEDGER_SEED: keys.ledgerSeed };
+  services.start('projectors', { PM_VIEWS: 'ledger', PM_LEDGER_SEED: keys.ledgerSeed });
   world = {
     client,
     redis,
     producer: await client.producer(),
     orders: await registry.codecFor(topics.orders),
     ledger: openLedger(redis, redisKeys(name)),
-    services: [matcher, service('projectors', ledgers)],
   };
   const transfers = await registry.codecFor(topics.transfers);
   for (let index = 0; index < wallets; index += 1) {
@@ -98,24 +78,12 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
-  for (const child of world?.services ?? []) {
-    child.kill('SIGTERM');
-    if (child.exitCode === null) await once(child, 'exit');
-  }
+  await services.stop();
   await clear();
   await world?.redis.quit();
   await world?.client.close();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
-
-function service(room: string, environment: Record<string, string>): ChildProcess {
-  const main = join(__dirname, '../../..', room, 'dist/main.js');
-  const { PATH } = process.env;
-  return spawn(process.execPath, [main], {
-    env: { PATH, ...environment },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-}
 
 /** Redis is emptied, as far as it is ours: others share it. */
 async function clear(): Promise<void> {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -20,12 +20,11 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type ApiKeyTrio, type PlacementResult, redisKeys, signingDomains } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { freePorts } from '../../src/local/ports.ts';
-import { setUpExchange } from '../../src/setup/exchange-setup.ts';
 import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
 import { type Operator, openOperator } from '../../src/stack/operator.ts';
+import { ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 
 const name = `order_entry_${process.pid}`;
-const topicPrefix = `${name}-`;
 const partitions = 4;
 const folder = mkdtempSync(join(tmpdir(), 'order-entry-'));
 const keys = loadOrMakeKeys(join(folder, 'keys.json'));
@@ -44,41 +43,23 @@ interface Trader {
   readonly trio: ApiKeyTrio;
 }
 
-const services: ChildProcess[] = [];
+const services = new ServicesUnderTest(name);
 let redis: RedisClient;
 let ledger: Ledger;
 let doors: readonly [Door, Door];
 let tokens: readonly string[];
 let conditions: readonly string[];
 
-const shared = () => ({
-  PM_KAFKA_BROKERS: engineUrl('KAFKA'),
-  PM_REGISTRY_URL: engineUrl('REGISTRY'),
-  PM_REDIS_URL: engineUrl('REDIS'),
-  PM_REDIS_PREFIX: name,
-  PM_CLICKHOUSE_URL: engineUrl('CLICKHOUSE'),
-  PM_TOPIC_PREFIX: topicPrefix,
-  PM_HOST: '127.0.0.1',
-  PM_OPS_PORT: '0',
-});
-
 beforeAll(async () => {
-  const urls = {
-    kafka: engineUrl('KAFKA'),
-    registry: engineUrl('REGISTRY'),
-    clickhouse: engineUrl('CLICKHOUSE'),
-    redis: engineUrl('REDIS'),
-  };
-  const setup = { urls, keys, partitions, topicPrefix, database: name, replicationFactor: 1 };
-  await setUpExchange({ ...setup, progress: () => {} });
-  redis = openRedis({ url: urls.redis, log: silentLog });
+  await setUpNamed(name, { keys, partitions });
+  redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
   ledger = openLedger(redis, redisKeys(name));
-  service('matcher', {
+  services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
     PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
     PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
   });
-  service('projectors', { PM_VIEWS: 'ledger', PM_LEDGER_SEED: keys.ledgerSeed });
+  services.start('projectors', { PM_VIEWS: 'ledger', PM_LEDGER_SEED: keys.ledgerSeed });
   doors = [await openDoor(), await openDoor()];
   const markets = Array.from({ length: partitions }, (_, index) => ({
     slug: `entry-${index}`,
@@ -94,30 +75,16 @@ beforeAll(async () => {
 }, 180_000);
 
 afterAll(async () => {
-  for (const child of services) {
-    child.kill('SIGTERM');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  }
+  await services.stop();
   const left = (await redis?.keys(`${name}:*`)) ?? [];
   if (left.length > 0) await redis.del(...left);
   await redis?.quit();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-function service(room: string, environment: Record<string, string>): ChildProcess {
-  const main = join(__dirname, '../../..', room, 'dist/main.js');
-  const { PATH } = process.env;
-  const child = spawn(process.execPath, [main], {
-    env: { PATH, ...shared(), ...environment },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  services.push(child);
-  return child;
-}
-
 async function openDoor(): Promise<Door> {
   const ports = await freePorts();
-  const child = service('ingress', {
+  const child = services.start('ingress', {
     PM_HTTP_PORT: String(ports.ingress),
     PM_OPERATOR_PORT: String(ports.operator),
     PM_OPERATOR_TOKEN: keys.operatorToken,

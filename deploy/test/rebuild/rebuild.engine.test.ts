@@ -5,6 +5,7 @@ import { rebuildHold } from '@pm/schemas';
 import { findInstallation } from '../../src/installation/addresses.ts';
 import { openInstallation } from '../../src/installation/open.ts';
 import { runRebuild } from '../../src/rebuild/run-rebuild.ts';
+import { variablesOf } from '../services-under-test.ts';
 import { RebuiltExchange } from './rebuilt-exchange.ts';
 
 let exchange: RebuiltExchange;
@@ -23,7 +24,10 @@ afterAll(async () => {
 
 /** Rebuilds, and reaches ClickHouse no more once so many tables are exchanged: the command is dead for all that matters. */
 async function dyingRebuild(survived: number): Promise<void> {
-  const installation = openInstallation(await findInstallation(exchange.env, ''), 'rebuild');
+  const installation = openInstallation(
+    await findInstallation(variablesOf(exchange.name), ''),
+    'rebuild',
+  );
   let exchanged = 0;
   const look = (sql: string) => {
     if (sql.startsWith('EXCHANGE')) exchanged += 1;

@@ -10,18 +10,13 @@ import { silentLog } from '@pm/kit/log';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { firstChain, sealExecution } from '@pm/kit/signoff';
 import { type Execution, type ExecutionEvent, topics } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
-import { setUpExchange } from '../../src/setup/exchange-setup.ts';
 import { loadOrMakeKeys } from '../../src/setup/keys.ts';
+import { setUpNamed, variablesOf } from '../services-under-test.ts';
 
 const partitions = 2;
 const root = join(__dirname, '../../..');
-
-const engine = (variable: string): string => {
-  const value = process.env[variable];
-  if (value === undefined) throw new Error(`${variable} is missing: these tests need real engines`);
-  return value;
-};
 
 /** A made-up log on real engines, its tables, and a projector that fills them. */
 export class RebuiltExchange {
@@ -42,46 +37,22 @@ export class RebuiltExchange {
     this.name = `${name}_${process.pid}`;
     this.#folder = mkdtempSync(join(tmpdir(), name));
     this.#client = openLogClient({
-      brokers: [engine('PM_TEST_KAFKA')],
+      brokers: [engineUrl('KAFKA')],
       clientId: this.name,
       log: silentLog,
     });
     this.clickhouse = openClickHouse({
-      url: engine('PM_TEST_CLICKHOUSE'),
+      url: engineUrl('CLICKHOUSE'),
       ...{ database: this.name, user: 'default', password: '', log: silentLog },
       requestTimeoutMs: 120_000,
     });
   }
 
-  /** Where everything is, as processes are told. */
-  get env(): Readonly<Record<string, string>> {
-    return {
-      PM_KAFKA_BROKERS: engine('PM_TEST_KAFKA'),
-      PM_REGISTRY_URL: engine('PM_TEST_REGISTRY'),
-      PM_REDIS_URL: engine('PM_TEST_REDIS'),
-      PM_CLICKHOUSE_URL: engine('PM_TEST_CLICKHOUSE'),
-      PM_CLICKHOUSE_DATABASE: this.name,
-      PM_TOPIC_PREFIX: `${this.name}-`,
-    };
-  }
-
   async open(): Promise<void> {
-    await setUpExchange({
-      urls: {
-        kafka: engine('PM_TEST_KAFKA'),
-        registry: engine('PM_TEST_REGISTRY'),
-        clickhouse: engine('PM_TEST_CLICKHOUSE'),
-        redis: engine('PM_TEST_REDIS'),
-      },
-      keys: loadOrMakeKeys(join(this.#folder, 'keys.json')),
-      partitions,
-      replicationFactor: 1,
-      database: this.name,
-      topicPrefix: `${this.name}-`,
-      progress: () => {},
-    });
+    const keys = loadOrMakeKeys(join(this.#folder, 'keys.json'));
+    await setUpNamed(this.name, { keys, partitions });
     const registry = openRegistry({
-      url: engine('PM_TEST_REGISTRY'),
+      url: engineUrl('REGISTRY'),
       topicPrefix: `${this.name}-`,
       log: silentLog,
     });
@@ -151,7 +122,7 @@ export class RebuiltExchange {
     };
     this.#projector = spawn(process.execPath, [join(root, 'projectors/dist/main.js')], {
       stdio: ['pipe', 'ignore', 'inherit'],
-      env: { PATH: process.env['PATH'], ...this.env, ...given },
+      env: { PATH: process.env['PATH'], ...variablesOf(this.name), ...given },
     });
   }
 
@@ -165,7 +136,7 @@ export class RebuiltExchange {
 
   /** Begins `npm run rebuild`, and collects what it says. */
   rebuild(args: readonly string[] = []): RebuildProcess {
-    return new RebuildProcess(args, { PATH: process.env['PATH'], ...this.env });
+    return new RebuildProcess(args, { PATH: process.env['PATH'], ...variablesOf(this.name) });
   }
 
   /** Waits until the tables say that they hold everything that is on the log now. */

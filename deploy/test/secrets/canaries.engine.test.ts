@@ -23,11 +23,10 @@ import {
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { Canaries } from '../../../kit/test/hostile/canaries.ts';
 import { freePorts } from '../../src/local/ports.ts';
-import { setUpExchange } from '../../src/setup/exchange-setup.ts';
 import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
 import { openOperator } from '../../src/stack/operator.ts';
+import { ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 import { allRecords, allRows, allValues } from './kept-by-engines.ts';
-import { ServicesUnderTest } from './services-under-test.ts';
 
 /**
  * Secrets go through every route of both doors and of the operator's listener, rightly and wrongly; then they are looked for in
@@ -47,32 +46,9 @@ secrets.add('an idempotency key', retryKey);
 
 beforeAll(async () => {
   ports = await freePorts();
-  const urls = {
-    kafka: engineUrl('KAFKA'),
-    registry: engineUrl('REGISTRY'),
-    clickhouse: engineUrl('CLICKHOUSE'),
-    redis: engineUrl('REDIS'),
-  };
-  const prefixed = { topicPrefix: `${name}-`, database: name };
-  await setUpExchange({
-    ...prefixed,
-    urls,
-    keys,
-    partitions: 2,
-    replicationFactor: 1,
-    progress: () => {},
-  });
-  redis = openRedis({ url: urls.redis, log: silentLog });
-  services = new ServicesUnderTest({
-    ...{ PM_KAFKA_BROKERS: urls.kafka, PM_REGISTRY_URL: urls.registry, PM_REDIS_URL: urls.redis },
-    ...{ PM_CLICKHOUSE_URL: urls.clickhouse, PM_CLICKHOUSE_DATABASE: name, PM_REDIS_PREFIX: name },
-    ...{
-      PM_TOPIC_PREFIX: `${name}-`,
-      PM_HOST: '127.0.0.1',
-      PM_OPS_PORT: '0',
-      PM_LOG_LEVEL: 'debug',
-    },
-  });
+  await setUpNamed(name, { keys, partitions: 2 });
+  redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
+  services = new ServicesUnderTest(name, { PM_LOG_LEVEL: 'debug' });
   services.start('matcher', {
     PM_OWNER_SEED: keys.ownerSeed,
     PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
@@ -211,7 +187,7 @@ async function exercise(route: HttpRoute, trader: Trader): Promise<void> {
         url: `${named}?key=${readKey}&address=${key.address}`,
         body,
       };
-      const good = { ...signed(key, sent), 'idempotency-key': retryKey };
+      const good: Record<string, string> = { ...signed(key, sent), 'idempotency-key': retryKey };
       const bearer = { authorization: `Bearer ${agent.key}` };
       const bad = { ...good, [names.signature]: good[names.signature]?.replace(/^./, '-') ?? '' };
       const readOnly = { [names.address]: key.address, [names.readOnlyKey]: readKey };

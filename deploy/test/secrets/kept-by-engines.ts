@@ -64,7 +64,7 @@ async function storedAt(redis: RedisClient, key: string): Promise<unknown> {
     case 'set':
       return await redis.smembers(key);
     case 'zset':
-      return await redis.zrange(key, 0, -1, 'WITHSCORES');
+      return await redis.zrange(key, 0, '-1', 'WITHSCORES');
     default:
       return null;
   }
