@@ -1,6 +1,7 @@
 import { AgentActivity, agentCredentials, markAgents } from '@pm/kit/agents';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
+import { clickhouseAccount } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { openHttp, openToBrowsers } from '@pm/kit/http';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -28,6 +29,8 @@ import { type EngineWatch, watchEngines } from './io/engine-runner.ts';
 import { watchFigures } from './io/figures-runner.ts';
 import { openFreshTables } from './io/fresh-table-source.ts';
 import { runInvalidation } from './io/invalidation-runner.ts';
+import { watchLeaderboards } from './io/leaderboard-runner.ts';
+import { LeaderboardSource } from './io/leaderboard-source.ts';
 import { openMoney } from './io/money-source.ts';
 import { RecentRunner } from './io/recent-runner.ts';
 import { openReports } from './io/report-source.ts';
@@ -36,13 +39,15 @@ import { StandingRunner } from './io/standing-runner.ts';
 import { openTables } from './io/table-source.ts';
 import { measure } from './metrics.ts';
 import { addReadDoor } from './routes/door.ts';
-import type { CatalogReads, TableReads } from './routes/ports.ts';
+import type { CatalogReads, ReportReads, TableReads } from './routes/ports.ts';
 import { bodyMaxBytes, onFailure } from './routes/route.ts';
 
 const name = 'query-api';
 
 /** A query may take so long before its caller is told to come again. */
 const QUERY_TIMEOUT_MS = 12_000;
+/** Who waits longer for the others is told to come again: without this bound waits add up while ClickHouse is silent. */
+const SOCKET_WAIT_MS = 2_000;
 /** URL and headers: 500 condition ids with their commas fit. */
 const HEADERS_MAX_BYTES = 48 * 1024;
 
@@ -105,11 +110,9 @@ function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
   const redis = openRedis({ url: config.redisUrl, log });
   life.onStop('redis', () => redis.disconnect());
   const clickhouse = openClickHouse({
-    url: config.clickhouseUrl,
-    database: config.clickhouseDatabase,
-    user: config.clickhouseUser,
-    password: config.clickhousePassword,
+    ...clickhouseAccount(config),
     requestTimeoutMs: QUERY_TIMEOUT_MS,
+    socketWaitMs: SOCKET_WAIT_MS,
     log,
   });
   life.onStop('clickhouse', () => clickhouse.close());
@@ -190,7 +193,7 @@ async function openDoor(
     catalog,
     books,
     tables,
-    reports: openReports(clickhouse, nowMs),
+    reports: { ...openReports(clickhouse, nowMs), ...openLeaderboards(parts) },
     lists: openLists(parts, tables),
     own: openFreshTables({ clickhouse, recent, settle: () => newest.settle() }),
     money: openMoney(openLedger(parts.redis, parts.redisKeys)),
@@ -211,6 +214,13 @@ async function openDoor(
   life.onStop('http', () => app.close());
 }
 
+function openLeaderboards({ life, clickhouse, log }: Parts): Pick<ReportReads, 'leaderboard'> {
+  const leaderboards = new LeaderboardSource(clickhouse, () => systemClock.nowMs());
+  const watch = watchLeaderboards(leaderboards, log);
+  life.onStop('leaderboards', () => watch.close());
+  return { leaderboard: (search) => leaderboards.read(search) };
+}
+
 /** How far the projections are, as they say themselves. */
 function watchStanding(parts: Parts): StandingRunner {
   const { life, log, clickhouse, redis, client } = parts;
@@ -222,6 +232,7 @@ function watchStanding(parts: Parts): StandingRunner {
     log,
     topic,
     keys: parts.redisKeys,
+    nowMs: () => systemClock.nowMs(),
   });
   life.onStop('standing', () => runner.close());
   runner.start();
@@ -241,7 +252,11 @@ function openLists({ life, config, log, known, redis }: Parts, tables: TableRead
   const search = new SearchStore(catalog);
   life.onStop('search', () => search.close());
   void search.catchUp();
-  return { search, sites: creatorSites(config.creatorSites), hasFigures: () => figures.isKnown() };
+  return {
+    search,
+    sites: creatorSites(config.creatorSites),
+    figuresAtMs: () => figures.readAtMs(),
+  };
 }
 
 function readiness(watch: EngineWatch, isCaughtUp: boolean) {

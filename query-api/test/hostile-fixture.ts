@@ -9,6 +9,7 @@ import { hostileNames, hostileTexts, hostileValue } from '../../kit/test/hostile
 import { spoil, spoilBytes } from '../../kit/test/hostile/spoil.ts';
 import { RecentLog } from '../src/core/recent/recent-log.ts';
 import { openFreshTables } from '../src/io/fresh-table-source.ts';
+import { LeaderboardSource } from '../src/io/leaderboard-source.ts';
 import { openReports } from '../src/io/report-source.ts';
 import { openTables } from '../src/io/table-source.ts';
 import { addReadDoor } from '../src/routes/door.ts';
@@ -71,9 +72,9 @@ export class AskedNames {
 
   /** Watches from now on what the routes of the app ask for. */
   watch(app: HttpApp): void {
-    const named = new Map(
+    const named = new Map<string, HttpRoute>(
       readRoutes.flatMap((route) =>
-        urlsOf(route).map(({ url }) => [`${route.method} ${url}`, route] as const),
+        urlsOf(route).map(({ url }) => [`${route.method} ${url}`, route]),
       ),
     );
     app.addHook('preHandler', async (request) => {
@@ -139,7 +140,8 @@ export function* readsWith(
       ? Buffer.from(JSON.stringify(dice.pick([[{ [name]: text }], { [name]: text }])))
       : null;
     const others = asked.of(route).filter((other) => other !== name && dice.isOneIn(3));
-    const query = [...others.map((other) => [other, dice.pick(knownTexts)]), [name, text]];
+    const query: [string, string][] = others.map((other) => [other, dice.pick(knownTexts)]);
+    query.push([name, text]);
     yield { ...place, url: `${plain()}?${new URLSearchParams(query)}`, body };
   }
 }
@@ -194,11 +196,15 @@ function bodyOf(names: readonly string[], dice: Dice): Buffer {
 export function portsOver(world: World, clickhouse: Pick<ClickHouse, 'selectRows'>): ReadPorts {
   const { nowMs, ...others } = world.ports();
   const recent = new RecentLog();
+  const leaderboards = new LeaderboardSource(clickhouse, nowMs);
   return {
     ...others,
     nowMs,
     tables: openTables(clickhouse),
-    reports: openReports(clickhouse, nowMs),
+    reports: {
+      ...openReports(clickhouse, nowMs),
+      leaderboard: (search) => leaderboards.read(search),
+    },
     own: openFreshTables({ clickhouse, recent, settle: async () => true }),
   };
 }

@@ -70,8 +70,8 @@ export const safe = wallet(0x5afe);
 
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex');
 
-export function marketEntry(market: number, changes: object = {}): CatalogEntry {
-  const entry = {
+export function marketEntry(market: number, changes: Partial<CatalogMarket> = {}): CatalogEntry {
+  return {
     kind: 'CatalogMarket',
     market,
     eventId: '1',
@@ -112,7 +112,6 @@ export function marketEntry(market: number, changes: object = {}): CatalogEntry 
     epoch: 0,
     ...changes,
   };
-  return entry as unknown as CatalogMarket;
 }
 
 export function eventEntry(id: string, changes: Partial<CatalogEvent> = {}): CatalogEntry {
@@ -225,6 +224,7 @@ export class World {
 
   standing: Standing = { ends: new Map(), projections: [] };
   completeThroughMs: number | null = null;
+  completeThroughAtMs: (readAtMs: number) => number | null = () => null;
 
   ports(): ReadPorts {
     return {
@@ -312,7 +312,7 @@ export class World {
       lists: {
         search: this.search,
         sites: this.sites,
-        hasFigures: () => this.hasFigures,
+        figuresAtMs: () => (this.hasFigures ? nowMs - 21_000 : null),
       },
       callers: {
         verify: (request) => {
@@ -329,6 +329,7 @@ export class World {
       standing: {
         standing: () => this.standing,
         completeThroughMs: () => this.completeThroughMs,
+        completeThroughAtMs: (readAtMs) => this.completeThroughAtMs(readAtMs),
       },
       nowMs: () => nowMs,
     };
@@ -354,7 +355,7 @@ export class World {
           this.supply.filter(({ market }) => markets.includes(market)),
           markets,
         ),
-      wholeSupply: () => answer(this.supply, null),
+      wholeSupply: () => answer({ atMs: nowMs - 42_000, value: this.supply }, null),
       marketPositions: (search) => answer(this.marketPositions, search),
       leaderboard: (search) => answer({ atMs: nowMs - 7_500, rows: this.leaderboard }, search),
       makerFees: (owner, dayS) => answer(this.makerFees, { owner, dayS }),
@@ -363,7 +364,8 @@ export class World {
           this.builderTrades.slice(search.query.offset, search.query.offset + search.limit),
           search,
         ),
-      builderVolumes: (search) => answer(this.builderVolumes, search),
+      builderVolumes: (search) =>
+        answer({ atMs: nowMs - 33_000, value: this.builderVolumes }, search),
     };
   }
 

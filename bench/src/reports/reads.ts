@@ -7,9 +7,8 @@ import { openReports } from '@pm/query-api/reports';
 import { openTables } from '@pm/query-api/tables';
 import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import { makersMade, walletOf, walletsMade } from './generated.ts';
-
-/** A read of the public reports; `index` spreads requests over wallets and markets. Resolves to the rows of the answer. */
-export type Read = (index: number) => Promise<number>;
+import { leaderboardReads } from './leaderboard-reads.ts';
+import type { Read } from './read.ts';
 
 /** Markets that reads ask for are among so many of the busiest. */
 const busyMarkets = 500;
@@ -40,43 +39,29 @@ export function readsOf(
   const builders = readBuilderQuery({});
   if (plan instanceof ReadRefusal || builders instanceof ReadRefusal)
     throw new RangeError('a query');
-  const board = { category: 0, period: 'WEEK', orderBy: 'PNL', limit: 25 } as const;
   const ordinary = (index: number) => walletAt(Math.floor(walletsMade / 2) + index);
+  const busiest = (index: number) => walletAt(1 + (index % makersMade));
   const lines = async (rows: Promise<readonly unknown[]>): Promise<number> => (await rows).length;
+  const plain = (run: Read['run']): Read => ({ run });
   return new Map<string, Read>([
-    ['/positions, ordinary wallet', (index) => lines(tables.positions(ordinary(index), null))],
+    [
+      '/positions, ordinary wallet',
+      plain((index) => lines(tables.positions(ordinary(index), null))),
+    ],
     [
       '/positions, heaviest wallets',
-      (index) => lines(tables.positions(walletAt(1 + (index % makersMade)), null)),
+      plain((index) => lines(tables.positions(busiest(index), null))),
     ],
     [
       '/holders of 20 markets',
-      (index) => lines(tables.holders(some(index, 20), { limit: 100, minBalanceMicro: 1_000_000 })),
+      plain((index) =>
+        lines(tables.holders(some(index, 20), { limit: 100, minBalanceMicro: 1_000_000 })),
+      ),
     ],
-    [
-      '/v1/leaderboard, first page of a computation',
-      async () => {
-        const first = { ...board, offset: 0, wallets: null };
-        return (await openReports(clickhouse, () => nowMs).leaderboard(first)).rows.length;
-      },
-    ],
-    [
-      '/v1/leaderboard, a page',
-      async (index) => {
-        const page = { ...board, offset: (index * 25) % 1_000, wallets: null };
-        return (await reports.leaderboard(page)).rows.length;
-      },
-    ],
-    [
-      '/v1/leaderboard, a wallet',
-      async (index) => {
-        const one = { ...board, offset: 0, wallets: [ordinary(index)] };
-        return (await reports.leaderboard(one)).rows.length;
-      },
-    ],
+    ...leaderboardReads(clickhouse, nowMs, { ordinary, busiest }),
     [
       '/prices-history of a day',
-      async (index) => {
+      plain(async (index) => {
         const listings = some(index, 1).map((market) => ({
           market,
           outcome: 0 as const,
@@ -84,11 +69,11 @@ export function readsOf(
         }));
         const facts = await tables.prices(listings, plan);
         return facts.reduce((sum, { midpoints }) => sum + midpoints.length, 0);
-      },
+      }),
     ],
     [
       '/builder/trades',
-      (index) =>
+      plain((index) =>
         lines(
           reports.builderTrades({
             query: { ...builders, offset: (index % 5) * 100 },
@@ -97,6 +82,7 @@ export function readsOf(
             limit: 101,
           }),
         ),
+      ),
     ],
   ]);
 }

@@ -78,14 +78,8 @@ function catalogStops({ event, market, tag, series }: TourFacts): readonly Stop[
     { route: 'GET /simplified-markets' },
     { route: 'GET /markets-by-token/:token_id', params: { token_id: tokens[0] } },
     { route: 'GET /clob-markets/:condition_id', params: { condition_id } },
-    {
-      ...{ route: 'GET /markets/live-activity/:condition_id', params: { condition_id } },
-      mayBeEmpty: noSports,
-    },
-    {
-      ...{ route: 'GET /live-activity/events/:condition_id', params: { condition_id } },
-      mayBeEmpty: noSports,
-    },
+    { route: 'GET /markets/live-activity/:condition_id', params: { condition_id } },
+    { route: 'GET /live-activity/events/:condition_id', params: { condition_id } },
     { route: 'GET /teams', mayBeEmpty: noSports },
     { route: 'GET /sports', mayBeEmpty: noSports },
     { route: 'GET /sports/market-types', mayBeEmpty: noSports },

@@ -67,6 +67,9 @@ async function assertHasRange(client: LogClient, options: RangeOptions): Promise
     });
 }
 
+/** Such topics are quiet most of the time, and each process follows many: a record ends the wait at once. */
+const QUIET_WAIT_MS = 500;
+
 export interface FollowOptions {
   readonly topic: string;
   /** One call at a time per partition; `value` is null when the key was deleted. */
@@ -96,6 +99,7 @@ export async function followCompacted(
     topic,
     positions: new Map([...bounds].map(([partition, { low }]) => [partition, low])),
     dense: false,
+    maxWaitMs: QUIET_WAIT_MS,
     onBatch: async ({ partition, records }) => {
       for (const record of records) await options.onRecord(record, partition);
       reached(partition, (records.at(-1)?.offset ?? -1) + 1);

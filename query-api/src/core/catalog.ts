@@ -14,7 +14,7 @@ import {
   noFigures,
   sameFigures,
 } from './figures.ts';
-import { type Listing, type Market, marketOf } from './market.ts';
+import { type Listing, type Market, marketOf, openEndMs } from './market.ts';
 import { Tally } from './tally.ts';
 
 export type { Listing, Market, Outcome } from './market.ts';
@@ -62,7 +62,7 @@ export class Catalog {
         return;
       case 'CatalogEvent':
         this.#dropEvent(entry.id);
-        this.#addEvent(entry);
+        this.#addEvent(entry.endDateMs === 0 ? { ...entry, endDateMs: openEndMs } : entry);
         return;
       case 'CatalogTag':
         this.#dropTag(entry.id);

@@ -1,5 +1,6 @@
 import type { CatalogEvent } from '@pm/schemas';
 import type { Catalog } from './catalog.ts';
+import { parseCatalogId } from './catalog-id.ts';
 import { eventColumns, groupName } from './catalog-tables.ts';
 import { type CreatorSites, creatorWallets } from './creators.ts';
 import {
@@ -61,14 +62,22 @@ export function readEventsQuery(
   return read.refusal ?? parsed;
 }
 
+/** The parameters that name a tag, by id or by slug; a tag that is not known has nothing. */
+export function readTagGroups(read: QueryReader, catalog: Catalog): readonly string[] {
+  const id = read.optionalInteger('tag_id', { min: 0, max: idMax });
+  const slug = read.text('tag_slug') ?? read.text('tag');
+  return [
+    ...(id === null ? [] : [groupName.tag(String(id))]),
+    ...(slug === null ? [] : [groupName.tag(catalog.tagBySlug(slug)?.id ?? '')]),
+  ];
+}
+
 function readGroups(read: QueryReader, { catalog }: ListContext) {
-  const tagId = read.optionalInteger('tag_id', { min: 0, max: idMax });
-  const tagSlug = read.text('tag_slug') ?? read.text('tag');
+  const ofTags = readTagGroups(read, catalog);
   const seriesId = read.optionalInteger('series_id', { min: 0, max: idMax });
   const seriesSlug = read.text('series_slug');
   return [
-    ...(tagId === null ? [] : [groupName.tag(String(tagId))]),
-    ...(tagSlug === null ? [] : [groupName.tag(catalog.tagBySlug(tagSlug)?.id ?? '')]),
+    ...ofTags,
     ...(seriesId === null ? [] : [groupName.series(String(seriesId))]),
     ...(seriesSlug === null ? [] : [groupName.series(catalog.seriesBySlug(seriesSlug)?.id ?? '')]),
   ];
@@ -77,7 +86,7 @@ function readGroups(read: QueryReader, { catalog }: ListContext) {
 /** `slug` and `id` name events; of both, those that both name. */
 function readOnly(read: QueryReader, catalog: Catalog): readonly CatalogEvent[] | null {
   const slugs = read.list('slug', filterItemsMax, (text) => text);
-  const ids = read.list('id', filterItemsMax, (text) => (/^\d{1,15}$/.test(text) ? text : null));
+  const ids = read.list('id', filterItemsMax, parseCatalogId);
   if (slugs === null && ids === null) return null;
   const bySlug = slugs?.flatMap((slug) => catalog.eventBySlug(slug) ?? []) ?? null;
   const byId = ids?.flatMap((id) => catalog.event(id) ?? []) ?? null;
@@ -86,8 +95,7 @@ function readOnly(read: QueryReader, catalog: Catalog): readonly CatalogEvent[] 
 }
 
 function readExclusion(read: QueryReader): ((event: CatalogEvent) => boolean) | null {
-  const digits = (text: string) => (/^\d{1,15}$/.test(text) ? text : null);
-  const excluded = read.list('exclude_tag_id', filterItemsMax, digits);
+  const excluded = read.list('exclude_tag_id', filterItemsMax, parseCatalogId);
   if (excluded === null) return null;
   return (event) => !event.tagIds.some((id) => excluded.includes(id));
 }

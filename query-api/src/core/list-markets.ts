@@ -2,7 +2,7 @@ import { parseConditionId, parseTokenId } from '@pm/schemas';
 import type { Catalog, Market } from './catalog.ts';
 import { groupName, marketColumns } from './catalog-tables.ts';
 import { creatorGroups } from './creators.ts';
-import type { ListContext } from './list-events.ts';
+import { type ListContext, readTagGroups } from './list-events.ts';
 import {
   dateRanges,
   type Range,
@@ -51,14 +51,12 @@ export function readMarketsQuery(
 }
 
 function readGroups(read: QueryReader, { catalog, sites }: ListContext) {
-  const tagId = read.optionalInteger('tag_id', { min: 0, max: idMax });
-  const tagSlug = read.text('tag_slug') ?? read.text('tag');
+  const ofTags = readTagGroups(read, catalog);
   const eventId = read.optionalInteger('event_id', { min: 0, max: idMax });
   const eventSlug = read.text('event_slug') ?? read.text('eventSlug');
   const creator = read.text('creator');
   return [
-    ...(tagId === null ? [] : [groupName.tag(String(tagId))]),
-    ...(tagSlug === null ? [] : [groupName.tag(catalog.tagBySlug(tagSlug)?.id ?? '')]),
+    ...ofTags,
     ...(eventId === null ? [] : [groupName.event(String(eventId))]),
     ...(eventSlug === null ? [] : [groupName.event(catalog.eventBySlug(eventSlug)?.id ?? '')]),
     ...(creator === null ? [] : [creatorGroups(creator, sites)]),

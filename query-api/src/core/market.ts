@@ -35,6 +35,11 @@ export interface Listing {
   readonly token: TokenId;
 }
 
+/**
+ * The end of what has none (the catalog keeps 0), Unix milliseconds: a date is on the wire wherever the interface lists one, and what never ends comes last.
+ */
+export const openEndMs = Date.UTC(2500, 11, 31);
+
 /** Field by field: the rest of an object would be copied slowly, and kept in a hash table. */
 export function marketOf(entry: CatalogMarket): Market {
   return {
@@ -53,7 +58,7 @@ export function marketOf(entry: CatalogMarket): Market {
     category: entry.category,
     creator: entry.creator,
     startDateMs: entry.startDateMs,
-    endDateMs: entry.endDateMs,
+    endDateMs: entry.endDateMs === 0 ? openEndMs : entry.endDateMs,
     createdAtMs: entry.createdAtMs,
     updatedAtMs: entry.updatedAtMs,
     active: entry.active,

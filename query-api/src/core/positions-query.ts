@@ -1,10 +1,5 @@
-import {
-  type ConditionId,
-  parseConditionId,
-  parseMicro,
-  parseWalletAddress,
-  type WalletAddress,
-} from '@pm/schemas';
+import { parseMicro, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import { type MarketFilter, readMarketFilter } from './market-filter.ts';
 import { QueryReader, type RawQuery } from './query-reader.ts';
 import type { ReadRefusal } from './refusal.ts';
 
@@ -21,11 +16,8 @@ export const sortColumns = [
 ] as const;
 export type SortBy = (typeof sortColumns)[number];
 
-export interface PositionsQuery {
+export interface PositionsQuery extends MarketFilter {
   readonly user: WalletAddress;
-  /** Null: all markets. */
-  readonly conditions: readonly ConditionId[] | null;
-  readonly eventIds: readonly string[] | null;
   readonly sizeThresholdMicro: number;
   readonly redeemable: boolean;
   readonly mergeable: boolean;
@@ -37,8 +29,6 @@ export interface PositionsQuery {
   readonly title: string;
 }
 
-/** Conditions and events a query may name. */
-export const filterItemsMax = 500;
 export const titleMaxChars = 100;
 
 const known = [
@@ -61,8 +51,7 @@ export function readPositionsQuery(query: RawQuery, strict: boolean): PositionsQ
   if (strict) read.onlyKnown(known);
   const user = readWallet(read);
   const parsed = {
-    conditions: read.list('market', filterItemsMax, parseConditionId),
-    eventIds: read.list('eventId', filterItemsMax, parseEventId),
+    ...readMarketFilter(read),
     sizeThresholdMicro: readMicro(read, 'sizeThreshold', '1'),
     redeemable: read.boolean('redeemable') ?? false,
     mergeable: read.boolean('mergeable') ?? false,
@@ -81,11 +70,6 @@ export function readWallet(read: QueryReader): WalletAddress | null {
   const text = read.text('user');
   if (text === null) return read.refusal === null ? read.missing('user') : null;
   return parseWalletAddress(text) ?? read.invalid('user');
-}
-
-/** Ids of events are digits. */
-export function parseEventId(text: string): string | null {
-  return /^\d{1,15}$/.test(text) ? text : null;
 }
 
 /** A decimal in micro-units, rounded up: sizes are whole micro-units, so `>=` decides the same. */

@@ -39,7 +39,7 @@ export function assetId(market: Market, outcome: Outcome, form: AssetForm): stri
 /** Which positions pass. */
 export type HoldingFilter = Pick<
   PositionsQuery,
-  'sizeThresholdMicro' | 'redeemable' | 'mergeable' | 'eventIds' | 'title'
+  'sizeThresholdMicro' | 'redeemable' | 'mergeable' | 'title'
 >;
 
 /** No filter. */
@@ -47,11 +47,10 @@ export const anyPosition: HoldingFilter = {
   sizeThresholdMicro: 0,
   redeemable: false,
   mergeable: false,
-  eventIds: null,
   title: '',
 };
 
-/** The rows of a wallet that pass the filters of the query (docs/conventions.md 6.1). */
+/** The rows of a wallet, in the markets that were asked for, that pass the other filters (docs/conventions.md 6.1). */
 export function selectHoldings(
   catalog: Catalog,
   rows: readonly HeldRow[],
@@ -71,7 +70,6 @@ function passes({ row, market, mergeable }: Holding, query: HoldingFilter): bool
     row.sizeMicro >= query.sizeThresholdMicro &&
     (!query.redeemable || isRedeemable(market)) &&
     (!query.mergeable || mergeable) &&
-    (query.eventIds === null || query.eventIds.includes(market.eventId)) &&
     market.question.toLowerCase().includes(query.title.toLowerCase())
   );
 }

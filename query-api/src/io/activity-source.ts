@@ -3,6 +3,7 @@ import { tables } from '@pm/schemas';
 import type { ActivitySearch } from '../core/reports/activity.ts';
 import { type ActivityRow, activityTypes } from '../core/reports/rows.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
+import { timeBefore } from './conditions.ts';
 
 interface Row {
   readonly partition: number;
@@ -81,7 +82,7 @@ function common({ markets, startS, endS }: ActivitySearch): string {
     'wallet = {user:String}',
     ...(markets === null ? [] : ['market IN {markets:Array(UInt32)}']),
     ...(startS === null ? [] : ['time >= fromUnixTimestamp({start:UInt32})']),
-    ...(endS === null ? [] : ['time < fromUnixTimestamp({end:UInt32})']),
+    ...(endS === null ? [] : [timeBefore('end')]),
   ].join(' AND ');
 }
 

@@ -4,7 +4,7 @@ import type { BuilderSearch } from '../core/reports/builder-trades.ts';
 import type { BuilderVolumeSearch } from '../core/reports/builder-volumes.ts';
 import type { BuilderRow, BuilderSide, BuilderVolumeRow } from '../core/reports/rows.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
-import { Conditions } from './conditions.ts';
+import { Conditions, timeBefore } from './conditions.ts';
 import { readNewest } from './newest-source.ts';
 import { windowOf } from './page-window.ts';
 
@@ -87,7 +87,7 @@ function conditionsOf({ query, market, outcome, limit }: BuilderSearch): Conditi
   if (market !== null) where.add('market = {market:UInt32}', { market });
   if (outcome !== null)
     where.add(`${own('taker_outcome', 'maker_outcome')} = {outcome:UInt8}`, { outcome });
-  if (beforeS !== null) where.add('time < fromUnixTimestamp({before:UInt32})', { before: beforeS });
+  if (beforeS !== null) where.add(timeBefore('before'), { before: beforeS });
   return where;
 }
 

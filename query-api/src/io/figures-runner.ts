@@ -20,29 +20,31 @@ export interface FiguresOptions {
   volumes(nowMs: number): Promise<Volumes>;
 }
 
-/** Whether figures were read at all; what closes it. */
+/** When figures were read last, null before the first time; what closes it. */
 export interface FiguresWatch {
-  isKnown(): boolean;
+  readAtMs(): number | null;
   close(): void;
 }
 
 /** Reads volume and liquidity of all markets now and then, into the catalog; what was read last counts while a store is away. */
 export function watchFigures(options: FiguresOptions): FiguresWatch {
-  let isKnown = false;
+  let readAtMs: number | null = null;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   const refresh = async (): Promise<void> => {
+    const nowMs = options.nowMs();
     try {
-      options.catalog.takeFigures(await readFigures(options));
-      isKnown = true;
+      options.catalog.takeFigures(await readFigures(options, nowMs));
+      readAtMs = nowMs;
     } catch (error) {
       options.log.warn({ err: error }, 'volume and liquidity could not be read');
     }
-    if (!isClosed) timer = setTimeout(refresh, isKnown ? REFRESH_EVERY_MS : RETRY_EVERY_MS);
+    if (!isClosed)
+      timer = setTimeout(refresh, readAtMs === null ? RETRY_EVERY_MS : REFRESH_EVERY_MS);
   };
   void refresh();
   return {
-    isKnown: () => isKnown,
+    readAtMs: () => readAtMs,
     close() {
       isClosed = true;
       clearTimeout(timer);
@@ -52,11 +54,9 @@ export function watchFigures(options: FiguresOptions): FiguresWatch {
 
 async function readFigures(
   options: Omit<FiguresOptions, 'catalog' | 'log'>,
+  nowMs: number,
 ): Promise<ReadonlyMap<number, Figures>> {
-  const [volumes, liquidity] = await Promise.all([
-    options.volumes(options.nowMs()),
-    readLiquidity(options),
-  ]);
+  const [volumes, liquidity] = await Promise.all([options.volumes(nowMs), readLiquidity(options)]);
   const markets = new Set([...volumes.keys(), ...liquidity.keys()]);
   return new Map(
     [...markets].map((market): [number, Figures] => [

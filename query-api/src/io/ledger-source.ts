@@ -3,7 +3,7 @@ import { tables } from '@pm/schemas';
 import type { TradeRow } from '../core/reports/rows.ts';
 import { type LedgerSearch, leastText } from '../core/reports/trade-ledger.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
-import { Conditions } from './conditions.ts';
+import { Conditions, timeBefore } from './conditions.ts';
 import { readNewest } from './newest-source.ts';
 import { windowOf } from './page-window.ts';
 
@@ -112,7 +112,7 @@ function conditionsOf(search: LedgerSearch, ledger: Ledger): Conditions {
   if (markets !== null) where.add('market IN {markets:Array(UInt32)}', { markets: [...markets] });
   if (takerOnly && ledger.takers !== '') where.add(ledger.takers);
   if (side !== null) where.add(`${ledger.side} = {side:String}`, { side });
-  if (endS !== null) where.add('time < fromUnixTimestamp({end:UInt32})', { end: endS + 1 });
+  if (endS !== null) where.add(timeBefore('end'), { end: endS + 1 });
   if (least?.of === 'TOKENS')
     where.add('size >= toDecimal64({least:String}, 6)', { least: leastText(least.micro) });
   if (least?.of === 'CASH')

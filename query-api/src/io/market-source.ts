@@ -4,6 +4,7 @@ import type { MarketPositionsSearch } from '../core/reports/market-positions.ts'
 import type { MakerFeesRow, MarketPositionRow, SupplyRow } from '../core/reports/rows.ts';
 import { leastText } from '../core/reports/trade-ledger.ts';
 import { outcomeOf, storedMicro } from '../core/stored-numbers.ts';
+import { timeBefore } from './conditions.ts';
 
 /** Rows as ClickHouse writes them: decimals are texts. */
 interface SupplyCells {
@@ -112,7 +113,7 @@ FROM ${tables.fills.name} FINAL
 WHERE (market, time, partition, in_offset, event_index) IN (
   SELECT market, time, partition, in_offset, event_index FROM ${tables.walletFills.name}
   WHERE wallet = {wallet:String} AND role = 'MAKER'
-    AND time >= fromUnixTimestamp({from:UInt32}) AND time < fromUnixTimestamp({to:UInt32})
+    AND time >= fromUnixTimestamp({from:UInt32}) AND ${timeBefore('to')}
 )
 GROUP BY market
 ORDER BY market

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
-import type { Listing } from '../core/catalog.ts';
+import type { Listing, Market } from '../core/catalog.ts';
 import { type BucketPrice, isOneSided, type PriceFacts } from '../core/history.ts';
 import type { HistoryPlan } from '../core/history-plan.ts';
 import { storedMicro } from '../core/stored-numbers.ts';
@@ -46,6 +46,16 @@ SETTINGS max_execution_time = 5`;
 interface Series {
   readonly market: number;
   readonly outcome: number;
+  /** No price is older, Unix seconds. */
+  readonly sinceS: number;
+}
+
+/** Clocks of partitions and of who lists markets differ by seconds; to look too far back costs a statement. */
+const CLOCK_MARGIN_S = 3_600;
+
+function seriesOf({ market, createdAtMs }: Market, outcome: number): Series {
+  const sinceS = Math.floor(createdAtMs / 1000) - CLOCK_MARGIN_S;
+  return { market, outcome, sinceS };
 }
 
 /**
@@ -57,15 +67,15 @@ export async function readPrices(
   listings: readonly Listing[],
   plan: HistoryPlan,
 ): Promise<readonly PriceFacts[]> {
-  const numbers = [...new Set(listings.map(({ market }) => market.market))];
+  const markets = new Map(listings.map(({ market }) => [market.market, market]));
   const read = async (sql: string, wanted: readonly Series[]) =>
     byToken(await readSeries(clickhouse, sql, { wanted, plan }));
   const midpoints = await read(
     midpointSql,
-    numbers.map((market) => ({ market, outcome: 0 })),
+    [...markets.values()].map((market) => seriesOf(market, 0)),
   );
   const oneSided = listings
-    .map(({ market, outcome }) => ({ market: market.market, outcome }))
+    .map(({ market, outcome }) => seriesOf(market, outcome))
     .filter(({ market }) => {
       const known = midpoints.get(`${market}:0`) ?? [];
       return before(known) === null || known.some(({ priceMicro }) => isOneSided(priceMicro));
@@ -83,7 +93,10 @@ export async function readPrices(
   });
 }
 
-/** The buckets of the range and the newest price before it; all of a history is read only where the last day before says nothing. */
+/**
+ * The buckets of the range and the newest price before it; all of a history is read only where the last day before says nothing and
+ * the market is older than that.
+ */
 async function readSeries(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   sql: string,
@@ -102,7 +115,9 @@ async function readSeries(
       .filter(({ bucket_s }) => Number(bucket_s) === 0)
       .map((row) => `${row.market}:${row.outcome}`),
   );
-  const unknown = wanted.filter(({ market, outcome }) => !known.has(`${market}:${outcome}`));
+  const unknown = wanted.filter(
+    ({ market, outcome, sinceS }) => sinceS < since && !known.has(`${market}:${outcome}`),
+  );
   return since === 0 ? rows : [...rows, ...(await select(unknown, { since: 0, to: since }))];
 }
 

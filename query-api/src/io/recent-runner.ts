@@ -4,6 +4,7 @@ import { Fault } from '@pm/kit/fault';
 import type { LogAdmin, LogClient, LogReader, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecentLog, RecentStanding } from '../core/recent/recent-log.ts';
+import { SharedReads } from './shared-reads.ts';
 
 export interface RecentRunnerParts {
   readonly client: LogClient;
@@ -24,10 +25,13 @@ export interface RecentStatus {
   readonly partitions: readonly (RecentStanding & { readonly lagRecords: number })[];
 }
 
-/** How often the tables' positions are asked for; so long is a record kept beyond need. */
+/** How often the tables' positions are asked for; so long is a record kept beyond need, milliseconds. */
 const STORED_EVERY_MS = 250;
-/** Polls after a fault until the newest records are read anew: two seconds. */
-const RESTART_POLLS = 8;
+/** The same while few rows are kept: to keep them longer costs less than to ask. */
+const STORED_SELDOM_MS = 1_000;
+const FEW_ROWS = 1_000;
+/** From a fault until the newest records are read anew, milliseconds. */
+const RESTART_AFTER_MS = 2_000;
 /** A read waits so long for the records that were there when it came; then it answers with what there is. */
 const SETTLE_MAX_MS = 1_000;
 const SETTLE_POLL_MS = 2;
@@ -49,9 +53,7 @@ export class RecentRunner {
   #partitions = 0;
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  /** One question for the ends that has not been sent yet, shared by all who came since. */
-  #nextEnds: Promise<ReadonlyMap<number, number>> | null = null;
-  #askedEnds: Promise<unknown> = Promise.resolve();
+  readonly #ends = new SharedReads<ReadonlyMap<number, number>>();
 
   constructor(parts: RecentRunnerParts) {
     this.#parts = parts;
@@ -119,18 +121,10 @@ export class RecentRunner {
 
   /** Ends asked for after the call: a question that is under way may be older than what the caller knows of. */
   #endsFromNowOn(): Promise<ReadonlyMap<number, number>> {
-    this.#nextEnds ??= this.#askedEnds.then(() => {
-      this.#nextEnds = null;
-      const asked = this.#ends();
-      this.#askedEnds = asked.catch(() => {});
-      return asked;
+    return this.#ends.read(this.#parts.topic, async () => {
+      const bounds = await this.#bounds();
+      return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
     });
-    return this.#nextEnds;
-  }
-
-  async #ends(): Promise<ReadonlyMap<number, number>> {
-    const bounds = await this.#bounds();
-    return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
   }
 
   async #bounds() {
@@ -189,13 +183,22 @@ export class RecentRunner {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
-    for (let polls = 0; !signal.aborted; polls += 1) {
-      await wait(STORED_EVERY_MS, undefined, { signal }).catch(() => {});
+    while (!signal.aborted) {
+      await wait(this.#pauseMs(), undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
-      const isBroken = this.#reader === null || this.#fault !== null;
-      if (!isBroken) await this.#poll();
-      else if (polls % RESTART_POLLS === 0) await this.#restart();
+      await (this.#isBroken() ? this.#restart() : this.#poll());
     }
+  }
+
+  #isBroken(): boolean {
+    return this.#reader === null || this.#fault !== null;
+  }
+
+  #pauseMs(): number {
+    if (this.#isBroken()) return RESTART_AFTER_MS;
+    const { recent } = this.#parts;
+    const isAtRest = recent.rowCount < FEW_ROWS && recent.standing().every(({ hasGap }) => !hasGap);
+    return isAtRest ? STORED_SELDOM_MS : STORED_EVERY_MS;
   }
 
   async #poll(): Promise<void> {

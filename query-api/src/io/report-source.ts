@@ -1,8 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import type { ReportReads } from '../routes/ports.ts';
+import type { Kept, ReportReads } from '../routes/ports.ts';
 import { readActivity } from './activity-source.ts';
 import { readBuilderTrades, readBuilderVolumes } from './builder-source.ts';
-import { LeaderboardSource } from './leaderboard-source.ts';
 import { readLedger } from './ledger-source.ts';
 import { readMakerFees, readMarketPositions, readSupply, readTraded } from './market-source.ts';
 import { readClosedPositions } from './position-source.ts';
@@ -12,12 +11,11 @@ const MAX_AGE_MS = 60_000;
 /** Different sums remembered at a time. */
 const SUMS_MAX = 100;
 
-/** All reads of public reports, each by one statement with bound parameters and bounded time and rows. */
+/** All reads of public reports but the leaderboards, each by one statement with bound parameters and bounded time and rows. */
 export function openReports(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   nowMs: () => number,
-): ReportReads {
-  const boards = new LeaderboardSource(clickhouse, nowMs);
+): Omit<ReportReads, 'leaderboard'> {
   const remembered = rememberedFor(nowMs);
   const nowS = () => Math.floor(nowMs() / 1000);
   return {
@@ -28,7 +26,6 @@ export function openReports(
     supply: (markets) => readSupply(clickhouse, markets),
     wholeSupply: () => remembered('supply', () => readSupply(clickhouse, null)),
     marketPositions: (search) => readMarketPositions(clickhouse, search),
-    leaderboard: (search) => boards.read(search),
     makerFees: (wallet, dayS) => readMakerFees(clickhouse, wallet, dayS),
     builderTrades: (search) => readBuilderTrades(clickhouse, search, nowS()),
     builderVolumes: ({ sinceS, builder, daily }) => {
@@ -41,14 +38,16 @@ export function openReports(
 
 /** Runs a query at most once in a while for each name; a failure is not remembered. */
 function rememberedFor(nowMs: () => number) {
-  const kept = new Map<string, { readonly atMs: number; readonly value: Promise<unknown> }>();
-  return <T>(name: string, read: () => Promise<T>): Promise<T> => {
+  const kept = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
+  return <T>(name: string, read: () => Promise<T>): Promise<Kept<T>> => {
     const found = kept.get(name);
-    if (found !== undefined && nowMs() - found.atMs < MAX_AGE_MS) return found.value as Promise<T>;
+    const atMs = nowMs();
+    if (found !== undefined && atMs - found.atMs < MAX_AGE_MS)
+      return found.answer as Promise<Kept<T>>;
     if (kept.size >= SUMS_MAX) kept.clear();
-    const value = read();
-    kept.set(name, { atMs: nowMs(), value });
-    value.catch(() => kept.delete(name));
-    return value;
+    const answer = read().then((value): Kept<T> => ({ atMs, value }));
+    kept.set(name, { atMs, answer });
+    answer.catch(() => kept.delete(name));
+    return answer;
   };
 }

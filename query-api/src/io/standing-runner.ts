@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClickHouse } from '@pm/kit/clickhouse';
+import { Fault } from '@pm/kit/fault';
 import type { LogAdmin, LogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 import { type RedisKeys, tables } from '@pm/schemas';
+import { CompletenessMarks } from '../core/completeness-marks.ts';
 import {
   completeThroughMs,
   type PartitionStanding,
@@ -19,10 +21,13 @@ export interface StandingParts {
   /** Name of `executions` on the broker. */
   readonly topic: string;
   readonly log: Log;
+  nowMs(): number;
 }
 
 /** So old may be what is told; a projection has at least come so far. */
 const ASK_EVERY_MS = 1_000;
+/** A store that has not answered by then is away. */
+const ANSWER_TIMEOUT_MS = 2_000;
 
 interface Row {
   readonly projection: string;
@@ -47,7 +52,7 @@ export class StandingRunner {
   readonly #closing = new AbortController();
   #admin: LogAdmin | null = null;
   #standing: Standing = { ends: new Map(), projections: [] };
-  #completeThroughMs: number | null = null;
+  readonly #known = new CompletenessMarks();
   #running: Promise<void> = Promise.resolve();
 
   constructor(parts: StandingParts) {
@@ -71,7 +76,12 @@ export class StandingRunner {
 
   /** Through which moment the tables are complete, Unix milliseconds; null while that is not known. */
   completeThroughMs(): number | null {
-    return this.#completeThroughMs;
+    return this.#known.newest();
+  }
+
+  /** The same of what was read at some earlier time. */
+  completeThroughAtMs(readAtMs: number): number | null {
+    return this.#known.at(readAtMs);
   }
 
   async #run(): Promise<void> {
@@ -96,7 +106,8 @@ export class StandingRunner {
       ];
       this.#standing = { ends, projections };
       const stored = projections.find(({ projection }) => projection === 'tables')?.partitions;
-      if (stored) this.#completeThroughMs = completeThroughMs(stored, ends);
+      const throughMs = stored ? completeThroughMs(stored, ends) : null;
+      if (throughMs !== null) this.#known.note({ knownAtMs: this.#parts.nowMs(), throughMs });
     } catch (error) {
       log.warn({ err: error }, 'the ends of the log are not known');
     }
@@ -104,7 +115,8 @@ export class StandingRunner {
 
   async #tables(): Promise<readonly ProjectionStanding[]> {
     try {
-      const rows = await this.#parts.clickhouse.selectRows<Row>(completenessSql);
+      const asked = this.#parts.clickhouse.selectRows<Row>(completenessSql);
+      const rows = await Promise.race([asked, silence()]);
       const found = new Map<string, PartitionStanding[]>([['tables', []]]);
       for (const { projection, partition, offset, momentMs } of rows) {
         const partitions = found.get(projection) ?? [];
@@ -136,6 +148,12 @@ export class StandingRunner {
       return { projection, partitions: null };
     }
   }
+}
+
+/** Rejects when a store has been silent for too long. */
+async function silence(): Promise<never> {
+  await wait(ANSWER_TIMEOUT_MS, undefined, { ref: false });
+  throw new Fault('clickhouse_unavailable', 'retry');
 }
 
 function ledgerField(partition: number): string {

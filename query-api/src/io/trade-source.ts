@@ -4,7 +4,7 @@ import type { Seams } from '../core/recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
 import type { TradeSearch } from '../core/trade-search.ts';
 import type { FillRow } from '../core/trades.ts';
-import { Conditions } from './conditions.ts';
+import { Conditions, timeBefore } from './conditions.ts';
 import { andInFrontOf, seamParams } from './seam-source.ts';
 
 interface Row {
@@ -56,7 +56,7 @@ function ownConditions({ wallets, keys, query, market, outcome }: TradeSearch): 
   if (market !== null) where.add('market = {market:UInt32}', { market });
   if (outcome !== null) where.add('outcome = {outcome:UInt8}', { outcome });
   // Both bounds are strict and whole seconds.
-  if (beforeS !== null) where.add('time < fromUnixTimestamp({before:UInt32})', { before: beforeS });
+  if (beforeS !== null) where.add(timeBefore('before'), { before: beforeS });
   if (afterS !== null)
     where.add('time >= fromUnixTimestamp({after:UInt32})', { after: afterS + 1 });
   if (taker !== null && isOnly(wallets, taker)) where.add("role = 'TAKER'");

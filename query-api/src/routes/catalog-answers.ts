@@ -36,7 +36,7 @@ export function assertFigures(
   { rows, span }: { readonly rows: { readonly usesFigures?: boolean }; readonly span: RowSpan },
 ): void {
   const sorts = span.order.some((name) => figureColumns.some((column) => column === name));
-  if ((sorts || rows.usesFigures === true) && !lists.hasFigures()) {
+  if ((sorts || rows.usesFigures === true) && lists.figuresAtMs() === null) {
     throw new Fault('figures_not_ready', 'retry');
   }
 }

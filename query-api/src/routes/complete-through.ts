@@ -1,12 +1,15 @@
 import type { HttpApp } from '@pm/kit/http';
 import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
 import type { StandingReads } from './ports.ts';
+import { completeThroughHeader } from './route.ts';
 
 /** Answers out of the tables that no report route gives. Own orders and trades are as of the request instead. */
 const furtherPaths: ReadonlySet<string> = new Set([
   '/prices-history',
   '/batch-prices-history',
   '/builder/trades',
+  '/builder/volume',
+  '/rebates/current',
   '/candles',
   '/markets/live-activity/:condition_id',
   '/live-activity/events/:condition_id',
@@ -26,7 +29,7 @@ export function tellCompleteness(app: HttpApp, standing: StandingReads): void {
       ...(route.onRequest === undefined ? [] : [route.onRequest].flat()),
       (_request, reply, done) => {
         const ms = standing.completeThroughMs();
-        if (ms !== null) void reply.header('x-complete-through', new Date(ms).toISOString());
+        if (ms !== null) void reply.header(completeThroughHeader, new Date(ms).toISOString());
         done();
       },
     ];

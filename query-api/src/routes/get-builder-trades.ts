@@ -17,9 +17,9 @@ import {
 } from '../core/reports/builder-volumes.ts';
 import { placeAsked } from './place-asked.ts';
 import type { ReadPorts } from './ports.ts';
-import { readRoute } from './route.ts';
+import { AgedAnswer, readRoute } from './route.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'reports' | 'nowMs'>;
+type Ports = Pick<ReadPorts, 'catalog' | 'reports' | 'standing' | 'nowMs'>;
 
 /** Trades and volume of builders (docs/conventions.md 1.8 and 1.9). */
 export function builderRoutes(ports: Ports): readonly DoorRoute[] {
@@ -41,12 +41,13 @@ function tradesRoute({ catalog, reports }: Ports): DoorRoute {
   });
 }
 
-function volumeRoute({ reports, nowMs }: Ports): DoorRoute {
+function volumeRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/builder/volume', family: 'clob' } as const;
   return readRoute(route, async ({ query }) => {
-    const asked = readBuilderVolume(query, nowMs());
+    const asked = readBuilderVolume(query, ports.nowMs());
     if (asked instanceof ReadRefusal) return asked;
-    return builderVolumeDays(await reports.builderVolumes(asked));
+    const { atMs, value } = await ports.reports.builderVolumes(asked);
+    return new AgedAnswer(atMs, ports, builderVolumeDays(value));
   });
 }
 
@@ -64,7 +65,8 @@ function feesRoute(): DoorRoute {
   });
 }
 
-function boardRoutes({ reports, nowMs }: Ports): readonly DoorRoute[] {
+function boardRoutes(ports: Ports): readonly DoorRoute[] {
+  const { reports, nowMs } = ports;
   const board = { method: 'GET', path: '/v1/builders/leaderboard', family: 'data' } as const;
   const volume = { method: 'GET', path: '/v1/builders/volume', family: 'data' } as const;
   return [
@@ -72,14 +74,16 @@ function boardRoutes({ reports, nowMs }: Ports): readonly DoorRoute[] {
       const asked = readBuilderBoard(query, dialect !== 'family');
       if (asked instanceof ReadRefusal) return asked;
       const search = { sinceS: sinceOf(asked.period, nowMs()), builder: null, daily: false };
-      const rows = builderBoard(await reports.builderVolumes(search));
-      return rows.slice(asked.offset, asked.offset + asked.limit);
+      const { atMs, value } = await reports.builderVolumes(search);
+      const rows = builderBoard(value).slice(asked.offset, asked.offset + asked.limit);
+      return new AgedAnswer(atMs, ports, rows);
     }),
     readRoute(volume, async ({ query, dialect }) => {
       const asked = readBuilderBoard(query, dialect !== 'family');
       if (asked instanceof ReadRefusal) return asked;
       const search = { sinceS: sinceOf(asked.period, nowMs()), builder: null, daily: true };
-      return builderDays(await reports.builderVolumes(search));
+      const { atMs, value } = await reports.builderVolumes(search);
+      return new AgedAnswer(atMs, ports, builderDays(value));
     }),
   ];
 }

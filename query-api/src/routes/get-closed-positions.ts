@@ -1,7 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
+import { marketNumbers } from '../core/market-filter.ts';
 import { ReadRefusal } from '../core/refusal.ts';
 import { closedPage, readClosedQuery, selectClosed } from '../core/reports/closed-positions.ts';
-import { marketNumbers } from '../core/reports/market-filter.ts';
 import { assetForm } from './form.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';

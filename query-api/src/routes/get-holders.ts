@@ -16,8 +16,8 @@ export function holdersRoute({
     const asked = readHoldersQuery(query, !isFamily);
     if (asked instanceof ReadRefusal) return asked;
     const markets = asked.conditions.flatMap((condition) => catalog.byCondition(condition) ?? []);
-    const isEmpty = markets.length === 0 || asked.limit === 0;
-    const rows = isEmpty ? [] : await tables.holders(markets, asked);
+    if (asked.limit === 0 || markets.length === 0) return [];
+    const rows = await tables.holders(markets, asked);
     return holderGroups(markets, rows, {
       form: isFamily ? 'numeric' : 'indexed',
       profiles: social.profiles,

@@ -9,11 +9,10 @@ import type { ReadPorts } from './ports.ts';
 import { AgedAnswer, readRoute } from './route.ts';
 
 /** GET /v1/leaderboard: traders by profit or volume (docs/conventions.md 6.3). `Age` says how old it is, seconds. */
-export function leaderboardRoute({
-  reports,
-  social,
-  nowMs,
-}: Pick<ReadPorts, 'reports' | 'social' | 'nowMs'>): DoorRoute {
+export function leaderboardRoute(
+  ports: Pick<ReadPorts, 'reports' | 'social' | 'standing' | 'nowMs'>,
+): DoorRoute {
+  const { reports, social } = ports;
   const route = { method: 'GET', path: '/v1/leaderboard', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const asked = readLeaderboardQuery(query, dialect !== 'family');
@@ -21,10 +20,7 @@ export function leaderboardRoute({
     const search = leaderboardSearch(asked, social.profiles);
     if (search === null) return [];
     const { atMs, rows } = await reports.leaderboard(search);
-    const ageSeconds = Math.max(0, Math.floor((nowMs() - atMs) / 1000));
-    return new AgedAnswer(
-      ageSeconds,
-      rows.map((row) => leaderboardEntry(row, social.profiles)),
-    );
+    const entries = rows.map((row) => leaderboardEntry(row, social.profiles));
+    return new AgedAnswer(atMs, ports, entries);
   });
 }

@@ -20,10 +20,10 @@ export function marketPositionsRoute(
     const asked = readMarketPositionsQuery(query, dialect !== 'family');
     if (asked instanceof ReadRefusal) return asked;
     const market = catalog.byCondition(asked.condition);
-    if (market === undefined) return [];
+    if (market === undefined || asked.limit === 0) return [];
     const pricesMicro = pricesOf(market, await books.quotes(listingsOf([market])));
     const search = { ...asked, market: market.market, pricesMicro };
-    const rows = asked.limit === 0 ? [] : await reports.marketPositions(search);
+    const rows = await reports.marketPositions(search);
     return marketPositions(market, rows, { ...reportFrame(ports, dialect), pricesMicro });
   });
 }

@@ -1,24 +1,25 @@
 import { Fault } from '@pm/kit/fault';
 import type { DoorRoute } from '@pm/kit/http';
 import { microText, parseConditionId } from '@pm/schemas';
+import { marketNumbers, readMarketFilter } from '../core/market-filter.ts';
 import { QueryReader } from '../core/query-reader.ts';
-import { marketNumbers, readMarketFilter } from '../core/reports/market-filter.ts';
 import {
   openInterestMarketsMax,
   openInterestMicro,
   valueEntry,
 } from '../core/reports/open-interest.ts';
 import type { ReadPorts } from './ports.ts';
-import { readRoute } from './route.ts';
+import { AgedAnswer, readRoute } from './route.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'reports' | 'lists'>;
+type Ports = Pick<ReadPorts, 'catalog' | 'reports' | 'lists' | 'standing' | 'nowMs'>;
 
 /** GET /oi and GET /live-volume: money in markets, and what was traded in them (docs/conventions.md 1.9). */
 export function marketFigureRoutes(ports: Ports): readonly DoorRoute[] {
   return [openInterestRoute(ports), liveVolumeRoute(ports)];
 }
 
-function openInterestRoute({ catalog, reports }: Ports): DoorRoute {
+function openInterestRoute(ports: Ports): DoorRoute {
+  const { catalog, reports } = ports;
   const route = { method: 'GET', path: '/oi', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const read = new QueryReader(query, 'data');
@@ -26,9 +27,9 @@ function openInterestRoute({ catalog, reports }: Ports): DoorRoute {
     const conditions = read.list('market', openInterestMarketsMax, parseConditionId);
     if (read.refusal !== null) return read.refusal;
     if (conditions === null) {
-      const rows = await reports.wholeSupply();
-      const total = rows.map((row) => openInterestMicro(catalog.market(row.market), row));
-      return [valueEntry('GLOBAL', sum(total))];
+      const { atMs, value } = await reports.wholeSupply();
+      const total = value.map((row) => openInterestMicro(catalog.market(row.market), row));
+      return new AgedAnswer(atMs, ports, [valueEntry('GLOBAL', sum(total))]);
     }
     const markets = [...new Set(conditions)].flatMap((one) => catalog.byCondition(one) ?? []);
     if (markets.length === 0) return [];
@@ -42,7 +43,8 @@ function openInterestRoute({ catalog, reports }: Ports): DoorRoute {
   });
 }
 
-function liveVolumeRoute({ catalog, lists }: Ports): DoorRoute {
+function liveVolumeRoute(ports: Ports): DoorRoute {
+  const { catalog, lists } = ports;
   const route = { method: 'GET', path: '/live-volume', family: 'data' } as const;
   return readRoute(route, ({ query, dialect }) => {
     const read = new QueryReader(query, 'data');
@@ -55,14 +57,16 @@ function liveVolumeRoute({ catalog, lists }: Ports): DoorRoute {
     const numbers = marketNumbers(catalog, filter);
     if (numbers === null) read.missing('id');
     if (read.refusal !== null || numbers === null) return read.refusal ?? [];
-    if (!lists.hasFigures()) throw new Fault('figures_not_ready', 'retry');
+    const atMs = lists.figuresAtMs();
+    if (atMs === null) throw new Fault('figures_not_ready', 'retry');
     const volumes = numbers.flatMap((number) => {
       const market = catalog.market(number);
       if (market === undefined) return [];
       return [{ market, micro: catalog.figuresOfMarket(market).volumeMicro }];
     });
     const markets = volumes.map(({ market, micro }) => valueEntry(market.conditionId, micro));
-    return [{ total: microText(sum(volumes.map(({ micro }) => micro))), markets }];
+    const total = microText(sum(volumes.map(({ micro }) => micro)));
+    return new AgedAnswer(atMs, ports, [{ total, markets }]);
   });
 }
 

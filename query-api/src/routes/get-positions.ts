@@ -1,7 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
-import type { Catalog } from '../core/catalog.ts';
+import { marketNumbers } from '../core/market-filter.ts';
 import { positionsPage, selectHoldings } from '../core/positions.ts';
-import { type PositionsQuery, readPositionsQuery } from '../core/positions-query.ts';
+import { readPositionsQuery } from '../core/positions-query.ts';
 import { ReadRefusal } from '../core/refusal.ts';
 import { assetForm } from './form.ts';
 import type { ReadPorts } from './ports.ts';
@@ -18,7 +18,7 @@ export function positionsRoute({
     const isFamily = dialect === 'family';
     const asked = readPositionsQuery(query, !isFamily);
     if (asked instanceof ReadRefusal) return asked;
-    const markets = marketsAsked(catalog, asked);
+    const markets = marketNumbers(catalog, asked);
     if (asked.limit === 0 || markets?.length === 0) return [];
     const rows = await tables.positions(asked.user, markets);
     const holdings = selectHoldings(catalog, rows, asked);
@@ -29,10 +29,4 @@ export function positionsRoute({
     const form = assetForm(dialect);
     return positionsPage(holdings, asked, { catalog, quotes, wallet: asked.user, form });
   });
-}
-
-/** Numbers of the markets a query names; null when it names none. Unknown conditions have no positions. */
-function marketsAsked(catalog: Catalog, { conditions }: PositionsQuery): readonly number[] | null {
-  if (conditions === null) return null;
-  return conditions.flatMap((condition) => catalog.byCondition(condition)?.market ?? []);
 }

@@ -1,5 +1,6 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { CatalogSeries } from '@pm/schemas';
+import { parseCatalogId } from '../core/catalog-id.ts';
 import { groupName } from '../core/catalog-tables.ts';
 import { creatorGroups } from '../core/creators.ts';
 import { readSpan, readState } from '../core/list-query.ts';
@@ -13,7 +14,6 @@ const columns = { names: ['id', 'ticker', 'slug', 'title', 'createdAt', 'updated
 const slugsMax = 100;
 /** Events shown of a series: the newest. */
 const eventsMax = 100;
-const integerText = /^\d{1,15}$/;
 
 /** GET /series, and one of them by id or slug, each with summaries of its newest events. */
 export function seriesRoutes(ports: CatalogPorts): readonly DoorRoute[] {
@@ -24,10 +24,8 @@ export function seriesRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   return [
     readRoute(route('/series'), (request) => seriesList(ports, request)),
     readRoute(route('/series/:id'), ({ params }) => {
-      const id = params['id'] ?? '';
-      return integerText.test(id)
-        ? whole(catalog.series(id), refusals.idNotFound)
-        : refusals.invalidId;
+      const id = parseCatalogId(params['id'] ?? '');
+      return id === null ? refusals.invalidId : whole(catalog.series(id), refusals.idNotFound);
     }),
     readRoute(route('/series/slug/:slug'), ({ params }) =>
       whole(catalog.seriesBySlug(params['slug'] ?? ''), refusals.slugNotFound),

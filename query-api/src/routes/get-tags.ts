@@ -1,5 +1,6 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { CatalogTag } from '@pm/schemas';
+import { parseCatalogId } from '../core/catalog-id.ts';
 import { groupName } from '../core/catalog-tables.ts';
 import { creatorGroups } from '../core/creators.ts';
 import { readSpan } from '../core/list-query.ts';
@@ -11,7 +12,6 @@ import { type CatalogPorts, listContext } from './catalog-answers.ts';
 import { type ReadRequest, readRoute } from './route.ts';
 
 const columns = { names: ['id', 'slug', 'label', 'createdAt', 'updatedAt'] };
-const integerText = /^\d{1,15}$/;
 
 type FindTag = (request: ReadRequest) => CatalogTag | ReadRefusal;
 
@@ -19,15 +19,17 @@ type FindTag = (request: ReadRequest) => CatalogTag | ReadRefusal;
 export function tagRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const { catalog } = ports;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
-  const byId: FindTag = ({ params }) =>
-    integerText.test(params['id'] ?? '')
-      ? (catalog.tag(params['id'] ?? '') ?? refusals.idNotFound)
-      : refusals.invalidId;
+  const byId: FindTag = ({ params }) => {
+    const id = parseCatalogId(params['id'] ?? '');
+    return id === null ? refusals.invalidId : (catalog.tag(id) ?? refusals.idNotFound);
+  };
   const bySlug: FindTag = ({ params }) =>
     catalog.tagBySlug(params['slug'] ?? '') ?? refusals.slugNotFound;
   const byEither: FindTag = (request) => {
     const id = request.params['id'] ?? '';
-    return catalog.tagBySlug(id) ?? (integerText.test(id) ? byId(request) : refusals.slugNotFound);
+    return (
+      catalog.tagBySlug(id) ?? (parseCatalogId(id) === null ? refusals.slugNotFound : byId(request))
+    );
   };
   const answer = (find: FindTag, of: (tag: CatalogTag) => object) => (request: ReadRequest) => {
     const tag = find(request);

@@ -1,7 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
+import { marketNumbers } from '../core/market-filter.ts';
 import { ReadRefusal } from '../core/refusal.ts';
 import { activityAnswer, readActivityQuery } from '../core/reports/activity.ts';
-import { marketNumbers } from '../core/reports/market-filter.ts';
 import { publicTrade, readLedgerQuery } from '../core/reports/trade-ledger.ts';
 import { reportFrame } from './form.ts';
 import type { ReadPorts } from './ports.ts';

@@ -1,10 +1,10 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { checksumAddress } from '@pm/schemas';
 import { unitsOf } from '../core/displayed-price.ts';
+import { marketNumbers, readMarketFilter } from '../core/market-filter.ts';
 import { anyPosition, currentMicro, selectHoldings } from '../core/positions.ts';
 import { readWallet } from '../core/positions-query.ts';
 import { QueryReader } from '../core/query-reader.ts';
-import { marketNumbers, readMarketFilter } from '../core/reports/market-filter.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 

@@ -69,6 +69,12 @@ export interface TableReads {
   volumes(nowMs: number): Promise<Volumes>;
 }
 
+/** What was read at some earlier time, Unix milliseconds, and answers for a while. */
+export interface Kept<T> {
+  readonly atMs: number;
+  readonly value: T;
+}
+
 /** What everybody may know of trades and positions, from the tables: as of some seconds ago. Faults as above. */
 export interface ReportReads {
   /** Positions without tokens left. Null for `markets`: all. */
@@ -83,7 +89,7 @@ export interface ReportReads {
   ledger(search: LedgerSearch): Promise<readonly TradeRow[]>;
   supply(markets: readonly number[]): Promise<readonly SupplyRow[]>;
   /** Of all markets; up to a minute old. */
-  wholeSupply(): Promise<readonly SupplyRow[]>;
+  wholeSupply(): Promise<Kept<readonly SupplyRow[]>>;
   marketPositions(search: MarketPositionsSearch): Promise<readonly MarketPositionRow[]>;
   /** As computed last; throws a `Fault` (retry) before the first time. */
   leaderboard(search: LeaderboardSearch): Promise<LeaderboardPage>;
@@ -92,7 +98,7 @@ export interface ReportReads {
   /** Newest first; one row more than a page says that there is another page. */
   builderTrades(search: BuilderSearch): Promise<readonly BuilderRow[]>;
   /** Up to a minute old. */
-  builderVolumes(search: BuilderVolumeSearch): Promise<readonly BuilderVolumeRow[]>;
+  builderVolumes(search: BuilderVolumeSearch): Promise<Kept<readonly BuilderVolumeRow[]>>;
 }
 
 /**
@@ -157,8 +163,8 @@ export interface CatalogReads {
   readonly search: SearchReads;
   /** Sites that stand for wallets in the parameter `creator`. */
   readonly sites: CreatorSites;
-  /** False until volume and liquidity were read once. */
-  hasFigures(): boolean;
+  /** When volume and liquidity were read last, Unix milliseconds; null until they were read once. */
+  figuresAtMs(): number | null;
 }
 
 /** Comments and how wallets are shown. */
@@ -172,6 +178,8 @@ export interface StandingReads {
   standing(): Standing;
   /** Unix milliseconds; null while it is not known. */
   completeThroughMs(): number | null;
+  /** The same of what was read then; null when that is not remembered. */
+  completeThroughAtMs(readAtMs: number): number | null;
 }
 
 /** What the routes read from. */

@@ -4,7 +4,7 @@ import type { RouteFamily } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RawQuery } from '../core/query-reader.ts';
 import { internalError, ReadRefusal, refusalBody, refusals, unavailable } from '../core/refusal.ts';
-import type { SignedFacts } from './ports.ts';
+import type { ReadPorts, SignedFacts } from './ports.ts';
 
 /** A request as the routes see it. */
 export interface ReadRequest {
@@ -35,19 +35,30 @@ export class StatusAnswer {
   }
 }
 
-/** A good answer that was true some time ago; `Age` tells how long. */
+/** A good answer that was true some time ago; `Age` tells how long, and `X-Complete-Through` what was in it then. */
 export class AgedAnswer {
   readonly ageSeconds: number;
+  /** Unix milliseconds; null when it is not known. */
+  readonly completeThroughMs: number | null;
   readonly body: object;
 
-  constructor(ageSeconds: number, body: object) {
-    this.ageSeconds = ageSeconds;
+  /** `atMs` is when it was read or computed. */
+  constructor(
+    atMs: number,
+    { standing, nowMs }: Pick<ReadPorts, 'standing' | 'nowMs'>,
+    body: object,
+  ) {
+    this.ageSeconds = Math.max(0, Math.floor((nowMs() - atMs) / 1000));
+    this.completeThroughMs = standing.completeThroughAtMs(atMs);
     this.body = body;
   }
 }
 
 /** What a route answers: a refusal, stored JSON bytes, or a value to be written as JSON. */
 export type Answer = ReadRefusal | StatusAnswer | AgedAnswer | Buffer | object;
+
+/** Through which moment everything that happened is in an answer (docs/conventions.md 1.16). */
+export const completeThroughHeader = 'x-complete-through';
 
 const jsonType = 'application/json; charset=utf-8';
 
@@ -93,10 +104,20 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, family: RouteFam
   if (answer instanceof ReadRefusal) return sendRefusal(reply, answer, family);
   if (answer instanceof StatusAnswer)
     return sendAnswer(reply.code(answer.status), answer.body, family);
-  if (answer instanceof AgedAnswer)
-    return sendAnswer(reply.header('age', String(answer.ageSeconds)), answer.body, family);
+  if (answer instanceof AgedAnswer) return sendAged(reply, answer, family);
   if (Buffer.isBuffer(answer)) return reply.header('content-type', jsonType).send(answer);
   return reply.header('content-type', jsonType).send(JSON.stringify(answer));
+}
+
+/** What the hook said of tables read now does not hold for it (`tellCompleteness`). */
+function sendAged(
+  reply: FastifyReply,
+  { ageSeconds, completeThroughMs, body }: AgedAnswer,
+  family: RouteFamily,
+): FastifyReply {
+  if (completeThroughMs === null) void reply.removeHeader(completeThroughHeader);
+  else void reply.header(completeThroughHeader, new Date(completeThroughMs).toISOString());
+  return sendAnswer(reply.header('age', String(ageSeconds)), body, family);
 }
 
 function sendRefusal(reply: FastifyReply, refusal: ReadRefusal, family: RouteFamily): FastifyReply {

@@ -14,6 +14,14 @@ describe('the catalog', () => {
     expect(catalog.market(6)).toBeUndefined();
   });
 
+  it('gives what has no end one that is later than all others', () => {
+    const catalog = new Catalog();
+    catalog.apply(eventEntry('1', { endDateMs: 0 }));
+    catalog.apply(marketEntry(5, { endDateMs: 0 }));
+    const open = Date.UTC(2500, 11, 31);
+    expect([catalog.event('1')?.endDateMs, catalog.market(5)?.endDateMs]).toEqual([open, open]);
+  });
+
   it('keeps no bytes of the record an entry came in', () => {
     const catalog = new Catalog();
     catalog.apply(marketEntry(5));

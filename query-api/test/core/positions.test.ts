@@ -1,4 +1,5 @@
 import { Catalog } from '../../src/core/catalog.ts';
+import { marketNumbers } from '../../src/core/market-filter.ts';
 import { type HeldRow, positionsPage, selectHoldings } from '../../src/core/positions.ts';
 import {
   type PositionsQuery,
@@ -45,7 +46,10 @@ function page(
   quotes: ReadonlyMap<string, Quote> = new Map(),
 ) {
   const asked = queryOf(query);
-  const holdings = selectHoldings(catalog, rows, asked);
+  // What the table is asked for.
+  const markets = marketNumbers(catalog, asked);
+  const read = rows.filter(({ market }) => markets?.includes(market) ?? true);
+  const holdings = selectHoldings(catalog, read, asked);
   return positionsPage(holdings, asked, {
     catalog,
     quotes: quotes as never,

@@ -102,8 +102,8 @@ test('figures come from volumes and from what rests beside the marks of books', 
     nowMs: () => Date.now(),
     volumes: async () => new Map([[1, { totalMicro: 7, dayMicro: 3 }]]),
   });
-  expect(watch.isKnown()).toBe(false);
-  await until(() => watch.isKnown());
+  expect(watch.readAtMs()).toBeNull();
+  await until(() => watch.readAtMs() !== null);
   watch.close();
   expect(catalog.figuresOfMarket({ market: 1 })).toEqual({
     volumeMicro: 7,

@@ -1,17 +1,18 @@
+import { Random } from '@pm/kit/random';
 import { tables } from '@pm/schemas';
 import { ReadRefusal } from '../../src/core/refusal.ts';
 import { readActivityQuery } from '../../src/core/reports/activity.ts';
 import { readBuilderQuery } from '../../src/core/reports/builder-trades.ts';
+import type { MarketPositionsSearch } from '../../src/core/reports/market-positions.ts';
 import { readLedgerQuery } from '../../src/core/reports/trade-ledger.ts';
 import { openReports } from '../../src/io/report-source.ts';
 import type { ReportReads } from '../../src/routes/ports.ts';
 import { wallet } from '../in-memory.ts';
-import { randomOf } from '../random.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from './fresh-database.ts';
 
 /** SQL of public reports against real tables, judged by a fold of the same random fills. */
 let database: FreshDatabase;
-let reports: ReportReads;
+let reports: Omit<ReportReads, 'leaderboard'>;
 const day = Date.UTC(2026, 5, 1) / 1000;
 const code = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
 
@@ -27,8 +28,8 @@ interface Fill {
   readonly builder: number;
 }
 
-const random = randomOf(7);
-const below = (count: number) => Math.floor(random() * count);
+const random = new Random(7);
+const below = (count: number) => random.below(count);
 const fills: readonly Fill[] = Array.from({ length: 200 }, (_, offset) => ({
   offset,
   seconds: day + offset * 60,
@@ -208,7 +209,9 @@ describe('trades of builders', () => {
   });
 
   it('add up to their volume, in all and by day', async () => {
-    const rows = await reports.builderVolumes({ sinceS: day, builder: null, daily: false });
+    const { value: rows } = await reports.builderVolumes({
+      ...{ sinceS: day, builder: null, daily: false },
+    });
     for (const { builder, volumeMicro, wallets } of rows) {
       const own = fills.filter((fill) => code(fill.builder) === builder);
       const cents = own.reduce((sum, { size, price }) => sum + size * price, 0);
@@ -216,7 +219,11 @@ describe('trades of builders', () => {
       expect(wallets).toBe(new Set(own.map(({ taker }) => taker)).size);
     }
     expect(rows).toHaveLength(2);
-    const daily = await reports.builderVolumes({ sinceS: day, builder: code(1), daily: true });
+    const { value: daily } = await reports.builderVolumes({
+      sinceS: day,
+      builder: code(1),
+      daily: true,
+    });
     expect(daily).toMatchObject([{ day: '2026-06-01' }]);
   });
 
@@ -233,6 +240,48 @@ describe('trades of builders', () => {
   });
 });
 
+describe('the last second before a bound', () => {
+  // A month of its own is a part of its own: nothing else keeps its rows from being pruned.
+  const last: Fill = {
+    ...{ offset: 5_000, seconds: Date.UTC(2026, 6, 31, 23, 59, 59, 471) / 1000, market: 9 },
+    ...{ size: 10, price: 50, taker: 11, maker: 12, side: 'BUY', builder: 7 },
+  };
+  const midnight = Date.UTC(2026, 7, 1) / 1000;
+  const bound = { end: String(midnight - 1) };
+  beforeAll(async () => {
+    await database.fill(tables.fills, [whole(last)]);
+    await database.fill(tables.walletFills, sides(last));
+    await database.fill(tables.tape, sides(last));
+    await database.fill(tables.builderFills, [
+      { ...whole(last), role: 'TAKER', builder: code(last.builder) },
+    ]);
+  });
+
+  it('is read by every report that has one', async () => {
+    const asked = sound(readBuilderQuery({ builder: code(7), before: String(midnight) }));
+    const attributed = await reports.builderTrades({
+      ...{ query: asked, market: null, outcome: null, limit: 10 },
+    });
+    const ledgers = [{ market: '' }, { user: wallet(11) }].map(async (query) =>
+      reports.ledger({
+        ...sound(readLedgerQuery({ ...query, ...bound, start: String(midnight - 60) }, true)),
+        markets: null,
+      }),
+    );
+    const activity = await reports.activity({
+      ...sound(readActivityQuery({ user: wallet(11), ...bound }, true)),
+      markets: null,
+    });
+    const counts = [attributed, ...(await Promise.all(ledgers)), activity].map(
+      (rows) => rows.length,
+    );
+    expect(counts).toEqual([1, 1, 1, 1]);
+    expect(await reports.makerFees(wallet(12), midnight - 86_400)).toEqual([
+      { market: 9, feesMicro: 500_000 },
+    ]);
+  });
+});
+
 describe('positions of a market', () => {
   const row = (market: number, outcome: number, owner: number, size: number): Row => ({
     ...{ market, outcome, wallet: wallet(owner), size, cost: owner, total_bought: 9, version: 1 },
@@ -243,11 +292,17 @@ describe('positions of a market', () => {
       ...[row(1, 0, 1, 10), row(1, 0, 2, 30), row(1, 0, 3, 0), row(1, 1, 4, 40), row(2, 0, 1, 5)],
     ]),
   );
-  const base = {
-    ...{ market: 1, user: null, status: 'ALL', sortBy: 'TOKENS', sortDirection: 'DESC' },
-    ...{ limit: 10, offset: 0, pricesMicro: [500_000, 500_000] },
-  } as const;
-  const owners = async (changes: object) =>
+  const base: MarketPositionsSearch = {
+    market: 1,
+    user: null,
+    status: 'ALL',
+    sortBy: 'TOKENS',
+    sortDirection: 'DESC',
+    limit: 10,
+    offset: 0,
+    pricesMicro: [500_000, 500_000],
+  };
+  const owners = async (changes: Partial<MarketPositionsSearch>) =>
     (await reports.marketPositions({ ...base, ...changes })).map(
       (one) => `${one.outcome}:${Number(one.wallet)}`,
     );
@@ -266,6 +321,6 @@ describe('positions of a market', () => {
   it('add up to the supply', async () => {
     const first = { market: 1, size0Micro: 40_000_000, size1Micro: 40_000_000 };
     expect(await reports.supply([1])).toEqual([first]);
-    expect(await reports.wholeSupply()).toHaveLength(2);
+    expect((await reports.wholeSupply()).value).toHaveLength(2);
   });
 });

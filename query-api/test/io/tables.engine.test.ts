@@ -2,7 +2,7 @@ import { openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { tables } from '@pm/schemas';
 import { Catalog, type Listing } from '../../src/core/catalog.ts';
-import { historyPoints } from '../../src/core/history.ts';
+import { historyPoints, noPrices } from '../../src/core/history.ts';
 import { openTables } from '../../src/io/table-source.ts';
 import type { TableReads } from '../../src/routes/ports.ts';
 import { marketEntry, token, wallet } from '../in-memory.ts';
@@ -110,9 +110,9 @@ describe('holders', () => {
 });
 
 describe('prices', () => {
-  const listing = (market: number, outcome: 0 | 1): Listing => {
+  const listing = (market: number, outcome: 0 | 1, listedS = day - 86_400 * 90): Listing => {
     const catalog = new Catalog();
-    catalog.apply(marketEntry(market));
+    catalog.apply({ ...marketEntry(market), createdAtMs: listedS * 1000 });
     const found = catalog.listing(token(market, outcome));
     if (found === undefined) throw new Error('listed');
     return found;
@@ -150,6 +150,7 @@ describe('prices', () => {
       midpoint(4, day - 40 * 86_400, '0.2'),
       midpoint(4, day - 30 * 86_400, '0.25'),
       midpoint(5, day - 30 * 86_400, '0'),
+      midpoint(6, day - 2 * 86_400, '0.45'),
     ]);
     await database.fill(tables.candles, [
       candle(2, 0, day - 60, '0.65'),
@@ -192,6 +193,29 @@ describe('prices', () => {
       [0, 810_000],
       [0, 190_000],
     ]);
+  });
+
+  it('are looked for as far back as a market is listed, whatever the clocks say', async () => {
+    const firstS = day - 2 * 86_400;
+    for (const listedS of [0, firstS - 1, firstS, firstS + 3_000]) {
+      const [facts] = await reads.prices([listing(6, 0, listedS)], plan);
+      expect(facts?.midpointBefore).toBe(450_000);
+    }
+    let statements = 0;
+    const counted = openTables({
+      selectRows: (...asked) => {
+        statements += 1;
+        return database.clickhouse.selectRows(...asked);
+      },
+    });
+    for (const [listedS, due] of [
+      [day - 80_000, 2],
+      [day - 86_400 * 3, 4],
+    ] as const) {
+      statements = 0;
+      const [facts] = await counted.prices([listing(7, 0, listedS)], plan);
+      expect([facts, statements]).toEqual([noPrices, due]);
+    }
   });
 
   it('take the whole history from the year 1970 on', async () => {

@@ -102,7 +102,7 @@ describe('trades', () => {
       partition: 3,
       in_offset: String(100 + index),
       event_index: index,
-      time: at(day + index),
+      time: at(day + index + 0.471),
     };
     await database.fill(tables.fills, [
       {
@@ -184,7 +184,7 @@ describe('trades', () => {
       partition: 3,
       inOffset: '103',
       eventIndex: 3,
-      timeMs: (day + 3) * 1000,
+      timeMs: (day + 3) * 1000 + 471,
       market: 1,
       sizeMicro: 2_500_000,
       takerOrder: orderId(3),

@@ -129,6 +129,36 @@ test('holders only are those who hold a token of the event now, and positions sh
   expect(body).toMatchObject([{ profile: { positions: [{ tokenId, positionSize: '5000000' }] } }]);
 });
 
+test('every list shows what authors hold of the markets each comment is about', async () => {
+  const onEvent = posted(1);
+  const onMarket = posted(1, { parentType: 'MARKET', parentId: '2' });
+  for (const [market, sizeMicro] of [
+    [1, 5_000_000],
+    [2, 7_000_000],
+  ] as const)
+    world.authorHoldings.push({ wallet: address(1), market, outcome: 0, sizeMicro });
+  const held = (body: unknown) =>
+    (body as { id: string; profile: { positions: { positionSize: string }[] } }[]).map(
+      ({ id, profile }) => [id, profile.positions.map(({ positionSize }) => positionSize)],
+    );
+  const [both, one] = [['5000000', '7000000'], ['7000000']];
+  const byAuthor = `/comments/user_address/${address(1)}`;
+  expect(held((await get(openDoor(world), byAuthor)).body)).toEqual([
+    [onMarket, one],
+    [onEvent, both],
+  ]);
+  expect(held((await get(openDoor(world), `/comments/${onEvent}`)).body)).toEqual([
+    [onEvent, both],
+  ]);
+  const family = await get(openDoor(world), `/gamma${byAuthor}`);
+  expect(held(family.body).flatMap(([, sizes]) => sizes)).toEqual([]);
+  const asked = await get(openDoor(world), `/gamma${byAuthor}?get_positions=true`);
+  expect(held(asked.body)).toEqual([
+    [onMarket, one],
+    [onEvent, both],
+  ]);
+});
+
 test('hidden comments are for nobody, and a thread is read by its id', async () => {
   const first = posted(1);
   const reply = posted(2, { replyTo: first });

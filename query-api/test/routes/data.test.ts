@@ -13,6 +13,7 @@ const setUp = () => {
     sizeMicro: 10_000_000,
     costMicro: 4_000_000,
     totalBoughtMicro: 5_000_000,
+    sharesBoughtMicro: 12_500_000,
     realizedMicro: 500_000,
     updatedS: 1_780_000_000,
   });
@@ -142,6 +143,15 @@ describe('GET /holders', () => {
       { token: token(1, 0) },
       { token: token(1, 1), holders: [{ asset: token(1, 1) }] },
     ]);
+  });
+
+  it('is an empty list where nobody is asked for', async () => {
+    const { app } = setUp();
+    for (const path of [
+      `/holders?market=${condition(1)}`,
+      `/v1/market-positions?market=${condition(1)}`,
+    ])
+      expect((await get(app, `${path}&limit=0`)).body).toEqual([]);
   });
 
   it.each([

@@ -89,7 +89,7 @@ describe('GET /notifications', () => {
 
   it('tells cancels with their reason and resolutions of markets the caller was in', async () => {
     const { world } = known();
-    const resolved = { mode: 'RESOLVED', payout0: 0, updatedAtMs: nowMs - 2 };
+    const resolved = { mode: 'RESOLVED', payout0: 0, updatedAtMs: nowMs - 2 } as const;
     world.catalog.apply(marketEntry(2, resolved));
     world.catalog.apply(marketEntry(3, { ...resolved, updatedAtMs: nowMs - 8 * 86_400_000 }));
     world.held.add(1).add(2).add(3);

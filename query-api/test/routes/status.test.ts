@@ -1,5 +1,6 @@
+import { CompletenessMarks } from '../../src/core/completeness-marks.ts';
 import { completeThroughMs } from '../../src/core/standing.ts';
-import { get, openDoor, World, wallet } from '../in-memory.ts';
+import { get, nowMs, openDoor, World, wallet } from '../in-memory.ts';
 
 const moment = Date.UTC(2026, 5, 1, 11, 59, 59, 500);
 const iso = '2026-06-01T11:59:59.500Z';
@@ -58,7 +59,44 @@ describe('how far projections are', () => {
     expect((await get(app, url)).headers['x-complete-through']).toBe(iso);
     expect((await get(app, `/data-api${url}`)).headers['x-complete-through']).toBe(iso);
     expect((await get(app, '/prices-history')).headers['x-complete-through']).toBe(iso);
+    expect((await get(app, '/rebates/current')).headers['x-complete-through']).toBe(iso);
     expect((await get(app, '/tags')).headers['x-complete-through']).toBeUndefined();
+  });
+
+  it('is that of the time they were read for answers that are kept', async () => {
+    const world = new World();
+    const app = openDoor(world);
+    world.completeThroughMs = nowMs - 500;
+    world.completeThroughAtMs = (readAtMs) => readAtMs - 1_500;
+    for (const [url, ageSeconds] of [
+      ['/live-volume?id=1', 21],
+      ['/oi', 42],
+      ['/v1/builders/leaderboard', 33],
+      ['/v1/builders/volume', 33],
+      [`/builder/volume?builder=0x${'70'.repeat(32)}`, 33],
+      ['/v1/leaderboard', 7.5],
+    ] as const) {
+      const { status, headers } = await get(app, url);
+      const through = new Date(nowMs - 1_500 - ageSeconds * 1_000).toISOString();
+      expect([status, headers['age'], headers['x-complete-through']]).toEqual([
+        ...[200, String(Math.floor(ageSeconds)), through],
+      ]);
+    }
+    world.completeThroughAtMs = () => null;
+    expect((await get(app, '/oi')).headers['x-complete-through']).toBeUndefined();
+  });
+
+  it('is remembered by the time since which it was known', () => {
+    const marks = new CompletenessMarks();
+    expect([marks.newest(), marks.at(1_000)]).toEqual([null, null]);
+    for (let second = 0; second < 2_000; second += 1) {
+      marks.note({ knownAtMs: second * 1_000 + 400, throughMs: second * 1_000 });
+      marks.note({ knownAtMs: second * 1_000 + 900, throughMs: second * 1_000 });
+    }
+    expect(marks.newest()).toBe(1_999_000);
+    expect(marks.at(1_999_399)).toBe(1_998_000);
+    expect(marks.at(1_999_400)).toBe(1_999_000);
+    expect(marks.at(1_000_000)).toBeNull();
   });
 
   it('is the oldest moment of the partitions that have records, and unknown when one has none', () => {

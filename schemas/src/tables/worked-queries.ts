@@ -191,7 +191,7 @@ ORDER BY day, market`,
     name: 'orderToFill',
     title: 'From order to first fill',
     about:
-      'Milliseconds from the time ingress took an order to the clock of the partition at its first fill; orders without a fill are left out.',
+      'Milliseconds from the time ingress took an order to the clock of the partition at its first fill; orders without a fill are left out. That clock moves in steps of up to half a second, so an order that filled at once may show up to minus 500.',
     sql: `SELECT count() AS filled, quantileExactLow(0.5)(waited) AS p50, quantileExactLow(0.99)(waited) AS p99
 FROM (
   SELECT order_id, dateDiff('millisecond', anyIf(accepted_at, kind = 'PLACED'), minIf(time, kind = 'FILLED')) AS waited

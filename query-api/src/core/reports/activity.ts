@@ -1,11 +1,11 @@
 import { type Activity, tradeHash, tradeId, type WalletAddress } from '@pm/schemas';
 import { unitsOf } from '../displayed-price.ts';
+import { type MarketFilter, readMarketFilter } from '../market-filter.ts';
 import { assetId } from '../positions.ts';
 import { readWallet } from '../positions-query.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
 import { microPerPrice } from '../quote.ts';
 import type { ReadRefusal } from '../refusal.ts';
-import { type MarketFilter, readMarketFilter } from './market-filter.ts';
 import { type ActivityRow, type ActivityType, activityTypes, marketWords } from './rows.ts';
 import { optionalSide, type ReportFrame, readTimes, whoOf } from './trade-ledger.ts';
 

@@ -1,12 +1,12 @@
 import { type ClosedPosition, checksumAddress, type WalletAddress } from '@pm/schemas';
 import type { Catalog, Market } from '../catalog.ts';
 import { priceOfMicro, type Quotes, unitsOf } from '../displayed-price.ts';
+import { type MarketFilter, readMarketFilter } from '../market-filter.ts';
 import { type AssetForm, assetId, averageMicro, compare, type HeldRow } from '../positions.ts';
 import { readWallet, titleMaxChars } from '../positions-query.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
 import type { ReadRefusal } from '../refusal.ts';
 import { isoTime } from '../wire-market.ts';
-import { type MarketFilter, readMarketFilter } from './market-filter.ts';
 import { marketWords } from './rows.ts';
 
 const sorts = ['REALIZEDPNL', 'TITLE', 'PRICE', 'AVGPRICE', 'TIMESTAMP'] as const;
@@ -53,22 +53,18 @@ export interface Closed {
   readonly market: Market;
 }
 
-/** The rows that pass the filters; rows of markets the catalog does not know are not shown. */
+/** The rows of markets with such a title; rows of markets the catalog does not know are not shown. */
 export function selectClosed(
   catalog: Catalog,
   rows: readonly HeldRow[],
-  { eventIds, title }: ClosedQuery,
+  { title }: Pick<ClosedQuery, 'title'>,
 ): readonly Closed[] {
   return rows
     .flatMap((row): readonly Closed[] => {
       const market = catalog.market(row.market);
       return market === undefined ? [] : [{ row, market }];
     })
-    .filter(
-      ({ market }) =>
-        (eventIds === null || eventIds.includes(market.eventId)) &&
-        market.question.toLowerCase().includes(title.toLowerCase()),
-    );
+    .filter(({ market }) => market.question.toLowerCase().includes(title.toLowerCase()));
 }
 
 /** One page, sorted as asked, ties by asset. The average price is that of everything bought. */

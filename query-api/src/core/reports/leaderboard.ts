@@ -72,6 +72,9 @@ export function readLeaderboardQuery(
   return read.refusal ?? parsed;
 }
 
+/** Wallets of one name that are looked up: names are not unique, and who shares one may be many. */
+const namesakesMax = 1_000;
+
 /** What is looked up; null when nobody can be found. A wallet and a name must both fit. */
 export function leaderboardSearch(
   { user, userName, category, ...query }: LeaderboardQuery,
@@ -82,7 +85,7 @@ export function leaderboardSearch(
   if (user === null && named === null) return { ...search, wallets: null };
   const wallets = named === null ? [user ?? ''] : [...named];
   const both = wallets.filter((wallet) => user === null || wallet === user);
-  return both.length === 0 ? null : { ...search, wallets: both };
+  return both.length === 0 ? null : { ...search, wallets: both.slice(0, namesakesMax) };
 }
 
 export function leaderboardEntry(row: LeaderboardRow, profiles: Profiles): LeaderboardEntry {

@@ -2,11 +2,12 @@ import { microPerUnit } from '@pm/schemas';
 import type { Catalog, Market } from '../catalog.ts';
 import { rewardAsset } from '../clob-market.ts';
 import { priceOfMicro, type Quotes, unitsOf } from '../displayed-price.ts';
+import { openEndMs } from '../market.ts';
 import { microPerPrice } from '../quote.ts';
 import { isoTime } from '../wire-market.ts';
 
-/** Rewards are configured per day without an end; this stands for it. */
-const openEnd = '2500-12-31';
+/** Rewards are configured per day, without an end. */
+const openEnd = isoTime(openEndMs).slice(0, 'YYYY-MM-DD'.length);
 /** Spreads are given in cents. */
 const centsPerUnit = 100;
 

@@ -9,13 +9,13 @@ import {
 } from '@pm/schemas';
 import type { Catalog } from '../catalog.ts';
 import { unitsOf } from '../displayed-price.ts';
+import { type MarketFilter, readMarketFilter } from '../market-filter.ts';
 import { type AssetForm, assetId } from '../positions.ts';
 import { readMicro } from '../positions-query.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
 import { microPerPrice } from '../quote.ts';
 import type { ReadRefusal } from '../refusal.ts';
 import type { Profiles } from '../social/profiles.ts';
-import { type MarketFilter, readMarketFilter } from './market-filter.ts';
 import { marketWords, type TradeRow } from './rows.ts';
 
 export interface LedgerQuery extends MarketFilter {

@@ -5,7 +5,7 @@ const adjectives = `
 amber ancient arctic autumn bold brave bright bronze calm candid clever copper coral crimson curious dapper daring
 distant eager early elegant emerald fabled fearless fluent gentle golden graceful hidden honest humble indigo ivory jolly
 keen kindly lively lucid lunar mellow merry modest nimble noble olive patient placid polished proud quick quiet radiant
-rapid rustic serene silent silver solar steady stellar swift tidal vivid`;
+rapid rustic serene silent silver solar steady stellar swift tidal vivid wandering`;
 const nouns = `
 albatross antelope badger beacon bison breeze canyon cedar comet condor cormorant cove cypress delta dolphin dune eagle
 ember falcon fern fjord forest fox gazelle geyser glacier grove harbor hawk heron ibex island jaguar juniper kestrel

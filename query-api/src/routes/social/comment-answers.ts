@@ -13,20 +13,23 @@ interface Parent {
   readonly id: string;
 }
 
-const none: Holdings = new Map();
+/** Markets of all comments of a page, whatever they are about. */
+const pageMarketsMax = 5_000;
+
+const noHoldings: Holdings = new Map();
+const none: ReadonlyMap<string, Holdings> = new Map();
 
 /** All comments a query asks for, sorted; the caller takes his page of them. */
 export async function commentsFor(
   ports: SocialPorts,
   asked: CommentsQuery,
-): Promise<{ parent: Parent; sorted: readonly HeldComment[] } | ReadRefusal> {
+): Promise<readonly HeldComment[] | ReadRefusal> {
   const parent = parentOf(ports, asked);
   if (parent instanceof ReadRefusal) return parent;
   const { threads } = ports.social;
   const tops = threads.topsOf(parent.type, parent.id);
   const kept = asked.holdersOnly ? await heldOnly(ports, parent, tops) : tops;
-  const sorted = sortComments(kept, asked.sort, ({ id }) => threads.repliesOf(id).length);
-  return { parent, sorted };
+  return sortComments(kept, asked.sort, ({ id }) => threads.repliesOf(id).length);
 }
 
 function parentOf(
@@ -63,29 +66,49 @@ async function heldOnly(
   return comments.filter(({ author }) => holders.has(author));
 }
 
-/** Comments in their wire form, with what their authors hold when that is asked for. */
+/** Comments in their wire form, with what their authors hold of the markets they are about; the family has to ask for that. */
 export async function answerComments(
   ports: SocialPorts,
   comments: readonly HeldComment[],
-  form: { readonly isFamily: boolean; readonly parent: Parent | null },
+  form: { readonly isFamily: boolean; readonly wantsPositions: boolean },
 ): Promise<readonly WireComment[]> {
   const { threads, profiles } = ports.social;
   const repliesOf = (top: string) => threads.repliesOf(top);
   const shown = [...comments, ...comments.flatMap(({ id }) => repliesOf(id))];
-  const holdings = form.parent === null ? none : await holdingsOf(ports, form.parent, shown);
-  const frame = { profiles, holdings, repliesOf, isFamily: form.isFamily };
-  return comments.map((comment) => wireComment(comment, frame));
+  const withPositions = !form.isFamily || form.wantsPositions;
+  const holdings = withPositions ? await holdingsOf(ports, shown) : none;
+  return comments.map((comment) =>
+    wireComment(comment, {
+      ...{ profiles, repliesOf, isFamily: form.isFamily },
+      holdings: holdings.get(keyOf(parentOfComment(comment))) ?? noHoldings,
+    }),
+  );
 }
 
+/** What authors hold, by what their comments are about; one read for all of them. */
 async function holdingsOf(
   { catalog, tables }: SocialPorts,
-  parent: Parent,
   comments: readonly HeldComment[],
-): Promise<Holdings> {
-  const markets = marketsOfParent(catalog, parent);
-  if (markets.length === 0 || comments.length === 0) return none;
-  return holdingsByWallet(
-    catalog,
-    await tables.authorHoldings({ wallets: authorsOf(comments), markets }),
+): Promise<ReadonlyMap<string, Holdings>> {
+  const parents = new Map(comments.map(parentOfComment).map((parent) => [keyOf(parent), parent]));
+  const about = [...parents].map(
+    ([key, parent]) => [key, new Set(marketsOfParent(catalog, parent))] as const,
   );
+  const markets = [...new Set(about.flatMap(([, each]) => [...each]))].slice(0, pageMarketsMax);
+  if (markets.length === 0) return none;
+  const rows = await tables.authorHoldings({ wallets: authorsOf(comments), markets });
+  return new Map(
+    about.map(([key, each]) => {
+      const own = rows.filter(({ market }) => each.has(market));
+      return [key, holdingsByWallet(catalog, own)];
+    }),
+  );
+}
+
+function parentOfComment({ parentType: type, parentId: id }: HeldComment): Parent {
+  return { type, id };
+}
+
+function keyOf({ type, id }: Parent): string {
+  return `${type}:${id}`;
 }

@@ -15,6 +15,7 @@ export function commentsByUserRoute(ports: SocialPorts): DoorRoute {
     const read = new QueryReader(query, 'gamma');
     const { limit, offset } = readPage(read);
     const sort = readSort(read);
+    const wantsPositions = read.boolean('get_positions') ?? false;
     const wallet = parseWalletAddress(params['user_address'] ?? '');
     if (wallet === null) read.fail('user_address is not an address');
     if (read.refusal !== null || wallet === null) return read.refusal ?? [];
@@ -22,7 +23,8 @@ export function commentsByUserRoute(ports: SocialPorts): DoorRoute {
     const replyCount = ({ id }: { id: string }) => threads.repliesOf(id).length;
     const sorted = sortComments(threads.byAuthor(wallet), sort, replyCount);
     const page = sorted.slice(offset, offset + limit);
-    return await answerComments(ports, page, { isFamily: dialect === 'family', parent: null });
+    const isFamily = dialect === 'family';
+    return await answerComments(ports, page, { isFamily, wantsPositions });
   });
 }
 

@@ -12,12 +12,11 @@ export function commentsRoute(ports: SocialPorts): DoorRoute {
   return readRoute(route, async ({ query, dialect }) => {
     const asked = readCommentsQuery(query);
     if (asked instanceof ReadRefusal) return asked;
-    const found = await commentsFor(ports, asked);
-    if (found instanceof ReadRefusal) return found;
-    const page = found.sorted.slice(asked.offset, asked.offset + asked.limit);
+    const sorted = await commentsFor(ports, asked);
+    if (sorted instanceof ReadRefusal) return sorted;
+    const page = sorted.slice(asked.offset, asked.offset + asked.limit);
     const isFamily = dialect === 'family';
-    const parent = isFamily && !asked.getPositions ? null : found.parent;
-    return await answerComments(ports, page, { isFamily, parent });
+    return await answerComments(ports, page, { isFamily, wantsPositions: asked.getPositions });
   });
 }
 
@@ -27,11 +26,14 @@ export function commentsKeysetRoute(ports: SocialPorts): DoorRoute {
   return readRoute(route, async ({ query, dialect }) => {
     const asked = readCommentsQuery(query);
     if (asked instanceof ReadRefusal) return asked;
-    const found = await commentsFor(ports, asked);
-    if (found instanceof ReadRefusal) return found;
-    const { page, next } = pageAfter(found.sorted, asked.afterCursor, asked.limit);
-    const parent = asked.getPositions ? found.parent : null;
-    const comments = await answerComments(ports, page, { isFamily: dialect === 'family', parent });
+    const sorted = await commentsFor(ports, asked);
+    if (sorted instanceof ReadRefusal) return sorted;
+    const { page, next } = pageAfter(sorted, asked.afterCursor, asked.limit);
+    const isFamily = dialect === 'family';
+    const comments = await answerComments(ports, page, {
+      isFamily,
+      wantsPositions: asked.getPositions,
+    });
     return next === null ? { comments } : { comments, next_cursor: next };
   });
 }
@@ -50,9 +52,8 @@ export function commentRoute(ports: SocialPorts): DoorRoute {
     const { threads } = ports.social;
     const comment = threads.find(id);
     if (comment === undefined || comment.hidden) return new ReadRefusal(404, 'comment not found');
-    const { parentType: type, parentId } = comment;
-    const parent = wantsPositions ? { type, id: parentId } : null;
     const thread = [comment, ...threads.repliesOf(id)];
-    return await answerComments(ports, thread, { isFamily: dialect === 'family', parent });
+    const isFamily = dialect === 'family';
+    return await answerComments(ports, thread, { isFamily, wantsPositions });
   });
 }

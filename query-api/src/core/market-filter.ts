@@ -1,7 +1,10 @@
 import { type ConditionId, parseConditionId } from '@pm/schemas';
-import type { Catalog } from '../catalog.ts';
-import { filterItemsMax, parseEventId } from '../positions-query.ts';
-import type { QueryReader } from '../query-reader.ts';
+import type { Catalog } from './catalog.ts';
+import { parseCatalogId } from './catalog-id.ts';
+import type { QueryReader } from './query-reader.ts';
+
+/** Conditions and events a query may name. */
+const filterItemsMax = 500;
 
 /** Markets a query names by condition, by event, or not at all. */
 export interface MarketFilter {
@@ -12,7 +15,7 @@ export interface MarketFilter {
 export function readMarketFilter(read: QueryReader): MarketFilter {
   return {
     conditions: read.list('market', filterItemsMax, parseConditionId),
-    eventIds: read.list('eventId', filterItemsMax, parseEventId),
+    eventIds: read.list('eventId', filterItemsMax, parseCatalogId),
   };
 }
 
