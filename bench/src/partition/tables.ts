@@ -7,7 +7,7 @@ import {
   spreadOf,
   spreadText,
 } from '../report/numbers.ts';
-import type { ProfileGroup } from '../report/profile.ts';
+import type { ProfileGroup, ProfileShares } from '../report/profile.ts';
 import type { Report } from '../report/report.ts';
 import type { Outcome } from '../stream/outcome.ts';
 import type { Passage } from './run.ts';
@@ -20,10 +20,7 @@ export interface Round {
 export interface Findings {
   readonly rounds: readonly Round[];
   readonly outcomes: readonly Outcome[];
-  readonly profile: {
-    readonly groups: readonly ProfileGroup[];
-    readonly functions: readonly ProfileGroup[];
-  };
+  readonly profile: ProfileShares;
   readonly perEnvelope: number;
 }
 

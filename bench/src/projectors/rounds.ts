@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { startChild } from '../child/child.ts';
 import type { BareAnswer, BareJob } from '../projectors-bare.ts';
-import { groupsOfProfile, monotonicMicroseconds, type ProfileGroup } from '../report/profile.ts';
+import { groupsOfProfile, monotonicMicroseconds, type ProfileShares } from '../report/profile.ts';
 import type { Installation } from '../world/installation.ts';
 import { type Contents, Databases } from './contents.ts';
 import { between, type Projector, startProjector, type Usage } from './process.ts';
@@ -19,6 +19,15 @@ export interface Passage {
 export interface BarePassage extends Passage {
   readonly inFlight: number;
 }
+
+/**
+ * What of the log goes first, unmeasured: a process that was just started is compiled while it works, which is a matter of seconds
+ * and not of rows.
+ */
+export const warmShare = 0.2;
+
+/** Where measuring ends: at both moments one batch is being written and one gathered. */
+const measuredShare = 0.95;
 
 /** Passes of the whole log into fresh tables, one after the other. */
 export class Rounds {
@@ -38,7 +47,7 @@ export class Rounds {
     return this.#databases.close();
   }
 
-  /** The tables view in a process of its own, from its first look at an empty database to its last commit. */
+  /** The tables view in a process of its own, from its first look at an empty database to its last commit, measured when warm. */
   project(clickhouseUrl = this.#place.urls.clickhouse): Promise<Passage> {
     return this.#inFreshTables(async (database) => {
       const projector = await startProjector(this.#place, tablesOnly(database, clickhouseUrl));
@@ -61,13 +70,14 @@ export class Rounds {
   bare(recording: Recording, inFlight: number): Promise<BarePassage> {
     return this.#inFreshTables(async (database) => {
       const clickhouse = this.#place.urls.clickhouse;
-      const job: BareJob = { ...recording, clickhouse, database, inFlight };
+      const warm = Math.floor(recording.inserts.length * warmShare);
+      const job: BareJob = { ...recording, clickhouse, database, inFlight, warm };
       const child = startChild<BareAnswer>('projectors-bare', job);
       await child.ready;
       const before = this.#engines();
       const { seconds, cpuSeconds } = await child.go();
       const after = this.#engines();
-      const rows = recording.inserts.reduce((sum, one) => sum + one.rows, 0);
+      const rows = recording.inserts.slice(warm).reduce((sum, one) => sum + one.rows, 0);
       const used = {
         wall: seconds,
         projector: cpuSeconds,
@@ -79,7 +89,7 @@ export class Rounds {
   }
 
   /** Under V8's profiler. */
-  async profile(): Promise<{ groups: ProfileGroup[]; functions: ProfileGroup[] }> {
+  async profile(): Promise<ProfileShares> {
     const folder = mkdtempSync(join(this.#place.dataDir, 'profile-'));
     const window = { from: 0, to: 0 };
     await this.#inFreshTables(async (database) => {
@@ -99,17 +109,20 @@ export class Rounds {
     return groupsOfProfile(folder, window, projectorRules);
   }
 
-  /** `onStart` is called when the projector begins to read. */
+  /** `onStart` is called when the projector is warm. */
   async #catchUp(
     projector: Projector,
     onStart: () => void = () => {},
   ): Promise<Omit<Passage, 'contents'>> {
-    await projector.until('tables', ({ phase }) => phase === 'running', 5);
+    const warm = Math.floor(this.#end * warmShare);
+    await projector.until('tables', ({ position }) => position >= warm, 50);
     onStart();
-    const before = projector.usage();
+    const [rows, before] = [await projector.rows(), projector.usage()];
+    const last = Math.floor(this.#end * measuredShare);
+    await projector.until('tables', ({ position }) => position >= last, 50);
+    const [rowsThen, then] = [await projector.rows(), projector.usage()];
     await projector.until('tables', ({ position }) => position >= this.#end, 100);
-    const used = between(before, projector.usage());
-    return { rows: await projector.rows(), used };
+    return { rows: rowsThen - rows, used: between(before, then) };
   }
 
   async #inFreshTables<T>(work: (database: string) => Promise<T>) {

@@ -7,11 +7,11 @@ import {
   spreadOf,
   spreadText,
 } from '../report/numbers.ts';
-import type { ProfileGroup } from '../report/profile.ts';
+import type { ProfileGroup, ProfileShares } from '../report/profile.ts';
 import type { Report, Table } from '../report/report.ts';
 import type { Burst } from './burst.ts';
 import type { RecordedInsert } from './recorder.ts';
-import type { BarePassage, Passage } from './rounds.ts';
+import { type BarePassage, type Passage, warmShare } from './rounds.ts';
 import type { Trading } from './trading.ts';
 
 export interface Round {
@@ -28,10 +28,7 @@ export interface Findings {
   readonly burst: Burst;
   readonly inserts: readonly RecordedInsert[];
   readonly rounds: readonly Round[];
-  readonly profile: {
-    readonly groups: readonly ProfileGroup[];
-    readonly functions: readonly ProfileGroup[];
-  };
+  readonly profile: ProfileShares;
 }
 
 export function reportOf(found: Findings): Report {
@@ -44,9 +41,10 @@ export function reportOf(found: Findings): Report {
     title: 'Executions into tables, beside a bare insert of the same rows',
     conditions: [
       `${commands.toLocaleString('en')} commands applied by the real engine, ${perEnvelope} an envelope: ${fills.toLocaleString('en')} fills in ${records} records of one partition, ${mebibytesText(bytes)}; 100 markets, 64 wallets, either token by a coin.`,
-      `Tables view: a process of its own with the settings of the stack, from its first look at empty tables to its last commit; the log is read from Kafka, leaderboards are computed beside as ever. ${rows.toLocaleString('en')} rows in ${inserts.length} inserts.`,
+      `Tables view: a process of its own with the settings of the stack, from empty tables to its last commit; the log is read from Kafka, no other view and no leaderboards. ${rows.toLocaleString('en')} rows in ${inserts.length} inserts.`,
       `Bare insert: the ${mebibytesText(sent)} that one such run sent, recorded on the wire and held in memory, posted again by node:http with the same statements, settings and tokens, into fresh tables, with one and with more requests on their way. No log is read, nothing is decoded, folded or written as bytes.`,
-      'Both talk to the same ClickHouse (the embedded engine behind its local front, a process of its own) on the same cores; fresh tables each time, dropped afterwards. One run of either kind warms up.',
+      'Both talk to the same ClickHouse (the embedded engine behind its local front, a process of its own) on the same cores; fresh tables each time, dropped afterwards.',
+      `One run of either kind warms up, and of each run the first ${percentText(warmShare)} are not measured. The projector is measured from one commit to another, with as many rows gathered and on their way at both.`,
       'After every run the rows and a hash of each table are those of the recorded run.',
     ],
     tables: [

@@ -23,6 +23,12 @@ export interface ProfileGroup {
   readonly seconds: number;
 }
 
+/** Where the processor's time went, the largest share first. */
+export interface ProfileShares {
+  readonly groups: readonly ProfileGroup[];
+  readonly functions: readonly ProfileGroup[];
+}
+
 /** Where a frame belongs, the first that fits; frames that fit nowhere belong where their caller does. */
 export type ProfileRules = readonly (readonly [name: string, url: RegExp, frame?: RegExp])[];
 
@@ -43,7 +49,7 @@ export function groupsOfProfile(
   folder: string,
   window: Window,
   rules: ProfileRules,
-): { groups: ProfileGroup[]; functions: ProfileGroup[] } {
+): ProfileShares {
   const file = readdirSync(folder)
     .filter((name) => name.endsWith('.cpuprofile'))
     .sort()
