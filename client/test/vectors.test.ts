@@ -1,6 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type SigningDomain, walletFromBytes } from '@pm/schemas';
+import {
+  type OrderVector,
+  readPublishedVectors,
+  type VectorOrder,
+} from '../../kit/test/published-vectors.ts';
 import {
   domainSeparator,
   l1Digest,
@@ -13,87 +16,39 @@ import {
 import { l2Headers } from '../src/http.ts';
 import { walletFromPrivateKey } from '../src/wallet.ts';
 
-const file = join(__dirname, '../../../shared/data/signature-vectors.json');
-const present = existsSync(file);
-if (!present) {
-  process.stdout.write(`SKIPPED client/vectors: ${file} is not here, its licence forbids a copy\n`);
-}
+const vectors = readPublishedVectors();
+const version2 = (vectors?.orders ?? []).filter((vector) => vector.struct === 'order_v2');
 
-interface Vector {
-  readonly id: string;
-  readonly struct: string;
-  readonly domain: { name: string; version: string; chainId: number; verifyingContract: string };
-  readonly order: Record<string, string | number>;
-  readonly order_hash: string;
-  readonly signature: string;
-  readonly signed_digest?: string;
-}
-
-interface Vectors {
-  readonly public_test_key: string;
-  readonly public_test_address: string;
-  readonly orders: readonly Vector[];
-  readonly erc1271_orders: readonly Vector[];
-  readonly l1_clob_auth: readonly {
-    readonly domain: { chainId: number };
-    readonly message: { address: string; timestamp: string; nonce: number };
-    readonly digest: string;
-    readonly signature: string;
-  }[];
-  readonly l2_hmac: readonly {
-    readonly secret: string;
-    readonly timestamp: string;
-    readonly method: string;
-    readonly path: string;
-    readonly body: string;
-    readonly signature: string;
-  }[];
-}
-
-const vectors: Vectors = present
-  ? JSON.parse(readFileSync(file, 'utf8'))
-  : {
-      public_test_key: '',
-      public_test_address: '',
-      orders: [],
-      erc1271_orders: [],
-      l1_clob_auth: [],
-      l2_hmac: [],
-    };
-
-const version2 = vectors.orders.filter((vector) => vector.struct === 'order_v2');
-
-function structOf(order: Record<string, string | number>): OrderStruct {
-  const field = (name: string) => String(order[name]);
+function structOf(order: VectorOrder): OrderStruct {
   return {
-    salt: BigInt(field('salt')),
-    maker: field('maker').toLowerCase(),
-    signer: field('signer').toLowerCase(),
-    tokenId: BigInt(field('tokenId')),
-    makerAmount: BigInt(field('makerAmount')),
-    takerAmount: BigInt(field('takerAmount')),
-    side: order['side'] === 0 ? 'BUY' : 'SELL',
-    signatureType: Number(order['signatureType']),
-    timestampMs: BigInt(field('timestamp')),
-    metadata: field('metadata'),
-    builder: field('builder'),
+    salt: BigInt(order.salt),
+    maker: order.maker.toLowerCase(),
+    signer: order.signer.toLowerCase(),
+    tokenId: BigInt(order.tokenId),
+    makerAmount: BigInt(order.makerAmount),
+    takerAmount: BigInt(order.takerAmount),
+    side: order.side === 0 ? 'BUY' : 'SELL',
+    signatureType: order.signatureType,
+    timestampMs: BigInt(order.timestamp),
+    metadata: order.metadata,
+    builder: order.builder,
   };
 }
 
-function domainOf(vector: Vector): SigningDomain {
+function domainOf(vector: OrderVector): SigningDomain {
   const exchange = vector.domain.verifyingContract.toLowerCase();
   return { ...vector.domain, exchange, negRiskExchange: exchange };
 }
 
 const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`;
 
-const suite = present ? describe : describe.skip;
+const suite = vectors !== null ? describe : describe.skip;
 
 suite('published vectors', () => {
-  const wallet = () => walletFromPrivateKey(vectors.public_test_key);
+  const wallet = () => walletFromPrivateKey(vectors?.public_test_key ?? '');
 
   test('the public test key has the published address', () => {
-    expect(wallet().checksummed).toBe(vectors.public_test_address);
+    expect(wallet().checksummed).toBe(vectors?.public_test_address);
   });
 
   test.each(version2)('$id hashes and signs as published', (vector) => {
@@ -102,7 +57,7 @@ suite('published vectors', () => {
     expect(wallet().sign(digest)).toBe(vector.signature);
   });
 
-  test.each(vectors.erc1271_orders)('$id wraps as published', (vector) => {
+  test.each(vectors?.erc1271_orders ?? [])('$id wraps as published', (vector) => {
     const order = structOf(vector.order);
     const separator = domainSeparator(domainOf(vector), false);
     const digest = wrappedDigest(order, separator, vector.domain.chainId);
@@ -111,7 +66,7 @@ suite('published vectors', () => {
     expect(wrapSignature(wallet().sign(digest), order, separator)).toBe(vector.signature);
   });
 
-  test.each(vectors.l1_clob_auth)('the L1 attestation signs as published', (vector) => {
+  test.each(vectors?.l1_clob_auth ?? [])('the L1 attestation signs as published', (vector) => {
     const digest = l1Digest({
       address: vector.message.address.toLowerCase(),
       timestamp: vector.message.timestamp,

@@ -88,7 +88,7 @@ export class AccountTopics {
     const secrets = { serverSecret, clock };
     const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
     const verify = openKeyVerifier(proof);
-    const redis = this.redis as unknown as ConstructorParameters<typeof AgentActivity>[0]['redis'];
+    const { redis } = this;
     const onFault = (error: unknown) => {
       throw error;
     };

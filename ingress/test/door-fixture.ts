@@ -8,6 +8,7 @@ import {
   conditionIdFromBytes,
   type ExecutionEvent,
   headers as names,
+  parseOrderId,
   parseWalletAddress,
   signingDomains,
   type Transfer,
@@ -98,7 +99,9 @@ export function testOrder(change: Partial<TestOrder> = {}): TestOrder {
 export function signedItem(order: TestOrder, more: object = {}, wallet = owner) {
   const [domain] = signingDomains;
   if (domain === undefined) throw new Error('some domain is accepted');
-  const { signature, hash } = signedBy(wallet, order, domain);
+  const { signature, hash: text } = signedBy(wallet, order, domain);
+  const hash = parseOrderId(text);
+  if (hash === null) throw new Error('the id of an order');
   return { hash, item: { order: { ...order, signature }, owner: '', orderType: 'GTC', ...more } };
 }
 
@@ -247,7 +250,11 @@ export async function openDoor(
     markets,
     topic,
     accounts,
+    /** What stands behind the ports for keys, agents and wallets. */
+    stores: door,
     keys,
+    /** What stands on the topics of comments and profiles. */
+    said: social.said,
     trio,
     process,
     sessionsTopic,

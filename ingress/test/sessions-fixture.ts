@@ -30,7 +30,11 @@ export class SessionsTopic {
   /** Records older than this are gone for who starts, if their key has a newer one. */
   compactAfterMs = Number.POSITIVE_INFINITY;
 
-  constructor(readonly partitions = 3) {}
+  readonly partitions: number;
+
+  constructor(partitions = 3) {
+    this.partitions = partitions;
+  }
 
   /** What was said of sessions, without pulses. */
   get said(): readonly SessionRecord[] {

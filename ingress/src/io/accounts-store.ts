@@ -14,12 +14,21 @@ import type { WalletOwners } from '../core/wallet-owners.ts';
 import { WalletStatuses } from '../core/wallet-statuses.ts';
 import { AgentStore } from './agent-store.ts';
 import { KeyStore, keyFold } from './key-store.ts';
-import type { OpenLog } from './log-store.ts';
+import type { LogOf } from './log-store.ts';
 import { NotificationMarkStore } from './notification-mark-store.ts';
 import { ReadKeyStore } from './read-key-store.ts';
 import { openTable } from './table-store.ts';
 import { openWalletOwners } from './wallet-owner-store.ts';
 import { WalletStatusStore } from './wallet-status-store.ts';
+
+/** Topics that say who may do what. */
+export type AccountTopic =
+  | 'credentials'
+  | 'readKeys'
+  | 'agents'
+  | 'walletStatus'
+  | 'walletOwners'
+  | 'notificationMarks';
 
 export interface AccountsOptions {
   readonly serverSecret: Buffer;
@@ -34,7 +43,7 @@ export interface AccountsOptions {
  * Keys, wallets, agents and what wallets may do, as the log says now: nobody comes in on half of them. A status that cannot
  * be read stops the process: it may be a ban.
  */
-export async function openAccounts(topicLog: OpenLog, options: AccountsOptions) {
+export async function openAccounts(topicLog: LogOf<AccountTopic>, options: AccountsOptions) {
   const { serverSecret, clock, owners, log, onFault, freshnessMs } = options;
   const { names, codecs } = topicLog;
   const follow = { log, onFault };

@@ -4,11 +4,11 @@ import type { Log } from '@pm/kit/log';
 import type { AuditRecord } from '@pm/schemas';
 import { AuditTrail } from '../core/audit-trail.ts';
 import type { OperatorAudit } from '../routes/operator/ports.ts';
-import type { OpenLog } from './log-store.ts';
+import type { LogOf } from './log-store.ts';
 
 /** Opens the topic `audit` for writing and reading; resolves when what was there has been read. */
 export async function openAudit(
-  { client, names, codecs, records }: OpenLog,
+  { client, names, codecs, records }: LogOf<'audit'>,
   { log, onFault }: { readonly log: Log; onFault(fault: Fault): void },
 ): Promise<OperatorAudit> {
   const trail = new AuditTrail();

@@ -2,7 +2,7 @@ import { followTable } from '@pm/kit/compacted';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import { type CommentEvent, CommentThreads } from '@pm/schemas';
-import type { OpenLog } from './log-store.ts';
+import type { LogOf } from './log-store.ts';
 
 export interface CommentStoreOptions {
   /** Resolves with the record's offset when it is durable. Rejects with a `Fault`. */
@@ -62,7 +62,7 @@ export class CommentStore {
 
 /** Opens the comments on the log; resolves when all that were there are known. */
 export async function openComments(
-  { client, names, codecs, records }: OpenLog,
+  { client, names, codecs, records }: LogOf<'comments'>,
   { log, onFault }: { readonly log: Log; onFault(fault: Fault): void },
 ): Promise<CommentStore> {
   const { comments: topic } = names;

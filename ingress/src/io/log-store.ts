@@ -23,6 +23,13 @@ export interface OpenLog {
   readonly executionEnds: ReadonlyMap<number, number>;
 }
 
+/** The part of it that follows and writes some of its topics. */
+export interface LogOf<K extends keyof OpenLog['codecs']>
+  extends Pick<OpenLog, 'client' | 'records'> {
+  readonly names: Pick<OpenLog['names'], K>;
+  readonly codecs: Pick<OpenLog['codecs'], K>;
+}
+
 /** Connects, registers the schemas and looks where the results end. Throws the faults of the kit. */
 export async function openLogStore(options: LogOptions): Promise<OpenLog> {
   const { brokers, topicPrefix, log } = options;

@@ -3,7 +3,7 @@ import type { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import { hexBytes, type Profile, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import type { ProfileForm } from '../core/profile-form.ts';
-import type { OpenLog } from './log-store.ts';
+import type { LogOf } from './log-store.ts';
 import { openTable, type TableFold, type TableStore } from './table-store.ts';
 import { Turns } from './turn-store.ts';
 
@@ -52,7 +52,7 @@ export class ProfileStore {
 
 /** Opens the profiles on the log; resolves when all that were there are known. */
 export async function openProfiles(
-  topicLog: OpenLog,
+  topicLog: LogOf<'profiles'>,
   options: { readonly clock: Clock; readonly log: Log; onFault(fault: Fault): void },
 ): Promise<ProfileStore> {
   const { clock, log, onFault } = options;

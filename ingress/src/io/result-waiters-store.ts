@@ -37,7 +37,10 @@ export class ResultWaiters {
   }
 
   /** Hands the results of an envelope to those who wait for its commands. */
-  settle(partition: number, { sequence, inOffset, events }: Execution): void {
+  settle(
+    partition: number,
+    { sequence, inOffset, events }: Pick<Execution, 'sequence' | 'inOffset' | 'events'>,
+  ): void {
     const commands = this.#bySequence.get(sequence);
     if (commands === undefined) return;
     this.#bySequence.delete(sequence);

@@ -6,7 +6,7 @@ import type { Log } from '@pm/kit/log';
 import { AvroError, type SessionRecord } from '@pm/schemas';
 import { SessionSilence, type SilenceLimits } from '../core/session-silence.ts';
 import { SessionTable } from '../core/session-table.ts';
-import type { OpenLog } from './log-store.ts';
+import type { LogOf, OpenLog } from './log-store.ts';
 import { type SessionCancelOptions, SessionCancels } from './session-cancel-runner.ts';
 import { SessionDesk, type SessionDeskOptions } from './session-desk-runner.ts';
 import { SessionLog } from './session-log-store.ts';
@@ -56,7 +56,10 @@ export interface Sessions {
 }
 
 /** Opens the sessions on the log; resolves when all that were there are known and the watch has begun. */
-export async function openSessions(topicLog: OpenLog, options: SessionsOptions): Promise<Sessions> {
+export async function openSessions(
+  topicLog: Omit<LogOf<'sessions'>, 'records'>,
+  options: SessionsOptions,
+): Promise<Sessions> {
   const { log: logger, clock, counts, limits = sessionLimits } = options;
   const { client, names, codecs } = topicLog;
   const admin = await client.admin();

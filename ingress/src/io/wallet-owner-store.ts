@@ -5,7 +5,7 @@ import type { Log } from '@pm/kit/log';
 import { hexBytes, type WalletAddress, type WalletOwner, walletFromBytes } from '@pm/schemas';
 import { claimedWalletsMax } from '../core/key-limits.ts';
 import type { WalletOwners } from '../core/wallet-owners.ts';
-import type { OpenLog } from './log-store.ts';
+import type { LogOf } from './log-store.ts';
 import { isCertainlyUnsent } from './order-sink.ts';
 
 export interface WalletOwnerStoreOptions {
@@ -117,7 +117,7 @@ function openClaim(owner: WalletAddress, waitMs: number): OpenClaim {
 
 /** Opens the owners on the log; resolves when all that were there are known. A record that cannot be read stops. */
 export async function openWalletOwners(
-  { client, names, codecs, records }: OpenLog,
+  { client, names, codecs, records }: LogOf<'walletOwners'>,
   options: Pick<WalletOwnerStoreOptions, 'owners' | 'clock'> & {
     readonly log: Log;
     onFault(fault: Fault): void;

@@ -1,5 +1,6 @@
 import type { Agent, AgentActivity, AgentDirectory } from '@pm/kit/agents';
 import type { Clock } from '@pm/kit/clock';
+import type { Ledger } from '@pm/kit/ledger';
 import type { KeyVerifier, ListedKey, ReaderVerifier, WalletClaim } from '@pm/kit/walletauth';
 import type {
   AgentId,
@@ -139,29 +140,10 @@ export interface OrderHashes {
 }
 
 /** The part of the collateral ledger the door needs. */
-export interface Reservations {
-  reserve(reservation: {
-    readonly orderId: OrderId;
-    readonly wallet: WalletAddress;
-    readonly amountMicro: number;
-    readonly partition: number;
-    readonly acceptedAtMs: number;
-  }): Promise<{
-    readonly outcome: 'reserved' | 'already' | 'insufficient' | 'not_ready';
-    readonly generation: number;
-  }>;
+export interface Reservations extends Pick<Ledger, 'reserve' | 'reserveWithdrawal'> {
   cancelReservation(orderId: OrderId): Promise<unknown>;
   /** What can be reserved, micro-USDC. */
   balance(wallet: WalletAddress): Promise<{ readonly availableMicro: number }>;
-  reserveWithdrawal(withdrawal: {
-    readonly transferId: string;
-    readonly wallet: WalletAddress;
-    readonly amountMicro: number;
-    readonly acceptedAtMs: number;
-  }): Promise<{
-    readonly outcome: 'reserved' | 'already' | 'insufficient' | 'not_ready' | 'applied';
-    readonly generation: number;
-  }>;
 }
 
 /** Where money that leaves is written down. */

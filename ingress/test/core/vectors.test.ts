@@ -1,11 +1,16 @@
 import { safesOf, signingDomains } from '@pm/schemas';
+import { type OrderVector, readPublishedVectors } from '../../../kit/test/published-vectors.ts';
 import { bytesOf, crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
-import { type OrderVector, orderOf, readVectors } from '../vectors-fixture.ts';
+import type { TestOrder } from '../wallet-fixture.ts';
 
-const vectors = readVectors();
+const vectors = readPublishedVectors();
 const given = vectors === null ? test.skip : test;
 const version2 = (list: readonly OrderVector[] | undefined) =>
   (list ?? []).filter((vector) => vector.struct === 'order_v2');
+
+function orderOf({ order }: OrderVector): TestOrder {
+  return { ...order, side: order.side === 0 ? 'BUY' : 'SELL' };
+}
 
 function isNegRisk({ domain }: OrderVector): boolean {
   const contract = domain.verifyingContract.toLowerCase();

@@ -4,21 +4,20 @@ import { openRegistry } from '@pm/kit/registry';
 import { headers, topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
-import { openAccounts } from '../../src/io/accounts-store.ts';
-import type { OpenLog } from '../../src/io/log-store.ts';
+import { type AccountTopic, openAccounts } from '../../src/io/accounts-store.ts';
 import { addressOf } from '../owners-fixture.ts';
 import { keccak, l2Signature } from '../wallet-fixture.ts';
 
 const topicPrefix = `t-accounts-${process.pid}-${Date.now().toString(36)}-`;
-const used = [
-  'credentials',
-  'readKeys',
-  'agents',
-  'walletStatus',
-  'walletOwners',
-  'notificationMarks',
-] as const;
-const names = Object.fromEntries(used.map((key) => [key, topicPrefix + topics[key].name]));
+const nameOf = (key: AccountTopic) => topicPrefix + topics[key].name;
+const names: Readonly<Record<AccountTopic, string>> = {
+  credentials: nameOf('credentials'),
+  readKeys: nameOf('readKeys'),
+  agents: nameOf('agents'),
+  walletStatus: nameOf('walletStatus'),
+  walletOwners: nameOf('walletOwners'),
+  notificationMarks: nameOf('notificationMarks'),
+};
 const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 const [owner, other] = [addressOf(0x01), addressOf(0x02)];
 
@@ -29,10 +28,16 @@ type Process = Awaited<ReturnType<typeof openAccounts>>['door'];
 async function openProcess(): Promise<Process> {
   const client = openClient();
   const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
-  const codecs: Record<string, unknown> = {};
-  for (const key of used) codecs[key] = await registry.codecFor(topics[key]);
-  const parts = { client, records: await client.producer(), names, codecs };
-  const { door } = await openAccounts(parts as unknown as OpenLog, {
+  const codecs = {
+    credentials: await registry.codecFor(topics.credentials),
+    readKeys: await registry.codecFor(topics.readKeys),
+    agents: await registry.codecFor(topics.agents),
+    walletStatus: await registry.codecFor(topics.walletStatus),
+    walletOwners: await registry.codecFor(topics.walletOwners),
+    notificationMarks: await registry.codecFor(topics.notificationMarks),
+  };
+  const topicLog = { client, records: await client.producer(), names, codecs };
+  const { door } = await openAccounts(topicLog, {
     ...{ serverSecret: Buffer.alloc(32, 5), freshnessMs: 300_000, clock, log: silentLog },
     owners: new WalletOwners(keccak),
     onFault(fault) {
@@ -54,9 +59,9 @@ beforeAll(async () => {
   const admin = await openClient().admin();
   const kept = { replicationFactor: 1, minInSyncReplicas: 1, retentionMs: -1, partitions: 1 };
   await admin.ensureTopics(
-    used.map((key) => {
-      const { name, compacted, maxMessageBytes } = topics[key];
-      return { ...kept, name: topicPrefix + name, compacted, maxMessageBytes };
+    (Object.keys(names) as AccountTopic[]).map((key) => {
+      const { compacted, maxMessageBytes } = topics[key];
+      return { ...kept, name: names[key], compacted, maxMessageBytes };
     }),
   );
   await admin.close();

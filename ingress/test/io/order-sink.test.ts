@@ -1,6 +1,6 @@
 import { Fault } from '@pm/kit/fault';
 import type { OutgoingRecord } from '@pm/kit/kafka';
-import type { Command } from '@pm/schemas';
+import type { Command, ExecutionEvent } from '@pm/schemas';
 import { CommandRunner } from '../../src/io/command-runner.ts';
 import { commandsQueueMax, OrderSink } from '../../src/io/order-sink.ts';
 import { ResultWaiters } from '../../src/io/result-waiters-store.ts';
@@ -106,14 +106,17 @@ function openRunner(waitMs = 50) {
   return { sends, waiters, runner: new CommandRunner({ sink, waiters, waitMs }) };
 }
 
-const execution = (sequence: number, events: readonly object[]) =>
-  ({ sequence, inOffset: 7, events }) as unknown as Parameters<ResultWaiters['settle']>[1];
+const execution = (sequence: number, events: readonly ExecutionEvent[]) => ({
+  sequence,
+  inOffset: 7,
+  events,
+});
 
 test('a command gets the events of its own index, with their place in the record', async () => {
   const { runner, waiters } = openRunner();
   const outcomes = Promise.all([runner.run(0, tick(1)), runner.run(0, tick(2))]);
   await turn();
-  const events = [
+  const events: readonly ExecutionEvent[] = [
     { kind: 'GenerationStarted', command: 1, generation: 1 },
     { kind: 'TopChanged', market: 1, bid: 0, ask: 0 },
     { kind: 'GenerationStarted', command: 0, generation: 2 },

@@ -1,5 +1,12 @@
 import { openRecordCodec } from '@pm/kit/registry';
-import { type Execution, type ExecutionEvent, orderIdFromBytes, topics } from '@pm/schemas';
+import {
+  type Execution,
+  type ExecutionEvent,
+  type Fill,
+  type OrderPlaced,
+  orderIdFromBytes,
+  topics,
+} from '@pm/schemas';
 import { AnswerMemory } from '../../src/io/answer-memory-store.ts';
 import { DelayedAnswers } from '../../src/io/delayed-answer-store.ts';
 import { PartitionHearings, silenceMaxMs } from '../../src/io/partition-hearing-store.ts';
@@ -41,10 +48,10 @@ function openSource() {
         return { offset, key: null, timestampMs: 0, value: codec.encode({ ...plain, ...change }) };
       }),
     });
-  return { now, hearings, waiters, memory, delays, extreme, feed };
+  return { now, source, waiters, hearings, memory, delays, extreme, feed };
 }
 
-const placed = (byte: number): ExecutionEvent => ({
+const placed = (byte: number): OrderPlaced => ({
   kind: 'OrderPlaced',
   command: 0,
   orderId: Buffer.alloc(32, byte),
@@ -140,8 +147,7 @@ test('only refusals that last are remembered', async () => {
 });
 
 test('a record that is no execution stops', async () => {
-  const { hearings, memory } = openSource();
-  const source = new ResultSource({ codec, hearings, memory, waiters: new Map() });
+  const { source } = openSource();
   const broken = codec
     .encode({ chain: Buffer.alloc(32), inOffset: 0, timeMs: 0, keyId, sequence: 0, events: [] })
     .subarray(0, 20);
@@ -155,20 +161,15 @@ test('a record that is no execution stops', async () => {
 test('orders released together from a taker delay each get their own fills and answer, however soon', async () => {
   const { delays, memory, feed } = openSource();
   const idOf = (byte: number) => orderIdFromBytes(Buffer.alloc(32, byte));
-  const delayed = (byte: number) =>
-    ({
-      ...placed(byte),
-      kind: 'OrderDelayed',
-      releaseAtMs: 250,
-      heldMicro: 0,
-    }) as unknown as ExecutionEvent;
-  const fill = (byte: number) =>
-    ({
-      ...fillOfNobody,
-      takerOrderId: Buffer.alloc(32, byte),
-    }) as unknown as ExecutionEvent;
+  const delayed = (byte: number): ExecutionEvent => ({
+    ...placed(byte),
+    kind: 'OrderDelayed',
+    releaseAtMs: 250,
+    heldMicro: 0,
+  });
+  const fill = (byte: number) => ({ ...fillOfNobody, takerOrderId: Buffer.alloc(32, byte) });
   const released = (byte: number) => ({ ...placed(byte), command: -1, status: 'MATCHED' }) as const;
-  const events = [fill(1), released(1), fill(2), fill(2), released(2)] as ExecutionEvent[];
+  const events = [fill(1), released(1), fill(2), fill(2), released(2)];
   // In one batch: nobody can ask between the delay and its end.
   await feed(0, { inOffset: 0, events: [delayed(1), delayed(2)] }, { inOffset: 1, events });
   expect(await delays.finalAnswer(idOf(1), 10)).toMatchObject({
@@ -191,12 +192,13 @@ test('a delay is waited for no longer than asked, and only so many are followed'
   expect(delays.size).toBe(0);
 });
 
-const fillOfNobody = {
+const fillOfNobody: Fill = {
   kind: 'Fill',
   command: -1,
   market: 1,
   match: 'COMPLEMENTARY',
   sizeMicro: 10_000,
+  takerOrderId: Buffer.alloc(32),
   taker: Buffer.alloc(20),
   takerKey: Buffer.alloc(16),
   takerOutcome: 0,
@@ -219,8 +221,7 @@ test('markets at extreme prices are noted, by their best prices and by their tra
   const { extreme, feed } = openSource();
   const top = (market: number, bid: number, ask: number) =>
     ({ kind: 'TopChanged', market, bid, ask }) as const;
-  const fill = (takerPrice: number) =>
-    ({ ...fillOfNobody, takerOrderId: Buffer.alloc(32), market: 9, takerPrice }) as never;
+  const fill = (takerPrice: number) => ({ ...fillOfNobody, market: 9, takerPrice }) as const;
   const events = [top(1, 9_600, 9_700), top(2, 9_601, 0), top(3, 100, 400), top(4, 0, 399)];
   await feed(0, { inOffset: 0, events: [...events, top(5, 0, 0), fill(9_600), fill(399)] });
   expect(extreme).toEqual([2, 4, 9]);

@@ -3,7 +3,6 @@ import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { type Command, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import type { OpenLog } from '../../src/io/log-store.ts';
 import {
   openSessions,
   type SessionLimits,
@@ -52,7 +51,7 @@ async function openWatcher(): Promise<Watcher> {
   const client = openClient();
   const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
   const codecs = { sessions: await registry.codecFor(topics.sessions) };
-  const topicLog = { client, names: { sessions: topic }, codecs } as unknown as OpenLog;
+  const topicLog = { client, names: { sessions: topic }, codecs };
   const canceled: Watcher['canceled'] = [];
   const endedAfterMs: number[] = [];
   const run = async (partition: number, command: Command) => {

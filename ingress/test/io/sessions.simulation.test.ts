@@ -1,4 +1,5 @@
 import type { ApiKeyId, Command, HeartbeatId } from '@pm/schemas';
+import { seeded } from '../../../kit/test/seeded.ts';
 import type { RunOutcome } from '../../src/io/command-runner.ts';
 import { holderOf, SessionProcess, SessionsTopic } from '../sessions-fixture.ts';
 
@@ -8,17 +9,6 @@ const orderPartitions = 2;
 const simulatedMs = 150_000;
 /** Age limit of the book on both sides. */
 const ageLimitMs = 2_000;
-
-/** Numbers from a seed (mulberry32). */
-function randomOf(seed: number) {
-  let state = seed;
-  return (below: number): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
-}
 
 interface Resting {
   readonly key: string;
@@ -36,9 +26,12 @@ class Matching {
   heardAtMs = Date.now();
   isAway = false;
   resting: Resting[] = [];
+  readonly onCanceled: (order: Resting) => void;
   readonly #log: Entry[] = [];
 
-  constructor(readonly onCanceled: (order: Resting) => void) {}
+  constructor(onCanceled: (order: Resting) => void) {
+    this.onCanceled = onCanceled;
+  }
 
   append(entry: Entry): void {
     this.#log.push(entry);
@@ -68,7 +61,7 @@ class Matching {
   #cancel(command: Command): RunOutcome {
     if (command.kind !== 'CancelOrders') throw new Error('only sessions are canceled here');
     const refused = (code: 'too_late' | 'too_many_open_orders') =>
-      [{ index: 0, event: { kind: 'CommandRefused', command: 0, code } }] as const;
+      [{ index: 0, event: { kind: 'CommandRefused', command: 0, code, requestId: null } }] as const;
     const place = { partition: 0, inOffset: 0 };
     if (this.clockMs - command.acceptedAtMs > ageLimitMs) {
       return { kind: 'answered', place, events: refused('too_late') };
@@ -85,12 +78,15 @@ class Matching {
 
 /** What is true of a key, told by the topic alone: its own fold, slow and simple. */
 class Truth {
+  readonly name: string;
   sequence = 0;
   phase = 'NONE';
   startedAtMs = 0;
   lastBeatMs = 0;
 
-  constructor(readonly name: string) {}
+  constructor(name: string) {
+    this.name = name;
+  }
 }
 
 /** The whole: processes, clients, partitions and an omniscient judge, from one seed. */
@@ -110,7 +106,7 @@ class World {
   readonly outages: { fromMs: number; toMs: number }[] = [];
 
   constructor(seed: number) {
-    this.random = randomOf(seed);
+    this.random = seeded(seed);
     this.topic.appendMs = () => this.random(40);
     this.topic.compactAfterMs = 20_000;
     this.topic.follow((record) => this.judgeRecord(record.value));
@@ -271,7 +267,7 @@ class World {
   }
 }
 
-const pause = (ms: number) => new Promise<undefined>((resolve) => setTimeout(resolve, ms));
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Advances the world; faults come every few seconds when there are any. */
 async function simulate(world: World, withFaults: boolean): Promise<void> {

@@ -187,7 +187,7 @@ test('a partition is asked again until nothing is left, and after a refusal for 
     run: async () => {
       const code = codes[runs];
       runs += 1;
-      const event = { kind: 'CommandRefused', command: 0, code } as const;
+      const event = { kind: 'CommandRefused', command: 0, requestId: null } as const;
       const events = code === undefined ? [] : [{ index: 0, event: { ...event, code } }];
       return { kind: 'answered', place: { partition: 0, inOffset: 1 }, events };
     },

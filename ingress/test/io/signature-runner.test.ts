@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { signingDomains } from '@pm/schemas';
 import { SignatureRunner, signatureQueueMax } from '../../src/io/signature-runner.ts';
-import { jobFor, openRule, structOf } from '../signing-fixture.ts';
+import { crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
 import { signedBy, type TestOrder, walletOf, zero32 } from '../wallet-fixture.ts';
 
 /** A thread needs compiled JavaScript; `npm run test:unit` builds before it tests. */
@@ -45,6 +45,7 @@ function open(workers: number) {
     workerFile: pathToFileURL(file),
     rule,
     hasher,
+    curve: crypto.curve,
     onFault: (fault) => faults.push(fault),
   });
   return { runner, faults };
@@ -89,6 +90,7 @@ given('a thread that dies is a fault that stops', async () => {
     workerFile,
     rule,
     hasher,
+    curve: crypto.curve,
     onFault: (fault) => faults.push(fault),
   });
   for (let tries = 0; tries < 100 && faults.length === 0; tries += 1) {

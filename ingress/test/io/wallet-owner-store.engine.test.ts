@@ -3,7 +3,6 @@ import { openRegistry } from '@pm/kit/registry';
 import { topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
-import type { OpenLog } from '../../src/io/log-store.ts';
 import { openWalletOwners, type WalletOwnerStore } from '../../src/io/wallet-owner-store.ts';
 import { addressOf } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';
@@ -23,7 +22,7 @@ async function openProcess(): Promise<WalletOwnerStore> {
     records: await client.producer(),
     names: { walletOwners: topic },
     codecs: { walletOwners: await registry.codecFor(topics.walletOwners) },
-  } as unknown as OpenLog;
+  };
   const owners = new WalletOwners(keccak);
   const onFault = (fault: Error) => {
     throw fault;

@@ -130,7 +130,7 @@ test('noting a use on one process does not bring back a key that another has rot
   await me(peer, key);
   processes.accounts.agents.isHeldUp = true;
   await change(id, 'rotate');
-  await flushActivity({ ...peer.ports, agents: peer.ports.agents as never, ...fails });
+  await flushActivity({ ...peer.stores, ...fails });
   processes.accounts.agents.goOn();
   for (const process of [door, peer, await processes.next()]) await expectShut(process, key);
 });
@@ -234,12 +234,7 @@ const fails = {
 };
 
 describe('when an agent was seen last', () => {
-  const flush = (process: Door) =>
-    flushActivity({
-      agents: process.ports.agents as never,
-      activity: process.ports.activity as never,
-      ...fails,
-    });
+  const flush = (process: Door) => flushActivity({ ...process.stores, ...fails });
   const shown = async (process: Door) =>
     (await call(process, { method: 'GET', url })).body.data[0].lastActiveAt;
 

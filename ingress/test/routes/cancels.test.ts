@@ -151,7 +151,12 @@ test('nothing rests in a market that is not listed', async () => {
   expect(door.fakes.sent).toHaveLength(0);
 });
 
-const more: ExecutionEvent = { kind: 'CommandRefused', command: 0, code: 'too_many_open_orders' };
+const more: ExecutionEvent = {
+  kind: 'CommandRefused',
+  command: 0,
+  code: 'too_many_open_orders',
+  requestId: null,
+};
 
 test('a cancel that one record cannot finish is repeated until nothing is left', async () => {
   const second = { ...canceled, orderId: Buffer.alloc(32, 0xcd) };

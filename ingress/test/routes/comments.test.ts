@@ -1,13 +1,13 @@
 import { CommentThreads, headers as names, parseWalletAddress } from '@pm/schemas';
-import { call, conditionId, type Door, openDoor, owner } from '../door-fixture.ts';
+import { call, conditionId, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
 
 let door: Door;
-let said: { readonly comments: readonly unknown[]; readonly profiles: readonly unknown[] };
+let said: Door['said'];
 
 beforeEach(async () => {
   door = await openDoor();
-  said = (door.ports.social as unknown as { said: typeof said }).said;
+  said = door.said;
   door.markets.take({ ...eventEntry, kind: 'CatalogEvent' });
 });
 
@@ -110,7 +110,7 @@ test('only its author takes a comment back, and its replies go with it', async (
   const { address } = walletOf(8);
   const wallet = parseWalletAddress(address);
   if (wallet === null) throw new Error('a wallet');
-  const trio = await door.keys.create(wallet, '0');
+  const trio = trioIn(await door.keys.create(wallet, '0'));
   const headers = { [names.address]: address };
   const foreign = await call(door, { method: 'DELETE', url: '/comments/1', trio, headers });
   expect(foreign).toMatchObject({ status: 403, body: { code: 'not_the_author' } });

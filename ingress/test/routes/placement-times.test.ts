@@ -1,4 +1,5 @@
 import type { ExecutionEvent, PlaceOrder, RefusalCode } from '@pm/schemas';
+import { seeded } from '../../../kit/test/seeded.ts';
 import {
   answered,
   call,
@@ -49,11 +50,7 @@ test('a client may ask for less time to the book than the default', async () => 
 });
 
 test('of 1,000 requests stalled between arrival and log none is booked late', async () => {
-  let state = 20_260_101;
-  const next = (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state % below;
-  };
+  const next = seeded(20_260_101);
   const startMs = door.fakes.nowMs;
   const booked: number[] = [];
   const late: number[] = [];
@@ -100,14 +97,15 @@ const delayedOf = (order: PlaceOrder, delayMs: number): ExecutionEvent => ({
   kind: 'OrderDelayed',
   command: 0,
   releaseAtMs: order.acceptedAtMs + delayMs,
+  heldMicro: order.holdMicro,
 });
 
 test('a short taker delay is waited for, a long one is told', async () => {
   const { item, hash } = signedItem(testOrder());
   door.fakes.answer = (command) => answered([delayedOf(command as PlaceOrder, 250)]);
-  const sums = { filledMicro: 10_000_000, paidMicro: 5_000_000 };
-  const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'MATCHED', ...sums } as never;
-  door.fakes.finalAnswers.set(hash as never, { ...(kept as object), trades: [] } as never);
+  const sums = { filledMicro: 10_000_000, paidMicro: 5_000_000, trades: [] };
+  const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'MATCHED', ...sums } as const;
+  door.fakes.finalAnswers.set(hash, kept);
   expect((await placeOne(door, item)).body).toMatchObject({
     status: 'matched',
     orderID: hash,

@@ -1,4 +1,5 @@
-import { type ExecutionEvent, type PlaceOrder, tradeHash } from '@pm/schemas';
+import { type Command, type ExecutionEvent, type PlaceOrder, tradeHash } from '@pm/schemas';
+import type { CommandOutcome } from '../../src/routes/ports.ts';
 import {
   answered,
   type Door,
@@ -105,23 +106,26 @@ test.each(['LIVE', 'MATCHED', 'CANCELED'] as const)(
   },
 );
 
+/** What the matcher says of an order that had two fills when it was placed. */
+function repeatedAs(command: Command): CommandOutcome {
+  const { orderId, maker } = command as PlaceOrder;
+  const sums = { alive: false, code: null, status: 'MATCHED', side: 'BUY' } as const;
+  const amounts = { filledMicro: 4_000_000, paidMicro: 2_000_000 };
+  const place = { placedAtOffset: 17, firstFill: 2, fillCount: 2 };
+  const what = { orderId, maker, ...sums, ...amounts, ...place };
+  return answered([{ kind: 'OrderRepeated', command: 0, ...what }]);
+}
+
 test('a repeated order gets its first answer, from the log or from memory before any money is asked for', async () => {
   const { item, hash } = signedItem(testOrder());
-  door.fakes.answer = (command) => {
-    const { orderId, maker } = command as PlaceOrder;
-    const sums = { alive: false, code: null, status: 'MATCHED', side: 'BUY' } as const;
-    const amounts = { filledMicro: 4_000_000, paidMicro: 2_000_000 };
-    const place = { placedAtOffset: 17, firstFill: 2, fillCount: 2 };
-    const what = { orderId, maker, ...sums, ...amounts, ...place };
-    return answered([{ kind: 'OrderRepeated', command: 0, ...what }]);
-  };
+  door.fakes.answer = repeatedAs;
   const first = await placeOne(door, item);
   expect(first.body).toMatchObject({ success: true, status: 'matched', orderID: hash });
   expect(first.body.tradeIDs).toEqual(['1-17-2', '1-17-3']);
   expect(first.body.transactionsHashes).toEqual(['1-17-2', '1-17-3'].map(tradeHash));
   const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'MATCHED' } as const;
   const amounts = { filledMicro: 4_000_000, paidMicro: 2_000_000, trades: [] };
-  door.memory.keep({ ...kept, ...amounts } as unknown as Parameters<typeof door.memory.keep>[0], 1);
+  door.memory.keep({ ...kept, ...amounts }, 1);
   door.fakes.reserve = 'insufficient';
   const again = await placeOne(door, item);
   expect(again.body).toMatchObject({ success: true, status: 'matched', makingAmount: '2' });
@@ -133,11 +137,8 @@ test('a repeated order whose money is spent gets its first answer also from a do
   fresh.fakes.reserve = 'insufficient';
   const { item, hash } = signedItem(testOrder());
   fresh.fakes.answer = (command) => {
-    const { orderId, maker, holdMicro } = command as PlaceOrder;
-    expect(holdMicro).toBe(0);
-    const sums = { alive: false, code: null, status: 'MATCHED', side: 'BUY' } as const;
-    const amounts = { filledMicro: 4_000_000, paidMicro: 2_000_000 };
-    return answered([{ kind: 'OrderRepeated', command: 0, orderId, maker, ...sums, ...amounts }]);
+    expect(command).toMatchObject({ holdMicro: 0 });
+    return repeatedAs(command);
   };
   const again = await placeOne(fresh, item);
   expect(again.body).toMatchObject({ success: true, status: 'matched', orderID: hash });

@@ -28,10 +28,7 @@ const proxy = `0x${'44'.repeat(20)}` as WalletAddress;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 async function set(of: WalletAddress, status: 'NORMAL' | 'CLOSED_ONLY' | 'BANNED'): Promise<void> {
-  const desk = door.ports.walletStatus as unknown as {
-    set(wallet: WalletAddress, change: object): Promise<unknown>;
-  };
-  await desk.set(of, { status, reason: 'a test' });
+  await door.stores.walletStatus.set(of, { status, reason: 'a test' });
   await settled();
 }
 

@@ -76,10 +76,7 @@ async function agentOf(name: string, isPaused: boolean): Promise<string> {
 }
 
 async function setStatus(name: keyof typeof wallets, status: 'BANNED' | 'CLOSED_ONLY') {
-  const desk = door.ports.walletStatus as unknown as {
-    set(wallet: WalletAddress, change: object): Promise<unknown>;
-  };
-  await desk.set(addressOf(name), { status, reason: 'a test' });
+  await door.stores.walletStatus.set(addressOf(name), { status, reason: 'a test' });
 }
 
 /** What would be carried out if it came from somebody who may. */

@@ -1,10 +1,15 @@
 import { type AgentId, parseAgentId, type RedisKeys } from '@pm/schemas';
 import type { Clock } from '../clock/index.ts';
 import { reactionTo } from '../fault/index.ts';
-import type { RedisClient } from '../redis/index.ts';
 
-/** The commands of Redis that uses are noted with. */
-export type ActivityRedis = Pick<RedisClient, 'hset' | 'hmget' | 'hgetall' | 'hdel' | 'set'>;
+/** The commands of a `RedisClient` that uses are noted with. */
+export interface ActivityRedis {
+  hset(key: string, field: string, value: string): Promise<unknown>;
+  hmget(key: string, ...fields: readonly string[]): Promise<readonly (string | null)[]>;
+  hgetall(key: string): Promise<Readonly<Record<string, string>>>;
+  hdel(key: string, ...fields: readonly string[]): Promise<unknown>;
+  set(key: string, value: string, px: 'PX', ms: number, nx: 'NX'): Promise<unknown>;
+}
 
 export interface AgentActivityOptions {
   readonly redis: ActivityRedis;

@@ -131,9 +131,8 @@ test('a fault of Redis that passes is nobody’s; another one is told', async ()
   const told: unknown[] = [];
   const open = (fault: Fault) => {
     const away = () => Promise.reject(fault);
-    const redis = { hset: away, hmget: away, hgetall: away, hdel: away, set: away };
     return new AgentActivity({
-      redis: redis as unknown as ConstructorParameters<typeof AgentActivity>[0]['redis'],
+      redis: { hset: away, hmget: away, hgetall: away, hdel: away, set: away },
       keys: redisKeys('t'),
       clock: { nowMs: () => 1_000_000 },
       onFault: (error) => void told.push(error),

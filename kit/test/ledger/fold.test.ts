@@ -119,7 +119,7 @@ describe('the ledger fold', () => {
 
   test('releases withdrawals that were accepted before a time, and no orders', () => {
     const ledger = openWith(100);
-    ledger.reserve(hold);
+    ledger.reserve({ ...hold, orderId: orderOf(1) });
     ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 20, acceptedAtMs: 500 });
     expect(ledger.releaseWithdrawals(500)).toBe(0);
     expect(ledger.releaseWithdrawals(1_000_000)).toBe(1);

@@ -172,6 +172,7 @@ describe('the ledger in Redis', () => {
       bookAgeLimitMs: 0,
       answered: [],
       moves,
+      generation: 0,
     };
     await expect(ledger.applyExecutions(piece)).rejects.toThrow('ledger_overflow');
     expect((await ledger.balance(walletOf(2))).freeMicro).toBe(0);

@@ -244,10 +244,10 @@ describe('a key of a builder', () => {
   it('is no key that trades', () => {
     const { headers } = signed({ url: '/data/trades', encoding: 'base64url' });
     const moved = {
-      service_builder_api_key: headers.service_api_key ?? '',
-      service_builder_passphrase: headers.service_passphrase ?? '',
-      service_builder_timestamp: headers.service_timestamp ?? '',
-      service_builder_signature: headers.service_signature ?? '',
+      service_builder_api_key: headers['service_api_key'] ?? '',
+      service_builder_passphrase: headers['service_passphrase'] ?? '',
+      service_builder_timestamp: headers['service_timestamp'] ?? '',
+      service_builder_signature: headers['service_signature'] ?? '',
     };
     const verifyBuilder = openKeyVerifier({ ...options, kind: 'BUILDER' });
     expect(verifyBuilder({ ...request, headers: moved })).toBeNull();

@@ -1,33 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { headers as names } from '@pm/schemas';
 import { isSignedBy, readWalletClaim } from '../../src/walletauth/index.ts';
+import { readPublishedVectors } from '../published-vectors.ts';
 
-const file = join(__dirname, '../../../../shared/data/signature-vectors.json');
-
-interface Vectors {
-  readonly l1_clob_auth: readonly {
-    readonly message: { address: string; timestamp: string; nonce: number };
-    readonly signature: string;
-  }[];
-  readonly l2_hmac: readonly {
-    readonly secret: string;
-    readonly timestamp: string;
-    readonly method: string;
-    readonly path: string;
-    readonly body: string;
-    readonly signature: string;
-  }[];
-}
-
-/** The published vectors; null, said in one line, when they are not beside this repository. */
-function readVectors(): Vectors | null {
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Vectors;
-  process.stderr.write(`NOT RUN: published HMAC vectors, because ${file} is absent\n`);
-  return null;
-}
-
-const vectors = readVectors();
+const vectors = readPublishedVectors();
 const given = vectors === null ? it.skip : it;
 
 describe('published vectors', () => {

@@ -61,8 +61,13 @@ export type AvroSchema =
   | AvroOneOf
   | AvroNullable;
 
-/** The value type of a schema: longs are safe integers, fixed and bytes are Buffers, `oneOf` is a union by `kind`. */
-export type Infer<S> = S extends 'int' | 'long' | 'double'
+/**
+ * The value type of a schema: longs are safe integers, fixed and bytes are Buffers, `oneOf` is a union by `kind`. Of a schema that
+ * the compiler does not know, it is `unknown`.
+ */
+export type Infer<S> = [AvroSchema] extends [S] ? unknown : InferKnown<S>;
+
+type InferKnown<S> = S extends 'int' | 'long' | 'double'
   ? number
   : S extends 'boolean'
     ? boolean
