@@ -98,12 +98,19 @@ def market_orders():
         assert bought.ok and bought.status == "matched", bought
     maker.cancel_all()
     maker.place_limit_order(token_id=no, price="0.4", size=10, side="BUY")
+    # The client takes its price from the book, which follows the log.
+    eventually(
+        "the bid",
+        lambda: anyone.get_order_book(token_id=no),
+        lambda book: book.bids and not book.asks,
+    )
     sold = taker.place_market_order(token_id=no, side="SELL", shares=10, order_type="FOK")
     assert sold.status == "matched"
 
 
 @test("cancels by market, by token and everything")
 def cancels():
+    maker.cancel_all()
     for cancel in (
         lambda: maker.cancel_market_orders(market=condition_id),
         lambda: maker.cancel_market_orders(token_id=yes),

@@ -113,6 +113,12 @@ test('buys for a budget, with and without a highest price, and sells shares', as
   }
   await maker.cancelAll();
   await maker.placeLimitOrder({ tokenId: no, side: BUY, size: 10, price: 0.4 });
+  // The client takes its price from the book, which follows the log.
+  await eventually(
+    'the bid',
+    () => anyone.fetchOrderBook({ tokenId: no }),
+    ({ bids, asks }) => bids.length > 0 && asks.length === 0,
+  );
   const sold = await taker.placeMarketOrder({
     tokenId: no,
     side: SELL,
@@ -124,6 +130,7 @@ test('buys for a budget, with and without a highest price, and sells shares', as
 
 test('cancels by market, by token and everything', async () => {
   const place = () => maker.placeLimitOrder({ tokenId: yes, side: BUY, size: 10, price: 0.1 });
+  await maker.cancelAll();
   for (const cancel of [
     () => maker.cancelMarketOrders({ market: conditionId }),
     () => maker.cancelMarketOrders({ tokenId: yes }),
