@@ -81,6 +81,8 @@ const sums: Table = {
 
 /** Ranks are counted by reading a whole column, so it is not packed. */
 const counted = 'NONE';
+/** Single wallets are looked up: what is unpacked for one is a granule, not the 64 KiB of a block. */
+const smallBlocks = ['min_compress_block_size = 8192', 'max_compress_block_size = 8192'];
 
 const wallets: Table = {
   name: 'leaderboard_wallets',
@@ -89,7 +91,7 @@ const wallets: Table = {
   columns: [
     snapshot,
     category,
-    wallet,
+    { ...wallet, codec: 'LZ4' },
     ...periodNames.flatMap((period) => [
       column(
         leaderboardColumn('vol', period),
@@ -104,6 +106,7 @@ const wallets: Table = {
   partitionBy: 'snapshot',
   orderBy: ['category', 'wallet'],
   indexGranularity: 1024,
+  settings: smallBlocks,
 };
 
 const tops: Table = {
