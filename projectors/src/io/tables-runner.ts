@@ -193,6 +193,9 @@ class TablesProjection implements PartitionProjection {
       await this.#gather(records);
       this.#assertSound();
     } catch (error) {
+      // A record may be folded by half: what is gathered is not what its range says, and must never be written.
+      this.#failed ??= faultOf(error);
+      clearTimeout(this.#timer);
       this.#told = true;
       throw error;
     } finally {

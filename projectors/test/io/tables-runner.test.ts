@@ -7,7 +7,7 @@ import { reusedEvents, type TableLimits, tablesView } from '../../src/io/tables-
 import type { TablesStore } from '../../src/io/tables-store.ts';
 import type { PartitionProjection } from '../../src/io/view-runner.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
-import { executionOf, marketSet, TinyExchange } from '../log.ts';
+import { executionOf, fillOf, marketSet, TinyExchange } from '../log.ts';
 import { fakeLog, sealed } from './fake-log.ts';
 import { FakeTables } from './fake-tables.ts';
 
@@ -306,6 +306,25 @@ describe('the tables', () => {
       for (const table of ['fills', 'order_events', 'book_events'])
         expect(factsOf(of(partition), table)).toEqual(factsOf(tables, table));
     expect(of(0).raw('fills').length).toBeGreaterThan(10);
+  });
+
+  test('get nothing of a batch with a record that cannot be folded', async () => {
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    const unknown = fillOf({ taker: 1, maker: 2 });
+    const records = sealed([executionOf(0, [marketSet(1)]), executionOf(1, [unknown])]);
+    const limits = { batchRecords: 9, batchRows: 9_000, batchMs: 300, restMs: 300, retryForMs: 0 };
+    const projection = await viewOf({ records, tables, payouts: new Map(), limits }).assign(0, {
+      commit: (...args) => commits.commit(...args),
+      committed: async () => null,
+      ...{ fail: () => {}, stored: () => {} },
+    });
+    const batch = { topic: 't', partition: 0, highWatermark: 2 };
+    await projection.project({ ...batch, records: records.slice(0, 1) });
+    await expect(projection.project({ ...batch, records: records.slice(1) })).rejects.toThrow();
+    await wait(600);
+    await projection.close();
+    expect([commits.last, tables.final()]).toEqual([null, new FakeTables().final()]);
   });
 
   test('send nothing once the partition belongs to somebody else', async () => {
