@@ -8,8 +8,6 @@ const LOOK_EVERY_MS = 1_000;
 const LOOK_SELDOM_MS = 5_000;
 /** Nobody asks any more after so long. */
 const QUIET_AFTER_MS = 60_000;
-/** A request looks itself when nobody has for so long. */
-const LOOK_STALE_MS = 10_000;
 
 /**
  * Leaderboards as they were computed last. A newer computation is served once what was asked of the one before is at hand, and whole:
@@ -19,7 +17,6 @@ export class LeaderboardSource {
   readonly #clickhouse: LeaderboardClickHouse;
   readonly #nowMs: () => number;
   #served: LeaderboardStore;
-  #lookedMs = Number.NEGATIVE_INFINITY;
   #askedMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
 
@@ -32,22 +29,21 @@ export class LeaderboardSource {
   /** Throws the `Fault` `leaderboards_not_ready` (retry) before the first computation. */
   async read(search: LeaderboardSearch): Promise<LeaderboardPage> {
     this.#askedMs = this.#nowMs();
-    if (this.#served.snapshot === 0 || this.#askedMs - this.#lookedMs >= LOOK_STALE_MS)
-      await this.#look();
+    if (this.#served.snapshot === 0) await this.#begin();
     const served = this.#served;
-    const rows = await this.#readFrom(served, search);
+    if (served.snapshot === 0) throw new Fault('leaderboards_not_ready', 'retry');
+    const rows = await served.read(search);
     if (rows !== null) return { atMs: served.snapshot, rows };
     // A computation is dropped behind two newer ones: nothing is believed only of one that is still the newest.
-    await this.#look();
-    const newest = this.#served;
-    if (newest === served) served.believe(search);
-    const again = newest === served ? null : await this.#readFrom(newest, search);
-    return { atMs: newest.snapshot, rows: again ?? [] };
+    const newest = await readNewest(this.#clickhouse);
+    if (newest > served.snapshot) return await this.#readAside(newest, search);
+    served.believe(search);
+    return { atMs: served.snapshot, rows: [] };
   }
 
   /** Takes over a newer computation, with what is asked for. @returns how long it need not be looked for again, milliseconds. */
   async refresh(): Promise<number> {
-    const snapshot = await this.#newest();
+    const snapshot = await readNewest(this.#clickhouse);
     const before = this.#served;
     if (snapshot > before.snapshot) {
       const next = new LeaderboardStore(this.#clickhouse, snapshot);
@@ -57,28 +53,23 @@ export class LeaderboardSource {
     return this.#nowMs() - this.#askedMs < QUIET_AFTER_MS ? LOOK_EVERY_MS : LOOK_SELDOM_MS;
   }
 
-  async #readFrom(store: LeaderboardStore, search: LeaderboardSearch) {
-    if (store.snapshot === 0) throw new Fault('leaderboards_not_ready', 'retry');
-    return await store.read(search);
+  /** What is served changes only when it is prepared, so a newer computation answers for this request alone. */
+  async #readAside(snapshot: number, search: LeaderboardSearch): Promise<LeaderboardPage> {
+    const rows = await new LeaderboardStore(this.#clickhouse, snapshot).read(search);
+    return { atMs: snapshot, rows: rows ?? [] };
   }
 
-  /** One look serves all that wait for it. */
-  #look(): Promise<void> {
-    this.#looking ??= this.#takeNewest().finally(() => {
+  /** The first computation; one look serves all that wait for it. */
+  #begin(): Promise<void> {
+    this.#looking ??= this.#takeFirst().finally(() => {
       this.#looking = null;
     });
     return this.#looking;
   }
 
-  async #takeNewest(): Promise<void> {
-    const snapshot = await this.#newest();
+  async #takeFirst(): Promise<void> {
+    const snapshot = await readNewest(this.#clickhouse);
     if (snapshot > this.#served.snapshot)
       this.#served = new LeaderboardStore(this.#clickhouse, snapshot);
-  }
-
-  async #newest(): Promise<number> {
-    const snapshot = await readNewest(this.#clickhouse);
-    this.#lookedMs = this.#nowMs();
-    return snapshot;
   }
 }

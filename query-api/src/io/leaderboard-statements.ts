@@ -1,6 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type LeaderboardPeriod, leaderboardColumn, leaderboardTables } from '@pm/schemas';
 import type { LeaderboardRow } from '../core/reports/leaderboard.ts';
+import { readInPieces } from './pieces-source.ts';
 
 /** What the leaderboards are read with. */
 export type LeaderboardClickHouse = Pick<ClickHouse, 'selectRows'>;
@@ -66,6 +67,12 @@ export async function readTop(
   }));
 }
 
+interface ListedRow {
+  readonly wallet: string;
+  readonly vol: string;
+  readonly pnl: string;
+}
+
 /** Those of the wallets that are listed, the largest figures first. */
 export async function readListed(
   clickhouse: LeaderboardClickHouse,
@@ -74,14 +81,10 @@ export async function readListed(
 ): Promise<readonly UnrankedRow[]> {
   const { vol, pnl } = columnsOf(board);
   const { snapshot, category } = board;
-  const rows = await clickhouse.selectRows<{
-    readonly wallet: string;
-    readonly vol: string;
-    readonly pnl: string;
-  }>(
-    `SELECT wallet, ${vol} AS vol, ${pnl} AS pnl FROM ${wallets.name}
-     WHERE ${computed} AND category = {category:UInt8} AND wallet IN {wallets:Array(String)} ${bounded}`,
-    { snapshot, category, wallets: asked },
+  const sql = `SELECT wallet, ${vol} AS vol, ${pnl} AS pnl FROM ${wallets.name}
+     WHERE ${computed} AND category = {category:UInt8} AND wallet IN {wallets:Array(String)} ${bounded}`;
+  const rows = await readInPieces(asked, (some) =>
+    clickhouse.selectRows<ListedRow>(sql, { snapshot, category, wallets: some }),
   );
   // Few rows: to sort and filter them here costs less than a plan with both.
   return rows

@@ -17,18 +17,23 @@ const figuresOfBoardMax = 1_000_000;
 const figuresMax = 4_000_000;
 /** To read all figures of a board costs about as much as so many counts over its column. */
 const countsBeforeReading = 3;
+/** Computations that take a page along that nobody asked for any more: some minutes. */
+const keptWithoutAsking = 20;
 
 /** A board that was asked for, and what is at hand of it. */
 interface Asked {
   readonly board: Board;
   top: Promise<readonly LeaderboardRow[]> | null;
+  /** Computations to come that take the top along, unless it is asked for again. */
+  left: number;
   /** It was the newest computation after the top was found to be empty. */
   isEmpty: boolean;
   /** Null until they are read; what is too large stays null. */
   figures: SortedFigures | null;
   /** Times the rank of wallets was asked for. */
   lookups: number;
-  isReading: boolean;
+  /** Whether all its figures were or are being read: a board that is too large is not tried again. */
+  hasTried: boolean;
 }
 
 /**
@@ -49,10 +54,11 @@ export class LeaderboardStore {
 
   /** Reads what was asked of the computation before, so that nobody waits for it. */
   async prepare(before: LeaderboardStore): Promise<void> {
-    for (const { board, lookups, top } of before.#asked.values()) {
+    for (const { board, lookups, left } of before.#asked.values()) {
       const asked = this.#entry(board);
       // What cannot be read now is read when it is asked for.
-      if (top !== null) await this.#top(asked).catch(() => {});
+      if (left > 0) await this.#top(asked).catch(() => {});
+      asked.left = Math.max(asked.left, left - 1);
       if (lookups >= countsBeforeReading) await this.#readFigures(asked).catch(() => {});
     }
   }
@@ -62,6 +68,7 @@ export class LeaderboardStore {
     const { offset, limit } = search;
     const asked = this.#entry(search);
     if (search.wallets !== null) return await this.#ofWallets(asked, search);
+    asked.left = keptWithoutAsking;
     const rows = await this.#top(asked);
     return rows.length === 0 && !asked.isEmpty ? null : rows.slice(offset, offset + limit);
   }
@@ -77,7 +84,8 @@ export class LeaderboardStore {
     if (found !== undefined) return found;
     const board = { snapshot: this.snapshot, period, category, orderBy };
     const made: Asked = {
-      ...{ board, top: null, isEmpty: false, figures: null, lookups: 0, isReading: false },
+      ...{ board, top: null, left: 0, isEmpty: false },
+      ...{ figures: null, lookups: 0, hasTried: false },
     };
     this.#asked.set(name, made);
     return made;
@@ -124,21 +132,24 @@ export class LeaderboardStore {
     return wallets === 0 ? null : larger;
   }
 
-  /** Once for a board: one that is too large is not tried again. */
   async #readFigures(asked: Asked): Promise<void> {
-    if (asked.isReading) return;
-    asked.isReading = true;
     const most = Math.min(figuresOfBoardMax, figuresMax - this.#figures);
+    if (asked.hasTried || most === 0) return;
+    asked.hasTried = true;
     // Taken before it is known how many there are: others may be read meanwhile.
     this.#figures += most;
     let kept = 0;
     try {
       const bytes = await readFigures(this.#clickhouse, asked.board, most);
-      if (bytes === null) return;
+      if (bytes === null) {
+        // There may be room for it once others are read.
+        asked.hasTried = most === figuresOfBoardMax;
+        return;
+      }
       asked.figures = new SortedFigures(bytes);
       kept = asked.figures.count;
     } catch (error) {
-      asked.isReading = false;
+      asked.hasTried = false;
       throw error;
     } finally {
       this.#figures += kept - most;

@@ -194,6 +194,16 @@ test('a newer computation is served whole, with what was asked for at hand', asy
   for (let times = 0; times < 3; times += 1)
     expect((await source.read(page({ ...board, category: 2 }))).rows).toEqual([]);
   expect(sent).toEqual([tops.name, runs.name]);
+  // Who is not listed is looked for in a newer computation, which is served to nobody else before it is prepared.
+  const third = await compute(8);
+  await third.serve();
+  const stranger = { ...page(board), wallets: [wallet(999)] };
+  expect(await source.read(stranger)).toEqual({ atMs: third.at, rows: [] });
+  expect((await source.read(page(board))).atMs).toBe(second.at);
+  await source.refresh();
+  sent.length = 0;
+  expect((await source.read(page(board))).atMs).toBe(third.at);
+  expect(sent).toEqual([]);
   nowMs += 61_000;
   expect(await source.refresh()).toBe(5_000);
 });
