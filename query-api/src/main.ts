@@ -37,9 +37,10 @@ import { openReports } from './io/report-source.ts';
 import { SearchStore } from './io/search-store.ts';
 import { StandingRunner } from './io/standing-runner.ts';
 import { openTables } from './io/table-source.ts';
+import { VolumeStore } from './io/volume-store.ts';
 import { measure } from './metrics.ts';
 import { addReadDoor } from './routes/door.ts';
-import type { CatalogReads, ReportReads, TableReads } from './routes/ports.ts';
+import type { CatalogReads, ReportReads } from './routes/ports.ts';
 import { bodyMaxBytes, onFailure } from './routes/route.ts';
 
 const name = 'query-api';
@@ -188,13 +189,13 @@ async function openDoor(
   });
   openToBrowsers(app);
   if (limits === null) markAgents(app, byAgent);
-  const tables = openTables(clickhouse);
+  const standing = watchStanding(parts);
   addReadDoor(app, {
     catalog,
     books,
-    tables,
+    tables: openTables(clickhouse),
     reports: { ...openReports(clickhouse, nowMs), ...openLeaderboards(parts) },
-    lists: openLists(parts, tables),
+    lists: openLists(parts, standing),
     own: openFreshTables({ clickhouse, recent, settle: () => newest.settle() }),
     money: openMoney(openLedger(parts.redis, parts.redisKeys)),
     callers: {
@@ -206,7 +207,7 @@ async function openDoor(
     },
     social: { threads, profiles },
     limits: rateLimitReads(limits?.limiter ?? null),
-    standing: watchStanding(parts),
+    standing,
     nowMs,
   });
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
@@ -240,13 +241,17 @@ function watchStanding(parts: Parts): StandingRunner {
 }
 
 /** What lists and searches need besides the catalog; it comes up beside the door and answers 503 until then. */
-function openLists({ life, config, log, known, redis }: Parts, tables: TableReads): CatalogReads {
+function openLists(
+  { life, config, log, known, redis, clickhouse }: Parts,
+  standing: StandingRunner,
+): CatalogReads {
   const { catalog } = known;
+  const completeThroughMs = () => standing.completeThroughMs();
   const figures = watchFigures({
     ...{ catalog, redis, log },
     keys: redisKeys(config.redisPrefix),
     nowMs: () => systemClock.nowMs(),
-    volumes: (nowMs) => tables.volumes(nowMs),
+    volumes: new VolumeStore({ clickhouse, completeThroughMs }),
   });
   life.onStop('figures', () => figures.close());
   const search = new SearchStore(catalog);

@@ -21,7 +21,6 @@ import type { Money } from '../src/core/balances.ts';
 import type { CancelRow } from '../src/core/cancel-search.ts';
 import type { CandlePlan, CandleRow } from '../src/core/candles.ts';
 import { Catalog, type Listing } from '../src/core/catalog.ts';
-import type { Volumes } from '../src/core/figures.ts';
 import { noPrices, type PriceFacts } from '../src/core/history.ts';
 import type { HolderRow } from '../src/core/holders.ts';
 import type { Holding } from '../src/core/holdings.ts';
@@ -202,7 +201,6 @@ export class World {
   readonly deleted = new Set<number>();
   readonly money = new Map<string, Money>();
   readonly bound = new Map<string, readonly WalletAddress[]>();
-  volumes: Volumes = new Map();
   readonly sites = new Map<string, readonly string[]>();
   /** False: volume and liquidity were never read. */
   hasFigures = true;
@@ -271,7 +269,6 @@ export class World {
             ? this.pastBook
             : { ...this.pastBook, orders: null };
         },
-        volumes: async () => this.volumes,
       },
       reports: this.#reports(),
       own: {

@@ -17,7 +17,7 @@ export interface FiguresOptions {
   readonly keys: Pick<RedisKeys, 'bookMarks' | 'bookMarkOf'>;
   readonly log: Log;
   nowMs(): number;
-  volumes(nowMs: number): Promise<Volumes>;
+  readonly volumes: { read(nowMs: number): Promise<Volumes> };
 }
 
 /** When figures were read last, null before the first time; what closes it. */
@@ -56,7 +56,10 @@ async function readFigures(
   options: Omit<FiguresOptions, 'catalog' | 'log'>,
   nowMs: number,
 ): Promise<ReadonlyMap<number, Figures>> {
-  const [volumes, liquidity] = await Promise.all([options.volumes(nowMs), readLiquidity(options)]);
+  const [volumes, liquidity] = await Promise.all([
+    options.volumes.read(nowMs),
+    readLiquidity(options),
+  ]);
   const markets = new Set([...volumes.keys(), ...liquidity.keys()]);
   return new Map(
     [...markets].map((market): [number, Figures] => [

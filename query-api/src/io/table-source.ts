@@ -10,7 +10,6 @@ import { readPastBook } from './past-book-source.ts';
 import { readPositions } from './position-source.ts';
 import { readPrices } from './price-source.ts';
 import { SharedReads } from './shared-reads.ts';
-import { openVolumes } from './volume-source.ts';
 
 /** All reads of tables, each by one statement with bound parameters and bounded time and rows. */
 export function openTables(clickhouse: Pick<ClickHouse, 'selectRows'>): TableReads {
@@ -25,7 +24,6 @@ export function openTables(clickhouse: Pick<ClickHouse, 'selectRows'>): TableRea
     candles: (listing, plan) => readCandles(clickhouse, listing, plan),
     pastBook: (listing, moment, withOrders) =>
       readPastBook(clickhouse, { listing, moment, withOrders }),
-    volumes: openVolumes(clickhouse),
   };
 }
 

@@ -8,7 +8,6 @@ import type { CandlePlan, CandleRow } from '../core/candles.ts';
 import type { Catalog, Listing, Market } from '../core/catalog.ts';
 import type { CreatorSites } from '../core/creators.ts';
 import type { Quotes } from '../core/displayed-price.ts';
-import type { Volumes } from '../core/figures.ts';
 import type { PriceFacts } from '../core/history.ts';
 import type { HistoryPlan } from '../core/history-plan.ts';
 import type { HolderRow } from '../core/holders.ts';
@@ -66,7 +65,6 @@ export interface TableReads {
   candles(listing: Listing, plan: CandlePlan): Promise<readonly CandleRow[]>;
   /** Null when the market was not listed yet; throws a `Fault` (retry) while the moment is not wholly stored. */
   pastBook(listing: Listing, moment: Moment, withOrders: boolean): Promise<PastBook | null>;
-  volumes(nowMs: number): Promise<Volumes>;
 }
 
 /** What was read at some earlier time, Unix milliseconds, and answers for a while. */

@@ -100,7 +100,7 @@ test('figures come from volumes and from what rests beside the marks of books', 
   const watch = watchFigures({
     ...{ catalog, redis, keys, log: silentLog },
     nowMs: () => Date.now(),
-    volumes: async () => new Map([[1, { totalMicro: 7, dayMicro: 3 }]]),
+    volumes: { read: async () => new Map([[1, { totalMicro: 7, dayMicro: 3 }]]) },
   });
   expect(watch.readAtMs()).toBeNull();
   await until(() => watch.readAtMs() !== null);

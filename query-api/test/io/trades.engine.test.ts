@@ -2,20 +2,17 @@ import { type OrderId, parseOrderId, tables } from '@pm/schemas';
 import { RecentLog } from '../../src/core/recent/recent-log.ts';
 import { anyTrade, type TradesQuery } from '../../src/core/trades.ts';
 import { openFreshTables } from '../../src/io/fresh-table-source.ts';
-import { openTables } from '../../src/io/table-source.ts';
-import type { PrivateReads, TableReads } from '../../src/routes/ports.ts';
+import type { PrivateReads } from '../../src/routes/ports.ts';
 import { apiKey, wallet } from '../in-memory.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from './fresh-database.ts';
 
-/** SQL of orders, trades and volumes against real tables. */
+/** SQL of orders and trades against real tables. */
 let database: FreshDatabase;
-let reads: TableReads;
 let own: PrivateReads;
 const day = Date.UTC(2026, 5, 1) / 1000;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  reads = openTables(database.clickhouse);
   const { clickhouse } = database;
   own = openFreshTables({ clickhouse, recent: new RecentLog(), settle: async () => true });
 }, 60_000);
@@ -230,11 +227,5 @@ describe('trades', () => {
     expect(await found({ maker: wallet(3) })).toEqual([3]);
     expect(await found({ taker: wallet(2), offset: 1 })).toEqual([]);
     expect(await found({ offset: 1 }, { limit: 1 })).toEqual([2]);
-  });
-
-  it('sum up to volumes by market, of all time and of a day', async () => {
-    const volumes = await reads.volumes((day + 86_400 + 3) * 1000);
-    expect(volumes.get(1)).toEqual({ totalMicro: 3_900_000, dayMicro: 2_600_000 });
-    expect(volumes.get(2)).toEqual({ totalMicro: 1_300_000, dayMicro: 0 });
   });
 });
