@@ -66,3 +66,16 @@ export async function insist<T>(
     }
   }
 }
+
+/** What `work` gives, or the error `late` makes when it takes longer than `ms`; the work itself goes on. */
+export async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

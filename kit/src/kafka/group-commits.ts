@@ -1,10 +1,10 @@
 import type { Admin } from 'kafkajs';
-import { Fault } from '../fault/index.ts';
+import { Fault, within } from '../fault/index.ts';
 import { failureOf } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
 import type { Membership } from './membership.ts';
 import { parseOffset } from './records.ts';
-import { pause, within } from './waiting.ts';
+import { pause } from './waiting.ts';
 
 /** A committed position and the text that was committed with it. */
 export interface CommittedPosition {

@@ -1,5 +1,5 @@
 import { assert } from '../assert/index.ts';
-import { Fault } from '../fault/index.ts';
+import { Fault, within } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { PartitionMissing, type ProducerSession } from './idempotent-session.ts';
 import { failureOf } from './kafkajs-errors.ts';
@@ -7,7 +7,6 @@ import type { LogClientLimits } from './limits.ts';
 import type { PartitionDirectory } from './partition-directory.ts';
 import type { OutgoingRecord, RecordPlace } from './records.ts';
 import { bytesOf, type PendingSend, placeKey, SendQueue } from './send-queue.ts';
-import { within } from './waiting.ts';
 
 /** One idempotent acks=all send in flight; everything that waits goes into the next one. */
 export interface LogProducer {

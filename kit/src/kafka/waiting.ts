@@ -1,19 +1,8 @@
+import { within } from '../fault/index.ts';
+
 /** Resolves after so many milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** What `work` gives, or the error `late` makes when it takes longer than `ms`; the work itself goes on. */
-export async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Waits for an ending, at most `ms`; a failed or late one is left behind. */

@@ -3,7 +3,8 @@ const marksMax = 700;
 
 interface Mark {
   readonly knownAtMs: number;
-  readonly throughMs: number;
+  /** Null from when the tables said that they do not know. */
+  readonly throughMs: number | null;
 }
 
 /** Through which moment the tables were known to be complete, and since when: so that an answer kept for a while does not say too much. */
@@ -12,7 +13,7 @@ export class CompletenessMarks {
 
   /** All that happened through `throughMs` is in what is read from `knownAtMs` on. Unix milliseconds. */
   note({ knownAtMs, throughMs }: Mark): void {
-    if (this.#marks.at(-1)?.throughMs === throughMs) return;
+    if (this.newest() === throughMs) return;
     this.#marks.push({ knownAtMs, throughMs });
     if (this.#marks.length > marksMax) this.#marks.shift();
   }

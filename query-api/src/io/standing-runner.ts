@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { Fault } from '@pm/kit/fault';
-import type { LogAdmin, LogClient } from '@pm/kit/kafka';
+import { Fault, within } from '@pm/kit/fault';
+import type { LogAdmin } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 import { type RedisKeys, tables } from '@pm/schemas';
@@ -14,17 +14,20 @@ import {
 } from '../core/standing.ts';
 
 export interface StandingParts {
-  readonly client: LogClient;
+  readonly client: { admin(): Promise<Bounds> };
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly redis: Pick<RedisClient, 'hmget'>;
   readonly keys: Pick<RedisKeys, 'bookMarks' | 'ledgerMarks'>;
   /** Name of `executions` on the broker. */
   readonly topic: string;
   readonly log: Log;
+  /** So old may be what is told, milliseconds, default 1 s; a projection has at least come so far. */
+  readonly askEveryMs?: number;
   nowMs(): number;
 }
 
-/** So old may be what is told; a projection has at least come so far. */
+type Bounds = Pick<LogAdmin, 'bounds' | 'close'>;
+
 const ASK_EVERY_MS = 1_000;
 /** A store that has not answered by then is away. */
 const ANSWER_TIMEOUT_MS = 2_000;
@@ -50,7 +53,7 @@ SETTINGS max_execution_time = 5, max_threads = 1`;
 export class StandingRunner {
   readonly #parts: StandingParts;
   readonly #closing = new AbortController();
-  #admin: LogAdmin | null = null;
+  #admin: Bounds | null = null;
   #standing: Standing = { ends: new Map(), projections: [] };
   readonly #known = new CompletenessMarks();
   #running: Promise<void> = Promise.resolve();
@@ -88,7 +91,7 @@ export class StandingRunner {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await this.#ask();
-      await wait(ASK_EVERY_MS, undefined, { signal }).catch(() => {});
+      await wait(this.#parts.askEveryMs ?? ASK_EVERY_MS, undefined, { signal }).catch(() => {});
     }
   }
 
@@ -106,8 +109,11 @@ export class StandingRunner {
       ];
       this.#standing = { ends, projections };
       const stored = projections.find(({ projection }) => projection === 'tables')?.partitions;
-      const throughMs = stored ? completeThroughMs(stored, ends) : null;
-      if (throughMs !== null) this.#known.note({ knownAtMs: this.#parts.nowMs(), throughMs });
+      // What a silent store held it still holds; tables that do not know any more were lost or put back.
+      if (stored) {
+        const throughMs = completeThroughMs(stored, ends);
+        this.#known.note({ knownAtMs: this.#parts.nowMs(), throughMs });
+      }
     } catch (error) {
       log.warn({ err: error }, 'the ends of the log are not known');
     }
@@ -116,7 +122,7 @@ export class StandingRunner {
   async #tables(): Promise<readonly ProjectionStanding[]> {
     try {
       const asked = this.#parts.clickhouse.selectRows<Row>(completenessSql);
-      const rows = await Promise.race([asked, silence()]);
+      const rows = await within(asked, ANSWER_TIMEOUT_MS, silent);
       const found = new Map<string, PartitionStanding[]>([['tables', []]]);
       for (const { projection, partition, offset, momentMs } of rows) {
         const partitions = found.get(projection) ?? [];
@@ -150,10 +156,8 @@ export class StandingRunner {
   }
 }
 
-/** Rejects when a store has been silent for too long. */
-async function silence(): Promise<never> {
-  await wait(ANSWER_TIMEOUT_MS, undefined, { ref: false });
-  throw new Fault('clickhouse_unavailable', 'retry');
+function silent(): Fault {
+  return new Fault('clickhouse_unavailable', 'retry');
 }
 
 function ledgerField(partition: number): string {

@@ -8,6 +8,9 @@ import {
 import type { ReadPorts } from './ports.ts';
 import { AgedAnswer, readRoute } from './route.ts';
 
+/** How far the clock of the projectors, who compute it, may be ahead of this one, milliseconds. */
+const clockSkewMaxMs = 5_000;
+
 /** GET /v1/leaderboard: traders by profit or volume (docs/conventions.md 6.3). `Age` says how old it is, seconds. */
 export function leaderboardRoute(
   ports: Pick<ReadPorts, 'reports' | 'social' | 'standing' | 'nowMs'>,
@@ -21,6 +24,6 @@ export function leaderboardRoute(
     if (search === null) return [];
     const { atMs, rows } = await reports.leaderboard(search);
     const entries = rows.map((row) => leaderboardEntry(row, social.profiles));
-    return new AgedAnswer(atMs, ports, entries);
+    return new AgedAnswer(atMs, ports, entries, clockSkewMaxMs);
   });
 }

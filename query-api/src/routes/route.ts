@@ -42,14 +42,15 @@ export class AgedAnswer {
   readonly completeThroughMs: number | null;
   readonly body: object;
 
-  /** `atMs` is when it was read or computed. */
+  /** `atMs` is when it was read or computed, by a clock that may be ahead of this one by `skewMs`. */
   constructor(
     atMs: number,
     { standing, nowMs }: Pick<ReadPorts, 'standing' | 'nowMs'>,
     body: object,
+    skewMs = 0,
   ) {
     this.ageSeconds = Math.max(0, Math.floor((nowMs() - atMs) / 1000));
-    this.completeThroughMs = standing.completeThroughAtMs(atMs);
+    this.completeThroughMs = standing.completeThroughAtMs(atMs - skewMs);
     this.body = body;
   }
 }
@@ -57,7 +58,7 @@ export class AgedAnswer {
 /** What a route answers: a refusal, stored JSON bytes, or a value to be written as JSON. */
 export type Answer = ReadRefusal | StatusAnswer | AgedAnswer | Buffer | object;
 
-/** Through which moment everything that happened is in an answer (docs/conventions.md 1.16). */
+/** Up to which moment everything that happened is in an answer (docs/conventions.md 1.16). */
 export const completeThroughHeader = 'x-complete-through';
 
 const jsonType = 'application/json; charset=utf-8';

@@ -68,16 +68,17 @@ describe('how far projections are', () => {
     const app = openDoor(world);
     world.completeThroughMs = nowMs - 500;
     world.completeThroughAtMs = (readAtMs) => readAtMs - 1_500;
-    for (const [url, ageSeconds] of [
+    for (const [url, ageSeconds, skewMs = 0] of [
       ['/live-volume?id=1', 21],
       ['/oi', 42],
       ['/v1/builders/leaderboard', 33],
       ['/v1/builders/volume', 33],
       [`/builder/volume?builder=0x${'70'.repeat(32)}`, 33],
-      ['/v1/leaderboard', 7.5],
+      // Computed by the clock of another process.
+      ['/v1/leaderboard', 7.5, 5_000],
     ] as const) {
       const { status, headers } = await get(app, url);
-      const through = new Date(nowMs - 1_500 - ageSeconds * 1_000).toISOString();
+      const through = new Date(nowMs - 1_500 - ageSeconds * 1_000 - skewMs).toISOString();
       expect([status, headers['age'], headers['x-complete-through']]).toEqual([
         ...[200, String(Math.floor(ageSeconds)), through],
       ]);
@@ -97,6 +98,11 @@ describe('how far projections are', () => {
     expect(marks.at(1_999_399)).toBe(1_998_000);
     expect(marks.at(1_999_400)).toBe(1_999_000);
     expect(marks.at(1_000_000)).toBeNull();
+    // Tables that were lost: of what was read before that it is known still.
+    marks.note({ knownAtMs: 2_000_400, throughMs: null });
+    expect([marks.newest(), marks.at(2_000_399), marks.at(2_000_400)]).toEqual([
+      ...[null, 1_999_000, null],
+    ]);
   });
 
   it('is the oldest moment of the partitions that have records, and unknown when one has none', () => {

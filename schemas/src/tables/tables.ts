@@ -283,7 +283,7 @@ const completeness: Table = {
     column(
       'through',
       "DateTime64(3, 'UTC')",
-      'Clock of the partition at the last record that is in, UTC; the epoch before the first.',
+      'Everything that happened in the partition before this is in: its clock at the last record that is in, UTC; the epoch before the first.',
     ),
   ],
   engine: 'ReplacingMergeTree(through_offset)',
