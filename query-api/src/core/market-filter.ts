@@ -3,8 +3,10 @@ import type { Catalog } from './catalog.ts';
 import { parseCatalogId } from './catalog-id.ts';
 import type { QueryReader } from './query-reader.ts';
 
-/** Conditions and events a query may name. */
-const filterItemsMax = 500;
+/** Conditions a query may name. */
+const conditionsMax = 500;
+/** Events a query may name: their markets travel in the address of a statement, of which ClickHouse takes a megabyte. */
+const eventsMax = 100;
 
 /** Markets a query names by condition, by event, or not at all. */
 export interface MarketFilter {
@@ -14,8 +16,8 @@ export interface MarketFilter {
 
 export function readMarketFilter(read: QueryReader): MarketFilter {
   return {
-    conditions: read.list('market', filterItemsMax, parseConditionId),
-    eventIds: read.list('eventId', filterItemsMax, parseCatalogId),
+    conditions: read.list('market', conditionsMax, parseConditionId),
+    eventIds: read.list('eventId', eventsMax, parseCatalogId),
   };
 }
 
