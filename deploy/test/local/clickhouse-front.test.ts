@@ -169,6 +169,13 @@ describe('a query', () => {
     }
   });
 
+  it('sets as asked what goes by two names', async () => {
+    const query = `SELECT toUInt8(getSetting('enable_analyzer')) AS n`;
+    for (let i = 0; i < 12; i += 1)
+      for (const settings of [{ allow_experimental_analyzer: 0 }, { enable_analyzer: 0 }] as const)
+        expect(await rows(query, { clickhouse_settings: settings })).toEqual([{ n: 0 }]);
+  });
+
   it('leaves nothing of SET and USE behind', async () => {
     for (let i = 0; i < 8; i += 1) {
       await post('', 'SET max_threads = 1');

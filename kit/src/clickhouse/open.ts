@@ -2,7 +2,6 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, createClient, drainStream } from '@clickhouse/client';
 import { assert } from '../assert/index.ts';
-import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { clientLog } from './client-log.ts';
 import { clickhouseFault } from './faults.ts';
@@ -183,6 +182,6 @@ async function faultily<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof Fault ? error : clickhouseFault(error);
+    throw clickhouseFault(error);
   }
 }

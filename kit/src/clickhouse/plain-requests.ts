@@ -63,7 +63,7 @@ type Ask = (asked: Asked) => Promise<Answer>;
  * through the client.
  */
 export function openPlainRequests(options: PlainRequestsOptions): PlainRequests {
-  const { agent, ask } = openSocket(options);
+  const { ask, close } = openSockets(options);
   const { pathname } = new URL(options.url);
   const shared = new URLSearchParams({ database: options.database });
   for (const [name, value] of Object.entries(options.settings)) shared.set(name, String(value));
@@ -86,13 +86,13 @@ export function openPlainRequests(options: PlainRequestsOptions): PlainRequests 
       search.set('query', statement);
       await answerTo({ path: `${pathname}?${search}`, body, isRepeatable: false });
     },
-    close: () => agent.destroy(),
+    close,
   };
 }
 
-function openSocket(options: PlainRequestsOptions): {
-  readonly agent: HttpAgent;
+function openSockets(options: PlainRequestsOptions): {
   readonly ask: Ask;
+  close(): void;
 } {
   const url = new URL(options.url);
   const isSecure = url.protocol === 'https:';
@@ -106,6 +106,7 @@ function openSocket(options: PlainRequestsOptions): {
     headers: { Authorization: `Basic ${basic}` },
   };
   const send = isSecure ? requestHttps : requestHttp;
+  let isClosed = false;
   const ask = ({ path, body, isRepeatable }: Asked): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const request = send({ ...to, path });
@@ -113,15 +114,20 @@ function openSocket(options: PlainRequestsOptions): {
       request.once('timeout', () => request.destroy(new Error('the server is silent')));
       request.on('error', (error) => {
         // The server let go of an idle socket as it was taken up again.
-        const isStale = request.reusedSocket && Reflect.get(error, 'code') === 'ECONNRESET';
-        if (isStale && isRepeatable) ask({ path, body, isRepeatable: false }).then(resolve, reject);
+        const isReset = request.reusedSocket && Reflect.get(error, 'code') === 'ECONNRESET';
+        if (isReset && isRepeatable && !isClosed)
+          ask({ path, body, isRepeatable: false }).then(resolve, reject);
         else reject(error);
       });
       request.setHeader('Content-Length', byteCountOf(body));
       for (const piece of body) request.write(piece);
       request.end();
     });
-  return { agent, ask };
+  const close = (): void => {
+    isClosed = true;
+    agent.destroy();
+  };
+  return { ask, close };
 }
 
 function collect(response: IncomingMessage): Promise<Answer> {

@@ -44,6 +44,9 @@ describe('the client', () => {
   }[] = [];
   /** Requests to come that are left without an answer, their sockets closed. */
   let leave = 0;
+  /** Whether requests are left without an answer. */
+  let silent = false;
+  let options: Parameters<typeof openClickHouse>[0];
   const lines: string[] = [];
   let answer: { status: number; body: string; headers: Record<string, string> };
 
@@ -58,6 +61,7 @@ describe('the client', () => {
         request.socket.destroy();
         return;
       }
+      if (silent) return;
       response.writeHead(answer.status, answer.headers).end(answer.body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -66,13 +70,14 @@ describe('the client', () => {
       lines.push(JSON.stringify(facts) + message);
     };
     const log: Log = { ...silentLog, warn: note, error: note, child: () => log };
-    const options = { url, database: 'pm', user: 'u', password: 'p', log };
+    options = { url, database: 'pm', user: 'u', password: 'p', log };
     clickhouse = openClickHouse({ ...options, requestTimeoutMs: 300 });
   });
 
   beforeEach(() => {
     seen.length = 0;
     leave = 0;
+    silent = false;
     answer = { status: 200, body: '', headers: {} };
   });
 
@@ -174,6 +179,17 @@ describe('the client', () => {
     const failed = { code: 'clickhouse_unavailable', reaction: 'retry' };
     await expect(clickhouse.selectRows('SELECT 3')).rejects.toMatchObject(failed);
     expect(seen).toHaveLength(5);
+  });
+
+  test('sends nothing again because it was closed', async () => {
+    const other = openClickHouse({ ...options, requestTimeoutMs: 10_000 });
+    await other.selectRows('SELECT 1');
+    silent = true;
+    const asked = other.selectRows('SELECT 2');
+    while (seen.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    await other.close();
+    await expect(asked).rejects.toMatchObject({ code: 'clickhouse_unavailable' });
+    expect(seen).toHaveLength(2);
   });
 
   test('tells the reads beyond its limit to come again', async () => {

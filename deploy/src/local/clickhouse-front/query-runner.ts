@@ -80,13 +80,13 @@ async function enterSettings(
   const gone = [...session.settings.keys()].filter((name) => !settings.has(name));
   const changed = [...settings].filter(([name, value]) => session.settings.get(name) !== value);
   if (gone.length + changed.length === 0) return;
-  const assignments = [
-    ...gone.map((name) => `${name} = DEFAULT`),
-    ...changed.map(([name, value]) => assigned(name, value)),
-  ];
   // Of a SET that fails nobody knows what it has set.
   session.spoiled = true;
-  await session.run(`SET ${assignments.join(', ')}`);
+  // One after the other: within a statement DEFAULT comes last, and would undo a setting that goes by another name as well.
+  if (gone.length > 0)
+    await session.run(`SET ${gone.map((name) => `${name} = DEFAULT`).join(', ')}`);
+  const values = changed.map(([name, value]) => assigned(name, value));
+  if (values.length > 0) await session.run(`SET ${values.join(', ')}`);
   session.spoiled = changed.some(([name]) => LASTING.has(name));
   session.settings = settings;
 }
