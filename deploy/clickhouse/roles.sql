@@ -61,7 +61,8 @@ GRANT
   SELECT ON pm.market_rules,
   SELECT ON pm.leaderboard_wallets,
   SELECT ON pm.leaderboard_tops,
-  SELECT ON pm.leaderboard_runs
+  SELECT ON pm.leaderboard_runs,
+  SELECT ON system.tables
 TO pm_reader WITH REPLACE OPTION;
 CREATE SETTINGS PROFILE OR REPLACE pm_reader SETTINGS
   readonly = 2 CONST,

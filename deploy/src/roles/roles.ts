@@ -100,6 +100,8 @@ const reader: ClickHouseRole = {
         ...[wallets, tops, runs].map(({ name }) => name),
       ],
     ),
+    // Whether fills are still the table that was summed up.
+    { privileges: ['SELECT'], database: 'system', tables: ['tables'] },
   ],
   settings: reading({
     ...{ seconds: { usual: 10, most: 30 }, memoryBytes: 4 * gibibyte },

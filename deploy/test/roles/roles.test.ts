@@ -254,7 +254,8 @@ describe('the reader', () => {
     const boards = mentioned(/\$\{(runs|tops|wallets)\.name\}/g).map(
       (name) => `leaderboard_${name}`,
     );
-    expect([...granted].sort()).toEqual([...projected, ...boards].sort());
+    const ofSystem = mentioned(/FROM system\.(\w+)/g);
+    expect([...granted].sort()).toEqual([...projected, ...boards, ...ofSystem].sort());
     const reader = await as(roleNamed('pm_reader'));
     await reader.limitAsServicesDo();
     for (const { name } of all) {
