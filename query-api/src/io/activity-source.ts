@@ -4,6 +4,7 @@ import type { ActivitySearch } from '../core/reports/activity.ts';
 import { type ActivityRow, activityTypes } from '../core/reports/rows.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
 import { timeBefore } from './conditions.ts';
+import { inOrder, placeKey, sideKey } from './page-window.ts';
 
 interface Row {
   readonly partition: number;
@@ -19,7 +20,7 @@ interface Row {
   readonly money: string;
 }
 
-const place = 'partition, in_offset, event_index';
+const place = placeKey.join();
 const orders = {
   TIMESTAMP: 'at',
   TOKENS: 'shares',
@@ -40,13 +41,13 @@ export async function readActivity(
       : []),
   ];
   if (parts.length === 0) return [];
-  const direction = search.sortDirection;
+  // A wallet that traded with itself was both sides of a fill.
+  const order = inOrder([orders[search.sortBy], 'at', ...placeKey, 'leg'], search.sortDirection);
   const sql = `
 SELECT ${place}, toUnixTimestamp64Milli(at) AS time_ms, type, number, token, taken, paid,
   toString(shares) AS moved, toString(usdc) AS money
 FROM (${parts.join(' UNION ALL ')})
-ORDER BY ${orders[search.sortBy]} ${direction}, at ${direction}, partition ${direction},
-  in_offset ${direction}, event_index ${direction}
+${order}
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
   const rows = await clickhouse.selectRows<Row>(sql, paramsOf(search, types));
@@ -56,20 +57,20 @@ SETTINGS max_execution_time = 5`;
 function tradesSql(search: ActivitySearch): string {
   const side = search.side === null ? '' : ' AND side = {side:String}';
   return `
-SELECT ${place}, time AS at, 'TRADE' AS type, market AS number, toInt16(outcome) AS token,
-  toString(side) AS taken, price AS paid, CAST(size AS Decimal(38, 6)) AS shares,
-  CAST(size * price AS Decimal(38, 6)) AS usdc
+SELECT ${place}, toInt8(role) AS leg, time AS at, 'TRADE' AS type, market AS number,
+  toInt16(outcome) AS token, toString(side) AS taken, price AS paid,
+  CAST(size AS Decimal(38, 6)) AS shares, CAST(size * price AS Decimal(38, 6)) AS usdc
 FROM ${tables.walletFills.name}
 WHERE ${common(search)}${side}
 ORDER BY time DESC
-LIMIT 1 BY ${place}, role`;
+LIMIT 1 BY ${sideKey.join()}`;
 }
 
 /** The tokens of one move are one thing done. Pairs count once, redeemed tokens all. */
 function movesSql(search: ActivitySearch): string {
   return `
-SELECT ${place}, min(time) AS at, toString(any(action)) AS type, any(market) AS number,
-  toInt16(-1) AS token, '' AS taken, toDecimal32(0, 4) AS paid,
+SELECT ${place}, toInt8(0) AS leg, min(time) AS at, toString(any(action)) AS type,
+  any(market) AS number, toInt16(-1) AS token, '' AS taken, toDecimal32(0, 4) AS paid,
   CAST(if(any(action) = 'REDEEM', sum(size), max(size)) AS Decimal(38, 6)) AS shares,
   CAST(sum(size * price) AS Decimal(38, 6)) AS usdc
 FROM ${tables.walletMoves.name} FINAL

@@ -6,7 +6,7 @@ import type { BuilderRow, BuilderSide, BuilderVolumeRow } from '../core/reports/
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
 import { Conditions, timeBefore } from './conditions.ts';
 import { readNewest } from './newest-source.ts';
-import { windowOf } from './page-window.ts';
+import { newestFirst, sideKey, windowOf } from './page-window.ts';
 
 interface Row {
   readonly partition: number;
@@ -34,9 +34,6 @@ interface Row {
 /** What the side that names the builder has; of wallets it is the expression of the index `owners`. */
 const own = (taker: string, maker: string): string => `if(role = 'TAKER', ${taker}, ${maker})`;
 
-const newestFirst =
-  'ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC, role DESC';
-
 /** Sides of fills that name a builder, newest first; a repeated row counts once. `nowS` is the time, Unix seconds. */
 export async function readBuilderTrades(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
@@ -51,11 +48,11 @@ SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_m
 FROM (
   SELECT * FROM ${tables.builderFills.name}
   WHERE ${where.text}
-  ${newestFirst}
+  ${newestFirst(sideKey)}
   LIMIT {window:UInt32}
 )
-${newestFirst}
-LIMIT 1 BY partition, in_offset, event_index, role
+${newestFirst(sideKey)}
+LIMIT 1 BY ${sideKey.join()}
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
   const { beforeS, afterS } = search.query;
@@ -144,7 +141,7 @@ SELECT builder, ${daily ? 'toString(toDate(time))' : "''"} AS day,
 FROM ${tables.builderFills.name} FINAL
 WHERE time >= fromUnixTimestamp({since:UInt32})${builder === null ? '' : ' AND builder = {builder:String}'}
 GROUP BY builder, day
-ORDER BY sum(toDecimal128(size, 6) * ${own('taker_price', 'maker_price')}) DESC
+ORDER BY sum(toDecimal128(size, 6) * ${own('taker_price', 'maker_price')}) DESC, builder, day
 LIMIT {rows:UInt32}
 SETTINGS max_execution_time = 10`;
   const params = { since: sinceS, rows: BUILDERS_MAX, ...(builder === null ? {} : { builder }) };

@@ -2,6 +2,7 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { CancelRow, CancelSearch } from '../core/cancel-search.ts';
 import type { Seams } from '../core/recent/recent-log.ts';
+import { newestFirst, placeKey } from './page-window.ts';
 import { andInFrontOf, seamParams } from './seam-source.ts';
 
 interface Row {
@@ -21,8 +22,8 @@ SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_m
 FROM ${tables.walletCancels.name}
 WHERE wallet IN {wallets:Array(String)} AND api_key IN {keys:Array(String)}
   AND time >= fromUnixTimestamp64Milli({since:Int64}) ${andInFrontOf(seams, 'in_offset')}
-ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC
-LIMIT 1 BY partition, in_offset, event_index
+${newestFirst(placeKey)}
+LIMIT 1 BY ${placeKey.join()}
 LIMIT {rows:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;
 

@@ -5,7 +5,7 @@ import { type LedgerSearch, leastText } from '../core/reports/trade-ledger.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
 import { Conditions, timeBefore } from './conditions.ts';
 import { readNewest } from './newest-source.ts';
-import { windowOf } from './page-window.ts';
+import { newestFirst, placeKey, sideKey, windowOf } from './page-window.ts';
 
 interface Row {
   readonly partition: number;
@@ -30,19 +30,13 @@ interface Ledger {
   /** Condition on the role; empty where rows are takers anyway. */
   readonly takers: string;
   /** What makes a row one of its kind. */
-  readonly key: string;
+  readonly key: readonly string[];
 }
 
-const place = 'partition, in_offset, event_index';
 const bySide = { wallet: 'wallet', outcome: 'outcome', side: 'side', price: 'price' };
 const takers = "role = 'TAKER'";
-const ofWallet: Ledger = {
-  ...bySide,
-  table: tables.walletFills.name,
-  takers,
-  key: `${place}, role`,
-};
-const byTime: Ledger = { ...bySide, table: tables.tape.name, takers, key: `${place}, role` };
+const ofWallet: Ledger = { ...bySide, table: tables.walletFills.name, takers, key: sideKey };
+const byTime: Ledger = { ...bySide, table: tables.tape.name, takers, key: sideKey };
 const ofMarket: Ledger = {
   table: tables.fills.name,
   wallet: 'taker',
@@ -50,10 +44,8 @@ const ofMarket: Ledger = {
   side: 'taker_side',
   price: 'taker_price',
   takers: '',
-  key: place,
+  key: placeKey,
 };
-
-const newestFirst = 'ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC';
 
 /** Trades of everybody, newest first; a repeated row counts once. `nowS` is the time, Unix seconds. */
 export async function readLedger(
@@ -65,16 +57,16 @@ export async function readLedger(
   const where = conditionsOf(search, ledger);
   const { wallet, outcome, side, price, key } = ledger;
   const sql = `
-SELECT ${place}, toUnixTimestamp64Milli(time) AS time_ms, ${wallet} AS trader, market,
+SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, ${wallet} AS trader, market,
   ${outcome} AS token, ${side} AS taken, ${price} AS paid, size
 FROM (
   SELECT * FROM ${ledger.table}
   WHERE ${where.text}
-  ${newestFirst}
+  ${newestFirst(key)}
   LIMIT {window:UInt32}
 )
-${newestFirst}
-LIMIT 1 BY ${key}
+${newestFirst(key)}
+LIMIT 1 BY ${key.join()}
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 SETTINGS max_execution_time = 5`;
   const { limit, startS, endS } = search;

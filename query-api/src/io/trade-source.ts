@@ -5,6 +5,7 @@ import { outcomeOf, storedMicro, storedPrice } from '../core/stored-numbers.ts';
 import type { TradeSearch } from '../core/trade-search.ts';
 import type { FillRow } from '../core/trades.ts';
 import { Conditions, timeBefore } from './conditions.ts';
+import { newestFirst, placeKey } from './page-window.ts';
 import { andInFrontOf, seamParams } from './seam-source.ts';
 
 interface Row {
@@ -31,8 +32,6 @@ interface Row {
 
 /** Trades of a wallet that are looked through when the other side is named, newest first. */
 const LOOKED_THROUGH_MAX = 50_000;
-
-const newestFirst = 'ORDER BY time DESC, partition DESC, in_offset DESC, event_index DESC';
 
 /** Rows of the tables that are wanted: in front of the seams, `count` from the newest but `from`. */
 export interface StoredTrades {
@@ -97,11 +96,11 @@ FROM ${tables.fills.name} FINAL
 WHERE (market, time, partition, in_offset, event_index) IN (
   SELECT market, time, partition, in_offset, event_index FROM ${tables.walletFills.name}
   WHERE ${own.text} ${andInFrontOf(seams, 'in_offset')}
-  ${newestFirst}
-  LIMIT 1 BY partition, in_offset, event_index
+  ${newestFirst(placeKey)}
+  LIMIT 1 BY ${placeKey.join()}
   ${namesOther ? 'LIMIT {lookedThrough:UInt32}' : page}
 ) ${namesOther ? `AND ${whole.text}` : ''}
-${newestFirst}
+${newestFirst(placeKey)}
 ${namesOther ? page : 'LIMIT {limit:UInt32}'}
 SETTINGS max_execution_time = 5`;
   const rows = await clickhouse.selectRows<Row>(sql, {

@@ -17,6 +17,7 @@ import { RecentRunner } from '../../src/io/recent-runner.ts';
 import type { PrivateReads } from '../../src/routes/ports.ts';
 import { TinyLog } from '../core/recent/log.ts';
 import { apiKey, wallet } from '../in-memory.ts';
+import { walked } from '../walked.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from './fresh-database.ts';
 
 /**
@@ -228,13 +229,9 @@ async function compareOpenOrders(exchange: Exchange, { own }: Reading, limit: nu
     const isOpen = history.kind === 'accepted' && history.facts.status === 'LIVE';
     return isOpen && caller.keys.has(history.order.apiKey) ? [history.order.orderId] : [];
   });
-  const search = { ...caller, orderId: null, market: null, outcome: null, limit };
-  const told: string[] = [];
-  for (let offset = 0; ; offset += limit) {
-    const page = await own.openOrders({ ...search, offset });
-    told.push(...page.map((row) => row.orderId));
-    if (page.length < limit) break;
-  }
+  const search = { ...caller, orderId: null, market: null, outcome: null };
+  const rows = await walked(limit, (page) => own.openOrders({ ...search, ...page }));
+  const told = rows.map((row) => row.orderId);
   expect(new Set(told).size).toBe(told.length);
   expect([...told].sort()).toEqual([...due].sort());
 }
@@ -244,14 +241,11 @@ async function compareTrades(exchange: Exchange, { own }: Reading, limit: number
     .fills()
     .filter((row) => caller.keys.has(row.takerKey) || caller.keys.has(row.makerKey))
     .sort(newestTradeFirst);
-  const told: string[] = [];
   const search = { keys: caller.keys, wallets: new Set(caller.wallets), market: null };
-  for (let offset = 0; ; offset += limit) {
-    const query = { ...anyTrade, offset };
-    const page = await own.trades({ ...search, outcome: null, limit, query });
-    told.push(...page.map(idOf));
-    if (page.length < limit) break;
-  }
+  const rows = await walked(limit, ({ offset }) =>
+    own.trades({ ...search, outcome: null, limit, query: { ...anyTrade, offset } }),
+  );
+  const told = rows.map(idOf);
   expect(told).toEqual(due.map(idOf));
   return told.length;
 }

@@ -8,31 +8,18 @@ import { readLedgerQuery } from '../../src/core/reports/trade-ledger.ts';
 import { openReports } from '../../src/io/report-source.ts';
 import type { ReportReads } from '../../src/routes/ports.ts';
 import { wallet } from '../in-memory.ts';
+import { code, type Fill, sides, whole } from './fill-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from './fresh-database.ts';
 
 /** SQL of public reports against real tables, judged by a fold of the same random fills. */
 let database: FreshDatabase;
 let reports: Omit<ReportReads, 'leaderboard'>;
 const day = Date.UTC(2026, 5, 1) / 1000;
-const code = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
-
-interface Fill {
-  readonly offset: number;
-  readonly seconds: number;
-  readonly market: number;
-  readonly size: number;
-  readonly price: number;
-  readonly taker: number;
-  readonly maker: number;
-  readonly side: 'BUY' | 'SELL';
-  readonly builder: number;
-}
 
 const random = new Random(7);
 const below = (count: number) => random.below(count);
 const fills: readonly Fill[] = Array.from({ length: 200 }, (_, offset) => ({
-  offset,
-  seconds: day + offset * 60,
+  ...{ partition: 0, offset, index: 2, seconds: day + offset * 60 },
   market: 1 + below(3),
   size: 1 + below(50),
   price: 1 + below(98),
@@ -41,49 +28,6 @@ const fills: readonly Fill[] = Array.from({ length: 200 }, (_, offset) => ({
   side: below(2) === 0 ? 'BUY' : 'SELL',
   builder: below(3),
 }));
-
-const source = ({ offset, seconds }: Fill): Row => ({
-  partition: 0,
-  in_offset: offset,
-  event_index: 2,
-  time: at(seconds),
-});
-const whole = (fill: Fill): Row => ({
-  ...source(fill),
-  market: fill.market,
-  match: 'COMPLEMENTARY',
-  size: fill.size,
-  taker_order: code(1),
-  taker: wallet(fill.taker),
-  taker_key: '',
-  taker_outcome: 0,
-  taker_side: fill.side,
-  taker_price: fill.price / 100,
-  taker_builder: code(fill.builder),
-  maker_order: code(2),
-  maker: wallet(fill.maker),
-  maker_key: '',
-  maker_outcome: 0,
-  maker_side: fill.side === 'BUY' ? 'SELL' : 'BUY',
-  maker_price: fill.price / 100,
-  maker_builder: code(0),
-  fee: '0.5',
-  fee_rate_bps: 100,
-});
-const sides = (fill: Fill): readonly Row[] =>
-  (['TAKER', 'MAKER'] as const).map((role) => ({
-    ...source(fill),
-    role,
-    wallet: wallet(role === 'TAKER' ? fill.taker : fill.maker),
-    market: fill.market,
-    outcome: 0,
-    side: (role === 'TAKER') === (fill.side === 'BUY') ? 'BUY' : 'SELL',
-    price: fill.price / 100,
-    size: fill.size,
-    fee: '0',
-    order_id: code(1),
-    api_key: '',
-  }));
 
 beforeAll(async () => {
   database = await freshDatabase();
@@ -243,7 +187,8 @@ describe('trades of builders', () => {
 describe('the last second before a bound', () => {
   // A month of its own is a part of its own: nothing else keeps its rows from being pruned.
   const last: Fill = {
-    ...{ offset: 5_000, seconds: Date.UTC(2026, 6, 31, 23, 59, 59, 471) / 1000, market: 9 },
+    ...{ partition: 0, offset: 5_000, index: 2, market: 9 },
+    seconds: Date.UTC(2026, 6, 31, 23, 59, 59, 471) / 1000,
     ...{ size: 10, price: 50, taker: 11, maker: 12, side: 'BUY', builder: 7 },
   };
   const midnight = Date.UTC(2026, 7, 1) / 1000;
