@@ -26,6 +26,7 @@ const hash32 = /^0x[0-9a-fA-F]{64}$/;
 const address20 = /^0x[0-9a-fA-F]{40}$/;
 const uuid = /^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$/;
 const decimal = /^(0|[1-9]\d{0,77})$/;
+const indexedAsset = /^(0x[0-9a-fA-F]{64}):([01])$/;
 const uint256Max = (1n << 256n) - 1n;
 /** Every decimal of fewer digits is below 2^256. */
 const uint256Digits = 78;
@@ -42,6 +43,20 @@ export function parseTokenId(text: string): TokenId | null {
   if (!decimal.test(text)) return null;
   const fits = text.length < uint256Digits || BigInt(text) <= uint256Max;
   return fits ? (text as TokenId) : null;
+}
+
+/** One outcome as filters name it: by its token, or by its place in its condition. */
+export type AskedAsset =
+  | { readonly token: TokenId }
+  | { readonly condition: ConditionId; readonly outcome: 0 | 1 };
+
+/** A token id, or `<condition>:<index>` as reports write it; null for any other text (docs/conventions.md 9, row 11). */
+export function parseAsset(text: string): AskedAsset | null {
+  const [, named = '', index] = indexedAsset.exec(text) ?? [];
+  const condition = parseConditionId(named);
+  if (condition !== null) return { condition, outcome: index === '1' ? 1 : 0 };
+  const token = parseTokenId(text);
+  return token === null ? null : { token };
 }
 
 export function parseWalletAddress(text: string): WalletAddress | null {

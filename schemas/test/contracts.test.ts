@@ -7,6 +7,7 @@ import {
   type HttpRoute,
   microText,
   parseApiKeyId,
+  parseAsset,
   parseBaseUnits,
   parseConditionId,
   parseMicro,
@@ -102,6 +103,18 @@ test.each(['01', '-1', '1e3', '0x1', '', ' 1', (1n << 256n).toString()])(
     expect(parseTokenId(text)).toBeNull();
   },
 );
+
+test('an asset is named by its token or by condition and index', () => {
+  const condition = `0x${'Ab'.repeat(32)}`;
+  expect(parseAsset('17')).toEqual({ token: '17' });
+  for (const outcome of [0, 1]) {
+    const named = { condition: condition.toLowerCase(), outcome };
+    expect(parseAsset(`${condition}:${outcome}`)).toEqual(named);
+  }
+  for (const text of ['', '01', condition, `${condition}:`, `${condition}:2`, `${condition}:01`]) {
+    expect(parseAsset(text)).toBeNull();
+  }
+});
 
 test('addresses are shown as EIP-55 has them', () => {
   for (const text of [

@@ -1,9 +1,10 @@
 import type { DoorRoute } from '@pm/kit/http';
 import {
+  type AskedAsset,
   type CancelMarketBody,
   type ConditionId,
+  parseAsset,
   parseConditionId,
-  parseTokenId,
 } from '@pm/schemas';
 import type { ListedToken } from '../core/listed-token.ts';
 import { cancelRoute } from './cancel-route.ts';
@@ -54,21 +55,21 @@ function readFilter(
   if (market === '' && asset === '') return 'no_cancel_filter';
   const conditionId = parseConditionId(market);
   if (market !== '' && conditionId === null) return 'invalid_payload';
-  if (asset !== '') return tokenFilter(asset, conditionId, markets);
+  if (asset !== '') return assetFilter(parseAsset(asset), conditionId, markets);
   const token = conditionId === null ? undefined : markets.findCondition(conditionId);
   return token === undefined ? null : { token, outcome: -1 };
 }
 
 /** One token, which must belong to the condition when that is named too. */
-function tokenFilter(
-  asset: string,
+function assetFilter(
+  asset: AskedAsset | null,
   conditionId: ConditionId | null,
   markets: MarketDirectory,
 ): Filter | FilterRefusal | null {
-  const tokenId = parseTokenId(asset);
-  if (tokenId === null) return 'invalid_payload';
-  const token = markets.findToken(tokenId);
+  if (asset === null) return 'invalid_payload';
+  const isIndexed = 'condition' in asset;
+  const token = isIndexed ? markets.findCondition(asset.condition) : markets.findToken(asset.token);
   if (token === undefined) return null;
-  const isOther = conditionId !== null && conditionId !== token.conditionId;
-  return isOther ? 'condition_mismatch' : { token, outcome: token.outcome };
+  if (conditionId !== null && conditionId !== token.conditionId) return 'condition_mismatch';
+  return { token, outcome: isIndexed ? asset.outcome : token.outcome };
 }

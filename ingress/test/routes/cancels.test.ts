@@ -110,6 +110,8 @@ test.each([
   [{ asset_id: tokenId }, 0],
   [{ assetId: tokenId, market: '' }, 0],
   [{ asset_id: tokenId, market: conditionId }, 0],
+  [{ asset_id: `${conditionId}:0` }, 0],
+  [{ assetId: `${conditionId}:1`, market: conditionId }, 1],
 ])('%j cancels in its market', async (body, outcome) => {
   door.fakes.answer = () => answered([canceled]);
   const answer = await cancel(body, '/cancel-market-orders');
@@ -135,8 +137,10 @@ test.each([
   [{ market: '0x12' }, 400, 'invalid_payload'],
   [{ asset_id: '-1' }, 400, 'invalid_payload'],
   [{ asset_id: 5 }, 400, 'invalid_payload'],
+  [{ asset_id: `${conditionId}:2` }, 400, 'invalid_payload'],
   [[], 400, 'no_cancel_filter'],
   [{ asset_id: tokenId, market: `0x${'00'.repeat(32)}` }, 400, 'condition_mismatch'],
+  [{ asset_id: `${conditionId}:0`, market: `0x${'00'.repeat(32)}` }, 400, 'condition_mismatch'],
 ])('%j is refused', async (body, status, code) => {
   const answer = await cancel(body, '/cancel-market-orders');
   expect([answer.status, ['invalid_payload', code].includes(answer.body.code)]).toEqual([

@@ -1,4 +1,5 @@
-import { parseConditionId, parseTokenId } from '@pm/schemas';
+import { parseAsset, parseConditionId } from '@pm/schemas';
+import { listingAsked } from './asked-asset.ts';
 import type { Catalog, Market } from './catalog.ts';
 import { groupName, marketColumns } from './catalog-tables.ts';
 import { creatorGroups } from './creators.ts';
@@ -80,7 +81,7 @@ function readOnly(read: QueryReader, catalog: Catalog): readonly Market[] | null
     (slug) => catalog.marketBySlug(slug),
   );
   const byCondition = find(parseConditionId, (id) => catalog.byCondition(id));
-  const byToken = find(parseTokenId, (id) => catalog.listing(id)?.market);
+  const byToken = find(parseAsset, (asset) => listingAsked(catalog, asset)?.market);
   const sets = [
     byNumber('id'),
     bySlug('slug'),

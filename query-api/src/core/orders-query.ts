@@ -1,4 +1,4 @@
-import { parseConditionId, parseOrderId, parseTokenId } from '@pm/schemas';
+import { type AskedAsset, parseAsset, parseConditionId, parseOrderId } from '@pm/schemas';
 import { parseCursor } from './cursor.ts';
 import { QueryReader, type RawQuery } from './query-reader.ts';
 import { type ReadRefusal, refusals } from './refusal.ts';
@@ -9,7 +9,7 @@ export const ordersPageSize = 100;
 export interface OrdersQuery {
   readonly orderId: string | null;
   readonly condition: string | null;
-  readonly token: string | null;
+  readonly asset: AskedAsset | null;
   /** -1 after the last page. */
   readonly offset: number;
 }
@@ -26,7 +26,7 @@ export function readOrdersQuery(query: RawQuery): OrdersQuery | ReadRefusal {
   const found = {
     orderId: parsed('id', parseOrderId),
     condition: parsed('market', parseConditionId),
-    token: parsed('asset_id', parseTokenId),
+    asset: parsed('asset_id', parseAsset),
   };
   if (read.refusal !== null) return refusals.invalidOrderParams;
   const offset = parseCursor(read.text('next_cursor'));

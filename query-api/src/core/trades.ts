@@ -1,9 +1,10 @@
 import {
+  type AskedAsset,
   checksumAddress,
   type FillPlace,
   microText,
+  parseAsset,
   parseConditionId,
-  parseTokenId,
   parseTradeId,
   parseWalletAddress,
   priceText,
@@ -53,7 +54,7 @@ export interface TradesQuery {
   readonly taker: WalletAddress | null;
   readonly maker: WalletAddress | null;
   readonly condition: string | null;
-  readonly token: string | null;
+  readonly asset: AskedAsset | null;
   /** Unix seconds, exclusive. */
   readonly beforeS: number | null;
   readonly afterS: number | null;
@@ -68,7 +69,7 @@ export const anyTrade: TradesQuery = {
   taker: null,
   maker: null,
   condition: null,
-  token: null,
+  asset: null,
   beforeS: null,
   afterS: null,
   offset: 0,
@@ -92,7 +93,7 @@ export function readTradesQuery(query: RawQuery): TradesQuery | ReadRefusal {
     taker: parsed('taker', parseWalletAddress),
     maker: parsed('maker', parseWalletAddress),
     condition: parsed('market', parseConditionId),
-    token: parsed('asset_id', parseTokenId),
+    asset: parsed('asset_id', parseAsset),
     beforeS: read.optionalInteger('before', bounds),
     afterS: read.optionalInteger('after', bounds),
   };

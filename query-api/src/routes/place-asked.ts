@@ -1,3 +1,5 @@
+import type { AskedAsset } from '@pm/schemas';
+import { listingAsked } from '../core/asked-asset.ts';
 import type { Catalog, Outcome } from '../core/catalog.ts';
 
 /** The market and outcome that a query names; null is any. */
@@ -6,15 +8,15 @@ export interface AskedPlace {
   readonly outcome: Outcome | null;
 }
 
-/** Null when a condition or token is not listed, or the two do not agree: then nothing can be found. */
+/** Null when a condition or asset is not listed, or the two do not agree: then nothing can be found. */
 export function placeAsked(
   catalog: Catalog,
-  { condition, token }: { readonly condition: string | null; readonly token: string | null },
+  { condition, asset }: { readonly condition: string | null; readonly asset: AskedAsset | null },
 ): AskedPlace | null {
   const named = condition === null ? undefined : catalog.byCondition(condition);
   if (condition !== null && named === undefined) return null;
-  if (token === null) return { market: named?.market ?? null, outcome: null };
-  const listing = catalog.listing(token);
+  if (asset === null) return { market: named?.market ?? null, outcome: null };
+  const listing = listingAsked(catalog, asset);
   if (listing === undefined || (named !== undefined && named !== listing.market)) return null;
   return { market: listing.market.market, outcome: listing.outcome };
 }

@@ -171,7 +171,7 @@ function activities(): readonly List[] {
 
 function builderTrades(): List {
   const any: Omit<BuilderQuery, 'offset'> = {
-    ...{ place: null, wallet: null, condition: null, token: null, builder: null },
+    ...{ place: null, wallet: null, condition: null, asset: null, builder: null },
     ...{ beforeS: null, afterS: null },
   };
   return {

@@ -101,6 +101,7 @@ describe('GET /markets as the catalog has it', () => {
     [`condition_ids=${condition(2)}&condition_ids=${condition(3)}`, '3 2'],
     [`clob_token_ids=${token(1, 1)}&clob_token_ids=${token(3, 0)}`, '3 1'],
     [`clob_token_ids=${token(1, 1)}&slug=market-3`, ''],
+    [`clob_token_ids=${condition(2)}:1,${token(3, 0)},${condition(99)}:0`, '3 2'],
     [`creator=${wallet(0xdd)}`, '4'],
     ['creator=example.test', '3 2 1'],
     ['creator=other.test', ''],

@@ -100,23 +100,26 @@ describe('GET /data/orders', () => {
     });
   });
 
-  it('asks for all wallets and keys of the caller, with ids resolved', async () => {
-    const { world, app } = known();
-    world.bound.set(user, [wallet(7)]);
-    const query = `id=${orderId(5)}&market=${condition(1)}&asset_id=${token(1, 1)}`;
-    await get(app, `/data/orders?${query}`);
-    expect(world.openSearches).toEqual([
-      {
-        wallets: [user, safe, wallet(7)],
-        keys: new Set([apiKey(1)]),
-        orderId: orderId(5),
-        market: 1,
-        outcome: 1,
-        offset: 0,
-        limit: 101,
-      },
-    ]);
-  });
+  it.each([token(1, 1), `${condition(1)}:1`])(
+    'asks for all wallets and keys of the caller, with ids resolved (%s)',
+    async (asset) => {
+      const { world, app } = known();
+      world.bound.set(user, [wallet(7)]);
+      const query = `id=${orderId(5)}&market=${condition(1)}&asset_id=${asset}`;
+      await get(app, `/data/orders?${query}`);
+      expect(world.openSearches).toEqual([
+        {
+          wallets: [user, safe, wallet(7)],
+          keys: new Set([apiKey(1)]),
+          orderId: orderId(5),
+          market: 1,
+          outcome: 1,
+          offset: 0,
+          limit: 101,
+        },
+      ]);
+    },
+  );
 
   it.each([
     [`market=${condition(99)}`, 200],

@@ -208,6 +208,13 @@ describe('GET /data/trades', () => {
     });
   });
 
+  it('takes an asset by condition and index too', async () => {
+    const { world, app } = known();
+    const asset = `${condition(2).toUpperCase().replace('0X', '0x')}:1`;
+    await get(app, `/data/trades?asset_id=${asset}`);
+    expect(world.searches).toMatchObject([{ market: 2, outcome: 1 }]);
+  });
+
   it('looks through every wallet of the caller', async () => {
     const { world, app } = known();
     world.bound.set(user, [wallet(7)]);
@@ -225,6 +232,8 @@ describe('GET /data/trades', () => {
       `market=${condition(99)}`,
       'asset_id=99',
       `market=${condition(2)}&asset_id=${token(1, 0)}`,
+      `market=${condition(2)}&asset_id=${condition(1)}:0`,
+      `asset_id=${condition(99)}:0`,
     ]) {
       expect((await get(app, `/data/trades?${query}`)).body).toMatchObject({
         data: [],
@@ -240,6 +249,8 @@ describe('GET /data/trades', () => {
     ['id=abc', 'invalid trade params'],
     ['market=1', 'invalid trade params'],
     ['asset_id=0x1', 'invalid trade params'],
+    [`asset_id=${condition(1)}`, 'invalid trade params'],
+    [`asset_id=${condition(1)}:2`, 'invalid trade params'],
     ['maker_address=me', 'invalid trade params'],
     ['next_cursor=abc', 'invalid next_cursor'],
   ])('refuses %s', async (query, error) => {

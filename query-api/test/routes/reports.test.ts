@@ -88,6 +88,7 @@ describe('public trades', () => {
     ['/v1/market-positions', 'missing_field: market'],
     ['/v1/builders/leaderboard?timePeriod=YEAR', 'invalid_field: timePeriod'],
     ['/builder/trades?market=1', 'invalid builder trade params'],
+    [`/builder/trades?asset_id=${condition(1)}:2`, 'invalid builder trade params'],
     ['/builder/trades?next_cursor=x', 'invalid next_cursor'],
     ['/fees/builder-fees/1', 'invalid builder code'],
     ['/rebates/current', 'maker_address is required'],
@@ -206,6 +207,11 @@ describe('builders and rewards', () => {
     expect(last.body).toMatchObject({ next_cursor: 'LTE=', count: 1 });
     expect((await ask('/builder/trades?next_cursor=LTE%3D')).body).toMatchObject({ count: 0 });
     expect((await ask(`/builder/trades?market=${condition(99)}`)).body).toMatchObject({ count: 0 });
+  });
+
+  it.each([token(2, 1), `${condition(2)}:1`])('are found by their asset %s', async (asset) => {
+    expect((await ask(`/builder/trades?asset_id=${asset}`)).status).toBe(200);
+    expect(world.reportSearches).toMatchObject([{ market: 2, outcome: 1 }]);
   });
 
   it('rank builders by volume, equal ones alike', async () => {

@@ -1,16 +1,16 @@
 import {
+  type AskedAsset,
   type BuilderTrade,
   type ConditionId,
   checksumAddress,
   type FillPlace,
   microText,
   notionalMicro,
+  parseAsset,
   parseConditionId,
-  parseTokenId,
   parseTradeId,
   parseWalletAddress,
   priceText,
-  type TokenId,
   tradeHash,
   tradeId,
   type WalletAddress,
@@ -38,7 +38,7 @@ export interface BuilderQuery {
   readonly place: SidePlace | null;
   readonly wallet: WalletAddress | null;
   readonly condition: ConditionId | null;
-  readonly token: TokenId | null;
+  readonly asset: AskedAsset | null;
   readonly builder: ConditionId | null;
   /** Unix seconds, exclusive. */
   readonly beforeS: number | null;
@@ -68,7 +68,7 @@ export function readBuilderQuery(query: RawQuery): BuilderQuery | ReadRefusal {
     place: parsed('id', parseSide),
     wallet: parsed('maker_address', parseWalletAddress),
     condition: parsed('market', parseConditionId),
-    token: parsed('asset_id', parseTokenId),
+    asset: parsed('asset_id', parseAsset),
     builder,
     beforeS: read.optionalInteger('before', bounds),
     afterS: read.optionalInteger('after', bounds),
