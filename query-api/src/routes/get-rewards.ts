@@ -5,7 +5,12 @@ import { emptyPage, pageOf, parseCursor } from '../core/cursor.ts';
 import { QueryReader } from '../core/query-reader.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';
 import { readRebatesQuery, rebateAnswers } from '../core/reports/rebates.ts';
-import { rewardEntry, rewardedMarket, rewardedMarkets } from '../core/reports/rewards.ts';
+import {
+  isRewarded,
+  rewardEntry,
+  rewardedMarket,
+  rewardedMarkets,
+} from '../core/reports/rewards.ts';
 import { provenCaller, unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { type ReadRequest, readRoute } from './route.ts';
@@ -65,7 +70,7 @@ function marketRewardRoutes({ catalog, books }: Ports): readonly DoorRoute[] {
       if (condition === null) return refusals.invalidMarket;
       const market = catalog.byCondition(condition);
       if (market === undefined) return refusals.marketNotFound;
-      return await described(market.rewardsDailyMicro > 0 ? [market] : [], 0);
+      return await described(isRewarded(market) ? [market] : [], 0);
     }),
   ];
 }

@@ -241,6 +241,11 @@ describe('builders and rewards', () => {
     });
     const multi = await ask(`/rewards/markets/multi?condition_ids=${condition(3)}`);
     expect(multi.body).toMatchObject({ count: 1 });
+    for (const over of [{ payout0: 10_000 }, { closed: true }]) {
+      world.catalog.apply(marketEntry(1, over));
+      const ended = await ask(`/rewards/markets/${condition(1)}`);
+      expect(ended.body).toMatchObject({ data: [], count: 0, next_cursor: 'LTE=' });
+    }
     expect((await ask('/rewards/user')).status).toBe(401);
     world.caller = { wallet: user, apiKey: 'k' as never };
     expect((await ask('/rewards/user')).body).toMatchObject({ data: [], next_cursor: 'LTE=' });

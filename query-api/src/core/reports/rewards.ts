@@ -11,10 +11,15 @@ const openEnd = isoTime(openEndMs).slice(0, 'YYYY-MM-DD'.length);
 /** Spreads are given in cents. */
 const centsPerUnit = 100;
 
+/** Whether a market has a daily reward and is open, so that orders can earn it (docs/conventions.md 1.8). */
+export function isRewarded({ rewardsDailyMicro, closed, payout0 }: Market): boolean {
+  return rewardsDailyMicro > 0 && !closed && payout0 < 0;
+}
+
 /** Markets with a daily reward that take part now, by number. */
 export function rewardedMarkets(catalog: Catalog): readonly Market[] {
   return [...catalog.markets()]
-    .filter((market) => market.rewardsDailyMicro > 0 && !market.closed && market.payout0 < 0)
+    .filter(isRewarded)
     .sort((left, right) => left.market - right.market);
 }
 
