@@ -22,7 +22,10 @@ export interface HolderRow {
   readonly sizeMicro: number;
 }
 
-/** Markets of one request: with two tokens and 500 holders each an answer has at most 50 000 rows. */
+/** Holders of a token, as published for GET /holders. */
+export const holdersMax = 500;
+const holdersDefault = 100;
+/** Markets of one request: one statement reads and sorts all holders of all of them, and an answer has at most 50,000. */
 export const holderMarketsMax = 50;
 
 /** The parameters of GET /holders, or why not. */
@@ -31,7 +34,7 @@ export function readHoldersQuery(query: RawQuery, strict: boolean): HoldersQuery
   if (strict) read.onlyKnown(['market', 'limit', 'minBalance']);
   const conditions = read.list('market', holderMarketsMax, parseConditionId);
   if (conditions === null || conditions.length === 0) read.missing('market');
-  const limit = read.integer('limit', { min: 0, max: 500, otherwise: 100 });
+  const limit = read.integer('limit', { min: 0, max: holdersMax, otherwise: holdersDefault });
   const minBalanceMicro = readMicro(read, 'minBalance', '1');
   return read.refusal ?? { conditions: [...new Set(conditions ?? [])], limit, minBalanceMicro };
 }

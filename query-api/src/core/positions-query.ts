@@ -1,5 +1,6 @@
 import { parseMicro, parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import { type MarketFilter, readMarketFilter } from './market-filter.ts';
+import { type PageBounds, readPageOf } from './page-bounds.ts';
 import { QueryReader, type RawQuery } from './query-reader.ts';
 import type { ReadRefusal } from './refusal.ts';
 
@@ -45,6 +46,9 @@ const known = [
   'title',
 ] as const;
 
+/** As published for GET /positions. */
+const pageBounds: PageBounds = { limitMax: 500, limitDefault: 100, offsetMax: 10_000 };
+
 /** The parameters of GET /positions, or why not. `strict` refuses unknown ones (the specification's form). */
 export function readPositionsQuery(query: RawQuery, strict: boolean): PositionsQuery | ReadRefusal {
   const read = new QueryReader(query, 'data');
@@ -55,8 +59,7 @@ export function readPositionsQuery(query: RawQuery, strict: boolean): PositionsQ
     sizeThresholdMicro: readMicro(read, 'sizeThreshold', '1'),
     redeemable: read.boolean('redeemable') ?? false,
     mergeable: read.boolean('mergeable') ?? false,
-    limit: read.integer('limit', { min: 0, max: 500, otherwise: 100 }),
-    offset: read.integer('offset', { min: 0, max: 10_000, otherwise: 0 }),
+    ...readPageOf(read, pageBounds),
     sortBy: read.oneOf('sortBy', sortColumns, 'TOKENS'),
     sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
     title: read.text('title', titleMaxChars) ?? '',

@@ -1,11 +1,11 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { microText, tables } from '@pm/schemas';
 import type { Market } from '../core/catalog.ts';
-import { type HolderRow, holderMarketsMax } from '../core/holders.ts';
+import { type HolderRow, holderMarketsMax, holdersMax } from '../core/holders.ts';
 import { outcomeOf, storedMicro } from '../core/stored-numbers.ts';
 
-/** Two tokens each, 500 holders a token. */
-const HOLDERS_MAX = holderMarketsMax * 2 * 500;
+/** Rows of one statement: two tokens a market. */
+const HOLDERS_MAX = holderMarketsMax * 2 * holdersMax;
 
 interface Row {
   readonly market: number;

@@ -97,6 +97,24 @@ describe('public trades', () => {
     expect([answer.status, answer.body]).toEqual([400, { error }]);
   });
 
+  // As docs/limits.md says.
+  it.each([
+    [`/positions?user=${user}`, 500, 10_000],
+    [`/activity?user=${user}`, 500, 10_000],
+    ['/trades?', 10_000, 10_000],
+    [`/closed-positions?user=${user}`, 50, 100_000],
+    [`/v1/market-positions?market=${condition(1)}`, 500, 10_000],
+    ['/v1/leaderboard?', 50, 1_000],
+    ['/v1/builders/leaderboard?', 50, 1_000],
+  ])('%s takes pages of %d rows behind %d, and no larger ones', async (path, limit, offset) => {
+    const largest = await ask(`${path}&limit=${limit}&offset=${offset}`);
+    expect([largest.status, largest.body]).toEqual([200, expect.any(Array)]);
+    const wider = await ask(`${path}&limit=${limit + 1}`);
+    expect([wider.status, wider.body]).toEqual([400, { error: 'invalid_field: limit' }]);
+    const deeper = await ask(`${path}&offset=${offset + 1}`);
+    expect([deeper.status, deeper.body]).toEqual([400, { error: 'invalid_field: offset' }]);
+  });
+
   it('ask nothing of the tables where nothing can be found', async () => {
     for (const url of ['/trades?limit=0', `/trades?market=${condition(99)}`, '/trades?eventId=99'])
       expect((await ask(url)).body).toEqual([]);

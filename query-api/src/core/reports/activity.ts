@@ -1,6 +1,7 @@
 import { type Activity, tradeHash, tradeId, type WalletAddress } from '@pm/schemas';
 import { unitsOf } from '../displayed-price.ts';
 import { type MarketFilter, readMarketFilter } from '../market-filter.ts';
+import { type PageBounds, readPageOf } from '../page-bounds.ts';
 import { assetId } from '../positions.ts';
 import { readWallet } from '../positions-query.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
@@ -47,12 +48,18 @@ const known = [
 /** Types a client may name that never happen here; they find nothing. */
 const otherTypes = ['MAKER_REBATE', 'REFERRAL_REWARD', 'YIELD', 'DEPOSIT', 'WITHDRAWAL'];
 
+/** Types of one request: more than there are, so that a client may name one twice. */
+const typesMax = 20;
+
+/** As clients of the family ask for GET /activity. */
+const pageBounds: PageBounds = { limitMax: 500, limitDefault: 100, offsetMax: 10_000 };
+
 /** The parameters of GET /activity, or why not (docs/conventions.md 1.9). */
 export function readActivityQuery(query: RawQuery, strict: boolean): ActivityQuery | ReadRefusal {
   const read = new QueryReader(query, 'data');
   if (strict) read.onlyKnown(known);
   const user = readWallet(read);
-  const types = read.list('type', 20, typeOf);
+  const types = read.list('type', typesMax, typeOf);
   read.boolean('excludeDepositsWithdrawals');
   const parsed = {
     ...readMarketFilter(read),
@@ -61,8 +68,7 @@ export function readActivityQuery(query: RawQuery, strict: boolean): ActivityQue
     ...readTimes(read),
     sortBy: read.oneOf('sortBy', sorts, 'TIMESTAMP'),
     sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
-    limit: read.integer('limit', { min: 0, max: 500, otherwise: 100 }),
-    offset: read.integer('offset', { min: 0, max: 10_000, otherwise: 0 }),
+    ...readPageOf(read, pageBounds),
   };
   if (read.refusal !== null || user === null) return read.refusal ?? failed(read);
   return { ...parsed, user };

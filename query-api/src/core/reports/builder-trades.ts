@@ -59,7 +59,7 @@ export interface BuilderSearch {
 export function readBuilderQuery(query: RawQuery): BuilderQuery | ReadRefusal {
   const read = new QueryReader(query, 'clob');
   const parsed = <T>(name: string, parse: (text: string) => T | null): T | null => {
-    const text = read.text(name, 80);
+    const text = read.text(name);
     return text === null ? null : (parse(text) ?? read.invalid(name));
   };
   const bounds = { min: 0, max: secondsMax };

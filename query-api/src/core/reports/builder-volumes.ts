@@ -1,5 +1,6 @@
 import { microText } from '@pm/schemas';
 import { unitsOf } from '../displayed-price.ts';
+import { type PageBounds, readPageOf } from '../page-bounds.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
 import type { ReadRefusal } from '../refusal.ts';
 import { isoTime } from '../wire-market.ts';
@@ -31,6 +32,9 @@ export interface BuilderBoardQuery {
   readonly offset: number;
 }
 
+/** Those of the leaderboard of traders. */
+const pageBounds: PageBounds = { limitMax: 50, limitDefault: 25, offsetMax: 1_000 };
+
 /** The parameters of the boards of builders under /v1/builders, or why not (docs/conventions.md 1.9). */
 export function readBuilderBoard(
   query: RawQuery,
@@ -40,8 +44,7 @@ export function readBuilderBoard(
   if (strict) read.onlyKnown(['timePeriod', 'limit', 'offset']);
   const parsed = {
     period: read.oneOf('timePeriod', periods, 'DAY'),
-    limit: read.integer('limit', { min: 0, max: 50, otherwise: 25 }),
-    offset: read.integer('offset', { min: 0, max: 1_000, otherwise: 0 }),
+    ...readPageOf(read, pageBounds),
   };
   return read.refusal ?? parsed;
 }
@@ -83,16 +86,20 @@ export function builderDays(rows: readonly BuilderVolumeRow[]) {
   );
 }
 
+/** Days of one answer: every attributed fill of them is read. */
+const daysMax = 365;
+const daysDefault = 30;
+
 /** The parameters of GET /builder/volume, or why not: one builder and the last days, today included. */
 export function readBuilderVolume(
   query: RawQuery,
   nowMs: number,
 ): BuilderVolumeSearch | ReadRefusal {
   const read = new QueryReader(query, 'clob');
-  const text = read.text('builder', 80) ?? read.text('builder_code', 80);
+  const text = read.text('builder') ?? read.text('builder_code');
   const builder = text === null ? read.missing('builder') : parseBuilder(text);
   if (text !== null && builder === null) read.invalid('builder');
-  const days = read.integer('days', { min: 1, max: 365, otherwise: 30 });
+  const days = read.integer('days', { min: 1, max: daysMax, otherwise: daysDefault });
   if (read.refusal !== null) return read.refusal;
   const today = Math.floor(nowMs / 86_400_000);
   return { builder, daily: true, sinceS: (today - days + 1) * 86_400 };

@@ -2,6 +2,7 @@ import { type ClosedPosition, checksumAddress, type WalletAddress } from '@pm/sc
 import type { Catalog, Market } from '../catalog.ts';
 import { priceOfMicro, type Quotes, unitsOf } from '../displayed-price.ts';
 import { type MarketFilter, readMarketFilter } from '../market-filter.ts';
+import { type PageBounds, readPageOf } from '../page-bounds.ts';
 import { type AssetForm, assetId, averageMicro, compare, type HeldRow } from '../positions.ts';
 import { readWallet, titleMaxChars } from '../positions-query.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
@@ -31,6 +32,9 @@ const known = [
   'offset',
 ] as const;
 
+/** As clients of the family ask for GET /closed-positions. */
+const pageBounds: PageBounds = { limitMax: 50, limitDefault: 10, offsetMax: 100_000 };
+
 /** The parameters of GET /closed-positions, or why not (docs/conventions.md 1.9). */
 export function readClosedQuery(query: RawQuery, strict: boolean): ClosedQuery | ReadRefusal {
   const read = new QueryReader(query, 'data');
@@ -41,8 +45,7 @@ export function readClosedQuery(query: RawQuery, strict: boolean): ClosedQuery |
     title: read.text('title', titleMaxChars) ?? '',
     sortBy: read.oneOf('sortBy', sorts, 'REALIZEDPNL'),
     sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
-    limit: read.integer('limit', { min: 0, max: 50, otherwise: 10 }),
-    offset: read.integer('offset', { min: 0, max: 100_000, otherwise: 0 }),
+    ...readPageOf(read, pageBounds),
   };
   return read.refusal ?? { ...parsed, user: user as WalletAddress };
 }

@@ -7,6 +7,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { unitsOf } from '../displayed-price.ts';
+import { type PageBounds, readPageOf } from '../page-bounds.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
 import type { ReadRefusal } from '../refusal.ts';
 import type { Profiles } from '../social/profiles.ts';
@@ -53,6 +54,9 @@ export interface LeaderboardPage {
 
 const known = ['category', 'timePeriod', 'orderBy', 'limit', 'offset', 'user', 'userName'] as const;
 
+/** As published for GET /v1/leaderboard; under the mount an empty page may be asked for. */
+const pageBounds: PageBounds = { limitMax: 50, limitDefault: 25, offsetMax: 1_000 };
+
 /** The parameters of GET /v1/leaderboard, or why not (docs/conventions.md 6.3). */
 export function readLeaderboardQuery(
   query: RawQuery,
@@ -64,8 +68,7 @@ export function readLeaderboardQuery(
     category: read.oneOf('category', categoryNames, 'OVERALL'),
     period: read.oneOf('timePeriod', periodNames, 'DAY'),
     orderBy: read.oneOf('orderBy', ['PNL', 'VOL'], 'PNL'),
-    limit: read.integer('limit', { min: strict ? 1 : 0, max: 50, otherwise: 25 }),
-    offset: read.integer('offset', { min: 0, max: 1_000, otherwise: 0 }),
+    ...readPageOf(read, { ...pageBounds, limitMin: strict ? 1 : 0 }),
     user: optionalWallet(read, 'user'),
     userName: read.text('userName'),
   };

@@ -7,6 +7,7 @@ import {
 } from '@pm/schemas';
 import type { Market, Outcome } from '../catalog.ts';
 import { priceOfMicro, type Quotes, unitsOf } from '../displayed-price.ts';
+import { type PageBounds, readPageOf } from '../page-bounds.ts';
 import { type AssetForm, assetId, averageMicro, timesUnits } from '../positions.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
 import type { ReadRefusal } from '../refusal.ts';
@@ -34,6 +35,9 @@ export interface MarketPositionsSearch extends Omit<MarketPositionsQuery, 'condi
 
 const known = ['market', 'user', 'status', 'sortBy', 'sortDirection', 'limit', 'offset'] as const;
 
+/** Of each token. */
+const pageBounds: PageBounds = { limitMax: 500, limitDefault: 50, offsetMax: 10_000 };
+
 /** The parameters of GET /v1/market-positions, or why not (docs/conventions.md 1.9). */
 export function readMarketPositionsQuery(
   query: RawQuery,
@@ -49,8 +53,7 @@ export function readMarketPositionsQuery(
     status: read.oneOf('status', ['OPEN', 'CLOSED', 'ALL'], 'ALL'),
     sortBy: read.oneOf('sortBy', sorts, 'TOTAL_PNL'),
     sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
-    limit: read.integer('limit', { min: 0, max: 500, otherwise: 50 }),
-    offset: read.integer('offset', { min: 0, max: 10_000, otherwise: 0 }),
+    ...readPageOf(read, pageBounds),
   };
   return read.refusal ?? { ...parsed, condition: condition as ConditionId };
 }

@@ -10,6 +10,7 @@ import {
 import type { Catalog } from '../catalog.ts';
 import { unitsOf } from '../displayed-price.ts';
 import { type MarketFilter, readMarketFilter } from '../market-filter.ts';
+import { type PageBounds, readPageOf } from '../page-bounds.ts';
 import { type AssetForm, assetId } from '../positions.ts';
 import { readMicro } from '../positions-query.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
@@ -52,6 +53,9 @@ const known = [
 /** Unix seconds up to the year 2105, what the tables hold. */
 export const secondsMax = 4_200_000_000;
 
+/** As clients of the family ask for GET /trades. */
+const pageBounds: PageBounds = { limitMax: 10_000, limitDefault: 100, offsetMax: 10_000 };
+
 /** The parameters of GET /trades, or why not (docs/conventions.md 1.9). */
 export function readLedgerQuery(query: RawQuery, strict: boolean): LedgerQuery | ReadRefusal {
   const read = new QueryReader(query, 'data');
@@ -67,8 +71,7 @@ export function readLedgerQuery(query: RawQuery, strict: boolean): LedgerQuery |
     takerOnly: read.boolean('takerOnly') ?? true,
     least: filterType === '' ? null : { of: filterType, micro: amountMicro },
     ...readTimes(read),
-    limit: read.integer('limit', { min: 0, max: 10_000, otherwise: 100 }),
-    offset: read.integer('offset', { min: 0, max: 10_000, otherwise: 0 }),
+    ...readPageOf(read, pageBounds),
   };
   return read.refusal ?? parsed;
 }
