@@ -12,6 +12,7 @@ import {
   builderDays,
   builderVolumeDays,
   readBuilderBoard,
+  readBuilderPeriod,
   readBuilderVolume,
   sinceOf,
 } from '../core/reports/builder-volumes.ts';
@@ -79,7 +80,7 @@ function boardRoutes(ports: Ports): readonly DoorRoute[] {
       return new AgedAnswer(atMs, ports, rows);
     }),
     readRoute(volume, async ({ query, dialect }) => {
-      const asked = readBuilderBoard(query, dialect !== 'family');
+      const asked = readBuilderPeriod(query, dialect !== 'family');
       if (asked instanceof ReadRefusal) return asked;
       const search = { sinceS: sinceOf(asked.period, nowMs()), builder: null, daily: true };
       const { atMs, value } = await reports.builderVolumes(search);

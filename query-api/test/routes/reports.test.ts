@@ -87,6 +87,9 @@ describe('public trades', () => {
     ['/live-volume', 'missing_field: id'],
     ['/v1/market-positions', 'missing_field: market'],
     ['/v1/builders/leaderboard?timePeriod=YEAR', 'invalid_field: timePeriod'],
+    ['/v1/builders/volume?timePeriod=YEAR', 'invalid_field: timePeriod'],
+    ['/v1/builders/volume?limit=1', 'unknown_field: limit'],
+    ['/v1/builders/volume?offset=1', 'unknown_field: offset'],
     ['/builder/trades?market=1', 'invalid builder trade params'],
     [`/builder/trades?asset_id=${condition(1)}:2`, 'invalid builder trade params'],
     ['/builder/trades?next_cursor=x', 'invalid next_cursor'],
@@ -244,6 +247,17 @@ describe('builders and rewards', () => {
     expect(
       (body as { rank: string; builder: string }[]).map((one) => one.rank + one.builder),
     ).toEqual(['1c', '2a', '2b']);
+  });
+
+  it('tell the volume of each day of a period wholly', async () => {
+    for (const day of ['2026-05-31', '2026-06-01'])
+      world.builderVolumes.push({ day, builder: condition(9), volumeMicro: 5, wallets: 2 });
+    const due = [{ dt: '2026-05-31T00:00:00.000Z' }, { dt: '2026-06-01T00:00:00.000Z' }];
+    for (const url of [
+      '/v1/builders/volume?timePeriod=WEEK',
+      '/data-api/v1/builders/volume?timePeriod=WEEK&limit=100000&offset=1',
+    ])
+      expect((await ask(url)).body).toMatchObject(due);
   });
 
   it('list the markets with a daily reward', async () => {

@@ -35,7 +35,7 @@ export interface BuilderBoardQuery {
 /** Those of the leaderboard of traders. */
 const pageBounds: PageBounds = { limitMax: 50, limitDefault: 25, offsetMax: 1_000 };
 
-/** The parameters of the boards of builders under /v1/builders, or why not (docs/conventions.md 1.9). */
+/** The parameters of GET /v1/builders/leaderboard, or why not (docs/conventions.md 1.9). */
 export function readBuilderBoard(
   query: RawQuery,
   strict: boolean,
@@ -43,10 +43,25 @@ export function readBuilderBoard(
   const read = new QueryReader(query, 'data');
   if (strict) read.onlyKnown(['timePeriod', 'limit', 'offset']);
   const parsed = {
-    period: read.oneOf('timePeriod', periods, 'DAY'),
+    period: readPeriod(read),
     ...readPageOf(read, pageBounds),
   };
   return read.refusal ?? parsed;
+}
+
+/** The parameters of GET /v1/builders/volume, or why not: it shows a period wholly. */
+export function readBuilderPeriod(
+  query: RawQuery,
+  strict: boolean,
+): Pick<BuilderBoardQuery, 'period'> | ReadRefusal {
+  const read = new QueryReader(query, 'data');
+  if (strict) read.onlyKnown(['timePeriod']);
+  const period = readPeriod(read);
+  return read.refusal ?? { period };
+}
+
+function readPeriod(read: QueryReader): Period {
+  return read.oneOf('timePeriod', periods, 'DAY');
 }
 
 /** When a period that ends now began, Unix seconds. */
