@@ -1,5 +1,12 @@
-import { type CandlesAnswer, candlesPerRequestMax, microText, priceText } from '@pm/schemas';
+import {
+  type CandlesAnswer,
+  candlesPerRequestMax,
+  microPerUnit,
+  microText,
+  priceText,
+} from '@pm/schemas';
 import { type ReadRefusal, refusals } from './refusal.ts';
+import { roundedQuotient } from './rounding.ts';
 
 /** As the wire gives it; times are whole Unix seconds. */
 export interface CandleRequest {
@@ -73,5 +80,5 @@ export function vwapMicro({
   volumeMicro,
 }: Pick<CandleRow, 'notionalMicro' | 'volumeMicro'>): number {
   if (volumeMicro === 0n) return 0;
-  return Number((2n * notionalMicro * 1_000_000n + volumeMicro) / (2n * volumeMicro));
+  return roundedQuotient(notionalMicro * BigInt(microPerUnit), volumeMicro);
 }

@@ -2,6 +2,7 @@ import { checksumAddress, microPerUnit, type Position, type WalletAddress } from
 import type { Catalog, Market, Outcome } from './catalog.ts';
 import { payoutOf, priceOfMicro, type Quotes, unitsOf } from './displayed-price.ts';
 import type { PositionsQuery, SortBy } from './positions-query.ts';
+import { roundedQuotient } from './rounding.ts';
 import { isoTime } from './wire-market.ts';
 
 /** What the tables hold of one position; money in micro-units. */
@@ -169,18 +170,21 @@ export function timesUnits(sizeMicro: number, priceMicro: number): number {
   return Number((BigInt(sizeMicro) * BigInt(priceMicro)) / unit);
 }
 
-/** Cost of one share in micro-USDC, rounded half up; 0 when nothing is held. */
+/** Cost of one share in micro-USDC, rounded (`roundedQuotient`); 0 when nothing is held. */
 export function averageMicro({
   sizeMicro,
   costMicro,
 }: Pick<HeldRow, 'sizeMicro' | 'costMicro'>): number {
   if (sizeMicro <= 0) return 0;
-  const size = BigInt(sizeMicro);
-  return Number((BigInt(costMicro) * unit * 2n + size) / (2n * size));
+  return roundedQuotient(BigInt(costMicro) * unit, BigInt(sizeMicro));
 }
 
-/** 100 x part / whole with four decimals; 0 when the whole is 0. */
-export function percent(partMicro: number, wholeMicro: number): number {
+/** Ten-thousandths of a percent: the precision of percentages. */
+const percentSteps = 10_000;
+
+/** 100 x part / whole with four decimals, halves away from zero; 0 when the whole is 0. */
+function percent(partMicro: number, wholeMicro: number): number {
   if (wholeMicro <= 0) return 0;
-  return Number((BigInt(partMicro) * 1_000_000n) / BigInt(wholeMicro)) / 10_000;
+  const hundredfold = BigInt(partMicro) * BigInt(100 * percentSteps);
+  return roundedQuotient(hundredfold, BigInt(wholeMicro)) / percentSteps;
 }

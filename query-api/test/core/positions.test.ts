@@ -83,6 +83,45 @@ describe('a position', () => {
     expect(position?.percentRealizedPnl).toBeCloseTo(13.07, 1);
   });
 
+  it.each([
+    // Worth 0.5 a share, so 100 shares are worth 50.
+    ['a third more than it cost', { costMicro: 37_500_000 }, { percentPnl: 33.3333 }],
+    [
+      'a sixth of the cost',
+      { realizedMicro: 25, totalBoughtMicro: 150 },
+      { percentRealizedPnl: 16.6667 },
+    ],
+    [
+      'a sixth lost',
+      { realizedMicro: -25, totalBoughtMicro: 150 },
+      { percentRealizedPnl: -16.6667 },
+    ],
+    [
+      'half a step',
+      { realizedMicro: 1, totalBoughtMicro: 2_000_000 },
+      { percentRealizedPnl: 0.0001 },
+    ],
+    [
+      'half a step lost',
+      { realizedMicro: -1, totalBoughtMicro: 2_000_000 },
+      { percentRealizedPnl: -0.0001 },
+    ],
+    [
+      'less than half a step',
+      { realizedMicro: -1, totalBoughtMicro: 2_000_001 },
+      { percentRealizedPnl: 0 },
+    ],
+    ['beyond 2^53', { realizedMicro: 9e15, totalBoughtMicro: 8e15 }, { percentRealizedPnl: 112.5 }],
+    [
+      'a millionth and a half a share',
+      { sizeMicro: 2_000_000, costMicro: 3 },
+      { avgPrice: 0.000002 },
+    ],
+    ['a third of a millionth a share', { sizeMicro: 3_000_000, costMicro: 1 }, { avgPrice: 0 }],
+  ])('rounds halves away from zero: %s', (_title, changes, due) => {
+    expect(page(catalogOf([1]), [held(1, changes)])).toMatchObject([due]);
+  });
+
   it('has no percentages of nothing', () => {
     const [position] = page(catalogOf([1]), [held(1, { costMicro: 0, totalBoughtMicro: 0 })]);
     expect(position).toMatchObject({ percentPnl: 0, percentRealizedPnl: 0, avgPrice: 0 });
