@@ -64,6 +64,7 @@ export const market: CatalogMarket = {
   minSizeMicro: 5_000_000,
   feeRateBps: 0,
   rebateBps: 0,
+  feeVersion: 1,
   rewardsDailyMicro: 0,
   rewardsMinSizeMicro: 0,
   rewardsMaxSpread: 0,

@@ -98,7 +98,14 @@ export function* catalogEntries(markets: number, seed: number): Generator<Catalo
       },
       ...{ ...pictures, ...dates, ...state, category: 'crypto', creator: '' },
       ...{ negRisk: false, negRiskMarketId: null, tick: 100, minSizeMicro: 5_000_000 },
-      ...{ feeRateBps: 441, rebateBps: 0, mode: 'OPEN', takerDelayMs: 0, payout0: -1 },
+      ...{
+        feeRateBps: 441,
+        rebateBps: 0,
+        feeVersion: 1,
+        mode: 'OPEN',
+        takerDelayMs: 0,
+        payout0: -1,
+      },
       ...{ rewardsDailyMicro: 0, rewardsMinSizeMicro: 0, rewardsMaxSpread: 300 },
       ...{ partition: number % 64, epoch: 0 },
     };

@@ -20,6 +20,7 @@ import {
   wordsOf,
 } from './catalog-facts.ts';
 import type { CatalogIndex } from './catalog-index.ts';
+import { feeVersionOf } from './fee-version.ts';
 import type { Keccak } from './order-hash.ts';
 
 /** What planning a market needs of the import around it. */
@@ -184,6 +185,7 @@ function marketEntry(
   const { known, conditionId, token0, token1 } = read.identity;
   const { nowMs, keccak } = draft.context;
   const negRisk = sent.negRisk ?? known?.negRisk ?? false;
+  const rebateBps = known?.rebateBps ?? 0;
   return {
     kind: 'CatalogMarket',
     market: known?.market ?? draft.next('market'),
@@ -206,7 +208,8 @@ function marketEntry(
     negRisk,
     negRiskMarketId: negRisk ? named(keccak, 'neg-risk', event.slug) : null,
     ...read.rules,
-    rebateBps: known?.rebateBps ?? 0,
+    rebateBps,
+    feeVersion: feeVersionOf(known, { ...read.rules, rebateBps }),
     rewardsDailyMicro: rewardsOf(sent, known),
     rewardsMinSizeMicro: known?.rewardsMinSizeMicro ?? rewardsMinSizeMicro,
     rewardsMaxSpread: known?.rewardsMaxSpread ?? rewardsMaxSpread,

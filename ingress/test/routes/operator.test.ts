@@ -330,6 +330,27 @@ test('a market takes new rules in its book first, then in the catalog; what is n
   expect((await operator.put('/operator/markets/1/rules', { tick: 5 })).status).toBe(400);
 });
 
+test('the version of a fee schedule counts its changes, by rules and by imports', async () => {
+  const operator = await openOperator();
+  const list = (more: object) =>
+    operator.post('/operator/catalog', { events: [event('a', [market('a-1', more)])] });
+  const rule = (rules: object) => operator.put('/operator/markets/1/rules', rules);
+  const version = () => operator.catalog.findMarket(1)?.feeVersion;
+  const steps: readonly (readonly [() => Promise<{ readonly status: number }>, number])[] = [
+    [() => list({ feeRateBps: 441 }), 1],
+    [() => rule({ feeRateBps: 441, takerDelayMs: 250 }), 1],
+    [() => rule({ feeRateBps: 200 }), 2],
+    [() => rule({ feeRateBps: 200, rebateBps: 2_000 }), 3],
+    [() => list({ description: 'Words.' }), 3],
+    [() => list({ feeRateBps: 441 }), 4],
+    [() => rule({ minOrderSize: '10' }), 4],
+  ];
+  for (const [step, due] of steps) {
+    expect((await step()).status).toBe(200);
+    expect(version()).toBe(due);
+  }
+});
+
 test('the trading mode goes into every partition, and those that did not answer are named', async () => {
   const operator = await openOperator();
   const { status, body } = await operator.post('/operator/trading-mode', { mode: 'CANCEL_ONLY' });

@@ -154,6 +154,7 @@ function marketOf(market: number): CatalogEntry {
     minSizeMicro: 5_000_000,
     feeRateBps: 0,
     rebateBps: 0,
+    feeVersion: 1,
     rewardsDailyMicro: 0,
     rewardsMinSizeMicro: 0,
     rewardsMaxSpread: 0,

@@ -5,11 +5,11 @@ import type { Market } from './catalog.ts';
 const one = 10_000;
 
 /** What is charged where nothing else is said: markets are imported without a fee unless they name one. */
-const defaultTerms = { feeRateBps: 0, rebateBps: 0, category: '' };
+const defaultTerms = { feeRateBps: 0, rebateBps: 0, feeVersion: 1, category: '' };
 
 /** The fee of a market, or the default without one: shares x rate x (p(1-p))^exponent, taker only. */
 export function feeRateAnswer(
-  market: Pick<Market, 'feeRateBps' | 'rebateBps' | 'category'> = defaultTerms,
+  market: Pick<Market, keyof typeof defaultTerms> = defaultTerms,
 ): FeeRate {
   const rate = market.feeRateBps / one;
   return {
@@ -21,7 +21,7 @@ export function feeRateAnswer(
       takerOnly: true,
       rebateRate: market.rebateBps / one,
       category: market.category,
-      version: 1,
+      version: market.feeVersion,
       source: 'local',
     },
   };

@@ -71,6 +71,7 @@ export function marketOf(entry: CatalogMarket): Market {
     minSizeMicro: entry.minSizeMicro,
     feeRateBps: entry.feeRateBps,
     rebateBps: entry.rebateBps,
+    feeVersion: entry.feeVersion,
     rewardsDailyMicro: entry.rewardsDailyMicro,
     rewardsMinSizeMicro: entry.rewardsMinSizeMicro,
     rewardsMaxSpread: entry.rewardsMaxSpread,

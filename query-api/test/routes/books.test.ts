@@ -15,7 +15,7 @@ import {
 import type { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { noQuote } from '../../src/core/quote.ts';
-import { get, openDoor, post, type Seen, token, World } from '../in-memory.ts';
+import { get, marketEntry, openDoor, post, type Seen, token, World } from '../in-memory.ts';
 
 const stored = Buffer.from('{ "stored" : "as it is", "bids":[1],"asks":[2] }');
 const [yes, no, unknown] = [token(1, 0), token(1, 1), '424242'];
@@ -224,7 +224,7 @@ describe('prices of one token', () => {
   });
 
   it('the fee rate of a token is that of the specification', async () => {
-    const { app } = setUp();
+    const { world, app } = setUp();
     const body = {
       base_fee: 441,
       fd: { r: 0.0441, e: 1, to: true },
@@ -247,6 +247,10 @@ describe('prices of one token', () => {
       expect(answer.body).toEqual(body);
       expectShape(answer, FeeRate);
     }
+    world.catalog.apply(marketEntry(1, { feeRateBps: 200, feeVersion: 2 }));
+    expect((await get(app, `/fee-rate/${yes}`)).body).toMatchObject({
+      fee_schedule: { rate: 0.02, version: 2 },
+    });
     expectShape(await get(app, '/fee-rate'), FeeRate);
     expect((await get(app, `/fee-rate/${unknown}`)).body).toEqual({ error: 'market not found' });
   });

@@ -110,6 +110,12 @@ const catalogMarket = {
       doc: 'Part of the taker fee set aside for makers, basis points.',
     },
     {
+      name: 'feeVersion',
+      type: 'int',
+      doc: 'Counts the changes of the two above, from 1.',
+      default: 1,
+    },
+    {
       name: 'rewardsDailyMicro',
       type: 'long',
       doc: 'Liquidity rewards a day in micro-USDC; 0 when none.',

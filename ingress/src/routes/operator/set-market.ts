@@ -10,6 +10,7 @@ import {
   priceText,
 } from '@pm/schemas';
 import { type Static, Type } from 'typebox';
+import { feeVersionOf } from '../../core/fee-version.ts';
 import { findMarket, MarketId } from './market-id.ts';
 import { carryOut, setMarketCommand } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
@@ -45,7 +46,8 @@ export function addSetMarketRoute(app: HttpApp, ports: OperatorPorts): void {
     if (typeof changed === 'string') {
       return await reply.code(400).send({ error: `/${changed} cannot be so`, path: `/${changed}` });
     }
-    const entry = { ...changed, updatedAtMs: ports.clock.nowMs() };
+    const feeVersion = feeVersionOf(market, changed);
+    const entry = { ...changed, feeVersion, updatedAtMs: ports.clock.nowMs() };
     const command = setMarketCommand(entry);
     const problem = await carryOut(ports.log, market.partition, command, 'MarketSet');
     if (problem !== null) return await reply.code(problem.status).send({ error: problem.text });
