@@ -36,6 +36,7 @@ export { rebuildHold } from './tables/rebuild-hold.ts';
 export { type Column, columnNames, createTableSql, type Table } from './tables/table.ts';
 export { tables } from './tables/tables.ts';
 export { type WorkedQuery, type WorkedQueryName, workedQueries } from './tables/worked-queries.ts';
+export * from './time.ts';
 export * from './topics/accounts.ts';
 export * from './topics/agents.ts';
 export * from './topics/audit.ts';

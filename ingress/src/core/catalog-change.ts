@@ -60,7 +60,7 @@ export function planMarketChange(
   if (slug !== known.slug && context.catalog.findMarketBySlug(slug) !== undefined) return taken;
   if (known.payout0 >= 0 && sent.closed === false) return refused('closed', 'is resolved');
   const dates = readDates(defined({ startDate: sent.startDate, endDate: sent.endDate }), known, 0);
-  if (typeof dates === 'string') return refused(dates, 'is no ISO 8601 time');
+  if ('field' in dates) return refused(dates.field, dates.reason);
   const market: CatalogMarket = {
     ...known,
     ...wordsOf(defined(textsOf(sent)), known),

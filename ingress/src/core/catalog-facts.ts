@@ -1,4 +1,4 @@
-import type { CatalogEntry, CatalogMarket } from '@pm/schemas';
+import { type CatalogEntry, type CatalogMarket, parseTime } from '@pm/schemas';
 
 /** A market of an import, and what it means for the books. */
 export interface PlannedMarket {
@@ -14,17 +14,30 @@ export interface ImportRefusal {
   readonly reason: string;
 }
 
-/** The dates of an event or market; the name of the one that cannot be read. */
+/** The field of one entry that is wrong, and why. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly reason: string;
+}
+
+interface Dates {
+  readonly startDateMs: number;
+  readonly endDateMs: number;
+}
+
+/** The dates of an event or market, or the one that cannot be so. What names none starts when it is listed and has no end. */
 export function readDates(
   sent: { readonly startDate?: string; readonly endDate?: string },
-  known: { readonly startDateMs: number; readonly endDateMs: number } | undefined,
+  known: Dates | undefined,
   nowMs: number,
-): { startDateMs: number; endDateMs: number } | 'startDate' | 'endDate' {
+): Dates | FieldProblem {
   const startDateMs = readTime(sent.startDate, known?.startDateMs ?? nowMs);
-  if (startDateMs === null) return 'startDate';
+  if (startDateMs === null) return { field: 'startDate', reason: noTime };
   const endDateMs = readTime(sent.endDate, known?.endDateMs ?? 0);
-  return endDateMs === null ? 'endDate' : { startDateMs, endDateMs };
+  return endDateMs === null ? { field: 'endDate', reason: noTime } : { startDateMs, endDateMs };
 }
+
+const noTime = 'is no ISO 8601 time';
 
 /** The words an event and a market have in common: as sent, or as known, or empty. */
 export function wordsOf(sent: Partial<Words>, known: Words | undefined): Words {
@@ -45,13 +58,8 @@ export interface Words {
 }
 
 function readTime(text: string | undefined, fallbackMs: number): number | null {
-  if (text === undefined) return fallbackMs;
-  const ms = isoTime.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isSafeInteger(ms) ? ms : null;
+  return text === undefined ? fallbackMs : parseTime(text);
 }
-
-const isoTime =
-  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** Whether two entries say the same, in whatever order of fields; Buffers and lists are compared by content. */
 export function sameFacts(left: CatalogEntry, right: CatalogEntry): boolean {

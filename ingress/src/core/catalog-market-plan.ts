@@ -13,6 +13,7 @@ import {
   tokenIdFromBytes,
 } from '@pm/schemas';
 import {
+  type FieldProblem,
   type ImportRefusal,
   type PlannedMarket,
   readDates,
@@ -65,7 +66,7 @@ export function planMarket(sent: MarketImport, draft: MarketDraft, path: string)
   const rules = readRules(sent.market, known);
   if ('field' in rules) return refuse(rules.field, rules.reason);
   const dates = readDates(sent.market, known ?? sent.event, draft.context.nowMs);
-  if (typeof dates === 'string') return refuse(dates, 'is no ISO 8601 time');
+  if ('field' in dates) return refuse(dates.field, dates.reason);
   const entry = marketEntry(sent, { identity, rules, dates }, draft);
   if (known !== undefined && known.payout0 >= 0 && !sameRules(known, entry)) {
     return refuse('slug', 'is resolved, its rules cannot change');
@@ -90,11 +91,6 @@ interface Identity {
   readonly conditionId: Buffer;
   readonly token0: Buffer;
   readonly token1: Buffer;
-}
-
-interface FieldProblem {
-  readonly field: string;
-  readonly reason: string;
 }
 
 /** Condition and tokens: as sent, as known, or made from the slug; none of them may belong to another market. */

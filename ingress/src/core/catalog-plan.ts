@@ -184,8 +184,8 @@ function planEvent(
   const { catalog, nowMs } = draft.context;
   const known = catalog.findEventBySlug(sent.slug);
   const dates = readDates(sent, known, nowMs);
-  if (typeof dates === 'string') {
-    return { kind: 'refused', path: `${path}/${dates}`, reason: 'is no ISO 8601 time' };
+  if ('field' in dates) {
+    return { kind: 'refused', path: `${path}/${dates.field}`, reason: dates.reason };
   }
   const event: CatalogEvent = {
     kind: 'CatalogEvent',

@@ -4,7 +4,9 @@ import { type Static, Type } from 'typebox';
 const flag = Type.Optional(Type.Boolean());
 const word = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 const name = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }));
-const dateTime = Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601.' }));
+const dateTime = Type.Optional(
+  Type.String({ maxLength: 40, description: 'ISO 8601; UTC without a zone.' }),
+);
 const closed = { additionalProperties: false };
 
 const states = { active: flag, closed: flag, archived: flag };

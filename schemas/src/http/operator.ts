@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 /** Bodies of the operator's listener: what an exchange is filled with. */
-const dateTime = Type.String({ maxLength: 40, description: 'ISO 8601.' });
+const dateTime = Type.String({ maxLength: 40, description: 'ISO 8601; UTC without a zone.' });
 const text = (maxLength: number) => Type.String({ maxLength });
 
 export const ImportMarket = Type.Object(
