@@ -1,6 +1,5 @@
 import { AgentActivity } from '@pm/kit/agents';
 import { systemClock as clock } from '@pm/kit/clock';
-import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import { openLedger } from '@pm/kit/ledger';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
@@ -9,7 +8,7 @@ import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openDoorLimiter } from '@pm/kit/ratelimit';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openSignOffKey } from '@pm/kit/signoff';
-import { redisKeys } from '@pm/schemas';
+import { type CatalogEntry, redisKeys } from '@pm/schemas';
 import { type IngressConfig, readIngressConfig } from './config.ts';
 import { CatalogIndex } from './core/catalog-index.ts';
 import { OrderHasher } from './core/order-hash.ts';
@@ -36,7 +35,10 @@ import { followResults } from './io/result-source.ts';
 import { RetryStore } from './io/retry-store.ts';
 import { openSessions } from './io/session-topic-store.ts';
 import { SignatureRunner } from './io/signature-runner.ts';
+import { openTable, type TableStore } from './io/table-store.ts';
 import { TransferSink } from './io/transfer-sink.ts';
+import { Turns } from './io/turn-store.ts';
+import { CatalogTurns } from './routes/operator/catalog-turns.ts';
 import { TickRefinements } from './routes/operator/tick-refinement-runner.ts';
 import { openSessionCounts } from './session-counts.ts';
 
@@ -71,7 +73,7 @@ async function start(life: Lifecycle): Promise<void> {
     ...{ ...follow(room), clock, owners: new WalletOwners(crypto.keccak) },
     ...{ serverSecret: config.keySecret, freshnessMs: freshnessMs(config) },
   });
-  const catalog = await openCatalog(room, topicLog);
+  const { catalog, entries } = await openCatalog(room, topicLog);
   const sessions = await watchSessions(room, topicLog, results);
 
   const { hearings, memory, delays, traders, operator } = results;
@@ -82,9 +84,11 @@ async function start(life: Lifecycle): Promise<void> {
   const { ledger, ledgerWatch, retries } = money;
   const activity = openActivity(room, money.redis, door.agents);
   const transfers = openTransfers(topicLog);
-  const writes = openWrites(topicLog, catalog);
+  const writes = openWrites(topicLog, entries);
+  const turns = new CatalogTurns(new Turns());
   if (config.tickRefinement) {
-    const refining = new TickRefinements({ catalog, clock, log: operator.runner, writes }, log);
+    const refined = { catalog, clock, log: operator.runner, turns, writes };
+    const refining = new TickRefinements(refined, log);
     results.extremes.listen((market) => refining.note(market));
   }
   await openDoors(
@@ -98,7 +102,7 @@ async function start(life: Lifecycle): Promise<void> {
       operator: {
         ...{ clock, keccak: crypto.keccak, token: config.operatorToken, catalog },
         ...{ partitions: hearings.count, log: operator.runner },
-        ...{ writes, ledger, transfers },
+        ...{ writes, turns, ledger, transfers },
         audit: await openAudit(topicLog, follow(room)),
         walletStatus,
         comments,
@@ -187,15 +191,13 @@ function openLine(topicLog: OpenLog, seed: Buffer, waitMs: number): CommandLine 
   });
 }
 
-async function openCatalog(room: Room, { client, names, codecs }: OpenLog): Promise<CatalogIndex> {
+/** What is listed, and the table it is written to. */
+async function openCatalog(room: Room, topicLog: OpenLog) {
   const catalog = new CatalogIndex();
-  await followTable(client, {
-    ...follow(room),
-    topic: names.catalog,
-    codec: codecs.catalog,
-    take: (entry) => catalog.take(entry),
-  });
-  return catalog;
+  const { names, codecs } = topicLog;
+  const topic = { ...follow(room), topic: names.catalog, codec: codecs.catalog };
+  const entries = await openTable(topicLog, topic, { apply: (entry) => catalog.take(entry) });
+  return { catalog, entries };
 }
 
 function openTransfers({ records, names, codecs }: OpenLog): TransferSink {
@@ -221,13 +223,11 @@ async function watchSessions(
   return { desk: sessions.desk, counts: counts.over(sessions.table) };
 }
 
-function openWrites({ records, names, codecs }: OpenLog, catalog: CatalogIndex): CatalogStore {
-  return new CatalogStore({
-    producer: records,
-    topics: names,
-    codecs,
-    onWritten: (entry) => catalog.take(entry),
-  });
+function openWrites(
+  { records, names, codecs }: OpenLog,
+  table: TableStore<CatalogEntry>,
+): CatalogStore {
+  return new CatalogStore({ producer: records, table, topics: names, codecs });
 }
 
 /** What whoever follows a topic says, and does when he cannot. */

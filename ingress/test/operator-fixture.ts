@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import type {
@@ -12,7 +13,9 @@ import type {
 import { AuditTrail } from '../src/core/audit-trail.ts';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
 import { WalletStatuses } from '../src/core/wallet-statuses.ts';
+import { Turns } from '../src/io/turn-store.ts';
 import { WalletStatusStore } from '../src/io/wallet-status-store.ts';
+import { CatalogTurns } from '../src/routes/operator/catalog-turns.ts';
 import { addOperatorRoutes } from '../src/routes/operator/operator-door.ts';
 import type { OperatorPorts } from '../src/routes/operator/ports.ts';
 import type { CommandOutcome } from '../src/routes/ports.ts';
@@ -46,7 +49,7 @@ export async function openOperator() {
   const fakes = {
     swept: { canceled: 0, isUnconfirmed: false },
     withdrawn: 'reserved' as 'reserved' | 'insufficient' | 'applied',
-    answer: carriedOut,
+    answer: carriedOut as (command: Command) => CommandOutcome | Promise<CommandOutcome>,
     audit: (record: AuditRecord) => trail.take(record),
   };
   const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
@@ -69,11 +72,14 @@ export async function openOperator() {
     writes: {
       writeRoutes: async (markets) => void routed.push(...markets),
       writeEntries: async (entries) => {
+        // As long as a log takes: whatever else is under way goes on meanwhile.
+        await nextTurn();
         written.push(...entries);
         for (const entry of entries) catalog.take(entry);
       },
       writeTransfers: async (more) => void transfers.push(...more),
     },
+    turns: new CatalogTurns(new Turns()),
     ledger: {
       reserveWithdrawal: async () => ({ outcome: fakes.withdrawn, generation: 4 }),
       cancelReservation: async (id) => void givenBack.push(id),

@@ -2,9 +2,25 @@ import { type CatalogEntry, type CatalogMarket, parseTime } from '@pm/schemas';
 
 /** A market of an import, and what it means for the books. */
 export interface PlannedMarket {
+  /** What is listed; undefined when that is what is planned. */
+  readonly known: CatalogMarket | undefined;
   readonly entry: CatalogMarket;
   /** `listed` and `ruled` must be set in the matcher first; `reworded` changes words alone. */
   readonly change: 'listed' | 'ruled' | 'reworded' | 'unchanged';
+}
+
+/**
+ * A planned market on top of what it has become since the planning: what the plan does not change is as it stands, and a tick that became
+ * finer stays so.
+ */
+export function asItStands(
+  { known, entry }: PlannedMarket,
+  latest: CatalogMarket | undefined,
+): CatalogMarket {
+  if (known === undefined || latest === undefined) return entry;
+  const changes = Object.entries(entry).filter(([name]) => !sameFact(name, known, entry));
+  const tick = Math.min(entry.tick, latest.tick);
+  return { ...latest, ...(Object.fromEntries(changes) as Partial<CatalogMarket>), tick };
 }
 
 /** The place in an import that is wrong (a JSON pointer), and why. */
@@ -64,9 +80,11 @@ function readTime(text: string | undefined, fallbackMs: number): number | null {
 /** Whether two entries say the same, in whatever order of fields; Buffers and lists are compared by content. */
 export function sameFacts(left: CatalogEntry, right: CatalogEntry): boolean {
   const names = new Set([...Object.keys(left), ...Object.keys(right)]);
-  return [...names].every(
-    (name) => JSON.stringify(Reflect.get(left, name)) === JSON.stringify(Reflect.get(right, name)),
-  );
+  return [...names].every((name) => sameFact(name, left, right));
+}
+
+function sameFact(name: string, left: CatalogEntry, right: CatalogEntry): boolean {
+  return JSON.stringify(Reflect.get(left, name)) === JSON.stringify(Reflect.get(right, name));
 }
 
 /** Lower case, with dashes for everything but letters and digits. */

@@ -236,10 +236,10 @@ function changeOf(
   known: CatalogMarket | undefined,
   nowMs: number,
 ): PlannedMarket {
-  if (known === undefined) return { entry, change: 'listed' };
-  if (sameFacts(known, entry)) return { entry: known, change: 'unchanged' };
+  if (known === undefined) return { known, entry, change: 'listed' };
+  if (sameFacts(known, entry)) return { known, entry: known, change: 'unchanged' };
   const changed = { ...entry, updatedAtMs: nowMs };
-  return { entry: changed, change: sameRules(known, entry) ? 'reworded' : 'ruled' };
+  return { known, entry: changed, change: sameRules(known, entry) ? 'reworded' : 'ruled' };
 }
 
 /** Whether the matcher would see no difference. */

@@ -116,8 +116,7 @@ function planNewOf(
   const { context } = draft;
   const listed = new Map(event.markets.map((market) => [market, findListed(market, context)]));
   const known = [...listed.values()].filter((entry) => entry !== undefined);
-  if (known.length === listed.size)
-    return known.map((entry) => ({ entry, change: 'unchanged' }) as const);
+  if (known.length === listed.size) return known.map(unchanged);
   const found = context.catalog.findEventBySlug(event.slug);
   const planned =
     found === undefined
@@ -143,7 +142,7 @@ function planMarkets(
   for (const [place, market] of sent.markets.entries()) {
     const entry = listed?.get(market);
     if (entry !== undefined) {
-      markets.push({ entry, change: 'unchanged' });
+      markets.push(unchanged(entry));
       continue;
     }
     const at = `${path}/markets/${place}`;
@@ -152,6 +151,10 @@ function planMarkets(
     markets.push(result.planned);
   }
   return markets;
+}
+
+function unchanged(entry: CatalogMarket): PlannedMarket {
+  return { known: entry, entry, change: 'unchanged' };
 }
 
 function repeated(path: string): ImportRefusal {

@@ -9,22 +9,18 @@ import {
   type Route,
   type Transfer,
 } from '@pm/schemas';
+import type { TableStore } from './table-store.ts';
 
 export interface CatalogStoreOptions {
   readonly producer: Pick<LogProducer, 'send'>;
+  /** Where entries of the catalog go; they count here when they are durable. */
+  readonly table: Pick<TableStore<CatalogEntry>, 'write'>;
   /** Names of the topics on the broker. */
-  readonly topics: {
-    readonly catalog: string;
-    readonly routing: string;
-    readonly transfers: string;
-  };
+  readonly topics: { readonly routing: string; readonly transfers: string };
   readonly codecs: {
-    readonly catalog: Pick<RecordCodec<CatalogEntry>, 'encode'>;
     readonly routing: Pick<RecordCodec<Route>, 'encode'>;
     readonly transfers: Pick<RecordCodec<Transfer>, 'encode'>;
   };
-  /** Told each entry once it is durable. */
-  onWritten(entry: CatalogEntry): void;
 }
 
 /** Records of one send; with texts of 10 kB each they stay below the broker's limit of a batch. */
@@ -50,15 +46,8 @@ export class CatalogStore {
   }
 
   async writeEntries(entries: readonly CatalogEntry[]): Promise<void> {
-    const { topics, codecs, onWritten } = this.#options;
-    const records = entries.map((entry) => ({
-      topic: topics.catalog,
-      partition: 0,
-      key: Buffer.from(catalogKey(entry), 'utf8'),
-      value: codecs.catalog.encode(entry),
-    }));
-    await this.#send(records);
-    for (const entry of entries) onWritten(entry);
+    const values = entries.map((value) => ({ key: catalogKey(value), value }));
+    await inParts(values, (part) => this.#options.table.write(part));
   }
 
   async writeTransfers(transfers: readonly Transfer[]): Promise<void> {
@@ -72,11 +61,20 @@ export class CatalogStore {
     await this.#send(records);
   }
 
-  /** One after the other, so that what refers to something comes behind it. */
   async #send(records: readonly OutgoingRecord[]): Promise<void> {
-    for (let from = 0; from < records.length; from += recordsPerSend) {
-      const places = await this.#options.producer.send(records.slice(from, from + recordsPerSend));
+    await inParts(records, async (part) => {
+      const places = await this.#options.producer.send(part);
       if (places.length === 0) throw new Fault('not_sent', 'retry');
-    }
+    });
+  }
+}
+
+/** One after the other, so that what refers to something comes behind it. */
+async function inParts<T>(
+  all: readonly T[],
+  write: (part: readonly T[]) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < all.length; from += recordsPerSend) {
+    await write(all.slice(from, from + recordsPerSend));
   }
 }

@@ -2,7 +2,6 @@ import type { HttpApp } from '@pm/kit/http';
 import {
   type EntryResult,
   EventChange,
-  ImportMarket,
   MarketChange,
   NewEvent,
   SeriesChange,
@@ -19,27 +18,20 @@ import {
 } from '../../core/catalog-change.ts';
 import type { ImportRefusal } from '../../core/catalog-facts.ts';
 import type { PlanContext } from '../../core/catalog-plan.ts';
-import { addCatalogRoute, sendOutcome } from './catalog.ts';
-import { ImportRunner } from './import-runner.ts';
-import { findMarket, MarketId } from './market-id.ts';
+import { addImportRoutes } from './import-routes.ts';
+import { MarketId } from './market-id.ts';
 import type { OperatorPorts } from './ports.ts';
-import { Turns } from './turns.ts';
 
 /** What a plan comes to; null when there is no such entry. */
 type Plan = EntryPlan | ImportRefusal | null;
 
-/**
- * The import, and routes that make or change one event, market, tag or series. All take turns: each gives numbers and slugs
- * that the next must not give, and changes what the one before has written.
- */
+/** The import, and routes that make or change one event, market, tag or series. All take turns (`CatalogTurns`). */
 export function addCatalogRoutes(app: HttpApp, ports: OperatorPorts): void {
-  const turns = new Turns();
-  const imports = new ImportRunner(ports, turns);
-  const { catalog } = ports;
+  const { catalog, turns } = ports;
   const change = (reply: FastifyReply, plan: (context: PlanContext) => Plan) =>
-    turns.run(() => carryOutPlan(ports, reply, plan));
+    turns.catalog(() => carryOutPlan(ports, reply, plan));
   const params = MarketId;
-  addCatalogRoute(app, imports);
+  addImportRoutes(app, ports);
   app.post('/operator/events', { schema: { body: NewEvent } }, (request, reply) =>
     change(reply, (context) => planNewEvent(request.body, context)),
   );
@@ -49,20 +41,16 @@ export function addCatalogRoutes(app: HttpApp, ports: OperatorPorts): void {
       return known === undefined ? null : planEventChange(known, request.body, context);
     }),
   );
-  const oneMarket = { schema: { params, body: ImportMarket } };
-  app.post('/operator/events/:id/markets', oneMarket, async (request, reply) => {
-    const event = catalog.findEvent(request.params.id);
-    if (event === undefined) return await reply.code(404).send({ error: 'event not found' });
-    const { slug, title } = event;
-    const outcome = await imports.run({ events: [{ slug, title, markets: [request.body] }] });
-    return await sendOutcome(reply, outcome);
-  });
-  app.patch('/operator/markets/:id', { schema: { params, body: MarketChange } }, (request, reply) =>
-    change(reply, (context) => {
-      const known = findMarket(request.params.id, catalog);
+  const oneMarket = { schema: { params, body: MarketChange } };
+  app.patch('/operator/markets/:id', oneMarket, async (request, reply) => {
+    const number = Number(request.params.id);
+    const plan = (context: PlanContext) => {
+      const known = catalog.findMarket(number);
       return known === undefined ? null : planMarketChange(known, request.body, context);
-    }),
-  );
+    };
+    const work = () => carryOutPlan(ports, reply, plan);
+    return await turns.catalog(() => turns.market(number, work));
+  });
   addGroupRoutes(app, ports, change);
 }
 

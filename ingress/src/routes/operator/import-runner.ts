@@ -5,58 +5,82 @@ import {
   type ImportResult,
   tokenIdFromBytes,
 } from '@pm/schemas';
-import type { ImportRefusal, PlannedMarket } from '../../core/catalog-facts.ts';
-import { planImport } from '../../core/catalog-plan.ts';
+import { asItStands, type ImportRefusal, type PlannedMarket } from '../../core/catalog-facts.ts';
+import { type CatalogPlan, planImport } from '../../core/catalog-plan.ts';
 import { carryOut, type RuleProblem, setMarketCommand } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
-import type { Turns } from './turns.ts';
 
 export type ImportOutcome =
   | { readonly kind: 'done'; readonly result: ImportResult }
   | ({ readonly kind: 'failed'; readonly path: string } & RuleProblem)
   | ImportRefusal;
 
-/** Markets whose rules are on their way at once. */
+/** Markets that are on their way at once. */
 const marketsAtOnce = 200;
 
 /**
  * Carries imports out one after the other, since each gives numbers that the next must not give. An import that broke off
- * is completed by sending it again: markets come first in the books, then in `routing`, then in the catalog, and each step
- * may be repeated.
+ * is completed by sending it again: new markets come first in the books, then in `routing`, then in the catalog, known ones are changed
+ * behind that, and each step may be repeated.
  */
 export class ImportRunner {
   readonly #ports: OperatorPorts;
-  readonly #turns: Turns;
 
-  constructor(ports: OperatorPorts, turns: Turns) {
+  constructor(ports: OperatorPorts) {
     this.#ports = ports;
-    this.#turns = turns;
   }
 
-  run(body: ImportCatalog): Promise<ImportOutcome> {
-    return this.#turns.run(() => this.#import(body));
+  /** Imports what `read` gives, which is asked when the import has its turn; null when that is nothing. */
+  run(read: () => ImportCatalog | null): Promise<ImportOutcome | null> {
+    return this.#ports.turns.catalog(async () => {
+      const body = read();
+      return body === null ? null : await this.#import(body);
+    });
   }
 
   async #import(body: ImportCatalog): Promise<ImportOutcome> {
-    const { catalog, partitions, keccak, clock, writes } = this.#ports;
+    const { catalog, partitions, keccak, clock } = this.#ports;
     const nowMs = clock.nowMs();
     const plan = planImport(body, { catalog, partitions, nowMs, keccak });
     if (plan.kind === 'refused') return plan;
-    const failure = await this.#setMarkets(plan.markets);
-    if (failure !== null) return failure;
-    const changed = plan.markets.filter((market) => market.change !== 'unchanged');
-    const listed = changed.filter((market) => market.change === 'listed');
-    await writes.writeRoutes(listed.map((market) => market.entry));
-    const entries = changed.map(({ entry }) => this.#asItStands(entry));
-    await writes.writeEntries([...plan.entries, ...entries]);
-    return { kind: 'done', result: resultOf(plan.markets) };
+    const failure = (await this.#list(plan)) ?? (await this.#change(plan));
+    return failure ?? { kind: 'done', result: resultOf(plan.markets) };
   }
 
-  async #setMarkets(planned: readonly PlannedMarket[]): Promise<ImportOutcome | null> {
-    const ruled = planned.filter(({ change }) => change === 'listed' || change === 'ruled');
-    for (let from = 0; from < ruled.length; from += marketsAtOnce) {
-      const chunk = ruled.slice(from, from + marketsAtOnce);
-      const problems = await Promise.all(chunk.map(({ entry }) => this.#setMarket(entry)));
+  /** Nobody else knows new markets, so they need no turns. */
+  async #list({ markets, entries }: CatalogPlan): Promise<ImportOutcome | null> {
+    const { writes } = this.#ports;
+    const planned = markets.filter(({ change }) => change === 'listed');
+    const failure = await this.#each(planned, ({ entry }) => this.#setMarket(entry));
+    if (failure !== null) return failure;
+    const listed = planned.map(({ entry }) => entry);
+    await writes.writeRoutes(listed);
+    await writes.writeEntries([...entries, ...listed]);
+    return null;
+  }
+
+  /** A halt, a resolution or new rules that came behind the planning must not be undone. */
+  #change({ markets }: CatalogPlan): Promise<ImportOutcome | null> {
+    const { catalog, turns, writes } = this.#ports;
+    const planned = markets.filter(({ change }) => change === 'ruled' || change === 'reworded');
+    return this.#each(planned, (market) =>
+      turns.market(market.entry.market, async () => {
+        const latest = () => asItStands(market, catalog.findMarket(market.entry.market));
+        const problem = market.change === 'ruled' ? await this.#setMarket(latest()) : null;
+        if (problem === null) await writes.writeEntries([latest()]);
+        return problem;
+      }),
+    );
+  }
+
+  /** Some at a time, up to the first ones of which one fails. */
+  async #each(
+    planned: readonly PlannedMarket[],
+    work: (market: PlannedMarket) => Promise<RuleProblem | null>,
+  ): Promise<ImportOutcome | null> {
+    for (let from = 0; from < planned.length; from += marketsAtOnce) {
+      const chunk = planned.slice(from, from + marketsAtOnce);
+      const problems = await Promise.all(chunk.map(work));
       const index = problems.findIndex((problem) => problem !== null);
       const problem = problems[index];
       if (problem !== undefined && problem !== null) {
@@ -66,22 +90,11 @@ export class ImportRunner {
     return null;
   }
 
-  /** A halt or a resolution while an import is under way must not be undone by it. */
-  #asItStands(entry: CatalogMarket): CatalogMarket {
-    const known = this.#ports.catalog.findMarket(entry.market);
-    if (known === undefined) return entry;
-    const { active, closed, archived, mode, payout0, takerDelayMs } = known;
-    // A tick that became finer meanwhile stays so.
-    const tick = Math.min(entry.tick, known.tick);
-    return { ...entry, active, closed, archived, mode, payout0, takerDelayMs, tick };
-  }
-
-  async #setMarket(entry: CatalogMarket): Promise<RuleProblem | null> {
+  async #setMarket(market: CatalogMarket): Promise<RuleProblem | null> {
     const { log, catalog } = this.#ports;
-    const command = setMarketCommand(this.#asItStands(entry));
-    const problem = await carryOut(log, entry.partition, command, 'MarketSet');
+    const problem = await carryOut(log, market.partition, setMarketCommand(market), 'MarketSet');
     // The number stands for another market in the books, left by an import that broke off.
-    if (problem?.status === 409) catalog.skipMarket(entry.market);
+    if (problem?.status === 409) catalog.skipMarket(market.market);
     return problem;
   }
 }

@@ -1,11 +1,55 @@
 import type { CatalogMarket, Command, CommandOf, ExecutionEvent } from '@pm/schemas';
 import { refusals } from '@pm/schemas';
+import type { FastifyReply } from 'fastify';
+import { sameFacts } from '../../core/catalog-facts.ts';
 import type { CommandLog } from '../ports.ts';
+import type { OperatorPorts } from './ports.ts';
 
-/** Why a command of the operator was not seen to be carried out. */
+/** Why something the operator asked for was not done, or was not seen to be. */
 export interface RuleProblem {
-  readonly status: 409 | 503;
+  readonly status: 400 | 404 | 409 | 503;
   readonly text: string;
+  /** The place in the body that is wrong. */
+  readonly path?: string;
+}
+
+export function sendProblem(reply: FastifyReply, { status, text, path }: RuleProblem) {
+  return reply.code(status).send({ error: text, ...(path === undefined ? {} : { path }) });
+}
+
+/** How a market becomes, or why it cannot; the very market it was given when nothing is asked of it. */
+export type MarketEdit = (market: CatalogMarket) => CatalogMarket | RuleProblem;
+
+export interface EditedMarket {
+  readonly market: CatalogMarket;
+  /** Whether the catalog said otherwise before. */
+  readonly changed: boolean;
+}
+
+/**
+ * Changes what a market takes, in its turn: first in its book, then in the catalog. The book is told also what the catalog says already: an
+ * earlier change that was not answered in time may have come to the book alone.
+ */
+export function changeMarket(
+  number: number,
+  { catalog, clock, log, turns, writes }: OperatorPorts,
+  edit: MarketEdit,
+): Promise<EditedMarket | RuleProblem> {
+  return turns.market(number, async () => {
+    const market = catalog.findMarket(number);
+    if (market === undefined) return notFound;
+    if (market.payout0 >= 0) return isResolved;
+    const edited = edit(market);
+    if ('status' in edited) return edited;
+    if (edited === market) return { market, changed: false };
+    const command = setMarketCommand(edited);
+    const problem = await carryOut(log, market.partition, command, 'MarketSet');
+    if (problem !== null) return problem;
+    if (sameFacts(market, edited)) return { market, changed: false };
+    const entry = { ...edited, updatedAtMs: clock.nowMs() };
+    await writes.writeEntries([entry]);
+    return { market: entry, changed: true };
+  });
 }
 
 /** The market as the matcher knows it. */
@@ -50,3 +94,6 @@ function notYet(text: string): RuleProblem {
 function refused(text: string): RuleProblem {
   return { status: 409, text };
 }
+
+export const notFound: RuleProblem = { status: 404, text: 'market not found' };
+export const isResolved: RuleProblem = refused('market is resolved');

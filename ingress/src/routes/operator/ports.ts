@@ -13,6 +13,7 @@ import type { Keccak } from '../../core/order-hash.ts';
 import type { ListedStatus } from '../../core/wallet-statuses.ts';
 import type { CommentDesk } from '../comments/desks.ts';
 import type { CommandLog, Reservations, TransferWrites } from '../ports.ts';
+import type { CatalogTurns } from './catalog-turns.ts';
 import type { Swept } from './sweep-orders.ts';
 
 /** Writes of the operator; each resolves when it is durable and rejects with a `Fault`. */
@@ -53,6 +54,8 @@ export interface OperatorPorts {
   /** Commands signed with the operator's key. */
   readonly log: CommandLog;
   readonly writes: OperatorWrites;
+  /** Those of everything that changes the catalog in this process. */
+  readonly turns: CatalogTurns;
   readonly audit: OperatorAudit;
   readonly ledger: Pick<Reservations, 'reserveWithdrawal' | 'cancelReservation'>;
   readonly transfers: TransferWrites;

@@ -10,9 +10,8 @@ import {
   priceText,
 } from '@pm/schemas';
 import { type Static, Type } from 'typebox';
-import { feeVersionOf } from '../../core/fee-version.ts';
-import { findMarket, MarketId } from './market-id.ts';
-import { carryOut, setMarketCommand } from './market-rules.ts';
+import { MarketId } from './market-id.ts';
+import { changeMarket, type RuleProblem, sendProblem } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
 
 /** A delay longer than this is a mistake, milliseconds. */
@@ -33,35 +32,25 @@ const Rules = Type.Object(
 );
 
 /**
- * PUT /operator/markets/:id/rules: what is named becomes so, the rest stays. First in the book, then in the catalog. A tick
- * only becomes finer (docs/conventions.md 4.3).
+ * PUT /operator/markets/:id/rules: what is named becomes so, the rest stays. A tick only becomes finer (docs/conventions.md 4.3).
  */
 export function addSetMarketRoute(app: HttpApp, ports: OperatorPorts): void {
   const schema = { params: MarketId, body: Rules };
   app.put('/operator/markets/:id/rules', { schema }, async (request, reply) => {
-    const market = findMarket(request.params.id, ports.catalog);
-    if (market === undefined) return await reply.code(404).send({ error: 'market not found' });
-    if (market.payout0 >= 0) return await reply.code(409).send({ error: 'market is resolved' });
-    const changed = changedBy(market, request.body);
-    if (typeof changed === 'string') {
-      return await reply.code(400).send({ error: `/${changed} cannot be so`, path: `/${changed}` });
-    }
-    const feeVersion = feeVersionOf(market, changed);
-    const entry = { ...changed, feeVersion, updatedAtMs: ports.clock.nowMs() };
-    const command = setMarketCommand(entry);
-    const problem = await carryOut(ports.log, market.partition, command, 'MarketSet');
-    if (problem !== null) return await reply.code(problem.status).send({ error: problem.text });
-    await ports.writes.writeEntries([entry]);
-    return rulesOf(entry);
+    const { body, params } = request;
+    const done = await changeMarket(Number(params.id), ports, (market) => ruled(market, body));
+    if ('status' in done) return await sendProblem(reply, done);
+    return { ...rulesOf(done.market), changed: done.changed };
   });
 }
 
-/** The market under its new rules, or the name of the rule that cannot be. */
-function changedBy(market: CatalogMarket, sent: Static<typeof Rules>): CatalogMarket | string {
+/** The market under its new rules. */
+function ruled(market: CatalogMarket, sent: Static<typeof Rules>): CatalogMarket | RuleProblem {
+  if (Object.keys(sent).length === 0) return market;
   const tick = sent.tickSize === undefined ? market.tick : parsePrice(sent.tickSize);
-  if (tick === null || tick === 0 || market.tick % tick !== 0) return 'tickSize';
+  if (tick === null || tick === 0 || market.tick % tick !== 0) return cannotBe('tickSize');
   const minSizeMicro = sizeOf(sent.minOrderSize, market.minSizeMicro);
-  if (minSizeMicro < lotMicro || minSizeMicro > orderSizeMaxMicro) return 'minOrderSize';
+  if (minSizeMicro < lotMicro || minSizeMicro > orderSizeMaxMicro) return cannotBe('minOrderSize');
   const spread = sent.rewardsMaxSpread;
   const daily = sent.rewardsDailyRate;
   return {
@@ -76,6 +65,10 @@ function changedBy(market: CatalogMarket, sent: Static<typeof Rules>): CatalogMa
     rewardsMinSizeMicro: sizeOf(sent.rewardsMinSize, market.rewardsMinSizeMicro),
     rewardsMaxSpread: spread === undefined ? market.rewardsMaxSpread : (parsePrice(spread) ?? 0),
   };
+}
+
+function cannotBe(rule: keyof Static<typeof Rules>): RuleProblem {
+  return { status: 400, text: `/${rule} cannot be so`, path: `/${rule}` };
 }
 
 function sizeOf(text: string | undefined, known: number): number {

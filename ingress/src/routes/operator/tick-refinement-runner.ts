@@ -3,7 +3,7 @@ import { refined } from '../../core/tick-refinement.ts';
 import { carryOut, setMarketCommand } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
 
-type RefinementPorts = Pick<OperatorPorts, 'catalog' | 'clock' | 'log' | 'writes'>;
+type RefinementPorts = Pick<OperatorPorts, 'catalog' | 'clock' | 'log' | 'turns' | 'writes'>;
 
 /**
  * Gives a market whose price has come near an end a finer tick: in its book first, then in the catalog. Several ingress may
@@ -42,6 +42,10 @@ export class TickRefinements {
   }
 
   async #refine(number: number): Promise<void> {
+    await this.#ports.turns.market(number, () => this.#refineInTurn(number));
+  }
+
+  async #refineInTurn(number: number): Promise<void> {
     const finer = this.#finer(number);
     if (finer === null) return;
     const { log, writes } = this.#ports;
@@ -51,7 +55,7 @@ export class TickRefinements {
       this.#log.warn({ market: number, problem: problem.text }, 'a tick could not be refined');
       return;
     }
-    // Its words or mode may have changed meanwhile.
+    // Another ingress may have changed its words or its mode meanwhile.
     const latest = this.#finer(number);
     if (latest !== null) await writes.writeEntries([latest]);
     this.#log.info({ market: number, tick: finer.tick }, 'refined the tick of a market');
