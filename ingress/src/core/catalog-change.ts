@@ -10,8 +10,16 @@ import type {
   SeriesChange,
   TagChange,
 } from '@pm/schemas';
-import { type ImportRefusal, readDates, sameFacts, slugOf, wordsOf } from './catalog-facts.ts';
+import {
+  type ImportRefusal,
+  readDates,
+  refusal,
+  sameFacts,
+  slugOf,
+  wordsOf,
+} from './catalog-facts.ts';
 import { newSeries, newTag, type PlanContext, planSingleEvent } from './catalog-plan.ts';
+import { refusedWords } from './catalog-words.ts';
 
 /** What a change of one entry comes to: the entry last, behind what it refers to; nothing when it was so already. */
 export interface EntryPlan {
@@ -27,6 +35,8 @@ const metadataMaxChars = 10_000;
 
 /** A new event; refused when its slug is taken. */
 export function planNewEvent(sent: NewEvent, context: PlanContext): Planned {
+  const words = refusedWords(sent);
+  if (words !== null) return words;
   if (context.catalog.findEventBySlug(sent.slug) !== undefined) return taken;
   const planned = planSingleEvent(sent, context);
   return planned.kind === 'refused' ? planned : planOf(planned.event, planned.others);
@@ -37,6 +47,8 @@ export function planEventChange(
   sent: EventChange,
   context: PlanContext,
 ): Planned {
+  const words = refusedWords(sent);
+  if (words !== null) return words;
   const { slug = known.slug, ticker = known.ticker, title = known.title } = sent;
   if (slug !== known.slug && context.catalog.findEventBySlug(slug) !== undefined) return taken;
   const metadata = sent.metadata === undefined ? known.metadata : JSON.stringify(sent.metadata);
@@ -56,11 +68,13 @@ export function planMarketChange(
   sent: MarketChange,
   context: PlanContext,
 ): Planned {
+  const words = refusedWords(sent);
+  if (words !== null) return words;
   const { slug = known.slug, question = known.question, category = known.category } = sent;
   if (slug !== known.slug && context.catalog.findMarketBySlug(slug) !== undefined) return taken;
   if (known.payout0 >= 0 && sent.closed === false) return refused('closed', 'is resolved');
   const dates = readDates(defined({ startDate: sent.startDate, endDate: sent.endDate }), known, 0);
-  if ('field' in dates) return refused(dates.field, dates.reason);
+  if ('field' in dates) return refusal(dates, '');
   const market: CatalogMarket = {
     ...known,
     ...wordsOf(defined(textsOf(sent)), known),
@@ -80,6 +94,8 @@ export function planTagChange(
   sent: TagChange,
   context: PlanContext,
 ): Planned {
+  const words = refusedWords(sent);
+  if (words !== null) return words;
   const label = sent.label ?? known?.label;
   if (label === undefined) return refused('label', 'is missing');
   const slug = sent.slug ?? known?.slug ?? slugOf(label);
@@ -97,6 +113,8 @@ export function planSeriesChange(
   sent: SeriesChange,
   context: PlanContext,
 ): Planned {
+  const words = refusedWords(sent);
+  if (words !== null) return words;
   const title = sent.title ?? known?.title;
   if (title === undefined) return refused('title', 'is missing');
   const slug = sent.slug ?? known?.slug ?? slugOf(title);
@@ -152,7 +170,7 @@ function defined<T extends object>(sent: T): Defined<T> {
 }
 
 function refused(field: string, reason: string): ImportRefusal {
-  return { kind: 'refused', path: `/${field}`, reason };
+  return refusal({ field, reason }, '');
 }
 
 const taken = refused('slug', 'is taken');

@@ -36,6 +36,10 @@ export interface FieldProblem {
   readonly reason: string;
 }
 
+export function refusal({ field, reason }: FieldProblem, path: string): ImportRefusal {
+  return { kind: 'refused', path: `${path}/${field}`, reason };
+}
+
 interface Dates {
   readonly startDateMs: number;
   readonly endDateMs: number;

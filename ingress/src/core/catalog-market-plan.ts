@@ -17,10 +17,12 @@ import {
   type ImportRefusal,
   type PlannedMarket,
   readDates,
+  refusal,
   sameFacts,
   wordsOf,
 } from './catalog-facts.ts';
 import type { CatalogIndex } from './catalog-index.ts';
+import { refusedWords } from './catalog-words.ts';
 import { feeVersionOf } from './fee-version.ts';
 import type { Keccak } from './order-hash.ts';
 
@@ -52,24 +54,22 @@ const rewardsMaxSpread = 300;
 
 /** What one market of an import changes. */
 export function planMarket(sent: MarketImport, draft: MarketDraft, path: string): Planned {
-  const refuse = (field: string, reason: string): ImportRefusal => ({
-    kind: 'refused',
-    path: `${path}/${field}`,
-    reason,
-  });
+  const refuse = (problem: FieldProblem) => refusal(problem, path);
+  const words = refusedWords(sent.market, path);
+  if (words !== null) return words;
   const identity = readIdentity(sent.market, draft);
-  if ('field' in identity) return refuse(identity.field, identity.reason);
+  if ('field' in identity) return refuse(identity);
   const { known } = identity;
   if (known !== undefined && known.eventId !== sent.event.id) {
-    return refuse('slug', 'belongs to another event');
+    return refuse({ field: 'slug', reason: 'belongs to another event' });
   }
   const rules = readRules(sent.market, known);
-  if ('field' in rules) return refuse(rules.field, rules.reason);
+  if ('field' in rules) return refuse(rules);
   const dates = readDates(sent.market, known ?? sent.event, draft.context.nowMs);
-  if ('field' in dates) return refuse(dates.field, dates.reason);
+  if ('field' in dates) return refuse(dates);
   const entry = marketEntry(sent, { identity, rules, dates }, draft);
   if (known !== undefined && known.payout0 >= 0 && !sameRules(known, entry)) {
-    return refuse('slug', 'is resolved, its rules cannot change');
+    return refuse({ field: 'slug', reason: 'is resolved, its rules cannot change' });
   }
   return { kind: 'market', planned: changeOf(entry, known, draft.context.nowMs) };
 }

@@ -12,12 +12,14 @@ import {
   type ImportRefusal,
   type PlannedMarket,
   readDates,
+  refusal,
   sameFacts,
   slugOf,
   wordsOf,
 } from './catalog-facts.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import { findListed, type MarketDraft, planMarket } from './catalog-market-plan.ts';
+import { refusedWords } from './catalog-words.ts';
 import type { Keccak } from './order-hash.ts';
 
 export interface CatalogPlan {
@@ -103,7 +105,7 @@ function planAll(
   draft: ImportDraft,
   path: string,
 ): readonly PlannedMarket[] | ImportRefusal {
-  const planned = planEvent(event, draft, path);
+  const planned = planSentEvent(event, draft, path);
   return planned.kind === 'refused' ? planned : planMarkets(event, planned.event, { draft, path });
 }
 
@@ -120,10 +122,14 @@ function planNewOf(
   const found = context.catalog.findEventBySlug(event.slug);
   const planned =
     found === undefined
-      ? planEvent(event, draft, path)
+      ? planSentEvent(event, draft, path)
       : ({ kind: 'event', event: found } as const);
   if (planned.kind === 'refused') return planned;
   return planMarkets(event, planned.event, { draft, path, listed });
+}
+
+function planSentEvent(event: ImportEvent, draft: ImportDraft, path: string): PlannedEvent {
+  return refusedWords(event, path) ?? planEvent(event, draft, path);
 }
 
 interface MarketPlace {
@@ -179,17 +185,17 @@ export function planSingleEvent(
   return { kind: 'planned', event: planned.event, others };
 }
 
+type PlannedEvent = { readonly kind: 'event'; readonly event: CatalogEvent } | ImportRefusal;
+
 function planEvent(
   sent: Omit<ImportEvent, 'markets'>,
   draft: ImportDraft,
   path: string,
-): { kind: 'event'; event: CatalogEvent } | ImportRefusal {
+): PlannedEvent {
   const { catalog, nowMs } = draft.context;
   const known = catalog.findEventBySlug(sent.slug);
   const dates = readDates(sent, known, nowMs);
-  if ('field' in dates) {
-    return { kind: 'refused', path: `${path}/${dates.field}`, reason: dates.reason };
-  }
+  if ('field' in dates) return refusal(dates, path);
   const event: CatalogEvent = {
     kind: 'CatalogEvent',
     id: known?.id ?? String(draft.next('event')),
@@ -213,13 +219,14 @@ function planEvent(
   return { kind: 'event', event: changed };
 }
 
-/** Tags and series: as sent, made when they are new, or as known. */
+/** Tags, each once, and series: as sent, made when they are new, or as known. */
 function groupsOf(
   sent: Pick<ImportEvent, 'tags' | 'series'>,
   known: CatalogEvent | undefined,
   draft: ImportDraft,
 ) {
-  const tagIds = sent.tags?.map((label) => draft.tagId(label)) ?? known?.tagIds ?? [];
+  const sentIds = sent.tags?.map((label) => draft.tagId(label));
+  const tagIds = sentIds === undefined ? (known?.tagIds ?? []) : [...new Set(sentIds)];
   const series = sent.series ?? '';
   const seriesIds = series === '' ? (known?.seriesIds ?? []) : [draft.seriesId(series)];
   return { tagIds, seriesIds };

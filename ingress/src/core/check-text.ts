@@ -1,5 +1,5 @@
 /** Texts that people write: what they may hold, and how long they are in code points. */
-const lineBreak = /[\n\t]/g;
+const lineBreak = /\r\n|[\n\t]/g;
 const control = /\p{Cc}/u;
 const loneSurrogate = /\p{Surrogate}/u;
 
@@ -8,7 +8,7 @@ export function textProblem(
   text: string,
   bounds: { readonly min: number; readonly max: number },
 ): string | null {
-  if (control.test(text.replace(lineBreak, ''))) return 'control characters';
+  if (control.test(text.replace(lineBreak, ''))) return 'not free of control characters';
   if (loneSurrogate.test(text)) return 'not well-formed Unicode';
   const length = [...text].length;
   if (text.trim() === '' && bounds.min > 0) return 'empty';

@@ -41,3 +41,119 @@ describe('dates', () => {
     },
   );
 });
+
+describe('texts', () => {
+  it.each([
+    ['a-Z.9_x', 200],
+    ['größe-2026', 200],
+    ['a,b', 400],
+    ['a b', 400],
+    ['a/b', 400],
+    ['-a', 400],
+    ['..', 400],
+    ['a\u0000', 400],
+    ['a?b', 400],
+  ])('are slugs that stand in paths and lists: %j', async (slug, status) => {
+    const operator = await opened();
+    const answers = [
+      await operator.post('/operator/events', { slug, title: 'x' }),
+      await operator.patch('/operator/markets/1', { slug }),
+      await operator.post('/operator/tags', { label: 'x', slug }),
+      await operator.post('/operator/series', { title: 'x', slug }),
+      await operator.post('/operator/events/1/markets', market(`${slug}-`)),
+    ];
+    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => status));
+    const paths = answers.map(({ body }) => body.path);
+    expect(new Set(paths)).toEqual(new Set([status === 400 ? '/slug' : undefined]));
+  });
+
+  it.each(['   ', 'a\u0000b', 'a\u001bb', 'a\ud800b', 'a\nb', 'a\tb', 'a\u0085b'])(
+    'that are shown by themselves are a line with something to see: not %j',
+    async (text) => {
+      const operator = await opened();
+      const listing = (more: object) => ({ events: [event('b', [market('b-1', more)])] });
+      const answers = [
+        await operator.post('/operator/catalog', listing({ question: text })),
+        await operator.post('/operator/catalog', listing({ outcomes: ['Yes', text] })),
+        await operator.post('/operator/catalog', {
+          events: [event('b', [market('b-1')], { title: text })],
+        }),
+        await operator.post('/operator/events', { slug: 'c', title: 'C', tags: ['x', text] }),
+        await operator.patch('/operator/events/1', { ticker: text }),
+        await operator.patch('/operator/markets/1', { question: text }),
+        await operator.post('/operator/tags', { label: text }),
+        await operator.post('/operator/series', { title: text }),
+      ];
+      expect(answers.map(({ status, body }) => [status, body.path])).toEqual([
+        [400, '/events/0/markets/0/question'],
+        [400, '/events/0/markets/0/outcomes/1'],
+        [400, '/events/0/title'],
+        [400, '/tags/1'],
+        [400, '/ticker'],
+        [400, '/question'],
+        [400, '/label'],
+        [400, '/title'],
+      ]);
+      expect([operator.written, operator.sent]).toEqual([[], []]);
+    },
+  );
+
+  it('that describe may have lines, and no other control characters', async () => {
+    const operator = await opened();
+    const lines = { description: 'One.\r\n\n\tTwo. ' };
+    expect((await operator.patch('/operator/markets/1', lines)).status).toBe(200);
+    expect(operator.catalog.findMarket(1)).toMatchObject(lines);
+    const bell = await operator.patch('/operator/markets/1', { description: 'One.\u0007' });
+    expect(bell.body.path).toBe('/description');
+    expect((await operator.patch('/operator/markets/1', { image: 'a\nb' })).status).toBe(400);
+  });
+
+  it.each([[['', '']], [['Yes', 'Yes']], [['Yes', ' Yes']], [['Yes', '']]])(
+    'are two different names of outcomes, not %j',
+    async (outcomes) => {
+      const operator = await opened();
+      const listing = { events: [event('b', [market('b-1', { outcomes })])] };
+      const answers = [
+        await operator.post('/operator/catalog', listing),
+        await operator.post('/operator/events/1/markets', market('a-2', { outcomes })),
+        await operator.patch('/operator/markets/1', { outcomes }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([400, 400, 400]);
+      expect(answers[1]?.body.path).toMatch(/^\/outcomes/);
+      expect(operator.written).toEqual([]);
+    },
+  );
+});
+
+describe('tags and series of an event', () => {
+  it('are there once, however they are written', async () => {
+    const operator = await opened();
+    await operator.patch('/operator/events/1', { tags: ['sports', 'Sports', 'More', 'SPORTS!'] });
+    expect(operator.catalog.findEvent('1')).toMatchObject({ tagIds: ['1', '2'] });
+    expect(operator.written.map(({ kind }) => kind)).toEqual([
+      'CatalogTag',
+      'CatalogTag',
+      'CatalogEvent',
+    ]);
+  });
+
+  it.each([
+    [{ tags: ['x', '🎉'] }, '/tags/1'],
+    [{ tags: ['!!!'] }, '/tags/0'],
+    [{ series: '???' }, '/series'],
+    [{ series: ' ' }, '/series'],
+  ])('have a letter or a digit to make a slug of, unlike %j', async (groups, path) => {
+    const operator = await opened();
+    const answers = [
+      await operator.post('/operator/catalog', { events: [event('b', [market('b-1')], groups)] }),
+      await operator.post('/operator/events', { slug: 'c', title: 'C', ...groups }),
+      await operator.patch('/operator/events/1', groups),
+    ];
+    expect(answers.map(({ status, body }) => [status, body.path])).toEqual([
+      [400, `/events/0${path}`],
+      [400, path],
+      [400, path],
+    ]);
+    expect(operator.written).toEqual([]);
+  });
+});

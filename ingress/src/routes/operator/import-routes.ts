@@ -27,15 +27,19 @@ export function addImportRoutes(app: HttpApp, ports: OperatorPorts): void {
       const { slug, title } = event;
       return { events: [{ slug, title, markets: [body] }] };
     });
-    return await sendOutcome(reply, outcome);
+    return await sendOutcome(reply, outcome, '/events/0/markets/0');
   });
 }
 
-/** The result of an import, or the place in it that is wrong and why. */
-function sendOutcome(reply: FastifyReply, outcome: ImportOutcome | null): FastifyReply {
+/** The result of an import, or the place in it that is wrong and why; `within` is where the body that was sent stands in it. */
+function sendOutcome(
+  reply: FastifyReply,
+  outcome: ImportOutcome | null,
+  within = '',
+): FastifyReply {
   if (outcome === null) return reply.code(404).send({ error: 'event not found' });
   if (outcome.kind === 'done') return reply.send(outcome.result);
-  const { path } = outcome;
+  const path = outcome.path.replace(within, '');
   if (outcome.kind === 'refused') {
     return reply.code(400).send({ error: `${path} ${outcome.reason}`, path });
   }
