@@ -21,6 +21,8 @@ export class CatalogIndex {
   readonly #series = new Map<string, CatalogSeries>();
   readonly #tagSlugs = new Map<string, CatalogTag>();
   readonly #seriesSlugs = new Map<string, CatalogSeries>();
+  readonly #eventGroups = new Map<string, Buffer>();
+  readonly #groups = new Set<string>();
   #last = { market: 0, event: 0, tag: 0, series: 0 };
 
   get marketCount(): number {
@@ -108,6 +110,15 @@ export class CatalogIndex {
     return [...this.#markets.values()].filter((market) => market.eventId === eventId);
   }
 
+  /** The neg-risk group of the event's markets, if there is one. */
+  groupOfEvent(eventId: string): Buffer | undefined {
+    return this.#eventGroups.get(eventId);
+  }
+
+  hasGroup(group: Buffer): boolean {
+    return this.#groups.has(group.toString('hex'));
+  }
+
   /** Markets that still trade, per partition. */
   openMarketsPerPartition(partitions: number): number[] {
     const counts = Array.from({ length: partitions }, () => 0);
@@ -124,7 +135,14 @@ export class CatalogIndex {
     this.#conditions.set(token0.conditionId, token0);
     rename(this.#marketSlugs, this.#markets.get(market.market), market);
     this.#markets.set(market.market, market);
+    this.#takeGroup(market);
     this.#last.market = Math.max(this.#last.market, market.market);
+  }
+
+  #takeGroup({ eventId, negRiskMarketId: group }: CatalogMarket): void {
+    if (group === null) return;
+    this.#groups.add(group.toString('hex'));
+    if (!this.#eventGroups.has(eventId)) this.#eventGroups.set(eventId, group);
   }
 }
 

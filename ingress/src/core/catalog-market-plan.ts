@@ -37,6 +37,8 @@ export interface MarketDraft {
   readonly load: number[];
   readonly names: Set<string>;
   next(kind: 'market'): number;
+  /** The neg-risk group of an event: that of its markets. */
+  groupOf(event: CatalogEvent): Buffer;
 }
 
 export interface MarketImport {
@@ -74,7 +76,7 @@ export function planMarket(sent: MarketImport, draft: MarketDraft, path: string)
   return { kind: 'market', planned: changeOf(entry, known, draft.context.nowMs) };
 }
 
-/** The market that an import lists under this slug or condition, whatever has become of it since. */
+/** The market that an import lists under this slug or condition, whatever has become of it since, its slug too. */
 export function findListed(
   sent: Pick<ImportMarket, 'slug' | 'conditionId'>,
   { catalog, keccak }: MarketDraft['context'],
@@ -83,7 +85,8 @@ export function findListed(
     sent.conditionId === undefined
       ? named(keccak, 'condition', sent.slug)
       : bytesOf(sent.conditionId);
-  return catalog.findMarketBySlug(sent.slug) ?? findByCondition(condition, catalog);
+  const listed = catalog.findMarketBySlug(sent.slug);
+  return listed ?? catalog.findCondition(conditionIdFromBytes(condition))?.market;
 }
 
 interface Identity {
@@ -95,9 +98,9 @@ interface Identity {
 
 /** Condition and tokens: as sent, as known, or made from the slug; none of them may belong to another market. */
 function readIdentity(sent: ImportMarket, draft: MarketDraft): Identity | FieldProblem {
-  const { catalog, keccak } = draft.context;
+  const { keccak } = draft.context;
   const condition = sent.conditionId === undefined ? null : bytesOf(sent.conditionId);
-  const known = catalog.findMarketBySlug(sent.slug) ?? findByCondition(condition, catalog);
+  const known = findListed(sent, draft.context);
   const conditionId = condition ?? known?.conditionId ?? named(keccak, 'condition', sent.slug);
   if (known !== undefined && !known.conditionId.equals(conditionId)) {
     return { field: 'conditionId', reason: 'differs from what is listed' };
@@ -127,11 +130,6 @@ function clashOf(slug: string, identity: Identity, draft: MarketDraft): FieldPro
     return { field: 'tokenIds', reason: 'belong to another market' };
   }
   return null;
-}
-
-function findByCondition(condition: Buffer | null, catalog: CatalogIndex) {
-  if (condition === null) return undefined;
-  return catalog.findCondition(conditionIdFromBytes(condition))?.market;
 }
 
 function isTaken(tokens: readonly Buffer[], catalog: CatalogIndex): boolean {
@@ -202,7 +200,7 @@ function marketEntry(
     updatedAtMs: known?.updatedAtMs ?? nowMs,
     ...stateOf(known, draft),
     negRisk,
-    negRiskMarketId: negRisk ? named(keccak, 'neg-risk', event.slug) : null,
+    negRiskMarketId: negRisk ? (known?.negRiskMarketId ?? draft.groupOf(event)) : null,
     ...read.rules,
     rebateBps,
     feeVersion: feeVersionOf(known, { ...read.rules, rebateBps }),
@@ -265,7 +263,7 @@ function takeLeastLoaded(load: number[]): number {
 }
 
 /** 32 bytes that follow from a name, so that the same import makes the same ids everywhere. */
-function named(keccak: Keccak, kind: string, name: string): Buffer {
+export function named(keccak: Keccak, kind: string, name: string): Buffer {
   return keccak(Buffer.from(`pm|${kind}|${name}`, 'utf8'));
 }
 

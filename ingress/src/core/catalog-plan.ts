@@ -18,7 +18,7 @@ import {
   wordsOf,
 } from './catalog-facts.ts';
 import type { CatalogIndex } from './catalog-index.ts';
-import { findListed, type MarketDraft, planMarket } from './catalog-market-plan.ts';
+import { findListed, type MarketDraft, named, planMarket } from './catalog-market-plan.ts';
 import { refusedWords } from './catalog-words.ts';
 import type { Keccak } from './order-hash.ts';
 
@@ -45,6 +45,7 @@ class ImportDraft implements MarketDraft {
   readonly #last: ReturnType<CatalogIndex['lastNumbers']>;
   readonly #tags = new Map<string, string>();
   readonly #series = new Map<string, string>();
+  readonly #groups = new Map<string, Buffer>();
 
   constructor(context: PlanContext) {
     this.context = context;
@@ -77,6 +78,20 @@ class ImportDraft implements MarketDraft {
     this.#series.set(slug, series.id);
     this.entries.push(series);
     return series.id;
+  }
+
+  /** Made of the event's slug for its first such market; then it stays, and another event of that slug gets one of its own. */
+  groupOf({ id, slug }: CatalogEvent): Buffer {
+    const known = this.#groups.get(id) ?? this.context.catalog.groupOfEvent(id);
+    const group = known ?? this.#newGroup(id, slug);
+    this.#groups.set(id, group);
+    return group;
+  }
+
+  #newGroup(id: string, slug: string): Buffer {
+    const { catalog, keccak } = this.context;
+    const group = named(keccak, 'neg-risk', slug);
+    return catalog.hasGroup(group) ? named(keccak, 'neg-risk', `${slug}|${id}`) : group;
   }
 }
 

@@ -109,6 +109,43 @@ describe('markets', () => {
     expect((await operator.patch('/operator/markets/9', { slug: 'x' })).status).toBe(404);
   });
 
+  it('are known by their condition when they are imported again under the slug of their listing', async () => {
+    const operator = await opened();
+    await operator.patch('/operator/markets/1', { slug: 'renamed' });
+    const events = [event('a', [market('a-1', { description: 'As it was.' })])];
+    const again = await operator.post('/operator/catalog', { events });
+    expect([again.status, again.body]).toMatchObject([200, { created: 0, updated: 1 }]);
+    expect(operator.catalog.findMarket(1)).toMatchObject({
+      slug: 'a-1',
+      description: 'As it was.',
+    });
+    expect(operator.catalog.findMarketBySlug('renamed')).toBeUndefined();
+  });
+
+  it('stay in one group when their event is called otherwise', async () => {
+    const operator = await openOperator();
+    const negRisk = { negRisk: true };
+    const listing = [market('g-1', negRisk), market('g-2', negRisk)];
+    await operator.post('/operator/catalog', { events: [event('g', listing)] });
+    await operator.patch('/operator/events/1', { slug: 'renamed' });
+    const words = { ...negRisk, description: 'Else.' };
+    const events = [event('renamed', [market('g-1', words), market('g-3', negRisk)])];
+    expect((await operator.post('/operator/catalog', { events })).body).toMatchObject({
+      created: 1,
+      updated: 1,
+    });
+    const another = { events: [event('g', [market('h-1', negRisk), market('h-2', negRisk)])] };
+    expect((await operator.post('/operator/catalog', another)).body).toMatchObject({ created: 2 });
+    const [one, two, three, four, five] = [1, 2, 3, 4, 5].map((number) =>
+      operator.catalog.findMarket(number)?.negRiskMarketId?.toString('hex'),
+    );
+    expect(one).toHaveLength(64);
+    expect([two, three]).toEqual([one, one]);
+    expect(four).toHaveLength(64);
+    expect(four).not.toBe(one);
+    expect(five).toBe(four);
+  });
+
   it('stay closed once resolved', async () => {
     const operator = await opened();
     await operator.post('/operator/markets/1/resolve', { payout0: '1' });
