@@ -73,7 +73,8 @@ export function planMarketChange(
   const { slug = known.slug, question = known.question, category = known.category } = sent;
   if (slug !== known.slug && context.catalog.findMarketBySlug(slug) !== undefined) return taken;
   if (known.payout0 >= 0 && sent.closed === false) return refused('closed', 'is resolved');
-  const dates = readDates(defined({ startDate: sent.startDate, endDate: sent.endDate }), known, 0);
+  const { startDate, endDate } = sent;
+  const dates = readDates(defined({ startDate, endDate }), known, known);
   if ('field' in dates) return refusal(dates, '');
   const market: CatalogMarket = {
     ...known,

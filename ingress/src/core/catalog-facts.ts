@@ -45,18 +45,34 @@ interface Dates {
   readonly endDateMs: number;
 }
 
-/** The dates of an event or market, or the one that cannot be so. What names none starts when it is listed and has no end. */
+/**
+ * The dates of an event or market, or the one that cannot be so. What neither is named nor known is as `otherwise`, but a start is not
+ * behind the end for that; an end of null is none.
+ */
 export function readDates(
-  sent: { readonly startDate?: string; readonly endDate?: string },
+  sent: { readonly startDate?: string; readonly endDate?: string | null },
   known: Dates | undefined,
-  nowMs: number,
+  otherwise: Dates,
 ): Dates | FieldProblem {
-  const startDateMs = readTime(sent.startDate, known?.startDateMs ?? nowMs);
+  const endDateMs = readTime(sent.endDate, (known ?? otherwise).endDateMs);
+  if (endDateMs === null) return { field: 'endDate', reason: noTime };
+  const latestMs = endDateMs === noEndMs ? otherwise.startDateMs : endDateMs;
+  const unnamedMs = known?.startDateMs ?? Math.min(otherwise.startDateMs, latestMs);
+  const startDateMs = readTime(sent.startDate, unnamedMs);
   if (startDateMs === null) return { field: 'startDate', reason: noTime };
-  const endDateMs = readTime(sent.endDate, known?.endDateMs ?? 0);
-  return endDateMs === null ? { field: 'endDate', reason: noTime } : { startDateMs, endDateMs };
+  const isNamed = sent.startDate !== undefined || sent.endDate !== undefined;
+  const isBackward = endDateMs !== noEndMs && endDateMs < startDateMs;
+  return isNamed && isBackward ? backward(sent.endDate) : { startDateMs, endDateMs };
 }
 
+function backward(endDate: string | null | undefined): FieldProblem {
+  return endDate === undefined
+    ? { field: 'startDate', reason: 'is behind the end' }
+    : { field: 'endDate', reason: 'is before the start' };
+}
+
+/** The end of what has none. */
+export const noEndMs = 0;
 const noTime = 'is no ISO 8601 time';
 
 /** The words an event and a market have in common: as sent, or as known, or empty. */
@@ -77,8 +93,9 @@ export interface Words {
   readonly icon: string;
 }
 
-function readTime(text: string | undefined, fallbackMs: number): number | null {
-  return text === undefined ? fallbackMs : parseTime(text);
+function readTime(text: string | null | undefined, fallbackMs: number): number | null {
+  if (text === undefined) return fallbackMs;
+  return text === null ? noEndMs : parseTime(text);
 }
 
 /** Whether two entries say the same, in whatever order of fields; Buffers and lists are compared by content. */

@@ -67,7 +67,7 @@ export function planMarket(sent: MarketImport, draft: MarketDraft, path: string)
   }
   const rules = readRules(sent.market, known);
   if ('field' in rules) return refuse(rules);
-  const dates = readDates(sent.market, known ?? sent.event, draft.context.nowMs);
+  const dates = readDates(sent.market, known, sent.event);
   if ('field' in dates) return refuse(dates);
   const entry = marketEntry(sent, { identity, rules, dates }, draft);
   if (known !== undefined && known.payout0 >= 0 && !sameRules(known, entry)) {

@@ -10,6 +10,7 @@ import type {
 } from '@pm/schemas';
 import {
   type ImportRefusal,
+  noEndMs,
   type PlannedMarket,
   readDates,
   refusal,
@@ -182,9 +183,15 @@ function repeated(path: string): ImportRefusal {
   return { kind: 'refused', path, reason: 'appears twice in this import' };
 }
 
+/** What is said of an event; null takes an end or a series away. */
+export interface EventFacts extends Omit<ImportEvent, 'markets' | 'endDate' | 'series'> {
+  readonly endDate?: string | null;
+  readonly series?: string | null;
+}
+
 /** The same for one event without its markets: what is new or changed, the event last. */
 export function planSingleEvent(
-  sent: Omit<ImportEvent, 'markets'>,
+  sent: EventFacts,
   context: PlanContext,
 ):
   | {
@@ -202,14 +209,10 @@ export function planSingleEvent(
 
 type PlannedEvent = { readonly kind: 'event'; readonly event: CatalogEvent } | ImportRefusal;
 
-function planEvent(
-  sent: Omit<ImportEvent, 'markets'>,
-  draft: ImportDraft,
-  path: string,
-): PlannedEvent {
+function planEvent(sent: EventFacts, draft: ImportDraft, path: string): PlannedEvent {
   const { catalog, nowMs } = draft.context;
   const known = catalog.findEventBySlug(sent.slug);
-  const dates = readDates(sent, known, nowMs);
+  const dates = readDates(sent, known, { startDateMs: nowMs, endDateMs: noEndMs });
   if ('field' in dates) return refusal(dates, path);
   const event: CatalogEvent = {
     kind: 'CatalogEvent',
@@ -236,15 +239,22 @@ function planEvent(
 
 /** Tags, each once, and series: as sent, made when they are new, or as known. */
 function groupsOf(
-  sent: Pick<ImportEvent, 'tags' | 'series'>,
+  sent: Pick<EventFacts, 'tags' | 'series'>,
   known: CatalogEvent | undefined,
   draft: ImportDraft,
 ) {
   const sentIds = sent.tags?.map((label) => draft.tagId(label));
   const tagIds = sentIds === undefined ? (known?.tagIds ?? []) : [...new Set(sentIds)];
-  const series = sent.series ?? '';
-  const seriesIds = series === '' ? (known?.seriesIds ?? []) : [draft.seriesId(series)];
-  return { tagIds, seriesIds };
+  return { tagIds, seriesIds: seriesOf(sent.series, known, draft) };
+}
+
+function seriesOf(
+  title: string | null | undefined,
+  known: CatalogEvent | undefined,
+  draft: ImportDraft,
+): readonly string[] {
+  if (title === null) return [];
+  return title === undefined || title === '' ? (known?.seriesIds ?? []) : [draft.seriesId(title)];
 }
 
 export function newTag(id: string, label: string, nowMs: number): CatalogTag {

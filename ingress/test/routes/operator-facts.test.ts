@@ -42,6 +42,72 @@ describe('dates', () => {
   );
 });
 
+describe('the end of an event or market', () => {
+  const end = '2027-01-01T00:00:00Z';
+  const late = '2027-01-02T00:00:00Z';
+
+  it('is not before its start', async () => {
+    const operator = await opened();
+    await operator.patch('/operator/events/1', { startDate: end, endDate: end });
+    await operator.patch('/operator/markets/1', { startDate: end, endDate: end });
+    operator.written.length = 0;
+    const backward = { startDate: late, endDate: end };
+    const listing = (more: object, about: object) => ({
+      events: [event('b', [market('b-1', more)], about)],
+    });
+    const answers = [
+      await operator.post('/operator/catalog', listing({}, backward)),
+      await operator.post('/operator/catalog', listing(backward, {})),
+      await operator.post('/operator/events', { slug: 'c', title: 'C', ...backward }),
+      await operator.patch('/operator/events/1', { endDate: '2026-12-31' }),
+      await operator.patch('/operator/markets/1', { endDate: '2026-12-31' }),
+      await operator.patch('/operator/markets/1', { startDate: late }),
+    ];
+    expect(answers.map(({ status, body }) => [status, body.path])).toEqual([
+      [400, '/events/0/endDate'],
+      [400, '/events/0/markets/0/endDate'],
+      [400, '/endDate'],
+      [400, '/endDate'],
+      [400, '/endDate'],
+      [400, '/startDate'],
+    ]);
+    expect(operator.written).toEqual([]);
+  });
+
+  it('may be over when it is listed: then a start that is not named is not behind it', async () => {
+    const operator = await opened();
+    const past = '2020-01-01';
+    const events = [
+      event('b', [market('b-1')], { endDate: past }),
+      event('c', [market('c-1', { endDate: past })]),
+    ];
+    expect((await operator.post('/operator/catalog', { events })).status).toBe(200);
+    const pastMs = Date.UTC(2020, 0, 1);
+    const both = { startDateMs: pastMs, endDateMs: pastMs };
+    expect(operator.catalog.findEventBySlug('b')).toMatchObject(both);
+    expect(operator.catalog.findMarketBySlug('b-1')).toMatchObject(both);
+    expect(operator.catalog.findMarketBySlug('c-1')).toMatchObject(both);
+  });
+
+  it('is taken away by null, as an event is taken off its series', async () => {
+    const operator = await opened();
+    await operator.patch('/operator/events/1', { series: 'Weekly', endDate: end });
+    await operator.patch('/operator/markets/1', { endDate: end });
+    expect(operator.catalog.findEvent('1')).toMatchObject({ seriesIds: ['1'] });
+    for (const url of ['/operator/events/1', '/operator/markets/1']) {
+      const gone = await operator.patch(url, { endDate: null });
+      expect([gone.status, gone.body.changed]).toEqual([200, true]);
+    }
+    expect(operator.catalog.findEvent('1')).toMatchObject({ endDateMs: 0, seriesIds: ['1'] });
+    expect(operator.catalog.findMarket(1)).toMatchObject({ endDateMs: 0 });
+    expect((await operator.patch('/operator/events/1', { series: null })).status).toBe(200);
+    expect(operator.catalog.findEvent('1')).toMatchObject({ seriesIds: [] });
+    for (const empty of [{ series: '' }, { endDate: '' }, { startDate: null }]) {
+      expect((await operator.patch('/operator/events/1', empty)).status).toBe(400);
+    }
+  });
+});
+
 describe('texts', () => {
   it.each([
     ['a-Z.9_x', 200],

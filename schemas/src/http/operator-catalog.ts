@@ -7,6 +7,16 @@ const name = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, ma
 const dateTime = Type.Optional(
   Type.String({ maxLength: 40, description: 'ISO 8601; UTC without a zone.' }),
 );
+const removable = (value: Type.TString, description: string) =>
+  Type.Optional(Type.Union([value, Type.Null()], { description }));
+const endDate = removable(
+  Type.String({ maxLength: 40 }),
+  'ISO 8601; UTC without a zone; null takes it away.',
+);
+const series = removable(
+  Type.String({ minLength: 1, maxLength: 200 }),
+  'A title; null takes the event off its series.',
+);
 const closed = { additionalProperties: false };
 
 const states = { active: flag, closed: flag, archived: flag };
@@ -24,6 +34,7 @@ export const EventChange = Type.Object(
   {
     ...{ slug: name(200), title: name(500), ticker: name(200) },
     ...eventWords,
+    ...{ endDate, series },
     ...states,
     metadata: Type.Optional(Type.Object({}, { description: 'Free object, at most 10 kB.' })),
   },
@@ -48,6 +59,7 @@ export const MarketChange = Type.Object(
     ...{ slug: name(200), question: name(500), category: word(100) },
     ...texts,
     ...dates,
+    endDate,
     ...states,
     outcomes: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { minItems: 2, maxItems: 2 }),
