@@ -12,8 +12,11 @@ import type {
 } from '@pm/schemas';
 import {
   type ImportRefusal,
+  inShutEvent,
+  isShut,
   readDates,
   refusal,
+  type States,
   sameFacts,
   slugOf,
   wordsOf,
@@ -58,7 +61,11 @@ export function planEventChange(
   const given = defined({ ...textsOf(sent), startDate, endDate, tags, series });
   const planned = planSingleEvent({ slug: known.slug, title, ...given }, context);
   if (planned.kind === 'refused') return planned;
-  const event = { ...planned.event, ...statesOf(sent, known), slug, ticker, metadata };
+  const states = statesOf(sent, known);
+  if (isShut(states) && !isShut(known) && hasOpenMarkets(known, context)) {
+    return refused(stateNamed(sent), 'is not for an event with open markets', true);
+  }
+  const event = { ...planned.event, ...states, slug, ticker, metadata };
   return changed(known, event, { context, others: planned.others });
 }
 
@@ -73,6 +80,10 @@ export function planMarketChange(
   const { slug = known.slug, question = known.question, category = known.category } = sent;
   if (slug !== known.slug && context.catalog.findMarketBySlug(slug) !== undefined) return taken;
   if (known.payout0 >= 0 && sent.closed === false) return refused('closed', 'is resolved');
+  const states = statesOf(sent, known);
+  if (isShut(known) && !isShut(states) && isOfShutEvent(known, context)) {
+    return refusal(inShutEvent(stateNamed(sent)), '');
+  }
   const { startDate, endDate } = sent;
   const dates = readDates(defined({ startDate, endDate }), known, known);
   if ('field' in dates) return refusal(dates, '');
@@ -80,7 +91,7 @@ export function planMarketChange(
     ...known,
     ...wordsOf(defined(textsOf(sent)), known),
     ...dates,
-    ...statesOf(sent, known),
+    ...states,
     ...{ slug, question, category },
     outcome0: sent.outcomes?.[0] ?? known.outcome0,
     outcome1: sent.outcomes?.[1] ?? known.outcome1,
@@ -144,18 +155,29 @@ function planOf(entry: CatalogEntry, others: readonly CatalogEntry[]): EntryPlan
   return { kind: 'planned', id, slug: entry.slug, entries: [...others, entry] };
 }
 
-interface States {
-  readonly active: boolean;
-  readonly closed: boolean;
-  readonly archived: boolean;
-}
+type SentStates = { readonly [Name in keyof States]?: boolean | undefined };
 
-function statesOf(sent: { [Name in keyof States]?: boolean | undefined }, known: States): States {
+function statesOf(sent: SentStates, known: States): States {
   return {
     active: sent.active ?? known.active,
     closed: sent.closed ?? known.closed,
     archived: sent.archived ?? known.archived,
   };
+}
+
+/** The state that a refusal points at: one that is sent. */
+function stateNamed(sent: SentStates): keyof States {
+  if (sent.closed !== undefined) return 'closed';
+  return sent.archived === undefined ? 'active' : 'archived';
+}
+
+function hasOpenMarkets({ id }: CatalogEvent, { catalog }: PlanContext): boolean {
+  return catalog.marketsOfEvent(id).some((market) => !isShut(market));
+}
+
+function isOfShutEvent({ eventId }: CatalogMarket, { catalog }: PlanContext): boolean {
+  const event = catalog.findEvent(eventId);
+  return event !== undefined && isShut(event);
 }
 
 function textsOf({ description, resolutionSource, image, icon }: EventChange | MarketChange) {
@@ -170,8 +192,8 @@ function defined<T extends object>(sent: T): Defined<T> {
   return Object.fromEntries(entries) as Defined<T>;
 }
 
-function refused(field: string, reason: string): ImportRefusal {
-  return refusal({ field, reason }, '');
+function refused(field: string, reason: string, conflicts = false): ImportRefusal {
+  return refusal({ field, reason, conflicts }, '');
 }
 
-const taken = refused('slug', 'is taken');
+const taken = refused('slug', 'is taken', true);

@@ -23,21 +23,46 @@ export function asItStands(
   return { ...latest, ...(Object.fromEntries(changes) as Partial<CatalogMarket>), tick };
 }
 
+interface Problem {
+  readonly reason: string;
+  /** What is sent could be, but not beside what is listed. */
+  readonly conflicts?: boolean;
+}
+
 /** The place in an import that is wrong (a JSON pointer), and why. */
-export interface ImportRefusal {
+export interface ImportRefusal extends Problem {
   readonly kind: 'refused';
   readonly path: string;
-  readonly reason: string;
 }
 
 /** The field of one entry that is wrong, and why. */
-export interface FieldProblem {
+export interface FieldProblem extends Problem {
   readonly field: string;
-  readonly reason: string;
 }
 
-export function refusal({ field, reason }: FieldProblem, path: string): ImportRefusal {
-  return { kind: 'refused', path: `${path}/${field}`, reason };
+export function refusal({ field, ...problem }: FieldProblem, path: string): ImportRefusal {
+  return { kind: 'refused', path: `${path}/${field}`, ...problem };
+}
+
+/** What is shown of an event or market. */
+export interface States {
+  readonly active: boolean;
+  readonly closed: boolean;
+  readonly archived: boolean;
+}
+
+/** A market that is shut takes no orders. An event that is shut has no other ones (docs/operator.md). */
+export function isShut({ active, closed, archived }: States): boolean {
+  return !active || closed || archived;
+}
+
+/** Nothing trades in an event that is shut: neither what is new there nor what was shut before. */
+export function inShutEvent(field: string): FieldProblem {
+  return {
+    field,
+    reason: 'is of an event that is closed, archived or not active',
+    conflicts: true,
+  };
 }
 
 interface Dates {

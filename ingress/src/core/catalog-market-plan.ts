@@ -15,6 +15,8 @@ import {
 import {
   type FieldProblem,
   type ImportRefusal,
+  inShutEvent,
+  isShut,
   type PlannedMarket,
   readDates,
   refusal,
@@ -65,6 +67,7 @@ export function planMarket(sent: MarketImport, draft: MarketDraft, path: string)
   if (known !== undefined && known.eventId !== sent.event.id) {
     return refuse({ field: 'slug', reason: 'belongs to another event' });
   }
+  if (known === undefined && isShut(sent.event)) return refuse(inShutEvent('slug'));
   const rules = readRules(sent.market, known);
   if ('field' in rules) return refuse(rules);
   const dates = readDates(sent.market, known, sent.event);

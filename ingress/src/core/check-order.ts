@@ -12,6 +12,7 @@ import {
   type WalletAddress,
   type WalletStatusKind,
 } from '@pm/schemas';
+import { isShut } from './catalog-facts.ts';
 import type { ListedToken } from './listed-token.ts';
 import { type OrderAmounts, readAmounts } from './order-amounts.ts';
 import type { OrderForm } from './order-form.ts';
@@ -129,7 +130,7 @@ const modeRefusals: Readonly<Record<MarketMode, RefusalCode | null>> = {
 /** Why the market takes no such order now; null when it does. */
 function marketRefusal({ market }: ListedToken, postOnly: boolean): RefusalCode | null {
   if (market.payout0 >= 0) return 'market_resolved';
-  if (!market.active || market.closed || market.archived) return 'market_not_ready';
+  if (isShut(market)) return 'market_not_ready';
   return market.mode === 'POST_ONLY' && postOnly ? null : modeRefusals[market.mode];
 }
 

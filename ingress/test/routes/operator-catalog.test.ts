@@ -33,6 +33,8 @@ describe('events', () => {
 
   it('are changed in what is named and nothing else', async () => {
     const operator = await opened();
+    for (const id of [1, 2]) await operator.patch(`/operator/markets/${id}`, { closed: true });
+    operator.written.length = 0;
     const before = operator.catalog.findEvent('1');
     const changed = await operator.patch('/operator/events/1', {
       title: 'Renamed',
@@ -67,6 +69,45 @@ describe('events', () => {
     const operator = await opened();
     expect((await operator.patch('/operator/events/1', body)).status).toBe(status);
     expect(operator.written).toEqual([]);
+  });
+
+  describe.each([[{ closed: true }], [{ archived: true }], [{ active: false }]])('%j', (shut) => {
+    const [path] = Object.keys(shut).map((name) => `/${name}`);
+    const at = '/operator/events/1';
+
+    it('waits for their last open market, also when that is halted', async () => {
+      const operator = await opened();
+      await operator.patch('/operator/markets/1', { archived: true });
+      await operator.post('/operator/markets/2/mode', { mode: 'HALTED' });
+      const early = await operator.patch(at, { ...shut, title: 'B' });
+      expect([early.status, early.body.path]).toEqual([409, path]);
+      expect(operator.catalog.findEvent('1')).toMatchObject({ title: 'a', closed: false });
+      await operator.patch('/operator/markets/2', { active: false });
+      expect((await operator.patch(at, shut)).status).toBe(200);
+      expect(operator.catalog.findEvent('1')).toMatchObject(shut);
+    });
+
+    it('lets no market of theirs open or be listed until it is taken back', async () => {
+      const operator = await opened();
+      for (const id of [1, 2]) await operator.patch(`/operator/markets/${id}`, { active: false });
+      await operator.patch(at, shut);
+      const reopened = () => operator.patch('/operator/markets/1', { active: true });
+      const listed = () => operator.post(`${at}/markets`, market('a-3'));
+      const imported = (slug: string) =>
+        operator.post('/operator/catalog', {
+          events: [event('a', [market(slug, { description: 'Else.' })])],
+        });
+      const refusals = [await reopened(), await listed(), await imported('a-4')];
+      expect(refusals.map(({ status, body }) => [status, body.path])).toEqual([
+        [409, '/active'],
+        [409, '/slug'],
+        [409, '/events/0/markets/0/slug'],
+      ]);
+      expect((await imported('a-1')).body).toMatchObject({ updated: 1 });
+      await operator.patch(at, { active: true, closed: false, archived: false });
+      const taken = [await reopened(), await listed(), await imported('a-4')];
+      expect(taken.map(({ status }) => status)).toEqual([200, 200, 200]);
+    });
   });
 
   it('keep a slug to themselves', async () => {

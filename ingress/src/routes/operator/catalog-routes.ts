@@ -20,6 +20,7 @@ import type { ImportRefusal } from '../../core/catalog-facts.ts';
 import type { PlanContext } from '../../core/catalog-plan.ts';
 import { addImportRoutes } from './import-routes.ts';
 import { MarketId } from './market-id.ts';
+import { problemOf, sendProblem } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
 
 /** What a plan comes to; null when there is no such entry. */
@@ -89,8 +90,7 @@ async function carryOutPlan(
   const planned = plan({ catalog, partitions, keccak, nowMs: clock.nowMs() });
   if (planned === null) return reply.code(404).send({ error: 'not found' });
   if (planned.kind === 'refused') {
-    const { path, reason } = planned;
-    return reply.code(reason === 'is taken' ? 409 : 400).send({ error: `${path} ${reason}`, path });
+    return sendProblem(reply, problemOf(planned));
   }
   const { id, slug, entries } = planned;
   if (entries.length > 0) await writes.writeEntries(entries);

@@ -3,6 +3,7 @@ import { ImportCatalog, ImportMarket } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import { type ImportOutcome, ImportRunner } from './import-runner.ts';
 import { MarketId } from './market-id.ts';
+import { problemOf, sendProblem } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
 
 /** 200 events with long texts. */
@@ -40,8 +41,6 @@ function sendOutcome(
   if (outcome === null) return reply.code(404).send({ error: 'event not found' });
   if (outcome.kind === 'done') return reply.send(outcome.result);
   const path = outcome.path.replace(within, '');
-  if (outcome.kind === 'refused') {
-    return reply.code(400).send({ error: `${path} ${outcome.reason}`, path });
-  }
-  return reply.code(outcome.status).send({ error: `${path}: ${outcome.text}`, path });
+  if (outcome.kind === 'refused') return sendProblem(reply, problemOf({ ...outcome, path }));
+  return sendProblem(reply, { ...outcome, text: `${path}: ${outcome.text}`, path });
 }

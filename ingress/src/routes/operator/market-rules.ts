@@ -1,7 +1,7 @@
 import type { CatalogMarket, Command, CommandOf, ExecutionEvent } from '@pm/schemas';
 import { refusals } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
-import { sameFacts } from '../../core/catalog-facts.ts';
+import { type ImportRefusal, sameFacts } from '../../core/catalog-facts.ts';
 import type { CommandLog } from '../ports.ts';
 import type { OperatorPorts } from './ports.ts';
 
@@ -15,6 +15,11 @@ export interface RuleProblem {
 
 export function sendProblem(reply: FastifyReply, { status, text, path }: RuleProblem) {
   return reply.code(status).send({ error: text, ...(path === undefined ? {} : { path }) });
+}
+
+/** What is wrong with a body, or does not go with what is listed. */
+export function problemOf({ path, reason, conflicts }: ImportRefusal): RuleProblem {
+  return { status: conflicts === true ? 409 : 400, text: `${path} ${reason}`, path };
 }
 
 /** How a market becomes, or why it cannot; the very market it was given when nothing is asked of it. */
