@@ -162,7 +162,8 @@ function words(market: Market) {
     icon: market.icon,
     image: market.image,
     end_date_iso: isoTime(market.endDateMs),
-    accepting_order_timestamp: isoTime(market.startDateMs),
+    // From its listing on a market takes what its mode allows; its start is announced only (docs/operator.md).
+    accepting_order_timestamp: isoTime(market.createdAtMs),
     game_start_time: null,
     fpmm: '',
   };

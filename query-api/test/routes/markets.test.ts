@@ -244,6 +244,17 @@ describe('one market', () => {
     expect((await get(app, '/gamma/markets/1')).body).toMatchObject({ negRisk: false });
   });
 
+  it('takes orders since it was listed, whatever start is announced', async () => {
+    const { world, app } = setUp();
+    const createdAtMs = Date.UTC(2026, 4, 1);
+    world.catalog.apply(marketEntry(5, { createdAtMs, startDateMs: Date.UTC(2099, 0, 1) }));
+    expect((await get(app, `/clob/markets/${condition(5)}`)).body).toMatchObject({
+      accepting_orders: true,
+      accepting_order_timestamp: '2026-05-01T00:00:00.000Z',
+      startDate: '2099-01-01T00:00:00.000Z',
+    });
+  });
+
   it('by its condition is that of the order book family, with the words of the catalog', async () => {
     const { app } = setUp();
     for (const url of [`/markets/${condition(1)}`, `/clob/markets/${condition(1)}`]) {
