@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { ImportEvent, ImportResult } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
-import type { Operator } from './operator.ts';
+import { type Operator, OperatorRefusal } from './operator.ts';
 
 /** Events in one request: small enough for a progress line every second or so. */
 const eventsPerRequest = 40;
@@ -29,7 +29,9 @@ export async function importCatalog(
   const markets: ImportResult['markets'] = [];
   let totals: ImportTotals = { events: 0, created: 0, updated: 0, unchanged: 0, markets };
   for await (const page of pagesOf(events)) {
-    const result = await operator.importEvents(page);
+    const result = await operator.importEvents(page).catch((error: unknown) => {
+      throw placedInFile(error, page, totals.events);
+    });
     markets.push(...result.markets);
     totals = {
       events: totals.events + page.length,
@@ -41,6 +43,16 @@ export async function importCatalog(
     onPage(totals);
   }
   return totals;
+}
+
+/** An answer counts the events of its page; whoever reads it knows those of the file. */
+function placedInFile(error: unknown, page: readonly ImportEvent[], before: number): unknown {
+  if (!(error instanceof OperatorRefusal)) return error;
+  const place = /\/events\/(\d+)/.exec(error.answer);
+  if (place === null) return error;
+  const index = Number(place[1]);
+  const answer = error.answer.replaceAll(place[0], `/events/${before + index}`);
+  return new OperatorRefusal(`event ${before + index} (${page[index]?.slug}) is refused`, answer);
 }
 
 async function* pagesOf(events: Iterable<ImportEvent> | AsyncIterable<ImportEvent>) {

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   Deposits,
@@ -14,6 +15,32 @@ export interface Operator {
   /** The same, and what is listed already stays as it is. */
   importNewEvents(events: readonly ImportEvent[]): Promise<ImportResult>;
   deposit(deposits: Deposits['deposits']): Promise<DepositsResult>;
+}
+
+/** A request that was not carried out; what was answered may name the place in its body that is wrong. */
+export class OperatorRefusal extends StackError {
+  readonly answer: string;
+
+  constructor(what: string, answer: string) {
+    super('START_FAILED', `${what}: ${answer}`);
+    this.name = 'OperatorRefusal';
+    this.answer = answer;
+  }
+}
+
+/** Whom the audit trail names: who runs the tool, without what a name there cannot have (docs/operator.md). */
+const operatorName =
+  nameOfUser()
+    .replace(/[^\w.@-]/g, '')
+    .slice(0, 64) || 'catalog-import';
+
+function nameOfUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a user that has no entry.
+    return '';
+  }
 }
 
 const timeoutMs = 60_000;
@@ -39,15 +66,18 @@ async function post<T>(url: string, token: string, body: unknown): Promise<T> {
   for (let retries = 0; ; retries += 1) {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+        'x-operator-name': operatorName,
+      },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
     if (response.ok) return JSON.parse(text) as T;
     if (response.status !== 503 || retries === retriesMax) {
-      const said = `${url} answered ${response.status}: ${text.slice(0, 500)}`;
-      throw new StackError('START_FAILED', said);
+      throw new OperatorRefusal(`${url} answered ${response.status}`, text.slice(0, 500));
     }
     await sleep(retryMs);
   }

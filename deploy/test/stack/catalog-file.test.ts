@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ImportEvent, ImportResult } from '@pm/schemas';
 import { eventsOfFile, importCatalog, progressLine } from '../../src/stack/catalog-file.ts';
+import { OperatorRefusal } from '../../src/stack/operator.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pm-catalog-'));
 const events = Array.from(
@@ -61,4 +62,28 @@ test('events are sent in pages, one after the other, with a line for each', asyn
   expect(pages).toEqual([40, 40, 10]);
   expect(totals).toMatchObject({ events: 90, created: 90 });
   expect(lines[1]).toBe('80 events, 80 markets (80 new, 0 changed, 0 as they were), 80 markets/s');
+});
+
+describe('an event that is refused', () => {
+  const nothing: ImportResult = { created: 0, updated: 0, unchanged: 0, markets: [] };
+  const refusing = (answer: string) => ({
+    importEvents: async (page: readonly ImportEvent[]) => {
+      if (page[0]?.slug !== 'event-40') return nothing;
+      throw new OperatorRefusal('http://operator answered 400', answer);
+    },
+  });
+
+  it('is named as the file counts it, not as its page does', async () => {
+    const answer = '{"error":"/events/3/title is empty","path":"/events/3/title"}';
+    await expect(importCatalog(refusing(answer), events, () => {})).rejects.toThrow(
+      'event 43 (event-43) is refused: {"error":"/events/43/title is empty","path":"/events/43/title"}',
+    );
+  });
+
+  it('is told as it is where the answer names no place', async () => {
+    const answer = '{"error":"slug market-43: try again"}';
+    await expect(importCatalog(refusing(answer), events, () => {})).rejects.toThrow(
+      `http://operator answered 400: ${answer}`,
+    );
+  });
 });
