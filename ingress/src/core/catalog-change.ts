@@ -10,6 +10,7 @@ import type {
   SeriesChange,
   TagChange,
 } from '@pm/schemas';
+import { newSeries, newTag, type PlanContext } from './catalog-draft.ts';
 import {
   type ImportRefusal,
   inShutEvent,
@@ -21,7 +22,7 @@ import {
   slugOf,
   wordsOf,
 } from './catalog-facts.ts';
-import { newSeries, newTag, type PlanContext, planSingleEvent } from './catalog-plan.ts';
+import { planSingleEvent } from './catalog-plan.ts';
 import { refusedWords } from './catalog-words.ts';
 
 /** What a change of one entry comes to: the entry last, behind what it refers to; nothing when it was so already. */

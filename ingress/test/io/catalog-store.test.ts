@@ -1,6 +1,6 @@
 import type { CatalogEntry, CatalogTag } from '@pm/schemas';
+import { newTag } from '../../src/core/catalog-draft.ts';
 import { CatalogIndex } from '../../src/core/catalog-index.ts';
-import { newTag } from '../../src/core/catalog-plan.ts';
 import { CatalogStore } from '../../src/io/catalog-store.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 

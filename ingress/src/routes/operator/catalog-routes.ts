@@ -16,12 +16,12 @@ import {
   planSeriesChange,
   planTagChange,
 } from '../../core/catalog-change.ts';
+import type { PlanContext } from '../../core/catalog-draft.ts';
 import type { ImportRefusal } from '../../core/catalog-facts.ts';
-import type { PlanContext } from '../../core/catalog-plan.ts';
 import { addImportRoutes } from './import-routes.ts';
 import { MarketId } from './market-id.ts';
-import { problemOf, sendProblem } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
+import { problemOf, sendProblem } from './problem.ts';
 
 /** What a plan comes to; null when there is no such entry. */
 type Plan = EntryPlan | ImportRefusal | null;

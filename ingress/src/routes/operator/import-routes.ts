@@ -3,8 +3,8 @@ import { ImportCatalog, ImportMarket } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import { type ImportOutcome, ImportRunner } from './import-runner.ts';
 import { MarketId } from './market-id.ts';
-import { problemOf, sendProblem } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
+import { problemOf, sendProblem } from './problem.ts';
 
 /** 200 events with long texts. */
 const importBodyMaxBytes = 16 * 1024 * 1024;

@@ -7,8 +7,9 @@ import {
 } from '@pm/schemas';
 import { asItStands, type ImportRefusal, type PlannedMarket } from '../../core/catalog-facts.ts';
 import { type CatalogPlan, planImport } from '../../core/catalog-plan.ts';
-import { carryOut, type RuleProblem, setMarketCommand } from './market-rules.ts';
+import { carryOut, setMarketCommand } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
+import type { RuleProblem } from './problem.ts';
 
 export type ImportOutcome =
   | { readonly kind: 'done'; readonly result: ImportResult }

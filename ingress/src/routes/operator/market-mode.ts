@@ -1,8 +1,9 @@
 import type { HttpApp } from '@pm/kit/http';
 import { Type } from 'typebox';
 import { MarketId } from './market-id.ts';
-import { changeMarket, sendProblem } from './market-rules.ts';
+import { changeMarket } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
+import { sendProblem } from './problem.ts';
 
 const Mode = Type.Union([
   Type.Literal('OPEN'),

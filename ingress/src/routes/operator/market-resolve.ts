@@ -2,8 +2,9 @@ import type { HttpApp } from '@pm/kit/http';
 import { type CatalogMarket, parsePrice, priceOne, priceText } from '@pm/schemas';
 import { Type } from 'typebox';
 import { MarketId } from './market-id.ts';
-import { carryOut, isResolved, notFound, type RuleProblem, sendProblem } from './market-rules.ts';
+import { carryOut } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
+import { isResolved, notFound, type RuleProblem, sendProblem } from './problem.ts';
 
 const Resolution = Type.Object(
   {

@@ -1,26 +1,9 @@
 import type { CatalogMarket, Command, CommandOf, ExecutionEvent } from '@pm/schemas';
 import { refusals } from '@pm/schemas';
-import type { FastifyReply } from 'fastify';
-import { type ImportRefusal, sameFacts } from '../../core/catalog-facts.ts';
+import { sameFacts } from '../../core/catalog-facts.ts';
 import type { CommandLog } from '../ports.ts';
 import type { OperatorPorts } from './ports.ts';
-
-/** Why something the operator asked for was not done, or was not seen to be. */
-export interface RuleProblem {
-  readonly status: 400 | 404 | 409 | 503;
-  readonly text: string;
-  /** The place in the body that is wrong. */
-  readonly path?: string;
-}
-
-export function sendProblem(reply: FastifyReply, { status, text, path }: RuleProblem) {
-  return reply.code(status).send({ error: text, ...(path === undefined ? {} : { path }) });
-}
-
-/** What is wrong with a body, or does not go with what is listed. */
-export function problemOf({ path, reason, conflicts }: ImportRefusal): RuleProblem {
-  return { status: conflicts === true ? 409 : 400, text: `${path} ${reason}`, path };
-}
+import { isResolved, notFound, notYet, type RuleProblem, refused } from './problem.ts';
 
 /** How a market becomes, or why it cannot; the very market it was given when nothing is asked of it. */
 export type MarketEdit = (market: CatalogMarket) => CatalogMarket | RuleProblem;
@@ -91,14 +74,3 @@ export async function carryOut(
   }
   return refused('the matcher did not carry the command out');
 }
-
-function notYet(text: string): RuleProblem {
-  return { status: 503, text: `${text}, try again` };
-}
-
-function refused(text: string): RuleProblem {
-  return { status: 409, text };
-}
-
-export const notFound: RuleProblem = { status: 404, text: 'market not found' };
-export const isResolved: RuleProblem = refused('market is resolved');

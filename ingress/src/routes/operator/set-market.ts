@@ -11,8 +11,9 @@ import {
 } from '@pm/schemas';
 import { type Static, Type } from 'typebox';
 import { MarketId } from './market-id.ts';
-import { changeMarket, type RuleProblem, sendProblem } from './market-rules.ts';
+import { changeMarket } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
+import { type RuleProblem, sendProblem } from './problem.ts';
 
 /** A delay longer than this is a mistake, milliseconds. */
 const takerDelayMaxMs = 60_000;
