@@ -1,4 +1,5 @@
 import { type CatalogEntry, type CatalogMarket, parseTime } from '@pm/schemas';
+import { feeVersionOf } from './fee-version.ts';
 
 /** A market of an import, and what it means for the books. */
 export interface PlannedMarket {
@@ -19,8 +20,9 @@ export function asItStands(
 ): CatalogMarket {
   if (known === undefined || latest === undefined) return entry;
   const changes = Object.entries(entry).filter(([name]) => !sameFact(name, known, entry));
+  const merged = { ...latest, ...(Object.fromEntries(changes) as Partial<CatalogMarket>) };
   const tick = Math.min(entry.tick, latest.tick);
-  return { ...latest, ...(Object.fromEntries(changes) as Partial<CatalogMarket>), tick };
+  return { ...merged, tick, feeVersion: feeVersionOf(latest, merged) };
 }
 
 interface Problem {

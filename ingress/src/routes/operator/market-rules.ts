@@ -1,6 +1,7 @@
 import type { CatalogMarket, Command, CommandOf, ExecutionEvent } from '@pm/schemas';
 import { refusals } from '@pm/schemas';
 import { sameFacts } from '../../core/catalog-facts.ts';
+import { feeVersionOf } from '../../core/fee-version.ts';
 import type { CommandLog } from '../ports.ts';
 import type { OperatorPorts } from './ports.ts';
 import { isResolved, notFound, notYet, type RuleProblem, refused } from './problem.ts';
@@ -34,7 +35,8 @@ export function changeMarket(
     const problem = await carryOut(log, market.partition, command, 'MarketSet');
     if (problem !== null) return problem;
     if (sameFacts(market, edited)) return { market, changed: false };
-    const entry = { ...edited, updatedAtMs: clock.nowMs() };
+    const feeVersion = feeVersionOf(market, edited);
+    const entry = { ...edited, feeVersion, updatedAtMs: clock.nowMs() };
     await writes.writeEntries([entry]);
     return { market: entry, changed: true };
   });
