@@ -1,4 +1,4 @@
-import { parseMicro, type RouteFamily } from '@pm/schemas';
+import { parseMicro, parseTime, type RouteFamily } from '@pm/schemas';
 import { ReadRefusal } from './refusal.ts';
 
 /** Query parameters as the door gets them: texts, and arrays of texts where a key is repeated. */
@@ -8,8 +8,6 @@ export type RawQuery = Readonly<Record<string, string | readonly string[] | unde
 const textMaxChars = 40_000;
 const integerPattern = /^-?\d{1,15}$/;
 const numberPattern = /^\d{1,12}(\.\d{1,12})?$/;
-const isoTime =
-  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const truths = new Map([
   ['true', true],
   ['1', true],
@@ -86,12 +84,11 @@ export class QueryReader {
     return parseMicro(text) ?? this.invalid(name);
   }
 
-  /** A date or time of ISO 8601, in Unix milliseconds. */
+  /** A date or time of ISO 8601 (`parseTime`), in Unix milliseconds. */
   time(name: string): number | null {
     const text = this.text(name);
     if (text === null) return null;
-    const timeMs = isoTime.test(text) ? Date.parse(text) : Number.NaN;
-    return Number.isSafeInteger(timeMs) ? timeMs : this.invalid(name);
+    return parseTime(text) ?? this.invalid(name);
   }
 
   boolean(name: string): boolean | null {
