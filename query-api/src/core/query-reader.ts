@@ -52,10 +52,11 @@ export class QueryReader {
     return this.fail(this.#family === 'data' ? `missing_field: ${name}` : `${name} is required`);
   }
 
+  /** A text of so many characters at most: code points, as the texts of the catalog are bounded. */
   text(name: string, maxChars = 200): string | null {
     const value = this.#query[name];
     if (value === undefined || value === '') return null;
-    if (typeof value !== 'string' || value.length > maxChars) return this.invalid(name);
+    if (typeof value !== 'string' || isLonger(value, maxChars)) return this.invalid(name);
     return value;
   }
 
@@ -119,4 +120,9 @@ export class QueryReader {
     }
     return values;
   }
+}
+
+function isLonger(text: string, maxChars: number): boolean {
+  if (text.length <= maxChars) return false;
+  return text.length > 2 * maxChars || [...text].length > maxChars;
 }

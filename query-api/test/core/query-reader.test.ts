@@ -37,3 +37,16 @@ describe('a time in a query', () => {
     expect(ask('2026-02-30')).toEqual(new ReadRefusal(400, 'invalid date'));
   });
 });
+
+describe('a text in a query', () => {
+  it('is bounded in characters, also of those that take two units', () => {
+    const ask = (title: string) => {
+      const read = new QueryReader({ title }, 'data');
+      return [read.text('title', 100), read.refusal?.text];
+    };
+    expect(ask('🚀'.repeat(100))).toEqual(['🚀'.repeat(100), undefined]);
+    for (const long of ['a'.repeat(101), '🚀'.repeat(101), `${'🚀'.repeat(99)}ab`]) {
+      expect(ask(long)).toEqual([null, 'invalid_field: title']);
+    }
+  });
+});
