@@ -1,4 +1,7 @@
-/** Ids of events, series and tags are digits; null for any other text. */
+/**
+ * Ids of the catalog, and of comments, are integers without leading zeros. Any integer is kept as it is written, so that one with leading zeros,
+ * or too long for an id, is not found like any other that nothing has; null for what is no integer.
+ */
 export function parseCatalogId(text: string): string | null {
-  return /^\d{1,15}$/.test(text) ? text : null;
+  return /^\d+$/.test(text) ? text : null;
 }

@@ -126,6 +126,12 @@ export class Catalog {
     return this.#markets.get(number);
   }
 
+  /** By its number as ids are written. */
+  marketById(id: string): Market | undefined {
+    const market = this.#markets.get(Number(id));
+    return market !== undefined && String(market.market) === id ? market : undefined;
+  }
+
   /** `condition` in lower case. */
   byCondition(condition: string): Market | undefined {
     return this.#byCondition.get(condition);

@@ -17,7 +17,6 @@ import type { ReadRefusal } from './refusal.ts';
 import type { RowQuery, RowSpan } from './row-table.ts';
 
 const filterItemsMax = 100;
-const idMax = Number.MAX_SAFE_INTEGER;
 
 /** A page of events: which ones, and where it stands. */
 export interface EventsQuery {
@@ -64,21 +63,21 @@ export function readEventsQuery(
 
 /** The parameters that name a tag, by id or by slug; a tag that is not known has nothing. */
 export function readTagGroups(read: QueryReader, catalog: Catalog): readonly string[] {
-  const id = read.optionalInteger('tag_id', { min: 0, max: idMax });
+  const id = read.id('tag_id');
   const slug = read.text('tag_slug') ?? read.text('tag');
   return [
-    ...(id === null ? [] : [groupName.tag(String(id))]),
+    ...(id === null ? [] : [groupName.tag(id)]),
     ...(slug === null ? [] : [groupName.tag(catalog.tagBySlug(slug)?.id ?? '')]),
   ];
 }
 
 function readGroups(read: QueryReader, { catalog }: ListContext) {
   const ofTags = readTagGroups(read, catalog);
-  const seriesId = read.optionalInteger('series_id', { min: 0, max: idMax });
+  const seriesId = read.id('series_id');
   const seriesSlug = read.text('series_slug');
   return [
     ...ofTags,
-    ...(seriesId === null ? [] : [groupName.series(String(seriesId))]),
+    ...(seriesId === null ? [] : [groupName.series(seriesId)]),
     ...(seriesSlug === null ? [] : [groupName.series(catalog.seriesBySlug(seriesSlug)?.id ?? '')]),
   ];
 }

@@ -1,6 +1,7 @@
 import { parseAsset, parseConditionId } from '@pm/schemas';
 import { listingAsked } from './asked-asset.ts';
 import type { Catalog, Market } from './catalog.ts';
+import { parseCatalogId } from './catalog-id.ts';
 import { groupName, marketColumns } from './catalog-tables.ts';
 import { creatorGroups } from './creators.ts';
 import { type ListContext, readTagGroups } from './list-events.ts';
@@ -18,7 +19,6 @@ import type { RowQuery, RowSpan } from './row-table.ts';
 
 /** Items of a filter by ids; clients ask for all the markets they hold at once. */
 const filterItemsMax = 500;
-const idMax = Number.MAX_SAFE_INTEGER;
 
 /** A page of markets: which ones, and where it stands. */
 export interface MarketsQuery {
@@ -53,12 +53,12 @@ export function readMarketsQuery(
 
 function readGroups(read: QueryReader, { catalog, sites }: ListContext) {
   const ofTags = readTagGroups(read, catalog);
-  const eventId = read.optionalInteger('event_id', { min: 0, max: idMax });
+  const eventId = read.id('event_id');
   const eventSlug = read.text('event_slug') ?? read.text('eventSlug');
   const creator = read.text('creator');
   return [
     ...ofTags,
-    ...(eventId === null ? [] : [groupName.event(String(eventId))]),
+    ...(eventId === null ? [] : [groupName.event(eventId)]),
     ...(eventSlug === null ? [] : [groupName.event(catalog.eventBySlug(eventSlug)?.id ?? '')]),
     ...(creator === null ? [] : [creatorGroups(creator, sites)]),
   ];
@@ -67,15 +67,12 @@ function readGroups(read: QueryReader, { catalog, sites }: ListContext) {
 /** How markets are named by lists of ids; a market must be named by each list that is given. */
 function readOnly(read: QueryReader, catalog: Catalog): readonly Market[] | null {
   const find =
-    <T>(parse: (text: string) => T | null, byId: (id: T) => Market | undefined) =>
+    <T>(parse: (text: string) => T | null, named: (id: T) => Market | undefined) =>
     (name: string): ReadonlySet<Market> | null => {
       const ids = read.list(name, filterItemsMax, parse);
-      return ids === null ? null : new Set(ids.flatMap((id) => byId(id) ?? []));
+      return ids === null ? null : new Set(ids.flatMap((id) => named(id) ?? []));
     };
-  const byNumber = find(
-    (text) => (/^\d{1,10}$/.test(text) ? Number(text) : null),
-    (number) => catalog.market(number),
-  );
+  const byId = find(parseCatalogId, (id) => catalog.marketById(id));
   const bySlug = find(
     (text) => text,
     (slug) => catalog.marketBySlug(slug),
@@ -83,7 +80,7 @@ function readOnly(read: QueryReader, catalog: Catalog): readonly Market[] | null
   const byCondition = find(parseConditionId, (id) => catalog.byCondition(id));
   const byToken = find(parseAsset, (asset) => listingAsked(catalog, asset)?.market);
   const sets = [
-    byNumber('id'),
+    byId('id'),
     bySlug('slug'),
     ...['conditionId', 'condition_id', 'condition_ids', 'conditionIds'].map(byCondition),
     ...['clob_token_ids', 'clobTokenIds'].map(byToken),

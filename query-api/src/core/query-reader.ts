@@ -1,4 +1,5 @@
 import { parseMicro, parseTime, type RouteFamily } from '@pm/schemas';
+import { parseCatalogId } from './catalog-id.ts';
 import { ReadRefusal } from './refusal.ts';
 
 /** Query parameters as the door gets them: texts, and arrays of texts where a key is repeated. */
@@ -69,6 +70,13 @@ export class QueryReader {
     if (text === null) return null;
     const value = integerPattern.test(text) ? Number(text) : Number.NaN;
     return value >= min && value <= max ? value : this.invalid(name);
+  }
+
+  /** The id of something in the catalog, which may not exist. */
+  id(name: string): string | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    return parseCatalogId(text) ?? this.invalid(name);
   }
 
   /** A plain decimal >= 0, as its text. */

@@ -1,5 +1,6 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { CatalogEvent } from '@pm/schemas';
+import { parseCatalogId } from '../core/catalog-id.ts';
 import { creatorWallets } from '../core/creators.ts';
 import { QueryReader } from '../core/query-reader.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';
@@ -7,16 +8,13 @@ import { tagsOf } from '../core/wire-event.ts';
 import { type CatalogPorts, eventAnswer } from './catalog-answers.ts';
 import { type ReadRequest, readRoute } from './route.ts';
 
-const integerText = /^\d{1,18}$/;
-
 /** One event with its markets, tags and series, by id or slug, and its tags alone; hidden from creators it does not have. */
 export function eventRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const { catalog } = ports;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const byId = ({ params }: ReadRequest) => {
-    const id = params['id'] ?? '';
-    if (!integerText.test(id)) return refusals.invalidId;
-    return catalog.event(String(Number(id))) ?? refusals.idNotFound;
+    const id = parseCatalogId(params['id'] ?? '');
+    return id === null ? refusals.invalidId : (catalog.event(id) ?? refusals.idNotFound);
   };
   const bySlug = ({ params }: ReadRequest) =>
     catalog.eventBySlug(params['slug'] ?? '') ?? refusals.slugNotFound;

@@ -58,9 +58,8 @@ export function marketRoutes(ports: CatalogPorts): readonly DoorRoute[] {
 
 /** By number or condition id. */
 function findMarket({ catalog }: CatalogPorts, id: string): Market | ReadRefusal {
-  if (/^\d{1,10}$/.test(id)) return catalog.market(Number(id)) ?? refusals.idNotFound;
   const condition = parseConditionId(id);
-  const market = condition === null ? undefined : catalog.byCondition(condition);
+  const market = condition === null ? catalog.marketById(id) : catalog.byCondition(condition);
   return market ?? refusals.idNotFound;
 }
 

@@ -25,11 +25,10 @@ export function tagRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   };
   const bySlug: FindTag = ({ params }) =>
     catalog.tagBySlug(params['slug'] ?? '') ?? refusals.slugNotFound;
-  const byEither: FindTag = (request) => {
-    const id = request.params['id'] ?? '';
-    return (
-      catalog.tagBySlug(id) ?? (parseCatalogId(id) === null ? refusals.slugNotFound : byId(request))
-    );
+  const byEither: FindTag = ({ params }) => {
+    const id = params['id'] ?? '';
+    const absent = parseCatalogId(id) === null ? refusals.slugNotFound : refusals.idNotFound;
+    return catalog.tag(id) ?? catalog.tagBySlug(id) ?? absent;
   };
   const answer = (find: FindTag, of: (tag: CatalogTag) => object) => (request: ReadRequest) => {
     const tag = find(request);

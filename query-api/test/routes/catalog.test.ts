@@ -15,6 +15,7 @@ import {
   get,
   marketEntry,
   openDoor,
+  tagEntry,
   token,
   World,
   wallet,
@@ -176,6 +177,68 @@ describe('GET /events/:id', () => {
       world.catalog.apply(eventEntry('1', { metadata }));
       expect((await get(app, '/events/1')).body).toMatchObject({ eventMetadata: {} });
     }
+  });
+});
+
+describe('an id', () => {
+  const tooLarge = '9'.repeat(20);
+  const paths = [
+    ...['/events/ID', '/events/ID/tags', '/events/ID/comments/count', '/series/ID'],
+    ...['/series/ID/comments/count', '/tags/ID', '/tags/ID/related-tags', '/markets/ID'],
+    ...['/markets/ID/tags', '/comments/ID'],
+  ];
+  const own = (path: string) => {
+    if (path.startsWith('/tags')) return '7';
+    return path.startsWith('/series') ? '3' : '1';
+  };
+
+  it.each(paths)('of %s that no entry has is not found, however it is written', async (path) => {
+    const { app } = setUp();
+    const error = path.startsWith('/comments') ? 'comment not found' : 'id not found';
+    for (const id of [`0${own(path)}`, `00${own(path)}`, '0', tooLarge]) {
+      const answer = await get(app, path.replace('ID', id));
+      expect([id, answer.status, answer.body]).toEqual([
+        id,
+        404,
+        { type: 'not found error', error },
+      ]);
+    }
+    if (path.startsWith('/comments')) return;
+    expect((await get(app, path.replace('ID', own(path)))).status).toBe(200);
+  });
+
+  it.each([
+    ['/events', 'id'],
+    ['/events', 'tag_id'],
+    ['/events', 'series_id'],
+    ['/markets', 'id'],
+    ['/markets', 'event_id'],
+    ['/markets', 'tag_id'],
+  ])('of %s?%s that no entry has finds nothing', async (path, name) => {
+    const { app } = setUp();
+    const id = own(`/${name.replace('_id', '')}`.replace('/tag', '/tags'));
+    for (const unknown of [`0${id}`, tooLarge]) {
+      expect(await get(app, `${path}?${name}=${unknown}`)).toMatchObject({ status: 200, body: [] });
+    }
+    expect((await get(app, `${path}?${name}=${id}`)).body).not.toEqual([]);
+    for (const bad of ['x', '-1', '1.5']) {
+      const answer = await get(app, `${path}?${name}=${bad}`);
+      expect([answer.status, answer.body]).toMatchObject([400, { error: `invalid ${name}` }]);
+    }
+  });
+
+  it('of a tag goes before a slug that looks like one', async () => {
+    const { world, app } = setUp();
+    for (const [id, slug] of [
+      ['18', 'eighteen'],
+      ['19', '18'],
+      ['20', '2026'],
+    ]) {
+      world.catalog.apply({ ...tagEntry, id, slug } as never);
+    }
+    expect((await get(app, '/tags/18')).body).toMatchObject({ id: '18' });
+    expect((await get(app, '/tags/2026')).body).toMatchObject({ id: '20' });
+    expect((await get(app, '/tags/slug/18')).body).toMatchObject({ id: '19' });
   });
 });
 

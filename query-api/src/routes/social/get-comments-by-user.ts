@@ -1,7 +1,8 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { type CommentParent, parseWalletAddress } from '@pm/schemas';
+import { parseCatalogId } from '../../core/catalog-id.ts';
 import { QueryReader } from '../../core/query-reader.ts';
-import { ReadRefusal } from '../../core/refusal.ts';
+import { refusals } from '../../core/refusal.ts';
 import { readPage, readSort } from '../../core/social/comments-query.ts';
 import { sortComments } from '../../core/social/list-comments.ts';
 import { readRoute } from '../route.ts';
@@ -28,8 +29,6 @@ export function commentsByUserRoute(ports: SocialPorts): DoorRoute {
   });
 }
 
-const integerText = /^\d{1,18}$/;
-
 /** GET /events/:id/comments/count and /series/:id/comments/count: comments and replies. */
 export function commentCountRoute(
   ports: Pick<SocialPorts, 'catalog' | 'social'>,
@@ -38,10 +37,10 @@ export function commentCountRoute(
   const route = { method: 'GET', path: `/${what}/:id/comments/count`, family: 'gamma' } as const;
   const type: CommentParent = what === 'events' ? 'EVENT' : 'SERIES';
   return readRoute(route, ({ params }) => {
-    const id = params['id'] ?? '';
-    if (!integerText.test(id)) return new ReadRefusal(400, 'id must be an integer');
+    const id = parseCatalogId(params['id'] ?? '');
+    if (id === null) return refusals.invalidId;
     const listed = what === 'events' ? ports.catalog.event(id) : ports.catalog.series(id);
-    if (listed === undefined) return new ReadRefusal(404, 'id not found');
+    if (listed === undefined) return refusals.idNotFound;
     const { threads } = ports.social;
     const tops = threads.topsOf(type, id);
     return { count: tops.reduce((sum, top) => sum + 1 + threads.repliesOf(top.id).length, 0) };

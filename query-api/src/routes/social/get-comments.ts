@@ -1,6 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
+import { parseCatalogId } from '../../core/catalog-id.ts';
 import { QueryReader } from '../../core/query-reader.ts';
-import { ReadRefusal } from '../../core/refusal.ts';
+import { ReadRefusal, refusals } from '../../core/refusal.ts';
 import { readCommentsQuery } from '../../core/social/comments-query.ts';
 import { pageAfter } from '../../core/social/list-comments.ts';
 import { readRoute } from '../route.ts';
@@ -38,16 +39,14 @@ export function commentsKeysetRoute(ports: SocialPorts): DoorRoute {
   });
 }
 
-const idText = /^[1-9]\d{0,15}$/;
-
 /** GET /comments/:id: one comment and its replies, as a list. */
 export function commentRoute(ports: SocialPorts): DoorRoute {
   const route = { method: 'GET', path: '/comments/:id', family: 'gamma' } as const;
   return readRoute(route, async ({ params, query, dialect }) => {
-    const id = params['id'] ?? '';
+    const id = parseCatalogId(params['id'] ?? '');
     const read = new QueryReader(query, 'gamma');
     const wantsPositions = read.boolean('get_positions') ?? false;
-    if (!idText.test(id)) read.fail('id must be an integer');
+    if (id === null) return refusals.invalidId;
     if (read.refusal !== null) return read.refusal;
     const { threads } = ports.social;
     const comment = threads.find(id);
