@@ -61,14 +61,12 @@ export function readEventsQuery(
   return read.refusal ?? parsed;
 }
 
-/** The parameters that name a tag, by id or by slug; a tag that is not known has nothing. */
+/** The parameters that name tags, by id or by slug: rows have all of them. A tag that is not known has nothing. */
 export function readTagGroups(read: QueryReader, catalog: Catalog): readonly string[] {
   const id = read.id('tag_id');
-  const slug = read.text('tag_slug') ?? read.text('tag');
-  return [
-    ...(id === null ? [] : [groupName.tag(id)]),
-    ...(slug === null ? [] : [groupName.tag(catalog.tagBySlug(slug)?.id ?? '')]),
-  ];
+  const slugs = ['tag_slug', 'tag'].flatMap((name) => read.text(name) ?? []);
+  const ids = slugs.map((slug) => catalog.tagBySlug(slug)?.id ?? '');
+  return [...(id === null ? [] : [id]), ...ids].map(groupName.tag);
 }
 
 function readGroups(read: QueryReader, { catalog }: ListContext) {

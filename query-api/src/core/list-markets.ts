@@ -54,12 +54,12 @@ export function readMarketsQuery(
 function readGroups(read: QueryReader, { catalog, sites }: ListContext) {
   const ofTags = readTagGroups(read, catalog);
   const eventId = read.id('event_id');
-  const eventSlug = read.text('event_slug') ?? read.text('eventSlug');
+  const eventSlugs = ['event_slug', 'eventSlug'].flatMap((name) => read.text(name) ?? []);
   const creator = read.text('creator');
   return [
     ...ofTags,
     ...(eventId === null ? [] : [groupName.event(eventId)]),
-    ...(eventSlug === null ? [] : [groupName.event(catalog.eventBySlug(eventSlug)?.id ?? '')]),
+    ...eventSlugs.map((slug) => groupName.event(catalog.eventBySlug(slug)?.id ?? '')),
     ...(creator === null ? [] : [creatorGroups(creator, sites)]),
   ];
 }

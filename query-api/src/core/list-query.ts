@@ -4,7 +4,6 @@ import type { RowCursor, SortKey } from './row-order.ts';
 import type { RowSpan } from './row-table.ts';
 
 const sortColumnsMax = 4;
-const offsetMax = 1_000_000;
 const limitDefault = 20;
 /** Rows of a page: as the specification has it, and as clients of the mounts ask for. */
 const limitMax = { specification: 100, family: 500 };
@@ -40,7 +39,7 @@ export function readSpan(read: QueryReader, columns: ListColumns, dialect: ListD
   const max = dialect.isFamily ? limitMax.family : limitMax.specification;
   return {
     limit: read.integer('limit', { min: 1, max, otherwise: limitDefault }),
-    offset: read.integer('offset', { min: 0, max: offsetMax, otherwise: 0 }),
+    offset: read.integer('offset', { min: 0, otherwise: 0 }),
     order: read.list('order', sortColumnsMax, (text) => columnOf(text, columns, dialect)) ?? ['id'],
     ascending: read.boolean('ascending') ?? false,
   };
@@ -132,12 +131,13 @@ export function readRanges<T>(
   let usesFigures = false;
   const tests = ranges.flatMap(({ min: mins, max: maxs, of, kind }) => {
     const bound = (name: string) => (kind === 'time' ? read.time(name) : read.micro(name));
-    const first = (names: readonly string[]) =>
-      names.reduce<number | null>((found, name) => found ?? bound(name), null);
-    const [min, max] = [first(mins), first(maxs)];
-    if (min === null && max === null) return [];
+    const given = (names: readonly string[]) => names.flatMap((name) => bound(name) ?? []);
+    const [lower, upper] = [given(mins), given(maxs)];
+    if (lower.length === 0 && upper.length === 0) return [];
     usesFigures ||= kind === 'figure';
-    return [(row: T) => of(row) >= (min ?? 0) && of(row) <= (max ?? Number.MAX_SAFE_INTEGER)];
+    // Of none they are infinite, which is no bound.
+    const [min, max] = [Math.max(...lower), Math.min(...upper)];
+    return [(row: T) => of(row) >= min && of(row) <= max];
   });
   return {
     usesFigures,

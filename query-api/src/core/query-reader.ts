@@ -7,7 +7,7 @@ export type RawQuery = Readonly<Record<string, string | readonly string[] | unde
 
 /** No parameter is longer: 500 condition ids with their commas fit. */
 const textMaxChars = 40_000;
-const integerPattern = /^-?\d{1,15}$/;
+const integerPattern = /^-?\d{1,16}$/;
 const numberPattern = /^\d{1,12}(\.\d{1,12})?$/;
 const truths = new Map([
   ['true', true],
@@ -61,11 +61,15 @@ export class QueryReader {
     return value;
   }
 
-  integer(name: string, bounds: { min: number; max: number; otherwise: number }): number {
+  integer(name: string, bounds: { min: number; max?: number; otherwise: number }): number {
     return this.optionalInteger(name, bounds) ?? bounds.otherwise;
   }
 
-  optionalInteger(name: string, { min, max }: { min: number; max: number }): number | null {
+  /** Without `max` anything that a number holds exactly. */
+  optionalInteger(
+    name: string,
+    { min, max = Number.MAX_SAFE_INTEGER }: { min: number; max?: number },
+  ): number | null {
     const text = this.text(name);
     if (text === null) return null;
     const value = integerPattern.test(text) ? Number(text) : Number.NaN;

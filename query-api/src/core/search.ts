@@ -40,7 +40,6 @@ export interface SearchPage {
 
 const limitMax = 500;
 const limitDefault = 25;
-const pageMax = 100_000;
 const closedStates = ['closed', 'resolved'];
 const sorts: Readonly<Record<string, SearchQuery['sort']>> = {
   volume: 'volume',
@@ -70,7 +69,7 @@ export function readSearchQuery(
   const parsed: SearchQuery = {
     words,
     limit: read.integer('limit_per_type', { min: 1, max: limitMax, otherwise: limitDefault }),
-    page: read.integer('page', { min: 1, max: pageMax, otherwise: 1 }),
+    page: read.integer('page', { min: 1, otherwise: 1 }),
     withTags: read.boolean('search_tags') ?? true,
     creators: creator === null ? null : creatorWallets(creator, sites),
     closed: closedOf(status),

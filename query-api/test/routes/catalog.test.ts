@@ -80,6 +80,8 @@ describe('GET /events', () => {
     ['limit=1', '2'],
     ['limit=1&offset=1', '1'],
     ['offset=9', ''],
+    ['offset=9007199254740991', ''],
+    ['order=title&closed=false&offset=1000001', ''],
     ['closed=false', '1'],
     ['closed=TRUE', '2'],
     ['active=true&archived=false', '2 1'],
@@ -89,6 +91,10 @@ describe('GET /events', () => {
     ['tag_id=7', '1'],
     ['tag_id=8', ''],
     ['tag_slug=none', ''],
+    ['tag=crypto&tag_slug=crypto', '1'],
+    ['tag=crypto&tag_slug=none', ''],
+    ['tag=none&tag_slug=crypto', ''],
+    ['tag=crypto&tag_id=8', ''],
     ['series_slug=daily', '1'],
     ['series_slug=none', ''],
     ['slug=event-2', '2'],
@@ -120,10 +126,26 @@ describe('GET /events', () => {
   });
 
   it.each([
+    ['end_date_max=1961-01-01', '2'],
+    ['end_date_max=1959-12-31', ''],
+    ['end_date_min=1959-12-31', '2 1'],
+    ['end_date_min=1961-01-01', '1'],
+    ['start_date_max=1961-01-01&end_date_max=1961-01-01', '2'],
+  ])('of long ago are found with %s', async (query, ids) => {
+    const { world, app } = setUp();
+    const longAgo = { startDateMs: Date.UTC(1960, 0, 1), endDateMs: Date.UTC(1960, 10, 8) };
+    world.catalog.apply(eventEntry('2', longAgo));
+    expect(idsOf((await get(app, `/events?${query}`)).body)).toBe(ids);
+  });
+
+  it.each([
     'limit=0',
     'limit=101',
     'limit=x',
     'offset=-1',
+    'offset=1.5',
+    'offset=1e3',
+    'offset=9007199254740992',
     'closed=maybe',
     'tag_id=x',
     'order=closed',

@@ -186,6 +186,11 @@ describe('GET /public-search', () => {
     });
     const last = await get(app, '/public-search?q=Event&limit_per_type=2&page=3');
     expect(last.body).toMatchObject({ events: [{ id: '1' }], pagination: { hasMore: false } });
+    const beyond = await get(app, '/public-search?q=Event&page=9007199254740991');
+    expect(beyond).toMatchObject({
+      status: 200,
+      body: { events: [], tags: [], pagination: { hasMore: false, totalResults: 5 } },
+    });
   });
 
   it.each([

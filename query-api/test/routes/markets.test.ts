@@ -93,6 +93,7 @@ describe('GET /markets as the catalog has it', () => {
     ['event_id=2', '4'],
     ['event_slug=other', '4'],
     ['eventSlug=event-1', '3 2 1'],
+    ['event_slug=event-1&eventSlug=other', ''],
     ['event_slug=none', ''],
     ['slug=market-2', '2'],
     ['slug=market-2,market-1', '2 1'],
@@ -110,6 +111,7 @@ describe('GET /markets as the catalog has it', () => {
     ['order=volume', '2 4 3 1'],
     ['order=liquidity&ascending=true', '1 3 4 2'],
     ['volume_min=0.000005', '2'],
+    ['volume_min=0&volume_num_min=0.000005', '2'],
     ['mirror=false&unknown=1', '4 3 2 1'],
   ])('with %s', async (query, ids) => {
     const { world, app } = setUp();

@@ -32,7 +32,6 @@ export interface CommentsQuery {
 
 const parentTypes = { Event: 'EVENT', Series: 'SERIES', market: 'MARKET' } as const;
 const parentNames = ['Event', 'Series', 'market'] as const;
-const offsetMax = 100_000;
 
 /** The parameters of GET /comments and /comments/keyset, or why not. */
 export function readCommentsQuery(query: RawQuery): CommentsQuery | ReadRefusal {
@@ -71,7 +70,7 @@ function withPage(
 export function readPage(read: QueryReader): { limit: number; offset: number } {
   return {
     limit: read.integer('limit', { min: 1, max: 100, otherwise: 20 }),
-    offset: read.integer('offset', { min: 0, max: offsetMax, otherwise: 0 }),
+    offset: read.integer('offset', { min: 0, otherwise: 0 }),
   };
 }
 
