@@ -37,6 +37,9 @@ export const eventColumns = [
   'liquidity',
 ] as const;
 
+/** Columns whose keys are texts; those of all others are numbers. */
+export const textColumns: readonly string[] = ['ticker', 'slug', 'title', 'question'];
+
 /** Columns whose keys come from figures, not from the log. */
 export const figureColumns = ['volume', 'volume24hr', 'liquidity'] as const;
 

@@ -1,4 +1,4 @@
-import { stateBits } from './catalog-tables.ts';
+import { stateBits, textColumns } from './catalog-tables.ts';
 import type { QueryReader } from './query-reader.ts';
 import type { RowCursor, SortKey } from './row-order.ts';
 import type { RowSpan } from './row-table.ts';
@@ -60,7 +60,8 @@ export function readKeysetSpan(
   return { ...span, offset: 0, after };
 }
 
-const cursorMaxChars = 2_000;
+/** Behind the longest title: 500 characters of at most six bytes (JSON escapes some), in base64. */
+const cursorMaxChars = 4_500;
 
 /** A place in a list sorted by a column, as an opaque text. */
 export function keysetOf(column: string, { key, number }: RowCursor): string {
@@ -73,14 +74,18 @@ function parseKeyset(text: string, column: string): RowCursor | null {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
     if (!Array.isArray(parsed) || parsed.length !== 3) return null;
     const [name, key, number] = parsed as readonly unknown[];
-    return name === column && isKey(key) && typeof number === 'number' ? { key, number } : null;
+    return name === column && isKeyOf(column, key) && isInteger(number) ? { key, number } : null;
   } catch {
     return null;
   }
 }
 
-function isKey(value: unknown): value is SortKey {
-  return typeof value === 'string' || typeof value === 'number';
+function isKeyOf(column: string, value: unknown): value is SortKey {
+  return textColumns.includes(column) ? typeof value === 'string' : Number.isFinite(value);
+}
+
+function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
 
 function columnOf(text: string, { names, also = {} }: ListColumns, { isFamily }: ListDialect) {

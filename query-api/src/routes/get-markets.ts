@@ -4,7 +4,7 @@ import { readKeysetSpan } from '../core/list-query.ts';
 import { ReadRefusal } from '../core/refusal.ts';
 import { assertFigures, type CatalogPorts, listContext } from './catalog-answers.ts';
 import { clobPage } from './clob-page.ts';
-import { nextCursor } from './keyset.ts';
+import { keysetPage } from './keyset.ts';
 import { MarketTexts } from './market-texts.ts';
 import { type ReadRequest, readRoute } from './route.ts';
 
@@ -33,10 +33,10 @@ export function marketsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
       const asked = readMarketsQuery(query, listContext(ports, dialect), readKeysetSpan);
       if (asked instanceof ReadRefusal) return asked;
       assertFigures(ports, asked);
-      const markets = catalog.marketTable.page(asked.rows, asked.span);
-      const next = JSON.stringify(nextCursor(catalog.marketTable, markets, asked.span));
-      const rest = next === '{}' ? '}' : `,${next.slice(1)}`;
-      return Buffer.from(`{"markets":${await texts.list(markets, dialect)}${rest}`);
+      const { rows, next } = keysetPage(catalog.marketTable, asked.rows, asked.span);
+      const nextText = JSON.stringify(next);
+      const rest = nextText === '{}' ? '}' : `,${nextText.slice(1)}`;
+      return Buffer.from(`{"markets":${await texts.list(rows, dialect)}${rest}`);
     }),
   ];
 }

@@ -1,6 +1,7 @@
 import { EventAnswer, EventListItem, SearchAnswer, SeriesWithEvents } from '@pm/schemas';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { eventColumns } from '../../src/core/catalog-tables.ts';
 import {
   eventEntry,
   get,
@@ -82,6 +83,19 @@ describe('events', () => {
     expect(ids((second.body as { events: object[] }).events)).toEqual(['4', '5']);
     expect(second.body).not.toHaveProperty('next_cursor');
     expect((await get(app, '/events/keyset?order=id,slug')).status).toBe(400);
+    const all = await get(app, '/events/keyset?limit=5');
+    expect(ids((all.body as { events: object[] }).events)).toEqual(['5', '4', '3', '2', '1']);
+    expect(all.body).not.toHaveProperty('next_cursor');
+  });
+
+  it('come in pages by cursor in every order', async () => {
+    const { app } = await setUp();
+    for (const order of eventColumns) {
+      const url = `/events/keyset?limit=2&order=${order}`;
+      const first = (await get(app, url)).body as { next_cursor: string };
+      const second = await get(app, `${url}&after_cursor=${first.next_cursor}`);
+      expect([order, second.status]).toEqual([order, 200]);
+    }
   });
 
   it('have creators', async () => {

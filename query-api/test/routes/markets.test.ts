@@ -340,18 +340,56 @@ describe('GET /markets/keyset', () => {
       // What is listed meanwhile does not move the pages.
       world.catalog.apply(marketEntry(10 + seen.length));
     }
-    expect(seen).toEqual(['4 3', '2 1', '']);
+    expect(seen).toEqual(['4 3', '2 1']);
     expect((await get(app, '/markets/keyset?limit=100')).body).not.toHaveProperty('next_cursor');
   });
 
-  it.each(['x', 'LTE=', Buffer.from('["slug",1,1]').toString('base64url')])(
-    'refuses the cursor %s',
-    async (cursor) => {
-      const answer = await get(setUp().app, `/markets/keyset?after_cursor=${cursor}`);
-      expect([answer.status, answer.body]).toEqual([
-        400,
-        { type: 'bad request', error: 'invalid after_cursor' },
-      ]);
+  it.each([
+    ['id', 'x'],
+    ['id', 'LTE='],
+    ['id', '["slug",1,1]'],
+    ['id', '["id","1",1]'],
+    ['id', '["id",null,1]'],
+    ['id', '["id",1e999,1]'],
+    ['id', '["id",1,1.5]'],
+    ['id', '["id",1,"1"]'],
+    ['endDate', '["endDate","2026",1]'],
+    ['slug', '["slug",1,1]'],
+    ['title', '["question",1,1]'],
+  ])('ordered by %s refuses the cursor %s', async (order, text) => {
+    const cursor = text.startsWith('[') ? Buffer.from(text).toString('base64url') : text;
+    const answer = await get(setUp().app, `/markets/keyset?order=${order}&after_cursor=${cursor}`);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { type: 'bad request', error: 'invalid after_cursor' },
+    ]);
+  });
+
+  it.each(['🚀', '\u0001', 'İ', '"', 'a'])(
+    'takes its own cursor back, of titles of 500 times %j',
+    async (letter) => {
+      const { world, app } = setUp();
+      const title = letter.repeat(500);
+      world.catalog.apply(marketEntry(1, { question: title }));
+      world.catalog.apply(eventEntry('1', { title }));
+      for (const [path, name] of [
+        ['/markets/keyset', 'markets'],
+        ['/events/keyset', 'events'],
+      ] as const) {
+        const seen: string[] = [];
+        let after: string | undefined = '';
+        while (after !== undefined) {
+          const { status, body } = await get(
+            app,
+            `${path}?order=title&limit=1&after_cursor=${after}`,
+          );
+          const page = body as Record<string, { id: string }[]> & { next_cursor?: string };
+          expect(status).toBe(200);
+          seen.push(idsOf(page[name]));
+          after = page.next_cursor;
+        }
+        expect(seen.toSorted()).toEqual(name === 'markets' ? ['1', '2', '3', '4'] : ['1', '2']);
+      }
     },
   );
 });
