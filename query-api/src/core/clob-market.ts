@@ -206,5 +206,5 @@ function eventPart(catalog: Catalog, market: Market) {
 function statusOf(market: Market): string {
   if (market.payout0 >= 0 || market.mode === 'RESOLVED') return 'resolved';
   if (market.closed) return 'closed';
-  return market.mode === 'HALTED' || market.mode === 'CANCEL_ONLY' ? 'paused' : 'active';
+  return acceptsOrders(market) ? 'active' : 'paused';
 }

@@ -18,8 +18,8 @@ const paths = {
 } as const;
 
 /**
- * One market. GET /markets/:id has two meanings: digits name a market of the catalog, a condition id one of the order book
- * family, which then carries the catalog's words besides (docs/conventions.md 1.0).
+ * One market. GET /markets/:id has two forms: the catalog's, and for a condition id at the root, and always under `/clob`, that
+ * of the order book family, which then carries the catalog's words besides (docs/conventions.md 1.5).
  */
 export function marketRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const { catalog } = ports;
@@ -30,12 +30,9 @@ export function marketRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   };
   return [
     readRoute(paths.one, async (request) => {
-      const id = request.params['id'] ?? '';
-      if (/^0x/i.test(id) || request.mount === 'clob') return await byCondition(ports, request);
-      return await whole(
-        scoped(ports, request, findMarket(ports, id), refusals.idNotFound),
-        request,
-      );
+      if (isOfTheBook(request)) return await byCondition(ports, request);
+      const found = findMarket(ports, request.params['id'] ?? '');
+      return await whole(scoped(ports, request, found, refusals.idNotFound), request);
     }),
     readRoute(paths.bySlug, async (request) => {
       const found = catalog.marketBySlug(request.params['slug'] ?? '') ?? refusals.slugNotFound;
@@ -54,6 +51,10 @@ export function marketRoutes(ports: CatalogPorts): readonly DoorRoute[] {
       return event === undefined ? [] : tagsOf(catalog, event);
     }),
   ];
+}
+
+function isOfTheBook({ params, mount }: ReadRequest): boolean {
+  return mount === 'clob' || (mount !== 'gamma' && /^0x/i.test(params['id'] ?? ''));
 }
 
 /** By number or condition id. */

@@ -272,6 +272,33 @@ describe('one market', () => {
     }
   });
 
+  it('by its condition under /gamma is that of the catalog', async () => {
+    const { app } = setUp();
+    const byNumber = await get(app, '/gamma/markets/1');
+    const byCondition = await get(app, `/gamma/markets/${condition(1)}`);
+    expect(errorsOf(FamilyMarketAnswer, byCondition.body)).toEqual([]);
+    expect(byCondition.body).toMatchObject({ outcomes: '["Yes","No"]' });
+    expect(byCondition.text).toBe(byNumber.text);
+  });
+
+  it.each([
+    [{}, 'active'],
+    [{ mode: 'POST_ONLY' }, 'active'],
+    [{ mode: 'HALTED' }, 'paused'],
+    [{ mode: 'CANCEL_ONLY' }, 'paused'],
+    [{ active: false }, 'paused'],
+    [{ archived: true }, 'paused'],
+    [{ closed: true, active: false }, 'closed'],
+    [{ closed: true, payout0: 0 }, 'resolved'],
+  ] as const)('with %j is %s', async (changes, status) => {
+    const { world, app } = setUp();
+    world.catalog.apply(marketEntry(1, changes));
+    for (const path of ['/markets?next_cursor=', '/simplified-markets']) {
+      const { data } = (await get(app, path)).body as { data: object[] };
+      expect(data[0]).toMatchObject({ status, accepting_orders: status === 'active' });
+    }
+  });
+
   it.each([
     ['/markets/9', 404, { type: 'not found error', error: 'id not found' }],
     ['/markets/nonsense', 404, { type: 'not found error', error: 'id not found' }],
@@ -279,6 +306,13 @@ describe('one market', () => {
     ['/markets/slug/none', 404, { type: 'not found error', error: 'slug not found' }],
     [`/markets/${condition(9)}`, 404, { error: 'market not found' }],
     ['/markets/0x12', 400, { error: 'Invalid market' }],
+    ['/gamma/markets/0x12', 404, { type: 'not found error', error: 'id not found' }],
+    [`/gamma/markets/${condition(9)}`, 404, { type: 'not found error', error: 'id not found' }],
+    [
+      `/gamma/markets/${condition(1)}?creator=${wallet(0xdd)}`,
+      404,
+      { type: 'not found error', error: 'id not found' },
+    ],
     ['/clob/markets/12', 400, { error: 'Invalid market' }],
     ['/markets/9/description', 404, { type: 'not found error', error: 'id not found' }],
     ['/markets-by-token/x', 400, { error: 'Invalid token id' }],
