@@ -1,6 +1,6 @@
 /** A text as searches look at it. */
 export interface SearchWords {
-  /** As it was asked, trimmed and in lower case: a slug is found by it. */
+  /** As it was asked (`asTyped`): what it names exactly comes first. */
   readonly asked: string;
   /** Its words with one space between them. */
   readonly text: string;
@@ -8,9 +8,6 @@ export interface SearchWords {
   /** The words that tell something, or all of them when none does. */
   readonly telling: readonly string[];
 }
-
-/** Words of a search that are looked at. */
-const wordsMax = 12;
 
 /** So common that they would find everything and cost as much. */
 const common = new Set(
@@ -29,15 +26,16 @@ export function wordsIn(text: string): readonly string[] {
     .filter((word) => word !== '');
 }
 
-export function isCommon(word: string): boolean {
-  return common.has(word);
+/** A text as it stands, but for spaces around it and capitals. */
+export function asTyped(text: string): string {
+  return text.trim().toLowerCase();
 }
 
 export function searchWords(asked: string): SearchWords {
-  const all = wordsIn(asked).slice(0, wordsMax);
-  const telling = all.filter((word) => !isCommon(word));
+  const all = wordsIn(asked);
+  const telling = all.filter((word) => !common.has(word));
   return {
-    asked: asked.trim().toLowerCase(),
+    asked: asTyped(asked),
     text: all.join(' '),
     all,
     telling: telling.length > 0 ? telling : all,

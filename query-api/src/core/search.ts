@@ -2,21 +2,12 @@ import type { CatalogEvent, CatalogTag } from '@pm/schemas';
 import type { Catalog } from './catalog.ts';
 import { groupName } from './catalog-tables.ts';
 import { creatorWallets } from './creators.ts';
+import { firstSorted } from './first-sorted.ts';
 import type { ListContext } from './list-events.ts';
 import { QueryReader, type RawQuery } from './query-reader.ts';
 import type { ReadRefusal } from './refusal.ts';
-import { type SearchWords, searchWords } from './search-words.ts';
-
-/** An event that has all words of a search somewhere, and where. */
-export interface SearchMatch {
-  readonly id: string;
-  /** Its title as `searchWords` writes texts. */
-  readonly title: string;
-  /** All words are in its title. */
-  readonly inTitle: boolean;
-  /** All words are in its title and the questions of its markets. */
-  readonly inQuestions: boolean;
-}
+import { places, type SearchMatch } from './search-index.ts';
+import { asTyped, type SearchWords, searchWords } from './search-words.ts';
 
 export interface SearchQuery {
   readonly words: SearchWords;
@@ -38,6 +29,8 @@ export interface SearchPage {
   readonly totalResults: number;
 }
 
+/** As long as a title may be, so that each can be searched as it stands. */
+const queryMaxChars = 500;
 const limitMax = 500;
 const limitDefault = 25;
 const closedStates = ['closed', 'resolved'];
@@ -61,7 +54,7 @@ export function readSearchQuery(
   { sites }: ListContext,
 ): SearchQuery | ReadRefusal {
   const read = new QueryReader(query, 'gamma');
-  const words = searchWords(read.text('q') ?? '');
+  const words = searchWords(read.text('q', queryMaxChars) ?? '');
   if (words.asked === '') read.missing('q');
   const creator = read.text('creator');
   const status = read.text('events_status')?.toLowerCase() ?? null;
@@ -110,6 +103,7 @@ export function searchPage(
 
 interface RankedEvent {
   readonly event: CatalogEvent;
+  readonly number: number;
   readonly figure: number;
 }
 
@@ -124,7 +118,8 @@ function rankedEvents(
     const event = catalog.event(match.id);
     if (event === undefined || !isWanted(catalog, event, query)) continue;
     const rank = query.sort === null ? rankOf(match, event, query.words) : 0;
-    ranks[rank]?.push({ event, figure: figureOf(catalog, event, query.sort ?? 'volume') });
+    const figure = figureOf(catalog, event, query.sort ?? 'volume');
+    ranks[rank]?.push({ event, number: Number(event.id), figure });
   }
   return ranks.reverse();
 }
@@ -136,22 +131,20 @@ function pageOfRanks(
   { sort, ascending }: SearchQuery,
 ): readonly RankedEvent[] {
   const direction = sort !== null && ascending ? -1 : 1;
+  const compare = (left: RankedEvent, right: RankedEvent) =>
+    direction * (right.figure - left.figure) || right.number - left.number;
   const page: RankedEvent[] = [];
   let before = 0;
   for (const rows of ranks) {
     const [first, last] = [from - before, to - before];
     before += rows.length;
     if (last <= 0 || first >= rows.length) continue;
-    const sorted = rows.toSorted(
-      (left, right) =>
-        direction * (right.figure - left.figure) || Number(right.event.id) - Number(left.event.id),
-    );
-    page.push(...sorted.slice(Math.max(0, first), last));
+    page.push(...firstSorted(rows, last, compare).slice(Math.max(0, first)));
   }
   return page;
 }
 
-const highestRank = 5;
+const highestRank = 6;
 
 function isWanted(catalog: Catalog, event: CatalogEvent, query: SearchQuery): boolean {
   if (event.archived || (query.closed !== null && event.closed !== query.closed)) return false;
@@ -171,12 +164,16 @@ function figureOf(
   return column === 'volume' ? figures.volumeMicro : figures.dayVolumeMicro;
 }
 
-/** Exact slug or title, start of the title, all words in the title, in the questions, anywhere (docs/conventions.md 6.5). */
+/**
+ * Exact slug or title, the words of the title and no others, its start, all words in the title, in the questions, anywhere
+ * (docs/conventions.md 6.5).
+ */
 function rankOf(match: SearchMatch, event: CatalogEvent, { asked, text }: SearchWords): number {
-  if (match.title === text || event.slug === asked) return highestRank;
+  if (event.slug.toLowerCase() === asked) return highestRank;
+  if (match.title === text) return asTyped(event.title) === asked ? highestRank : 5;
   if (match.title.startsWith(text)) return 4;
-  if (match.inTitle) return 3;
-  return match.inQuestions ? 2 : 1;
+  if (match.place === places.title) return 3;
+  return match.place === places.questions ? 2 : 1;
 }
 
 /** Tags whose label or slug has all words, each at the start of one; the same one first, then the larger. */

@@ -1,47 +1,26 @@
-import MiniSearch, { type SearchResult } from 'minisearch';
+import SearchableMap from 'minisearch/SearchableMap';
 import type { Catalog } from '../core/catalog.ts';
-import type { SearchMatch } from '../core/search.ts';
-import { isCommon, type SearchWords, wordsIn } from '../core/search-words.ts';
+import { SearchIndex, type SearchMatch, type SearchTexts } from '../core/search-index.ts';
+import type { SearchWords } from '../core/search-words.ts';
 import type { SearchReads } from '../routes/ports.ts';
 
-/** What is indexed of an event: more would cost memory and find less. */
-const QUESTIONS_MAX_CHARS = 4_000;
-const DESCRIPTION_MAX_CHARS = 600;
-/** Events taken in before others get their turn on the thread. */
-const EVENTS_AT_ONCE = 20;
+/** Questions that are indexed of an event: 500 of 500 characters, each of two units. */
+const QUESTIONS_MAX_CHARS = 500_000;
+/** Texts taken in before others get their turn on the thread: some milliseconds. */
+const CHARS_AT_ONCE = 20_000;
 /** How often changes of the catalog are taken in, milliseconds. */
 const CATCH_UP_EVERY_MS = 250;
-/** Searches whose matches are kept until the index changes. */
-const KEPT_SEARCHES_MAX = 200;
-/** Shorter words are not completed: they would match too much. */
-const PREFIX_MIN_CHARS = 3;
-const LAST_PREFIX_MIN_CHARS = 2;
-/** Edits that are forgiven, as a share of a word's length, when nothing matches as it is. */
-const FUZZY_SHARE = 0.2;
-const FUZZY_MIN_CHARS = 4;
-
-interface Document {
-  readonly id: string;
-  readonly title: string;
-  readonly questions: string;
-  readonly description: string;
-}
+/** Typing errors are forgiven in searches of so many words: each looks through all words of the index. */
+const FORGIVEN_WORDS_MAX = 12;
 
 /**
- * The inverted index of events, built from the catalog beside everything else and kept up with it. Its answers lag behind
- * the catalog by some hundred milliseconds.
+ * The index of events, built from the catalog beside everything else and kept up with it. Its answers lag behind the catalog by
+ * some hundred milliseconds.
  */
 export class SearchStore implements SearchReads {
   readonly #catalog: Catalog;
-  readonly #titles = new Map<string, string>();
   readonly #waiting = new Set<string>();
-  readonly #kept = new Map<string, readonly SearchMatch[]>();
-  readonly #index = new MiniSearch<Document>({
-    fields: ['title', 'questions', 'description'],
-    tokenize: (text) => [...wordsIn(text)],
-    // Common words count in titles alone; a search drops them unless it has no others.
-    processTerm: (term, field) => (isIndexed(field) && isCommon(term) ? null : term),
-  });
+  readonly #index = new SearchIndex(new SearchableMap<number[]>());
   readonly #timer: NodeJS.Timeout;
   #isReady = false;
   #work: Promise<void> | null = null;
@@ -58,7 +37,7 @@ export class SearchStore implements SearchReads {
 
   /** Events in the index. */
   get size(): number {
-    return this.#titles.size;
+    return this.#index.size;
   }
 
   close(): void {
@@ -73,42 +52,10 @@ export class SearchStore implements SearchReads {
     return this.#work;
   }
 
-  find(words: SearchWords): readonly SearchMatch[] {
-    const kept = this.#kept.get(words.text);
-    if (kept !== undefined) return kept;
-    const exact = this.#search(words, false);
-    const matches = exact.length > 0 ? exact : this.#search(words, true);
-    if (this.#kept.size >= KEPT_SEARCHES_MAX) this.#kept.clear();
-    this.#kept.set(words.text, matches);
-    return matches;
-  }
-
-  #search({ telling }: SearchWords, isFuzzy: boolean): readonly SearchMatch[] {
-    if (telling.length === 0) return [];
-    const found = this.#index.search(telling.join(' '), {
-      combineWith: 'AND',
-      prefix: (term, index, terms) =>
-        term.length >= (index === terms.length - 1 ? LAST_PREFIX_MIN_CHARS : PREFIX_MIN_CHARS),
-      fuzzy: (term) => isFuzzy && term.length >= FUZZY_MIN_CHARS && FUZZY_SHARE,
-    });
-    return found.map((result) => this.#matchOf(result));
-  }
-
-  #matchOf({ id, match, queryTerms }: SearchResult): SearchMatch {
-    const words = new Set(queryTerms);
-    const found = Object.entries(match);
-    const countIn = (fields: readonly string[]) => {
-      const terms = found.filter(([, where]) => where.some((field) => fields.includes(field)));
-      const direct = [...words].filter((word) => terms.some(([term]) => term.startsWith(word)));
-      // What was forgiven does not start with the word; then each word is taken to have matched one term.
-      return Math.max(direct.length, Math.min(terms.length, isForgiven(found, words)));
-    };
-    return {
-      id: String(id),
-      title: this.#titles.get(String(id)) ?? '',
-      inTitle: countIn(['title']) >= words.size,
-      inQuestions: countIn(['title', 'questions']) >= words.size,
-    };
+  find({ telling }: SearchWords): readonly SearchMatch[] {
+    const exact = this.#index.find(telling, false);
+    if (exact.length > 0 || telling.length > FORGIVEN_WORDS_MAX) return exact;
+    return this.#index.find(telling, true);
   }
 
   async #takeAll(): Promise<void> {
@@ -122,38 +69,41 @@ export class SearchStore implements SearchReads {
   }
 
   #takeSome(): void {
-    let count = 0;
+    let taken = 0;
     for (const id of this.#waiting) {
       this.#waiting.delete(id);
-      this.#take(id);
-      count += 1;
-      if (count >= EVENTS_AT_ONCE) break;
+      taken += this.#take(id);
+      if (taken >= CHARS_AT_ONCE) break;
     }
-    this.#kept.clear();
   }
 
-  #take(id: string): void {
-    if (this.#titles.delete(id)) this.#index.discard(id);
-    const event = this.#catalog.event(id);
-    if (event === undefined) return;
-    this.#titles.set(id, wordsIn(event.title).join(' '));
-    const questions = this.#catalog.marketsOf(id).map(({ question }) => question);
-    this.#index.add({
-      id,
-      title: `${event.title} ${event.slug}`,
-      questions: questions.join(' ').slice(0, QUESTIONS_MAX_CHARS),
-      description: event.description.slice(0, DESCRIPTION_MAX_CHARS),
-    });
+  /** Returns how much there was to read. */
+  #take(id: string): number {
+    const texts = textsOf(this.#catalog, id);
+    if (texts === null) {
+      this.#index.remove(id);
+      return 0;
+    }
+    this.#index.put(id, texts);
+    return lengthOf([texts.title, ...texts.questions, ...texts.others]);
   }
 }
 
-/** Terms of a search come without a field. */
-function isIndexed(field: string | undefined): boolean {
-  return field !== undefined && field !== 'title';
+/** What is searched of an event: all of it but the descriptions of its markets. */
+function textsOf(catalog: Catalog, id: string): SearchTexts | null {
+  const event = catalog.event(id);
+  if (event === undefined) return null;
+  const { title, description, slug } = event;
+  const questions: string[] = [];
+  let chars = 0;
+  for (const { question } of catalog.marketsOf(id)) {
+    chars += question.length;
+    if (chars > QUESTIONS_MAX_CHARS) break;
+    questions.push(question);
+  }
+  return { title, questions, others: [description, slug] };
 }
 
-/** The number of words when none of the terms starts with one of them, which is so after a fuzzy search alone. */
-function isForgiven(found: readonly (readonly [string, unknown])[], words: ReadonlySet<string>) {
-  const isExact = found.some(([term]) => [...words].some((word) => term.startsWith(word)));
-  return isExact ? 0 : words.size;
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }

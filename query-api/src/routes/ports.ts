@@ -31,7 +31,7 @@ import type {
   TradeRow,
 } from '../core/reports/rows.ts';
 import type { LedgerSearch } from '../core/reports/trade-ledger.ts';
-import type { SearchMatch } from '../core/search.ts';
+import type { SearchMatch } from '../core/search-index.ts';
 import type { SearchWords } from '../core/search-words.ts';
 import type { HoldingsAsked } from '../core/social/holdings.ts';
 import type { Profiles } from '../core/social/profiles.ts';

@@ -10,14 +10,20 @@ afterEach(() => {
 
 /** A catalog of events with titles, questions and descriptions, and a search over it. */
 async function searchOver(
-  events: readonly { id: string; title: string; questions?: string[]; about?: string }[],
+  events: readonly {
+    id: string;
+    title: string;
+    questions?: string[];
+    about?: string;
+    slug?: string;
+  }[],
 ) {
   const catalog = new Catalog();
   const store = new SearchStore(catalog);
   stores.push(store);
   let market = 0;
-  for (const { id, title, questions = [], about = '' } of events) {
-    catalog.apply(eventEntry(id, { title, description: about, slug: `slug-${id}` }));
+  for (const { id, title, questions = [], about = '', slug = `slug-${id}` } of events) {
+    catalog.apply(eventEntry(id, { title, description: about, slug }));
     for (const question of questions) {
       market += 1;
       catalog.apply(marketEntry(market, { eventId: id, question }));
@@ -55,7 +61,7 @@ describe('a search', () => {
     const { catalog, store, ids } = await searchOver(ranked);
     catalog.apply(eventEntry('1', { title: 'Something else', slug: 'world-cup' }));
     await store.catchUp();
-    expect(ids('world-cup')).toBe('5 1 4 3 2');
+    expect(ids('world-cup')).toBe('1 5 4 3 2');
   });
 
   it('breaks ties by volume, then newest first', async () => {
@@ -83,6 +89,89 @@ describe('a search', () => {
     expect(ids('election presid')).toBe('3');
     expect(ids('will the bitcoin')).toBe('1');
     expect(ids('🚀')).toBe('');
+  });
+
+  it.each([
+    ['fed', '1 2'],
+    ['fed d', '1'],
+    ['fed decision', '1'],
+    ['fed decision i', '1'],
+    ['fed decision in m', '1'],
+    ['b', '3 1'],
+    ['bank of i', '3'],
+    ['Bank of Israel D', '3'],
+    ['de march', '1'],
+    ['dec mar', '1'],
+    ['d m', '1'],
+    ['f d i m 2', '1'],
+    ['is', '3'],
+    ['bank of x', ''],
+    ['fed q', ''],
+  ])('finds beginnings of words however short: %s', async (q, found) => {
+    const { ids } = await searchOver([
+      { id: '1', title: 'Fed decision in March 2026?', about: 'What the board decides.' },
+      { id: '2', title: 'Federer returns' },
+      { id: '3', title: 'Bank of Israel: decrease?' },
+    ]);
+    expect(ids(q).split(' ').sort().join(' ')).toBe(found.split(' ').sort().join(' '));
+  });
+
+  it('counts the words of a slug for less than those of title and questions', async () => {
+    const { ids } = await searchOver([
+      { id: '1', title: 'Rain in 2026' },
+      { id: '2', title: 'Snow', questions: ['Snow in 2026?'] },
+      { id: '3', title: 'Wind', slug: 'wind-2026' },
+      { id: '4', title: 'Hail', slug: '2026' },
+      { id: '5', title: '2026 in storms' },
+    ]);
+    expect(ids('2026')).toBe('4 5 1 2 3');
+  });
+
+  it('finds every question of an event with 500 of them, as long as may be', async () => {
+    const questions = Array.from({ length: 500 }, (_, index) => `${'🚀'.repeat(490)} nr${index}`);
+    const { ids } = await searchOver([{ id: '1', title: 'A long list', questions }]);
+    expect(['nr0', 'nr249', 'nr499'].map((q) => ids(q))).toEqual(['1', '1', '1']);
+  });
+
+  it('finds words at the end of a long description', async () => {
+    const about = `${'Some words that are here for length alone. '.repeat(200)}Marmalade.`;
+    const { ids } = await searchOver([{ id: '1', title: 'Sugar', about }]);
+    expect(ids('sugar marm')).toBe('1');
+  });
+
+  it('looks at all words, so that the longest title is found as it stands', async () => {
+    const words = Array.from({ length: 100 }, (_, index) => `w${index}`).join(' ');
+    const { ids } = await searchOver([
+      { id: '1', title: words },
+      { id: '2', title: `${words} x` },
+      { id: '3', title: `${words.slice(0, -1)}8` },
+    ]);
+    expect(ids(words)).toBe('1 2');
+    expect(ids(`${words} x`)).toBe('2');
+    expect(ids(`${words} xx`)).toBe('');
+    const long = `${'🚀'.repeat(494)} fuel`;
+    const { ids: longIds } = await searchOver([{ id: '1', title: `${long}x` }]);
+    expect(longIds(`${long}x`)).toBe('1');
+  });
+
+  it('puts the title that is the same in every sign before those that have the same words', async () => {
+    const { ids } = await searchOver([
+      { id: '1', title: 'Spread: Heat (-2.5)' },
+      { id: '2', title: 'Spread: Heat (2.5)' },
+      { id: '3', title: 'Spread: Heat 2.5' },
+    ]);
+    expect(ids('spread: heat (-2.5)')).toBe('1 3 2');
+    expect(ids(' Spread: Heat (2.5) ')).toBe('2 3 1');
+    expect(ids('spread heat 2 5')).toBe('3 2 1');
+  });
+
+  it('forgives no typing errors among more than twelve words', async () => {
+    const title =
+      'alpha bravo charlie delta echos foxtrot golfer hotel india juliet kilos limas mikes';
+    const { ids } = await searchOver([{ id: '1', title }]);
+    const typed = title.replace('alpha', 'alpho');
+    expect(ids(typed)).toBe('');
+    expect(ids(typed.replace(' mikes', ''))).toBe('1');
   });
 
   it('hides archived events and filters by state and creator', async () => {

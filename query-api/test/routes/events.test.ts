@@ -191,6 +191,15 @@ describe('GET /public-search', () => {
     });
   });
 
+  it('takes the longest title there may be', async () => {
+    const { world, app } = await setUp();
+    const title = `${'🚀'.repeat(492)} to moon`;
+    world.catalog.apply(eventEntry('2', { title }));
+    await world.search.catchUp();
+    const answer = await get(app, `/public-search?q=${encodeURIComponent(title)}`);
+    expect(answer).toMatchObject({ status: 200, body: { events: [{ id: '2', title }] } });
+  });
+
   it('counts what it found, page by page', async () => {
     const { app } = await setUp();
     const second = await get(app, '/public-search?q=Event&limit_per_type=2&page=2');
@@ -211,6 +220,7 @@ describe('GET /public-search', () => {
     ['', 'q is required'],
     ['q=', 'q is required'],
     ['q=%20%20', 'q is required'],
+    [`q=${'a'.repeat(501)}`, 'invalid q'],
     ['q=x&limit_per_type=0', 'invalid limit_per_type'],
     ['q=x&limit_per_type=501', 'invalid limit_per_type'],
     ['q=x&page=0', 'invalid page'],
