@@ -92,7 +92,7 @@ export function searchPage(
   const to = from + query.limit;
   const ranks = rankedEvents(catalog, matches, query);
   const total = ranks.reduce((sum, rows) => sum + rows.length, 0);
-  const tags = query.withTags ? rankedTags(catalog, query.words) : [];
+  const tags = query.withTags ? rankedTags(catalog, query) : [];
   return {
     events: pageOfRanks(ranks, { from, to }, query).map(({ event }) => event),
     tags: tags.slice(from, to),
@@ -176,15 +176,20 @@ function rankOf(match: SearchMatch, event: CatalogEvent, { asked, text }: Search
   return match.place === places.questions ? 2 : 1;
 }
 
-/** Tags whose label or slug has all words, each at the start of one; the same one first, then the larger. */
-function rankedTags(catalog: Catalog, { text, all }: SearchWords): SearchPage['tags'] {
+/**
+ * Tags whose label or slug has all words, each at the start of one; the same one first, then the larger. Of a creator those that
+ * are on his events, with the number of these.
+ */
+function rankedTags(catalog: Catalog, { words, creators }: SearchQuery): SearchPage['tags'] {
+  const { text, all } = words;
   if (all.length === 0) return [];
   const found: { tag: CatalogTag; eventCount: number; isSame: boolean }[] = [];
   for (const tag of catalog.tags()) {
     const label = searchWords(tag.label);
     const own = [...label.all, ...searchWords(tag.slug).all];
     if (!all.every((word) => own.some((other) => other.startsWith(word)))) continue;
-    const eventCount = catalog.eventTable.sizeOf(groupName.tag(tag.id));
+    const eventCount = eventsOfTag(catalog, tag, creators);
+    if (creators !== null && eventCount === 0) continue;
     found.push({ tag, eventCount, isSame: label.text === text });
   }
   return found.sort(
@@ -193,4 +198,14 @@ function rankedTags(catalog: Catalog, { text, all }: SearchWords): SearchPage['t
       right.eventCount - left.eventCount ||
       Number(left.tag.id) - Number(right.tag.id),
   );
+}
+
+function eventsOfTag(
+  { eventTable }: Catalog,
+  { id }: CatalogTag,
+  creators: readonly string[] | null,
+): number {
+  const group = groupName.tag(id);
+  if (creators === null) return eventTable.sizeOf(group);
+  return eventTable.count({ groups: [group, creators.map(groupName.creator)] });
 }

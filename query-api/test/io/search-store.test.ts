@@ -223,4 +223,28 @@ describe('a search', () => {
     expect(page('politics', { search_tags: 'false' }).tags).toEqual([]);
     expect(page('politics', { limit_per_type: '2' }).hasMore).toBe(true);
   });
+
+  it('finds of a creator only the tags of his events, with their number', async () => {
+    const { catalog, page } = await searchOver([]);
+    for (const [id, label] of [
+      ['1', 'US Politics'],
+      ['2', 'Politics'],
+      ['3', 'World Politics'],
+    ]) {
+      catalog.apply({ ...tagEntry, id, label, slug: `tag-${id}` } as never);
+    }
+    for (const id of ['1', '2', '3']) {
+      catalog.apply(eventEntry(id, { tagIds: id === '3' ? ['1', '2'] : ['2'] }));
+      const creator = id === '1' ? wallet(2) : wallet(1);
+      catalog.apply(marketEntry(Number(id), { eventId: id, creator }));
+    }
+    const found = (creator: string) =>
+      page('politics', { creator }).tags.map(({ tag, eventCount }) => [tag.id, eventCount]);
+    expect(found(wallet(1))).toEqual([
+      ['2', 2],
+      ['1', 1],
+    ]);
+    expect(found(wallet(2))).toEqual([['2', 1]]);
+    expect(found('nobody')).toEqual([]);
+  });
 });
