@@ -6,6 +6,7 @@ import { SearchStore } from '@pm/query-api/search';
 import { catalogCodec, catalogRecords } from './catalog/made-up.ts';
 import { naivePage } from './catalog/naive.ts';
 import { readArguments } from './report/arguments.ts';
+import { collectGarbage } from './report/garbage.ts';
 import { mebibytesText, msText, ratioText } from './report/numbers.ts';
 import { cpuSeconds, ratePerCpuSecond } from './report/on-cpu.ts';
 import { publish } from './report/report.ts';
@@ -28,7 +29,10 @@ const lists = [
   'order=volume,endDate,title',
   'offset=90000&order=createdAt',
 ];
-const searches = ['bitcoin', 'will', 'Alpha election', 'bit', 'elektion', 'no-such-thing'];
+const searches = [
+  ...['bitcoin', 'will', 'Alpha election', 'bit', 'b', 'alpha e', 'elektion', 'elektion bitcoim'],
+  'no-such-thing',
+];
 
 const timeMs = (work: () => void) => 1000 / ratePerCpuSecond(work, seconds);
 const used = (work: () => void) => {
@@ -37,10 +41,15 @@ const used = (work: () => void) => {
   return cpuSeconds() - before;
 };
 
+const heapBytesUsed = () => {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+};
+
 const records = catalogRecords(markets, 7);
 const codec = catalogCodec();
 const catalog = new Catalog();
-const heapBefore = process.memoryUsage().heapUsed;
+const heapBefore = heapBytesUsed();
 const loadSeconds = used(() => {
   for (const record of records) catalog.apply(codec.decode(record));
 });
@@ -59,7 +68,7 @@ catalog.takeFigures(
   ),
 );
 const figuresSeconds = used(() => catalog.settle());
-const heapBytes = process.memoryUsage().heapUsed - heapBefore;
+const heapBytes = heapBytesUsed() - heapBefore;
 
 const context = { catalog, sites: new Map(), isFamily: false };
 const listRows = lists.map((text) => {
@@ -82,11 +91,11 @@ const changeMs = timeMs(() => {
 });
 
 const search = new SearchStore(catalog);
-const searchHeapBefore = process.memoryUsage().heapUsed;
+const searchHeapBefore = heapBytesUsed();
 const indexStarted = cpuSeconds();
 await search.catchUp();
 const indexSeconds = cpuSeconds() - indexStarted;
-const indexBytes = process.memoryUsage().heapUsed - searchHeapBefore;
+const indexBytes = heapBytesUsed() - searchHeapBefore;
 const searchRows = searches.map((q) => {
   const asked = readSearchQuery({ q }, context);
   if (asked instanceof ReadRefusal) throw new Error(asked.text);
