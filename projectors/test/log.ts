@@ -112,20 +112,24 @@ interface TinyMarket {
 /** A random but sound log of one partition: nobody sells what he has not, best prices follow from levels. */
 export class TinyExchange {
   readonly #next: (below: number) => number;
+  readonly #listEvery: number;
   readonly #markets = new Map<number, TinyMarket>();
   readonly #holdings = new Map<string, number>();
   #inOffset = 0;
   #timeMs = 1_700_000_000_000;
 
-  constructor(seed: number) {
+  /** Three markets are listed, one every so many records. */
+  constructor(seed: number, listEvery = 1) {
     this.#next = seeded(seed);
+    this.#listEvery = listEvery;
   }
 
   record(): Execution {
     this.#timeMs += this.#next(9_000);
     const count = this.#inOffset === 0 ? 0 : this.#next(4);
     const events: ExecutionEvent[] = [];
-    if (this.#inOffset < 3) events.push(this.#list(this.#inOffset + 1));
+    const listed = this.#inOffset / this.#listEvery;
+    if (listed < 3 && Number.isInteger(listed)) events.push(this.#list(listed + 1));
     for (let index = 0; index < count; index += 1) events.push(...this.#event());
     const touched = new Set(
       events.flatMap((event) => (event.kind === 'LevelChanged' ? [event.market] : [])),

@@ -16,8 +16,9 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used"; expires by itself
  *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; not in the log, expires
  *   <prefix>:retries:<caller>          zset   digests of the caller's retry keys by expiry, Unix milliseconds
- *   <prefix>:books:marks               hash   partition -> next offset to apply; market:<number> -> micro-USDC that its
- *                                             resting orders come to, there once its books were written
+ *   <prefix>:books:marks               hash   partition -> next offset to apply, there while its books are what the log says;
+ *                                             fold:<partition> -> who folds it from the start of the log; market:<number> ->
+ *                                             micro-USDC that its resting orders come to, there once its books were written
  */
 export function redisKeys(prefix: string) {
   return {
@@ -27,6 +28,8 @@ export function redisKeys(prefix: string) {
     bookMarks: `${prefix}:books:marks`,
     /** Field of the book marks for a market. */
     bookMarkOf: (market: number | string) => `market:${market}`,
+    /** Field of the book marks for a partition that is folded from its start. */
+    bookFoldOf: (partition: number) => `fold:${partition}`,
     wallet: (wallet: WalletAddress) => `${prefix}:ledger:wallet:${wallet}`,
     walletPrefix: `${prefix}:ledger:wallet:`,
     pending: `${prefix}:ledger:pending`,

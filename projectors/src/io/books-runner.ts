@@ -5,21 +5,23 @@ import { MarketBook } from '../core/books/book.ts';
 import { foldBooks, marketsOf } from '../core/books/fold.ts';
 import type { MarketFacts } from '../core/books/render.ts';
 import type { ProjectorMetrics } from '../metrics.ts';
-import type { BooksStore } from './books-store.ts';
+import type { BooksClaim, BooksStore } from './books-store.ts';
 import type { CatalogSource } from './catalog-source.ts';
-import { ExecutionSource, type ExecutionSourceParts } from './execution-source.ts';
+import { boundsOf, ExecutionSource, type ExecutionSourceParts } from './execution-source.ts';
 import { LagCommits } from './lag-commit-sink.ts';
 import type { PartitionProjection, ViewDefinition, ViewGroup } from './view-runner.ts';
 
 export interface BooksViewParts extends ExecutionSourceParts {
   readonly store: BooksStore;
-  readonly catalog: Pick<CatalogSource, 'facts'>;
+  readonly catalog: Pick<CatalogSource, 'facts' | 'inPartition'>;
   readonly groupId: string;
   readonly metrics: Pick<ProjectorMetrics, 'books'>;
 }
 
 /** Books written at the same time. */
 const writesAtOnce = 32;
+/** How often a partition looks whether the books of quiet markets are still there, milliseconds. */
+const lookEveryMs = 10_000;
 
 /** Executions into the cached books. */
 export function booksView(parts: BooksViewParts): ViewDefinition {
@@ -29,9 +31,13 @@ export function booksView(parts: BooksViewParts): ViewDefinition {
     groupId,
     topic,
     async assign(partition, group) {
-      const from = await store.mark(partition);
-      const source = await ExecutionSource.open(parts, partition, from);
-      return new BooksProjection(parts, source, { partition, from, group });
+      const claim = await store.claim(partition);
+      // Asked behind the claim: whatever was stored before it was read off a log that ends no later.
+      const until = claim.fold === null ? 0 : (await boundsOf(parts, partition)).high;
+      const source = await ExecutionSource.open(parts, partition, claim.from);
+      const books = new BooksProjection(parts, source, { claim, until, group });
+      await books.begin();
+      return books;
     },
   };
 }
@@ -41,45 +47,57 @@ interface Known {
   readonly facts: MarketFacts;
 }
 
-/** The books of one partition; each is restored from its stored answer when it is first needed. */
+/**
+ * The books of one partition. What is stored is restored market by market, when it is first needed. Where nothing is, the log is
+ * folded to the end that was seen at the start before anything is stored: until then every book would be one of the past, and a
+ * market that comes late would have none.
+ */
 class BooksProjection implements PartitionProjection {
   readonly from: number;
   readonly #parts: BooksViewParts;
   readonly #source: ExecutionSource;
-  readonly #partition: number;
+  readonly #until: number;
   readonly #lag: LagCommits;
   readonly #known = new Map<number, Known>();
   readonly #books = new Map<number, MarketBook>();
-  #mark: number;
+  readonly #unwritten = new Set<MarketBook>();
+  #claim: BooksClaim;
+  #lookedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     parts: BooksViewParts,
     source: ExecutionSource,
-    at: { partition: number; from: number; group: ViewGroup },
+    at: { readonly claim: BooksClaim; readonly until: number; readonly group: ViewGroup },
   ) {
     this.#parts = parts;
     this.#source = source;
-    this.#partition = at.partition;
-    this.from = at.from;
-    this.#mark = at.from;
-    this.#lag = new LagCommits(at.group, at.partition);
+    this.#claim = at.claim;
+    this.#until = at.until;
+    this.from = at.claim.from;
+    this.#lag = new LagCommits(at.group, at.claim.partition);
   }
 
   get lastTimeMs(): number {
     return this.#source.lastTimeMs;
   }
 
+  /** Of a log without records the fold is done before the first one comes. */
+  async begin(): Promise<void> {
+    if (this.#claim.fold !== null && this.#until === 0) await this.#store(0);
+  }
+
   async project({ records }: RecordBatch): Promise<number> {
-    const touched = new Set<MarketBook>();
+    await this.#lookAfterBooks();
     for (const { execution } of await this.#source.take(records)) {
       if (execution === null) continue;
       await this.#loadFor(execution);
-      for (const book of foldBooks(this.#books, execution)) touched.add(book);
+      for (const book of foldBooks(this.#books, execution)) this.#unwritten.add(book);
     }
-    await this.#write([...touched]);
-    await this.#moveMark((records.at(-1)?.offset ?? this.#mark - 1) + 1);
-    await this.#lag.at(this.#mark);
-    return this.#mark;
+    const to = (records.at(-1)?.offset ?? this.#claim.from - 1) + 1;
+    if (to >= this.#until) await this.#store(to);
+    else if (!(await this.#parts.store.holds(this.#claim))) throw this.#overtaken();
+    await this.#lag.at(to);
+    return this.#claim.from;
   }
 
   async close(): Promise<void> {}
@@ -88,42 +106,68 @@ class BooksProjection implements PartitionProjection {
     for (const market of marketsOf(execution)) {
       if (this.#known.has(market)) continue;
       const facts = await this.#parts.catalog.facts(market);
-      const stored = await this.#parts.store.load(market, facts);
-      // From the start of the log on, a market that is new to us is new.
-      if (stored === 'lost' && this.from > 0) throw await this.#lost({ market });
-      const book = typeof stored === 'string' ? new MarketBook(market) : stored;
+      const book = await this.#bookOf(market, facts);
       this.#known.set(market, { book, facts });
       this.#books.set(market, book);
     }
   }
 
-  async #write(books: readonly MarketBook[]): Promise<void> {
+  async #bookOf(market: number, facts: MarketFacts): Promise<MarketBook> {
+    if (this.#claim.fold !== null) return new MarketBook(market);
+    const stored = await this.#parts.store.load(market, facts);
+    // From the start of the log on, a market that is new to us is new.
+    if (stored === 'lost' && this.from > 0) throw await this.#lost(market);
+    return typeof stored === 'string' ? new MarketBook(market) : stored;
+  }
+
+  /** Finds books that are gone though nothing happens on their markets: those at hand are written again, others are folded again. */
+  async #lookAfterBooks(): Promise<void> {
+    const nowMs = performance.now();
+    if (this.#claim.fold !== null || nowMs - this.#lookedMs < lookEveryMs) return;
+    this.#lookedMs = nowMs;
+    const { store, catalog } = this.#parts;
+    for (const market of await store.lost(catalog.inPartition(this.#claim.partition))) {
+      const book = this.#books.get(market);
+      if (book !== undefined) this.#unwritten.add(book);
+      // Who has read the log from its start on has every book there is.
+      else if (this.from > 0) throw await this.#lost(market);
+    }
+  }
+
+  /** Writes the books and moves the mark. */
+  async #store(to: number): Promise<void> {
     const { store, metrics } = this.#parts;
+    const books = [...this.#unwritten];
     for (let from = 0; from < books.length; from += writesAtOnce) {
       const some = books.slice(from, from + writesAtOnce);
-      await Promise.all(
-        some.map(async (book) => {
-          const known = this.#known.get(book.market);
-          if (known !== undefined) await store.write(book, known.facts);
-        }),
-      );
+      const written = await Promise.all(some.map((book) => this.#write(book)));
+      if (written.includes(false)) throw this.#overtaken();
     }
+    const claim = await store.move(this.#claim, to);
+    if (claim === null) throw this.#overtaken();
+    this.#claim = claim;
+    this.#unwritten.clear();
     metrics.books.add(books.length);
   }
 
-  /** The mark is always where we left it, unless Redis was emptied or another owner is at work: then we start over. */
-  async #moveMark(to: number): Promise<void> {
-    const moved = await this.#parts.store.moveMark(this.#partition, this.#mark, to);
-    if (!moved) {
-      const facts = { partition: this.#partition, mark: this.#mark };
-      throw new Fault('books_mark_moved', 'release', { facts });
-    }
-    this.#mark = to;
+  async #write(book: MarketBook): Promise<boolean> {
+    const known = this.#known.get(book.market);
+    return known !== undefined && (await this.#parts.store.write(book, known.facts, this.#claim));
   }
 
-  /** Part of what was written is gone: the partition is folded again from its start; books that are there skip it. */
-  async #lost(facts: { market: number }): Promise<Fault> {
-    await this.#parts.store.forgetMark(this.#partition);
-    return new Fault('book_lost', 'release', { facts: { partition: this.#partition, ...facts } });
+  /** Redis was emptied or another owner is at work: what is stored says where to go on. */
+  #overtaken(): Fault {
+    const { partition, from } = this.#claim;
+    return new Fault('books_mark_moved', 'release', { facts: { partition, mark: from } });
+  }
+
+  /**
+   * Part of what was written is gone: the partition is folded again from its start. Books that are there stay as they are until that
+   * has come to the end.
+   */
+  async #lost(market: number): Promise<Fault> {
+    await this.#parts.store.forget(this.#claim);
+    const { partition } = this.#claim;
+    return new Fault('book_lost', 'release', { facts: { partition, market } });
   }
 }

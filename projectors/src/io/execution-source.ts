@@ -1,5 +1,10 @@
 import { Fault } from '@pm/kit/fault';
-import { type IncomingRecord, type LogClient, readRange } from '@pm/kit/kafka';
+import {
+  type IncomingRecord,
+  type LogClient,
+  type PartitionBounds,
+  readRange,
+} from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
 import { checkChain, firstChain } from '@pm/kit/signoff';
 import {
@@ -91,9 +96,8 @@ export class ExecutionSource {
 
   async #lookBack(offset: number): Promise<void> {
     const { client, topic } = this.#parts;
-    const admin = await client.admin();
-    const bounds = await admin.bounds(topic).finally(() => admin.close());
-    const from = Math.max(bounds.get(this.#partition)?.low ?? 0, offset - lookBackRecords);
+    const { low } = await boundsOf(this.#parts, this.#partition);
+    const from = Math.max(low, offset - lookBackRecords);
     let newest = -1;
     const onBatch = async ({ records }: { records: readonly IncomingRecord[] }) => {
       for (const record of records) {
@@ -147,6 +151,19 @@ export class ExecutionSource {
       cause,
     });
   }
+}
+
+/** Offsets [low, high) that the log has of a partition now. Rejects with `partition_unknown` (retry) when the broker does not tell. */
+export async function boundsOf(
+  { client, topic }: Pick<ExecutionSourceParts, 'client' | 'topic'>,
+  partition: number,
+): Promise<PartitionBounds> {
+  const admin = await client.admin();
+  const bounds = await admin.bounds(topic).finally(() => admin.close());
+  const found = bounds.get(partition);
+  if (found === undefined)
+    throw new Fault('partition_unknown', 'retry', { facts: { topic, partition } });
+  return found;
 }
 
 /** A copy, so that the chain does not keep the whole fetch in memory. */

@@ -12,7 +12,7 @@ import {
   type MarketFacts,
   renderBook as renderWith,
 } from '../../src/core/books/render.ts';
-import { type BooksStore, openBooksStore } from '../../src/io/books-store.ts';
+import { type BooksClaim, type BooksStore, openBooksStore } from '../../src/io/books-store.ts';
 import { TinyExchange } from '../log.ts';
 
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
@@ -27,6 +27,7 @@ const facts: MarketFacts = {
 };
 let redis: RedisClient;
 let store: BooksStore;
+let claim: BooksClaim;
 
 beforeAll(() => {
   redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
@@ -36,6 +37,7 @@ beforeAll(() => {
 beforeEach(async () => {
   const left = await redis.keys('books-test:*');
   if (left.length > 0) await redis.del(...left);
+  claim = await store.claim(4);
 });
 
 afterAll(() => redis?.quit());
@@ -53,7 +55,7 @@ describe('books in Redis', () => {
     let newest = -1;
     for (let count = 0; count < 60; count += 1) {
       const book = bookAfter(3, 1 + next(150));
-      expect(await store.write(book, facts)).toBe(book.version > newest);
+      expect(await store.write(book, facts, claim)).toBe(true);
       newest = Math.max(newest, book.version);
       for (const token of facts.tokens)
         expect(await redis.hget(keys.book(token), 'version')).toBe(String(newest));
@@ -62,7 +64,7 @@ describe('books in Redis', () => {
 
   test('come back as they were written, both tokens at once', async () => {
     const book = bookAfter(5, 200);
-    await store.write(book, facts);
+    await store.write(book, facts, claim);
     const stored = await store.load(1, facts);
     expect(typeof stored === 'string' ? stored : renderBook(stored, facts)).toEqual(
       renderBook(book, facts),
@@ -71,7 +73,7 @@ describe('books in Redis', () => {
 
   test('leave what rests on the market beside the marks', async () => {
     const book = bookAfter(5, 200);
-    await store.write(book, facts);
+    await store.write(book, facts, claim);
     const cost = ({ price, sizeMicro }: Level) => (price * sizeMicro) / 10_000;
     const mirrored = ({ price, sizeMicro }: Level) => ((10_000 - price) * sizeMicro) / 10_000;
     const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
@@ -81,19 +83,62 @@ describe('books in Redis', () => {
     expect(expected).toBeGreaterThan(0);
   });
 
-  test('are lost, not new, when only they are gone', async () => {
+  test('are lost, not new, when only they are gone, and written again as they were', async () => {
+    const listed = [{ market: 1, facts }];
     expect(await store.load(1, facts)).toBe('none');
-    await store.write(bookAfter(5, 20), facts);
-    await redis.del(keys.book(facts.tokens[1]));
-    expect(await store.load(1, facts)).toBe('lost');
+    expect(await store.lost(listed)).toEqual([]);
+    const book = bookAfter(5, 20);
+    await store.write(book, facts, claim);
+    expect(await store.lost(listed)).toEqual([]);
+    const losses = facts.tokens.flatMap((token) => [
+      () => redis.del(keys.book(token)),
+      () => redis.hdel(keys.book(token), 'last'),
+    ]);
+    for (const lose of losses) {
+      await lose();
+      expect(await store.load(1, facts)).toBe('lost');
+      expect(await store.lost(listed)).toEqual([1]);
+      await store.write(book, facts, claim);
+      expect(await store.lost(listed)).toEqual([]);
+    }
   });
 
-  test('have a mark that moves only from where it was left', async () => {
-    expect(await store.moveMark(4, 0, 10)).toBe(true);
-    expect(await store.moveMark(4, 0, 12)).toBe(false);
-    expect(await store.moveMark(4, 10, 12)).toBe(true);
+  test('are folded from the start until their writer has said where it has come to', async () => {
+    expect(claim).toMatchObject({ partition: 4, from: 0 });
+    expect(claim.fold).not.toBeNull();
+    expect(await redis.hget(keys.bookMarks, '4')).toBeNull();
+    expect(await store.move(claim, 10)).toEqual({ partition: 4, from: 10, fold: null });
+    expect(await store.claim(4)).toEqual({ partition: 4, from: 10, fold: null });
+    expect(await redis.hgetall(keys.bookMarks)).toEqual({ 4: '10' });
+  });
+
+  test('are written by nobody whose claim another one or a loss has ended', async () => {
+    const book = bookAfter(5, 20);
+    const stored = { partition: 4, from: 10, fold: null };
+    const isRefused = async (held: BooksClaim) => {
+      expect(await store.holds(held)).toBe(false);
+      expect(await store.write(book, facts, held)).toBe(false);
+      expect(await store.move(held, 12)).toBeNull();
+      await store.forget(held);
+      expect(await redis.exists(keys.book(facts.tokens[0]))).toBe(0);
+    };
+    const later = await store.claim(4);
+    await isRefused(claim);
+    expect(await store.holds(later)).toBe(true);
+    await store.move(later, 10);
+    await isRefused(later);
+    await store.move(stored, 12);
+    await isRefused(stored);
+    expect(await redis.hget(keys.bookMarks, '4')).toBe('12');
     await redis.del(keys.bookMarks);
-    expect(await store.moveMark(4, 12, 13)).toBe(false);
-    expect(await store.mark(4)).toBe(0);
+    await isRefused({ ...stored, from: 12 });
+    expect((await store.claim(4)).fold).not.toBeNull();
+  });
+
+  test('are folded anew once they are forgotten', async () => {
+    const stored = await store.move(claim, 10);
+    if (stored === null) throw new Error('the claim does not hold');
+    await store.forget(stored);
+    expect(await store.claim(4)).toMatchObject({ from: 0, fold: expect.any(String) });
   });
 });

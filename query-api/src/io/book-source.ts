@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import type { RedisClient } from '@pm/kit/redis';
+import { type RedisClient, resultsOf } from '@pm/kit/redis';
 import type { RedisKeys, TokenId } from '@pm/schemas';
 import type { Listing } from '../core/catalog.ts';
 import type { Quotes } from '../core/displayed-price.ts';
@@ -65,14 +65,14 @@ export class BookSource implements BookReads {
   async books(listings: readonly Listing[]): Promise<readonly (Buffer | null)[]> {
     const tokens = listings.map(({ token }) => token);
     const found = await this.#books.load(tokens, (missing) => this.#fetchBooks(missing));
-    await this.#assertBegun(listings.filter((_, index) => found[index] === null));
+    await this.#assertEmpty(listings.filter((_, index) => found[index] === null));
     return found;
   }
 
   async quotes(listings: readonly Listing[]): Promise<Quotes> {
     const tokens = listings.map(({ token }) => token);
     const found = await this.#quotes.load(tokens, (missing) => this.#fetchQuotes(missing));
-    await this.#assertBegun(listings.filter((_, index) => found[index] === null));
+    await this.#assertEmpty(listings.filter((_, index) => found[index] === null));
     return new Map(tokens.map((token, index) => [token, found[index] ?? noQuote]));
   }
 
@@ -109,22 +109,18 @@ export class BookSource implements BookReads {
   }
 
   /**
-   * A token without a stored book has an empty one only if the view of its partition has begun; otherwise the books are
-   * being rebuilt and an empty answer would be a lie.
+   * A token without a stored book has an empty one only if the books of its partition are what the log says and none of its market
+   * was ever written; otherwise they were lost, and an empty answer would be a lie.
    */
-  async #assertBegun(absent: readonly Listing[]): Promise<void> {
+  async #assertEmpty(absent: readonly Listing[]): Promise<void> {
+    if (absent.length === 0) return;
     const partitions = [...new Set(absent.map(({ market }) => String(market.partition)))];
-    if (partitions.length === 0) return;
-    const marks = await this.#redis.hmget(this.#keys.bookMarks, ...partitions);
-    if (marks.includes(null)) throw new Fault('books_not_ready', 'retry');
+    const markets = [...new Set(absent.map(({ market }) => market.market))];
+    const written = markets.map((market) => this.#keys.bookMarkOf(market));
+    const marks = await this.#redis.hmget(this.#keys.bookMarks, ...partitions, ...written);
+    const isEmpty = marks.every((mark, index) =>
+      index < partitions.length ? mark !== null : mark === null,
+    );
+    if (!isEmpty) throw new Fault('books_not_ready', 'retry');
   }
-}
-
-/** The answers of a pipeline; throws the first fault among them. */
-function resultsOf<V>(pairs: readonly (readonly [Error | null, unknown])[] | null): readonly V[] {
-  if (pairs === null) throw new Fault('redis_unavailable', 'retry');
-  return pairs.map(([error, value]) => {
-    if (error !== null) throw error;
-    return value as V;
-  });
 }

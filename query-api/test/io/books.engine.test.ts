@@ -114,12 +114,26 @@ it('knows an empty book from one that is not built yet', async () => {
   await expect(source.quotes([listing(2, 0)])).rejects.toMatchObject({ code: 'books_not_ready' });
 });
 
-it('drops everything when the database is flushed', async () => {
+it('knows an empty book from one that was lost', async () => {
   await write(yes, '{"n":1}');
+  await writer.hset(keys.bookMarks, keys.bookMarkOf(1), '0');
   await bookOf(yes);
   await writer.del(keys.book(yes.token));
   await until(() => source.cached(yes.token) === undefined);
-  expect(await bookOf(yes)).toBeNull();
+  const lost = { code: 'books_not_ready', reaction: 'retry' };
+  await expect(source.books([yes])).rejects.toMatchObject(lost);
+  await expect(source.quotes([yes])).rejects.toMatchObject(lost);
+  await write(yes, '{"n":1}');
+  expect(await bookOf(yes)).toBe('{"n":1}');
+});
+
+it('drops everything when the database is flushed', async () => {
+  await write(yes, '{"n":1}');
+  await bookOf(yes);
+  // Of a database that other tests use too, all that this one has written.
+  await writer.del(...(await writer.keys(`${prefix}*`)));
+  await until(() => source.cached(yes.token) === undefined);
+  await expect(source.books([yes])).rejects.toMatchObject({ code: 'books_not_ready' });
 });
 
 it('keeps nothing while invalidations do not arrive, reads on, and keeps again afterwards', async () => {

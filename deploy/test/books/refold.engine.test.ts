@@ -1,0 +1,85 @@
+import { connect, disconnect, forgetAll, type Owner, World } from './refold-world.ts';
+
+/**
+ * Whatever is lost, whoever dies and whoever comes back from the dead: an answer is a 503 or the book of the log at some offset, and
+ * never of an earlier one than was stored before.
+ */
+beforeAll(connect);
+beforeEach(forgetAll);
+afterAll(disconnect);
+
+it('tells nothing of a partition that is folded anew before all of it is there', async () => {
+  const world = new World(3, 60);
+  world.grow(60);
+  await world.catchUp();
+  await world.expectWhole();
+  await world.flush();
+  const owner = await world.assign();
+  expect(owner.at).toBe(0);
+  world.told = 0;
+  while (owner.at < 50) {
+    await world.project(owner);
+    await world.look();
+  }
+  expect(world.told).toBe(0);
+  await world.catchUp(owner);
+  await world.expectWhole();
+});
+
+it('tells of a partition without records that its books are empty', async () => {
+  const world = new World(4, 40);
+  await world.assign();
+  await world.expectWhole();
+});
+
+it('goes on telling while a projector restarts', async () => {
+  const world = new World(5, 60);
+  world.grow(40);
+  await world.catchUp();
+  world.grow(20);
+  const owner = await world.assign();
+  expect(owner.at).toBe(40);
+  world.refused = 0;
+  while (owner.at < 60) {
+    await world.look();
+    await world.project(owner);
+  }
+  expect(world.refused).toBe(0);
+});
+
+it('brings back the books of quiet markets that were removed, at hand or not', async () => {
+  const world = new World(6, 60);
+  world.grow(58);
+  const owner = await world.catchUp();
+  const projectOne = async (by: Owner) => {
+    world.grow(1);
+    return await world.project(by);
+  };
+  await world.removeBook(1, 1);
+  await world.look();
+  expect(world.refused).toBeGreaterThan(0);
+  expect(await projectOne(owner)).toBe(true);
+  await world.expectWhole();
+
+  await world.removeBook(2, 0);
+  expect(await projectOne(await world.assign())).toBe(false);
+  await world.catchUp();
+  await world.expectWhole();
+});
+
+it.each([1, 2, 3, 4, 5, 6])(
+  'is never wrong, whatever is lost and whoever dies (history %i)',
+  async (seed) => {
+    const world = new World(seed, 120);
+    while (!world.isAllWritten) {
+      await world.happen();
+      await world.look();
+    }
+    world.flushAfterWrites = Number.POSITIVE_INFINITY;
+    await world.catchUp();
+    expect(world.told).toBeGreaterThan(100);
+    expect(world.refused).toBeGreaterThan(100);
+    await world.expectWhole();
+  },
+  120_000,
+);
