@@ -1,3 +1,4 @@
+import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 import type { RedisKeys } from '@pm/schemas';
@@ -12,8 +13,8 @@ const RETRY_EVERY_MS = 2_000;
 const FIELDS_AT_ONCE = 2_000;
 
 export interface FiguresOptions {
-  readonly catalog: Pick<Catalog, 'takeFigures'>;
-  readonly redis: Pick<RedisClient, 'hscan'>;
+  readonly catalog: Pick<Catalog, 'takeFigures' | 'markets'>;
+  readonly redis: Pick<RedisClient, 'hscan' | 'hmget'>;
   readonly keys: Pick<RedisKeys, 'bookMarks' | 'bookMarkOf'>;
   readonly log: Log;
   nowMs(): number;
@@ -53,7 +54,7 @@ export function watchFigures(options: FiguresOptions): FiguresWatch {
 }
 
 async function readFigures(
-  options: Omit<FiguresOptions, 'catalog' | 'log'>,
+  options: Omit<FiguresOptions, 'log'>,
   nowMs: number,
 ): Promise<ReadonlyMap<number, Figures>> {
   const [volumes, liquidity] = await Promise.all([
@@ -73,8 +74,33 @@ async function readFigures(
   );
 }
 
-/** The projector of books leaves what rests on a market beside the marks of its partitions. */
-async function readLiquidity({
+/**
+ * The projector of books leaves what rests on a market beside the marks of its partitions. While a partition has no mark its books
+ * are being folded anew, and what rests on its markets is not known.
+ */
+async function readLiquidity(
+  options: Pick<FiguresOptions, 'catalog' | 'redis' | 'keys'>,
+): Promise<ReadonlyMap<number, number>> {
+  await assertBooksStored(options);
+  const liquidity = await scanLiquidity(options);
+  // Again, since marks may have been lost meanwhile.
+  await assertBooksStored(options);
+  return liquidity;
+}
+
+async function assertBooksStored({
+  catalog,
+  redis,
+  keys,
+}: Pick<FiguresOptions, 'catalog' | 'redis' | 'keys'>): Promise<void> {
+  const partitions = new Set<string>();
+  for (const { partition } of catalog.markets()) partitions.add(String(partition));
+  if (partitions.size === 0) return;
+  const marks = await redis.hmget(keys.bookMarks, ...partitions);
+  if (marks.includes(null)) throw new Fault('books_not_ready', 'retry');
+}
+
+async function scanLiquidity({
   redis,
   keys,
 }: Pick<FiguresOptions, 'redis' | 'keys'>): Promise<ReadonlyMap<number, number>> {

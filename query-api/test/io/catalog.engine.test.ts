@@ -114,3 +114,29 @@ test('figures come from volumes and from what rests beside the marks of books', 
   await redis.del(keys.bookMarks);
   redis.disconnect();
 }, 30_000);
+
+test('figures are not those of books that are being folded anew', async () => {
+  const redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
+  const keys = redisKeys(topicPrefix);
+  const catalog = new Catalog();
+  catalog.apply(marketEntry(1));
+  catalog.apply(marketEntry(2, { partition: 5 }));
+  await redis.hset(keys.bookMarks, { 0: '17', 'market:1': '2500000' });
+  const refused: unknown[] = [];
+  const log = { ...silentLog, warn: (facts: { err?: unknown }) => void refused.push(facts.err) };
+  const watch = watchFigures({
+    ...{ catalog, redis, keys, log },
+    nowMs: () => Date.now(),
+    volumes: async () => new Map(),
+  });
+  await until(() => refused.length > 0);
+  expect(refused[0]).toMatchObject({ code: 'books_not_ready' });
+  expect(watch.readAtMs()).toBeNull();
+  expect(catalog.figuresOfMarket({ market: 1 }).liquidityMicro).toBe(0);
+  await redis.hset(keys.bookMarks, { 5: '0' });
+  await until(() => watch.readAtMs() !== null);
+  watch.close();
+  expect(catalog.figuresOfMarket({ market: 1 }).liquidityMicro).toBe(2_500_000);
+  await redis.del(keys.bookMarks);
+  redis.disconnect();
+}, 30_000);
