@@ -34,7 +34,7 @@ export function readsOf(
     ).flatMap((market) => market ?? []);
   const plan = planHistory(
     { interval: '1d', startS: null, endS: null, fidelity: null },
-    nowMs / 1000,
+    { nowS: nowMs / 1000, firstS: 0 },
   );
   const builders = readBuilderQuery({});
   if (plan instanceof ReadRefusal || builders instanceof ReadRefusal)

@@ -43,7 +43,7 @@ const limitByDefault = 500;
 
 /**
  * Without a start the newest candles are meant, with one those from there on. Days begin at 00:00 UTC. A bucket belongs to the
- * range when any second of it does.
+ * range when any second of it does, and is then told whole.
  */
 export function planCandles(request: CandleRequest, nowS: number): CandlePlan | ReadRefusal {
   const { interval, startS, endS, limit } = request;
@@ -51,7 +51,7 @@ export function planCandles(request: CandleRequest, nowS: number): CandlePlan | 
   if (stepS === null) return refusals.invalidPayload;
   if (startS !== null && startS > (endS ?? nowS)) return refusals.invalidPayload;
   if ((limit ?? 0) > candlesPerRequestMax) return refusals.payloadTooLarge;
-  const toS = (endS ?? nowS) + 1;
+  const toS = (Math.floor((endS ?? nowS) / stepS) + 1) * stepS;
   const fromS = startS === null ? 0 : Math.floor(startS / stepS) * stepS;
   return { fromS, toS, stepS, limit: limit ?? limitByDefault, newest: startS === null };
 }

@@ -2,7 +2,7 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { Listing, Market } from '../core/catalog.ts';
 import { type BucketPrice, isOneSided, type PriceFacts } from '../core/history.ts';
-import type { HistoryPlan } from '../core/history-plan.ts';
+import { firstPriceS, type HistoryPlan } from '../core/history-plan.ts';
 import { storedMicro } from '../core/stored-numbers.ts';
 
 interface Row {
@@ -50,12 +50,8 @@ interface Series {
   readonly sinceS: number;
 }
 
-/** Clocks of partitions and of who lists markets differ by seconds; to look too far back costs a statement. */
-const CLOCK_MARGIN_S = 3_600;
-
-function seriesOf({ market, createdAtMs }: Market, outcome: number): Series {
-  const sinceS = Math.floor(createdAtMs / 1000) - CLOCK_MARGIN_S;
-  return { market, outcome, sinceS };
+function seriesOf(market: Market, outcome: number): Series {
+  return { market: market.market, outcome, sinceS: firstPriceS([market]) };
 }
 
 /**

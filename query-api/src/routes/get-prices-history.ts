@@ -1,6 +1,6 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { historyPoints, noPrices } from '../core/history.ts';
-import { planHistory } from '../core/history-plan.ts';
+import { firstPriceS, planHistory } from '../core/history-plan.ts';
 import { QueryReader } from '../core/query-reader.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';
 import { historyTarget } from './history-target.ts';
@@ -30,7 +30,8 @@ export function pricesHistoryRoute(
     if (read.refusal !== null || target === null) return refusals.invalidPayload;
     const listing = historyTarget(ports.catalog, target);
     if (listing === null) return refusals.invalidToken;
-    const plan = planHistory(request, Math.floor(ports.nowMs() / 1000));
+    const firstS = firstPriceS(listing === undefined ? [] : [listing.market]);
+    const plan = planHistory(request, { nowS: Math.floor(ports.nowMs() / 1000), firstS });
     if (plan instanceof ReadRefusal) return plan;
     if (listing === undefined) return { history: [] };
     const [facts = noPrices] = await ports.tables.prices([listing], plan);

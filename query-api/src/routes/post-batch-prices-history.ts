@@ -2,7 +2,12 @@ import type { DoorRoute } from '@pm/kit/http';
 import { type HistoryPoint, historiesPerRequestMax } from '@pm/schemas';
 import type { Listing } from '../core/catalog.ts';
 import { historyPoints, noPrices } from '../core/history.ts';
-import { type HistoryPlan, type HistoryRequest, planHistory } from '../core/history-plan.ts';
+import {
+  firstPriceS,
+  type HistoryPlan,
+  type HistoryRequest,
+  planHistory,
+} from '../core/history-plan.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';
 import { fidelityMax, secondsMax } from './get-prices-history.ts';
 import { historyTarget } from './history-target.ts';
@@ -19,7 +24,9 @@ export function batchPricesHistoryRoute(ports: Ports): DoorRoute {
     if (batch instanceof ReadRefusal) return batch;
     const targets = batch.markets.map((id) => historyTarget(ports.catalog, id));
     if (targets.includes(null)) return refusals.invalidPayload;
-    const plan = planHistory(batch.request, Math.floor(ports.nowMs() / 1000));
+    const firstS = firstPriceS(targets.flatMap((target) => target?.market ?? []));
+    const times = { nowS: Math.floor(ports.nowMs() / 1000), firstS };
+    const plan = planHistory(batch.request, times);
     if (plan instanceof ReadRefusal) return plan;
     return { history: await histories(ports, { ids: batch.markets, targets, plan }) };
   });

@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import { historyPoints, noPrices, type PriceFacts } from '../../src/core/history.ts';
-import { historyPointsMax, planHistory, stepsMinutes } from '../../src/core/history-plan.ts';
+import {
+  firstPriceS,
+  historyPointsMax,
+  planHistory,
+  stepsMinutes,
+} from '../../src/core/history-plan.ts';
 import { ReadRefusal } from '../../src/core/refusal.ts';
 
 const nowS = Date.UTC(2026, 5, 1, 12, 34, 56) / 1000;
 const day = 86_400;
+/** A market as old as time. */
+const times = { nowS, firstS: 0 };
 const none = { interval: null, startS: null, endS: null, fidelity: null };
 
 describe('the plan of a history', () => {
@@ -18,12 +25,16 @@ describe('the plan of a history', () => {
     ['1m', 30 * day, 10_800],
   ])('looks back %s with the width of the real application', (interval, backS, stepS) => {
     const fromS = Math.floor((nowS - backS) / stepS) * stepS;
-    expect(planHistory({ ...none, interval }, nowS)).toEqual({ fromS, toS: nowS, stepS });
+    expect(planHistory({ ...none, interval }, times)).toEqual({
+      fromS,
+      toS: Math.ceil(nowS / stepS) * stepS,
+      stepS,
+    });
   });
 
   it.each(['max', 'all'])('%s has half days from 00:00 and 12:00 UTC', (interval) => {
-    const plan = planHistory({ ...none, interval, fidelity: 1 }, nowS);
-    expect(plan).toMatchObject({ stepS: 43_200, toS: nowS });
+    const plan = planHistory({ ...none, interval, fidelity: 1 }, times);
+    expect(plan).toMatchObject({ stepS: 43_200, toS: Math.ceil(nowS / 43_200) * 43_200 });
     expect((plan as { fromS: number }).fromS % 43_200).toBe(0);
   });
 
@@ -37,7 +48,7 @@ describe('the plan of a history', () => {
     [181, 720],
     [9_999, 720],
   ])('rounds a fidelity of %p minutes up to %p', (fidelity, minutes) => {
-    expect(planHistory({ ...none, interval: '1d', fidelity }, nowS)).toMatchObject({
+    expect(planHistory({ ...none, interval: '1d', fidelity }, times)).toMatchObject({
       stepS: minutes * 60,
     });
   });
@@ -50,17 +61,17 @@ describe('the plan of a history', () => {
     [30, 10_800],
     [31, 43_200],
   ])('chooses the width for %p days by itself', (days, stepS) => {
-    expect(planHistory({ ...none, startS: nowS - days * day }, nowS)).toMatchObject({ stepS });
+    expect(planHistory({ ...none, startS: nowS - days * day }, times)).toMatchObject({ stepS });
   });
 
   it('refuses an interval with a range, a range without start, and a backward one', () => {
     const texts = [
-      planHistory({ ...none, interval: '1d', startS: 1 }, nowS),
-      planHistory({ ...none, interval: '1d', endS: 1 }, nowS),
-      planHistory({ ...none, endS: nowS }, nowS),
-      planHistory(none, nowS),
-      planHistory({ ...none, startS: 10, endS: 9 }, nowS),
-      planHistory({ ...none, interval: 'constructor' }, nowS),
+      planHistory({ ...none, interval: '1d', startS: 1 }, times),
+      planHistory({ ...none, interval: '1d', endS: 1 }, times),
+      planHistory({ ...none, endS: nowS }, times),
+      planHistory(none, times),
+      planHistory({ ...none, startS: 10, endS: 9 }, times),
+      planHistory({ ...none, interval: 'constructor' }, times),
     ].map((refusal) => (refusal as ReadRefusal).text);
     expect(texts).toEqual([
       'interval cannot be combined with start_ts/end_ts',
@@ -72,6 +83,29 @@ describe('the plan of a history', () => {
     ]);
   });
 
+  it('has the width asked for where no more than the allowed points can be known', () => {
+    const listedS = nowS - 1_200;
+    const young = { nowS, firstS: listedS - 3_600 };
+    expect(firstPriceS([{ createdAtMs: nowS * 1_000 }, { createdAtMs: listedS * 1_000 }])).toBe(
+      young.firstS,
+    );
+    for (const request of [
+      { interval: '1m', fidelity: 1 },
+      { startS: 0, fidelity: 1 },
+    ])
+      expect(planHistory({ ...none, ...request }, young)).toMatchObject({ stepS: 60 });
+    const old = { nowS, firstS: nowS - 11 * day };
+    expect(planHistory({ ...none, startS: 0, fidelity: 1 }, old)).toMatchObject({ stepS: 300 });
+  });
+
+  it('tells the last bucket whole, wherever the end lies in it', () => {
+    const startS = nowS - (nowS % 300) - 6_000;
+    const plan = (endS: number) => planHistory({ ...none, startS, endS, fidelity: 5 }, times);
+    expect(plan(startS + 601)).toEqual({ fromS: startS, toS: startS + 900, stepS: 300 });
+    expect(plan(startS + 601)).toEqual(plan(startS + 900));
+    expect(plan(startS + 600)).toMatchObject({ toS: startS + 600 });
+  });
+
   it('never has more points than allowed and never reaches into the future', () => {
     const anS = fc.integer({ min: 0, max: 4_200_000_000 });
     fc.assert(
@@ -79,10 +113,11 @@ describe('the plan of a history', () => {
         anS,
         fc.option(anS),
         fc.option(fc.integer({ min: 1, max: 1_000 })),
-        (startS, endS, fidelity) => {
-          const plan = planHistory({ ...none, startS, endS, fidelity }, nowS);
+        anS,
+        (startS, endS, fidelity, listedS) => {
+          const plan = planHistory({ ...none, startS, endS, fidelity }, { nowS, firstS: listedS });
           if (plan instanceof ReadRefusal) return;
-          expect(plan.toS).toBeLessThanOrEqual(nowS);
+          expect(plan.toS).toBeLessThan(nowS + plan.stepS);
           expect(plan.fromS % plan.stepS).toBe(0);
           expect(stepsMinutes).toContain(plan.stepS / 60);
           expect((plan.toS - plan.fromS) / plan.stepS).toBeLessThanOrEqual(historyPointsMax);

@@ -48,8 +48,8 @@ describe('GET /candles', () => {
     await get(app, `/candles?token_id=${yes}`);
     await get(app, `/clob/candles?token_id=${yes}&interval=5m&start=1000&end=2000&limit=7`);
     expect(world.candlePlans).toEqual([
-      { fromS: 0, toS: nowS + 1, stepS: 60, limit: 500, newest: true },
-      { fromS: 900, toS: 2_001, stepS: 300, limit: 7, newest: false },
+      { fromS: 0, toS: nowS + 60, stepS: 60, limit: 500, newest: true },
+      { fromS: 900, toS: 2_100, stepS: 300, limit: 7, newest: false },
     ]);
   });
 
