@@ -28,6 +28,7 @@ import { BookSource } from './io/book-source.ts';
 import { type EngineWatch, watchEngines } from './io/engine-runner.ts';
 import { watchFigures } from './io/figures-runner.ts';
 import { openFreshTables } from './io/fresh-table-source.ts';
+import { InputEnds } from './io/input-ends-source.ts';
 import { runInvalidation } from './io/invalidation-runner.ts';
 import { watchLeaderboards } from './io/leaderboard-runner.ts';
 import { LeaderboardSource } from './io/leaderboard-source.ts';
@@ -208,6 +209,7 @@ async function openDoor(
     social: { threads, profiles },
     limits: rateLimitReads(limits?.limiter ?? null),
     standing,
+    log: new InputEnds(await parts.client.admin(), nameOf(parts, topics.orders)),
     nowMs,
   });
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));

@@ -192,6 +192,8 @@ export class World {
   readonly candlePlans: CandlePlan[] = [];
   pastBook: PastBook | null = null;
   readonly moments: Moment[] = [];
+  /** Records that the input of each partition has. */
+  inputEnd = 1_000_000;
   readonly orders = new Map<string, OrderEventRow[]>();
   readonly trades: FillRow[] = [];
   readonly open: OpenOrderRow[] = [];
@@ -329,6 +331,7 @@ export class World {
         completeThroughMs: () => this.completeThroughMs,
         completeThroughAtMs: (readAtMs) => this.completeThroughAtMs(readAtMs),
       },
+      log: { hasCome: async (_partition, inOffset) => inOffset < this.inputEnd },
       nowMs: () => nowMs,
     };
   }

@@ -8,7 +8,7 @@ import type { ReadPorts } from './ports.ts';
 import { answerFailure, sendAnswer } from './route.ts';
 import { listingIn } from './tokens.ts';
 
-type Ports = Pick<ReadPorts, 'books' | 'catalog' | 'tables' | 'nowMs'>;
+type Ports = Pick<ReadPorts, 'books' | 'catalog' | 'tables' | 'log' | 'nowMs'>;
 
 /**
  * GET /book: the stored bytes as they are (docs/conventions.md 1.3), or the book of a past moment (1.3a). The hottest read, so bytes

@@ -12,7 +12,7 @@ export function isOfThePast({ at, at_offset: offset, level }: RawQuery): boolean
 
 /** The book at `at` or `at_offset`, by `level` 2 or 3 (docs/conventions.md 1.3a). */
 export async function pastBookOf(
-  { tables, nowMs }: Pick<ReadPorts, 'tables' | 'nowMs'>,
+  ports: Pick<ReadPorts, 'tables' | 'log' | 'nowMs'>,
   listing: Listing,
   query: RawQuery,
 ): Promise<Buffer | ReadRefusal> {
@@ -21,13 +21,21 @@ export async function pastBookOf(
   if (read.refusal !== null) return refusals.invalidLevel;
   const moment = momentIn(read, query);
   if (moment === null) return refusals.invalidMoment;
-  if ('atMs' in moment && !(moment.atMs >= 0 && moment.atMs <= nowMs()))
-    return refusals.invalidMoment;
-  const past = await tables.pastBook(listing, moment, level === '3');
+  if (!(await hasCome(ports, listing, moment))) return refusals.invalidMoment;
+  const past = await ports.tables.pastBook(listing, moment, level === '3');
   return past === null ? refusals.noBook : Buffer.from(pastBookJson(listing, past, sha1));
 }
 
-const milliseconds = /^\d{1,15}$/;
+async function hasCome(
+  { log, nowMs }: Pick<ReadPorts, 'log' | 'nowMs'>,
+  { market }: Listing,
+  moment: Moment,
+): Promise<boolean> {
+  if ('atMs' in moment) return moment.atMs >= 0 && moment.atMs <= nowMs();
+  return await log.hasCome(market.partition, moment.inOffset);
+}
+
+const milliseconds = /^(0|[1-9]\d{0,14})$/;
 
 /** Exactly one of both; null when that is not so. */
 function momentIn(read: QueryReader, { at }: RawQuery): Moment | null {

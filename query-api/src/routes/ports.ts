@@ -180,6 +180,12 @@ export interface StandingReads {
   completeThroughAtMs(readAtMs: number): number | null;
 }
 
+/** What only the log itself can tell. Methods throw a `Fault` (retry) while the broker is away. */
+export interface LogReads {
+  /** Whether the input of a partition has a record of that offset, as of the call. */
+  hasCome(partition: number, inOffset: number): Promise<boolean>;
+}
+
 /** What the routes read from. */
 export interface ReadPorts {
   readonly catalog: Catalog;
@@ -193,5 +199,6 @@ export interface ReadPorts {
   readonly social: SocialReads;
   readonly limits: RateLimitReads;
   readonly standing: StandingReads;
+  readonly log: LogReads;
   nowMs(): number;
 }

@@ -82,6 +82,8 @@ describe('GET /book of a past moment', () => {
     ['at=yesterday', 'Invalid at or at_offset'],
     ['at=-1', 'Invalid at or at_offset'],
     ['at=1900-01-01', 'Invalid at or at_offset'],
+    ['at=0123', 'Invalid at or at_offset'],
+    ['at=01700000000000', 'Invalid at or at_offset'],
     [`at=${nowMs + 1}`, 'Invalid at or at_offset'],
     ['at=1&at=2', 'Invalid at or at_offset'],
     ['at=1&at_offset=2', 'Invalid at or at_offset'],
@@ -91,6 +93,19 @@ describe('GET /book of a past moment', () => {
   ])('refuses %p', async (query, error) => {
     const answer = await get(setUp().app, `/book?token_id=${yes}&${query}`);
     expect(answer).toMatchObject({ status: 400, body: { error } });
+  });
+
+  it('is refused by an offset that has not come, and waited for while it is not stored', async () => {
+    const { world, app } = setUp();
+    world.inputEnd = 8;
+    expect((await get(app, `/book?token_id=${yes}&at_offset=7`)).status).toBe(200);
+    for (const offset of ['8', '4294967296', '99999999999'])
+      expect(await get(app, `/book?token_id=${yes}&at_offset=${offset}`)).toMatchObject({
+        status: 400,
+        body: { error: 'Invalid at or at_offset' },
+      });
+    world.away = 'clickhouse';
+    expect((await get(app, `/book?token_id=${yes}&at_offset=7`)).status).toBe(503);
   });
 
   it('is a 404 before the market was listed, and a 503 without ClickHouse', async () => {
