@@ -1,7 +1,7 @@
 import type { HttpApp } from '@pm/kit/http';
 import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
 import type { StandingReads } from './ports.ts';
-import { completeThroughHeader } from './route.ts';
+import { tellThrough } from './route.ts';
 
 /** Answers out of the tables that no report route gives. Own orders and trades are as of the request instead. */
 const furtherPaths: ReadonlySet<string> = new Set([
@@ -17,7 +17,8 @@ const furtherPaths: ReadonlySet<string> = new Set([
 
 /**
  * Adds `X-Complete-Through` to the answers that are read from the tables: everything that happened up to this moment is in them
- * (docs/conventions.md 1.16). It is set before the tables are read, so it never says too much. Call before adding routes.
+ * (docs/conventions.md 1.16). It is set before the tables are read, so it never says too much; a refusal does without
+ * (`sendRefusal`), and a book of a past moment sets it itself. Call before adding routes.
  */
 export function tellCompleteness(app: HttpApp, standing: StandingReads): void {
   const told = new Set(
@@ -28,8 +29,7 @@ export function tellCompleteness(app: HttpApp, standing: StandingReads): void {
     route.onRequest = [
       ...(route.onRequest === undefined ? [] : [route.onRequest].flat()),
       (_request, reply, done) => {
-        const ms = standing.completeThroughMs();
-        if (ms !== null) void reply.header(completeThroughHeader, new Date(ms).toISOString());
+        tellThrough(reply, standing.completeThroughMs());
         done();
       },
     ];

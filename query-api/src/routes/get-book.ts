@@ -5,10 +5,10 @@ import { ReadRefusal } from '../core/refusal.ts';
 import { emptyBook } from './book-bytes.ts';
 import { isOfThePast, pastBookOf } from './past-book.ts';
 import type { ReadPorts } from './ports.ts';
-import { answerFailure, sendAnswer } from './route.ts';
+import { answerFailure, sendAnswer, tellThrough } from './route.ts';
 import { listingIn } from './tokens.ts';
 
-type Ports = Pick<ReadPorts, 'books' | 'catalog' | 'tables' | 'log' | 'nowMs'>;
+type Ports = Pick<ReadPorts, 'books' | 'catalog' | 'tables' | 'log' | 'standing' | 'nowMs'>;
 
 /**
  * GET /book: the stored bytes as they are (docs/conventions.md 1.3), or the book of a past moment (1.3a). The hottest read, so bytes
@@ -27,9 +27,10 @@ export function bookRoute(ports: Ports): DoorRoute {
           exposeHeadRoute: false,
           errorHandler: (error, request, reply) => answerFailure('clob', { error, request, reply }),
         },
-        (request, reply) => {
+        async (request, reply) => {
           const query = request.query as RawQuery;
-          return bookOf(ports, query).then((answer) => sendAnswer(reply, answer, 'clob'));
+          if (isOfThePast(query)) tellThrough(reply, ports.standing.completeThroughMs());
+          return sendAnswer(reply, await bookOf(ports, query), 'clob');
         },
       );
     },

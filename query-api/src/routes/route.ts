@@ -58,8 +58,13 @@ export class AgedAnswer {
 /** What a route answers: a refusal, stored JSON bytes, or a value to be written as JSON. */
 export type Answer = ReadRefusal | StatusAnswer | AgedAnswer | Buffer | object;
 
-/** Up to which moment everything that happened is in an answer (docs/conventions.md 1.16). */
-export const completeThroughHeader = 'x-complete-through';
+const completeThroughHeader = 'x-complete-through';
+
+/** Says before which moment everything that happened is in an answer, Unix milliseconds (docs/conventions.md 1.16); null: not known. */
+export function tellThrough(reply: FastifyReply, throughMs: number | null): void {
+  if (throughMs === null) void reply.removeHeader(completeThroughHeader);
+  else void reply.header(completeThroughHeader, new Date(throughMs).toISOString());
+}
 
 const jsonType = 'application/json; charset=utf-8';
 
@@ -116,14 +121,15 @@ function sendAged(
   { ageSeconds, completeThroughMs, body }: AgedAnswer,
   family: RouteFamily,
 ): FastifyReply {
-  if (completeThroughMs === null) void reply.removeHeader(completeThroughHeader);
-  else void reply.header(completeThroughHeader, new Date(completeThroughMs).toISOString());
+  tellThrough(reply, completeThroughMs);
   return sendAnswer(reply.header('age', String(ageSeconds)), body, family);
 }
 
 function sendRefusal(reply: FastifyReply, refusal: ReadRefusal, family: RouteFamily): FastifyReply {
   if (refusal.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
   if (refusal.status === 401) void reply.header('www-authenticate', 'HMAC');
+  // It says nothing of what happened.
+  tellThrough(reply, null);
   const body = JSON.stringify(refusalBody(family, refusal));
   return reply.code(refusal.status).header('content-type', jsonType).send(body);
 }

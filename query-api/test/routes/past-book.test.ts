@@ -108,6 +108,21 @@ describe('GET /book of a past moment', () => {
     expect((await get(app, `/book?token_id=${yes}&at_offset=7`)).status).toBe(503);
   });
 
+  it('says through when the tables were complete; the book of now and a refusal do not', async () => {
+    const { world, app } = setUp();
+    const through = async (path: string) => (await get(app, path)).headers['x-complete-through'];
+    world.completeThroughMs = nowMs - 500;
+    for (const mount of ['', '/clob'])
+      for (const moment of ['at=1700000000000', 'at_offset=7', 'at_offset=7&level=3'])
+        expect(await through(`${mount}/book?token_id=${yes}&${moment}`)).toBe(
+          new Date(nowMs - 500).toISOString(),
+        );
+    for (const path of ['', '&at=yesterday', '&level=3'])
+      expect(await through(`/book?token_id=${yes}${path}`)).toBeUndefined();
+    world.away = 'clickhouse';
+    expect(await through(`/book?token_id=${yes}&at_offset=7`)).toBeUndefined();
+  });
+
   it('is a 404 before the market was listed, and a 503 without ClickHouse', async () => {
     const { world, app } = setUp();
     world.away = 'clickhouse';

@@ -1,6 +1,6 @@
 import { CompletenessMarks } from '../../src/core/completeness-marks.ts';
 import { completeThroughMs } from '../../src/core/standing.ts';
-import { get, nowMs, openDoor, World, wallet } from '../in-memory.ts';
+import { get, nowMs, openDoor, token, World, wallet } from '../in-memory.ts';
 
 const moment = Date.UTC(2026, 5, 1, 11, 59, 59, 500);
 const iso = '2026-06-01T11:59:59.500Z';
@@ -58,9 +58,20 @@ describe('how far projections are', () => {
     world.completeThroughMs = moment;
     expect((await get(app, url)).headers['x-complete-through']).toBe(iso);
     expect((await get(app, `/data-api${url}`)).headers['x-complete-through']).toBe(iso);
-    expect((await get(app, '/prices-history')).headers['x-complete-through']).toBe(iso);
-    expect((await get(app, '/rebates/current')).headers['x-complete-through']).toBe(iso);
-    expect((await get(app, '/tags')).headers['x-complete-through']).toBeUndefined();
+    for (const path of [
+      `/prices-history?market=${token(1, 0)}&interval=1d`,
+      `/candles?token_id=${token(1, 0)}`,
+      `/rebates/current?maker_address=${wallet(1)}&date=2026-06-01`,
+    ])
+      expect(await get(app, path)).toMatchObject({
+        status: 200,
+        headers: { 'x-complete-through': iso },
+      });
+    for (const path of ['/tags', '/prices-history', '/candles', '/positions', '/rebates/current'])
+      expect((await get(app, path)).headers['x-complete-through']).toBeUndefined();
+    world.away = 'clickhouse';
+    const failed = await get(app, url);
+    expect([failed.status, failed.headers['x-complete-through']]).toEqual([503, undefined]);
   });
 
   it('is that of the time they were read for answers that are kept', async () => {
