@@ -12,15 +12,23 @@ export function tradeId({ partition, inOffset, eventIndex }: FillPlace): string 
   return `${partition}-${inOffset}-${eventIndex}`;
 }
 
-/** Offsets below 10^16 and indexes below 10^10 only: nothing longer is a place of the log. */
 const tradeIdPattern = /^(0|[1-9]\d{0,4})-(0|[1-9]\d{0,15})-(0|[1-9]\d{0,9})$/;
 
-/** The place a trade id names; null when it is none. */
+/** What tables hold of a place (UInt16, UInt32): a larger number would be taken for another one there. */
+const partitionMax = 65_535;
+const eventIndexMax = 4_294_967_295;
+
+/** The place a trade id names; null when it is none. Offsets of the log are safe integers. */
 export function parseTradeId(text: string): FillPlace | null {
   const match = tradeIdPattern.exec(text);
   if (match === null) return null;
-  const [, partition = '', inOffset = '', eventIndex = ''] = match;
-  return { partition: Number(partition), inOffset, eventIndex: Number(eventIndex) };
+  const [, first = '', inOffset = '', last = ''] = match;
+  const [partition, eventIndex] = [Number(first), Number(last)];
+  const isPlace =
+    partition <= partitionMax &&
+    eventIndex <= eventIndexMax &&
+    Number.isSafeInteger(Number(inOffset));
+  return isPlace ? { partition, inOffset, eventIndex } : null;
 }
 
 /** What stands for the hash of a settlement: keccak-256 of the trade id as ASCII, 0x and 64 lower-case hex digits. */

@@ -1,10 +1,10 @@
 import { parseTradeId, tradeHash, tradeId } from '../src/trade-id.ts';
 
 describe('the id of a trade', () => {
-  it('names a place of the log and reads back exactly, beyond 2^53 too', () => {
-    const place = { partition: 63, inOffset: '9007199254740993', eventIndex: 4 };
-    expect(tradeId(place)).toBe('63-9007199254740993-4');
-    expect(parseTradeId('63-9007199254740993-4')).toEqual(place);
+  it('names a place of the log and reads back exactly, up to the last one there can be', () => {
+    const place = { partition: 65_535, inOffset: '9007199254740991', eventIndex: 4_294_967_295 };
+    expect(tradeId(place)).toBe('65535-9007199254740991-4294967295');
+    expect(parseTradeId('65535-9007199254740991-4294967295')).toEqual(place);
     expect(tradeId({ partition: 0, inOffset: 0, eventIndex: 0 })).toBe('0-0-0');
   });
 
@@ -18,6 +18,10 @@ describe('the id of a trade', () => {
     '1-2-x',
     '1.0-2-3',
     '1-12345678901234567-3',
+    '65536-2-3',
+    '65543-5573-0',
+    '1-9007199254740992-3',
+    '1-2-4294967296',
   ])('is not %p', (text) => {
     expect(parseTradeId(text)).toBeNull();
   });
