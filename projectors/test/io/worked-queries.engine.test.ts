@@ -24,6 +24,8 @@ const name = `worked_queries_${process.pid}`;
 const log = new TradingLog(11);
 const half = log.records(150);
 const moment = half.at(-1)?.timeMs ?? 0;
+/** The offset of the last record of then. */
+const offset = half.length - 1;
 /** What rests at the moment, before the log goes on. */
 const restedThen = log.resting.map((order) => ({ ...order }));
 const traded: readonly Execution[] = [...half, ...log.records(150)];
@@ -192,7 +194,7 @@ describe('the worked queries of docs/data.md answer what naive code answers:', (
     expect(await ask('spreadOverTime', { market: 1, from, step, steps })).toEqual(expected);
   });
 
-  test('the book of either token at a moment', async () => {
+  test('the book of either token at a moment and after a record', async () => {
     for (const outcome of [0, 1]) {
       const expected = [...levelsAt(1, moment)].map(([key, sizeMicro]) => {
         const [side = '', price = ''] = key.split(' ');
@@ -204,10 +206,28 @@ describe('the worked queries of docs/data.md answer what naive code answers:', (
       );
       expect(sorted.length).toBeGreaterThan(3);
       expect(await ask('bookAt', { market: 1, outcome, at: moment })).toEqual(sorted);
+      expect(await ask('bookAtOffset', { market: 1, outcome, offset })).toEqual(sorted);
+    }
+    for (const { inOffset, timeMs } of executions.filter((_one, index) => index % 29 === 7)) {
+      const levels = [...levelsAt(1, timeMs)].map(([key, size]) => `${key} ${size}`).sort();
+      for (const told of [
+        await ask('bookAt', { market: 1, outcome: 0, at: timeMs }),
+        await ask('bookAtOffset', { market: 1, outcome: 0, offset: inOffset }),
+      ])
+        expect(
+          told.map(([side, price, size]) => `${side} ${Number(price) / 100} ${size}`).sort(),
+        ).toEqual(levels);
     }
   });
 
-  test('the orders of a market at a moment, in their priority', async () => {
+  test('no book before there was one', async () => {
+    const early = (executions[0]?.timeMs ?? 0) - 1;
+    expect(await ask('bookAt', { market: 1, outcome: 0, at: early })).toEqual([]);
+    expect(await ask('bookAtOffset', { market: 3, outcome: 0, offset })).toEqual([]);
+    expect(await ask('ordersAt', { market: 1, at: early })).toEqual([]);
+  });
+
+  test('the orders of a market at a moment and after a record, in their priority', async () => {
     const expected = restedThen
       .filter(({ market }) => market === 1)
       .map(({ id, wallet: owner, side, price, rest }, came) => ({
@@ -220,9 +240,12 @@ describe('the worked queries of docs/data.md answer what naive code answers:', (
           Number(a.row[4]) - Number(b.row[4]) ||
           a.came - b.came,
       );
-    const told = await ask('ordersAt', { market: 1, at: moment });
-    expect(told.map((row) => row.slice(0, 6))).toEqual(expected.map(({ row }) => row));
-    expect(told.length).toBeGreaterThan(5);
+    expect(expected.length).toBeGreaterThan(5);
+    for (const told of [
+      await ask('ordersAt', { market: 1, at: moment }),
+      await ask('ordersAtOffset', { market: 1, offset }),
+    ])
+      expect(told.map((row) => row.slice(0, 6))).toEqual(expected.map(({ row }) => row));
   });
 
   test('who came to hold a token over time', async () => {

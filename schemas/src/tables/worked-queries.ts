@@ -12,14 +12,57 @@ export interface WorkedQuery {
 
 const exampleWallet = '0x000000000000000000000000000000000000abcd';
 
-/** The newest total of every level up to a moment; a market's rows come from one partition, so its offsets order them. */
-const levelsAt = (
-  moment: string,
-): string => `SELECT side, price, argMax(size, (in_offset, event_index)) AS shares
-  FROM book_events
-  WHERE market = {market:UInt32} AND time <= ${moment}
+const byTime = "fromUnixTimestamp64Milli({at:Int64}, 'UTC')";
+const upToTime = 'AND time <= moment';
+/** When the levels of the market last changed by then; null when they never did. */
+const byOffset = `(
+  SELECT time FROM book_events WHERE market = {market:UInt32} AND in_offset <= {offset:UInt64}
+  ORDER BY time DESC, in_offset DESC LIMIT 1
+)`;
+const upToOffset = 'AND in_offset <= {offset:UInt64}';
+
+/**
+ * The newest total of every level: closings of the months and hours before, events of the hour. A market's rows come from one
+ * partition, so its offsets order them.
+ */
+const levelsSql = (moment: string, upTo: string): string => `WITH ${moment} AS moment
+SELECT if({outcome:UInt8} = 0, toString(side), if(side = 'BUY', 'SELL', 'BUY')) AS shown,
+  if({outcome:UInt8} = 0, price, 1 - price) AS level, shares
+FROM (
+  SELECT side, price, argMax(size, (version, event)) AS shares
+  FROM (
+    SELECT side, price, size, version, toUInt32(4294967295) AS event FROM book_closings
+    WHERE market = {market:UInt32} AND (span = 'month' AND bucket < toStartOfMonth(moment)
+      OR span = 'hour' AND bucket >= toStartOfMonth(moment) AND bucket < toStartOfHour(moment))
+    UNION ALL
+    SELECT side, price, size, in_offset, event_index FROM book_events
+    WHERE market = {market:UInt32} AND time >= toStartOfHour(moment) ${upTo}
+  )
   GROUP BY side, price
-  HAVING shares > 0`;
+  HAVING shares > 0
+)
+ORDER BY shown, level DESC`;
+
+/** What rests by the rows of the market, and what `order_events` says of those orders alone. */
+const ordersSql = (upTo: string): string => `resting AS (
+  SELECT order_id, argMax(size, (in_offset, event_index)) AS rests, min((in_offset, event_index)) AS came
+  FROM book_orders
+  WHERE market = {market:UInt32} ${upTo}
+  GROUP BY order_id
+  HAVING rests > 0
+)
+SELECT order_id, owner, token, way, limit_price, rests, came
+FROM resting
+INNER JOIN (
+  SELECT order_id, any(wallet) AS owner, any(outcome) AS token, toString(any(side)) AS way, any(price) AS limit_price
+  FROM order_events
+  WHERE kind = 'PLACED' AND order_id IN (SELECT order_id FROM resting)
+  GROUP BY order_id
+) AS placed USING order_id
+ORDER BY token, way, limit_price, came`;
+
+const atIs = '`at` is Unix milliseconds, by the clock of the partition.';
+const offsetIs = '`offset` is an `in_offset`, that of the last record that counts.';
 
 /** Queries of the data dictionary (docs/data.md), by name. */
 export const workedQueries = [
@@ -111,28 +154,30 @@ ORDER BY at`,
   {
     name: 'bookAt',
     title: 'The book of a token at a moment, by levels (L2)',
-    about:
-      'A bid for token 1 at 1 − p is an ask for token 0 at p: one ladder, read from either side.',
-    sql: `SELECT if({outcome:UInt8} = 0, toString(side), if(side = 'BUY', 'SELL', 'BUY')) AS shown,
-  if({outcome:UInt8} = 0, price, 1 - price) AS level, shares
-FROM (${levelsAt("fromUnixTimestamp64Milli({at:Int64}, 'UTC')")})
-ORDER BY shown, level DESC`,
+    about: `A bid for token 1 at 1 − p is an ask for token 0 at p: one ladder, read from either side. ${atIs} Reads a row per level and month or hour in which it changed, and the events of one hour.`,
+    sql: levelsSql(byTime, upToTime),
     example: { market: 1, outcome: 0, at: 1_780_000_000_000 },
+  },
+  {
+    name: 'bookAtOffset',
+    title: 'The book of a token after a record, by levels (L2)',
+    about: `The same as the one before. ${offsetIs} When that was is looked for from the newest event of the market back, so a time costs less where both are known.`,
+    sql: levelsSql(byOffset, upToOffset),
+    example: { market: 1, outcome: 0, offset: 1_000 },
   },
   {
     name: 'ordersAt',
     title: 'The book of a market at a moment, by orders (L3)',
-    about:
-      'Orders of one price stand in the order they came. What rests is what the last event of an order left; fills of a taker stand in front of its PLACED row.',
-    sql: `SELECT order_id, anyIf(wallet, kind = 'PLACED') AS owner, anyIf(outcome, kind = 'PLACED') AS token,
-  toString(anyIf(side, kind = 'PLACED')) AS way, anyIf(price, kind = 'PLACED') AS limit_price,
-  argMax(resting, (in_offset, event_index)) AS rests, minIf((in_offset, event_index), kind = 'PLACED') AS came
-FROM order_events FINAL
-WHERE market = {market:UInt32} AND time <= fromUnixTimestamp64Milli({at:Int64}, 'UTC')
-GROUP BY order_id
-HAVING rests > 0
-ORDER BY token, way, limit_price, came`,
+    about: `Orders of one price stand in the order they came. ${atIs} Reads what happened to the orders of the market up to then, and the placements of those that rest.`,
+    sql: `WITH ${byTime} AS moment, ${ordersSql(upToTime)}`,
     example: { market: 1, at: 1_780_000_000_000 },
+  },
+  {
+    name: 'ordersAtOffset',
+    title: 'The book of a market after a record, by orders (L3)',
+    about: `The same as the one before. ${offsetIs}`,
+    sql: `WITH ${ordersSql(upToOffset)}`,
+    example: { market: 1, offset: 1_000 },
   },
   {
     name: 'topBuyersOverTime',
