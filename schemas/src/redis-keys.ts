@@ -64,9 +64,19 @@ export const retryLimits = {
 
 /**
  * Fields of a book: `json` is the body of GET /book as stored bytes; prices are plain decimals, empty when the side is
- * empty or nothing was traded yet; `version` is the offset in `executions` it stands for.
+ * empty or nothing was traded yet; `last` is the token's own last trade, `marketLast` the newest one of the market, which is one
+ * minus its price where the other token was traded; `version` is the offset in `executions` it stands for.
  */
-export const bookFields = ['json', 'version', 'bid', 'ask', 'last', 'lastSide', 'timeMs'] as const;
+export const bookFields = [
+  'json',
+  'version',
+  'bid',
+  'ask',
+  'last',
+  'lastSide',
+  'marketLast',
+  'timeMs',
+] as const;
 export type BookField = (typeof bookFields)[number];
 
 /**

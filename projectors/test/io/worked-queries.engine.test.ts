@@ -162,11 +162,11 @@ describe('the worked queries of docs/data.md answer what naive code answers:', (
       return [market * one, outcome * one, ...figures.map((figure) => figure ?? 'null')];
     };
     const ofMarket1 = [row(1, 0, midpoint), row(1, 1, 10_000 - midpoint)];
-    // Token 1 was never traded.
+    // Token 1 was never traded; its price is what is left of one.
     expect(await ask('walletPnl', { wallet })).toEqual([
       ...ofMarket1,
       row(2, 0, lastTrade),
-      row(2, 1, null),
+      row(2, 1, 10_000 - lastTrade),
     ]);
     const resolved = [[2, '0.25', '2026-06-01 00:00:00.000', 1]];
     await clickhouse.insertRows('resolutions', columnNames(tables.resolutions), resolved);

@@ -5,11 +5,15 @@ import { displayedMicro, microPerPrice, noQuote, type Quote } from './quote.ts';
 /** Quotes by token, for the tokens an answer shows. */
 export type Quotes = ReadonlyMap<TokenId, Quote>;
 
-/** The displayed price of an outcome in micro-USDC: what it pays once resolved, else what its quote says. */
+/**
+ * The displayed price of an outcome in micro-USDC: what it pays once resolved, else what the quote of token 0 says. Of both tokens the
+ * same quote is asked, so that they add up to 1 in every answer.
+ */
 export function priceOfMicro(market: Market, outcome: Outcome, quotes: Quotes): number {
   const payout = payoutOf(market, outcome);
   if (payout !== null) return payout * microPerPrice;
-  return displayedMicro(quotes.get(market.tokens[outcome]) ?? noQuote);
+  const price0 = displayedMicro(quotes.get(market.tokens[0]) ?? noQuote);
+  return outcome === 0 ? price0 : microPerUnit - price0;
 }
 
 /** What a token pays in 1/10000 USDC; null before the market is resolved. */

@@ -9,12 +9,12 @@ export interface BucketPrice {
   readonly priceMicro: number;
 }
 
-/** What is known of one market's prices: midpoints in terms of token 0, and the trades of the token asked for. */
+/** What is known of one market's prices, in terms of token 0. */
 export interface PriceFacts {
   /** Newest midpoint before the range, 0 (as in the buckets) for a book with an empty side; null when there is none. */
   readonly midpointBefore: number | null;
   readonly midpoints: readonly BucketPrice[];
-  /** Newest trade before the range, of the token asked for; null when there is none. */
+  /** Newest trade of the market before the range; null when there is none. */
   readonly tradeBefore: number | null;
   readonly trades: readonly BucketPrice[];
 }
@@ -43,8 +43,9 @@ export function historyPoints(
   for (let bucketS = plan.fromS; bucketS < plan.toS; bucketS += plan.stepS) {
     midpoint = midpoints.get(bucketS) ?? midpoint;
     trade = trades.get(bucketS) ?? trade;
-    const priceMicro = isOneSided(midpoint) ? trade : ofOutcome(midpoint, outcome);
-    if (priceMicro !== null) points.push({ t: bucketS, p: unitsOf(priceMicro) });
+    const priceMicro = isOneSided(midpoint) ? trade : midpoint;
+    if (priceMicro !== null)
+      points.push({ t: bucketS, p: unitsOf(ofOutcome(priceMicro, outcome)) });
   }
   return points;
 }
@@ -58,7 +59,7 @@ function byBucket(prices: readonly BucketPrice[]): ReadonlyMap<number, number> {
   return new Map(prices.map(({ bucketS, priceMicro }) => [bucketS, priceMicro]));
 }
 
-/** The midpoint of token 1 is what is left of one USDC. */
-function ofOutcome(midpointMicro: number, outcome: Outcome): number {
-  return outcome === 0 ? midpointMicro : microPerUnit - midpointMicro;
+/** The price of token 1 is what is left of one USDC. */
+function ofOutcome(priceMicro: number, outcome: Outcome): number {
+  return outcome === 0 ? priceMicro : microPerUnit - priceMicro;
 }

@@ -7,21 +7,24 @@ export interface Quote {
   readonly last: number | null;
   /** Side of the aggressor of the last trade; empty before the first. */
   readonly lastSide: 'BUY' | 'SELL' | '';
+  /** The newest trade of the market, of either token, as this one sees it. */
+  readonly marketLast: number | null;
 }
 
-export const noQuote: Quote = { bid: null, ask: null, last: null, lastSide: '' };
+export const noQuote: Quote = { bid: null, ask: null, last: null, lastSide: '', marketLast: null };
 
 /** Fields of a stored book that a quote is made of, in this order. */
-export const quoteFields = ['bid', 'ask', 'last', 'lastSide'] as const;
+export const quoteFields = ['bid', 'ask', 'last', 'lastSide', 'marketLast'] as const;
 
 /** A quote out of the stored fields. */
 export function quoteOf(fields: readonly (string | null | undefined)[]): Quote {
-  const [bid, ask, last, lastSide] = fields;
+  const [bid, ask, last, lastSide, marketLast] = fields;
   return {
     bid: priceOrNull(bid),
     ask: priceOrNull(ask),
     last: priceOrNull(last),
     lastSide: lastSide === 'BUY' || lastSide === 'SELL' ? lastSide : '',
+    marketLast: priceOrNull(marketLast),
   };
 }
 
@@ -41,13 +44,14 @@ export function midpointMicro({ bid, ask }: Quote): number | null {
 }
 
 /**
- * The displayed price in micro-USDC: midpoint, or last trade when the spread is wider than 0.10. An empty side counts as
- * 0 or 1, so that the two tokens of a market always add up to 1.
+ * The displayed price in micro-USDC: midpoint, or the newest trade of the market when the spread is wider than 0.10. An empty side
+ * counts as 0 or 1. The two tokens of a market always add up to 1.
  */
 export function displayedMicro(quote: Quote): number {
   const bid = quote.bid ?? 0;
   const ask = quote.ask ?? priceOne;
-  if (ask - bid > widestSpread && quote.last !== null) return quote.last * microPerPrice;
+  if (ask - bid > widestSpread && quote.marketLast !== null)
+    return quote.marketLast * microPerPrice;
   return ((bid + ask) * microPerPrice) / 2;
 }
 

@@ -7,7 +7,6 @@ import { storedMicro } from '../core/stored-numbers.ts';
 
 interface Row {
   readonly market: number;
-  readonly outcome: number;
   /** Start of the bucket, Unix seconds; 0 for the newest value before the range. */
   readonly bucket_s: number;
   readonly price: string;
@@ -27,31 +26,32 @@ const inRange = `market IN {markets:Array(UInt32)}
  * the later state of a minute, has the larger version.
  */
 const midpointSql = `
-SELECT market, 0 AS outcome, ${bucketOf} AS bucket_s, argMax(midpoint, version) AS price
+SELECT market, ${bucketOf} AS bucket_s, argMax(midpoint, version) AS price
 FROM ${tables.midpoints.name}
 WHERE ${inRange}
 GROUP BY market, bucket_s
 ORDER BY market, bucket_s
 SETTINGS max_execution_time = 5`;
 
+/** The newest trade of either token; of the trades of one record that of token 1 counts, as in the books. */
 const tradeSql = `
-SELECT market, outcome, ${bucketOf} AS bucket_s, argMax(close, version) AS price
+SELECT market, ${bucketOf} AS bucket_s,
+  argMax(if(outcome = 0, close, 1 - close), version * 2 + outcome) AS price
 FROM ${tables.candles.name}
 WHERE ${inRange}
-GROUP BY market, outcome, bucket_s
-ORDER BY market, outcome, bucket_s
+GROUP BY market, bucket_s
+ORDER BY market, bucket_s
 SETTINGS max_execution_time = 5`;
 
-/** A token of a market; midpoints are those of outcome 0. */
+/** Prices of a market in terms of token 0. */
 interface Series {
   readonly market: number;
-  readonly outcome: number;
   /** No price is older, Unix seconds. */
   readonly sinceS: number;
 }
 
-function seriesOf(market: Market, outcome: number): Series {
-  return { market: market.market, outcome, sinceS: firstPriceS([market]) };
+function seriesOf(market: Market): Series {
+  return { market: market.market, sinceS: firstPriceS([market]) };
 }
 
 /**
@@ -65,28 +65,20 @@ export async function readPrices(
 ): Promise<readonly PriceFacts[]> {
   const markets = new Map(listings.map(({ market }) => [market.market, market]));
   const read = async (sql: string, wanted: readonly Series[]) =>
-    byToken(await readSeries(clickhouse, sql, { wanted, plan }));
-  const midpoints = await read(
-    midpointSql,
-    [...markets.values()].map((market) => seriesOf(market, 0)),
-  );
-  const oneSided = listings
-    .map(({ market, outcome }) => seriesOf(market, outcome))
-    .filter(({ market }) => {
-      const known = midpoints.get(`${market}:0`) ?? [];
-      return before(known) === null || known.some(({ priceMicro }) => isOneSided(priceMicro));
-    });
-  const trades = await read(tradeSql, oneSided);
-  return listings.map(({ market, outcome }) => {
-    const ofMarket = midpoints.get(`${market.market}:0`);
-    const ofToken = trades.get(`${market.market}:${outcome}`);
-    return {
-      midpointBefore: before(ofMarket),
-      midpoints: within(ofMarket),
-      tradeBefore: before(ofToken),
-      trades: within(ofToken),
-    };
+    byMarket(await readSeries(clickhouse, sql, { wanted, plan }));
+  const series = [...markets.values()].map(seriesOf);
+  const midpoints = await read(midpointSql, series);
+  const oneSided = series.filter(({ market }) => {
+    const known = midpoints.get(market) ?? [];
+    return before(known) === null || known.some(({ priceMicro }) => isOneSided(priceMicro));
   });
+  const trades = await read(tradeSql, oneSided);
+  return listings.map(({ market: { market } }) => ({
+    midpointBefore: before(midpoints.get(market)),
+    midpoints: within(midpoints.get(market)),
+    tradeBefore: before(trades.get(market)),
+    trades: within(trades.get(market)),
+  }));
 }
 
 /**
@@ -100,30 +92,25 @@ async function readSeries(
 ): Promise<readonly Row[]> {
   const { fromS: from, toS: to, stepS: step } = plan;
   const select = async (series: readonly Series[], range: { since: number; to: number }) => {
-    const markets = [...new Set(series.map(({ market }) => market))];
+    const markets = series.map(({ market }) => market);
     if (markets.length === 0) return [];
     return await clickhouse.selectRows<Row>(sql, { markets, from, step, ...range });
   };
   const since = Math.max(0, from - LOOK_BACK_S);
   const rows = await select(wanted, { since, to });
   const known = new Set(
-    rows
-      .filter(({ bucket_s }) => Number(bucket_s) === 0)
-      .map((row) => `${row.market}:${row.outcome}`),
+    rows.filter(({ bucket_s }) => Number(bucket_s) === 0).map(({ market }) => market),
   );
-  const unknown = wanted.filter(
-    ({ market, outcome, sinceS }) => sinceS < since && !known.has(`${market}:${outcome}`),
-  );
+  const unknown = wanted.filter(({ market, sinceS }) => sinceS < since && !known.has(market));
   return since === 0 ? rows : [...rows, ...(await select(unknown, { since: 0, to: since }))];
 }
 
-function byToken(rows: readonly Row[]): ReadonlyMap<string, readonly BucketPrice[]> {
-  const found = new Map<string, BucketPrice[]>();
+function byMarket(rows: readonly Row[]): ReadonlyMap<number, readonly BucketPrice[]> {
+  const found = new Map<number, BucketPrice[]>();
   for (const row of rows) {
-    const key = `${row.market}:${row.outcome}`;
-    const prices = found.get(key) ?? [];
+    const prices = found.get(row.market) ?? [];
     prices.push({ bucketS: Number(row.bucket_s), priceMicro: storedMicro(row.price) });
-    found.set(key, prices);
+    found.set(row.market, prices);
   }
   return found;
 }

@@ -27,7 +27,7 @@ export function openTables(clickhouse: Pick<ClickHouse, 'selectRows'>): TableRea
   };
 }
 
+/** Both tokens of a market have the same facts. */
 function nameOf(listings: readonly Listing[], { fromS, toS, stepS }: HistoryPlan): string {
-  const tokens = listings.map(({ market, outcome }) => `${market.market}:${outcome}`);
-  return [fromS, toS, stepS, ...tokens].join();
+  return [fromS, toS, stepS, ...listings.map(({ market }) => market.market)].join();
 }

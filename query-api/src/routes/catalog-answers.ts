@@ -14,7 +14,7 @@ import {
   noMirror,
 } from '../core/wire-market.ts';
 import type { ReadPorts } from './ports.ts';
-import { listingsOf } from './tokens.ts';
+import { pricedBy } from './tokens.ts';
 
 /** What answers of the catalog are made of. */
 export type CatalogPorts = Pick<ReadPorts, 'catalog' | 'books' | 'lists'>;
@@ -119,7 +119,7 @@ export async function marketContext(
   markets: readonly Market[],
 ): Promise<MarketContext> {
   return {
-    quotes: await books.quotes(listingsOf(markets)),
+    quotes: await books.quotes(pricedBy(markets)),
     figures: (market) => catalog.figuresOfMarket(market),
   };
 }

@@ -11,7 +11,7 @@ import { QueryReader } from '../core/query-reader.ts';
 import { refusals } from '../core/refusal.ts';
 import type { CatalogPorts } from './catalog-answers.ts';
 import type { ReadRequest } from './route.ts';
-import { listingsOf } from './tokens.ts';
+import { pricedBy } from './tokens.ts';
 
 /** Which markets of the order book family, and in which form. */
 export type ClobList = 'full' | 'simplified' | 'sampling' | 'sampling-simplified';
@@ -28,7 +28,7 @@ export async function clobPage(
   if (offset < 0) return { data: [], next_cursor: endCursor, limit: clobPageSize, count: 0 };
   const isSampling = list.startsWith('sampling');
   const page = pageOf(clobMarkets(catalog, { isSampling, offset }), offset, clobPageSize);
-  const quotes = await books.quotes(listingsOf(page.data));
+  const quotes = await books.quotes(pricedBy(page.data));
   const form = (market: Market) =>
     list.endsWith('simplified')
       ? simplifiedMarket(market, quotes)

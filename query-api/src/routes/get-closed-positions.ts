@@ -5,6 +5,7 @@ import { closedPage, readClosedQuery, selectClosed } from '../core/reports/close
 import { assetForm } from './form.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
+import { pricedBy } from './tokens.ts';
 
 /** GET /closed-positions: what a wallet held and holds no more (docs/conventions.md 1.9). */
 export function closedPositionsRoute({
@@ -20,10 +21,7 @@ export function closedPositionsRoute({
     if (asked.limit === 0 || markets?.length === 0) return [];
     const rows = await reports.closedPositions(asked.user, markets);
     const closed = selectClosed(catalog, rows, asked);
-    const listings = closed.flatMap(
-      ({ row, market }) => catalog.listing(market.tokens[row.outcome]) ?? [],
-    );
-    const quotes = await books.quotes(listings);
+    const quotes = await books.quotes(pricedBy(closed.map(({ market }) => market)));
     return closedPage(closed, asked, { catalog, quotes, form: assetForm(dialect) });
   });
 }

@@ -8,7 +8,7 @@ import {
 import { reportFrame } from './form.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
-import { listingsOf } from './tokens.ts';
+import { pricedBy } from './tokens.ts';
 
 /** GET /v1/market-positions: who holds and held what of a market, with profit and loss (docs/conventions.md 1.9). */
 export function marketPositionsRoute(
@@ -21,7 +21,7 @@ export function marketPositionsRoute(
     if (asked instanceof ReadRefusal) return asked;
     const market = catalog.byCondition(asked.condition);
     if (market === undefined || asked.limit === 0) return [];
-    const pricesMicro = pricesOf(market, await books.quotes(listingsOf([market])));
+    const pricesMicro = pricesOf(market, await books.quotes(pricedBy([market])));
     const search = { ...asked, market: market.market, pricesMicro };
     const rows = await reports.marketPositions(search);
     return marketPositions(market, rows, { ...reportFrame(ports, dialect), pricesMicro });

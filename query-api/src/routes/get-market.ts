@@ -8,7 +8,7 @@ import { ReadRefusal, refusals } from '../core/refusal.ts';
 import { tagsOf } from '../core/wire-event.ts';
 import { type CatalogPorts, marketAnswers } from './catalog-answers.ts';
 import { type ReadRequest, readRoute } from './route.ts';
-import { listingsOf } from './tokens.ts';
+import { pricedBy } from './tokens.ts';
 
 const paths = {
   one: { method: 'GET', path: '/markets/:id', family: 'gamma' },
@@ -72,7 +72,7 @@ async function byCondition(
   if (condition === null) return refusals.invalidMarket.as('clob');
   const market = catalog.byCondition(condition);
   if (market === undefined) return refusals.marketNotFound.as('clob');
-  const quotes = await books.quotes(listingsOf([market]));
+  const quotes = await books.quotes(pricedBy([market]));
   const found = clobMarket(catalog, market, quotes);
   const answer = request.dialect === 'specification' ? toTheLetter(found) : found;
   const [words = {}] = await marketAnswers({ catalog, books, lists }, [market], request.dialect);

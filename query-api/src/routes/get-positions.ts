@@ -6,6 +6,7 @@ import { ReadRefusal } from '../core/refusal.ts';
 import { assetForm } from './form.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
+import { pricedBy } from './tokens.ts';
 
 /** GET /positions: what a wallet holds, valued at displayed prices (docs/conventions.md 6.1). */
 export function positionsRoute({
@@ -22,10 +23,7 @@ export function positionsRoute({
     if (asked.limit === 0 || markets?.length === 0) return [];
     const rows = await tables.positions(asked.user, markets);
     const holdings = selectHoldings(catalog, rows, asked);
-    const listings = holdings.flatMap(
-      ({ row, market }) => catalog.listing(market.tokens[row.outcome]) ?? [],
-    );
-    const quotes = await books.quotes(listings);
+    const quotes = await books.quotes(pricedBy(holdings.map(({ market }) => market)));
     const form = assetForm(dialect);
     return positionsPage(holdings, asked, { catalog, quotes, wallet: asked.user, form });
   });

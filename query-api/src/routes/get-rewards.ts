@@ -14,7 +14,7 @@ import {
 import { provenCaller, unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { type ReadRequest, readRoute } from './route.ts';
-import { listingsOf } from './tokens.ts';
+import { pricedBy } from './tokens.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'books' | 'reports' | 'callers' | 'nowMs'>;
 
@@ -42,7 +42,7 @@ const clob = (path: string) => ({ method: 'GET', path, family: 'clob' }) as cons
 function marketRewardRoutes({ catalog, books }: Ports): readonly DoorRoute[] {
   const described = async (markets: readonly Market[], offset: number) => {
     const page = pageOf(markets.slice(offset, offset + pageSize + 1), offset, pageSize);
-    const quotes = await books.quotes(listingsOf(page.data));
+    const quotes = await books.quotes(pricedBy(page.data));
     return { ...page, data: page.data.map((market) => rewardedMarket(catalog, market, quotes)) };
   };
   return [

@@ -7,6 +7,7 @@ import { readWallet } from '../core/positions-query.ts';
 import { QueryReader } from '../core/query-reader.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
+import { pricedBy } from './tokens.ts';
 
 /** GET /value and GET /traded: what a wallet's tokens are worth, and in how many markets it traded (docs/conventions.md 1.9). */
 export function walletFigureRoutes({
@@ -26,9 +27,7 @@ export function walletFigureRoutes({
       if (read.refusal !== null || user === null) return read.refusal ?? [];
       const rows = markets?.length === 0 ? [] : await tables.positions(user, markets);
       const holdings = selectHoldings(catalog, rows, anyPosition);
-      const quotes = await books.quotes(
-        holdings.flatMap(({ row, market }) => catalog.listing(market.tokens[row.outcome]) ?? []),
-      );
+      const quotes = await books.quotes(pricedBy(holdings.map(({ market }) => market)));
       const totalMicro = holdings.reduce((sum, one) => sum + currentMicro(one, quotes), 0);
       return [{ user: checksumAddress(user), value: unitsOf(totalMicro) }];
     }),

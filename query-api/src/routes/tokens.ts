@@ -79,9 +79,7 @@ export function listedItems(catalog: Catalog, items: readonly TokenItem[]): read
   });
 }
 
-/** Both tokens of markets. */
-export function listingsOf(markets: readonly Listing['market'][]): readonly Listing[] {
-  return markets.flatMap((market) =>
-    ([0, 1] as const).map((outcome) => ({ market, outcome, token: market.tokens[outcome] })),
-  );
+/** The listings whose quotes the displayed prices of markets are made of, each once. */
+export function pricedBy(markets: readonly Listing['market'][]): readonly Listing[] {
+  return [...new Set(markets)].map((market) => ({ market, outcome: 0, token: market.tokens[0] }));
 }

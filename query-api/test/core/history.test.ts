@@ -181,8 +181,8 @@ describe('the points of a history', () => {
     ]);
     expect(historyPoints(plan, { ...one, tradeBefore: 350_000 }, 1)).toEqual([
       { t: 600, p: 0.6 },
-      { t: 660, p: 0.35 },
-      { t: 720, p: 0.35 },
+      { t: 660, p: 0.65 },
+      { t: 720, p: 0.65 },
       { t: 780, p: 0.4 },
       { t: 840, p: 0.4 },
     ]);

@@ -3,6 +3,7 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { Catalog, type Listing } from '../../src/core/catalog.ts';
+import { noQuote } from '../../src/core/quote.ts';
 import { BookSource } from '../../src/io/book-source.ts';
 import { type InvalidationRunner, runInvalidation } from '../../src/io/invalidation-runner.ts';
 import { marketEntry, token } from '../in-memory.ts';
@@ -32,6 +33,7 @@ const write = (one: Listing, json: string, bid = '0.5') =>
     ask: '',
     last: '0.4',
     lastSide: 'SELL',
+    marketLast: '0.3',
     timeMs: '1',
   });
 
@@ -98,8 +100,10 @@ it('never ends with an old book when reads and writes race', async () => {
 it('reads quotes of many tokens and drops them with their books', async () => {
   await write(yes, '{}');
   const quotes = await source.quotes([yes, no, yes]);
-  expect(quotes.get(yes.token)).toEqual({ bid: 5000, ask: null, last: 4000, lastSide: 'SELL' });
-  expect(quotes.get(no.token)).toEqual({ bid: null, ask: null, last: null, lastSide: '' });
+  expect(quotes.get(yes.token)).toEqual({
+    ...{ bid: 5000, ask: null, last: 4000, lastSide: 'SELL', marketLast: 3000 },
+  });
+  expect(quotes.get(no.token)).toEqual(noQuote);
   await write(yes, '{}', '0.6');
   await until(() => source.size === 0);
   expect((await source.quotes([yes])).get(yes.token)?.bid).toBe(6000);

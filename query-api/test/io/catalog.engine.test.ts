@@ -127,7 +127,7 @@ test('figures are not those of books that are being folded anew', async () => {
   const watch = watchFigures({
     ...{ catalog, redis, keys, log },
     nowMs: () => Date.now(),
-    volumes: async () => new Map(),
+    volumes: { read: async () => new Map() },
   });
   await until(() => refused.length > 0);
   expect(refused[0]).toMatchObject({ code: 'books_not_ready' });

@@ -159,7 +159,7 @@ describe('prices', () => {
       candle(1, 0, day, '0.99'),
       candle(5, 0, day - 40 * 86_400, '0.8'),
       candle(5, 0, day - 35 * 86_400, '0.81'),
-      candle(5, 1, day - 60, '0.19'),
+      candle(5, 1, day - 60, '0.17'),
     ]);
   });
   const plan = { fromS: day, toS: day + 900, stepS: 300 };
@@ -183,15 +183,15 @@ describe('prices', () => {
     const points = listings.map((one, index) =>
       historyPoints(plan, facts[index] as never, one.outcome).map(({ p }) => p),
     );
-    expect(points).toEqual([[0.47995, 0.47995, 0.4], [0.66, 0.7, 0.7], [0.35, 0.3, 0.3], []]);
+    expect(points).toEqual([[0.47995, 0.47995, 0.4], [0.66, 0.7, 0.7], [0.34, 0.3, 0.3], []]);
   });
 
   it('know the newest value before the range however long ago it was', async () => {
     const facts = await reads.prices([listing(4, 0), listing(5, 0), listing(5, 1)], plan);
     expect(facts.map(({ midpointBefore, tradeBefore }) => [midpointBefore, tradeBefore])).toEqual([
       [250_000, null],
-      [0, 810_000],
-      [0, 190_000],
+      [0, 830_000],
+      [0, 830_000],
     ]);
   });
 

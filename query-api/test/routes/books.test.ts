@@ -24,9 +24,10 @@ const oneSided = token(3, 0);
 const setUp = () => {
   const world = new World();
   world.books.set(yes, stored);
-  world.quotes.set(yes, { bid: 5000, ask: 5400, last: 5200, lastSide: 'BUY' });
+  world.quotes.set(yes, { ...noQuote, bid: 5000, ask: 5400, last: 5200, lastSide: 'BUY' });
   world.quotes.set(no, { ...noQuote, bid: 4600 });
-  world.quotes.set(oneSided, { bid: null, ask: 3500, last: 3000, lastSide: 'SELL' });
+  const traded = { last: 3000, lastSide: 'SELL', marketLast: 3000 } as const;
+  world.quotes.set(oneSided, { ...noQuote, ...traded, ask: 3500 });
   return { world, app: openDoor(world) };
 };
 

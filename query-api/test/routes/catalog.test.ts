@@ -9,6 +9,7 @@ import {
 } from '@pm/schemas';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { noQuote } from '../../src/core/quote.ts';
 import {
   condition,
   eventEntry,
@@ -25,8 +26,7 @@ const setUp = () => {
   const world = new World();
   world.catalog.apply(eventEntry('2', { tagIds: [], seriesIds: [], closed: true, title: 'alpha' }));
   world.catalog.apply(marketEntry(4, { eventId: '2', rewardsDailyMicro: 0 }));
-  world.quotes.set(token(1, 0), { bid: 5000, ask: 5400, last: null, lastSide: '' });
-  world.quotes.set(token(1, 1), { bid: 4600, ask: 5000, last: null, lastSide: '' });
+  world.quotes.set(token(1, 0), { ...noQuote, bid: 5000, ask: 5400 });
   return { world, app: openDoor(world) };
 };
 const exact = (schema: Type.TObject) =>

@@ -1,4 +1,5 @@
 import { Random } from '@pm/kit/random';
+import { noQuote } from '../../src/core/quote.ts';
 import { marketAnswers } from '../../src/routes/catalog-answers.ts';
 import { MarketTexts } from '../../src/routes/market-texts.ts';
 import { eventEntry, marketEntry, token, World } from '../in-memory.ts';
@@ -21,8 +22,8 @@ test('kept texts are the answers written anew, whatever changed in between', asy
     if (kind === 2) world.catalog.remove(`CatalogEvent:${eventId}`);
     if (kind === 3) {
       world.quotes.set(token(market, 0), {
+        ...noQuote,
         ...{ bid: 1 + upTo(4000), ask: 5000 + upTo(4000) },
-        ...{ last: null, lastSide: '' },
       });
     }
     const markets = [...world.catalog.markets()].filter(() => random.next() < 0.7);

@@ -38,8 +38,9 @@ const setUp = () => {
       takerDelayMs: 250,
     }),
   );
-  world.quotes.set(token(1, 0), { bid: 5000, ask: 5400, last: 5100, lastSide: 'BUY' });
-  world.quotes.set(token(1, 1), { bid: 4600, ask: 5000, last: null, lastSide: '' });
+  world.quotes.set(token(1, 0), {
+    ...{ bid: 5000, ask: 5400, last: 5100, lastSide: 'BUY', marketLast: 5100 },
+  });
   return { world, app: openDoor(world) };
 };
 

@@ -1,6 +1,7 @@
 import { OpenOrderPage } from '@pm/schemas';
 import { Value } from 'typebox/value';
 import type { OpenOrderRow } from '../../src/core/open-orders.ts';
+import { noQuote } from '../../src/core/quote.ts';
 import {
   apiKey,
   condition,
@@ -181,7 +182,7 @@ describe('POST /data/orders', () => {
 describe('order scoring', () => {
   const scoring = async (changes: Parameters<typeof orderRow>[0], bid = 5_000, ask = 5_400) => {
     const { world, app } = known();
-    world.quotes.set(token(1, 0), { bid, ask, last: null, lastSide: '' });
+    world.quotes.set(token(1, 0), { ...noQuote, bid, ask });
     const sizeMicro = 60_000_000;
     world.orders.set(orderId(1), [orderRow({ orderId: orderId(1), sizeMicro, ...changes })]);
     const one = (await get(app, `/order-scoring?order_id=${orderId(1)}`)).body;

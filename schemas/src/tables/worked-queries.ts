@@ -80,9 +80,9 @@ ORDER BY day`,
     name: 'walletPnl',
     title: 'PnL of a wallet',
     about:
-      'Realized, and what is held at its price less its cost: what the token pays once the market is resolved; else the last midpoint, which is that of token 0 for both; where a side of the book is empty, the last trade of the token. `value` is null where there was none of these.',
+      'Realized, and what is held at its price less its cost: what the token pays once the market is resolved; else the last midpoint, which is that of token 0 for both; where a side of the book is empty, the newest trade of the market, which is one minus its price where the other token was traded. `value` is null where there was none of these.',
     sql: `SELECT p.market AS market, p.outcome AS outcome, p.size AS held, p.cost AS paid, p.realized_pnl AS realized,
-  coalesce(r.payout, m.mid, if(p.outcome = 0, t.last, 1 - t.last)) AS price0,
+  coalesce(r.payout, m.mid, t.last) AS price0,
   toDecimal128(if(p.outcome = 0, price0, 1 - price0), 6) * p.size AS value, value - p.cost AS unrealized
 FROM (SELECT * FROM positions FINAL WHERE wallet = {wallet:String}) AS p
 LEFT JOIN (
@@ -93,9 +93,9 @@ LEFT JOIN (
   WHERE market IN (SELECT market FROM positions WHERE wallet = {wallet:String}) GROUP BY market
 ) AS m ON m.market = p.market
 LEFT JOIN (
-  SELECT market, outcome, toNullable(toDecimal64(argMax(close, version), 6)) AS last FROM candles_1m
-  WHERE market IN (SELECT market FROM positions WHERE wallet = {wallet:String}) GROUP BY market, outcome
-) AS t ON t.market = p.market AND t.outcome = p.outcome
+  SELECT market, toNullable(toDecimal64(argMax(if(outcome = 0, close, 1 - close), version * 2 + outcome), 6)) AS last
+  FROM candles_1m WHERE market IN (SELECT market FROM positions WHERE wallet = {wallet:String}) GROUP BY market
+) AS t ON t.market = p.market
 ORDER BY market, outcome
 SETTINGS join_use_nulls = 1`,
     example: { wallet: exampleWallet },

@@ -13,11 +13,16 @@ export class MarketBook {
   readonly bids = new PriceLevels();
   readonly asks = new PriceLevels();
   readonly lasts: [LastTrade | null, LastTrade | null] = [null, null];
+  /** Price of token 0 at the newest trade of the market; of the trades of one record the last one of token 1 counts, if there is any. */
+  marketLast: number | null = null;
   tick = 0;
   minSizeMicro = 0;
   timeMs = 0;
   /** in_offset of the last record folded in; -1 for a market that was never listed. */
   version = -1;
+
+  /** The record in which token 1 was traded last. */
+  #token1Version = -1;
 
   constructor(market: number) {
     this.market = market;
@@ -36,10 +41,17 @@ export class MarketBook {
    * of that token, and the other way round.
    */
   trade(fill: Fill): void {
-    this.lasts[slot(fill.takerOutcome)] = { price: fill.takerPrice, side: fill.takerSide };
+    this.#take(slot(fill.takerOutcome), { price: fill.takerPrice, side: fill.takerSide });
     if (fill.match === 'COMPLEMENTARY') return;
     const side = fill.makerSide === 'BUY' ? 'SELL' : 'BUY';
-    this.lasts[slot(fill.makerOutcome)] = { price: fill.makerPrice, side };
+    this.#take(slot(fill.makerOutcome), { price: fill.makerPrice, side });
+  }
+
+  #take(outcome: 0 | 1, trade: LastTrade): void {
+    this.lasts[outcome] = trade;
+    if (outcome === 1) this.#token1Version = this.version;
+    if (outcome === 1) this.marketLast = complementPrice(trade.price);
+    else if (this.#token1Version !== this.version) this.marketLast = trade.price;
   }
 }
 

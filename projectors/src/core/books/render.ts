@@ -3,6 +3,8 @@ import {
   bookAnswerOf,
   bookJson,
   type ConditionId,
+  complementPrice,
+  priceText,
   type Sha1,
   type TokenId,
 } from '@pm/schemas';
@@ -39,8 +41,14 @@ export function renderBook(
       ask: answer.asks.at(-1)?.price ?? '',
       last: answer.lastTradePrice,
       lastSide: book.lasts[outcome]?.side ?? '',
+      marketLast: marketLastOf(book, outcome),
       timeMs: answer.timestamp,
     };
   };
   return [hashOf(0), hashOf(1)];
+}
+
+function marketLastOf({ marketLast: price }: MarketBook, outcome: 0 | 1): string {
+  if (price === null) return '';
+  return priceText(outcome === 0 ? price : complementPrice(price));
 }

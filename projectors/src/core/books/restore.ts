@@ -16,6 +16,7 @@ export function restoreBook(market: number, token0: BookHash, token1: StoredLast
   book.minSizeMicro = numberIn(body, 'min_order_size', parseMicro);
   book.lasts[0] = lastOf(token0);
   book.lasts[1] = lastOf(token1);
+  book.marketLast = parsePrice(token0.marketLast);
   book.timeMs = Number(token0.timeMs);
   book.version = Number(token0.version);
   return book;

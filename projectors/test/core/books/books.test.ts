@@ -3,6 +3,7 @@ import {
   bookJson,
   conditionIdFromBytes,
   type Execution,
+  type ExecutionEvent,
   priceText,
   tokenIdFromBytes,
 } from '@pm/schemas';
@@ -140,6 +141,30 @@ describe('books', () => {
     const fill = fillOf({ takerSide: 'SELL', takerOutcome: 1, takerPrice: 700 });
     const [token0, token1] = renderBook(bookAfter([executionOf(0, [marketSet(1), fill])]), facts);
     expect([token0.last, token1.last, token1.lastSide]).toEqual(['', priceText(700), 'SELL']);
+  });
+
+  test('know the newest trade of the market, the complement for the other token', () => {
+    const at = (...events: readonly ExecutionEvent[]) =>
+      renderBook(bookAfter([executionOf(0, [marketSet(1)]), executionOf(1, events)]), facts).map(
+        ({ marketLast }) => marketLast,
+      );
+    const of = (takerOutcome: number, takerPrice: number) =>
+      fillOf({ takerSide: 'SELL', takerOutcome, takerPrice });
+    expect(at()).toEqual(['', '']);
+    expect(at(of(0, 7_000))).toEqual(['0.7', '0.3']);
+    expect(at(of(1, 600), of(1, 700))).toEqual(['0.93', '0.07']);
+    expect(at(of(0, 7_000), fillOf({ match: 'MINT', takerPrice: 5_400 }))).toEqual([
+      '0.54',
+      '0.46',
+    ]);
+    // Of one record token 1 counts, as in the leaderboards.
+    expect(at(fillOf({ match: 'MINT', takerPrice: 5_400 }), of(0, 7_000))).toEqual([
+      '0.54',
+      '0.46',
+    ]);
+    const records = [executionOf(0, [marketSet(1)]), executionOf(1, [of(1, 600)])];
+    const later = bookAfter([...records, executionOf(2, [of(0, 7_000)])]);
+    expect(renderBook(later, facts).map(({ marketLast }) => marketLast)).toEqual(['0.7', '0.3']);
   });
 
   test('show a finer tick as soon as it is set', () => {

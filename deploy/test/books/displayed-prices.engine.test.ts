@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { silentLog } from '@pm/kit/log';
+import {
+  columnNames,
+  createTableSql,
+  type ExecutionEvent,
+  leaderboardColumn,
+  leaderboardTables,
+  tables,
+  walletFromBytes,
+} from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
+import { bytesOf } from '../../../kit/test/seeded.ts';
+import { MarketBook } from '../../../projectors/src/core/books/book.ts';
+import { foldBooks } from '../../../projectors/src/core/books/fold.ts';
+import { renderBook } from '../../../projectors/src/core/books/render.ts';
+import { TableViews } from '../../../projectors/src/core/table-views.ts';
+import { computeLeaderboards } from '../../../projectors/src/io/leaderboard-store.ts';
+import { executionOf, fillOf, marketSet, moved } from '../../../projectors/test/log.ts';
+import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
+import { priceOfMicro } from '../../../query-api/src/core/displayed-price.ts';
+import { historyPoints, noPrices } from '../../../query-api/src/core/history.ts';
+import {
+  anyPosition,
+  currentMicro,
+  selectHoldings,
+} from '../../../query-api/src/core/positions.ts';
+import { noQuote, quoteFields, quoteOf } from '../../../query-api/src/core/quote.ts';
+import { openTables } from '../../../query-api/src/io/table-source.ts';
+import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
+
+/** One price for all: of what the books show, of positions and their value, of histories, and of the leaderboards. */
+const name = `displayed_prices_${process.pid}`;
+const startMs = Date.UTC(2026, 5, 1);
+const minuteMs = 60_000;
+const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
+
+/** Token 1 sold at a price, token 0 sold at a price. */
+const no = (market: number, takerPrice: number) =>
+  fillOf({ market, takerSide: 'SELL', takerOutcome: 1, takerPrice });
+const yes = (market: number, takerPrice: number) =>
+  fillOf({ market, takerSide: 'SELL', takerPrice });
+const quoted = (market: number, bid: number, ask: number): readonly ExecutionEvent[] => [
+  ...(bid > 0
+    ? [{ kind: 'LevelChanged', market, side: 'BUY', price: bid, sizeMicro: 5e6 } as const]
+    : []),
+  ...(ask > 0
+    ? [{ kind: 'LevelChanged', market, side: 'SELL', price: ask, sizeMicro: 5e6 } as const]
+    : []),
+  { kind: 'TopChanged', market, bid, ask },
+];
+const resolved = (market: number): ExecutionEvent => ({
+  kind: 'MarketResolved',
+  command: 0,
+  market,
+  payout0: 10_000,
+});
+
+/** What happens on a market, record by record, and the price of token 0 that follows, micro-USDC. */
+const histories: readonly (readonly [
+  number,
+  (market: number) => readonly (readonly ExecutionEvent[])[],
+])[] = [
+  [520_000, (m) => [quoted(m, 5_000, 5_400), [yes(m, 9_000)]]],
+  [377_700, (m) => [[no(m, 4_000)], [yes(m, 3_777)]]],
+  [600_000, (m) => [[yes(m, 3_777)], [no(m, 4_000)]]],
+  [990_000, (m) => [quoted(m, 9_800, 0), [no(m, 5_000)], [yes(m, 9_900)]]],
+  [540_000, (m) => [[fillOf({ market: m, match: 'MINT', takerPrice: 5_400 }), yes(m, 5_600)]]],
+  [500_000, () => []],
+  [1_000_000, (m) => [[no(m, 9_000)], [resolved(m)]]],
+];
+const markets = histories.map((_one, index) => index + 1);
+
+/** Everybody has tokens to sell. */
+const endowed = [1, 2].flatMap((wallet) =>
+  markets.map((market) => {
+    const amount = { token0Micro: 50_000_000, token1Micro: 50_000_000, paidMicro: -50_000_000 };
+    return moved('SPLIT', { wallet, market, ...amount });
+  }),
+);
+const executions = [
+  [...markets.map((market) => marketSet(market)), ...endowed],
+  ...histories.flatMap(([, events], index) => events(index + 1)),
+].map((events, index) => executionOf(index, events, startMs + index * minuteMs));
+const endMs = startMs + executions.length * minuteMs;
+
+const catalog = new Catalog();
+for (const market of markets) catalog.apply(marketEntry(market));
+catalog.apply(marketEntry(7, { payout0: 10_000 }));
+const listing = (market: number, outcome: 0 | 1) =>
+  catalog.listing(token(market, outcome)) as Listing;
+const quotes = quotesOf();
+
+function quotesOf() {
+  const books = new Map(markets.map((market) => [market, new MarketBook(market)]));
+  for (const execution of executions) foldBooks(books, execution);
+  return new Map(
+    [...books].flatMap(([market, book]) =>
+      renderBook(book, listing(market, 0).market, sha1).map((hash, outcome) => {
+        const quote = quoteOf(quoteFields.map((field) => hash[field]));
+        return [token(market, outcome === 0 ? 0 : 1), quote] as const;
+      }),
+    ),
+  );
+}
+
+let clickhouse: ClickHouse;
+
+beforeAll(async () => {
+  const account = { url: engineUrl('CLICKHOUSE'), user: 'default', password: '', log: silentLog };
+  const system = openClickHouse({ ...account, database: 'default' });
+  await system.command(`CREATE DATABASE ${name} ENGINE = Atomic`);
+  await system.close();
+  clickhouse = openClickHouse({ ...account, database: name });
+  for (const table of Object.values({ ...tables, ...leaderboardTables }))
+    await clickhouse.command(createTableSql(table, name));
+  const views = new TableViews(0, { positions: [], candles: [] });
+  for (const execution of executions) views.fold(execution);
+  for (const { table, pieces } of views.take())
+    await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
+}, 120_000);
+
+afterAll(async () => {
+  await clickhouse?.command(`DROP DATABASE IF EXISTS ${name}`);
+  await clickhouse?.close();
+}, 30_000);
+
+it('adds up to one for the two tokens of a market, by its newest trade where the book says nothing', () => {
+  for (const [index, [price0Micro]] of histories.entries()) {
+    const { market } = listing(index + 1, 0);
+    expect([index, priceOfMicro(market, 0, quotes)]).toEqual([index, price0Micro]);
+    expect([index, priceOfMicro(market, 1, quotes)]).toEqual([index, 1_000_000 - price0Micro]);
+  }
+});
+
+it('is that of the leaderboards', async () => {
+  const pnl = leaderboardColumn('pnl', 'ALL');
+  await computeLeaderboards(clickhouse, [], { nowMs: endMs });
+  const rows = await clickhouse.selectRows<{ wallet: string; pnl: string }>(
+    `SELECT wallet, toString(${pnl}) AS pnl FROM ${leaderboardTables.wallets.name} WHERE category = 0`,
+  );
+  const expected = await Promise.all(
+    [1, 2].map(async (index) => {
+      const wallet = walletFromBytes(bytesOf(20, index));
+      const held = await openTables(clickhouse).positions(wallet, null);
+      const holdings = selectHoldings(catalog, held, anyPosition);
+      const profit = holdings.reduce(
+        (sum, one) => sum + one.row.realizedMicro + currentMicro(one, quotes) - one.row.costMicro,
+        0,
+      );
+      return [wallet, String(profit)];
+    }),
+  );
+  expect(rows.map((row) => [row.wallet, row.pnl]).sort()).toEqual(expected.sort());
+});
+
+it('is the last point of the histories of both tokens, where there is one', async () => {
+  const plan = { fromS: startMs / 1000, toS: endMs / 1000, stepS: 60 };
+  for (const [index, [price0Micro]] of histories.entries()) {
+    // A history knows neither payouts nor half of nothing.
+    if (index >= 5) continue;
+    const both = [listing(index + 1, 0), listing(index + 1, 1)];
+    const facts = await openTables(clickhouse).prices(both, plan);
+    const lasts = both.map(({ outcome }, at) =>
+      historyPoints(plan, facts[at] ?? noPrices, outcome).at(-1),
+    );
+    expect([index, ...lasts.map((point) => point?.p)]).toEqual([
+      index,
+      price0Micro / 1e6,
+      (1_000_000 - price0Micro) / 1e6,
+    ]);
+  }
+});
+
+it('leaves the last trade of a token to itself', () => {
+  const last = (outcome: 0 | 1) => (quotes.get(token(2, outcome)) ?? noQuote).last;
+  expect([last(0), last(1)]).toEqual([3_777, 4_000]);
+});
