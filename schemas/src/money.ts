@@ -25,6 +25,9 @@ export const feeStepMicro = 10;
 /** Tick sizes in price units: 0.1, 0.01, 0.005, 0.0025, 0.001, 0.0001 (docs/conventions.md 4.3). */
 export const tickSizes = [1000, 100, 50, 25, 10, 1] as const;
 
+/** Of a wider book the newest trade is shown instead of the midpoint: 0.10 USDC (docs/conventions.md 1.3). */
+export const shownSpreadMax = 1_000;
+
 /** Micro-USDC that `sizeMicro` shares cost at `price`. Exact for whole lots. */
 export function notionalMicro(price: number, sizeMicro: number): number {
   return price * (sizeMicro / lotMicro);

@@ -84,8 +84,9 @@ function inserts(range: Range): readonly Fill[] {
     ),
     sql(
       midpoints.name,
-      'market, bucket, midpoint, version',
-      `SELECT market, toStartOfMinute(toDateTime(time)), toDecimal64(0.01 + ${uniform(6)} * 0.9, 6), number FROM (${fills})`,
+      'market, bucket, midpoint, bid, ask, version',
+      `SELECT market, toStartOfMinute(toDateTime(time)), toDecimal64(best + 0.005, 6), best, best + toDecimal32('0.01', 4), number
+       FROM (SELECT *, toDecimal32(0.01 + ${uniform(6)} * 0.9, 4) AS best FROM (${fills}))`,
     ),
     sql(
       candles.name,

@@ -7,8 +7,10 @@ import {
   type ExecutionEvent,
   leaderboardColumn,
   leaderboardTables,
+  microText,
   tables,
   walletFromBytes,
+  workedQueries,
 } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { bytesOf } from '../../../kit/test/seeded.ts';
@@ -30,7 +32,7 @@ import { noQuote, quoteFields, quoteOf } from '../../../query-api/src/core/quote
 import { openTables } from '../../../query-api/src/io/table-source.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
-/** One price for all: of what the books show, of positions and their value, of histories, and of the leaderboards. */
+/** One price for all: of what the books show, of positions and their value, of the documented queries, of histories, and of the leaderboards. */
 const name = `displayed_prices_${process.pid}`;
 const startMs = Date.UTC(2026, 5, 1);
 const minuteMs = 60_000;
@@ -68,6 +70,11 @@ const histories: readonly (readonly [
   [990_000, (m) => [quoted(m, 9_800, 0), [no(m, 5_000)], [yes(m, 9_900)]]],
   [540_000, (m) => [[fillOf({ market: m, match: 'MINT', takerPrice: 5_400 }), yes(m, 5_600)]]],
   [500_000, () => []],
+  // Wide books follow the newest trade, and what is halfway where there was none.
+  [420_000, (m) => [quoted(m, 3_000, 6_000), [yes(m, 4_200)]]],
+  [450_000, (m) => [quoted(m, 4_000, 5_000), [yes(m, 9_000)]]],
+  [350_000, (m) => [quoted(m, 3_000, 4_000)]],
+  [650_000, (m) => [quoted(m, 3_000, 0)]],
   [1_000_000, (m) => [[no(m, 9_000)], [resolved(m)]]],
 ];
 const markets = histories.map((_one, index) => index + 1);
@@ -87,7 +94,8 @@ const endMs = startMs + executions.length * minuteMs;
 
 const catalog = new Catalog();
 for (const market of markets) catalog.apply(marketEntry(market));
-catalog.apply(marketEntry(7, { payout0: 10_000 }));
+// The last one is resolved.
+catalog.apply(marketEntry(histories.length, { payout0: 10_000 }));
 const listing = (market: number, outcome: 0 | 1) =>
   catalog.listing(token(market, outcome)) as Listing;
 const quotes = quotesOf();
@@ -155,10 +163,39 @@ it('is that of the leaderboards', async () => {
   expect(rows.map((row) => [row.wallet, row.pnl]).sort()).toEqual(expected.sort());
 });
 
+it('is that of the documented query for the PnL of a wallet, row by row', async () => {
+  const sql = workedQueries.find((one) => one.name === 'walletPnl')?.sql ?? '';
+  for (const index of [1, 2]) {
+    const wallet = walletFromBytes(bytesOf(20, index));
+    const rows = await clickhouse.selectRows<Record<string, string | number>>(sql, { wallet });
+    const told = rows.filter((row) => Number(row['held']) > 0);
+    const held = await openTables(clickhouse).positions(wallet, null);
+    const expected = selectHoldings(catalog, held, anyPosition).map((one) => {
+      const value = currentMicro(one, quotes);
+      const { market, outcome, costMicro } = one.row;
+      return [market, outcome, microText(value), microText(value - costMicro)];
+    });
+    expect(expected.length).toBeGreaterThan(10);
+    const shown = (cell: string | number | undefined) => String(Number(cell));
+    expect(
+      told.map((row) => [
+        row['market'],
+        row['outcome'],
+        shown(row['value']),
+        shown(row['unrealized']),
+      ]),
+    ).toEqual(
+      expected.sort(
+        ([a = 0, x = 0], [b = 0, y = 0]) => Number(a) - Number(b) || Number(x) - Number(y),
+      ),
+    );
+  }
+});
+
 it('is the last point of the histories of both tokens, where there is one', async () => {
   const plan = { fromS: startMs / 1000, toS: endMs / 1000, stepS: 60 };
   for (const [index, [price0Micro]] of histories.entries()) {
-    // A history knows neither payouts nor half of nothing.
+    // A history knows neither payouts nor half of nothing, and of wide books the midpoint.
     if (index >= 5) continue;
     const both = [listing(index + 1, 0), listing(index + 1, 1)];
     const facts = await openTables(clickhouse).prices(both, plan);

@@ -261,7 +261,8 @@ function midpoints(executions: readonly Execution[]): NaiveRow[] {
       const { market, bid, ask } = event;
       const bucket = `${timeOf(timeMs).slice(0, 16)}:00`;
       const midpoint = bid === 0 || ask === 0 ? '0' : microText((bid + ask) * 50);
-      rows.set(`${market} ${bucket}`, { market, bucket, midpoint, version });
+      const best = { bid: priceText(bid), ask: ask === 0 ? '1' : priceText(ask) };
+      rows.set(`${market} ${bucket}`, { market, bucket, midpoint, ...best, version });
     }
   return [...rows.values()];
 }

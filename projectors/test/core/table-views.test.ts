@@ -211,7 +211,7 @@ describe('the rows of the tables', () => {
     expect(named('orderEvents', row)).toMatchObject({ kind: 'DELAYED', status: 'DELAYED' });
   });
 
-  test('keep the last midpoint of a minute, half ticks included', () => {
+  test('keep the best prices of a minute and their midpoint, half ticks included', () => {
     const top = (bid: number, ask: number): ExecutionEvent => ({
       kind: 'TopChanged',
       market: 1,
@@ -220,10 +220,15 @@ describe('the rows of the tables', () => {
     });
     const rows =
       rowsOf([top(0, 4_200), top(4_000, 4_200), top(4_001, 4_200)]).get('midpoints_1m') ?? [];
-    expect(rows).toEqual([[1, '2023-11-14 22:13:00', '0.41005', 41]]);
-    for (const last of [top(0, 4_200), top(4_000, 0), top(0, 0)])
+    const minute = '2023-11-14 22:13:00';
+    expect(rows).toEqual([[1, minute, '0.41005', '0.4001', '0.42', 41]]);
+    for (const [last, bid, ask] of [
+      [top(0, 4_200), '0', '0.42'],
+      [top(4_000, 0), '0.4', '1'],
+      [top(0, 0), '0', '1'],
+    ] as const)
       expect(rowsOf([top(4_000, 4_200), last]).get('midpoints_1m')).toEqual([
-        [1, '2023-11-14 22:13:00', '0', 41],
+        [1, minute, '0', bid, ask, 41],
       ]);
   });
 

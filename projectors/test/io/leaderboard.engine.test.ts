@@ -84,20 +84,21 @@ function legsOf(records: readonly Execution[]): readonly Leg[] {
   );
 }
 
-/** Price of token 0 in micro-USDC, of what happened before a moment: payout, last midpoint, last trade, one half. */
+/** Price of token 0 in micro-USDC, of what happened before a moment: payout, or the displayed one (docs/definitions.md). */
 function priceBefore(records: readonly Execution[], market: number, beforeMs: number): bigint {
   const past = records.filter(({ timeMs }) => timeMs < beforeMs);
   const events = past.flatMap((record) => record.events);
   const payouts = events.flatMap((event) =>
     event.kind === 'MarketResolved' && event.market === market ? [event.payout0 * 100] : [],
   );
-  const midpoints = events.flatMap((event) =>
-    event.kind === 'TopChanged' && event.market === market
-      ? [event.bid > 0 && event.ask > 0 ? (event.bid + event.ask) * 50 : null]
-      : [],
+  const tops = events.flatMap((event) =>
+    event.kind === 'TopChanged' && event.market === market ? [event] : [],
   );
-  const trades = past.flatMap((record) => lastTrade(record, market) ?? []);
-  return BigInt(payouts.at(-1) ?? midpoints.at(-1) ?? trades.at(-1) ?? 500_000);
+  const { bid, ask } = tops.at(-1) ?? { bid: 0, ask: 0 };
+  const best = ask === 0 ? 10_000 : ask;
+  const trade = past.flatMap((record) => lastTrade(record, market) ?? []).at(-1);
+  const shown = best - bid > 1_000 && trade !== undefined ? trade : (bid + best) * 50;
+  return BigInt(payouts.at(-1) ?? shown);
 }
 
 /** Of one record the last trade of token 1 counts, else that of token 0. */

@@ -1,4 +1,4 @@
-import { parsePrice, priceOne } from '@pm/schemas';
+import { parsePrice, priceOne, shownSpreadMax } from '@pm/schemas';
 
 /** Best prices and the last trade of a token, in 1/10000 USDC; null where there is none. */
 export interface Quote {
@@ -35,9 +35,6 @@ function priceOrNull(text: string | null | undefined): number | null {
 /** Micro-USDC in 1/10000 USDC. */
 export const microPerPrice = 100;
 
-/** Wider spreads show the last trade instead of the midpoint: 0.10 USDC (docs/conventions.md 1.3). */
-const widestSpread = 1_000;
-
 /** Halfway between bid and ask in micro-USDC; null when a side is missing. */
 export function midpointMicro({ bid, ask }: Quote): number | null {
   return bid === null || ask === null ? null : ((bid + ask) * microPerPrice) / 2;
@@ -50,7 +47,7 @@ export function midpointMicro({ bid, ask }: Quote): number | null {
 export function displayedMicro(quote: Quote): number {
   const bid = quote.bid ?? 0;
   const ask = quote.ask ?? priceOne;
-  if (ask - bid > widestSpread && quote.marketLast !== null)
+  if (ask - bid > shownSpreadMax && quote.marketLast !== null)
     return quote.marketLast * microPerPrice;
   return ((bid + ask) * microPerPrice) / 2;
 }

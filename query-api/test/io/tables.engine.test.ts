@@ -121,6 +121,8 @@ describe('prices', () => {
     market,
     bucket: minute(seconds),
     midpoint: value,
+    // Histories look at the midpoint alone.
+    ...{ bid: 0, ask: 1 },
     // As offsets are: the later minute has the larger ones.
     version: seconds * 10 + version,
   });

@@ -34,7 +34,14 @@ beforeAll(async () => {
     { market: 2, outcome: 1, wallet: wallet(2), size: '7', ...costs },
   ]);
   await database.fill(tables.midpoints, [
-    { market: 1, bucket: at(day).slice(0, 19), midpoint: '0.5', version: 1 },
+    {
+      market: 1,
+      bucket: at(day).slice(0, 19),
+      midpoint: '0.5',
+      bid: '0.4',
+      ask: '0.6',
+      version: 1,
+    },
   ]);
   await computeLeaderboards();
   app = openHostileDoor(portsOver(world, database.clickhouse), asked);

@@ -220,7 +220,8 @@ const bucket = column('bucket', "DateTime('UTC')", 'Start of the minute, UTC.', 
 
 const midpoints: Table = {
   name: 'midpoints_1m',
-  comment: 'Last midpoint of each minute in terms of token 0; minutes without change have no row.',
+  comment:
+    'Best bid and ask at the end of each minute in terms of token 0; minutes without change have no row.',
   columns: [
     market,
     bucket,
@@ -229,6 +230,8 @@ const midpoints: Table = {
       'Decimal(9, 6)',
       'Halfway between best bid and best ask of token 0; 0 when a side was empty. USDC.',
     ),
+    price('bid', 'Best bid of token 0; 0 when there was none.'),
+    price('ask', 'Best ask of token 0; 1 when there was none.'),
     version,
   ],
   engine: 'ReplacingMergeTree(version)',

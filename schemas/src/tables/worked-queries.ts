@@ -1,3 +1,6 @@
+import { priceText } from '../decimal.ts';
+import { shownSpreadMax } from '../money.ts';
+
 /** A query that shows how a question is put to the tables. Run against real engines and checked against naive code. */
 export interface WorkedQuery {
   readonly name: string;
@@ -10,6 +13,7 @@ export interface WorkedQuery {
   readonly example: Readonly<Record<string, string | number>>;
 }
 
+const widest = `toDecimal32('${priceText(shownSpreadMax)}', 4)`;
 const exampleWallet = '0x000000000000000000000000000000000000abcd';
 
 const byTime = "fromUnixTimestamp64Milli({at:Int64}, 'UTC')";
@@ -80,21 +84,27 @@ ORDER BY day`,
     name: 'walletPnl',
     title: 'PnL of a wallet',
     about:
-      'Realized, and what is held at its price less its cost: what the token pays once the market is resolved; else the last midpoint, which is that of token 0 for both; where a side of the book is empty, the newest trade of the market, which is one minus its price where the other token was traded. `value` is null where there was none of these.',
-    sql: `SELECT p.market AS market, p.outcome AS outcome, p.size AS held, p.cost AS paid, p.realized_pnl AS realized,
-  coalesce(r.payout, m.mid, t.last) AS price0,
-  toDecimal128(if(p.outcome = 0, price0, 1 - price0), 6) * p.size AS value, value - p.cost AS unrealized
+      'Realized, and what is held at the displayed price less its cost, as in `/positions`: what the token pays once the market is resolved; the newest trade of the market where bid and ask are more than 0.10 apart; else what is halfway between them, 0 and 1 where there are none.',
+    sql: `WITH (SELECT groupUniqArray(market) FROM positions WHERE wallet = {wallet:String}) AS held_in
+SELECT p.market AS market, p.outcome AS outcome, p.size AS held, p.cost AS paid, p.realized_pnl AS realized,
+  multiIf(
+    r.payout IS NOT NULL, r.payout,
+    t.last IS NOT NULL AND ifNull(m.ask - m.bid, 1) > ${widest}, t.last,
+    m.ask IS NOT NULL, toDecimal64(m.bid + m.ask, 6) / 2,
+    toDecimal64('0.5', 6)) AS price0,
+  CAST(toDecimal128(if(p.outcome = 0, price0, 1 - price0), 6) * p.size AS Decimal(38, 6)) AS value, value - p.cost AS unrealized
 FROM (SELECT * FROM positions FINAL WHERE wallet = {wallet:String}) AS p
 LEFT JOIN (
-  SELECT market, toNullable(toDecimal64(argMax(payout0, version), 6)) AS payout FROM resolutions GROUP BY market
+  SELECT market, toDecimal64(argMax(payout0, version), 6) AS payout FROM resolutions
+  WHERE has(held_in, market) GROUP BY market
 ) AS r ON r.market = p.market
 LEFT JOIN (
-  SELECT market, nullIf(argMax(midpoint, version), 0) AS mid FROM midpoints_1m
-  WHERE market IN (SELECT market FROM positions WHERE wallet = {wallet:String}) GROUP BY market
+  SELECT market, argMax(bid, version) AS bid, argMax(ask, version) AS ask FROM midpoints_1m
+  WHERE has(held_in, market) GROUP BY market
 ) AS m ON m.market = p.market
 LEFT JOIN (
-  SELECT market, toNullable(toDecimal64(argMax(if(outcome = 0, close, 1 - close), version * 2 + outcome), 6)) AS last
-  FROM candles_1m WHERE market IN (SELECT market FROM positions WHERE wallet = {wallet:String}) GROUP BY market
+  SELECT market, toDecimal64(argMax(if(outcome = 0, close, 1 - close), version * 2 + outcome), 6) AS last
+  FROM candles_1m WHERE has(held_in, market) GROUP BY market
 ) AS t ON t.market = p.market
 ORDER BY market, outcome
 SETTINGS join_use_nulls = 1`,
@@ -133,23 +143,15 @@ ORDER BY market, outcome`,
   {
     name: 'spreadOverTime',
     title: 'Spread of a market over time',
-    about: 'In terms of token 0, at the end of each step. Steps without both sides are left out.',
-    sql: `SELECT at, maxIf(price, side = 'BUY') AS bid, minIf(price, side = 'SELL') AS ask, ask - bid AS spread
-FROM (
-  SELECT at, side, price, argMax(size, (in_offset, event_index)) AS shares
-  FROM book_events
-  CROSS JOIN (
-    SELECT fromUnixTimestamp64Milli(toInt64({from:UInt32} + number * {step:UInt32}) * 1000, 'UTC') AS at
-    FROM numbers({steps:UInt32})
-  ) AS steps
-  WHERE market = {market:UInt32} AND time <= at
-  GROUP BY at, side, price
-  HAVING shares > 0
-)
-GROUP BY at
-HAVING countIf(side = 'BUY') > 0 AND countIf(side = 'SELL') > 0
-ORDER BY at`,
-    example: { market: 1, from: 1_780_000_000, step: 60, steps: 60 },
+    about:
+      'In terms of token 0, at the end of each whole minute in which the best prices changed. Minutes that end without both sides are left out. `from` and `to` are Unix seconds.',
+    sql: `SELECT bucket AS minute, argMax(bid, version) AS bid, argMax(ask, version) AS ask, ask - bid AS spread
+FROM midpoints_1m
+WHERE market = {market:UInt32} AND bucket >= fromUnixTimestamp({from:UInt32}) AND bucket < fromUnixTimestamp({to:UInt32})
+GROUP BY minute
+HAVING bid > 0 AND ask < 1
+ORDER BY minute`,
+    example: { market: 1, from: 1_780_000_000, to: 1_780_086_400 },
   },
   {
     name: 'bookAt',
@@ -180,17 +182,26 @@ ORDER BY at`,
     example: { market: 1, offset: 1_000 },
   },
   {
-    name: 'topBuyersOverTime',
-    title: 'Who came to hold a token by trading, over time',
+    name: 'topHoldersOverTime',
+    title: 'Top holders of a token over time',
     about:
-      'Shares bought less shares sold up to the end of each day on which a wallet traded; splits, merges and redemptions are no trades (table positions has them).',
-    sql: `SELECT day, wallet, held FROM (
-  SELECT toDate(time) AS day, wallet,
-    sum(sum(if(side = 'BUY', size, -size))) OVER (PARTITION BY wallet ORDER BY toDate(time)) AS held
-  FROM wallet_fills FINAL
-  WHERE market = {market:UInt32} AND outcome = {outcome:UInt8}
+      'Shares held at the end of each day on which anybody came to hold more or less: trades, splits, merges and redemptions.',
+    sql: `WITH changes AS (
+  SELECT toDate(time) AS day, wallet, sum(shares) AS change FROM (
+    SELECT time, wallet, if(side = 'BUY', size, -size) AS shares FROM wallet_fills FINAL
+    WHERE market = {market:UInt32} AND outcome = {outcome:UInt8}
+    UNION ALL
+    SELECT time, wallet, if(action = 'SPLIT', size, -size) AS shares FROM wallet_moves FINAL
+    WHERE market = {market:UInt32} AND outcome = {outcome:UInt8}
+  )
   GROUP BY day, wallet
 )
+SELECT days.day AS day, wallet, sum(change) AS held
+FROM (SELECT DISTINCT day FROM changes) AS days
+CROSS JOIN changes
+WHERE changes.day <= days.day
+GROUP BY day, wallet
+HAVING held > 0
 ORDER BY day, held DESC, wallet
 LIMIT {top:UInt32} BY day`,
     example: { market: 1, outcome: 0, top: 10 },

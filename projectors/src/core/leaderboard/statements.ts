@@ -4,6 +4,8 @@ import {
   leaderboardPeriods,
   leaderboardPlacesMax,
   leaderboardTables,
+  priceText,
+  shownSpreadMax,
   tables,
 } from '@pm/schemas';
 
@@ -28,15 +30,21 @@ const startOf = (period: LeaderboardPeriod): string => {
 const longestS = Math.max(...Object.values(leaderboardPeriods).map((seconds) => seconds ?? 0));
 const vol = (period: LeaderboardPeriod): string => leaderboardColumn('vol', period);
 const pnl = (period: LeaderboardPeriod): string => leaderboardColumn('pnl', period);
-const price = (period: LeaderboardPeriod): string => `price_${period.toLowerCase()}`;
+const of = (what: string, period: LeaderboardPeriod): string => `${what}_${period.toLowerCase()}`;
+const price = (period: LeaderboardPeriod): string => of('price', period);
+const bid = (period: LeaderboardPeriod): string => of('bid', period);
+const ask = (period: LeaderboardPeriod): string => of('ask', period);
+const trades = (period: LeaderboardPeriod): string => of('trades', period);
+const widest = `toDecimal32('${priceText(shownSpreadMax)}', 4)`;
 const each = (make: (period: LeaderboardPeriod) => string): string =>
   periods.map(make).join(',\n  ');
 const inSlice = 'wallet >= {fromWallet:String} AND wallet < {toWallet:String}';
 const ofRun = 'snapshot = {snapshot:UInt64}';
 
 /**
- * The price of token 0 at the moments: payout, midpoint (0: a side was empty), last trade, one half. A market's rows come from one
- * partition, so the larger version is the later one; of trades in one record that of token 1 counts.
+ * The price of token 0 at the moments: payout, else the displayed one, so the newest trade of a wide book, else what is halfway between bid
+ * and ask, 0 and 1 where there are none. A market's rows come from one partition, so the larger version is the later one; of trades in
+ * one record that of token 1 counts. No ask is 0: then nothing was ever bid or asked.
  */
 export const pricesSql = `
 INSERT INTO ${prices.name} (snapshot, market, categories, ${each(price)})
@@ -44,14 +52,16 @@ SELECT {snapshot:UInt64}, market, bitOr(toUInt16(1), c.mask),
   ${each(
     (period) => `reinterpretAsInt64(toDecimal64(multiIf(
       r.known > 0 AND r.at < ${startOf(period)}, toDecimal64(r.payout, 6),
-      m.${price(period)} > 0, toDecimal64(m.${price(period)}, 6),
-      t.trades_${period.toLowerCase()} > 0, toDecimal64(t.${price(period)}, 6),
-      toDecimal64(0.5, 6)), 6))`,
+      t.${trades(period)} > 0 AND (m.${ask(period)} = 0 OR m.${ask(period)} - m.${bid(period)} > ${widest}),
+      toDecimal64(t.${price(period)}, 6),
+      m.${ask(period)} = 0, toDecimal64('0.5', 6),
+      toDecimal64(m.${bid(period)} + m.${ask(period)}, 6) / 2), 6))`,
   )}
 FROM (SELECT DISTINCT market FROM ${tables.holders.name}) AS held
 LEFT JOIN (
   SELECT market, ${each(
-    (period) => `argMaxIf(midpoint, version, bucket < ${startOf(period)}) AS ${price(period)}`,
+    (period) => `argMaxIf(bid, version, bucket < ${startOf(period)}) AS ${bid(period)},
+    argMaxIf(ask, version, bucket < ${startOf(period)}) AS ${ask(period)}`,
   )}
   FROM ${tables.midpoints.name} GROUP BY market
 ) AS m USING market
@@ -60,7 +70,7 @@ LEFT JOIN (
     (
       period,
     ) => `argMaxIf(if(outcome = 0, close, 1 - close), version * 2 + outcome, bucket < ${startOf(period)}) AS ${price(period)},
-    countIf(bucket < ${startOf(period)}) AS trades_${period.toLowerCase()}`,
+    countIf(bucket < ${startOf(period)}) AS ${trades(period)}`,
   )}
   FROM ${tables.candles.name} GROUP BY market
 ) AS t USING market
@@ -109,7 +119,7 @@ const valueMicro = 'intDiv(toInt128(amount) * per, 10000)';
  * What came and went within the periods. Only what the positions of the slice had included by then: they are read first, each row
  * says up to which record it is folded, every trade moves a row, and the rows of a batch become visible together.
  */
-const trades = `
+const tradesOfSlice = `
   SELECT wallet, l.categories AS categories,
     ${each((period) =>
       period === 'ALL'
@@ -140,7 +150,7 @@ FROM (
       : `toInt128(0) AS ${vol(period)}, ${pnl(period)}`,
   )}
   FROM ${sums.name} WHERE ${ofRun} AND ${inSlice}
-  UNION ALL ${trades}
+  UNION ALL ${tradesOfSlice}
 ) AS s
 ARRAY JOIN arrayFilter(bit -> bitTest(s.categories, bit), range(16)) AS category
 GROUP BY category, wallet
