@@ -11,6 +11,8 @@ export interface HeldComment {
   readonly replyTo: string;
   /** The top of its thread; its own id when it stands there. */
   readonly top: string;
+  /** How many comments stand above it. */
+  readonly depth: number;
   readonly replyAddress: WalletAddress | null;
   readonly body: string;
   readonly createdAtMs: number;
@@ -18,33 +20,48 @@ export interface HeldComment {
   /** Wallet -> when it began to like it, Unix milliseconds. */
   readonly likes: ReadonlyMap<WalletAddress, number>;
   readonly reportCount: number;
-  readonly hidden: boolean;
+  /** Whether readers see it: neither it nor a comment above it is hidden. */
+  readonly isShown: boolean;
 }
 
 interface Kept extends HeldComment {
-  updatedAtMs: number;
-  hidden: boolean;
+  isShown: boolean;
+  isHidden: boolean;
+  /** What it replies to; null at the top. */
+  readonly above: Kept | null;
+  /** What replies to it, oldest first. */
+  readonly replies: Set<Kept>;
   readonly clientId: string;
   readonly likes: Map<WalletAddress, number>;
   readonly reporters: Set<WalletAddress>;
 }
 
-/** Comments held; the oldest are forgotten beyond it, and are then on the log alone. About 1 kB each. */
+/** Comments held; beyond it whole threads are forgotten, and are then on the log alone. About 1 kB each. */
 export const commentsHeldMax = 100_000;
+
+/** Replies that a thread takes: it is read as a whole, in one answer. The write door refuses more; a fold takes what is there. */
+export const threadRepliesMax = 1_000;
+
+/** How deep replies to replies go: readers indent each level. The write door refuses more; a fold takes what is there. */
+export const replyDepthMax = 32;
 
 /** Likes and reports of one comment that are counted. */
 export const commentVotesMax = 10_000;
 
 /**
  * All comments, folded from the topic in its order: the same records give the same threads in every process. A record
- * that refers to nothing, repeats something, or is not its author's changes nothing.
+ * that refers to nothing, repeats something, or is not its author's changes nothing. No record makes it throw, and each
+ * costs as much as what it changes: what is on the topic stays there, and is folded again at every start.
  */
 export class CommentThreads {
   readonly #comments = new Map<string, Kept>();
-  readonly #tops = new Map<string, string[]>();
-  readonly #replies = new Map<string, string[]>();
-  readonly #byAuthor = new Map<WalletAddress, string[]>();
-  readonly #byClientId = new Map<string, string>();
+  /** Comments held of each thread, by its top; the one that was written to longest ago comes first. */
+  readonly #threads = new Map<string, number>();
+  /** Goes on where it stopped: what it has passed is forgotten, and looking for the first anew would pass all of that again. */
+  readonly #oldestThreads = this.#threads.keys();
+  readonly #tops = new Map<string, Set<Kept>>();
+  readonly #byAuthor = new Map<WalletAddress, Set<Kept>>();
+  readonly #byClientId = new Map<string, Kept>();
   readonly #max: number;
 
   constructor(max = commentsHeldMax) {
@@ -61,23 +78,30 @@ export class CommentThreads {
 
   /** What this author wrote under his own name for it. */
   findNamed(author: WalletAddress, clientId: string): HeldComment | undefined {
-    const id = this.#byClientId.get(nameOf(author, clientId));
-    return id === undefined ? undefined : this.#comments.get(id);
+    return this.#byClientId.get(nameOf(author, clientId));
   }
 
-  /** Comments that stand at the top under a parent, oldest first; hidden ones are left out. */
+  /** Comments that stand at the top under a parent and are shown, oldest first. */
   topsOf(type: CommentParent, parentId: string): readonly HeldComment[] {
-    return this.#shown(this.#tops.get(placeOf(type, parentId)));
+    return shownOf(this.#tops.get(placeOf(type, parentId)));
   }
 
-  /** All replies of a thread, oldest first; hidden ones are left out. */
-  repliesOf(top: string): readonly HeldComment[] {
-    return this.#shown(this.#replies.get(top));
+  /** All that is shown below a comment, replies to replies too, oldest first. */
+  repliesOf(id: string): readonly HeldComment[] {
+    const comment = this.#comments.get(id);
+    if (comment === undefined) return [];
+    const [, ...replies] = withReplies(comment, ({ isShown }) => isShown);
+    return replies.sort((one, other) => Number(one.id) - Number(other.id));
   }
 
-  /** What a wallet wrote, oldest first; hidden ones are left out. */
+  /** Replies that a thread holds, by its top: hidden ones too. */
+  replyTotal(top: string): number {
+    return Math.max(0, (this.#threads.get(top) ?? 0) - 1);
+  }
+
+  /** What a wallet wrote and is shown, oldest first. */
   byAuthor(author: WalletAddress): readonly HeldComment[] {
-    return this.#shown(this.#byAuthor.get(author));
+    return shownOf(this.#byAuthor.get(author));
   }
 
   /** Takes the record at this offset in. */
@@ -89,7 +113,7 @@ export class CommentThreads {
     const comment = this.#comments.get(event.commentId);
     if (comment === undefined) return;
     if (event.kind === 'CommentHidden') {
-      comment.hidden = event.hidden;
+      hide(comment, event.hidden);
       return;
     }
     const wallet = walletFromBytes(event.wallet);
@@ -111,69 +135,74 @@ export class CommentThreads {
 
   #post(id: string, event: CommentPosted): void {
     const author = walletFromBytes(event.author);
-    const answered = event.replyTo === '' ? undefined : this.#comments.get(event.replyTo);
-    if (event.replyTo !== '' && answered === undefined) return;
+    const above = event.replyTo === '' ? null : this.#comments.get(event.replyTo);
+    if (above === undefined) return;
     if (event.clientId !== '' && this.findNamed(author, event.clientId) !== undefined) return;
     const reporters = new Set<WalletAddress>();
-    const comment: Kept = {
+    this.#keep({
       id,
       author,
-      parentType: answered?.parentType ?? event.parentType,
-      parentId: answered?.parentId ?? event.parentId,
+      above,
+      parentType: above?.parentType ?? event.parentType,
+      parentId: above?.parentId ?? event.parentId,
       replyTo: event.replyTo,
-      top: answered?.top ?? id,
+      top: above?.top ?? id,
+      depth: above === null ? 0 : above.depth + 1,
       replyAddress: event.replyAddress === null ? null : walletFromBytes(event.replyAddress),
       body: event.body,
       clientId: event.clientId,
       createdAtMs: event.timeMs,
       updatedAtMs: event.timeMs,
-      hidden: false,
+      isHidden: false,
+      isShown: above?.isShown ?? true,
+      replies: new Set(),
       likes: new Map(),
       reporters,
       get reportCount() {
         return reporters.size;
       },
-    };
-    this.#keep(comment);
+    });
   }
 
   #keep(comment: Kept): void {
-    this.#comments.set(comment.id, comment);
-    const { list, key } = this.#listOf(comment);
-    push(list, key, comment.id);
-    push(this.#byAuthor, comment.author, comment.id);
-    if (comment.clientId !== '') {
-      this.#byClientId.set(nameOf(comment.author, comment.clientId), comment.id);
-    }
-    if (this.#comments.size <= this.#max) return;
-    const oldest = this.#comments.values().next().value;
-    if (oldest !== undefined) this.#remove(oldest);
+    const { id, top, above, author, clientId } = comment;
+    this.#comments.set(id, comment);
+    if (above === null) add(this.#tops, placeOfComment(comment), comment);
+    else above.replies.add(comment);
+    add(this.#byAuthor, author, comment);
+    if (clientId !== '') this.#byClientId.set(nameOf(author, clientId), comment);
+    const held = (this.#threads.get(top) ?? 0) + 1;
+    this.#threads.delete(top);
+    this.#threads.set(top, held);
+    if (this.#comments.size > this.#max) this.#forgetThread();
+  }
+
+  /** The thread that was written to longest ago goes: a new comment does not make its own thread go. */
+  #forgetThread(): void {
+    const { value = '' } = this.#oldestThreads.next();
+    const top = this.#comments.get(value);
+    if (top !== undefined) this.#remove(top);
   }
 
   /** A comment goes with its replies. */
   #remove(comment: Kept): void {
-    const below = [...(this.#replies.get(comment.top) ?? [])]
-      .flatMap((id) => this.#comments.get(id) ?? [])
-      .filter((reply) => reply.replyTo === comment.id);
-    for (const reply of below) this.#remove(reply);
-    this.#comments.delete(comment.id);
-    const { list, key } = this.#listOf(comment);
-    pull(list, key, comment.id);
-    pull(this.#byAuthor, comment.author, comment.id);
-    if (comment.clientId !== '') this.#byClientId.delete(nameOf(comment.author, comment.clientId));
+    const gone = withReplies(comment, () => true);
+    for (const each of gone) this.#forget(each);
+    const { top, above } = comment;
+    if (above === null) {
+      take(this.#tops, placeOfComment(comment), comment);
+      this.#threads.delete(top);
+      return;
+    }
+    above.replies.delete(comment);
+    this.#threads.set(top, (this.#threads.get(top) ?? 0) - gone.length);
   }
 
-  #listOf(comment: Kept): { list: Map<string, string[]>; key: string } {
-    return comment.top === comment.id
-      ? { list: this.#tops, key: placeOf(comment.parentType, comment.parentId) }
-      : { list: this.#replies, key: comment.top };
-  }
-
-  #shown(ids: readonly string[] | undefined): readonly HeldComment[] {
-    return (ids ?? []).flatMap((id) => {
-      const comment = this.#comments.get(id);
-      return comment === undefined || comment.hidden ? [] : [comment];
-    });
+  #forget(comment: Kept): void {
+    const { id, author, clientId } = comment;
+    this.#comments.delete(id);
+    take(this.#byAuthor, author, comment);
+    if (clientId !== '') this.#byClientId.delete(nameOf(author, clientId));
   }
 }
 
@@ -182,24 +211,51 @@ export function commentIdAt(offset: number): string {
   return String(offset + 1);
 }
 
+/**
+ * A comment and all below it that can be reached over comments that pass, each behind the one it replies to. Not by
+ * recursion: a chain of replies can be longer than the stack.
+ */
+function withReplies(comment: Kept, passes: (reply: Kept) => boolean): Kept[] {
+  const found = [comment];
+  // The list grows while it is walked.
+  for (const each of found) {
+    for (const reply of each.replies) if (passes(reply)) found.push(reply);
+  }
+  return found;
+}
+
+/** What is below a hidden comment is not shown either, whoever hid or showed it by itself. */
+function hide(comment: Kept, isHidden: boolean): void {
+  comment.isHidden = isHidden;
+  for (const each of withReplies(comment, () => true)) {
+    each.isShown = !each.isHidden && (each.above?.isShown ?? true);
+  }
+}
+
+function shownOf(comments: ReadonlySet<Kept> | undefined): readonly HeldComment[] {
+  return [...(comments ?? [])].filter(({ isShown }) => isShown);
+}
+
 function placeOf(type: CommentParent, parentId: string): string {
   return `${type}:${parentId}`;
+}
+
+function placeOfComment({ parentType, parentId }: HeldComment): string {
+  return placeOf(parentType, parentId);
 }
 
 function nameOf(author: WalletAddress, clientId: string): string {
   return `${author}:${clientId}`;
 }
 
-function push<K>(lists: Map<K, string[]>, key: K, id: string): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [id]);
-  else list.push(id);
+function add<K>(sets: Map<K, Set<Kept>>, key: K, comment: Kept): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([comment]));
+  else set.add(comment);
 }
 
-function pull<K>(lists: Map<K, string[]>, key: K, id: string): void {
-  const list = lists.get(key);
-  if (list === undefined) return;
-  const place = list.indexOf(id);
-  if (place !== -1) list.splice(place, 1);
-  if (list.length === 0) lists.delete(key);
+function take<K>(sets: Map<K, Set<Kept>>, key: K, comment: Kept): void {
+  const set = sets.get(key);
+  set?.delete(comment);
+  if (set?.size === 0) sets.delete(key);
 }

@@ -1,74 +1,180 @@
-import { type CommentEvent, CommentThreads, commentIdAt } from '../src/index.ts';
+import fc from 'fast-check';
+import {
+  type CommentEvent,
+  CommentThreads,
+  commentIdAt,
+  type HeldComment,
+  type WalletAddress,
+} from '../src/index.ts';
+import { NaiveThreads } from './naive-threads.ts';
 
 const bytes = (number: number) => Buffer.alloc(20, number);
+const walletOf = (number: number) => `0x${bytes(number).toString('hex')}` as WalletAddress;
+const ids = (comments: readonly HeldComment[]) => comments.map(({ id }) => id);
 
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return state % below;
-  };
-}
-
-function randomEvent(offset: number, random: (below: number) => number): CommentEvent {
-  const commentId = commentIdAt(random(offset + 1));
-  const wallet = bytes(1 + random(5));
-  switch (random(6)) {
-    case 0:
-      return { kind: 'CommentDeleted', commentId, wallet, timeMs: offset };
-    case 1:
-      return { kind: 'CommentReacted', commentId, wallet, active: random(3) > 0, timeMs: offset };
-    case 2:
-      return { kind: 'CommentReported', commentId, wallet, reason: '', timeMs: offset };
-    case 3:
-      return { kind: 'CommentHidden', commentId, hidden: random(2) === 0, timeMs: offset };
-    default:
-      return {
-        kind: 'CommentPosted',
-        author: wallet,
-        parentType: 'EVENT',
-        parentId: String(random(3)),
-        replyTo: random(2) === 0 ? commentId : '',
-        replyAddress: null,
-        body: `${offset}`,
-        clientId: random(4) === 0 ? `c${random(20)}` : '',
-        timeMs: offset,
-      };
-  }
-}
-
-/** Everything a reader can see. */
-function seen(threads: CommentThreads) {
-  return ['0', '1', '2'].flatMap((parent) =>
-    threads.topsOf('EVENT', parent).map((top) => [top, threads.repliesOf(top.id)]),
-  );
-}
-
-test('every comment shown is in one thread, and no thread holds one that is gone', () => {
-  for (let seed = 1; seed <= 50; seed += 1) {
-    const random = randomFrom(seed);
-    const threads = new CommentThreads();
-    for (let offset = 0; offset < 200; offset += 1) {
-      threads.apply(offset, randomEvent(offset, random));
-    }
-    const shown = seen(threads).flatMap(([top, replies]) => [top, ...(replies as [])]);
-    const ids = shown.map((comment) => Reflect.get(comment as object, 'id') as string);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const id of ids) expect(threads.find(id)).toBeDefined();
-    const written = [1, 2, 3, 4, 5].flatMap((author) =>
-      threads.byAuthor(`0x${bytes(author).toString('hex')}` as never),
-    );
-    for (const { top, replyTo } of written) {
-      if (replyTo !== '') expect(threads.find(top)).toBeDefined();
-    }
-  }
+const posted = (change: object = {}): CommentEvent => ({
+  kind: 'CommentPosted',
+  author: bytes(1),
+  parentType: 'EVENT',
+  parentId: '1',
+  replyTo: '',
+  replyAddress: null,
+  body: 'so',
+  clientId: '',
+  timeMs: 1,
+  ...change,
 });
 
-test('beyond the limit the oldest thread is forgotten whole', () => {
-  const threads = new CommentThreads(10);
-  const random = randomFrom(3);
-  for (let offset = 0; offset < 500; offset += 1) {
-    threads.apply(offset, randomEvent(offset, random));
-    expect(threads.size).toBeLessThanOrEqual(10);
+/** A record about the one so many places before it, whatever that is: replies to the last one make deep chains. */
+interface Step {
+  readonly kind: 'post' | 'reply' | 'delete' | 'react' | 'report' | 'hide';
+  readonly back: number;
+  readonly wallet: number;
+  readonly flag: boolean;
+  readonly name: number;
+}
+
+const steps = fc.array(
+  fc.record<Step>({
+    kind: fc.constantFrom(
+      ...(['post', 'reply', 'reply', 'reply', 'delete', 'react', 'report', 'hide'] as const),
+    ),
+    back: fc.oneof(fc.constant(0), fc.nat(4), fc.nat(60)),
+    wallet: fc.integer({ min: 1, max: 3 }),
+    flag: fc.boolean(),
+    name: fc.nat(12),
+  }),
+  { maxLength: 80 },
+);
+
+function eventOf({ kind, back, wallet, flag, name }: Step, offset: number): CommentEvent {
+  const commentId = commentIdAt(Math.max(0, offset - 1 - back));
+  const about = { commentId, wallet: bytes(wallet), timeMs: offset };
+  switch (kind) {
+    case 'delete':
+      return { kind: 'CommentDeleted', ...about };
+    case 'react':
+      return { kind: 'CommentReacted', active: flag, ...about };
+    case 'report':
+      return { kind: 'CommentReported', reason: '', ...about };
+    case 'hide':
+      return { kind: 'CommentHidden', commentId, hidden: flag, timeMs: offset };
+    default:
+      return posted({
+        ...{ author: bytes(wallet), parentType: flag ? 'EVENT' : 'MARKET', timeMs: offset },
+        ...{ parentId: String(name % 2), clientId: name > 9 ? `c${name}` : '' },
+        replyTo: kind === 'reply' ? commentId : '',
+      });
   }
+}
+
+/** Everything that can be asked of the comments that are held, in the form of the twin. */
+function seen(threads: CommentThreads, events: readonly CommentEvent[]) {
+  return events.flatMap((event, offset) => {
+    const comment = threads.find(commentIdAt(offset));
+    if (comment === undefined || event.kind !== 'CommentPosted') return [];
+    const { id, author, top, depth, isShown, reportCount, parentType, parentId } = comment;
+    return {
+      ...{ id, author, top, depth, isShown, reportCount },
+      likes: [...comment.likes.keys()],
+      replies: ids(threads.repliesOf(id)),
+      total: threads.replyTotal(id),
+      beside: ids(threads.topsOf(parentType, parentId)),
+      byAuthor: ids(threads.byAuthor(author)),
+      named: threads.findNamed(author, event.clientId)?.id ?? '',
+    };
+  });
+}
+
+test('any records give the threads that a naive twin has', () => {
+  fc.assert(
+    fc.property(steps, fc.constantFrom(1, 4, 9, 1_000), (sequence, max) => {
+      const events = sequence.map(eventOf);
+      const [threads, twin] = [new CommentThreads(max), new NaiveThreads(max)];
+      for (const [offset, event] of events.entries()) {
+        threads.apply(offset, event);
+        twin.apply(offset, event);
+      }
+      const expected = twin.seen();
+      expect(seen(threads, events)).toEqual(expected);
+      expect(threads.size).toBe(expected.length);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+/** More than any stack has room for, and than a step for each pair would end with. */
+const many = 20_000;
+
+/** One comment and so many replies: each to the one before it, or all to the first. */
+function threadOf(shape: 'chain' | 'flat', max: number): CommentThreads {
+  const threads = new CommentThreads(max);
+  threads.apply(0, posted());
+  for (let offset = 1; offset <= many; offset += 1) {
+    const replyTo = commentIdAt(shape === 'chain' ? offset - 1 : 0);
+    threads.apply(offset, posted({ replyTo, author: bytes(2) }));
+  }
+  return threads;
+}
+
+describe.each(['chain', 'flat'] as const)('a %s of very many replies', (shape) => {
+  test('can be read, hidden and deleted', () => {
+    const threads = threadOf(shape, many + 1);
+    expect(threads.repliesOf('1').length).toBe(many);
+    expect(threads.find(commentIdAt(many))?.depth).toBe(shape === 'chain' ? many : 1);
+    threads.apply(many + 1, { kind: 'CommentHidden', commentId: '1', hidden: true, timeMs: 1 });
+    expect(threads.byAuthor(walletOf(2)).length).toBe(0);
+    threads.apply(many + 2, {
+      kind: 'CommentDeleted',
+      commentId: '1',
+      wallet: bytes(1),
+      timeMs: 1,
+    });
+    expect(threads.size).toBe(0);
+  });
+
+  test('is forgotten when there is no room for it', () => {
+    const threads = threadOf(shape, many + 1);
+    threads.apply(many + 1, posted({ parentId: '2' }));
+    expect(threads.size).toBe(1);
+  });
+
+  test('can be deleted from its end, one by one', () => {
+    const threads = threadOf(shape, many + 1);
+    for (let reply = many; reply > 0; reply -= 1) {
+      const commentId = commentIdAt(reply);
+      const deleted = { kind: 'CommentDeleted', commentId, wallet: bytes(2), timeMs: 1 } as const;
+      threads.apply(many + 1, deleted);
+    }
+    expect([threads.size, threads.replyTotal('1')]).toEqual([1, 0]);
+  });
+});
+
+test('a full store keeps the thread that is written to, and forgets the one that was not for longest', () => {
+  const threads = new CommentThreads(3);
+  for (const offset of [0, 1, 2]) threads.apply(offset, posted());
+  threads.apply(3, posted({ replyTo: '1' }));
+  expect(['1', '2', '3', '4'].map((id) => threads.find(id)?.id)).toEqual([
+    '1',
+    undefined,
+    '3',
+    '4',
+  ]);
+});
+
+test('a comment below a hidden one stays hidden when it is shown by itself', () => {
+  const threads = new CommentThreads();
+  const hide = (commentId: string, hidden: boolean) =>
+    threads.apply(9, { kind: 'CommentHidden', commentId, hidden, timeMs: 1 });
+  threads.apply(0, posted());
+  threads.apply(1, posted({ replyTo: '1' }));
+  threads.apply(2, posted({ replyTo: '2' }));
+  hide('1', true);
+  hide('2', false);
+  expect(ids(threads.byAuthor(walletOf(1)))).toEqual([]);
+  hide('2', true);
+  hide('1', false);
+  expect(ids(threads.byAuthor(walletOf(1)))).toEqual(['1']);
+  hide('2', false);
+  expect(ids(threads.repliesOf('1'))).toEqual(['2', '3']);
 });

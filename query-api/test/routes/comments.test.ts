@@ -159,7 +159,7 @@ test('every list shows what authors hold of the markets each comment is about', 
   ]);
 });
 
-test('hidden comments are for nobody, and a thread is read by its id', async () => {
+test('hidden comments are for nobody, with all below them, and a thread is read by its id', async () => {
   const first = posted(1);
   const reply = posted(2, { replyTo: first });
   const thread = await get(openDoor(world), `/comments/${first}`);
@@ -171,7 +171,9 @@ test('hidden comments are for nobody, and a thread is read by its id', async () 
   const mine = await get(openDoor(world), `/comments/user_address/${address(1)}`);
   expect(mine.body).toEqual([]);
   const theirs = await get(openDoor(world), `/comments/user_address/${address(2)}`);
-  expect(idsOf(theirs.body)).toEqual([reply]);
+  expect(theirs.body).toEqual([]);
+  expect((await get(openDoor(world), `/comments/${reply}`)).status).toBe(404);
+  expect((await get(openDoor(world), '/events/1/comments/count')).body).toEqual({ count: 0 });
 });
 
 test('bad parameters are refused in the words of the catalog family', async () => {

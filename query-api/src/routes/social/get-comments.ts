@@ -50,7 +50,7 @@ export function commentRoute(ports: SocialPorts): DoorRoute {
     if (read.refusal !== null) return read.refusal;
     const { threads } = ports.social;
     const comment = threads.find(id);
-    if (comment === undefined || comment.hidden) return new ReadRefusal(404, 'comment not found');
+    if (!comment?.isShown) return new ReadRefusal(404, 'comment not found');
     const thread = [comment, ...threads.repliesOf(id)];
     const isFamily = dialect === 'family';
     return await answerComments(ports, thread, { isFamily, wantsPositions });
