@@ -73,6 +73,71 @@ test('strict readers of the family get no empty picture, and reactions with ids'
   expect(comment.reactions[0]?.id).toMatch(/^1-[0-9a-f]{40}$/);
 });
 
+test('every comment is read with its replies, and theirs, and counts them', async () => {
+  const top = posted(1);
+  const reply = posted(2, { replyTo: top });
+  const below = posted(3, { replyTo: reply });
+  const last = posted(1, { replyTo: below });
+  const beside = posted(2, { replyTo: top });
+  const counted = (body: unknown) =>
+    (
+      body as { id: string; replyCount: number; replies: { id: string; replyCount: number }[] }[]
+    ).map(({ id, replyCount, replies }) => [
+      id,
+      replyCount,
+      replies.map((one) => [one.id, one.replyCount]),
+    ]);
+  const read = async (url: string) => counted((await get(openDoor(world), url)).body);
+  const flat = [
+    [reply, 2],
+    [below, 1],
+    [last, 0],
+    [beside, 0],
+  ];
+  expect(await read('/comments?parent_entity_id=1')).toEqual([[top, 4, flat]]);
+  expect(await read(`/comments/${top}`)).toEqual([
+    [top, 4, flat],
+    ...flat.map((one) => [...one, []]),
+  ]);
+  const belowReply = [
+    [below, 1],
+    [last, 0],
+  ];
+  expect(await read(`/comments/${reply}`)).toEqual([
+    [reply, 2, belowReply],
+    ...belowReply.map((one) => [...one, []]),
+  ]);
+  expect(await read(`/comments/${last}`)).toEqual([[last, 0, []]]);
+  expect(await read(`/comments/user_address/${address(2)}`)).toEqual([
+    [beside, 0, []],
+    [reply, 2, belowReply],
+  ]);
+  const sorted = await read(`/comments/user_address/${address(1)}?order=replyCount&ascending=true`);
+  expect(sorted.map(([id]) => id)).toEqual([last, top]);
+});
+
+test('replies and reactions inside a long list are shown in equal shares', async () => {
+  for (let place = 0; place < 40; place += 1) {
+    const top = posted(1);
+    for (let reply = 0; reply < 30; reply += 1) {
+      const id = posted(2, { replyTo: top });
+      for (let wallet = 0; wallet < 12; wallet += 1) liked(id, wallet + 50);
+    }
+  }
+  const read = async (limit: number) => {
+    const url = `/comments?parent_entity_id=1&limit=${limit}`;
+    const { body } = await get(openDoor(world), url);
+    return body as { replyCount: number; replies: { reactions: [] }[] }[];
+  };
+  const long = await read(40);
+  expect(long.map(({ replies }) => replies.length)).toEqual(Array(40).fill(25));
+  expect(new Set(long.map(({ replyCount }) => replyCount))).toEqual(new Set([30]));
+  expect(long[0]?.replies[0]?.reactions).toHaveLength(9);
+  const [short] = await read(1);
+  expect(short?.replies).toHaveLength(30);
+  expect(short?.replies[0]?.reactions).toHaveLength(12);
+});
+
 test('every order and direction sorts as a plain sort of all comments would', async () => {
   const ids = Array.from({ length: 12 }, (_, author) => posted(author + 1));
   ids.forEach((id, place) => {

@@ -8,6 +8,7 @@ import {
   type WireComment,
 } from '@pm/schemas';
 import { isoTime } from '../wire-market.ts';
+import type { ListedComment } from './listed-comment.ts';
 import type { Profiles } from './profiles.ts';
 
 /** Tokens of one wallet: numeric token id and base units. */
@@ -18,14 +19,11 @@ export interface CommentFrame {
   readonly profiles: Profiles;
   /** The forms of the family, not those of the published interface. */
   readonly isFamily: boolean;
-  repliesOf(top: string): readonly HeldComment[];
+  /** Reactions shown of each comment. */
+  readonly reactionsMax: number;
   /** By wallet, of the markets that the comment is about. */
   readonly holdings: Holdings;
 }
-
-/** Replies and reactions shown inside one comment; the counts tell of all. */
-const repliesShownMax = 100;
-const reactionsShownMax = 100;
 
 const parentNames: Readonly<Record<CommentParent, string>> = {
   EVENT: 'Event',
@@ -33,10 +31,11 @@ const parentNames: Readonly<Record<CommentParent, string>> = {
   MARKET: 'market',
 };
 
-/** A comment with its thread when it stands at the top; a reply shows none (docs/conventions.md 6.4). */
-export function wireComment(comment: HeldComment, frame: CommentFrame): WireComment {
-  const isTop = comment.top === comment.id;
-  const replies = isTop ? frame.repliesOf(comment.id) : [];
+/** A comment with the replies that are listed inside it (docs/conventions.md 6.4). */
+export function wireComment(
+  { comment, replyCount, replies }: ListedComment,
+  frame: CommentFrame,
+): WireComment {
   const parent = Number(comment.parentId);
   return {
     id: comment.id,
@@ -49,11 +48,11 @@ export function wireComment(comment: HeldComment, frame: CommentFrame): WireComm
     createdAt: isoTime(comment.createdAtMs),
     updatedAt: isoTime(comment.updatedAtMs),
     profile: authorOf(comment.author, frame),
-    reactions: reactionsOf(comment),
+    reactions: reactionsOf(comment, frame),
     reportCount: comment.reportCount,
     reactionCount: comment.likes.size,
-    replyCount: replies.length,
-    replies: replies.slice(0, repliesShownMax).map((reply) => wireComment(reply, frame)),
+    replyCount,
+    replies: replies.map((reply) => wireComment(reply, frame)),
   };
 }
 
@@ -72,13 +71,18 @@ function authorOf(
   };
 }
 
-function reactionsOf(comment: HeldComment): readonly CommentReaction[] {
-  return [...comment.likes].slice(0, reactionsShownMax).map(([wallet, sinceMs]) => ({
-    id: `${comment.id}-${wallet.slice(2)}`,
-    commentID: comment.id,
-    reactionType: 'HEART',
-    icon: '',
-    userAddress: checksumAddress(wallet),
-    createdAt: isoTime(sinceMs),
-  }));
+function reactionsOf({ id, likes }: HeldComment, frame: CommentFrame): readonly CommentReaction[] {
+  const shown: CommentReaction[] = [];
+  for (const [wallet, sinceMs] of likes) {
+    if (shown.length >= frame.reactionsMax) break;
+    shown.push({
+      id: `${id}-${wallet.slice(2)}`,
+      commentID: id,
+      reactionType: 'HEART',
+      icon: '',
+      userAddress: checksumAddress(wallet),
+      createdAt: isoTime(sinceMs),
+    });
+  }
+  return shown;
 }

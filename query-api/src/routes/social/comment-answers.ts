@@ -3,6 +3,12 @@ import { ReadRefusal } from '../../core/refusal.ts';
 import type { CommentsQuery } from '../../core/social/comments-query.ts';
 import { authorsOf, holdingsByWallet, marketsOfParent } from '../../core/social/holdings.ts';
 import { sortComments } from '../../core/social/list-comments.ts';
+import {
+  commentsIn,
+  type ListedComment,
+  reactionsShown,
+  replyCounter,
+} from '../../core/social/listed-comment.ts';
 import { type Holdings, wireComment } from '../../core/social/wire-comment.ts';
 import type { ReadPorts } from '../ports.ts';
 
@@ -29,7 +35,7 @@ export async function commentsFor(
   const { threads } = ports.social;
   const tops = threads.topsOf(parent.type, parent.id);
   const kept = asked.holdersOnly ? await heldOnly(ports, parent, tops) : tops;
-  return sortComments(kept, asked.sort, ({ id }) => threads.repliesOf(id).length);
+  return sortComments(kept, asked.sort, replyCounter(threads));
 }
 
 function parentOf(
@@ -69,18 +75,18 @@ async function heldOnly(
 /** Comments in their wire form, with what their authors hold of the markets they are about; the family has to ask for that. */
 export async function answerComments(
   ports: SocialPorts,
-  comments: readonly HeldComment[],
+  listed: readonly ListedComment[],
   form: { readonly isFamily: boolean; readonly wantsPositions: boolean },
 ): Promise<readonly WireComment[]> {
-  const { threads, profiles } = ports.social;
-  const repliesOf = (top: string) => threads.repliesOf(top);
-  const shown = [...comments, ...comments.flatMap(({ id }) => repliesOf(id))];
-  const withPositions = !form.isFamily || form.wantsPositions;
-  const holdings = withPositions ? await holdingsOf(ports, shown) : none;
-  return comments.map((comment) =>
-    wireComment(comment, {
-      ...{ profiles, repliesOf, isFamily: form.isFamily },
-      holdings: holdings.get(keyOf(parentOfComment(comment))) ?? noHoldings,
+  const { isFamily, wantsPositions } = form;
+  const { profiles } = ports.social;
+  const shown = commentsIn(listed);
+  const holdings = !isFamily || wantsPositions ? await holdingsOf(ports, shown) : none;
+  const frame = { profiles, isFamily, reactionsMax: reactionsShown(shown.length) };
+  return listed.map((one) =>
+    wireComment(one, {
+      ...frame,
+      holdings: holdings.get(keyOf(parentOfComment(one.comment))) ?? noHoldings,
     }),
   );
 }

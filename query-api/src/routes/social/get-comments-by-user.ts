@@ -5,6 +5,7 @@ import { QueryReader } from '../../core/query-reader.ts';
 import { refusals } from '../../core/refusal.ts';
 import { readPage, readSort } from '../../core/social/comments-query.ts';
 import { sortComments } from '../../core/social/list-comments.ts';
+import { listComments, replyCounter } from '../../core/social/listed-comment.ts';
 import { readRoute } from '../route.ts';
 import { answerComments, type SocialPorts } from './comment-answers.ts';
 
@@ -21,9 +22,8 @@ export function commentsByUserRoute(ports: SocialPorts): DoorRoute {
     if (wallet === null) read.fail('user_address is not an address');
     if (read.refusal !== null || wallet === null) return read.refusal ?? [];
     const { threads } = ports.social;
-    const replyCount = ({ id }: { id: string }) => threads.repliesOf(id).length;
-    const sorted = sortComments(threads.byAuthor(wallet), sort, replyCount);
-    const page = sorted.slice(offset, offset + limit);
+    const sorted = sortComments(threads.byAuthor(wallet), sort, replyCounter(threads));
+    const page = listComments(threads, sorted.slice(offset, offset + limit));
     const isFamily = dialect === 'family';
     return await answerComments(ports, page, { isFamily, wantsPositions });
   });

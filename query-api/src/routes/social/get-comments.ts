@@ -4,6 +4,7 @@ import { QueryReader } from '../../core/query-reader.ts';
 import { ReadRefusal, refusals } from '../../core/refusal.ts';
 import { readCommentsQuery } from '../../core/social/comments-query.ts';
 import { pageAfter } from '../../core/social/list-comments.ts';
+import { listComments, listThread } from '../../core/social/listed-comment.ts';
 import { readRoute } from '../route.ts';
 import { answerComments, commentsFor, type SocialPorts } from './comment-answers.ts';
 
@@ -15,7 +16,8 @@ export function commentsRoute(ports: SocialPorts): DoorRoute {
     if (asked instanceof ReadRefusal) return asked;
     const sorted = await commentsFor(ports, asked);
     if (sorted instanceof ReadRefusal) return sorted;
-    const page = sorted.slice(asked.offset, asked.offset + asked.limit);
+    const { threads } = ports.social;
+    const page = listComments(threads, sorted.slice(asked.offset, asked.offset + asked.limit));
     const isFamily = dialect === 'family';
     return await answerComments(ports, page, { isFamily, wantsPositions: asked.getPositions });
   });
@@ -31,7 +33,7 @@ export function commentsKeysetRoute(ports: SocialPorts): DoorRoute {
     if (sorted instanceof ReadRefusal) return sorted;
     const { page, next } = pageAfter(sorted, asked.afterCursor, asked.limit);
     const isFamily = dialect === 'family';
-    const comments = await answerComments(ports, page, {
+    const comments = await answerComments(ports, listComments(ports.social.threads, page), {
       isFamily,
       wantsPositions: asked.getPositions,
     });
@@ -39,7 +41,7 @@ export function commentsKeysetRoute(ports: SocialPorts): DoorRoute {
   });
 }
 
-/** GET /comments/:id: one comment and its replies, as a list. */
+/** GET /comments/:id: one comment and all below it, as a list. */
 export function commentRoute(ports: SocialPorts): DoorRoute {
   const route = { method: 'GET', path: '/comments/:id', family: 'gamma' } as const;
   return readRoute(route, async ({ params, query, dialect }) => {
@@ -51,8 +53,7 @@ export function commentRoute(ports: SocialPorts): DoorRoute {
     const { threads } = ports.social;
     const comment = threads.find(id);
     if (!comment?.isShown) return new ReadRefusal(404, 'comment not found');
-    const thread = [comment, ...threads.repliesOf(id)];
     const isFamily = dialect === 'family';
-    return await answerComments(ports, thread, { isFamily, wantsPositions });
+    return await answerComments(ports, listThread(threads, comment), { isFamily, wantsPositions });
   });
 }
