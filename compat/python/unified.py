@@ -232,10 +232,14 @@ def profiles():
     assert anyone.get_public_profile(Account.from_key(wallet_keys[7]).address)
 
 
-@test("reads comments", "GET /comments")
+@test("reads comments with their reactions", "GET /comments")
 def comments():
     event = anyone.get_event(slug="compat-plain")
-    first(anyone.list_comments(parent_entity_id=event.id, parent_entity_type="Event"))
+    rows = first(anyone.list_comments(parent_entity_id=event.id, parent_entity_type="Event"))
+    liked = next(row for row in rows if row.reactions)
+    assert liked.reactions[0].comment_id == int(liked.id)
+    about_all = first(anyone.list_comments_by_user_address(address=liked.user_address))
+    assert None in {row.parent_entity_type for row in about_all}
 
 
 @test("makes and removes keys")

@@ -4,6 +4,7 @@ import { before, test } from 'node:test';
 import * as clobBindings from '@polymarket/bindings/clob';
 import * as gammaBindings from '@polymarket/bindings/gamma';
 import { ClobClient, OrderType, Side } from '@polymarket/clob-client-v2';
+import { authorIndex, writeComments } from './comments.mjs';
 import {
   accountAt,
   chainId,
@@ -144,7 +145,21 @@ test('parses profiles', needs('GET /public-profile'), async () => {
   parse(gamma.PublicProfileSchema, await json(url));
 });
 
-test('parses comments', needs('GET /comments'), async () => {
-  const url = `${gammaUrl}/comments?parent_entity_type=Event&parent_entity_id=${ids.event}`;
-  parse(gamma.ListCommentsResponseSchema, await json(url));
-});
+test(
+  'parses comments with reactions, about events and markets',
+  needs('GET /comments'),
+  async () => {
+    const asked = await writeComments('compat-group');
+    const { address } = accountAt(authorIndex);
+    const paths = asked.map((query) => `comments?${new URLSearchParams(query)}`);
+    for (const path of [...paths, `comments/user_address/${address}`]) {
+      const comments = await json(`${gammaUrl}/${path}`);
+      parse(gamma.ListCommentsResponseSchema, comments);
+      assert.ok(comments.some(({ reactions }) => reactions.length > 0));
+      for (const { id, replies } of comments) {
+        parse(gamma.ListCommentsResponseSchema, replies);
+        parse(gamma.ListCommentsResponseSchema, await json(`${gammaUrl}/comments/${id}`));
+      }
+    }
+  },
+);

@@ -2,6 +2,7 @@
 import './extensionless.mjs';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { authorIndex, writeComments } from './comments.mjs';
 import { accountAt, gammaUrl, needs } from './exchange.mjs';
 
 const { PolymarketGammaClient } = await import('polymarket-gamma');
@@ -46,8 +47,9 @@ test('reads tags, series, teams and sports', async () => {
 });
 
 test('reads comments', needs('GET /comments'), async () => {
-  const { id } = await gamma.getEvent('compat-plain');
-  const asked = { parent_entity_type: 'Event', parent_entity_id: id };
-  assert.ok(Array.isArray(await gamma.getComments(asked)));
-  assert.ok(Array.isArray(await gamma.getCommentsByUser(accountAt(0).address)));
+  const [asked] = await writeComments('compat-plain');
+  const [comment] = await gamma.getComments(asked);
+  assert.equal(typeof comment.reactions[0].commentID, 'number');
+  const own = await gamma.getCommentsByUser(accountAt(authorIndex).address);
+  assert.ok(own.some(({ id }) => id === comment.id));
 });

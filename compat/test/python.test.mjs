@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { writeComments } from './comments.mjs';
 import { keyAt, setting } from './exchange.mjs';
 
 const folder = fileURLToPath(new URL('../python/', import.meta.url));
@@ -34,6 +35,7 @@ const clients = [
 
 for (const [client, file] of clients) {
   test(client, { skip }, async (t) => {
+    await writeComments('compat-plain');
     const told = await results(file);
     assert.ok(told.length > 0);
     for (const { title, skip: reason, failure } of told) {

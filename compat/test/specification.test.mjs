@@ -86,7 +86,7 @@ const comment = {
     profileImageOptimized: 'object',
     positions: [fields('string', 'tokenId positionSize')],
   },
-  reactions: ['object'],
+  reactions: [fields('string', 'id commentID reactionType icon userAddress')],
   ...fields('integer', 'reportCount reactionCount replyCount'),
   replies: ['object'],
 };
@@ -359,12 +359,13 @@ test('holders', async () => {
 
 test('comments', needs('GET /comments', 'POST /comments'), async () => {
   const body = { parent_entity_type: 'Event', parent_entity_id: eventId, body: 'A fair question.' };
-  await signed(signers[0], 'POST', '/comments', body);
+  const { id } = await signed(signers[0], 'POST', '/comments', body);
+  await signed(signers[1], 'POST', `/comments/${id}/reactions`, {});
   const path = `/comments?parent_entity_type=Event&parent_entity_id=${eventId}`;
   const rows = await eventually(
-    'the comment',
+    'the reaction',
     () => json(path),
-    ({ length }) => length > 0,
+    (comments) => comments.some(({ reactions }) => reactions.length > 0),
   );
   matchesEach(rows, comment);
   const own = await json(`/comments/user_address/${signers[0].address}`);

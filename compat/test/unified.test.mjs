@@ -12,6 +12,7 @@ import {
 } from '@polymarket/client';
 import { createBuilderApiKey, fetchApiKeys, fetchBuilderApiKeys } from '@polymarket/client/actions';
 import { privateKey } from '@polymarket/client/viem';
+import { authorIndex, writeComments } from './comments.mjs';
 import {
   accountAt,
   clobUrl,
@@ -288,10 +289,13 @@ test('reads profiles', needs('GET /public-profile'), async () => {
   assert.ok(await anyone.fetchPublicProfile({ address: accountAt(3).address }));
 });
 
-test('reads comments', needs('GET /comments'), async () => {
-  const { id } = await anyone.fetchEvent({ slug: 'compat-plain' });
-  const asked = { parentEntityId: id, parentEntityType: 'Event' };
-  assert.ok(Array.isArray(await first(anyone.listComments(asked))));
+test('reads comments with their reactions', needs('GET /comments'), async () => {
+  const [{ parent_entity_id: parentEntityId }] = await writeComments('compat-plain');
+  const asked = { parentEntityId, parentEntityType: 'Event' };
+  const comments = await first(anyone.listComments(asked));
+  assert.ok(comments.some(({ reactions }) => reactions.length > 0));
+  const own = { address: accountAt(authorIndex).address };
+  assert.ok((await first(anyone.listCommentsByUserAddress(own))).length > 1);
 });
 
 // Builder keys it revokes without any header of proof, which no host can take, so that call is left out.

@@ -65,12 +65,33 @@ test('comments come newest first with their replies, authors and counts', async 
   ]);
 });
 
-test('strict readers of the family get no empty picture, and reactions with ids', async () => {
+test('reactions tell who, and the comment they are about by the kind of id the dialect knows', async () => {
   liked(posted(1), 2);
-  const { body } = await get(openDoor(world), '/gamma/comments?parent_entity_id=1');
-  const [comment] = body as [{ profile: object; reactions: { id: string }[] }];
-  expect(comment.profile).not.toHaveProperty('profileImageOptimized');
-  expect(comment.reactions[0]?.id).toMatch(/^1-[0-9a-f]{40}$/);
+  const reaction = async (url: string) => {
+    const { body } = await get(openDoor(world), `${url}?parent_entity_id=1`);
+    const [comment] = body as [{ profile: object; reactions: object[] }];
+    return { ...comment, reaction: comment.reactions[0] };
+  };
+  const { profile, reaction: ofFamily } = await reaction('/gamma/comments');
+  const proxyWallet = expect.stringMatching(/^0x0{39}2$/);
+  expect(ofFamily).toMatchObject({
+    ...{ id: `1-${address(2).slice(2)}`, commentID: 1, reactionType: 'HEART' },
+    profile: { proxyWallet, baseAddress: proxyWallet, name: '', isMod: false },
+  });
+  for (const shown of [profile, Reflect.get(ofFamily ?? {}, 'profile')]) {
+    expect(shown).not.toHaveProperty('profileImageOptimized');
+  }
+  const { reaction: ofRoot } = await reaction('/comments');
+  expect(ofRoot).toMatchObject({ commentID: '1', profile: { profileImageOptimized: {} } });
+});
+
+test('a market is no parent that clients of the family know', async () => {
+  posted(1, { parentType: 'MARKET', parentId: '2' });
+  const query = 'parent_entity_type=market&parent_entity_id=2';
+  const root = await get(openDoor(world), `/comments?${query}`);
+  expect(root.body).toMatchObject([{ parentEntityType: 'market', parentEntityID: 2 }]);
+  const family = await get(openDoor(world), `/gamma/comments?${query}`);
+  expect(family.body).toMatchObject([{ parentEntityType: null, parentEntityID: 2 }]);
 });
 
 test('every comment is read with its replies, and theirs, and counts them', async () => {

@@ -58,24 +58,33 @@ export const PublicProfile = Type.Object({
 });
 export type PublicProfile = Static<typeof PublicProfile>;
 
-/** The author as shown with a comment. */
-export const CommentAuthor = Type.Object({
+/** A wallet as shown with what it likes. */
+export const CommentProfile = Type.Object({
   ...PublicProfile.properties,
   baseAddress: Type.String(),
   isMod: Type.Boolean(),
   isCreator: Type.Boolean(),
   profileImageOptimized: Type.Optional(Type.Object({})),
+});
+export type CommentProfile = Static<typeof CommentProfile>;
+
+/** The author as shown with a comment. */
+export const CommentAuthor = Type.Object({
+  ...CommentProfile.properties,
   positions: Type.Array(Holding),
 });
 export type CommentAuthor = Static<typeof CommentAuthor>;
 
 export const CommentReaction = Type.Object({
   id: Type.String(),
-  commentID: Type.String(),
+  commentID: Type.Union([Type.String(), Type.Integer()], {
+    description: 'A number under the mount, whose clients take nothing else.',
+  }),
   reactionType: Type.String(),
   icon: Type.String(),
   userAddress: Type.String(),
   createdAt: Type.String(),
+  profile: CommentProfile,
 });
 export type CommentReaction = Static<typeof CommentReaction>;
 
@@ -83,7 +92,8 @@ export type CommentReaction = Static<typeof CommentReaction>;
 export interface WireComment {
   readonly id: string;
   readonly body: string;
-  readonly parentEntityType: string;
+  /** Null under the mount for a market, which its clients do not know as a parent. */
+  readonly parentEntityType: string | null;
   readonly parentEntityID: number | null;
   readonly parentCommentID: string | null;
   readonly userAddress: string;

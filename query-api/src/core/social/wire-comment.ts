@@ -1,6 +1,7 @@
 import {
   type CommentAuthor,
   type CommentParent,
+  type CommentProfile,
   type CommentReaction,
   checksumAddress,
   type HeldComment,
@@ -40,14 +41,17 @@ export function wireComment(
   return {
     id: comment.id,
     body: comment.body,
-    parentEntityType: parentNames[comment.parentType],
+    parentEntityType: parentNameOf(comment.parentType, frame),
     parentEntityID: Number.isSafeInteger(parent) ? parent : null,
     parentCommentID: comment.replyTo === '' && frame.isFamily ? null : comment.replyTo,
     userAddress: checksumAddress(comment.author),
     replyAddress: comment.replyAddress === null ? '' : checksumAddress(comment.replyAddress),
     createdAt: isoTime(comment.createdAtMs),
     updatedAt: isoTime(comment.updatedAtMs),
-    profile: authorOf(comment.author, frame),
+    profile: {
+      ...profileOf(comment.author, frame),
+      positions: frame.holdings.get(comment.author) ?? [],
+    },
     reactions: reactionsOf(comment, frame),
     reportCount: comment.reportCount,
     reactionCount: comment.likes.size,
@@ -56,18 +60,19 @@ export function wireComment(
   };
 }
 
+/** Clients of the family know events and series as parents, and drop the whole list over anything else. */
+function parentNameOf(type: CommentParent, { isFamily }: CommentFrame): string | null {
+  return type === 'MARKET' && isFamily ? null : parentNames[type];
+}
+
 /** The optimized picture is an empty object by the published interface; clients of the family want it absent. */
-function authorOf(
-  wallet: WalletAddress,
-  { profiles, isFamily, holdings }: CommentFrame,
-): CommentAuthor {
+function profileOf(wallet: WalletAddress, { profiles, isFamily }: CommentFrame): CommentProfile {
   return {
     ...profiles.of(wallet),
     baseAddress: checksumAddress(wallet),
     isMod: false,
     isCreator: false,
     ...(isFamily ? {} : { profileImageOptimized: {} }),
-    positions: holdings.get(wallet) ?? [],
   };
 }
 
@@ -77,11 +82,12 @@ function reactionsOf({ id, likes }: HeldComment, frame: CommentFrame): readonly 
     if (shown.length >= frame.reactionsMax) break;
     shown.push({
       id: `${id}-${wallet.slice(2)}`,
-      commentID: id,
+      commentID: frame.isFamily ? Number(id) : id,
       reactionType: 'HEART',
       icon: '',
       userAddress: checksumAddress(wallet),
       createdAt: isoTime(sinceMs),
+      profile: profileOf(wallet, frame),
     });
   }
   return shown;
