@@ -52,12 +52,17 @@ export function readKeysetSpan(
   dialect: ListDialect,
 ): RowSpan {
   const span = readSpan(read, columns, dialect);
-  const [column = ''] = span.order;
-  if (span.order.length !== 1) read.invalid('order');
+  return { ...span, offset: 0, after: readAfterCursor(read, span.order) };
+}
+
+/** `after_cursor` of a list in this order, which must be of one column; null for the first page. */
+export function readAfterCursor(read: QueryReader, order: readonly string[]): RowCursor | null {
+  const [column = ''] = order;
+  if (order.length !== 1) read.invalid('order');
   const cursor = read.text('after_cursor', cursorMaxChars);
   const after = cursor === null ? null : parseKeyset(cursor, column);
   if (cursor !== null && after === null) read.invalid('after_cursor');
-  return { ...span, offset: 0, after };
+  return after;
 }
 
 /** Behind the longest title: 500 characters of at most six bytes (JSON escapes some), in base64. */

@@ -204,6 +204,58 @@ test('pages by offset and by cursor leave nothing out and show nothing twice', a
   expect(cursor).toBe('end');
 });
 
+test('a list goes on behind its cursor when the comment it was made of is gone', async () => {
+  for (const sort of ['order=createdAt', 'order=id&ascending=true', 'order=reactionCount']) {
+    world = new World();
+    offset = 0;
+    const ids = Array.from({ length: 9 }, () => posted(1));
+    for (const id of [ids[1], ids[1], ids[4]]) liked(id ?? '', offset + 50);
+    const url = `/comments/keyset?parent_entity_id=1&limit=4&${sort}`;
+    const read = async (cursor = '') =>
+      (await get(openDoor(world), `${url}${cursor && `&after_cursor=${cursor}`}`)).body as {
+        comments: { id: string }[];
+        next_cursor: string;
+      };
+    const whole = idsOf((await get(openDoor(world), `/comments?parent_entity_id=1&${sort}`)).body);
+    const first = await read();
+    const last = first.comments.at(-1)?.id ?? '';
+    say({ kind: 'CommentDeleted', commentId: last, wallet: bytes(1), timeMs: 1 });
+    posted(1);
+    const second = await read(first.next_cursor);
+    expect([sort, idsOf([...first.comments, ...second.comments])]).toEqual([
+      sort,
+      whole.slice(0, 8),
+    ]);
+  }
+});
+
+test('a cursor that is none, or one of another order, is refused', async () => {
+  const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  posted(1);
+  const good = cursorOf(['createdAt', 1, 1]);
+  const bad = [
+    '1',
+    'x',
+    'MA==',
+    good.slice(3),
+    cursorOf(['id', 1, 1]),
+    cursorOf(['createdAt', '1', 1]),
+  ];
+  for (const mount of ['', '/gamma']) {
+    const url = `${mount}/comments/keyset?parent_entity_id=1`;
+    expect((await get(openDoor(world), `${url}&after_cursor=${good}`)).status).toBe(200);
+    for (const cursor of bad) {
+      const { status, body } = await get(openDoor(world), `${url}&after_cursor=${cursor}`);
+      const error = { type: 'bad request', error: 'invalid after_cursor' };
+      expect([cursor, status, body]).toEqual([cursor, 400, error]);
+    }
+    const several = await get(openDoor(world), `${url}&order=id,createdAt`);
+    expect([several.status, several.body]).toMatchObject([400, { error: 'invalid order' }]);
+  }
+  const plain = await get(openDoor(world), '/comments?parent_entity_id=1&after_cursor=x');
+  expect(plain.status).toBe(200);
+});
+
 test('holders only are those who hold a token of the event now, and positions show what', async () => {
   const held = posted(1);
   posted(2);

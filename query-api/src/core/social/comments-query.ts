@@ -1,6 +1,8 @@
 import type { CommentParent } from '@pm/schemas';
+import { readAfterCursor } from '../list-query.ts';
 import { QueryReader, type RawQuery } from '../query-reader.ts';
 import type { ReadRefusal } from '../refusal.ts';
+import type { RowCursor } from '../row-order.ts';
 
 /** Columns a list of comments can be sorted by (docs/conventions.md 6.4). */
 export const commentOrders = [
@@ -27,43 +29,45 @@ export interface CommentsQuery {
   readonly eventSlug: string | null;
   readonly holdersOnly: boolean;
   readonly getPositions: boolean;
-  readonly afterCursor: string | null;
+}
+
+/** A list that goes on behind a place, and is sorted by one column. */
+export interface CommentsKeyset extends CommentsQuery {
+  readonly after: RowCursor | null;
 }
 
 const parentTypes = { Event: 'EVENT', Series: 'SERIES', market: 'MARKET' } as const;
 const parentNames = ['Event', 'Series', 'market'] as const;
 
-/** The parameters of GET /comments and /comments/keyset, or why not. */
+/** The parameters of GET /comments, or why not. */
 export function readCommentsQuery(query: RawQuery): CommentsQuery | ReadRefusal {
   const read = new QueryReader(query, 'gamma');
-  const id = read.text('parent_entity_id');
-  const eventSlug = read.text('event_slug');
-  if (id === null && eventSlug === null && read.refusal === null) {
-    read.fail('parent_entity_id or event_slug is required');
-  }
-  const type = parentTypes[read.oneOf('parent_entity_type', parentNames, 'Event')];
-  return (
-    read.refusal ??
-    withPage(read, {
-      parent: id === null ? null : { type, id },
-      eventSlug: id === null ? eventSlug : null,
-    })
-  );
+  const asked = readComments(read);
+  return read.refusal ?? asked;
 }
 
-function withPage(
-  read: QueryReader,
-  place: Pick<CommentsQuery, 'parent' | 'eventSlug'>,
-): CommentsQuery | ReadRefusal {
-  const asked: CommentsQuery = {
-    ...place,
+/** The parameters of GET /comments/keyset, or why not. */
+export function readCommentsKeyset(query: RawQuery): CommentsKeyset | ReadRefusal {
+  const read = new QueryReader(query, 'gamma');
+  const asked = readComments(read);
+  const after = readAfterCursor(read, asked.sort.orders);
+  if (typeof after?.key === 'string') read.invalid('after_cursor');
+  return read.refusal ?? { ...asked, after };
+}
+
+function readComments(read: QueryReader): CommentsQuery {
+  const id = read.text('parent_entity_id');
+  const eventSlug = read.text('event_slug');
+  if (id === null && eventSlug === null) read.fail('parent_entity_id or event_slug is required');
+  const type = parentTypes[read.oneOf('parent_entity_type', parentNames, 'Event')];
+  return {
+    parent: id === null ? null : { type, id },
+    eventSlug: id === null ? eventSlug : null,
     ...readPage(read),
     sort: readSort(read),
     holdersOnly: read.boolean('holders_only') ?? false,
     getPositions: read.boolean('get_positions') ?? false,
-    afterCursor: read.text('after_cursor'),
   };
-  return read.refusal ?? asked;
 }
 
 /** `limit` 1..100 (20) and `offset`. */

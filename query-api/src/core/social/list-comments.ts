@@ -1,12 +1,20 @@
 import type { HeldComment } from '@pm/schemas';
+import { keysetOf } from '../list-query.ts';
+import type { RowCursor } from '../row-order.ts';
 import type { CommentOrder, CommentSort } from './comments-query.ts';
+
+/** A comment with what a list is sorted by: the columns asked for, and its number for those that tie. */
+export interface SortedComment {
+  readonly comment: HeldComment;
+  readonly keys: readonly number[];
+}
 
 /** Sorts comments by the columns asked for; equal ones by id, newest first unless ascending. */
 export function sortComments(
   comments: readonly HeldComment[],
   { orders, ascending }: CommentSort,
   replyCount: (comment: HeldComment) => number,
-): readonly HeldComment[] {
+): readonly SortedComment[] {
   const columnOf: Readonly<Record<CommentOrder, (comment: HeldComment) => number>> = {
     createdAt: (comment) => comment.createdAtMs,
     updatedAt: (comment) => comment.updatedAtMs,
@@ -17,23 +25,43 @@ export function sortComments(
   };
   const columns = [...orders, 'id' as const].map((order) => columnOf[order]);
   const direction = ascending ? 1 : -1;
-  return [...comments].sort((one, other) => {
-    for (const value of columns) {
-      const difference = value(one) - value(other);
-      if (difference !== 0) return difference * direction;
-    }
-    return 0;
-  });
+  return comments
+    .map((comment) => ({ comment, keys: columns.map((keyOf) => keyOf(comment)) }))
+    .sort((one, other) => direction * compare(one.keys, other.keys));
 }
 
-/** The part behind the comment a cursor names, and the cursor of the next part when there is one. */
+/** A page of a sorted list. */
+export function pageFrom(
+  sorted: readonly SortedComment[],
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): readonly HeldComment[] {
+  return sorted.slice(offset, offset + limit).map(({ comment }) => comment);
+}
+
+/**
+ * The page behind a place in a list that is sorted by one column, and the cursor of the next page when there is one. The
+ * comment that the place was made of may be gone.
+ */
 export function pageAfter(
-  sorted: readonly HeldComment[],
-  cursor: string | null,
-  limit: number,
+  sorted: readonly SortedComment[],
+  { sort, after, limit }: { sort: CommentSort; after: RowCursor | null; limit: number },
 ): { readonly page: readonly HeldComment[]; readonly next: string | null } {
-  const from = cursor === null ? 0 : sorted.findIndex(({ id }) => id === cursor) + 1;
-  const page = sorted.slice(from, from + limit);
-  const more = from + limit < sorted.length;
-  return { page, next: more ? (page.at(-1)?.id ?? null) : null };
+  const direction = sort.ascending ? 1 : -1;
+  const isBehind = ({ keys }: SortedComment) =>
+    after === null || direction * compare(keys, [Number(after.key), after.number]) > 0;
+  const rest = sorted.filter(isBehind);
+  const last = rest.length > limit ? rest[limit - 1] : undefined;
+  const [key = 0, number = 0] = last?.keys ?? [];
+  return {
+    page: pageFrom(rest, { offset: 0, limit }),
+    next: last === undefined ? null : keysetOf(sort.orders[0] ?? '', { key, number }),
+  };
+}
+
+function compare(one: readonly number[], other: readonly number[]): number {
+  for (const [place, key] of one.entries()) {
+    const difference = key - (other[place] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }

@@ -2,7 +2,7 @@ import type { CommentParent, HeldComment, WireComment } from '@pm/schemas';
 import { ReadRefusal } from '../../core/refusal.ts';
 import type { CommentsQuery } from '../../core/social/comments-query.ts';
 import { authorsOf, holdingsByWallet, marketsOfParent } from '../../core/social/holdings.ts';
-import { sortComments } from '../../core/social/list-comments.ts';
+import { type SortedComment, sortComments } from '../../core/social/list-comments.ts';
 import {
   commentsIn,
   type ListedComment,
@@ -29,7 +29,7 @@ const none: ReadonlyMap<string, Holdings> = new Map();
 export async function commentsFor(
   ports: SocialPorts,
   asked: CommentsQuery,
-): Promise<readonly HeldComment[] | ReadRefusal> {
+): Promise<readonly SortedComment[] | ReadRefusal> {
   const parent = parentOf(ports, asked);
   if (parent instanceof ReadRefusal) return parent;
   const { threads } = ports.social;

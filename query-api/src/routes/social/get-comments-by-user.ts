@@ -4,7 +4,7 @@ import { parseCatalogId } from '../../core/catalog-id.ts';
 import { QueryReader } from '../../core/query-reader.ts';
 import { refusals } from '../../core/refusal.ts';
 import { readPage, readSort } from '../../core/social/comments-query.ts';
-import { sortComments } from '../../core/social/list-comments.ts';
+import { pageFrom, sortComments } from '../../core/social/list-comments.ts';
 import { listComments, replyCounter } from '../../core/social/listed-comment.ts';
 import { readRoute } from '../route.ts';
 import { answerComments, type SocialPorts } from './comment-answers.ts';
@@ -23,7 +23,7 @@ export function commentsByUserRoute(ports: SocialPorts): DoorRoute {
     if (read.refusal !== null || wallet === null) return read.refusal ?? [];
     const { threads } = ports.social;
     const sorted = sortComments(threads.byAuthor(wallet), sort, replyCounter(threads));
-    const page = listComments(threads, sorted.slice(offset, offset + limit));
+    const page = listComments(threads, pageFrom(sorted, { offset, limit }));
     const isFamily = dialect === 'family';
     return await answerComments(ports, page, { isFamily, wantsPositions });
   });

@@ -2,8 +2,8 @@ import type { DoorRoute } from '@pm/kit/http';
 import { parseCatalogId } from '../../core/catalog-id.ts';
 import { QueryReader } from '../../core/query-reader.ts';
 import { ReadRefusal, refusals } from '../../core/refusal.ts';
-import { readCommentsQuery } from '../../core/social/comments-query.ts';
-import { pageAfter } from '../../core/social/list-comments.ts';
+import { readCommentsKeyset, readCommentsQuery } from '../../core/social/comments-query.ts';
+import { pageAfter, pageFrom } from '../../core/social/list-comments.ts';
 import { listComments, listThread } from '../../core/social/listed-comment.ts';
 import { readRoute } from '../route.ts';
 import { answerComments, commentsFor, type SocialPorts } from './comment-answers.ts';
@@ -16,8 +16,7 @@ export function commentsRoute(ports: SocialPorts): DoorRoute {
     if (asked instanceof ReadRefusal) return asked;
     const sorted = await commentsFor(ports, asked);
     if (sorted instanceof ReadRefusal) return sorted;
-    const { threads } = ports.social;
-    const page = listComments(threads, sorted.slice(asked.offset, asked.offset + asked.limit));
+    const page = listComments(ports.social.threads, pageFrom(sorted, asked));
     const isFamily = dialect === 'family';
     return await answerComments(ports, page, { isFamily, wantsPositions: asked.getPositions });
   });
@@ -27,14 +26,13 @@ export function commentsRoute(ports: SocialPorts): DoorRoute {
 export function commentsKeysetRoute(ports: SocialPorts): DoorRoute {
   const route = { method: 'GET', path: '/comments/keyset', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const asked = readCommentsQuery(query);
+    const asked = readCommentsKeyset(query);
     if (asked instanceof ReadRefusal) return asked;
     const sorted = await commentsFor(ports, asked);
     if (sorted instanceof ReadRefusal) return sorted;
-    const { page, next } = pageAfter(sorted, asked.afterCursor, asked.limit);
-    const isFamily = dialect === 'family';
+    const { page, next } = pageAfter(sorted, asked);
     const comments = await answerComments(ports, listComments(ports.social.threads, page), {
-      isFamily,
+      isFamily: dialect === 'family',
       wantsPositions: asked.getPositions,
     });
     return next === null ? { comments } : { comments, next_cursor: next };
