@@ -1,6 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { parseConditionId } from '@pm/schemas';
 import type { Market } from '../core/catalog.ts';
+import { marketNamed } from '../core/catalog-id.ts';
 import { clobMarket, toTheLetter } from '../core/clob-market.ts';
 import { creatorWallets } from '../core/creators.ts';
 import { QueryReader } from '../core/query-reader.ts';
@@ -59,9 +60,7 @@ function isOfTheBook({ params, mount }: ReadRequest): boolean {
 
 /** By number or condition id. */
 function findMarket({ catalog }: CatalogPorts, id: string): Market | ReadRefusal {
-  const condition = parseConditionId(id);
-  const market = condition === null ? catalog.marketById(id) : catalog.byCondition(condition);
-  return market ?? refusals.idNotFound;
+  return marketNamed(catalog, id) ?? refusals.idNotFound;
 }
 
 async function byCondition(

@@ -1,5 +1,5 @@
 import { type CommentEvent, commentIdAt, type Profile } from '@pm/schemas';
-import { get, openDoor, World } from '../in-memory.ts';
+import { condition, get, openDoor, World } from '../in-memory.ts';
 
 let world: World;
 let offset: number;
@@ -92,6 +92,36 @@ test('a market is no parent that clients of the family know', async () => {
   expect(root.body).toMatchObject([{ parentEntityType: 'market', parentEntityID: 2 }]);
   const family = await get(openDoor(world), `/gamma/comments?${query}`);
   expect(family.body).toMatchObject([{ parentEntityType: null, parentEntityID: 2 }]);
+});
+
+test('a market is named by its number or condition, each in one spelling but for the case of letters', async () => {
+  const id = posted(1, { parentType: 'MARKET', parentId: '2' });
+  const found = async (name: string) => {
+    const query = `parent_entity_type=market&parent_entity_id=${encodeURIComponent(name)}`;
+    const { status, body } = await get(openDoor(world), `/comments?${query}`);
+    return status === 200 ? idsOf(body) : status;
+  };
+  for (const name of ['2', condition(2), `0x${condition(2).slice(2).toUpperCase()}`]) {
+    expect([name, await found(name)]).toEqual([name, [id]]);
+  }
+  for (const name of ['0x2', '2e0', '2.0', ' 2', '02', '+2', '-2', 'x']) {
+    expect([name, await found(name)]).toEqual([name, 404]);
+  }
+});
+
+test('no id has leading zeros', async () => {
+  posted(1);
+  for (const what of ['/events/', '/series/']) {
+    const id = what === '/events/' ? '1' : '3';
+    for (const below of ['', '/comments/count']) {
+      const [good, bad] = [`${what}${id}${below}`, `${what}0${id}${below}`];
+      expect([good, (await get(openDoor(world), good)).status]).toEqual([good, 200]);
+      expect([bad, (await get(openDoor(world), bad)).status]).toEqual([bad, 400]);
+    }
+  }
+  expect((await get(openDoor(world), '/comments/01')).status).toBe(400);
+  expect((await get(openDoor(world), '/markets/01')).status).toBe(404);
+  expect((await get(openDoor(world), '/markets?id=01')).status).toBe(400);
 });
 
 test('every comment is read with its replies, and theirs, and counts them', async () => {

@@ -1,4 +1,5 @@
 import type { CommentParent, HeldComment, WireComment } from '@pm/schemas';
+import { marketNamed } from '../../core/catalog-id.ts';
 import { ReadRefusal } from '../../core/refusal.ts';
 import type { CommentsQuery } from '../../core/social/comments-query.ts';
 import { authorsOf, holdingsByWallet, marketsOfParent } from '../../core/social/holdings.ts';
@@ -52,7 +53,7 @@ function parentOf(
   if (parent.type === 'SERIES') {
     return catalog.series(parent.id) === undefined ? notFound('series') : parent;
   }
-  const market = catalog.market(Number(parent.id)) ?? catalog.byCondition(parent.id);
+  const market = marketNamed(catalog, parent.id);
   return market === undefined ? notFound('market') : { type: 'MARKET', id: String(market.market) };
 }
 
