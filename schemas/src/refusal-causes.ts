@@ -77,8 +77,9 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   already_done: 'This request id was carried out before.',
   invalid_asset_type: '`asset_type` is not COLLATERAL or CONDITIONAL.',
   invalid_signature_type: '`signature_type` is not 0 to 3.',
-  comment_not_found: 'No such comment.',
-  invalid_comment: 'The text or its parent is not acceptable.',
+  comment_not_found: 'No such comment, or it is hidden.',
+  invalid_comment:
+    'The text or its parent is not acceptable, or the thread takes no more; the text says which.',
   not_the_author: 'The comment is somebody else’s.',
   invalid_profile: 'A field of the profile is not acceptable.',
   cancel_unconfirmed: 'The cancel may or may not have been carried out. Send it again.',

@@ -1,4 +1,12 @@
-import { CommentThreads, headers as names, parseWalletAddress } from '@pm/schemas';
+import {
+  type CommentEvent,
+  CommentThreads,
+  headers as names,
+  parseWalletAddress,
+  replyDepthMax,
+  threadRepliesMax,
+  type WalletAddress,
+} from '@pm/schemas';
 import { call, conditionId, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
 
@@ -98,6 +106,80 @@ test('bad comments are refused in the words of the catalog family', async () => 
     body: { type: 'not found error', code: 'comment_not_found' },
   });
   expect(said.comments).toEqual([]);
+});
+
+test('a reply is about what the comment is about that it replies to', async () => {
+  await post('/comments', comment());
+  const market = { parent_entity_type: 'market', parent_entity_id: '1' };
+  for (const change of [market, { ...market, parent_entity_id: conditionId }]) {
+    const answer = await post('/comments', comment({ ...change, parent_comment_id: '1' }));
+    const error =
+      'invalid comment: parent_comment_id is about something else than parent_entity_id';
+    expect(answer).toMatchObject({ status: 400, body: { error } });
+  }
+  expect((await post('/comments', comment({ parent_comment_id: '1' }))).status).toBe(200);
+});
+
+test('replies are nested so deep, and a thread has so many of them, and no more', async () => {
+  await post('/comments', comment());
+  for (let depth = 1; depth <= replyDepthMax; depth += 1) {
+    const reply = await post('/comments', comment({ parent_comment_id: String(depth) }));
+    expect(reply.status).toBe(200);
+  }
+  const tooDeep = comment({ parent_comment_id: String(replyDepthMax + 1) });
+  expect(await post('/comments', tooDeep)).toMatchObject({
+    status: 400,
+    body: { error: 'invalid comment: replies are nested 32 levels deep at most' },
+  });
+  const { comments } = door.ports.social;
+  const [, reply] = said.comments;
+  for (let count = replyDepthMax; count < threadRepliesMax; count += 1) {
+    await comments.write(reply as CommentEvent);
+  }
+  expect(await post('/comments', comment({ parent_comment_id: '1' }))).toMatchObject({
+    status: 400,
+    body: { error: 'invalid comment: a thread has 1000 replies at most' },
+  });
+  await remove('/comments/40');
+  expect((await post('/comments', comment({ parent_comment_id: '1' }))).status).toBe(200);
+});
+
+test('a hidden comment is as a deleted one to all but its author, who may take it back', async () => {
+  await post('/comments', comment());
+  await post('/comments', comment({ parent_comment_id: '1' }));
+  const { comments } = door.ports.social;
+  await comments.write({ kind: 'CommentHidden', commentId: '1', hidden: true, timeMs: 1 });
+  for (const id of ['1', '2']) {
+    const answers = [
+      await post('/comments', comment({ parent_comment_id: id })),
+      await post(`/comments/${id}/reactions`, {}),
+      await remove(`/comments/${id}/reactions`),
+      await post(`/comments/${id}/reports`, {}),
+    ];
+    expect(answers).toMatchObject(
+      Array(4).fill({ status: 404, body: { code: 'comment_not_found' } }),
+    );
+  }
+  const wallet = walletOf(8).address as WalletAddress;
+  const trio = trioIn(await door.keys.create(wallet, '0'));
+  const headers = { [names.address]: wallet };
+  const foreign = await call(door, { method: 'DELETE', url: '/comments/1', trio, headers });
+  expect(foreign.status).toBe(404);
+  expect((await remove('/comments/1')).status).toBe(200);
+  expect(comments.threads.find('2')).toBeUndefined();
+});
+
+test('a reply to a comment that was deleted before it was written is none', async () => {
+  await post('/comments', comment());
+  const { comments } = door.ports.social;
+  const write = comments.write.bind(comments);
+  const wallet = Buffer.from(owner.address.slice(2), 'hex');
+  comments.write = async (event) => {
+    await write({ kind: 'CommentDeleted', commentId: '1', wallet, timeMs: 1 });
+    return await write(event);
+  };
+  const answer = await post('/comments', comment({ parent_comment_id: '1' }));
+  expect(answer).toMatchObject({ status: 404, body: { code: 'comment_not_found' } });
 });
 
 test('2000 characters outside the basic plane are 2000 characters', async () => {

@@ -1,5 +1,11 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
-import { type CommentEvent, hexBytes, type ReactionBody, type ReportBody } from '@pm/schemas';
+import {
+  type CommentEvent,
+  type HeldComment,
+  hexBytes,
+  type ReactionBody,
+  type ReportBody,
+} from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/check-order.ts';
 import { textProblem } from '../../core/check-text.ts';
@@ -10,25 +16,28 @@ import { written } from './post-comment.ts';
 
 const reasonMaxChars = 200;
 
+interface ChangeFacts {
+  readonly comment: HeldComment;
+  readonly caller: Caller;
+}
+
 /** What a request would change of a comment; null after the refusal was sent. */
 type Change = (
   request: FastifyRequest,
   reply: FastifyReply,
-  facts: { readonly commentId: string; readonly caller: Caller },
+  facts: ChangeFacts,
 ) => CommentEvent | null;
 
-/** DELETE /comments/:id: its author takes it back, and with it its replies. */
+/** DELETE /comments/:id: its author takes it back, and with it its replies, also when it is hidden. */
 export function deleteCommentRoute(ports: SocialPorts): DoorRoute {
   return changeRoute(
     { method: 'DELETE', path: '/comments/:id' },
     ports,
     (_request, reply, facts) => {
-      const { commentId, caller } = facts;
-      if (ports.comments.threads.find(commentId)?.author !== caller.address) {
-        refuse(reply, 'not_the_author');
-        return null;
-      }
-      return { kind: 'CommentDeleted', ...byCaller(facts) };
+      const { comment, caller } = facts;
+      if (comment.author === caller.address) return { kind: 'CommentDeleted', ...byCaller(facts) };
+      refuse(reply, comment.isShown ? 'not_the_author' : 'comment_not_found');
+      return null;
     },
   );
 }
@@ -39,22 +48,22 @@ export function addReactionRoute(
   isBody: (value: unknown) => value is ReactionBody,
 ): DoorRoute {
   const route = { method: 'POST', path: '/comments/:id/reactions' } as const;
-  return changeRoute(route, ports, (request, reply, facts) => {
-    if (isBody(request.body ?? {}))
-      return { kind: 'CommentReacted', active: true, ...byCaller(facts) };
-    refuse(reply, 'invalid_comment', { detail: 'reaction_type is HEART' });
-    return null;
+  const change = ofShown((request, reply, facts) => {
+    if (!isBody(request.body ?? {})) return invalid(reply, 'reaction_type is HEART');
+    return { kind: 'CommentReacted', active: true, ...byCaller(facts) };
   });
+  return changeRoute(route, ports, change);
 }
 
 /** DELETE /comments/:id/reactions: the caller does not like it any more. */
 export function dropReactionRoute(ports: SocialPorts): DoorRoute {
   const route = { method: 'DELETE', path: '/comments/:id/reactions' } as const;
-  return changeRoute(route, ports, (_request, _reply, facts) => ({
+  const change = ofShown((_request, _reply, facts) => ({
     kind: 'CommentReacted',
     active: false,
     ...byCaller(facts),
   }));
+  return changeRoute(route, ports, change);
 }
 
 /** POST /comments/:id/reports: the caller finds that it should not be there; once counts. */
@@ -63,19 +72,33 @@ export function reportCommentRoute(
   isBody: (value: unknown) => value is ReportBody,
 ): DoorRoute {
   const route = { method: 'POST', path: '/comments/:id/reports' } as const;
-  return changeRoute(route, ports, (request, reply, facts) => {
+  const change = ofShown((request, reply, facts) => {
     const body = request.body ?? {};
     const reason = isBody(body) ? (body.reason ?? '') : null;
-    if (reason !== null && textProblem(reason, { min: 0, max: reasonMaxChars }) === null) {
-      return { kind: 'CommentReported', reason, ...byCaller(facts) };
+    if (reason === null || textProblem(reason, { min: 0, max: reasonMaxChars }) !== null) {
+      return invalid(reply, 'the reason');
     }
-    refuse(reply, 'invalid_comment', { detail: 'the reason' });
-    return null;
+    return { kind: 'CommentReported', reason, ...byCaller(facts) };
   });
+  return changeRoute(route, ports, change);
 }
 
-function byCaller({ commentId, caller }: { commentId: string; caller: Caller }) {
-  return { commentId, wallet: hexBytes(caller.address), timeMs: caller.nowMs };
+function invalid(reply: FastifyReply, detail: string): null {
+  refuse(reply, 'invalid_comment', { detail });
+  return null;
+}
+
+/** What is hidden is there for nobody, as if it were deleted. */
+function ofShown(change: Change): Change {
+  return (request, reply, facts) => {
+    if (facts.comment.isShown) return change(request, reply, facts);
+    refuse(reply, 'comment_not_found');
+    return null;
+  };
+}
+
+function byCaller({ comment, caller }: ChangeFacts) {
+  return { commentId: comment.id, wallet: hexBytes(caller.address), timeMs: caller.nowMs };
 }
 
 function changeRoute(
@@ -90,14 +113,12 @@ function changeRoute(
       const handler = async (request: FastifyRequest, reply: FastifyReply) => {
         const caller = authenticate(request, reply, ports);
         if (caller === null) return reply;
-        const commentId = (request.params as { id: string }).id;
-        if (ports.comments.threads.find(commentId) === undefined) {
-          return refuse(reply, 'comment_not_found');
-        }
-        const event = change(request, reply, { commentId, caller });
+        const comment = ports.comments.threads.find((request.params as { id: string }).id);
+        if (comment === undefined) return refuse(reply, 'comment_not_found');
+        const event = change(request, reply, { comment, caller });
         if (event === null) return reply;
         await ports.comments.write(event);
-        return written(commentId);
+        return written(comment.id);
       };
       app.route({ method, url, bodyLimit: singleBodyMaxBytes, handler });
     },

@@ -1,13 +1,10 @@
-import type { CommentEvent, HeldComment, Profile, WalletAddress } from '@pm/schemas';
+import type { CommentEvent, CommentThreads, Profile, WalletAddress } from '@pm/schemas';
 import type { CatalogIndex } from '../../core/catalog-index.ts';
 import type { ProfileForm } from '../../core/profile-form.ts';
 
 /** Comments as the log says, and the way to say more. */
 export interface CommentDesk {
-  readonly threads: {
-    find(id: string): HeldComment | undefined;
-    findNamed(author: WalletAddress, clientId: string): HeldComment | undefined;
-  };
+  readonly threads: Pick<CommentThreads, 'find' | 'findNamed' | 'replyTotal'>;
   /** Resolves with the record's offset when it is durable and folded in. Rejects with a `Fault`. */
   write(event: CommentEvent): Promise<number>;
 }

@@ -8,6 +8,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { Caller } from '../../core/check-order.ts';
+import { type CommentRefusal, noSuchComment, replyRefusal } from '../../core/check-reply.ts';
 import { type CommentForm, readCommentForm } from '../../core/comment-form.ts';
 import { authenticate } from '../authenticate.ts';
 import { singleBodyMaxBytes } from '../route.ts';
@@ -32,20 +33,27 @@ export function postCommentRoute(
         const form = isBody(body) ? readCommentForm(body, ports.listed) : 'its form';
         if (typeof form === 'string') return refuse(reply, 'invalid_comment', { detail: form });
         const id = await post(ports, form, caller);
-        return id === null ? refuse(reply, 'comment_not_found') : written(id);
+        return typeof id === 'string' ? written(id) : refuse(reply, id.code, id.facts);
       });
     },
   };
 }
 
-/** The id of the comment, new or known by its name; null when what it replies to is not there. */
-async function post(ports: SocialPorts, form: CommentForm, caller: Caller): Promise<string | null> {
+/** The id of the comment, new or known by its name, or why there is none. */
+async function post(
+  ports: SocialPorts,
+  form: CommentForm,
+  caller: Caller,
+): Promise<string | CommentRefusal> {
   const known = idOfNamed(ports, caller.address, form);
   if (known !== undefined) return known;
   const { threads } = ports.comments;
-  if (form.replyTo !== '' && threads.find(form.replyTo) === undefined) return null;
+  const refusal = replyRefusal(form, threads);
+  if (refusal !== null) return refusal;
   const offset = await ports.comments.write(eventOf(form, caller.address, caller.nowMs));
-  return idOfNamed(ports, caller.address, form) ?? commentIdAt(offset);
+  const id = idOfNamed(ports, caller.address, form) ?? commentIdAt(offset);
+  // What it replies to may have been deleted by a record before it.
+  return threads.find(id) === undefined ? noSuchComment : id;
 }
 
 /** Of two requests at once with one name the first record counts. */
