@@ -7,7 +7,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { CatalogIndex } from './catalog-index.ts';
-import { textProblem } from './check-text.ts';
+import { textProblem, withPlainBreaks } from './check-text.ts';
 
 /** What a comment is about, by its id in the catalog. */
 export interface CommentPlace {
@@ -28,8 +28,9 @@ type Listed = Pick<CatalogIndex, 'findEvent' | 'hasSeries' | 'findMarket' | 'fin
 
 /** The comment of a body, or in words why it is none (docs/conventions.md 6.4). */
 export function readCommentForm(sent: CommentBody, listed: Listed): CommentForm | string {
-  const problem = textProblem(sent.body, { min: 1, max: commentBodyMaxChars });
-  if (problem !== null) return `the body is ${problem}`;
+  const body = withPlainBreaks(sent.body);
+  const problem = textProblem(body, { min: 1, max: commentBodyMaxChars });
+  if (problem !== null) return `body ${problem}`;
   const place = findPlace(sent, listed);
   if (place === null) return 'parent_entity_id is not listed';
   const replyAddress = sent.reply_address ?? '';
@@ -39,7 +40,7 @@ export function readCommentForm(sent: CommentBody, listed: Listed): CommentForm 
     place,
     replyTo: sent.parent_comment_id ?? '',
     replyAddress: address,
-    body: sent.body,
+    body,
     clientId: sent.client_id ?? '',
   };
 }

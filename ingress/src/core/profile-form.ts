@@ -1,5 +1,5 @@
 import { type ProfileBody, profileMaxChars } from '@pm/schemas';
-import { textProblem } from './check-text.ts';
+import { nameProblem, textProblem, withPlainBreaks } from './check-text.ts';
 
 /** The fields of a profile that its owner sets. */
 export interface ProfileForm {
@@ -13,18 +13,22 @@ export interface ProfileForm {
 /** The profile of a body, or in words why it is none. What is absent is empty. */
 export function readProfileForm(sent: ProfileBody): ProfileForm | string {
   const name = (sent.name ?? '').trim();
-  const bio = sent.bio ?? '';
+  const bio = withPlainBreaks(sent.bio ?? '');
   const image = sent.profileImage ?? '';
   const xName = (sent.xUsername ?? '').replace(/^@/, '');
-  if (/[\n\t]/.test(name)) return 'the name has line breaks';
-  for (const [field, text] of Object.entries({ name, bio, image, xName })) {
-    const max = profileMaxChars[field as keyof typeof profileMaxChars];
-    const problem = textProblem(text, { min: 0, max });
-    if (problem !== null) return `${field} is ${problem}`;
-  }
+  const problem =
+    problemOf('name', nameProblem(name, profileMaxChars.name)) ??
+    problemOf('bio', textProblem(bio, { min: 0, max: profileMaxChars.bio })) ??
+    problemOf('profileImage', textProblem(image, { min: 0, max: profileMaxChars.image })) ??
+    problemOf('xUsername', textProblem(xName, { min: 0, max: profileMaxChars.xName }));
+  if (problem !== null) return problem;
   if (xName !== '' && !/^\w+$/.test(xName)) return 'xUsername has letters, digits and _ only';
   if (image !== '' && !isWebAddress(image)) return 'profileImage is no http address';
   return { name, bio, image, xName, showName: sent.displayUsernamePublic ?? true };
+}
+
+function problemOf(field: keyof ProfileBody, problem: string | null): string | null {
+  return problem === null ? null : `${field} ${problem}`;
 }
 
 function isWebAddress(text: string): boolean {

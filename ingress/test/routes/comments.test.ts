@@ -108,6 +108,29 @@ test('bad comments are refused in the words of the catalog family', async () => 
   expect(said.comments).toEqual([]);
 });
 
+test('a refusal names the field of the request, in a sentence', async () => {
+  const cases = [
+    [{ body: 'bell\u0007' }, 'invalid comment: body has control characters'],
+    [{ body: 'x'.repeat(2001) }, 'invalid comment: body is longer than 2000 characters'],
+    [{ body: ' \u200b\u2060\u00ad\ufe0f\u3164\u2800\n' }, 'invalid comment: body is empty'],
+    [{ parent_entity_id: '01' }, 'invalid comment: parent_entity_id is not listed'],
+  ] as const;
+  for (const [change, error] of cases) {
+    expect((await post('/comments', comment(change))).body).toMatchObject({ error });
+  }
+  await post('/comments', comment());
+  const report = await post('/comments/1/reports', { reason: '\u0007' });
+  expect(report.body).toMatchObject({ error: 'invalid comment: reason has control characters' });
+});
+
+test('line breaks of any system are one character', async () => {
+  const body = 'It will.\r\nOr not.\n';
+  expect((await post('/comments', comment({ body }))).status).toBe(200);
+  expect((await post('/comments', comment({ body: `${'\r\n'.repeat(1999)}x` }))).status).toBe(200);
+  expect((await post('/comments', comment({ body: 'a\rb' }))).status).toBe(400);
+  expect(door.ports.social.comments.threads.find('1')?.body).toBe('It will.\nOr not.\n');
+});
+
 test('a reply is about what the comment is about that it replies to', async () => {
   await post('/comments', comment());
   const market = { parent_entity_type: 'market', parent_entity_id: '1' };
@@ -252,6 +275,9 @@ test('a profile is set as a whole; what cannot be shown is refused', async () =>
   for (const body of [
     { name: 'x'.repeat(41) },
     { name: 'a\nb' },
+    { name: '\u200b' },
+    { name: 'Ann\u202etxt' },
+    { name: '\u2067Ann' },
     { profileImage: 'javascript:alert(1)' },
     { profileImage: 'https://a.test/"><script>' },
     { xUsername: 'a b' },
@@ -260,4 +286,15 @@ test('a profile is set as a whole; what cannot be shown is refused', async () =>
   ]) {
     expect([body, (await put(body)).body]).toMatchObject([body, { code: 'invalid_profile' }]);
   }
+  const cases = [
+    [{ xUsername: 'x'.repeat(16) }, 'xUsername is longer than 15 characters'],
+    [{ profileImage: 'x'.repeat(501) }, 'profileImage is longer than 500 characters'],
+    [{ bio: 'bell\u0007' }, 'bio has control characters'],
+    [{ name: 'Ann\u202etxt' }, 'name has characters that turn the direction of text'],
+  ] as const;
+  for (const [body, detail] of cases) {
+    expect((await put(body)).body).toMatchObject({ error: `invalid profile: ${detail}` });
+  }
+  await put({ bio: 'a\r\nb' });
+  expect(said.profiles.at(-1)).toMatchObject({ value: { name: '', bio: 'a\nb' } });
 });

@@ -8,7 +8,7 @@ import {
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/check-order.ts';
-import { textProblem } from '../../core/check-text.ts';
+import { textProblem, withPlainBreaks } from '../../core/check-text.ts';
 import { authenticate } from '../authenticate.ts';
 import { singleBodyMaxBytes } from '../route.ts';
 import type { SocialPorts } from './ports.ts';
@@ -74,10 +74,10 @@ export function reportCommentRoute(
   const route = { method: 'POST', path: '/comments/:id/reports' } as const;
   const change = ofShown((request, reply, facts) => {
     const body = request.body ?? {};
-    const reason = isBody(body) ? (body.reason ?? '') : null;
-    if (reason === null || textProblem(reason, { min: 0, max: reasonMaxChars }) !== null) {
-      return invalid(reply, 'the reason');
-    }
+    if (!isBody(body)) return invalid(reply, 'its form');
+    const reason = withPlainBreaks(body.reason ?? '');
+    const problem = textProblem(reason, { min: 0, max: reasonMaxChars });
+    if (problem !== null) return invalid(reply, `reason ${problem}`);
     return { kind: 'CommentReported', reason, ...byCaller(facts) };
   });
   return changeRoute(route, ports, change);
