@@ -41,7 +41,7 @@ function reasonAgainst(text: string, name: string): string | null {
     min: names.has(name) ? 1 : 0,
     max: Number.POSITIVE_INFINITY,
   });
-  if (problem !== null) return `is ${problem}`;
+  if (problem !== null) return problem;
   if (lineBreak.test(text) && !severalLines.has(name)) return 'has line breaks or tabs';
   if (name === 'slug' && !slugForm.test(text)) return slugRule;
   const isWordless = slugSources.has(name) && text !== '' && slugOf(text) === '';

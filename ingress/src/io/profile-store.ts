@@ -1,18 +1,37 @@
 import type { Clock } from '@pm/kit/clock';
-import type { Fault } from '@pm/kit/fault';
+import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import { hexBytes, type Profile, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  hexBytes,
+  type Profile,
+  profilesHeldMax,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import type { ProfileForm } from '../core/profile-form.ts';
 import type { LogOf } from './log-store.ts';
 import { openTable, type TableFold, type TableStore } from './table-store.ts';
 import { Turns } from './turn-store.ts';
 
-/** When each profile was first set: all of a profile that is not written anew each time. */
+/**
+ * When each profile was first set: all of a profile that is not written anew each time. As many as readers keep
+ * (`profilesHeldMax`): what nobody would be shown is not taken either.
+ */
 export class ProfileBirths implements TableFold<Profile> {
   readonly #createdAtMs = new Map<WalletAddress, number>();
+  readonly #max: number;
+
+  constructor(max = profilesHeldMax) {
+    this.#max = max;
+  }
 
   apply({ wallet, createdAtMs }: Profile): void {
-    this.#createdAtMs.set(walletFromBytes(wallet), createdAtMs);
+    const address = walletFromBytes(wallet);
+    if (this.hasRoomFor(address)) this.#createdAtMs.set(address, createdAtMs);
+  }
+
+  hasRoomFor(wallet: WalletAddress): boolean {
+    return this.#createdAtMs.has(wallet) || this.#createdAtMs.size < this.#max;
   }
 
   /** Unix milliseconds; undefined when the wallet has no profile. */
@@ -37,10 +56,11 @@ export class ProfileStore {
     this.#options = options;
   }
 
-  /** Resolves when it is durable. Rejects with a `Fault`. */
+  /** Resolves when it is durable. Rejects with a `Fault`: `overloaded` (retry) when the exchange has as many as it keeps. */
   async put(wallet: WalletAddress, form: ProfileForm): Promise<Profile> {
     const { clock, births, table } = this.#options;
     return await this.#turns.run(wallet, async () => {
+      if (!births.hasRoomFor(wallet)) throw new Fault('overloaded', 'retry');
       const updatedAtMs = clock.nowMs();
       const createdAtMs = births.of(wallet) ?? updatedAtMs;
       const profile: Profile = { wallet: hexBytes(wallet), ...form, createdAtMs, updatedAtMs };

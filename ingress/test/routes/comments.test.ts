@@ -2,12 +2,15 @@ import {
   type CommentEvent,
   CommentThreads,
   headers as names,
+  type Profile,
   parseWalletAddress,
   replyDepthMax,
   threadRepliesMax,
   type WalletAddress,
 } from '@pm/schemas';
+import { ProfileBirths, ProfileStore } from '../../src/io/profile-store.ts';
 import { call, conditionId, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
+import { MemoryTopic } from '../table-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
 
 let door: Door;
@@ -297,4 +300,19 @@ test('a profile is set as a whole; what cannot be shown is refused', async () =>
   }
   await put({ bio: 'a\r\nb' });
   expect(said.profiles.at(-1)).toMatchObject({ value: { name: '', bio: 'a\nb' } });
+});
+
+test('as many wallets set a profile as readers keep; those that have one go on', async () => {
+  const topic = new MemoryTopic<Profile>();
+  const births = new ProfileBirths(1);
+  const store = new ProfileStore({ clock: { nowMs: () => 5 }, births, table: topic.open(births) });
+  const form = { name: 'Ann', bio: '', image: '', xName: '', showName: true };
+  const [first, second] = [walletOf(7).address, walletOf(8).address] as [
+    WalletAddress,
+    WalletAddress,
+  ];
+  await store.put(first, form);
+  await expect(store.put(second, form)).rejects.toMatchObject({ code: 'overloaded' });
+  await store.put(first, { ...form, name: 'Anna' });
+  expect(topic.records).toHaveLength(2);
 });

@@ -26,3 +26,6 @@ export type Profile = Infer<typeof profile>;
 
 /** Longest fields of a profile, in code points. */
 export const profileMaxChars = { name: 40, bio: 500, image: 500, xName: 15 } as const;
+
+/** Wallets whose profile is kept; those that come later cannot set one. About 1 kB each. */
+export const profilesHeldMax = 200_000;

@@ -3,13 +3,11 @@ import {
   type Profile,
   type PublicProfile,
   parseWalletAddress,
+  profilesHeldMax,
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
 import { pseudonymOf } from './pseudonym.ts';
-
-/** Profiles held; those set later are not shown. About 1 kB each. */
-export const profilesHeldMax = 200_000;
 
 /** What the holder of a wallet says of himself. */
 type Said = Pick<Profile, 'name' | 'bio' | 'image' | 'xName' | 'showName' | 'createdAtMs'>;
