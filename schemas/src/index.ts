@@ -1,9 +1,9 @@
 export { AvroError, ByteReader, ByteWriter } from './avro/bytes.ts';
 export { type Codec, compileCodec, compileResolver } from './avro/codec.ts';
 export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';
-export * from './catalog-error-type.ts';
 export * from './comment-threads.ts';
 export * from './decimal.ts';
+export * from './error-words.ts';
 export * from './group-names.ts';
 export * from './http/account.ts';
 export * from './http/book-json.ts';

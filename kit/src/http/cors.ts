@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpApp } from './app.ts';
 
 /**
@@ -15,13 +16,7 @@ const exposed = 'retry-after, x-request-id, ratelimit-limit, ratelimit-remaining
 export function openToBrowsers(app: HttpApp): void {
   // With a callback: a promise here would be one more turn of every other request.
   app.addHook('onRequest', (request, reply, done) => {
-    if (!request.url.startsWith(OPEN_PREFIX)) {
-      done();
-      return;
-    }
-    void reply.header('access-control-allow-origin', '*');
-    void reply.header('access-control-expose-headers', exposed);
-    if (request.method !== 'OPTIONS') {
+    if (!openAnswer(request, reply) || request.method !== 'OPTIONS') {
       done();
       return;
     }
@@ -32,4 +27,12 @@ export function openToBrowsers(app: HttpApp): void {
       .code(204)
       .send();
   });
+}
+
+/** Says that pages of any origin may read this answer. False, and says nothing, where they may not. */
+export function openAnswer(request: FastifyRequest, reply: FastifyReply): boolean {
+  if (!request.url.startsWith(OPEN_PREFIX)) return false;
+  void reply.header('access-control-allow-origin', '*');
+  void reply.header('access-control-expose-headers', exposed);
+  return true;
 }

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
-import { familyFields } from './route-family.ts';
+import { familyOf, inWordsOf } from './route-family.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -60,8 +60,8 @@ export function errorAnswerer(log: Log) {
     if (body.retry_after_seconds !== undefined) {
       void reply.header('retry-after', String(body.retry_after_seconds));
     }
-    const told = { ...familyFields(request, status), ...body };
-    void reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(told));
+    const told = JSON.stringify(inWordsOf(familyOf(request), status, body));
+    void reply.code(status).type('application/json; charset=utf-8').send(told);
   };
 }
 

@@ -6,13 +6,14 @@ import type { Metrics } from '../metrics/index.ts';
 import { putAnswerHeaders } from './answer-headers.ts';
 import type { HttpApp } from './app.ts';
 import { noBytes, takeJsonBodies } from './body.ts';
+import { openAnswer } from './cors.ts';
 import { errorAnswerer } from './errors.ts';
 import { ExpressLane } from './express-lane.ts';
 import { defaultHttpLimits, type HttpLimits, TIMEOUT_CHECK_MS } from './limits.ts';
 import { type AnswerCount, observeRequests } from './observe.ts';
 import { type DoorLimits, type LimitsAtHand, limitRequests } from './rate-limit.ts';
 import { requestId } from './request-id.ts';
-import { nameFamilies } from './route-family.ts';
+import { familyOf, familyOfTarget, inWordsOf, nameFamilies } from './route-family.ts';
 
 export interface HttpOptions {
   readonly log: Log;
@@ -37,7 +38,14 @@ export function openHttp(options: HttpOptions): HttpApp {
   const answerError = errorAnswerer(options.log);
   const app = fastify({
     ...serverOptions(options, limits),
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply as FastifyReply),
+    // No hooks run for what the router refuses.
+    frameworkErrors: (error, request, raw) => {
+      const reply = raw as FastifyReply;
+      request.verdict = null;
+      putAnswerHeaders(request, reply);
+      openAnswer(request, reply);
+      answerError(error, request, reply);
+    },
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.server.maxConnections = limits.maxConnections;
   takeJsonBodies(app as unknown as FastifyInstance, limits.maxJsonDepth);
@@ -63,7 +71,7 @@ export function openHttp(options: HttpOptions): HttpApp {
   openExpressLane(app, { count, limited });
   app.setNotFoundHandler((request, reply) => {
     count?.unrouted(request.method);
-    return reply.code(404).send({ error: 'not found' });
+    return reply.code(404).send(inWordsOf(familyOf(request), 404, { error: 'not found' }));
   });
   return app;
 }
@@ -116,13 +124,28 @@ const brokenRequests = new Map([
   ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'the headers are too large']],
 ]);
 
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+/** What Node's parser could not read. `rawPacket` are the newest bytes, mostly all there were; no bytes, none. */
+type BrokenRequest = Error & { readonly code?: string; readonly rawPacket?: unknown };
+
+function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const [status, text] = brokenRequests.get(error.code ?? '') ?? ['400 Bad Request', 'bad request'];
-  const body = JSON.stringify({ error: text });
-  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  const [line = '', text = ''] = brokenRequests.get(error.code ?? '') ?? badRequest;
+  const family = familyOfTarget(targetIn(error.rawPacket));
+  const body = JSON.stringify(inWordsOf(family, Number.parseInt(line, 10), { error: text }));
+  const head = `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
   socket.end(head + body);
+}
+
+const badRequest = ['400 Bad Request', 'bad request'];
+
+/** Of a target no more is looked at than tells its family, bytes. */
+const TARGET_MAX_BYTES = 256;
+
+/** What the bytes ask for, as far as they look like a request. */
+function targetIn(bytes: unknown): string {
+  if (!Buffer.isBuffer(bytes)) return '';
+  return /^\S+ (\S+)/.exec(bytes.toString('latin1', 0, TARGET_MAX_BYTES))?.[1] ?? '';
 }

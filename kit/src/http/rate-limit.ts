@@ -3,9 +3,7 @@ import {
   failedProofRules,
   type HttpRoute,
   type RateRule,
-  type RouteFamily,
   rateRulesOf,
-  refusals,
   routes,
   urlsOf,
 } from '@pm/schemas';
@@ -15,6 +13,7 @@ import type { Metrics } from '../metrics/index.ts';
 import type { Caller, RateLimiter, Verdict } from '../ratelimit/index.ts';
 import type { HttpApp } from './app.ts';
 import { CountedAddresses } from './counted-addresses.ts';
+import { refuse } from './refuse.ts';
 
 /** One kind of credentials: whether a request brings them, and whom they prove. `prove` is asked once the body is there. */
 export interface Credentials {
@@ -32,7 +31,6 @@ export interface DoorLimits {
 
 /** What the hooks of a route know beforehand. */
 interface Plan {
-  readonly family: RouteFamily;
   readonly rules: readonly RateRule[];
   /** Those of the route, and those of proofs that fail. */
   readonly failedRules: readonly RateRule[];
@@ -99,7 +97,6 @@ function plansOf(metrics: Metrics | undefined): ReadonlyMap<string, Plan> {
     const scopes = [...new Set(rules.map((rule) => rule.scope.name))];
     const counts = scopes.map((scope) => counters?.allowed.bind({ scope }) ?? (() => {}));
     const plan: Plan = {
-      family: route.family,
       rules,
       failedRules: [...rules, ...failedProofRules],
       isBodyless: route.method === 'GET',
@@ -208,18 +205,9 @@ class RouteHooks {
   }
 
   #refuse(reply: FastifyReply, verdict: Verdict): void {
-    const { text } = refusals.rate_limited;
-    const seconds = verdict.resetSeconds;
     this.#plan.limited(verdict.rule.scope.name);
     reply.request.verdict = verdict;
-    void reply.code(refusals.rate_limited.status).header('retry-after', String(seconds));
-    void reply.header('content-type', 'application/json; charset=utf-8').send(
-      JSON.stringify({
-        ...refusedAs[this.#plan.family](text),
-        code: 'rate_limited',
-        retry_after_seconds: seconds,
-      }),
-    );
+    void refuse(reply, 'rate_limited', {}, { retryAfterSeconds: verdict.resetSeconds });
   }
 }
 
@@ -228,10 +216,3 @@ interface Counted {
   readonly caller: Caller;
   readonly rules: readonly RateRule[];
 }
-
-/** The error bodies of the families (docs/conventions.md 1.0). */
-const refusedAs: Readonly<Record<RouteFamily, (text: string) => object>> = {
-  clob: (error) => ({ error }),
-  gamma: (error) => ({ type: 'too many requests', error }),
-  data: (text) => ({ error: `rate_limited: ${text}` }),
-};

@@ -1,7 +1,7 @@
 import { type RefusalCode, refusals, refusalText } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { ErrorBody } from './errors.ts';
-import { familyFields } from './route-family.ts';
+import { familyOf, inWordsOf } from './route-family.ts';
 
 export interface RefusalExtra {
   /** When the same request may succeed, seconds; also sent as `Retry-After`. */
@@ -17,7 +17,7 @@ const retryStatuses = new Set([425, 429, 503]);
 
 /**
  * Answers a request with a refusal of the closed list: its status, `{"error": text, "code": code}`, `retry_after_seconds`
- * and `Retry-After` with 425, 429 and 503, `WWW-Authenticate` with 401 (RFC 9110 11.6.1), `type` where the route's family has it.
+ * and `Retry-After` with 425, 429 and 503, `WWW-Authenticate` with 401 (RFC 9110 11.6.1), in the words of the route's family.
  */
 export function refuse(
   reply: FastifyReply,
@@ -31,8 +31,8 @@ export function refuse(
   if (waits) void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? 0)));
   if (status === 401) void reply.header('www-authenticate', 'HMAC');
   const told = retryAfterSeconds === undefined ? extra : { ...extra, retryAfterSeconds };
-  const fields = familyFields(reply.request, status);
-  return reply.code(status).send({ ...fields, ...refusalBody(code, facts, told) });
+  const body = refusalBody(code, facts, told);
+  return reply.code(status).send(inWordsOf(familyOf(reply.request), status, body));
 }
 
 /** The body alone, for the items of a batch. */

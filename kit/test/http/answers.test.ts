@@ -148,11 +148,15 @@ describe('headers', () => {
     expect(
       (await get('/orders', { 'x-request-id': 'a b<script>' })).headers['x-request-id'],
     ).toMatch(ownId);
-    expect((await get('/nothing')).headers['x-request-id']).toMatch(ownId);
+    for (const unrouted of ['/nothing', '/item/%ff']) {
+      expect((await get(unrouted)).headers['x-request-id']).toMatch(ownId);
+    }
   });
 
   test('open the agent routes to every origin and no others', async () => {
-    expect((await get('/api/v1/markets')).headers['access-control-allow-origin']).toBe('*');
+    for (const url of ['/api/v1/markets', '/api/v1/nothing', '/api/v1/agents/%ff']) {
+      expect((await get(url)).headers['access-control-allow-origin']).toBe('*');
+    }
     expect(
       (await get('/api/v1/markets')).headers['access-control-allow-credentials'],
     ).toBeUndefined();
@@ -223,9 +227,20 @@ describe('bytes that are no request', () => {
       408,
       'the request took too long',
     ],
+    ['a method nobody knows', 'JUMP /orders HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'bad request'],
   ])('%s', async (_, bytes, status, error) => {
     const answer = await raw(bytes);
     expect(answer.startsWith(`HTTP/1.1 ${status} `)).toBe(true);
     expect(answer.endsWith(JSON.stringify({ error }))).toBe(true);
+  });
+
+  test('are answered in the words of the family that they ask', async () => {
+    const overflow = await raw(`GET /events?slug=${'y'.repeat(20_000)} HTTP/1.1\r\n`);
+    const error = 'the headers are too large';
+    expect(overflow).toMatch(/^HTTP\/1\.1 431 /);
+    expect(overflow.endsWith(JSON.stringify({ type: 'bad request', error }))).toBe(true);
+    const jump = await raw('JUMP http://example.test/data-api/trades HTTP/1.1\r\n\r\n');
+    expect(jump).toMatch(/^HTTP\/1\.1 400 /);
+    expect(jump.endsWith('{"error":"bad_request: bad request"}')).toBe(true);
   });
 });

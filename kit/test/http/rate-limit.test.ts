@@ -24,7 +24,10 @@ beforeEach(() => {
     trustedProxies: ['127.0.0.1'],
     rateLimits: { limiter, credentials: [named] },
   });
-  for (const url of ['/', '/clob', '/clob/', '/book', '/events', '/positions', '/internal']) {
+  for (const url of [
+    ...['/', '/clob', '/clob/', '/data-api', '/book', '/events', '/positions', '/internal'],
+    ...['/markets', '/clob/markets'],
+  ]) {
     app.get(url, (_request, reply) => reply.send({ ok: true }));
   }
   app.get('/data/trades', (request, reply) =>
@@ -79,9 +82,13 @@ test('a mount is the same route', async () => {
 test.each([
   ['/events', 500, { type: 'too many requests', error: 'Too Many Requests' }],
   ['/positions', 150, { error: 'rate_limited: Too Many Requests' }],
-] as const)('%s is refused in the words of its family', async (url, limit, body) => {
+  ['/data-api', 50, { error: 'rate_limited: Too Many Requests' }],
+  ['/clob/markets', 300, { error: 'Too Many Requests' }],
+  ['/markets', 300, { type: 'too many requests', error: 'Too Many Requests' }],
+] as const)('%s is refused in the words of its mount or family', async (url, limit, body) => {
   expect(passed(await send(url, limit + 1))).toBe(limit);
-  expect((await app.inject(url)).json()).toMatchObject(body);
+  const wait = { code: 'rate_limited', retry_after_seconds: 10 };
+  expect((await app.inject(url)).json()).toEqual({ ...body, ...wait });
 });
 
 test('two clients behind a proxy have two buckets, and nobody else can name an address', async () => {

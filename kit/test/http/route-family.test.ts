@@ -5,10 +5,16 @@ import { silentLog } from '@pm/kit/log';
 const app = openHttp({ log: silentLog, bodyLimitBytes: 100 });
 app.post('/comments', async (_request, reply) => refuse(reply, 'invalid_l2'));
 app.post('/order', async (_request, reply) => refuse(reply, 'invalid_l2'));
+app.get('/events/:id', async () => ({}));
 app.put('/gamma/profile', async () => {
   throw new Error('inside');
 });
 afterAll(() => app.close());
+
+const get = async (url: string) => {
+  const answer = await app.inject(url);
+  return [answer.statusCode, answer.json()];
+};
 
 const send = async (method: 'POST' | 'PUT', url: string, payload = '{}') => {
   const headers = { 'content-type': 'application/json' };
@@ -37,5 +43,40 @@ test('so do bodies that no route sees and faults', async () => {
   expect(await send('PUT', '/gamma/profile')).toEqual([
     500,
     { type: 'internal error', error: 'internal error' },
+  ]);
+});
+
+test.each([
+  ['/no/such/path', { error: 'not found' }],
+  ['/', { error: 'not found' }],
+  ['/clob/events', { error: 'not found' }],
+  ['/gamma/nothing', { type: 'not found error', error: 'not found' }],
+  ['/gamma', { type: 'not found error', error: 'not found' }],
+  ['/events/7/nothing?slug=/data-api', { type: 'not found error', error: 'not found' }],
+  ['http://example.test/gamma?x', { type: 'not found error', error: 'not found' }],
+  ['/data-api/nothing', { error: 'not_found: not found' }],
+  ['/positions/of/nobody', { error: 'not_found: not found' }],
+  ['/data-apis', { error: 'not found' }],
+])(
+  '%s, which no route takes, is told in the words of the family it begins like',
+  async (url, body) => {
+    expect(await get(url)).toEqual([404, body]);
+  },
+);
+
+test('so is a path that no route gets to see', async () => {
+  const undecodable = 'the path cannot be decoded';
+  expect(await get('/events/%ff')).toEqual([400, { type: 'bad request', error: undecodable }]);
+  expect(await get('/data-api/%')).toEqual([400, { error: `bad_request: ${undecodable}` }]);
+  expect(await get('/order/%c3')).toEqual([400, { error: undecodable }]);
+  const error = 'a part of the path is too long';
+  const long = await get(`/events/${'1'.repeat(257)}`);
+  expect(long).toEqual([414, { type: 'bad request', error }]);
+});
+
+test('the family of a path of any length is found at once', async () => {
+  expect(await get(`/gamma${'/'.repeat(1 << 20)}`)).toMatchObject([
+    404,
+    { type: 'not found error' },
   ]);
 });
