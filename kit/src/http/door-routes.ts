@@ -1,4 +1,5 @@
 import { type Door, type HttpRoute, type RouteFamily, routes, urlsOf } from '@pm/schemas';
+import type { RouteOptions } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { HttpApp } from './app.ts';
 
@@ -43,4 +44,9 @@ export function registerRoutes(app: HttpApp, door: Door, doorRoutes: readonly Do
 
 function nameOf(route: { readonly method: string; readonly path: string }): string {
   return `${route.method} ${route.path}`;
+}
+
+/** The method that the table of routes knows an added route by: each GET answers `HEAD` too, as itself without a body. */
+export function tableMethod({ method }: Pick<RouteOptions, 'method'>): string {
+  return method === 'HEAD' ? 'GET' : String(method);
 }

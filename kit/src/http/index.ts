@@ -1,6 +1,6 @@
 export type { HttpApp } from './app.ts';
 export { openToBrowsers } from './cors.ts';
-export { type Dialect, type DoorRoute, registerRoutes } from './door-routes.ts';
+export { type Dialect, type DoorRoute, registerRoutes, tableMethod } from './door-routes.ts';
 export type { ErrorBody } from './errors.ts';
 export { defaultHttpLimits, type HttpLimits } from './limits.ts';
 export { type HttpOptions, openHttp } from './open.ts';

@@ -1,5 +1,6 @@
 import type { Metrics } from '../metrics/index.ts';
 import type { HttpApp } from './app.ts';
+import { tableMethod } from './door-routes.ts';
 import type { CountAnswer } from './express-lane.ts';
 
 /** The answers of an app, by route. */
@@ -18,7 +19,7 @@ export interface AnswerCount {
 export function observeRequests(app: HttpApp, metrics: Metrics): AnswerCount {
   const answers = openAnswerCount(metrics);
   app.addHook('onRoute', (route) => {
-    const count = answers.of(String(route.method), route.url);
+    const count = answers.of(tableMethod(route), route.url);
     const hooks = route.onSend === undefined ? [] : [route.onSend].flat();
     route.onSend = [
       ...hooks,

@@ -13,6 +13,7 @@ import type { Metrics } from '../metrics/index.ts';
 import type { Caller, RateLimiter, Verdict } from '../ratelimit/index.ts';
 import type { HttpApp } from './app.ts';
 import { CountedAddresses } from './counted-addresses.ts';
+import { tableMethod } from './door-routes.ts';
 import { refuse } from './refuse.ts';
 
 /** One kind of credentials: whether a request brings them, and whom they prove. `prove` is asked once the body is there. */
@@ -51,8 +52,7 @@ export function limitRequests(app: HttpApp, limits: DoorLimits, metrics?: Metric
   const plans = plansOf(metrics);
   const addresses = new CountedAddresses();
   app.addHook('onRoute', (route: RouteOptions) => {
-    const method = route.method === 'HEAD' ? 'GET' : String(route.method);
-    const plan = plans.get(`${method} ${route.url}`);
+    const plan = plans.get(`${tableMethod(route)} ${route.url}`);
     if (plan === undefined) return;
     const hooks = new RouteHooks(limits, plan, addresses);
     const before = [route.onRequest ?? []].flat();

@@ -8,6 +8,7 @@ import {
 } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import type { HttpApp } from './app.ts';
+import { tableMethod } from './door-routes.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,7 +21,7 @@ declare module 'fastify' {
 export function nameFamilies(app: HttpApp): void {
   const families = familiesByUrl();
   app.addHook('onRoute', (route) => {
-    const family = families.get(`${String(route.method)} ${route.url}`);
+    const family = families.get(`${tableMethod(route)} ${route.url}`);
     if (family !== undefined) route.config = { ...route.config, family };
   });
 }

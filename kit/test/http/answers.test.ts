@@ -173,10 +173,12 @@ describe('headers', () => {
 describe('counts', () => {
   test('go by the pattern of the route, never by the path', async () => {
     await get('/item/123456');
+    await app.inject({ method: 'HEAD', url: '/item/123456' });
     await get('/nowhere/at/all');
     const text = await metrics.text();
     expect(text).toMatch(/pm_http_requests_total\{method="GET",route="\/item\/:id",status="200"/);
     expect(text).toMatch(/pm_http_requests_total\{method="GET",route="none",status="404"/);
+    expect(text).not.toContain('method="HEAD"');
     expect(text).not.toContain('123456');
     expect(text).toContain('pm_http_request_seconds_bucket');
   });

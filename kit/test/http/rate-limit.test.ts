@@ -136,9 +136,14 @@ test('cancels pass when everything else is used up', async () => {
   expect(await send('/order', 1, { method: 'DELETE', ...as('firm') })).toEqual([200]);
 });
 
-test('HEAD counts as one GET, and a route outside the table is not limited', async () => {
+test('HEAD counts as one GET, is refused as one, and a route outside the table is not limited', async () => {
   await send('/', 1, { method: 'HEAD' });
   expect((await app.inject('/')).headers['ratelimit-remaining']).toBe('48');
+  await send('/positions', 150, { method: 'HEAD' });
+  const refused = await app.inject({ method: 'HEAD', url: '/positions' });
+  const asked = await app.inject('/positions');
+  expect([refused.statusCode, refused.body]).toEqual([429, '']);
+  expect(refused.headers['content-length']).toBe(asked.headers['content-length']);
   const free = await app.inject('/internal');
   expect(free.headers['ratelimit-limit']).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import type { HttpApp } from '@pm/kit/http';
+import { type HttpApp, tableMethod } from '@pm/kit/http';
 import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
 import type { StandingReads } from './ports.ts';
 import { tellThrough } from './route.ts';
@@ -25,7 +25,7 @@ export function tellCompleteness(app: HttpApp, standing: StandingReads): void {
     routes.filter(isFromTables).flatMap((route) => urlsOf(route).map(urlKey(route))),
   );
   app.addHook('onRoute', (route) => {
-    if (!told.has(`${String(route.method)} ${route.url}`)) return;
+    if (!told.has(`${tableMethod(route)} ${route.url}`)) return;
     route.onRequest = [
       ...(route.onRequest === undefined ? [] : [route.onRequest].flat()),
       (_request, reply, done) => {

@@ -24,7 +24,6 @@ export function bookRoute(ports: Ports): DoorRoute {
       app.get<RouteGenericInterface>(
         url,
         {
-          exposeHeadRoute: false,
           errorHandler: (error, request, reply) => answerFailure('clob', { error, request, reply }),
         },
         async (request, reply) => {

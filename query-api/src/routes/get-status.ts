@@ -12,7 +12,7 @@ export function statusRoute({ standing }: Pick<ReadPorts, 'standing'>): DoorRout
     method: 'GET',
     path: '/status',
     add(app, { url, mount }) {
-      app.get(url, { exposeHeadRoute: false }, (_request, reply) =>
+      app.get(url, (_request, reply) =>
         mount === null
           ? sendAnswer(reply, wireStanding(standing.standing()), 'gamma')
           : reply.type('text/plain; charset=utf-8').send('OK'),

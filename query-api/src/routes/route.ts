@@ -88,7 +88,6 @@ export function readRoute(
       app.route({
         method,
         url,
-        exposeHeadRoute: false,
         errorHandler: (error, request, reply) => answerFailure(words, { error, request, reply }),
         handler: async (request, reply) => {
           const given = await answer({
