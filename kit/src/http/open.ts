@@ -63,6 +63,12 @@ export function openHttp(options: HttpOptions): HttpApp {
     putAnswerHeaders(request, reply);
     done();
   });
+  // Fastify closes the connection with each body it refuses, and a client that is still sending is reset before it reads why. A
+  // connection that goes on is read to the end of the body by Node, within the time of a request.
+  app.addHook('onError', (_request, reply, _error, done) => {
+    void reply.removeHeader('connection');
+    done();
+  });
   const count = options.metrics === undefined ? null : observeRequests(app, options.metrics);
   const limited =
     options.rateLimits === undefined

@@ -1,9 +1,9 @@
-import { connect } from 'node:net';
 import { Fault } from '@pm/kit/fault';
 import { type HttpApp, openHttp, openToBrowsers, refusalBody, refuse } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { Type } from 'typebox';
+import { connectTo } from './raw-talk.ts';
 
 let app: HttpApp;
 const metrics = openMetrics('test');
@@ -185,20 +185,10 @@ describe('counts', () => {
 });
 
 /** Sends bytes as they are and gives what comes back until the connection ends. */
-function raw(bytes: string): Promise<string> {
-  const address = app.server.address();
-  if (address === null || typeof address === 'string') throw new Error('not listening');
-  return new Promise((resolve, reject) => {
-    const socket = connect(address.port, '127.0.0.1', () => socket.write(bytes));
-    let answer = '';
-    socket.on('data', (chunk) => {
-      answer += chunk.toString();
-    });
-    socket
-      .on('end', () => socket.end())
-      .on('close', () => resolve(answer))
-      .on('error', reject);
-  });
+async function raw(bytes: string): Promise<string> {
+  const talk = await connectTo(app);
+  talk.send(bytes);
+  return await talk.end();
 }
 
 describe('bytes that are no request', () => {

@@ -1,6 +1,7 @@
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { Type } from 'typebox';
+import { connectTo } from './raw-talk.ts';
 
 const Order = Type.Object(
   {
@@ -28,7 +29,7 @@ beforeAll(async () => {
     raw: request.rawBody.length,
   }));
   app.get('/order', async (request) => ({ raw: request.rawBody.length, query: request.query }));
-  await app.ready();
+  await app.listen({ host: '127.0.0.1', port: 0 });
 });
 
 afterAll(async () => await app.close());
@@ -118,6 +119,23 @@ describe('a body', () => {
           true,
         ]);
       }
+    }
+  });
+
+  test('beyond its limit is refused before it was sent, and the connection goes on', async () => {
+    const head = 'POST /orders HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+    const half = 'x'.repeat(1_000);
+    const chunk = `3e8\r\n${half}\r\n`;
+    for (const [first, rest] of [
+      [`${head}Content-Length: 4000\r\n\r\n${half}`, half.repeat(3)],
+      [`${head}Transfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`, `${chunk}0\r\n\r\n`],
+    ] as const) {
+      const talk = await connectTo(app);
+      talk.send(first);
+      await talk.hears('"the body is too large"');
+      talk.send(`${rest}GET /order HTTP/1.1\r\nHost: a\r\n\r\n`);
+      await talk.hears('"raw":0');
+      talk.close();
     }
   });
 
