@@ -3,7 +3,7 @@ import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
 import { clickhouseAccount } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
-import { openHttp, openToBrowsers } from '@pm/kit/http';
+import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { openLedger } from '@pm/kit/ledger';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
@@ -42,7 +42,7 @@ import { VolumeStore } from './io/volume-store.ts';
 import { measure } from './metrics.ts';
 import { addReadDoor } from './routes/door.ts';
 import type { CatalogReads, ReportReads } from './routes/ports.ts';
-import { bodyMaxBytes, onFailure } from './routes/route.ts';
+import { onFailure } from './routes/route.ts';
 
 const name = 'query-api';
 
@@ -50,8 +50,6 @@ const name = 'query-api';
 const QUERY_TIMEOUT_MS = 12_000;
 /** Who waits longer for the others is told to come again: without this bound waits add up while ClickHouse is silent. */
 const SOCKET_WAIT_MS = 2_000;
-/** URL and headers: 500 condition ids with their commas fit. */
-const HEADERS_MAX_BYTES = 48 * 1024;
 
 /** What the parts of the service share. */
 interface Parts {
@@ -183,9 +181,10 @@ async function openDoor(
   });
   const byAgent = agentCredentials(agents, activity);
   const credentials = [keyCredentials(verify), byAgent];
+  const { maxHeaderBytes, bodyLimitBytes } = doorBounds['query-api'];
   const app = openHttp({
-    ...{ log, metrics, bodyLimitBytes: bodyMaxBytes, trustedProxies: config.trustedProxies },
-    limits: { maxHeaderBytes: HEADERS_MAX_BYTES },
+    ...{ log, metrics, bodyLimitBytes, trustedProxies: config.trustedProxies },
+    limits: { maxHeaderBytes },
     ...(limits === null ? {} : { rateLimits: { ...limits, credentials } }),
   });
   openToBrowsers(app);

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { type HttpApp, openHttp } from '@pm/kit/http';
+import { doorBounds, type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
@@ -14,7 +14,6 @@ import { openReports } from '../src/io/report-source.ts';
 import { openTables } from '../src/io/table-source.ts';
 import { addReadDoor } from '../src/routes/door.ts';
 import type { ReadPorts } from '../src/routes/ports.ts';
-import { bodyMaxBytes } from '../src/routes/route.ts';
 import { apiKey, condition, token, type World, wallet } from './in-memory.ts';
 import { orderId } from './order-rows.ts';
 
@@ -218,7 +217,7 @@ export const readers = [
 
 /** The door in front of these ports. */
 export function openHostileDoor(ports: ReadPorts, asked: AskedNames): HttpApp {
-  const app = openHttp({ log: silentLog, bodyLimitBytes: bodyMaxBytes });
+  const app = openHttp({ log: silentLog, bodyLimitBytes: doorBounds['query-api'].bodyLimitBytes });
   asked.watch(app);
   addReadDoor(app, ports);
   return app;

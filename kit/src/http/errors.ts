@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
+import { bodyTooLarge, type TooLarge } from './limits.ts';
 import { familyOf, inWordsOf } from './route-family.ts';
 
 declare module 'fastify' {
@@ -10,6 +11,8 @@ declare module 'fastify' {
      * names the place that is wrong.
      */
     invalid?: { readonly text: string; readonly code?: string };
+    /** What this route answers to a body beyond its limit, when it is not `bodyTooLarge`. */
+    tooLarge?: TooLarge;
   }
 }
 
@@ -33,7 +36,6 @@ export class BodyProblem extends Error {
 
 /** Texts for what fastify refuses itself; its own say too much or too little. */
 const frameworkTexts = new Map([
-  ['FST_ERR_CTP_BODY_TOO_LARGE', 'the body is too large'],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'the content type of a body is application/json'],
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'the body is not as long as announced'],
   ['FST_ERR_CTP_INVALID_JSON_BODY', 'the body is not JSON'],
@@ -69,7 +71,8 @@ function answerTo(error: FastifyError | Error, request: FastifyRequest): Answer 
   if (error instanceof Fault) return answerToFault(error);
   const status = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
   if (status < 400 || status >= 500) return { status: 500, body: { error: 'internal error' } };
-  const { invalid } = request.routeOptions.config;
+  const { invalid, tooLarge = bodyTooLarge } = request.routeOptions.config;
+  if (status === 413) return { status: tooLarge.status, body: { error: tooLarge.text } };
   if (status === 400 && invalid !== undefined) return { status, body: bodyOf(invalid) };
   return { status, body: { error: textOf(error) } };
 }

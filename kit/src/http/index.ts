@@ -2,7 +2,7 @@ export type { HttpApp } from './app.ts';
 export { openToBrowsers } from './cors.ts';
 export { type Dialect, type DoorRoute, registerRoutes, tableMethod } from './door-routes.ts';
 export type { ErrorBody } from './errors.ts';
-export { defaultHttpLimits, type HttpLimits } from './limits.ts';
+export { type DoorBounds, defaultHttpLimits, doorBounds, type HttpLimits } from './limits.ts';
 export { type HttpOptions, openHttp } from './open.ts';
 export {
   type ParsedParam,
@@ -13,3 +13,4 @@ export {
 } from './query-params.ts';
 export type { Credentials, DoorLimits } from './rate-limit.ts';
 export { type RefusalExtra, refusalBody, refuse } from './refuse.ts';
+export { familyOf, inWordsOf, originForm } from './route-family.ts';

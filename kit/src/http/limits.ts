@@ -1,3 +1,5 @@
+import { type Door, payloadTooLarge } from '@pm/schemas';
+
 /** Bounds of a door. Every one can be overridden by `openHttp`'s `limits`. */
 export interface HttpLimits {
   /** From the first byte of a request to the end of its headers, milliseconds. */
@@ -24,6 +26,38 @@ export const defaultHttpLimits: HttpLimits = {
   maxHeaderBytes: 16 * 1024,
   maxParamChars: 256,
   maxJsonDepth: 8,
+};
+
+/** What a public door takes (docs/limits.md). Whatever stands in front of both must take the larger of each. */
+export interface DoorBounds {
+  /** All headers and the URL together, bytes. */
+  readonly maxHeaderBytes: number;
+  /** The largest body of any of its routes, bytes. */
+  readonly bodyLimitBytes: number;
+  /** What it answers to a larger one. */
+  readonly tooLarge: TooLarge;
+}
+
+export interface TooLarge {
+  readonly status: number;
+  readonly text: string;
+}
+
+export const bodyTooLarge: TooLarge = { status: 413, text: 'the body is too large' };
+
+export const doorBounds: Readonly<Record<Door, DoorBounds>> = {
+  // A batch of 3,000 order ids to cancel fits into a body.
+  ingress: {
+    maxHeaderBytes: defaultHttpLimits.maxHeaderBytes,
+    bodyLimitBytes: 256 * 1024,
+    tooLarge: bodyTooLarge,
+  },
+  // 500 condition ids with their commas fit into a URL, 500 tokens of 78 digits with their keys into a body.
+  'query-api': {
+    maxHeaderBytes: 48 * 1024,
+    bodyLimitBytes: 128 * 1024,
+    tooLarge: payloadTooLarge,
+  },
 };
 
 /** How often Node looks for connections beyond their timeouts, milliseconds. */

@@ -48,6 +48,10 @@ export function openHttp(options: HttpOptions): HttpApp {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.server.maxConnections = limits.maxConnections;
+  // Expectations but 100-continue may be ignored (RFC 9110 10.1.1); Node would refuse them without a word.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
   takeJsonBodies(app as unknown as FastifyInstance, limits.maxJsonDepth);
   nameFamilies(app);
   app.setErrorHandler<Error>(answerError);

@@ -191,6 +191,13 @@ async function raw(bytes: string): Promise<string> {
   return await talk.end();
 }
 
+test('a request that expects what nobody knows is answered as if it did not', async () => {
+  const answer = await raw(
+    'GET /orders HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
+  );
+  expect([answer.slice(0, 15), answer.slice(-6)]).toEqual(['HTTP/1.1 200 OK', '\r\n\r\n[]']);
+});
+
 describe('bytes that are no request', () => {
   test.each([
     ['not HTTP', 'hello\r\n\r\n', 400, 'bad request'],

@@ -1,4 +1,4 @@
-import { type HttpApp, openHttp } from '@pm/kit/http';
+import { doorBounds, type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { Type } from 'typebox';
 import { connectTo } from './raw-talk.ts';
@@ -24,6 +24,8 @@ beforeAll(async () => {
   }));
   const invalid = { text: 'Invalid order payload', code: 'invalid_payload' };
   app.post('/named', { schema: { body: Order }, config: { invalid } }, async () => 'taken');
+  const { tooLarge } = doorBounds['query-api'];
+  app.post('/reading', { config: { tooLarge } }, async () => 'taken');
   app.delete('/order', async (request) => ({
     body: request.body ?? null,
     raw: request.rawBody.length,
@@ -139,9 +141,11 @@ describe('a body', () => {
     }
   });
 
-  test('is refused with 413 beyond its limit', async () => {
+  test('is refused with 413 beyond its limit, or as its route says', async () => {
     const answer = await send(JSON.stringify({ price: '0.5', size: 1, note: 'x'.repeat(1024) }));
     expect(answer).toEqual({ status: 413, body: { error: 'the body is too large' } });
+    const reading = await send(good.padEnd(2_000), { url: '/reading' });
+    expect(reading).toEqual({ status: 400, body: { error: 'Payload exceeds the limit' } });
   });
 });
 

@@ -1,4 +1,4 @@
-import { catalogErrorType, type RouteFamily } from '@pm/schemas';
+import { catalogErrorType, payloadTooLarge, type RouteFamily } from '@pm/schemas';
 
 /** Why a read was not answered. The texts are those that published clients know (docs/conventions.md 1.0 and 1.3 to 1.6). */
 export class ReadRefusal {
@@ -34,7 +34,7 @@ export const refusals = {
   noBook: refused(404, 'No orderbook exists for the requested token id'),
   invalidSide: refused(400, 'Invalid side'),
   invalidPayload: refused(400, 'Invalid payload'),
-  payloadTooLarge: refused(400, 'Payload exceeds the limit'),
+  payloadTooLarge: refused(payloadTooLarge.status, payloadTooLarge.text),
   intervalWithRange: refused(400, 'interval cannot be combined with start_ts/end_ts'),
   invalidMoment: refused(400, 'Invalid at or at_offset'),
   invalidLevel: refused(400, 'Invalid level'),

@@ -68,9 +68,6 @@ export function tellThrough(reply: FastifyReply, throughMs: number | null): void
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** Bodies of the POST routes: 500 tokens of 78 digits with their keys. */
-export const bodyMaxBytes = 128 * 1024;
-
 const RETRY_AFTER_SECONDS = '1';
 
 /** A route out of a function from request to answer. */

@@ -1,6 +1,6 @@
 /**
- * Every public route, the door that owns it, and the family of conventions it follows. The gateway and the proxy
- * configuration are made from this table; a door refuses to start when its routes and this table differ.
+ * Every public route, the door that owns it, and the family of conventions it follows. The gateway is made from this table; a
+ * door refuses to start when its routes and this table differ.
  */
 export type Door = 'ingress' | 'query-api';
 
