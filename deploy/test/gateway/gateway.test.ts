@@ -1,39 +1,50 @@
 import { createHash } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { doorBounds, type HttpApp, openHttp } from '@pm/kit/http';
+import { silentLog } from '@pm/kit/log';
+import { Random } from '@pm/kit/random';
 import { routes, urlsOf } from '@pm/schemas';
-import type { FastifyInstance } from 'fastify';
+import { connectTo, type RawTalk } from '../../../kit/test/http/raw-talk.ts';
 import { openGateway } from '../../src/gateway/gateway.ts';
+
+async function serve(answer: RequestListener): Promise<Server> {
+  // Wide enough for whatever the gateway lets pass.
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, answer);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
 
 /** A door that tells what reached it. */
 function openDoor(name: string): Promise<Server> {
-  const server = createServer((request, response) => {
+  return serve((request, response) => {
     const hash = createHash('sha256');
     request.on('data', (part) => hash.update(part));
     request.on('end', () => {
       response.setHeader('content-type', 'application/json');
       response.setHeader('x-door', name);
       const { method, url, headers } = request;
-      const header = headers['service_address'];
-      const from = headers['x-forwarded-for'];
-      response.end(JSON.stringify({ method, url, header, from, body: hash.digest('hex') }));
+      const told = JSON.stringify({ method, url, headers, body: hash.digest('hex') });
+      response.setHeader('content-length', Buffer.byteLength(told));
+      response.end(told);
     });
-  });
-  return new Promise((done) => {
-    server.listen(0, '127.0.0.1', () => done(server));
   });
 }
 
 const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const nobody = 'http://127.0.0.1:1';
+const digest = (body: string | Buffer) => createHash('sha256').update(body).digest('hex');
 
 let ingress: Server;
 let queryApi: Server;
-let gateway: FastifyInstance;
+let gateway: HttpApp;
 
 beforeAll(async () => {
   ingress = await openDoor('ingress');
   queryApi = await openDoor('query-api');
-  gateway = await openGateway({ ingress: urlOf(ingress), 'query-api': urlOf(queryApi) });
+  gateway = openGateway({ ingress: urlOf(ingress), 'query-api': urlOf(queryApi) });
   await gateway.listen({ host: '127.0.0.1', port: 0 });
 });
 
@@ -43,85 +54,341 @@ afterAll(async () => {
   queryApi.close();
 });
 
-test.each(routes)('$method $path goes to its door, wherever the table says', async (route) => {
-  for (const { url: pattern } of urlsOf(route)) {
-    const url = pattern.replaceAll(/:\w+/g, '42');
-    const answer = await gateway.inject({ method: route.method, url: `${url}?a=1` });
-    expect(answer.headers['x-door']).toBe(route.door);
-    expect(answer.json()).toMatchObject({ method: route.method, url: `${url}?a=1` });
-  }
+const talks: RawTalk[] = [];
+
+/** A connection that ends with the test. */
+async function openTalk(app: HttpApp): Promise<RawTalk> {
+  const talk = await connectTo(app);
+  talks.push(talk);
+  return talk;
+}
+
+afterEach(() => {
+  for (const talk of talks.splice(0)) talk.close();
 });
 
-test('a preflight of /api/v1 reaches a door that answers it, of other paths none', async () => {
-  const asked = await gateway.inject({ method: 'OPTIONS', url: '/api/v1/markets' });
-  expect([asked.statusCode, asked.json().method]).toEqual([200, 'OPTIONS']);
-  expect((await gateway.inject({ method: 'OPTIONS', url: '/orders' })).statusCode).toBe(404);
-});
+/** What the door got of a request with this target and these header lines. */
+async function reached(talk: RawTalk, target: string, lines = ''): Promise<Reached> {
+  talk.send(`GET ${target} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`);
+  const answer = await talk.hears('"body":"');
+  return JSON.parse(`${answer.slice(answer.indexOf('{')).replace(/,"body.*$/, '')}}`) as Reached;
+}
 
-test('the bytes of a body and headers with underscores arrive unchanged', async () => {
-  const body = '{"a":1,  "b":"\u00e9"}';
-  const answer = await gateway.inject({
-    method: 'POST',
-    url: '/order',
-    headers: { 'content-type': 'application/json', SERVICE_ADDRESS: '0xabc' },
-    payload: body,
+interface Reached {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+describe('a request', () => {
+  test.each(routes)('$method $path goes to its door, wherever the table says', async (route) => {
+    const methods = route.method === 'GET' ? ['GET' as const, 'HEAD' as const] : [route.method];
+    for (const { url: pattern } of urlsOf(route)) {
+      const url = `${pattern.replaceAll(/:\w+/g, '42')}?a=1`;
+      for (const method of methods) {
+        const answer = await gateway.inject({ method, url });
+        expect(answer.headers['x-door']).toBe(route.door);
+        if (method === 'HEAD') expect(answer.body).toBe('');
+        else expect(answer.json()).toMatchObject({ method, url });
+      }
+    }
   });
-  const sent = createHash('sha256').update(body).digest('hex');
-  expect(answer.json()).toMatchObject({ body: sent, header: '0xabc' });
-});
 
-test('a door is told who speaks to the gateway, whatever he says of himself', async () => {
-  const answer = await gateway.inject({
-    url: '/book',
-    remoteAddress: '192.0.2.7',
-    headers: { 'x-forwarded-for': '198.51.100.1, 127.0.0.1' },
+  test('HEAD is answered with the headers of GET', async () => {
+    const [whole, head] = [
+      await gateway.inject('/events?a=1'),
+      await gateway.inject({ method: 'HEAD', url: '/events?a=1' }),
+    ];
+    const told = ({ headers }: typeof head) => Object.keys(headers).sort();
+    expect([head.statusCode, told(head)]).toEqual([200, told(whole)]);
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
   });
-  expect(answer.json()).toMatchObject({ from: '192.0.2.7' });
-});
 
-test('an unknown path is a JSON 404', async () => {
-  const answer = await gateway.inject({ method: 'GET', url: '/no/such/path' });
-  expect(answer.statusCode).toBe(404);
-  expect(answer.json()).toEqual({ error: 'not found' });
-});
+  test('arrives with its target byte for byte, whatever the query is', async () => {
+    const random = new Random(20_260_801);
+    const talk = await openTalk(gateway);
+    const hostile = ['%', '%2', '%ff', '%FF%fe', '../', '%2F..', '/..%5c', '#', '&&==', '?', '\\'];
+    for (let sent = 0; sent < 500; sent += 1) {
+      const parts = Array.from({ length: random.below(20) }, () =>
+        random.chance(0.3) ? random.pick(hostile) : String.fromCharCode(random.integer(0x21, 0x7e)),
+      );
+      const target = `${random.pick(['/', '/events', '/public-search', '/order-scoring'])}?${parts.join('')}`;
+      expect((await reached(talk, target)).url).toBe(target);
+    }
+  });
 
-test('a 503 of a door is passed on at once, and asked for once', async () => {
-  let asked = 0;
-  const busy = createServer((_request, response) => {
-    asked += 1;
-    response.writeHead(503, { 'retry-after': '7' }).end('{"error":"away"}');
+  test.each([
+    ['/events/..%2Fx', '/events/..%2Fx'],
+    ['/events/%2e%2e', '/events/%2e%2e'],
+    ['/events/slug/a%20b%C3%A9?c', '/events/slug/a%20b%C3%A9?c'],
+    ['http://example.test/ok?x=1', '/ok?x=1'],
+    ['HTTP://example.test', '/'],
+    ['https://example.test?x=/../y', '/?x=/../y'],
+  ])('for %s asks the door for %s', async (target, url) => {
+    const talk = await openTalk(gateway);
+    expect((await reached(talk, target)).url).toBe(url);
   });
-  await new Promise<void>((done) => {
-    busy.listen(0, '127.0.0.1', done);
-  });
-  const front = await openGateway({ ingress: urlOf(busy), 'query-api': urlOf(busy) });
-  const answer = await front.inject({ method: 'GET', url: '/book?token_id=1' });
-  expect([answer.statusCode, answer.headers['retry-after'], answer.json(), asked]).toEqual([
-    503,
-    '7',
-    { error: 'away' },
-    1,
-  ]);
-  await front.close();
-  busy.close();
-});
 
-test('a door that is away is a 503 that says when to come back', async () => {
-  const alone = await openGateway({
-    ingress: 'http://127.0.0.1:1',
-    'query-api': 'http://127.0.0.1:1',
+  test('with parts of a path as long as a door takes them passes', async () => {
+    const url = `/events/slug/${'s'.repeat(256)}`;
+    expect((await reached(await openTalk(gateway), url)).url).toBe(url);
+    const answer = await gateway.inject(`/gamma${url}s`);
+    const error = 'a part of the path is too long';
+    expect([answer.statusCode, answer.json()]).toEqual([414, { type: 'bad request', error }]);
   });
-  const error = 'the service behind this route is not reachable';
-  for (const [url, body] of [
-    ['/book?token_id=1', { error, retry_after_seconds: 1 }],
-    ['/events', { type: 'service unavailable', error }],
-    ['/holders', { error: `unavailable: ${error}` }],
-    ['/clob/status', { error, retry_after_seconds: 1 }],
-  ] as const) {
-    const answer = await alone.inject({ method: 'GET', url });
-    expect([answer.statusCode, answer.headers['retry-after'], answer.json()]).toEqual([
-      ...[503, '1', body],
+
+  test('with 500 condition ids passes', async () => {
+    const ids = Array.from({ length: 500 }, () => `0x${'c'.repeat(64)}`);
+    const url = `/rewards/markets/multi?condition_ids=${ids.join()}`;
+    expect(url.length).toBeGreaterThan(33_000);
+    const talk = await openTalk(gateway);
+    expect((await reached(talk, url)).url).toBe(url);
+  });
+
+  test('keeps the bytes of its body and headers with underscores', async () => {
+    const body = '{"a":1,  "b":"\u00e9"}';
+    const headers = { 'content-type': 'application/json', SERVICE_ADDRESS: '0xabc' };
+    for (const [method, url] of [
+      ['POST', '/order'],
+      ['DELETE', '/order'],
+      ['PUT', '/profile'],
+    ] as const) {
+      const answer = await gateway.inject({ method, url, headers, payload: body });
+      const length = String(Buffer.byteLength(body));
+      expect(answer.json()).toMatchObject({
+        ...{ method, body: digest(body) },
+        headers: { service_address: '0xabc', 'content-length': length },
+      });
+    }
+  });
+
+  test('keeps a body in chunks, and no body is none', async () => {
+    const talk = await openTalk(gateway);
+    const head = 'POST /order HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+    talk.send(`${head}Transfer-Encoding: chunked\r\n\r\n2\r\n[1\r\n3\r\n,2]\r\n0\r\n\r\n`);
+    expect(await talk.hears(`"body":"${digest('[1,2]')}"`)).toContain('"content-length":"5"');
+    talk.send(`${head}\r\n`);
+    await talk.hears(`"body":"${digest('')}"`);
+    talk.send('DELETE /order HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\r\n');
+    await talk.hears(`"body":"${digest('')}"`);
+  });
+
+  test('tells the door nothing of its connection, and what it expects is seen to', async () => {
+    const talk = await openTalk(gateway);
+    const { headers } = await reached(
+      talk,
+      '/ok',
+      'Connection: keep-alive, X-Mine, Upgrade\r\nKeep-Alive: timeout=5\r\nX-Mine: 1\r\nUpgrade: websocket\r\n' +
+        'TE: trailers\r\nTrailer: X-End\r\nProxy-Authorization: Basic eDp5\r\nProxy-Connection: keep-alive\r\n' +
+        'Expect: wonders\r\nX-Else: 2\r\n',
+    );
+    const { 'x-request-id': id, host, connection, ...others } = headers;
+    expect([id, host]).toEqual([expect.any(String), new URL(urlOf(ingress)).host]);
+    expect([connection, others]).toEqual([
+      'keep-alive',
+      { 'x-else': '2', 'x-forwarded-for': '127.0.0.1' },
     ]);
-  }
-  await alone.close();
+    const head = 'POST /order HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+    talk.send(`${head}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
+    await talk.hears('HTTP/1.1 100 Continue\r\n\r\n');
+    talk.send('{}');
+    expect(await talk.hears(`"body":"${digest('{}')}"`)).toContain('HTTP/1.1 200 OK');
+  });
+
+  test('is told to the door as that of who speaks to the gateway, whatever he says of himself', async () => {
+    const answer = await gateway.inject({
+      url: '/book',
+      remoteAddress: '192.0.2.7',
+      headers: { 'x-forwarded-for': '198.51.100.1, 127.0.0.1', connection: 'x-forwarded-for' },
+    });
+    expect(answer.json().headers['x-forwarded-for']).toBe('192.0.2.7');
+  });
+
+  test('has one id at the gateway and at the door', async () => {
+    const answer = await gateway.inject('/book');
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{12}-/);
+    expect(answer.json().headers['x-request-id']).toBe(answer.headers['x-request-id']);
+    const named = await gateway.inject({ url: '/book', headers: { 'x-request-id': 'mine' } });
+    expect(named.json().headers['x-request-id']).toBe('mine');
+  });
+});
+
+describe('what no door takes', () => {
+  test.each([
+    ['/no/such/path', 404, { error: 'not found' }],
+    ['/events/7/nothing', 404, { type: 'not found error', error: 'not found' }],
+    ['/gamma/book', 404, { type: 'not found error', error: 'not found' }],
+    ['/data-api/nothing', 404, { error: 'not_found: not found' }],
+    ['/events/%FF', 400, { type: 'bad request', error: 'the path cannot be decoded' }],
+    ['/data-api/%', 400, { error: 'bad_request: the path cannot be decoded' }],
+    ['/order/%c3', 400, { error: 'the path cannot be decoded' }],
+  ])('%s is answered in the words of its family, without it', async (url, status, body) => {
+    const answer = await gateway.inject(url);
+    expect([answer.statusCode, answer.json()]).toEqual([status, body]);
+  });
+
+  test('because of its content type is a 415', async () => {
+    const headers = { 'content-type': 'foo' };
+    const answer = await gateway.inject({
+      method: 'POST',
+      url: '/comments',
+      headers,
+      payload: '{}',
+    });
+    const error = 'the content type of a body is application/json';
+    expect([answer.statusCode, answer.json()]).toEqual([415, { type: 'bad request', error }]);
+  });
+
+  test.each([
+    [
+      'a method nobody knows',
+      'JUMP /gamma/events HTTP/1.1\r\n\r\n',
+      400,
+      '{"type":"bad request","error":"bad request"}',
+    ],
+    [
+      'a target beyond ASCII',
+      'GET /data-api/\u00ff HTTP/1.1\r\n\r\n',
+      400,
+      '{"error":"bad_request: bad request"}',
+    ],
+    [
+      'too long a target',
+      `GET /events?slug=${'x'.repeat(49 * 1024)} HTTP/1.1\r\n\r\n`,
+      431,
+      '"error":"the headers are too large"}',
+    ],
+  ])('because of %s is answered as a door answers it', async (_, bytes, status, body) => {
+    const talk = await openTalk(gateway);
+    talk.send(Buffer.from(bytes, 'latin1'));
+    const answer = await talk.end();
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer.endsWith(body)).toBe(true);
+  });
+
+  test('under /api/v1 can be read by any page, preflights are answered, others are not', async () => {
+    for (const url of ['/api/v1/nothing', '/api/v1/agents/%c3']) {
+      expect((await gateway.inject(url)).headers['access-control-allow-origin']).toBe('*');
+    }
+    const asked = await gateway.inject({ method: 'OPTIONS', url: '/api/v1/markets' });
+    expect([asked.statusCode, asked.headers['access-control-allow-origin']]).toEqual([204, '*']);
+    expect((await gateway.inject({ method: 'OPTIONS', url: '/orders' })).statusCode).toBe(404);
+  });
+});
+
+describe('a body', () => {
+  let doors: HttpApp;
+  let front: HttpApp;
+
+  beforeAll(async () => {
+    const { bodyLimitBytes, tooLarge } = doorBounds['query-api'];
+    doors = openHttp({ log: silentLog, bodyLimitBytes });
+    doors.post('/prices', { config: { tooLarge } }, (_request, reply) =>
+      reply.send({ read: true }),
+    );
+    await doors.listen({ host: '127.0.0.1', port: 0 });
+    const url = urlOf(doors.server);
+    front = openGateway({ ingress: url, 'query-api': url });
+    await front.listen({ host: '127.0.0.1', port: 0 });
+  });
+
+  afterAll(async () => {
+    await front.close();
+    await doors.close();
+  });
+
+  const head = 'POST /prices HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+  const whole = (bytes: number) =>
+    `${head}Content-Length: ${bytes}\r\n\r\n"${'x'.repeat(bytes - 2)}"`;
+  const inChunks = (bytes: number) => {
+    const chunk = `2710\r\n${'x'.repeat(10_000)}\r\n`;
+    return `${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(bytes / 10_000)}0\r\n\r\n`;
+  };
+
+  test('beyond the limit gets its 400 each time, and the connection goes on', async () => {
+    const talks = await Promise.all(Array.from({ length: 4 }, () => openTalk(front)));
+    await Promise.all(
+      talks.map(async (talk) => {
+        for (let round = 0; round < 10; round += 1) {
+          for (const bytes of [200_000, 1_000_000]) {
+            for (const message of [whole(bytes), inChunks(bytes)]) {
+              talk.send(message);
+              expect(await talk.hears('{"error":"Payload exceeds the limit"}')).toMatch(
+                /^HTTP\/1\.1 400 /,
+              );
+            }
+          }
+          talk.send(whole(100_000));
+          await talk.hears('{"read":true}');
+        }
+      }),
+    );
+  });
+
+  test('that is refused is answered before it was sent', async () => {
+    const talk = await openTalk(front);
+    talk.send(`${head}Content-Length: 1000000\r\n\r\n"half`);
+    await talk.hears('{"error":"Payload exceeds the limit"}');
+    talk.send(`${'x'.repeat(1_000_000 - 5)}${whole(10)}`);
+    await talk.hears('{"read":true}');
+  });
+
+  test('beyond the limits of writes is a 413, as their door answers it', async () => {
+    const payload = Buffer.alloc(256 * 1024 + 1, ' ');
+    const headers = { 'content-type': 'application/json' };
+    for (const [url, body] of [
+      ['/orders', { error: 'the body is too large' }],
+      ['/gamma/comments', { type: 'bad request', error: 'the body is too large' }],
+    ] as const) {
+      const answer = await front.inject({ method: 'POST', url, headers, payload });
+      expect([answer.statusCode, answer.json()]).toEqual([413, body]);
+    }
+  });
+
+  test('for a door that is away is read, so that the connection goes on', async () => {
+    const alone = openGateway({ ingress: nobody, 'query-api': nobody });
+    await alone.listen({ host: '127.0.0.1', port: 0 });
+    const talk = await openTalk(alone);
+    for (let sent = 0; sent < 3; sent += 1) {
+      talk.send(whole(250_000));
+      expect(await talk.hears('"retry_after_seconds":1}')).toMatch(/^HTTP\/1\.1 503 /);
+    }
+    await alone.close();
+  });
+});
+
+describe('a door', () => {
+  test('that answers 503 is passed on at once, and asked once', async () => {
+    let asked = 0;
+    const busy = await serve((_request, response) => {
+      asked += 1;
+      response.writeHead(503, { 'retry-after': '7' }).end('{"error":"away"}');
+    });
+    const front = openGateway({ ingress: urlOf(busy), 'query-api': urlOf(busy) });
+    const answer = await front.inject({ method: 'GET', url: '/book?token_id=1' });
+    expect([answer.statusCode, answer.headers['retry-after'], answer.json(), asked]).toEqual([
+      503,
+      '7',
+      { error: 'away' },
+      1,
+    ]);
+    await front.close();
+    busy.close();
+  });
+
+  test('that is away is a 503 that says when to come back', async () => {
+    const alone = openGateway({ ingress: nobody, 'query-api': nobody });
+    const error = 'the service behind this route is not reachable';
+    for (const [url, body] of [
+      ['/book?token_id=1', { error, retry_after_seconds: 1 }],
+      ['/events', { type: 'service unavailable', error }],
+      ['/holders', { error: `unavailable: ${error}` }],
+      ['/clob/status', { error, retry_after_seconds: 1 }],
+    ] as const) {
+      const answer = await alone.inject({ method: 'GET', url });
+      expect([answer.statusCode, answer.headers['retry-after'], answer.json()]).toEqual([
+        ...[503, '1', body],
+      ]);
+    }
+    await alone.close();
+  });
 });
