@@ -51,6 +51,9 @@ const requests: readonly BadRequest[] = [
   { name: 'no user', method: 'GET', path: '/positions' },
   { name: 'a limit beyond the bounds', method: 'GET', path: '/holders?market=0x00&limit=100000' },
   { name: 'no such path', method: 'GET', path: '/no/such/path' },
+  { name: 'a path that cannot be decoded', method: 'GET', path: '/events/%ff' },
+  { name: 'a stray percent sign', method: 'GET', path: '/events?limit=100%' },
+  { name: 'a body beyond the limit', method: 'POST', path: '/prices', body: ' '.repeat(200_000) },
 ];
 
 /** Sends them all; returns what was answered otherwise than documented. */
