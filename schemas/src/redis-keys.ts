@@ -7,7 +7,8 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:ledger:wallet:<wallet>    hash   see `walletFields`, micro-USDC
  *   <prefix>:ledger:pending            hash   order id -> "wallet amount partition acceptedAtMs"
  *   <prefix>:ledger:waiting:<p>        zset   order ids reserved for partition p by acceptedAtMs
- *   <prefix>:ledger:marks              hash   topic:partition -> next offset to apply; and :generation -> newest begun there
+ *   <prefix>:ledger:marks              hash   topic:partition -> next offset to apply; with :generation -> newest begun there; with :clock ->
+ *                                             clock of the partition at the last record applied, Unix milliseconds
  *   <prefix>:ledger:transfers          set    ids of applied transfers
  *   <prefix>:ledger:state              hash   generation, ready ("1" when open), life (run of the server it was opened in),
  *                                             plan, planned (id and generation of a rebuild under way)
@@ -17,6 +18,7 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; not in the log, expires
  *   <prefix>:retries:<caller>          zset   digests of the caller's retry keys by expiry, Unix milliseconds
  *   <prefix>:books:marks               hash   partition -> next offset to apply, there while its books are what the log says;
+ *                                             clock:<partition> -> its clock at the last record applied, Unix milliseconds;
  *                                             fold:<partition> -> who folds it from the start of the log; market:<number> ->
  *                                             micro-USDC that its resting orders come to, there once its books were written
  */
@@ -28,6 +30,8 @@ export function redisKeys(prefix: string) {
     bookMarks: `${prefix}:books:marks`,
     /** Field of the book marks for a market. */
     bookMarkOf: (market: number | string) => `market:${market}`,
+    /** Field of the book marks with the clock of a partition. */
+    bookClockOf: (partition: number) => `clock:${partition}`,
     /** Field of the book marks for a partition that is folded from its start. */
     bookFoldOf: (partition: number) => `fold:${partition}`,
     wallet: (wallet: WalletAddress) => `${prefix}:ledger:wallet:${wallet}`,
@@ -35,6 +39,9 @@ export function redisKeys(prefix: string) {
     pending: `${prefix}:ledger:pending`,
     waiting: (partition: number) => `${prefix}:ledger:waiting:${partition}`,
     ledgerMarks: `${prefix}:ledger:marks`,
+    /** Fields of the ledger marks for a partition of `executions`, and with its clock. */
+    ledgerMarkOf: (partition: number) => `executions:${partition}`,
+    ledgerClockOf: (partition: number) => `executions:${partition}:clock`,
     ledgerTransfers: `${prefix}:ledger:transfers`,
     ledgerState: `${prefix}:ledger:state`,
     /** What a caller used up: `address:…`, `key:…` or `agent:…`. Not derived from the log, and of no value when lost. */

@@ -196,7 +196,7 @@ class RedisLedger implements Ledger {
 
   async open({ id, generation }: RebuildPlan, partitions: readonly number[]): Promise<boolean> {
     const { ledgerState, ledgerMarks } = this.#keys;
-    const places = partitions.map((partition) => `executions:${partition}`);
+    const places = partitions.map((partition) => this.#keys.ledgerMarkOf(partition));
     const args = [id, generation, await this.#life(), 'transfers:0', ...places];
     return (await this.#open.run([ledgerState, ledgerMarks], args)) === 1;
   }
@@ -230,8 +230,15 @@ class RedisLedger implements Ledger {
   ): ScriptArgument[] {
     const { partition, fromOffset, toOffset, clockMs, bookAgeLimitMs } = piece;
     const orphansBeforeMs = clockMs - bookAgeLimitMs - orphanMarginMs;
-    const span = [`executions:${partition}`, partition, fromOffset, toOffset, index, count];
-    const orphans = [orphansBeforeMs, orphansPerCallMax, piece.generation];
+    const span = [
+      this.#keys.ledgerMarkOf(partition),
+      partition,
+      fromOffset,
+      toOffset,
+      index,
+      count,
+    ];
+    const orphans = [orphansBeforeMs, orphansPerCallMax, piece.generation, clockMs];
     const moves = part.moves.flatMap((move) => [move.wallet, move.freeMicro, move.heldMicro]);
     return [
       this.#keys.walletPrefix,

@@ -64,7 +64,7 @@ return 1
 
 /**
  * KEYS marks, pending, waiting. ARGV walletPrefix, field, partition, from, to, part, parts, orphansBeforeMs, orphansMax,
- * generation, answers, then the answered ids, then (wallet, free, held) each. A piece in parts keeps "done/parts" beside the mark, so
+ * generation, clockMs, answers, then the answered ids, then (wallet, free, held) each. A piece in parts keeps "done/parts" beside the mark, so
  * that a part is never added twice and the mark moves with the last one.
  */
 export const applyExecutionsLua = `${releaseFunction}${checkFunction}
@@ -81,7 +81,7 @@ done = tonumber(done)
 if doneOf ~= parts or part > done then return {'gap', mark} end
 if part < done then return {'repeated', mark} end
 
-local firstMove = 12 + tonumber(ARGV[11])
+local firstMove = 13 + tonumber(ARGV[12])
 for i = firstMove, #ARGV, 3 do
   local key = walletPrefix .. ARGV[i]
   if not isExact(numberIn(key, 'free') + tonumber(ARGV[i + 1])) then return {'overflow', mark} end
@@ -93,7 +93,7 @@ for i = firstMove, #ARGV, 3 do
   redis.call('HINCRBY', key, 'free', ARGV[i + 1])
   redis.call('HINCRBY', key, 'held', ARGV[i + 2])
 end
-for i = 12, firstMove - 1 do release(pending, waiting, walletPrefix, ARGV[i], partition) end
+for i = 13, firstMove - 1 do release(pending, waiting, walletPrefix, ARGV[i], partition) end
 if part + 1 < tonumber(parts) then
   redis.call('HSET', marks, field .. ':part', (part + 1) .. '/' .. parts)
   return {'applied', mark}
@@ -104,7 +104,7 @@ redis.call('HDEL', marks, field .. ':part')
 if tonumber(ARGV[10]) > numberIn(marks, field .. ':generation') then
   redis.call('HSET', marks, field .. ':generation', ARGV[10])
 end
-redis.call('HSET', marks, field, ARGV[5])
+redis.call('HSET', marks, field, ARGV[5], field .. ':clock', ARGV[11])
 return {'applied', ARGV[5]}
 `;
 

@@ -103,7 +103,7 @@ describe('the ledger in Redis', () => {
       partition: 3,
       fromOffset: 0,
       toOffset: 1,
-      clockMs: 0,
+      clockMs: 1_700_000_000_500,
       bookAgeLimitMs: 0,
       answered,
       moves,
@@ -119,6 +119,8 @@ describe('the ledger in Redis', () => {
     expect(await ledger.applyExecutions(piece)).toBe('repeated');
     expect((await ledger.balance(walletOf(count - 1))).freeMicro).toBe(count - 1);
     expect(await ledger.mark('executions', 3)).toBe(1);
+    const clock = await redis.hget(keys.ledgerMarks, keys.ledgerClockOf(3));
+    expect(clock).toBe('1700000000500');
   });
 
   test('takes nothing else while a record is applied in parts', async () => {

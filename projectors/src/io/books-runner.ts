@@ -143,7 +143,7 @@ class BooksProjection implements PartitionProjection {
       const written = await Promise.all(some.map((book) => this.#write(book)));
       if (written.includes(false)) throw this.#overtaken();
     }
-    const claim = await store.move(this.#claim, to);
+    const claim = await store.move(this.#claim, { to, clockMs: this.lastTimeMs });
     if (claim === null) throw this.#overtaken();
     this.#claim = claim;
     this.#unwritten.clear();

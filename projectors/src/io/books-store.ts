@@ -24,6 +24,14 @@ export interface BooksClaim {
   readonly fold: string | null;
 }
 
+/** How far books are folded. */
+export interface FoldedBooks {
+  /** Offset of the first record that is not. */
+  readonly to: number;
+  /** Clock of the partition at the last one that is, Unix milliseconds; 0 before the first. */
+  readonly clockMs: number;
+}
+
 /** Books in Redis and how far each partition has got with them. */
 export interface BooksStore {
   /** The claim of a new owner: what is stored up to the mark, or a fold where there is no mark. */
@@ -37,8 +45,8 @@ export interface BooksStore {
    * missing book is then a loss, not a new market. False, and nothing is written, when the claim does not hold.
    */
   write(book: MarketBook, facts: MarketFacts, claim: BooksClaim): Promise<boolean>;
-  /** Moves the mark; what to claim further on. Null when the claim does not hold. */
-  move(claim: BooksClaim, to: number): Promise<BooksClaim | null>;
+  /** Moves the mark to what was folded; what to claim further on. Null when the claim does not hold. */
+  move(claim: BooksClaim, folded: FoldedBooks): Promise<BooksClaim | null>;
   /** Lets the partition be folded from its start, if the claim holds. */
   forget(claim: BooksClaim): Promise<void>;
 }
@@ -77,11 +85,11 @@ redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])
 return 1
 `;
 
-/** KEYS marks. ARGV claim, partition, to. */
+/** KEYS marks. ARGV claim, partition, to, field of the clock, clock. */
 const moveLua = `
 ${unlessHeld}
 redis.call('HDEL', KEYS[1], ARGV[1])
-redis.call('HSET', KEYS[1], ARGV[3], ARGV[4])
+redis.call('HSET', KEYS[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
 return 1
 `;
 
@@ -135,9 +143,10 @@ export function openBooksStore(redis: RedisClient, keys: RedisKeys): BooksStore 
       const figures = [keys.bookMarkOf(book.market), book.liquidityMicro, book.version];
       return (await write.run([marks, ...tokens], [...cellOf(held), ...figures, ...cells])) === 1;
     },
-    async move(held, to) {
+    async move(held, { to, clockMs }) {
       const { partition } = held;
-      const moved = await move.run([marks], [...cellOf(held), partition, to]);
+      const clock = [keys.bookClockOf(partition), clockMs];
+      const moved = await move.run([marks], [...cellOf(held), partition, to, ...clock]);
       return moved === 1 ? { partition, from: to, fold: null } : null;
     },
     async forget(held) {

@@ -107,9 +107,13 @@ describe('books in Redis', () => {
     expect(claim).toMatchObject({ partition: 4, from: 0 });
     expect(claim.fold).not.toBeNull();
     expect(await redis.hget(keys.bookMarks, '4')).toBeNull();
-    expect(await store.move(claim, 10)).toEqual({ partition: 4, from: 10, fold: null });
+    expect(await store.move(claim, { to: 10, clockMs: 1000 })).toEqual({
+      partition: 4,
+      from: 10,
+      fold: null,
+    });
     expect(await store.claim(4)).toEqual({ partition: 4, from: 10, fold: null });
-    expect(await redis.hgetall(keys.bookMarks)).toEqual({ 4: '10' });
+    expect(await redis.hgetall(keys.bookMarks)).toEqual({ 4: '10', 'clock:4': '1000' });
   });
 
   test('are written by nobody whose claim another one or a loss has ended', async () => {
@@ -118,16 +122,16 @@ describe('books in Redis', () => {
     const isRefused = async (held: BooksClaim) => {
       expect(await store.holds(held)).toBe(false);
       expect(await store.write(book, facts, held)).toBe(false);
-      expect(await store.move(held, 12)).toBeNull();
+      expect(await store.move(held, { to: 12, clockMs: 1200 })).toBeNull();
       await store.forget(held);
       expect(await redis.exists(keys.book(facts.tokens[0]))).toBe(0);
     };
     const later = await store.claim(4);
     await isRefused(claim);
     expect(await store.holds(later)).toBe(true);
-    await store.move(later, 10);
+    await store.move(later, { to: 10, clockMs: 1000 });
     await isRefused(later);
-    await store.move(stored, 12);
+    await store.move(stored, { to: 12, clockMs: 1200 });
     await isRefused(stored);
     expect(await redis.hget(keys.bookMarks, '4')).toBe('12');
     await redis.del(keys.bookMarks);
@@ -136,7 +140,7 @@ describe('books in Redis', () => {
   });
 
   test('are folded anew once they are forgotten', async () => {
-    const stored = await store.move(claim, 10);
+    const stored = await store.move(claim, { to: 10, clockMs: 1000 });
     if (stored === null) throw new Error('the claim does not hold');
     await store.forget(stored);
     expect(await store.claim(4)).toMatchObject({ from: 0, fold: expect.any(String) });

@@ -3,7 +3,7 @@ export interface PartitionStanding {
   readonly partition: number;
   /** Offset of the first record that may be missing. */
   readonly offset: number;
-  /** Clock of the partition at the last record that is in, Unix milliseconds; null when the projection does not keep it. */
+  /** Clock of the partition at the last record that is in, Unix milliseconds; null before the first. */
   readonly momentMs: number | null;
 }
 

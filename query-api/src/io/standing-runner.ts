@@ -17,7 +17,7 @@ export interface StandingParts {
   readonly client: { admin(): Promise<Bounds> };
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly redis: Pick<RedisClient, 'hmget'>;
-  readonly keys: Pick<RedisKeys, 'bookMarks' | 'ledgerMarks'>;
+  readonly keys: StandingKeys;
   /** Name of `executions` on the broker. */
   readonly topic: string;
   readonly log: Log;
@@ -27,6 +27,10 @@ export interface StandingParts {
 }
 
 type Bounds = Pick<LogAdmin, 'bounds' | 'close'>;
+type StandingKeys = Pick<
+  RedisKeys,
+  'bookMarks' | 'bookClockOf' | 'ledgerMarks' | 'ledgerMarkOf' | 'ledgerClockOf'
+>;
 
 const ASK_EVERY_MS = 1_000;
 /** A store that has not answered by then is away. */
@@ -96,7 +100,7 @@ export class StandingRunner {
   }
 
   async #ask(): Promise<void> {
-    const { client, topic, log } = this.#parts;
+    const { client, topic, log, keys } = this.#parts;
     try {
       this.#admin ??= await client.admin();
       const bounds = await this.#admin.bounds(topic);
@@ -104,8 +108,8 @@ export class StandingRunner {
       const partitions = [...ends.keys()].sort((one, other) => one - other);
       const projections = [
         ...(await this.#tables()),
-        await this.#marks('books', this.#parts.keys.bookMarks, partitions, String),
-        await this.#marks('ledger', this.#parts.keys.ledgerMarks, partitions, ledgerField),
+        await this.#marks(booksIn(keys), partitions),
+        await this.#marks(ledgerIn(keys), partitions),
       ];
       this.#standing = { ends, projections };
       const stored = projections.find(({ projection }) => projection === 'tables')?.partitions;
@@ -136,19 +140,18 @@ export class StandingRunner {
   }
 
   async #marks(
-    projection: string,
-    key: string,
+    { projection, key, fieldsOf }: MarkedProjection,
     partitions: readonly number[],
-    fieldOf: (partition: number) => string,
   ): Promise<ProjectionStanding> {
     if (partitions.length === 0) return { projection, partitions: [] };
     try {
-      const marks = await this.#parts.redis.hmget(key, ...partitions.map(fieldOf));
-      const standing = partitions.map((partition, index) => ({
-        partition,
-        offset: Number(marks[index] ?? 0),
-        momentMs: null,
-      }));
+      const marks = await this.#parts.redis.hmget(key, ...partitions.flatMap(fieldsOf));
+      const standing = partitions.map((partition, index) => {
+        const [offset = null, clock = null] = marks.slice(2 * index, 2 * index + 2);
+        // The clock of what was lost is not that of what is there.
+        const momentMs = offset === null || clock === null ? null : Number(clock);
+        return { partition, offset: Number(offset ?? 0), momentMs };
+      });
       return { projection, partitions: standing };
     } catch {
       return { projection, partitions: null };
@@ -156,10 +159,24 @@ export class StandingRunner {
   }
 }
 
-function silent(): Fault {
-  return new Fault('clickhouse_unavailable', 'retry');
+/** A projection that keeps its marks in one hash of Redis: per partition a field with the offset, and one with the clock. */
+interface MarkedProjection {
+  readonly projection: string;
+  readonly key: string;
+  fieldsOf(partition: number): readonly [offset: string, clock: string];
 }
 
-function ledgerField(partition: number): string {
-  return `executions:${partition}`;
+function booksIn({ bookMarks, bookClockOf }: StandingKeys): MarkedProjection {
+  const fieldsOf = (partition: number) => [String(partition), bookClockOf(partition)] as const;
+  return { projection: 'books', key: bookMarks, fieldsOf };
+}
+
+function ledgerIn({ ledgerMarks, ledgerMarkOf, ledgerClockOf }: StandingKeys): MarkedProjection {
+  const fieldsOf = (partition: number) =>
+    [ledgerMarkOf(partition), ledgerClockOf(partition)] as const;
+  return { projection: 'ledger', key: ledgerMarks, fieldsOf };
+}
+
+function silent(): Fault {
+  return new Fault('clickhouse_unavailable', 'retry');
 }
