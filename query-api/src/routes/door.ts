@@ -56,7 +56,7 @@ import { spreadsRoutes } from './spreads.ts';
 
 /** Adds all routes of the read door to the app. Throws a `Fault` when they are not those of the table of routes. */
 export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
-  tellCompleteness(app, ports.standing);
+  tellCompleteness(app, ports);
   registerRoutes(app, 'query-api', [
     bookRoute(ports),
     booksRoute(ports),

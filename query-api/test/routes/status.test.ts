@@ -74,6 +74,20 @@ describe('how far projections are', () => {
     expect([failed.status, failed.headers['x-complete-through']]).toEqual([503, undefined]);
   });
 
+  it('is that of the figures for lists that show or are sorted by them', async () => {
+    const world = new World();
+    const app = openDoor(world);
+    world.completeThroughMs = moment;
+    world.completeThroughAtMs = (readAtMs) => readAtMs - 1_500;
+    const through = new Date(nowMs - 21_000 - 1_500).toISOString();
+    for (const path of ['/events', '/markets', '/gamma/markets/1', '/gamma/events/keyset'])
+      expect([path, (await get(app, path)).headers['x-complete-through']]).toEqual([path, through]);
+    for (const path of ['/gamma/markets/999', '/public-search'])
+      expect((await get(app, path)).headers['x-complete-through']).toBeUndefined();
+    world.hasFigures = false;
+    expect((await get(app, '/markets')).headers['x-complete-through']).toBeUndefined();
+  });
+
   it('is that of the time they were read for answers that are kept', async () => {
     const world = new World();
     const app = openDoor(world);
