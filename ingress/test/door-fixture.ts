@@ -65,6 +65,7 @@ export const market: CatalogMarket = {
   feeRateBps: 0,
   rebateBps: 0,
   feeVersion: 1,
+  askedPayout0: -1,
   rewardsDailyMicro: 0,
   rewardsMinSizeMicro: 0,
   rewardsMaxSpread: 0,

@@ -102,6 +102,7 @@ export function marketEntry(market: number, changes: Partial<CatalogMarket> = {}
     feeRateBps: 441,
     rebateBps: 2_000,
     feeVersion: 1,
+    askedPayout0: -1,
     rewardsDailyMicro: 12_500_000,
     rewardsMinSizeMicro: 50_000_000,
     rewardsMaxSpread: 350,

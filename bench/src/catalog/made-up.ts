@@ -102,6 +102,7 @@ export function* catalogEntries(markets: number, seed: number): Generator<Catalo
         feeRateBps: 441,
         rebateBps: 0,
         feeVersion: 1,
+        askedPayout0: -1,
         mode: 'OPEN',
         takerDelayMs: 0,
         payout0: -1,

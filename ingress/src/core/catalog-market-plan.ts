@@ -218,8 +218,9 @@ function stateOf(known: CatalogMarket | undefined, draft: MarketDraft) {
   if (known === undefined) {
     return { ...newState, partition: takeLeastLoaded(draft.load) };
   }
-  const { active, closed, archived, mode, takerDelayMs, payout0, partition, epoch } = known;
-  return { active, closed, archived, mode, takerDelayMs, payout0, partition, epoch };
+  const { active, closed, archived, mode, takerDelayMs, partition, epoch } = known;
+  const { payout0, askedPayout0 } = known;
+  return { active, closed, archived, mode, takerDelayMs, payout0, askedPayout0, partition, epoch };
 }
 
 const newState = {
@@ -229,6 +230,7 @@ const newState = {
   mode: 'OPEN',
   takerDelayMs: 0,
   payout0: -1,
+  askedPayout0: -1,
   epoch: 0,
 } as const;
 

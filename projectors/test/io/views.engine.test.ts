@@ -155,6 +155,7 @@ function marketOf(market: number): CatalogEntry {
     feeRateBps: 0,
     rebateBps: 0,
     feeVersion: 1,
+    askedPayout0: -1,
     rewardsDailyMicro: 0,
     rewardsMinSizeMicro: 0,
     rewardsMaxSpread: 0,

@@ -8,6 +8,7 @@ import {
 
 type Renamed =
   | 'kind'
+  | 'askedPayout0'
   | 'conditionId'
   | 'questionId'
   | 'negRiskMarketId'

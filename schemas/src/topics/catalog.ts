@@ -142,6 +142,12 @@ const catalogMarket = {
       type: 'int',
       doc: 'After resolution what token 0 pays in 1/10000 USDC; -1 before.',
     },
+    {
+      name: 'askedPayout0',
+      type: 'int',
+      doc: 'What its resolution is to pay, written before its book is told; -1 when none was asked for.',
+      default: -1,
+    },
     { name: 'partition', type: 'int', doc: 'Where its book lives.' },
     { name: 'epoch', type: 'int', doc: 'Grows when it moves.' },
   ],

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { MarketId } from './market-id.ts';
 import { carryOut } from './market-rules.ts';
 import type { OperatorPorts } from './ports.ts';
-import { isResolved, notFound, type RuleProblem, sendProblem } from './problem.ts';
+import { isResolved, notFound, type RuleProblem, refused, sendProblem } from './problem.ts';
 
 const Resolution = Type.Object(
   {
@@ -36,25 +36,53 @@ const noPayout: RuleProblem = {
   path: '/payout0',
 };
 
-/** In its book, then in the catalog; the market as it stands then. */
+/**
+ * In its book, then in the catalog; the market as it stands then. What is asked for is in the catalog first: a book that answers too late is
+ * resolved though nobody was told, and refuses to be resolved again without saying how.
+ */
 function resolve(
   number: number,
   payout0: number,
-  { catalog, clock, log, turns, writes }: OperatorPorts,
+  ports: OperatorPorts,
 ): Promise<CatalogMarket | RuleProblem> {
+  const { catalog, clock, writes, turns } = ports;
   return turns.market(number, async () => {
     const market = catalog.findMarket(number);
     if (market === undefined) return notFound;
     if (market.payout0 === payout0) return market;
     if (market.payout0 >= 0) return isResolved;
-    const command = { kind: 'ResolveMarket', market: number, payout0 } as const;
-    const problem = await carryOut(log, market.partition, command, 'MarketResolved');
+    const problem = await tellBook(market, payout0, ports);
     if (problem !== null) return problem;
     const states = { payout0, mode: 'RESOLVED', closed: true } as const;
-    const resolved: CatalogMarket = { ...market, ...states, updatedAtMs: clock.nowMs() };
+    const latest = catalog.findMarket(number) ?? market;
+    const resolved: CatalogMarket = { ...latest, ...states, updatedAtMs: clock.nowMs() };
     await writes.writeEntries([resolved]);
     return resolved;
   });
+}
+
+/** Null when the book is resolved so, now or since an earlier request. */
+async function tellBook(
+  market: CatalogMarket,
+  payout0: number,
+  { catalog, log, writes }: OperatorPorts,
+): Promise<RuleProblem | null> {
+  const { askedPayout0, market: number, partition } = market;
+  const isAgain = askedPayout0 === payout0;
+  if (askedPayout0 >= 0 && !isAgain) return isAsked(askedPayout0);
+  const note = (asked: number) =>
+    writes.writeEntries([{ ...(catalog.findMarket(number) ?? market), askedPayout0: asked }]);
+  if (!isAgain) await note(payout0);
+  const command = { kind: 'ResolveMarket', market: number, payout0 } as const;
+  const problem = await carryOut(log, partition, command, 'MarketResolved');
+  // Nothing else resolves a book, and nothing else was asked for.
+  if (isAgain && problem?.code === 'market_resolved') return null;
+  if (!isAgain && problem?.status === 409) await note(-1);
+  return problem;
+}
+
+function isAsked(payout0: number): RuleProblem {
+  return refused(`market is being resolved with ${priceText(payout0)}: send that again`);
 }
 
 /** Closes an event of which no market is open any more: also when a resolution broke off between the two, or when two came together. */

@@ -72,7 +72,8 @@ export async function carryOut(
   if (outcome.kind === 'rejected') return refused('the matcher does not take this operator key');
   for (const { event } of outcome.events) {
     if (event.kind === done) return null;
-    if (event.kind === 'CommandRefused') return refused(refusals[event.code].text);
+    if (event.kind === 'CommandRefused')
+      return { ...refused(refusals[event.code].text), code: event.code };
   }
   return refused('the matcher did not carry the command out');
 }

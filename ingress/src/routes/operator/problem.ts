@@ -1,3 +1,4 @@
+import type { RefusalCode } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { ImportRefusal } from '../../core/catalog-facts.ts';
 
@@ -7,6 +8,8 @@ export interface RuleProblem {
   readonly text: string;
   /** The place in the body that is wrong. */
   readonly path?: string;
+  /** Why the matcher refused it. */
+  readonly code?: RefusalCode;
 }
 
 export function sendProblem(reply: FastifyReply, { status, text, path }: RuleProblem) {
