@@ -42,6 +42,11 @@ def first(paginator):
     return paginator.first_page().items
 
 
+def shown(read):
+    """What is read as soon as there is anything; boards and positions come after the trades."""
+    return eventually("anything", read, bool)
+
+
 @test("lists its keys, and is not limited to closing")
 def keys():
     assert maker.credentials.key in maker.fetch_api_keys()
@@ -179,42 +184,47 @@ def catalog():
 @test("reads positions and holders")
 def positions():
     user = Account.from_key(wallet_keys[7]).address
-    eventually("the position", lambda: first(anyone.list_positions(user=user)), len)
-    assert first(taker.list_positions())
-    assert len(anyone.get_market_holders(market=[condition_id])) == 2
+    shown(lambda: first(anyone.list_positions(user=user)))
+    shown(lambda: first(taker.list_positions()))
+    eventually(
+        "holders of both outcomes",
+        lambda: anyone.get_market_holders(market=[condition_id]),
+        lambda both: len(both) == 2,
+    )
 
 
 @test("reads public trades", "GET /trades")
 def public_trades():
-    assert first(anyone.list_trades(market=[condition_id]))
+    shown(lambda: first(anyone.list_trades(market=[condition_id])))
 
 
 @test("reads activity", "GET /activity")
 def activity():
-    assert first(taker.list_activity())
+    shown(lambda: first(taker.list_activity()))
 
 
 @test("reads closed positions, values and counts", "GET /closed-positions", "GET /value", "GET /traded")
 def portfolio():
     first(taker.list_closed_positions())
-    assert taker.get_portfolio_values()[0].value > 0
-    assert taker.get_traded_market_count().traded >= 1
+    shown(lambda: taker.get_portfolio_values()[0].value > 0)
+    shown(lambda: taker.get_traded_market_count().traded >= 1)
 
 
 @test("reads open interest and live volume", "GET /oi", "GET /live-volume")
 def interest():
-    assert len(anyone.get_open_interests(market=[condition_id])) == 1
+    interests = shown(lambda: anyone.get_open_interests(market=[condition_id]))
+    assert len(interests) == 1
     anyone.get_event_live_volumes(id=anyone.get_event(slug="compat-plain").id)
 
 
 @test("reads positions of a market", "GET /v1/market-positions")
 def market_positions():
-    assert first(anyone.list_market_positions(market=condition_id))
+    shown(lambda: first(anyone.list_market_positions(market=condition_id)))
 
 
 @test("reads leaderboards", "GET /v1/leaderboard", "GET /v1/builders/leaderboard")
 def leaderboards():
-    assert first(anyone.list_trader_leaderboard())
+    shown(lambda: first(anyone.list_trader_leaderboard()))
     first(anyone.list_builder_leaderboard())
     anyone.get_builder_volumes()
 
