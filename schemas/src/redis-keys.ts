@@ -21,6 +21,7 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *                                             clock:<partition> -> its clock at the last record applied, Unix milliseconds;
  *                                             fold:<partition> -> who folds it from the start of the log; market:<number> ->
  *                                             micro-USDC that its resting orders come to, there once its books were written
+ *   <prefix>:rebuild                   string which run of `npm run rebuild` works on the tables; not in the log, expires
  */
 export function redisKeys(prefix: string) {
   return {
@@ -50,6 +51,7 @@ export function redisKeys(prefix: string) {
     retries: (caller: string) => `${prefix}:retries:${caller}`,
     agentsSeen: `${prefix}:agents:seen`,
     agentsFlush: `${prefix}:agents:flush`,
+    rebuild: `${prefix}:rebuild`,
   };
 }
 

@@ -9,7 +9,7 @@ import { runRebuild } from '../rebuild/run-rebuild.ts';
 
 /**
  * `npm run rebuild`: folds the tables anew from the log, compares them with the served ones, and exchanges them. Exit code 1: it
- * did not come to its end, or `--compare-only` found a difference.
+ * did not come to its end, or `--compare-only` found a difference; 130: it was broken off.
  */
 const given = new Command('npm run rebuild --')
   .description(
@@ -20,19 +20,29 @@ const given = new Command('npm run rebuild --')
     'data folder of the running stack',
     process.env['PM_DATA'] ?? join(repositoryRoot, 'data'),
   )
-  .option('--compare-only', 'compare, and exchange nothing')
+  .option('--compare-only', 'compare, exchange nothing, and leave no copy')
+  .option('--fresh', 'leave what an earlier run has folded, and begin with the first record')
   .option('--halted', 'go on although projectors do not end a batch, because they cannot')
   .parse()
-  .opts<{ data: string; compareOnly?: boolean; halted?: boolean }>();
+  .opts<{ data: string; compareOnly?: boolean; fresh?: boolean; halted?: boolean }>();
 
 let installation: Installation | null = null;
 let code = 1;
 const bar = progressBar(process.stderr);
+const broken = new AbortController();
+/** A second signal ends the process where it is: then the hold ends by itself, within a minute. */
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    bar.step('breaking off: projectors go on');
+    broken.abort();
+  });
 try {
   installation = openInstallation(await findInstallation(process.env, given.data), 'rebuild');
   const { differing, isExchanged } = await runRebuild(installation, {
     compareOnly: given.compareOnly ?? false,
+    fresh: given.fresh ?? false,
     goesOnHalted: given.halted ?? false,
+    signal: broken.signal,
     onProgress: bar.show,
     onStep: bar.step,
     onComparison: (comparison) => console.log(comparisonLine(comparison)),
@@ -44,7 +54,10 @@ try {
   code = isExchanged || differing === 0 ? 0 : 1;
 } catch (error) {
   bar.step('not finished');
-  console.error(messageOf(error));
+  if (broken.signal.aborted) {
+    console.error('broken off; what is served is right. Run it again: it goes on where it was');
+    code = 130;
+  } else console.error(messageOf(error));
 } finally {
   await installation?.close();
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { tables as contracts, createTableSql, leaderboardTables } from '@pm/schemas';
 import { insist, type PatientTables } from '../installation/patience.ts';
 import { repositoryRoot } from '../local/paths.ts';
+import { StackError } from '../local/stack-error.ts';
 import { foldedTables } from './compare.ts';
 import type { Rebuild } from './standing.ts';
 
@@ -26,10 +27,12 @@ const exchanged = [
 ];
 
 /**
- * Makes what is missing. What an earlier run has folded is kept, unless other code folded it or it died in the middle of an
- * exchange: then it begins anew. `exchanged`: the earlier run died behind the exchange, and nothing is left to do.
+ * Makes what is missing. What an earlier run has folded is kept (`resumed`), unless other code folded it or it died in the middle
+ * of an exchange: then it begins anew (`fresh`). `exchanged`: the earlier run died behind the exchange, and nothing is left to do.
  */
-export async function prepareDatabases(rebuild: Rebuild): Promise<'ready' | 'exchanged'> {
+export async function prepareDatabases(
+  rebuild: Rebuild,
+): Promise<'fresh' | 'resumed' | 'exchanged'> {
   const { tables, served, rebuilt, still } = rebuild;
   await dropDatabase(tables, still);
   await tables.command(`CREATE DATABASE IF NOT EXISTS \`${served}\``);
@@ -46,17 +49,20 @@ export async function prepareDatabases(rebuild: Rebuild): Promise<'ready' | 'exc
   await tables.command(`CREATE DATABASE IF NOT EXISTS \`${rebuilt}\``);
   for (const table of foldedTables) await tables.command(createTableSql(table, rebuilt));
   await tables.command(createTableSql(facts, rebuilt));
-  if (known.get('code') !== code || known.has('exchange')) await remember(rebuild, 'code', code);
-  return 'ready';
+  if (known.get('code') === code && !known.has('exchange')) return 'resumed';
+  await remember(rebuild, 'code', code);
+  return 'fresh';
 }
 
 /** Clones the served tables as they are; parts are shared, so it costs no time and no room. */
-export async function takeStill({ installation, tables, served, still }: Rebuild): Promise<void> {
+export async function takeStill(rebuild: Rebuild): Promise<void> {
+  const { installation, tables, served, still } = rebuild;
   const { clickhouse } = installation;
   await dropDatabase(tables, still);
   await tables.command(`CREATE DATABASE IF NOT EXISTS \`${still}\``);
   for (const { name } of foldedTables)
     await insist(async () => {
+      rebuild.assertMayGoOn();
       // A clone that was made in part is no clone.
       await clickhouse.command(`DROP TABLE IF EXISTS \`${still}\`.${name} SYNC`);
       await clickhouse.command(`CREATE TABLE \`${still}\`.${name} CLONE AS \`${served}\`.${name}`);
@@ -65,21 +71,30 @@ export async function takeStill({ installation, tables, served, still }: Rebuild
 
 /**
  * Exchanges all tables of the two databases. The rebuilt tables must be at least as far as the served ones, and those at rest.
- * Ended anywhere, the served tables hold what their `completeness` says.
+ * Ended anywhere, the served tables hold what their `completeness` says. Stops at a table that is neither served nor the one that
+ * was rebuilt: somebody else is at work.
  */
 export async function exchangeTables(rebuild: Rebuild): Promise<void> {
-  const { installation, tables, served, rebuilt } = rebuild;
+  const { tables, rebuilt } = rebuild;
   const ids = new Map<string, string>();
   for (const { name } of exchanged) ids.set(name, await idOf(tables, rebuilt, name));
   await remember(rebuild, 'exchange', ids.get(contracts.completeness.name) ?? '');
-  for (const { name } of exchanged)
-    await insist(async () => {
-      // A statement whose answer was lost must not be undone by its repetition.
-      while ((await idOf(tables, served, name)) !== ids.get(name))
-        await installation.clickhouse.command(
-          `EXCHANGE TABLES \`${served}\`.${name} AND \`${rebuilt}\`.${name}`,
-        );
-    });
+  for (const [name, id] of ids) await insist(() => exchangeTable(rebuild, name, id));
+}
+
+/** Exchanges a table once: a statement whose answer was lost is not undone by its repetition. */
+async function exchangeTable(rebuild: Rebuild, name: string, id: string): Promise<void> {
+  const { installation, tables, served, rebuilt } = rebuild;
+  rebuild.assertMayGoOn();
+  if ((await idOf(tables, served, name)) === id) return;
+  if (id === '' || (await idOf(tables, rebuilt, name)) !== id)
+    throw new StackError(
+      'START_FAILED',
+      `${rebuilt}.${name} is not the table that was rebuilt: somebody else works on it. Run it again when nobody does`,
+    );
+  await installation.clickhouse.command(
+    `EXCHANGE TABLES \`${served}\`.${name} AND \`${rebuilt}\`.${name}`,
+  );
 }
 
 export async function dropDatabase(tables: PatientTables, database: string): Promise<void> {

@@ -13,7 +13,8 @@ const pollMs = 100;
 
 /**
  * Holds the served tables while `work` runs: projectors end the batches that are under way and begin no others, so the tables
- * stay as `completeness` says. Reads go on. Nothing is lost when this process dies: the hold ends by itself.
+ * stay as `completeness` says. Reads go on. Nothing is lost when this process dies: the hold ends by itself, and so it does when
+ * another run may have made one of its own.
  */
 export async function whileHeld<T>(
   rebuild: Rebuild,
@@ -26,7 +27,7 @@ export async function whileHeld<T>(
     await waitForRest(rebuild, how);
     return await work();
   } finally {
-    await liftHold(rebuild);
+    if (rebuild.isAlone()) await liftHold(rebuild);
   }
 }
 
@@ -38,7 +39,7 @@ async function placeHold({ tables, served }: Rebuild): Promise<void> {
   );
 }
 
-export async function liftHold({ tables, served }: Rebuild): Promise<void> {
+async function liftHold({ tables, served }: Rebuild): Promise<void> {
   await tables.command(`DROP TABLE IF EXISTS \`${served}\`.${rebuildHold.name} SYNC`);
 }
 
@@ -55,10 +56,10 @@ export async function holdLeftMs({ tables, served }: Rebuild): Promise<number> {
  * hold, so one that is not seen here has not begun, and will find the hold.
  */
 async function waitForRest(
-  { installation }: Rebuild,
+  rebuild: Rebuild,
   { goesOnHalted }: { readonly goesOnHalted: boolean },
 ): Promise<void> {
-  const { client, addresses } = installation;
+  const { client, addresses } = rebuild.installation;
   const topic = topicName(topics.executions, addresses.topicPrefix);
   const group = projectorGroup(addresses.topicPrefix, 'tables');
   const deadlineMs = performance.now() + restMs;
@@ -66,6 +67,7 @@ async function waitForRest(
   let hasOwner = false;
   try {
     for (;;) {
+      rebuild.assertMayGoOn();
       const commits = await insist(() => admin.commits(group, topic));
       const begun = [...commits].filter(([, { metadata }]) => metadata !== '');
       if (begun.length === 0) return;

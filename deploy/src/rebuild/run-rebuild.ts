@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { clickhouseAccount } from '@pm/kit/config';
@@ -9,6 +10,7 @@ import { StackError } from '../local/stack-error.ts';
 import { type Comparison, compareTable, foldedTables } from './compare.ts';
 import { dropDatabase, exchangeTables, prepareDatabases, takeStill } from './databases.ts';
 import { holdLeftMs, whileHeld } from './hold.ts';
+import { type RebuildLock, takeRebuildLock } from './rebuild-lock.ts';
 import {
   completeIn,
   endsOf,
@@ -19,10 +21,14 @@ import {
 } from './standing.ts';
 
 export interface RebuildOptions {
-  /** Compares, and exchanges nothing. */
+  /** Compares, exchanges nothing, and leaves no copy. */
   readonly compareOnly: boolean;
+  /** Leaves what an earlier run has folded, and folds from the first record. */
+  readonly fresh: boolean;
   /** Goes on although projectors have a batch under way: they are halted and write nothing. */
   readonly goesOnHalted: boolean;
+  /** Breaks off: the hold is lifted, and what is folded stays for the next run. */
+  readonly signal: AbortSignal;
   /** Records that are folded, of those to fold. */
   onProgress(done: number, records: number): void;
   onStep(step: string): void;
@@ -46,23 +52,69 @@ const exchangeMs = 20_000;
 
 /**
  * Folds the log anew into a database beside the served one, compares every table by its content at one moment, and exchanges
- * them. Ended at any moment it can be run again: what was folded is kept, and the served tables are right at every step.
+ * them. Ended at any moment it can be run again: what was folded is kept, and the served tables are right at every step. What an
+ * earlier run has folded is exchanged in only when it is what is served: of two that differ none is known to be right.
+ *
+ * Throws a `StackError` when another run is at work, and the reason of the signal when it is broken off.
  */
 export async function runRebuild(
   installation: Installation,
   options: RebuildOptions,
 ): Promise<RebuildResult> {
+  const lock = await takeRebuildLock(installation);
+  try {
+    const rebuild = rebuildOf(installation, { lock, signal: options.signal });
+    if (options.fresh) await dropDatabase(rebuild.tables, rebuild.rebuilt);
+    return await foldAndCompare(rebuild, options);
+  } finally {
+    await lock.release();
+  }
+}
+
+function rebuildOf(
+  installation: Installation,
+  { lock, signal }: { readonly lock: RebuildLock; readonly signal: AbortSignal },
+): Rebuild {
   const served = installation.addresses.clickhouseDatabase;
-  const tables = patientTables(installation.clickhouse);
-  const names = { served, rebuilt: `${served}_rebuild`, still: `${served}_still` };
-  const rebuild: Rebuild = { installation, tables, ...names };
-  if ((await prepareDatabases(rebuild)) === 'exchanged')
-    return { differing: null, isExchanged: true };
+  return {
+    ...{ installation, served, rebuilt: `${served}_rebuild`, still: `${served}_still` },
+    tables: patientTables(installation.clickhouse),
+    isAlone: lock.isHeld,
+    assertMayGoOn() {
+      signal.throwIfAborted();
+      if (!lock.isHeld()) throw lockLost();
+    },
+  };
+}
+
+async function foldAndCompare(rebuild: Rebuild, options: RebuildOptions): Promise<RebuildResult> {
+  for (;;) {
+    const begun = await prepareDatabases(rebuild);
+    if (begun === 'exchanged') return { differing: null, isExchanged: true };
+    const result = await judge(rebuild, options, { isTrusted: begun === 'fresh' });
+    if (result !== null) return result;
+    options.onStep(
+      'what an earlier run folded is not what is served: folding from the first record',
+    );
+    rebuild.assertMayGoOn();
+    await dropDatabase(rebuild.tables, rebuild.rebuilt);
+  }
+}
+
+/** Null: the copy is not what is served, and nothing says which of the two is right. */
+async function judge(
+  rebuild: Rebuild,
+  options: RebuildOptions,
+  { isTrusted }: { readonly isTrusted: boolean },
+): Promise<RebuildResult | null> {
   const { fold, close } = await openFold(rebuild);
   const run = new RebuildRun(rebuild, fold, options);
   try {
     const differing = await run.compare();
+    if (!isTrusted && differing !== 0) return null;
     if (!options.compareOnly) await run.exchange();
+    rebuild.assertMayGoOn();
+    await dropDatabase(rebuild.tables, rebuild.rebuilt);
     return { differing, isExchanged: !options.compareOnly };
   } finally {
     await close();
@@ -115,7 +167,9 @@ class RebuildRun {
     onStep(`comparing at ${countOf(place)} of ${countOf(ends)} records`);
     let differing = 0;
     for (const table of foldedTables) {
-      const comparison = await compareTable(tables, table, { served: still, rebuilt });
+      this.#rebuild.assertMayGoOn();
+      const compared = compareTable(tables, table, { served: still, rebuilt });
+      const comparison = await this.#unlessBroken(compared);
       if (comparison.difference !== null) differing += 1;
       onComparison(comparison);
     }
@@ -124,7 +178,7 @@ class RebuildRun {
   }
 
   async exchange(): Promise<void> {
-    const { installation, tables, served, rebuilt } = this.#rebuild;
+    const { installation, tables, served } = this.#rebuild;
     this.#options.onStep('folding the log to its end');
     await this.#approach(() => endsOf(installation));
     this.#options.onStep('exchanging the tables');
@@ -133,7 +187,6 @@ class RebuildRun {
       if ((await holdLeftMs(this.#rebuild)) < exchangeMs) throw tooSlow();
       await exchangeTables(this.#rebuild);
     });
-    await dropDatabase(tables, rebuilt);
   }
 
   /** Goes after a goal that moves until little is left of the way. */
@@ -155,12 +208,14 @@ class RebuildRun {
       const [there, here] = [await completeIn(tables, rebuilt), await completeIn(tables, served)];
       if (recordsBetween(here, there) === 0) return false;
       if (performance.now() > deadlineMs) return true;
+      this.#rebuild.assertMayGoOn();
       await sleep(pollMs);
     }
   }
 
   async #foldTo(goal: Offsets): Promise<void> {
     const { tables, rebuilt } = this.#rebuild;
+    this.#rebuild.assertMayGoOn();
     const from = await completeIn(tables, rebuilt);
     const records = countOf(farther(from, goal));
     const tell = async () => {
@@ -170,12 +225,27 @@ class RebuildRun {
     const ended = new AbortController();
     const telling = this.#every(tell, ended.signal);
     try {
-      await insist(() => this.#fold.to(goal));
+      await this.#unlessBroken(insist(() => this.#fold.to(goal)));
     } finally {
       ended.abort();
       await telling;
     }
     await tell();
+  }
+
+  /** What is under way ends with this process: it changes nothing that is served. */
+  async #unlessBroken<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this.#options;
+    const ended = new AbortController();
+    const broken = once(signal, 'abort', { signal: ended.signal }).then(() => {
+      throw signal.reason;
+    });
+    broken.catch(() => {});
+    try {
+      return await Promise.race([work, broken]);
+    } finally {
+      ended.abort();
+    }
   }
 
   async #every(tell: () => Promise<void>, signal: AbortSignal): Promise<void> {
@@ -190,6 +260,13 @@ class RebuildRun {
 
 function countOf(place: Offsets): number {
   return recordsBetween(new Map(), place);
+}
+
+function lockLost(): StackError {
+  return new StackError(
+    'START_FAILED',
+    'the lock of this rebuild is lost: another may have begun. Run it again when none is under way, it goes on',
+  );
 }
 
 function tooSlow(): StackError {

@@ -16,6 +16,10 @@ export interface Rebuild {
   readonly rebuilt: string;
   /** Holds a still picture of the served tables while they are compared. */
   readonly still: string;
+  /** Whether this run alone works on the tables. */
+  isAlone(): boolean;
+  /** Throws when this run must leave the tables as they are: it is broken off, or another may have begun. */
+  assertMayGoOn(): void;
 }
 
 /** How far the tables of a database say that they are complete. */

@@ -22,17 +22,15 @@ afterAll(async () => {
   await exchange?.close();
 }, 60_000);
 
-/** Rebuilds, and reaches ClickHouse no more once so many tables are exchanged: the command is dead for all that matters. */
-async function dyingRebuild(survived: number): Promise<void> {
+/** Rebuilds in this process; `look` sees every statement before it is sent. */
+async function rebuildHere(
+  look: (sql: string) => void,
+  { signal }: AbortController = new AbortController(),
+): Promise<void> {
   const installation = openInstallation(
     await findInstallation(variablesOf(exchange.name), ''),
     'rebuild',
   );
-  let exchanged = 0;
-  const look = (sql: string) => {
-    if (sql.startsWith('EXCHANGE')) exchanged += 1;
-    if (exchanged > survived) throw new Fault('killed', 'stop');
-  };
   const clickhouse: ClickHouse = {
     ...installation.clickhouse,
     async selectRows(sql, params) {
@@ -45,12 +43,21 @@ async function dyingRebuild(survived: number): Promise<void> {
     },
   };
   const tellNobody = { onProgress: () => {}, onStep: () => {}, onComparison: () => {} };
-  const options = { compareOnly: false, goesOnHalted: false, ...tellNobody };
+  const asked = { compareOnly: false, fresh: false, goesOnHalted: false, signal };
   try {
-    await runRebuild({ ...installation, clickhouse }, options);
+    await runRebuild({ ...installation, clickhouse }, { ...asked, ...tellNobody });
   } finally {
     await installation.close();
   }
+}
+
+/** Reaches ClickHouse no more once so many tables are exchanged: the command is dead for all that matters. */
+async function dyingRebuild(survived: number): Promise<void> {
+  let exchanged = 0;
+  await rebuildHere((sql) => {
+    if (sql.startsWith('EXCHANGE')) exchanged += 1;
+    if (exchanged > survived) throw new Fault('killed', 'stop');
+  });
 }
 
 describe('npm run rebuild', () => {
@@ -77,6 +84,70 @@ describe('npm run rebuild', () => {
     expect(`${await second.ended}\n${second.output}`).toMatch(/^0\n/);
     expect(second.output).not.toContain('DIFFER');
   }, 240_000);
+
+  test('leaves no copy behind that a later comparison would go on with', async () => {
+    const run = exchange.rebuild(['--compare-only']);
+    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
+    expect(await exchange.copies()).toEqual([]);
+  }, 120_000);
+
+  test('believes no copy of an earlier run that is not what is served, and folds anew', async () => {
+    await exchange.grow(100);
+    await exchange.settle();
+    const killed = exchange.rebuild(['--compare-only']);
+    await killed.said('comparing at');
+    killed.kill();
+    await killed.ended;
+    expect(await exchange.copies()).toContain(`${exchange.name}_rebuild`);
+    await exchange.clickhouse.command(
+      `DELETE FROM ${exchange.name}_rebuild.fills WHERE in_offset % 5 = 1`,
+    );
+    const run = exchange.rebuild();
+    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
+    const [before = '', after = ''] = run.output.split('folding from the first record');
+    expect(before).toMatch(/DIFFER +fills /);
+    expect(after).not.toContain('DIFFER');
+    expect(after).toContain('every table is what the log says');
+    expect(await exchange.wrongFills()).toBe(0);
+    expect(await exchange.copies()).toEqual([]);
+  }, 120_000);
+
+  test('begins with the first record when asked to', async () => {
+    const killed = exchange.rebuild(['--compare-only']);
+    await killed.said('comparing at');
+    killed.kill();
+    await killed.ended;
+    await exchange.clickhouse.command(`TRUNCATE TABLE ${exchange.name}_rebuild.fills`);
+    const run = exchange.rebuild(['--compare-only', '--fresh']);
+    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
+    expect(run.output).not.toContain('DIFFER');
+  }, 120_000);
+
+  test('lets one run work at a time', async () => {
+    const runs = [exchange.rebuild(), exchange.rebuild()];
+    const codes = await Promise.all(runs.map(({ ended }) => ended));
+    expect([...codes].sort()).toEqual([0, 1]);
+    const refused = runs[codes.indexOf(1)];
+    expect(refused?.output).toMatch(/another rebuild works on these tables \(process \d+ on /);
+    expect(await exchange.wrongFills()).toBe(0);
+  }, 120_000);
+
+  test('broken off by Ctrl-C says that it goes on, and holds nothing', async () => {
+    const run = exchange.rebuild();
+    await run.said('folding the log');
+    run.kill('SIGINT');
+    expect(await run.ended).toBe(130);
+    expect(run.output).toContain('Run it again');
+    const breaking = new AbortController();
+    const reason = new Error('broken off');
+    const held = rebuildHere((sql) => {
+      if (sql.includes('INSERT INTO') && sql.includes(rebuildHold.name)) breaking.abort(reason);
+    }, breaking);
+    await expect(held).rejects.toBe(reason);
+    expect(await exchange.isHeld()).toBe(false);
+    const after = exchange.rebuild();
+    expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
+  }, 120_000);
 
   test('goes on after it was killed anywhere, and nothing that is served is ever wrong', async () => {
     const stop = exchange.keepGrowing(50);

@@ -9,7 +9,7 @@ import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { firstChain, sealExecution } from '@pm/kit/signoff';
-import { type Execution, type ExecutionEvent, topics } from '@pm/schemas';
+import { type Execution, type ExecutionEvent, rebuildHold, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 import { loadOrMakeKeys } from '../../src/setup/keys.ts';
@@ -149,6 +149,23 @@ export class RebuiltExchange {
     throw new Error('the tables do not come to the end of the log');
   }
 
+  /** The databases beside the served one. */
+  async copies(): Promise<readonly string[]> {
+    const rows = await this.clickhouse.selectRows<{ name: string }>(
+      'SELECT name FROM system.databases WHERE startsWith(name, {prefix:String}) ORDER BY name',
+      { prefix: `${this.name}_` },
+    );
+    return rows.map(({ name }) => name);
+  }
+
+  async isHeld(): Promise<boolean> {
+    const rows = await this.clickhouse.selectRows(
+      'SELECT name FROM system.tables WHERE database = currentDatabase() AND name = {name:String}',
+      { name: rebuildHold.name },
+    );
+    return rows.length > 0;
+  }
+
   async standing(): Promise<{ readonly through: readonly number[] }> {
     const rows = await this.clickhouse.selectRows<{ partition: number; to: string }>(
       'SELECT partition, toString(through_offset) AS to FROM completeness FINAL',
@@ -192,8 +209,14 @@ export class RebuildProcess {
     this.ended = once(child, 'exit').then(([code]) => code as number | null);
   }
 
-  kill(): void {
-    this.#child.kill('SIGKILL');
+  kill(signal: NodeJS.Signals = 'SIGKILL'): void {
+    this.#child.kill(signal);
+  }
+
+  /** Resolves when it has said this, or has ended. */
+  async said(text: string): Promise<void> {
+    for (let isOver = false; !isOver && !this.output.includes(text); )
+      isOver = await Promise.race([this.ended.then(() => true), wait(10, false)]);
   }
 }
 
