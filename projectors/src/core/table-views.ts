@@ -37,7 +37,7 @@ export class TableViews implements View {
       bookOrdersView(partition),
       new BookClosingsView(),
       marketRulesView(partition),
-      resolutionsView(),
+      resolutionsView(partition),
       this.#positions,
       new MidpointsView(),
       new CandlesView(restored.candles),

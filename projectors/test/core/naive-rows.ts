@@ -199,8 +199,8 @@ function addBookRows(add: Add, place: Place, event: ExecutionEvent): void {
 function addRules(add: Add, place: Place, event: ExecutionEvent): void {
   if (event.kind === 'MarketResolved')
     add('resolutions', {
-      ...{ market: event.market, payout0: priceText(event.payout0) },
-      ...{ time: place.time, version: place.in_offset },
+      ...place,
+      ...{ market: event.market, payout0: priceText(event.payout0), version: place.in_offset },
     });
   if (event.kind !== 'MarketSet') return;
   add('market_rules', {

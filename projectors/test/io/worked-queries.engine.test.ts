@@ -162,7 +162,7 @@ describe('the worked queries of docs/data.md answer what naive code answers:', (
       row(2, 0, lastTrade),
       row(2, 1, 10_000 - lastTrade),
     ]);
-    const resolved = [[2, '0.25', '2026-06-01 00:00:00.000', 1]];
+    const resolved = [[0, 1, 0, '2026-06-01 00:00:00.000', 2, '0.25', 1]];
     await clickhouse.insertRows('resolutions', columnNames(tables.resolutions), resolved);
     expect(await ask('walletPnl', { wallet })).toEqual([
       ...ofMarket1,

@@ -142,9 +142,10 @@ const resolutions: Table = {
   name: 'resolutions',
   comment: 'When a market was resolved and what its tokens pay.',
   columns: [
+    ...source,
+    time,
     market,
     price('payout0', 'What token 0 pays; token 1 pays the rest of 1.'),
-    time,
     version,
   ],
   engine: 'ReplacingMergeTree(version)',

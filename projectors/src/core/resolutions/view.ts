@@ -1,11 +1,14 @@
 import { tables } from '@pm/schemas';
-import { recordView, type View } from '../rows.ts';
+import { recordView, type View, writeSource } from '../rows.ts';
 
 /** Table `resolutions`: what tokens pay from when on. */
-export function resolutionsView(): View {
-  return recordView(tables.resolutions, ({ events, timeMs, inOffset }, to) => {
-    for (const event of events)
-      if (event.kind === 'MarketResolved')
-        to.int(event.market).price(event.payout0).time(timeMs).int(inOffset).end();
+export function resolutionsView(partition: number): View {
+  return recordView(tables.resolutions, ({ events, inOffset, timeMs }, to) => {
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index];
+      if (event?.kind !== 'MarketResolved') continue;
+      writeSource(to, { partition, inOffset, index, timeMs });
+      to.int(event.market).price(event.payout0).int(inOffset).end();
+    }
   });
 }
