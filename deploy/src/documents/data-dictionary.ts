@@ -1,78 +1,62 @@
-import { type Column, type Table, tables, type WorkedQuery, workedQueries } from '@pm/schemas';
+import {
+  leaderboardTables,
+  rebuildHold,
+  type Table,
+  tables,
+  type WorkedQuery,
+  workedQueries,
+} from '@pm/schemas';
+import { exampleOf } from './column-examples.ts';
 
 const marks = {
   tables: ['<!-- tables:begin (npm run docs) -->', '<!-- tables:end -->'],
   queries: ['<!-- queries:begin (npm run docs) -->', '<!-- queries:end -->'],
 } as const;
 
-/** Which events of `executions` the rows of a table come from; tables that are not here say so in their comment. */
-const sources: Readonly<Record<string, string>> = {
+/** Which events of `executions` the rows of a table come from. */
+const sources: Readonly<Record<keyof typeof tables, string>> = {
   fills: '`Fill`',
-  wallet_fills: '`Fill`, once for each side',
-  wallet_moves: '`PositionMoved`, once for each token',
+  walletFills: '`Fill`, once for each side',
+  walletMoves: '`PositionMoved`, once for each token',
   tape: '`Fill`, once for each side',
-  builder_fills: '`Fill`, once for each side that names a builder',
+  builderFills: '`Fill`, once for each side that names a builder',
   resolutions: '`MarketResolved`',
-  order_events:
+  orderEvents:
     '`OrderPlaced`, `OrderDelayed`, `OrderRefused`, `OrderCanceled`; `Fill`, once for each side',
-  open_orders: '`OrderPlaced` that rests; `Fill` and `OrderCanceled` that end an order',
-  wallet_cancels: '`OrderCanceled`',
-  book_events: '`LevelChanged`',
+  openOrders: '`OrderPlaced` that rests; `Fill` and `OrderCanceled` that end an order',
+  walletCancels: '`OrderCanceled`',
+  bookEvents: '`LevelChanged`',
   positions: '`Fill`, `PositionMoved`; payouts of `MarketResolved`',
   holders: 'as `positions`',
-  midpoints_1m: '`TopChanged`; 0 while a side is empty',
-  book_orders: '`OrderPlaced` that rests, `Fill`, `OrderCanceled`',
-  market_rules: '`MarketSet`',
-  candles_1m: '`Fill`; a mint or merge is a trade of both tokens',
+  midpoints: '`TopChanged`; 0 while a side is empty',
+  candles: '`Fill`; a mint or merge is a trade of both tokens',
   completeness: 'every record',
+  bookClosings: '`LevelChanged`, the last of a level in each hour and month',
+  bookOrders: '`OrderPlaced` that rests, `Fill`, `OrderCanceled`',
+  marketRules: '`MarketSet`',
 };
 
-/** An example by the form of a value; a column with a name of its own stands in front. */
-const examplesByName: Readonly<Record<string, string>> = {
-  partition: '3',
-  in_offset: '48211',
-  event_index: '2',
-  version: '48211',
-  through_offset: '48230',
-  next_in_offset: '48230',
-  market: '17',
-  outcome: '0',
-  fee_rate_bps: '441',
-  projection: 'tables',
-  reason: 'USER',
-  midpoint: '0.525000',
-  mode: 'OPEN',
+/** What the tables of leaderboards are computed from; no role of people reads them. */
+const computed: Readonly<Record<keyof typeof leaderboardTables, string>> = {
+  categories: 'the catalog',
+  prices: '`midpoints_1m`, `candles_1m`, `resolutions`, for the markets of `holders`',
+  sums: '`positions`, at the prices of `leaderboard_prices`',
+  wallets: '`leaderboard_sums`; `wallet_fills` and `wallet_moves` of the periods',
+  tops: '`leaderboard_wallets`',
+  runs: 'a computation that has come to its end',
 };
-const examplesByType: readonly (readonly [RegExp, string])[] = [
-  [/^FixedString\(42\)$/, '0x…42 characters'],
-  [/^FixedString\(66\)$/, '0x…66 characters'],
-  [/^FixedString\(36\)$/, '6f1c0b5e-…36 characters'],
-  [/^DateTime64/, '2026-06-01 12:00:00.123'],
-  [/^DateTime/, '2026-06-01 12:00:00'],
-  [/^Decimal\(9, ?4\)$/, '0.5200'],
-  [/^Decimal/, '12.340000'],
-  [/^U?Int/, '1'],
-];
 
-function exampleOf({ name, type }: Column): string {
-  const named = examplesByName[name];
-  if (named !== undefined) return named;
-  const symbol = /^Enum8\('(\w+)'/.exec(type)?.[1];
-  return symbol ?? examplesByType.find(([form]) => form.test(type))?.[1] ?? '';
-}
-
-function tableText(table: Table): string {
+function tableText(table: Table, source: string): string {
   const rows = table.columns.map((column) => {
     const type = column.type.replaceAll('|', '\\|');
-    return `| \`${column.name}\` | \`${type}\` | ${column.comment} | ${exampleOf(column)} |`;
+    return `| \`${column.name}\` | \`${type}\` | ${column.comment} | ${exampleOf(table, column)} |`;
   });
-  const source = sources[table.name];
   return [
     `### ${table.name}`,
     '',
     table.comment,
     '',
-    `Source: ${source === undefined ? 'see above' : `events ${source}`}. Engine \`${table.engine}\`, ordered by \`${table.orderBy.join(', ')}\`.`,
+    `Source: ${source}. Engine \`${table.engine}\`, ordered by \`${table.orderBy.join(', ')}\`.`,
     '',
     '| column | type | meaning, unit | example |',
     '| --- | --- | --- | --- |',
@@ -82,7 +66,16 @@ function tableText(table: Table): string {
 
 /** Every table and column of the contracts as Markdown. */
 export function dictionary(): string {
-  return Object.values(tables).map(tableText).join('\n\n');
+  const folded = names(tables).map((name) => tableText(tables[name], `events ${sources[name]}`));
+  const made = names(leaderboardTables).map((name) =>
+    tableText(leaderboardTables[name], `computed from ${computed[name]}`),
+  );
+  const hold = tableText(rebuildHold, '`npm run rebuild`; there only while it runs');
+  return [...folded, ...made, hold].join('\n\n');
+}
+
+function names<Name extends string>(named: Readonly<Record<Name, unknown>>): Name[] {
+  return Object.keys(named) as Name[];
 }
 
 function queryText({ title, about, sql, example }: WorkedQuery): string {
