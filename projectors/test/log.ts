@@ -16,6 +16,18 @@ export function executionOf(
   };
 }
 
+/** The same event of another partition: its markets and orders are others. A log has at most ten markets. */
+export function ofPartition(event: ExecutionEvent, partition: number): ExecutionEvent {
+  const changed = Object.entries(event).map(([name, value]) => {
+    if (name === 'market') return [name, Number(value) + 10 * partition];
+    if (!/orderId$/i.test(name) || !Buffer.isBuffer(value)) return [name, value];
+    const id = Buffer.from(value);
+    id.writeUInt8(partition, 0);
+    return [name, id];
+  });
+  return Object.fromEntries(changed) as ExecutionEvent;
+}
+
 export interface FillShape {
   readonly market?: number;
   readonly match?: MatchType;

@@ -1,55 +1,67 @@
-import { type EventOf, type Fill, notionalMicro, walletFromBytes } from '@pm/schemas';
+import {
+  complementPrice,
+  type EventOf,
+  type Fill,
+  notionalMicro,
+  priceOne,
+  type Side,
+  walletFromBytes,
+} from '@pm/schemas';
+import { type Leg, type LegSource, type PositionKey, Positions } from './positions.ts';
 
-/** What follows from fills alone: tokens of each wallet and market, money of each wallet, collateral of each market. */
+/** What follows from fills and moves alone: positions of each wallet, its money, collateral of each market. */
 export class Accounts {
-  /** `wallet market outcome` -> micro-shares. */
-  readonly tokens = new Map<string, number>();
+  readonly positions = new Positions();
   /** Wallet -> micro-USDC gained (or spent, negative) since the start, deposits left out. */
   readonly money = new Map<string, number>();
   /** Market -> micro-USDC locked. */
   readonly collateral = new Map<number, number>();
 
-  applyFill(fill: Fill, feeWallet: string): void {
+  /** Of a fill the taker comes first. */
+  applyFill(fill: Fill, feeWallet: string, source: LegSource): void {
+    const { market, sizeMicro } = fill;
     const taker = walletFromBytes(fill.taker);
-    const maker = walletFromBytes(fill.maker);
-    this.#trade(taker, fill.market, {
-      outcome: fill.takerOutcome,
-      side: fill.takerSide,
-      price: fill.takerPrice,
-      sizeMicro: fill.sizeMicro,
+    this.#trade(source, {
+      ...{ wallet: taker, market, outcome: fill.takerOutcome, sizeMicro },
+      ...{ side: fill.takerSide, price: fill.takerPrice, isTrade: true },
     });
-    this.#trade(maker, fill.market, {
-      outcome: fill.makerOutcome,
-      side: fill.makerSide,
-      price: fill.makerPrice,
-      sizeMicro: fill.sizeMicro,
+    this.#trade(source, {
+      ...{ wallet: walletFromBytes(fill.maker), market, outcome: fill.makerOutcome, sizeMicro },
+      ...{ side: fill.makerSide, price: fill.makerPrice, isTrade: true },
     });
     add(this.money, taker, -fill.feeMicro);
     add(this.money, feeWallet, fill.feeMicro);
-    if (fill.match === 'MINT') add(this.collateral, fill.market, fill.sizeMicro);
-    if (fill.match === 'MERGE') add(this.collateral, fill.market, -fill.sizeMicro);
+    if (fill.match === 'MINT') add(this.collateral, market, sizeMicro);
+    if (fill.match === 'MERGE') add(this.collateral, market, -sizeMicro);
   }
 
-  applyPosition(moved: EventOf<'PositionMoved'>): void {
+  /** Splits come in, and merges go out, at one half each; redemptions at the payout, 1/10000 USDC of token 0. */
+  applyMove(moved: EventOf<'PositionMoved'>, payout0: number, source: LegSource): void {
+    const { market, action } = moved;
     const wallet = walletFromBytes(moved.wallet);
-    add(this.tokens, tokenKey(wallet, moved.market, 0), moved.token0Micro);
-    add(this.tokens, tokenKey(wallet, moved.market, 1), moved.token1Micro);
+    const price0 = action === 'REDEEM' ? payout0 : priceOne / 2;
+    const changes = [
+      { outcome: 0, price: price0, changeMicro: moved.token0Micro },
+      { outcome: 1, price: complementPrice(price0), changeMicro: moved.token1Micro },
+    ];
+    for (const { outcome, price, changeMicro } of changes) {
+      if (changeMicro === 0) continue;
+      const side: Side = changeMicro > 0 ? 'BUY' : 'SELL';
+      const leg = { wallet, market, outcome, side, price, sizeMicro: Math.abs(changeMicro) };
+      this.positions.apply({ ...leg, isTrade: false }, source);
+    }
     add(this.money, wallet, moved.paidMicro);
-    add(this.collateral, moved.market, -moved.paidMicro);
+    add(this.collateral, market, -moved.paidMicro);
   }
 
-  #trade(
-    wallet: string,
-    market: number,
-    leg: { outcome: number; side: 'BUY' | 'SELL'; price: number; sizeMicro: number },
-  ): void {
+  #trade(source: LegSource, leg: Leg): void {
+    this.positions.apply(leg, source);
     const sign = leg.side === 'BUY' ? 1 : -1;
-    add(this.tokens, tokenKey(wallet, market, leg.outcome), sign * leg.sizeMicro);
-    add(this.money, wallet, -sign * notionalMicro(leg.price, leg.sizeMicro));
+    add(this.money, leg.wallet, -sign * notionalMicro(leg.price, leg.sizeMicro));
   }
 }
 
-export function tokenKey(wallet: string, market: number, outcome: number): string {
+export function tokenKey({ wallet, market, outcome }: PositionKey): string {
   return `${wallet} ${market} ${outcome}`;
 }
 

@@ -8,7 +8,10 @@ import {
   orderIdFromBytes,
   walletFromBytes,
 } from '@pm/schemas';
-import { Accounts, add } from './accounts.ts';
+import { Accounts, add, tokenKey } from './accounts.ts';
+import { BookLevels } from './book-levels.ts';
+import { openOrderWord } from './open-order-word.ts';
+import type { LegSource } from './positions.ts';
 
 /** An order as the log tells it. */
 export interface AuditedOrder {
@@ -16,6 +19,8 @@ export interface AuditedOrder {
   readonly wallet: string;
   /** Micro-USDC held per micro-share that rests: its limit for a BUY, nothing for a SELL; 1/10000. */
   readonly heldPrice: number;
+  /** What its row of `open_orders` comes to. */
+  readonly word: number;
   restingMicro: number;
 }
 
@@ -35,8 +40,8 @@ export class LogAudit {
   /** Orders that wait for the end of a taker delay: micro-USDC each holds. */
   readonly delayed = new Map<string, { readonly wallet: string; readonly heldMicro: number }>();
   readonly accounts = new Accounts();
-  /** Market -> level (`BUY 5200`) -> micro-shares, in terms of token 0. */
-  readonly levels = new Map<number, Map<string, number>>();
+  /** Market -> its book, in terms of token 0. */
+  readonly levels = new Map<number, BookLevels>();
   /** Wallet -> what the events say of its money. */
   readonly free = new Map<string, number>();
   readonly held = new Map<string, number>();
@@ -51,6 +56,8 @@ export class LogAudit {
   readonly #feeWallet: string;
   readonly #keepsEnded: boolean;
   readonly #nextOffset = new Map<number, number>();
+  /** Where the events under way come from. */
+  #source: LegSource = { partition: 0, inOffset: 0, timeMs: 0 };
   /** Takers whose fills were told and whose order was not yet: order id -> micro-shares. */
   readonly #untold = new Map<string, number>();
   /** Market -> micro-shares, by orders and by levels: equal after every record. */
@@ -80,6 +87,8 @@ export class LogAudit {
     }
     if (!facts.chainHolds) this.#broken(`F1 partition ${facts.partition}: chain broken`);
     this.#nextOffset.set(facts.partition, execution.inOffset + 1);
+    const { inOffset, timeMs } = execution;
+    this.#source = { partition: facts.partition, inOffset, timeMs };
     for (const event of execution.events) this.#event(event);
     this.#checkBooks(execution);
     return true;
@@ -90,8 +99,9 @@ export class LogAudit {
     this.#checkMarkets();
     this.#checkMoney();
     this.#checkHeld();
-    for (const [key, sizeMicro] of this.accounts.tokens) {
-      if (sizeMicro < 0) this.#broken(`C2 ${key} holds ${sizeMicro}`);
+    for (const position of this.accounts.positions) {
+      const { sizeMicro } = position;
+      if (sizeMicro < 0) this.#broken(`C2 ${tokenKey(position)} holds ${sizeMicro}`);
     }
     for (const [wallet, heldMicro] of this.held) {
       if (heldMicro < 0) this.#broken(`C2 ${wallet} has ${heldMicro} held`);
@@ -117,7 +127,7 @@ export class LogAudit {
         this.delayed.delete(orderIdFromBytes(event.orderId));
         break;
       case 'PositionMoved':
-        this.accounts.applyPosition(event);
+        this.#moved(event);
         break;
       case 'MoneyMoved':
         add(this.free, walletFromBytes(event.wallet), event.freeMicro);
@@ -125,6 +135,9 @@ export class LogAudit {
         break;
       case 'LevelChanged':
         this.#level(event);
+        break;
+      case 'TopChanged':
+        this.#levelsOf(event.market).told = { bid: event.bid, ask: event.ask };
         break;
       case 'RecordRejected':
         this.rejectedRecords += 1;
@@ -165,6 +178,7 @@ export class LogAudit {
       market: event.market,
       wallet: walletFromBytes(event.maker),
       heldPrice: event.side === 'BUY' ? event.price : 0,
+      word: openOrderWord(event, this.#source),
       restingMicro: event.restingMicro,
     });
     add(this.#resting, event.market, event.restingMicro);
@@ -172,7 +186,7 @@ export class LogAudit {
 
   #fill(fill: Fill): void {
     this.fills += 1;
-    this.accounts.applyFill(fill, this.#feeWallet);
+    this.accounts.applyFill(fill, this.#feeWallet, this.#source);
     add(this.#untold, orderIdFromBytes(fill.takerOrderId), fill.sizeMicro);
     this.#makerFilled(fill);
   }
@@ -207,27 +221,37 @@ export class LogAudit {
     if (restingMicro === 0 && !this.#keepsEnded) this.orders.delete(id);
   }
 
-  #level(event: EventOf<'LevelChanged'>): void {
-    const levels = this.levels.get(event.market) ?? new Map<string, number>();
-    this.levels.set(event.market, levels);
-    const key = `${event.side} ${event.price}`;
-    add(this.#shown, event.market, event.sizeMicro - (levels.get(key) ?? 0));
-    if (event.sizeMicro === 0) levels.delete(key);
-    else levels.set(key, event.sizeMicro);
+  #moved(event: EventOf<'PositionMoved'>): void {
+    const payout0 = this.payouts.get(event.market);
+    if (event.action === 'REDEEM' && payout0 === undefined)
+      this.#broken(`C1 market ${event.market} is redeemed before it is resolved`);
+    this.accounts.applyMove(event, payout0 ?? 0, this.#source);
+  }
+
+  #level({ market, side, price, sizeMicro }: EventOf<'LevelChanged'>): void {
+    const before = this.#levelsOf(market).set(side, price, sizeMicro);
+    add(this.#shown, market, sizeMicro - before);
+  }
+
+  #levelsOf(market: number): BookLevels {
+    const known = this.levels.get(market);
+    if (known !== undefined) return known;
+    const fresh = new BookLevels();
+    this.levels.set(market, fresh);
+    return fresh;
   }
 
   /** C1: both tokens of a market, and the money locked for them, are the same number. */
   #checkMarkets(): void {
-    const totals = new Map<string, number>();
-    for (const [key, sizeMicro] of this.accounts.tokens) {
-      const [, market = '', outcome = ''] = key.split(' ');
-      add(totals, `${market} ${outcome}`, sizeMicro);
+    const totals = new Map<number, { first: number; second: number }>();
+    for (const { market, outcome, sizeMicro } of this.accounts.positions) {
+      const sums = totals.get(market) ?? { first: 0, second: 0 };
+      totals.set(market, sums);
+      sums[outcome === 0 ? 'first' : 'second'] += sizeMicro;
     }
-    const markets = new Set([...totals.keys()].map((key) => Number(key.split(' ')[0])));
-    for (const market of [...markets, ...this.accounts.collateral.keys()]) {
+    for (const market of new Set([...totals.keys(), ...this.accounts.collateral.keys()])) {
       const locked = this.accounts.collateral.get(market) ?? 0;
-      const first = totals.get(`${market} 0`) ?? 0;
-      const second = totals.get(`${market} 1`) ?? 0;
+      const { first, second } = totals.get(market) ?? { first: 0, second: 0 };
       if (!this.#isCovered(market, { first, second, locked })) {
         this.#broken(`C1 market ${market}: ${first} / ${second} tokens, ${locked} locked`);
       }
@@ -244,7 +268,7 @@ export class LogAudit {
     return worth === sums.locked;
   }
 
-  /** P2's source: after every record the levels of a market add up to its resting orders. */
+  /** P2's source: after every record the levels of a market add up to its resting orders, and its best prices are theirs. */
   #checkBooks(execution: Execution): void {
     const touched = new Set<number>();
     for (const event of execution.events) {
@@ -258,6 +282,8 @@ export class LogAudit {
           `F2 market ${market} at ${execution.inOffset}: levels ${shown}, orders ${resting}`,
         );
       }
+      const wrong = this.levels.get(market)?.wrongTop() ?? null;
+      if (wrong !== null) this.#broken(`F2 market ${market} at ${execution.inOffset}: ${wrong}`);
     }
   }
 

@@ -29,9 +29,8 @@ export class Moved {
     return { wrong: still.map(({ text }) => text), moved: found.length - still.length };
   }
 
-  /** A count of missing rows (about nothing in particular) says something only when nothing moved at all. */
-  #has(about: string): boolean {
-    return about === '' ? this.#about.size > 0 : this.#about.has(about);
+  #has(about: string | null): boolean {
+    return about !== null && this.#about.has(about);
   }
 }
 
@@ -39,15 +38,17 @@ function subjectsOf(event: ExecutionEvent): readonly string[] {
   switch (event.kind) {
     case 'Fill': {
       const { market } = event;
-      const taker = tokenKey(walletFromBytes(event.taker), market, event.takerOutcome);
-      const maker = tokenKey(walletFromBytes(event.maker), market, event.makerOutcome);
+      const [wallet, other] = [walletFromBytes(event.taker), walletFromBytes(event.maker)];
+      const taker = tokenKey({ wallet, market, outcome: event.takerOutcome });
+      const maker = tokenKey({ wallet: other, market, outcome: event.makerOutcome });
       const orders = [orderIdFromBytes(event.takerOrderId), orderIdFromBytes(event.makerOrderId)];
       return [String(market), taker, maker, ...orders];
     }
     case 'PositionMoved': {
       const wallet = walletFromBytes(event.wallet);
-      const tokens = [0, 1].map((outcome) => tokenKey(wallet, event.market, outcome));
-      return [String(event.market), ...tokens];
+      const { market } = event;
+      const tokens = [0, 1].map((outcome) => tokenKey({ wallet, market, outcome }));
+      return [String(market), ...tokens];
     }
     case 'MoneyMoved':
       return [walletFromBytes(event.wallet)];

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { RedisClient } from '@pm/kit/redis';
 import {
   complementPrice,
   parseMicro,
@@ -8,11 +7,12 @@ import {
   type TokenId,
   type WalletAddress,
 } from '@pm/schemas';
+import { BookLevels } from './book-levels.ts';
 import type { LogAudit } from './log-audit.ts';
 
-/** What differs, and what it is about: a wallet, a market, an order or a token (`tokenKey`). */
+/** What differs, and what it is about: a wallet, a market, an order or a token (`tokenKey`); null when it is wrong whatever moved. */
 export interface Mismatch {
-  readonly about: string;
+  readonly about: string | null;
   readonly text: string;
 }
 
@@ -20,6 +20,12 @@ export interface Mismatch {
 export interface AuditedMarket {
   readonly market: number;
   readonly tokenIds: readonly [TokenId, TokenId];
+}
+
+/** What is read of Redis. */
+export interface RedisReader {
+  hget(key: string, field: string): Promise<string | null>;
+  hgetall(key: string): Promise<Record<string, string>>;
 }
 
 interface BookJson {
@@ -30,13 +36,13 @@ interface BookJson {
 
 /** P2: the books in Redis, both tokens, are the levels the log adds up to, and their hashes are right. */
 export async function compareBooks(
-  redis: RedisClient,
+  redis: Pick<RedisReader, 'hget'>,
   keys: RedisKeys,
-  expected: { audit: LogAudit; markets: readonly AuditedMarket[] },
+  expected: { audit: Pick<LogAudit, 'levels'>; markets: readonly AuditedMarket[] },
 ): Promise<Mismatch[]> {
   const wrong: Mismatch[] = [];
   for (const market of expected.markets) {
-    const levels = expected.audit.levels.get(market.market) ?? new Map<string, number>();
+    const levels = expected.audit.levels.get(market.market) ?? new BookLevels();
     for (const outcome of [0, 1] as const) {
       const json = await redis.hget(keys.book(market.tokenIds[outcome]), 'json');
       const problem = json === null ? 'is missing' : problemOf(json, outcome, levels);
@@ -48,44 +54,40 @@ export async function compareBooks(
   return wrong;
 }
 
-function problemOf(
-  json: string,
-  outcome: 0 | 1,
-  levels: ReadonlyMap<string, number>,
-): string | null {
+function problemOf(json: string, outcome: 0 | 1, { bids, asks }: BookLevels): string | null {
   const book = JSON.parse(json) as BookJson;
   const unhashed = json.replace(`"hash":"${book.hash}"`, '"hash":""');
   if (createHash('sha1').update(unhashed).digest('hex') !== book.hash) return 'has a wrong hash';
-  const shown = new Map<string, number>();
-  for (const [side, rows] of [
-    ['BUY', book.bids],
-    ['SELL', book.asks],
-  ] as const) {
-    for (const row of rows)
-      shown.set(levelKey(side, row.price, outcome), parseMicro(row.size) ?? -1);
-  }
-  return equalMaps(shown, levels) ? null : 'differs from the log';
+  const [shownBids, shownAsks] = [sizesOf(book.bids, outcome), sizesOf(book.asks, outcome)];
+  const isSame =
+    outcome === 0
+      ? equalMaps(shownBids, bids.sizes) && equalMaps(shownAsks, asks.sizes)
+      : equalMaps(shownBids, asks.sizes) && equalMaps(shownAsks, bids.sizes);
+  return isSame ? null : 'differs from the log';
 }
 
-/** A level of either token in terms of token 0. */
-function levelKey(side: 'BUY' | 'SELL', priceText: string, outcome: 0 | 1): string {
-  const price = parsePrice(priceText) ?? -1;
-  if (outcome === 0) return `${side} ${price}`;
-  return `${side === 'BUY' ? 'SELL' : 'BUY'} ${complementPrice(price)}`;
+/** Levels of either token by the price of token 0. */
+function sizesOf(rows: BookJson['bids'], outcome: 0 | 1): ReadonlyMap<number, number> {
+  const sizes = rows.map((row) => {
+    const price = parsePrice(row.price) ?? -1;
+    return [outcome === 0 ? price : complementPrice(price), parseMicro(row.size) ?? -1] as const;
+  });
+  return new Map(sizes);
 }
 
-export function equalMaps(
-  one: ReadonlyMap<string, number>,
-  other: ReadonlyMap<string, number>,
-): boolean {
+function equalMaps(one: ReadonlyMap<number, number>, other: ReadonlyMap<number, number>): boolean {
   return one.size === other.size && [...one].every(([key, value]) => other.get(key) === value);
 }
 
 /** The ledger: per wallet what deposits and the log add up to; nothing pending any more, if all orders are answered (`isQuiet`). */
 export async function compareLedger(
-  redis: RedisClient,
+  redis: Pick<RedisReader, 'hgetall'>,
   keys: RedisKeys,
-  expected: { audit: LogAudit; deposits: ReadonlyMap<string, number>; isQuiet: boolean },
+  expected: {
+    audit: Pick<LogAudit, 'free' | 'held'>;
+    deposits: ReadonlyMap<string, number>;
+    isQuiet: boolean;
+  },
 ): Promise<Mismatch[]> {
   const wrong: Mismatch[] = [];
   const wallets = new Set([...expected.audit.free.keys(), ...expected.deposits.keys()]);

@@ -40,19 +40,21 @@ export async function piecesOf({
   return [...bounds].map(([partition, { low, high }]) => ({ partition, from: low, to: high }));
 }
 
-/** Audits pieces that begin with the first record of their partition. `onRecord` sees what is new, once each. */
+/**
+ * Audits pieces that begin with the first record of their partition, or where an earlier call with the same `chains` ended.
+ * `onRecord` sees what is new, once each, with its offset in `executions`.
+ */
 export async function auditPieces(
   options: Omit<ReadLogOptions, 'feeWallet'>,
-  { audit, pieces, onRecord = () => {} }: AuditedPieces,
+  { audit, pieces, chains = new Map(), onRecord = () => {} }: AuditedPieces,
 ): Promise<void> {
   for (const piece of pieces) {
     const { partition } = piece;
-    let chain: Buffer = firstChain;
-    await eachRecord(options, piece, (execution, value) => {
-      const isNew = audit.record(execution, { partition, chainHolds: checkChain(value, chain) });
-      if (!isNew) return;
-      chain = Buffer.from(execution.chain);
-      onRecord(partition, execution);
+    await eachRecord(options, piece, (execution, { value, offset }) => {
+      const chainHolds = checkChain(value, chains.get(partition) ?? firstChain);
+      if (!audit.record(execution, { partition, chainHolds })) return;
+      chains.set(partition, Buffer.from(execution.chain));
+      onRecord(partition, execution, offset);
     });
   }
 }
@@ -60,14 +62,16 @@ export async function auditPieces(
 interface AuditedPieces {
   readonly audit: LogAudit;
   readonly pieces: readonly LogPiece[];
-  onRecord?(partition: number, execution: Execution): void;
+  /** By partition the chain behind the last record. */
+  readonly chains?: Map<number, Buffer>;
+  onRecord?(partition: number, execution: Execution, offset: number): void;
 }
 
 /** The records of a piece in order, decoded. */
 export async function eachRecord(
   { client, registryUrl: url, topicPrefix }: Omit<ReadLogOptions, 'feeWallet'>,
   { partition, from, to }: LogPiece,
-  take: (execution: Execution, value: Buffer) => void,
+  take: (execution: Execution, record: { value: Buffer; offset: number }) => void,
 ): Promise<void> {
   const registry = openRegistry({ url, topicPrefix, log: silentLog });
   const codec = await registry.codecFor(topics.executions);
@@ -75,10 +79,10 @@ export async function eachRecord(
     ...{ partition, from, to },
     topic: topicName(topics.executions, topicPrefix),
     onBatch: async (batch) => {
-      for (const { value } of batch.records) {
+      for (const { value, offset } of batch.records) {
         if (value === null) continue;
         if (!codec.knows(value)) await codec.prepare(value);
-        take(codec.decode(value), value);
+        take(codec.decode(value), { value, offset });
       }
     },
   });

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { type AuditCheck, runAudit } from '../audit/run-audit.ts';
@@ -6,6 +7,9 @@ import { type Installation, openInstallation } from '../installation/open.ts';
 import { repositoryRoot } from '../local/paths.ts';
 import { messageOf } from '../local/stack-error.ts';
 import { feeWallet } from '../setup/partitions.ts';
+
+/** Seeds below this print short. */
+const seedEnd = 1_000_000;
 
 /** `npm run audit`: does what this installation says add up? One line per check; exit code 0 when all hold, else 1. */
 const given = new Command('npm run audit --')
@@ -19,8 +23,14 @@ const given = new Command('npm run audit --')
   )
   .option('--fee-wallet <address>', 'who is paid the fees', feeWallet)
   .option('--wait <seconds>', 'how long projections may take to the end of the log', Number, 60)
+  .option(
+    '--seed <number>',
+    'which wallets the ledger query is asked of; a random number unless given',
+    Number,
+    randomInt(seedEnd),
+  )
   .parse()
-  .opts<{ data: string; feeWallet: string; wait: number }>();
+  .opts<{ data: string; feeWallet: string; wait: number; seed: number }>();
 
 /** More lines of one check say nothing new. */
 const shownMax = 5;
@@ -39,6 +49,7 @@ try {
   holds = await runAudit(installation, {
     feeWallet: given.feeWallet.toLowerCase(),
     waitMs: given.wait * 1_000,
+    seed: given.seed,
     onProgress(done, records) {
       if (done % progressEvery === 0 || done === records)
         console.error(`log: ${done} of ${records} records`);

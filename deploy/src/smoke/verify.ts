@@ -5,18 +5,18 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { topicName } from '@pm/kit/registry';
 import { redisKeys, type TokenId, topics } from '@pm/schemas';
+import { compareLedgerQuery } from '../audit/ledger-sample.ts';
 import { LogAudit } from '../audit/log-audit.ts';
+import { LogSays } from '../audit/log-says.ts';
 import { compareBooks, compareLedger, type Mismatch } from '../audit/projections.ts';
 import { auditPieces, piecesOf, type ReadLogOptions, sumTransfers } from '../audit/read-log.ts';
+import { compareBuckets, compareFacts, compareMonths } from '../audit/row-tables.ts';
 import {
   checkPrices,
-  compareFacts,
   compareHeld,
-  compareLevels,
   compareOpenOrders,
   compareSupply,
-} from '../audit/tables.ts';
-import { LogTally } from '../audit/tally.ts';
+} from '../audit/state-tables.ts';
 import { LOOPBACK } from '../local/ports.ts';
 import { feeWallet } from '../setup/partitions.ts';
 import { database, type RunningStack } from '../stack/stack.ts';
@@ -54,11 +54,14 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
   try {
     const projections = await waitForProjections(stack, client);
     const audit = new LogAudit(feeWallet);
-    const tally = new LogTally();
+    const says = new LogSays(audit);
     const pieces = await piecesOf(log);
-    await auditPieces(log, { audit, pieces, onRecord: (...record) => tally.record(...record) });
+    await auditPieces(log, {
+      audit,
+      pieces,
+      onRecord: (partition, execution) => says.record(partition, execution),
+    });
     audit.finish();
-    const partitions = pieces.map(({ partition }) => partition);
     const deposits = await sumTransfers(log);
     const keys = redisKeys('pm');
     const markets = world.markets.map((market) => ({
@@ -73,13 +76,17 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
       projections,
       books: textsOf(await compareBooks(redis, keys, { audit, markets })),
       ledger: textsOf(await compareLedger(redis, keys, { audit, deposits, isQuiet: true })),
-      facts: await compareFacts(clickhouse, { audit, tally, partitions }),
+      rows: [
+        ...(await compareFacts(clickhouse, says)),
+        ...(await compareBuckets(clickhouse, says)),
+      ].flatMap(({ wrong }) => wrong),
+      months: await compareMonths(clickhouse),
       prices: await checkPrices(clickhouse),
       tables: textsOf([
         ...(await compareHeld(clickhouse, 'positions', audit)),
         ...(await compareHeld(clickhouse, 'holders', audit)),
         ...(await compareSupply(clickhouse, audit)),
-        ...(await compareLevels(clickhouse, audit)),
+        ...(await compareLedgerQuery(clickhouse, audit.accounts.positions, 1)),
         ...(await compareOpenOrders(clickhouse, audit)),
       ]),
     };

@@ -54,9 +54,16 @@ const level = (side: 'BUY' | 'SELL', sizeMicro: number): ExecutionEvent => ({
   sizeMicro,
 });
 
+const top = (bid: number): ExecutionEvent => ({ kind: 'TopChanged', market: 7, bid, ask: 0 });
+
 /** Alice bids 0.40 for ten of token 0; Bob bids 0.60 for four of token 1: four pairs are minted. */
 const log: readonly ExecutionEvent[][] = [
-  [placed(aliceOrder, alice, {}), level('BUY', 10 * share), money(alice, -4 * share, 4 * share)],
+  [
+    placed(aliceOrder, alice, {}),
+    level('BUY', 10 * share),
+    top(4_000),
+    money(alice, -4 * share, 4 * share),
+  ],
   [
     {
       kind: 'Fill',
@@ -109,6 +116,7 @@ const log: readonly ExecutionEvent[][] = [
       restMicro: 6 * share,
     },
     level('BUY', 0),
+    top(0),
     money(alice, 2.4 * share, -2.4 * share),
   ],
 ];
@@ -187,6 +195,24 @@ test('one micro-USDC too many is found', () => {
   expect(audited(forged).violations.some((line) => line.startsWith('C2'))).toBe(true);
 });
 
+test('best prices that are not those of the levels are found', () => {
+  const [first = []] = log;
+  const told = first.map((event) => (event.kind === 'TopChanged' ? top(4_100) : event));
+  expect(audited([told]).violations).toEqual([
+    'F2 market 7 at 0: best prices 4100 and 0 are told, levels say 4000 and 0',
+  ]);
+});
+
+test('a redemption in front of the resolution is found', () => {
+  const redeemed: ExecutionEvent = {
+    ...{ kind: 'PositionMoved', command: 0, action: 'REDEEM', wallet: alice, market: 7 },
+    ...{ token0Micro: -4 * share, token1Micro: 0, paidMicro: 4 * share, requestId: null },
+  };
+  const [first = [], second = []] = log;
+  const { violations } = audited([first, second, [redeemed]]);
+  expect(violations).toContain('C1 market 7 is redeemed before it is resolved');
+});
+
 describe('a delayed order', () => {
   const delayed: ExecutionEvent = {
     kind: 'OrderDelayed',
@@ -209,6 +235,7 @@ describe('a delayed order', () => {
   const rests = [
     placed(aliceOrder, alice, { command: -1 }),
     level('BUY', 10 * share),
+    top(4_000),
     money(alice, 100_000, -100_000),
   ];
 

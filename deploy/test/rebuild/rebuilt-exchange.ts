@@ -9,8 +9,9 @@ import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { firstChain, sealExecution } from '@pm/kit/signoff';
-import { type Execution, type ExecutionEvent, rebuildHold, topics } from '@pm/schemas';
+import { type Execution, rebuildHold, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { ofPartition } from '../../../projectors/test/log.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 import { loadOrMakeKeys } from '../../src/setup/keys.ts';
 import { setUpNamed, variablesOf } from '../services-under-test.ts';
@@ -218,16 +219,4 @@ export class RebuildProcess {
     for (let isOver = false; !isOver && !this.output.includes(text); )
       isOver = await Promise.race([this.ended.then(() => true), wait(10, false)]);
   }
-}
-
-/** The same event of another partition: its markets and orders are others. */
-function ofPartition(event: ExecutionEvent, partition: number): ExecutionEvent {
-  const changed = Object.entries(event).map(([name, value]) => {
-    if (name === 'market') return [name, Number(value) + 2 * partition];
-    if (!/orderId$/i.test(name) || !Buffer.isBuffer(value)) return [name, value];
-    const id = Buffer.from(value);
-    id.writeUInt8(partition, 0);
-    return [name, id];
-  });
-  return Object.fromEntries(changed) as ExecutionEvent;
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../projectors/src/io/leaderboard-store.ts';
 import { cleanOpenOrders } from '../../../projectors/src/io/open-orders-cleanup-runner.ts';
 import { openTablesStore } from '../../../projectors/src/io/tables-store.ts';
-import { checkPrices } from '../../src/audit/tables.ts';
+import { checkPrices } from '../../src/audit/state-tables.ts';
 import { withRolesTable } from '../../src/documents/roles-table.ts';
 import { planOf } from '../../src/export/plan.ts';
 import { rowsSql, tableContentSql } from '../../src/export/statements.ts';

@@ -1,0 +1,134 @@
+import { type Execution, type Fill, notionalMicro, priceOne, tables } from '@pm/schemas';
+import { keyColumns, RowSums } from './row-sums.ts';
+import { textWord, wordOf } from './words.ts';
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+/** A midpoint is half of the sum of two prices: 1/10000 USDC halved, in micro-USDC. */
+const microPerHalfPrice = 50;
+
+/** Places of what changes in a row of `candles_1m`. */
+const candleAt = { high: 4, low: 5, close: 6, volume: 7, notional: 8, trades: 9, version: 10 };
+
+/** Rows of a table of buckets of time. Those of the bucket under way may still change, by partition; all others are summed up. */
+export class Buckets {
+  readonly sums: RowSums;
+  /** The rows of which the table is asked; it may have others. */
+  readonly condition: string;
+  readonly #lengthMs: number;
+  readonly #open = new Map<number, { bucketMs: number; readonly rows: Map<number, number[]> }>();
+
+  constructor(sums: RowSums, lengthMs: number, condition = '1') {
+    this.sums = sums;
+    this.#lengthMs = lengthMs;
+    this.condition = condition;
+  }
+
+  /** The rows of a moment's bucket, by a number of the caller's; and when the bucket begins, Unix seconds. */
+  at(partition: number, timeMs: number) {
+    const bucketMs = timeMs - (timeMs % this.#lengthMs);
+    const known = this.#open.get(partition);
+    const open = known ?? { bucketMs, rows: new Map<number, number[]>() };
+    if (known === undefined) this.#open.set(partition, open);
+    if (open.bucketMs !== bucketMs) {
+      for (const row of open.rows.values()) this.sums.add(partition, row);
+      open.rows.clear();
+      open.bucketMs = bucketMs;
+    }
+    return { rows: open.rows, startS: bucketMs / 1000 };
+  }
+
+  /** When the latest bucket begins that may still change, Unix seconds; 0 for none. */
+  get lastStartS(): number {
+    return Math.max(0, ...[...this.#open.values()].map(({ bucketMs }) => bucketMs / 1000));
+  }
+
+  /** Ends the log: sums up what may still have changed, but for rows with these keys (`keyOf`). Tells how many it left out. */
+  end(moved: ReadonlySet<string>): number {
+    let left = 0;
+    for (const [partition, { rows }] of this.#open) {
+      for (const row of rows.values()) {
+        if (moved.has(this.#keyOf(row))) left += 1;
+        else this.sums.add(partition, row);
+      }
+      rows.clear();
+    }
+    return left;
+  }
+
+  /** The words of what tells rows apart. */
+  #keyOf(row: readonly number[]): string {
+    return keyColumns(this.sums.table)
+      .map((index) => wordOf(row[index] ?? 0))
+      .join(' ');
+  }
+}
+
+/**
+ * What the rows of candles, midpoints and closings come to, out of the log. Of closings those of the hours; those of the months follow
+ * from them.
+ */
+export class BucketRows {
+  readonly candles = new Buckets(new RowSums(tables.candles), minuteMs);
+  readonly midpoints = new Buckets(new RowSums(tables.midpoints), minuteMs);
+  readonly closings = new Buckets(new RowSums(tables.bookClosings), hourMs, "span = 'hour'");
+
+  get all(): readonly Buckets[] {
+    return [this.candles, this.midpoints, this.closings];
+  }
+
+  record(partition: number, { events, inOffset, timeMs }: Execution): void {
+    for (const event of events) {
+      if (event.kind === 'Fill') this.#traded(partition, timeMs, { fill: event, inOffset });
+      if (event.kind === 'TopChanged') {
+        const { market, bid, ask } = event;
+        const { rows, startS } = this.midpoints.at(partition, timeMs);
+        const micro = bid === 0 || ask === 0 ? 0 : (bid + ask) * microPerHalfPrice;
+        rows.set(market, [market, startS, micro, inOffset]);
+      }
+      if (event.kind === 'LevelChanged') {
+        const { market, side, price, sizeMicro } = event;
+        const { rows, startS } = this.closings.at(partition, timeMs);
+        const level = (market * 2 + (side === 'BUY' ? 0 : 1)) * priceOne + price;
+        const cells = [textWord(side), price, sizeMicro, inOffset];
+        rows.set(level, [market, textWord('hour'), startS, ...cells]);
+      }
+    }
+  }
+
+  /** A mint or a merge is a trade of both tokens. */
+  #traded(partition: number, timeMs: number, { fill, inOffset }: Traded): void {
+    const { rows, startS } = this.candles.at(partition, timeMs);
+    const { takerOutcome, takerPrice, makerOutcome, makerPrice } = fill;
+    const both = [
+      [takerOutcome, takerPrice],
+      [makerOutcome, makerPrice],
+    ] as const;
+    for (const [outcome, price] of fill.match === 'COMPLEMENTARY' ? both.slice(0, 1) : both) {
+      const token = fill.market * 2 + outcome;
+      const first = [fill.market, outcome, startS, price, price, price, price, 0, 0, 0, inOffset];
+      const candle = rows.get(token) ?? first;
+      rows.set(token, candle);
+      trade(candle, { price, sizeMicro: fill.sizeMicro, inOffset });
+    }
+  }
+}
+
+interface Traded {
+  readonly fill: Fill;
+  readonly inOffset: number;
+}
+
+function trade(
+  candle: number[],
+  { price, sizeMicro, inOffset }: { price: number; sizeMicro: number; inOffset: number },
+): void {
+  const { high, low, close, volume, notional, trades, version } = candleAt;
+  candle[high] = Math.max(candle[high] ?? 0, price);
+  candle[low] = Math.min(candle[low] ?? 0, price);
+  candle[close] = price;
+  candle[volume] = (candle[volume] ?? 0) + sizeMicro;
+  candle[notional] = (candle[notional] ?? 0) + notionalMicro(price, sizeMicro);
+  candle[trades] = (candle[trades] ?? 0) + 1;
+  candle[version] = inOffset;
+}

@@ -1,0 +1,275 @@
+import {
+  complementPrice,
+  type EventOf,
+  type Execution,
+  type Fill,
+  priceOne,
+  type Side,
+  tables,
+} from '@pm/schemas';
+import { type Cells, RowSums } from './row-sums.ts';
+import { bytesWord, textWord } from './words.ts';
+
+/** What the log knows and a single event does not. */
+export interface KnownPayouts {
+  /** What token 0 of a resolved market pays, 1/10000 USDC. */
+  readonly payouts: ReadonlyMap<number, number>;
+}
+
+/** Cells that every row of facts begins with: partition, in_offset, event_index, time. */
+type Place = readonly [number, number, number, number];
+
+/** One side of a fill. */
+interface SideCells {
+  readonly role: number;
+  readonly wallet: number;
+  readonly order: number;
+  readonly key: number;
+  readonly builder: number;
+  readonly outcome: number;
+  readonly side: number;
+  readonly price: number;
+  readonly feeMicro: number;
+  readonly restMicro: number;
+}
+
+/** The terms of an order, blank where they do not apply to a row of `order_events`. */
+interface Terms {
+  readonly outcome: number;
+  readonly side: Side;
+  readonly timeInForce: string;
+  readonly price: number;
+  readonly sizeMicro: number;
+  readonly restingMicro: number;
+  readonly expiresAtMs: number;
+  readonly acceptedAtMs: number;
+  readonly status: string;
+}
+
+const noTerms: Terms = {
+  ...{ outcome: 0, side: 'BUY', timeInForce: 'GTC', price: 0, sizeMicro: 0, restingMicro: 0 },
+  ...{ expiresAtMs: 0, acceptedAtMs: 0, status: 'NONE' },
+};
+
+const noBuilder = Buffer.alloc(32);
+
+/**
+ * What the rows of all tables of facts come to, by what the events say: written down here once more, and not taken from who fills
+ * the tables.
+ */
+export class FactRows {
+  readonly fills = new RowSums(tables.fills);
+  readonly walletFills = new RowSums(tables.walletFills);
+  readonly tape = new RowSums(tables.tape);
+  readonly builderFills = new RowSums(tables.builderFills);
+  readonly walletMoves = new RowSums(tables.walletMoves);
+  readonly resolutions = new RowSums(tables.resolutions);
+  readonly orderEvents = new RowSums(tables.orderEvents);
+  readonly walletCancels = new RowSums(tables.walletCancels);
+  readonly bookEvents = new RowSums(tables.bookEvents);
+  readonly bookOrders = new RowSums(tables.bookOrders);
+  readonly marketRules = new RowSums(tables.marketRules);
+
+  get all(): readonly RowSums[] {
+    return Object.values(this).filter((one) => one instanceof RowSums);
+  }
+
+  record(partition: number, execution: Execution, known: KnownPayouts): void {
+    const { events, inOffset, timeMs } = execution;
+    for (const [index, event] of events.entries()) {
+      const place = [partition, inOffset, index, timeMs] as const;
+      switch (event.kind) {
+        case 'Fill':
+          this.#fill(place, event);
+          break;
+        case 'OrderPlaced':
+          this.#placed(place, event);
+          break;
+        case 'OrderDelayed':
+          this.#orderEvent(place, event, { ...event, restingMicro: 0, status: 'DELAYED' });
+          break;
+        case 'OrderRefused':
+          this.#orderEvent(place, event, noTerms);
+          break;
+        case 'OrderCanceled':
+          this.#canceled(place, event);
+          break;
+        case 'PositionMoved':
+          this.#moved(place, event, known);
+          break;
+        case 'LevelChanged': {
+          const { market, side, price, sizeMicro } = event;
+          add(this.bookEvents, [...place, market, textWord(side), price, sizeMicro]);
+          break;
+        }
+        case 'MarketSet': {
+          const { market, tick, minSizeMicro, feeRateBps, mode, takerDelayMs } = event;
+          const rules = [tick, minSizeMicro, feeRateBps, textWord(mode), takerDelayMs];
+          add(this.marketRules, [...place, market, ...rules]);
+          break;
+        }
+        case 'MarketResolved':
+          add(this.resolutions, [...place, event.market, event.payout0, inOffset]);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  #fill(place: Place, fill: Fill): void {
+    const { market, sizeMicro, feeMicro, feeRateBps } = fill;
+    const [taker, maker] = [takerOf(fill), makerOf(fill)];
+    add(this.fills, [
+      ...[...place, market, textWord(fill.match), sizeMicro],
+      ...[taker.order, taker.wallet, taker.key, taker.outcome, taker.side, taker.price],
+      taker.builder,
+      ...[maker.order, maker.wallet, maker.key, maker.outcome, maker.side, maker.price],
+      ...[maker.builder, feeMicro, feeRateBps],
+    ]);
+    for (const one of [taker, maker]) {
+      const { role, wallet, order, key, outcome, side, price } = one;
+      const traded = [market, outcome, side, price, sizeMicro];
+      add(this.walletFills, [...place, wallet, role, ...traded, one.feeMicro, order, key]);
+      add(this.tape, [...place, role, wallet, ...traded]);
+      add(this.orderEvents, [
+        ...[...place, order, textWord('FILLED'), wallet, key, market, outcome, side],
+        ...[textWord('GTC'), price, sizeMicro, one.restMicro, 0, 0, textWord('NONE')],
+        ...[textWord(''), role],
+      ]);
+    }
+    this.#ofBuilders(place, fill, [taker, maker]);
+    this.#rests(place, fill.market, maker.order, {
+      ...{ outcome: fill.makerOutcome, side: fill.makerSide, price: fill.makerPrice },
+      sizeMicro: fill.makerRestMicro,
+    });
+  }
+
+  #ofBuilders(place: Place, fill: Fill, [taker, maker]: readonly [SideCells, SideCells]): void {
+    const shown = [
+      ...[...place, fill.market, fill.sizeMicro],
+      ...[taker.order, taker.wallet, taker.outcome, taker.side, taker.price],
+      ...[maker.order, maker.wallet, maker.outcome, maker.side, maker.price],
+      ...[fill.feeMicro, fill.feeRateBps],
+    ];
+    const { builderFills } = this;
+    if (!fill.takerBuilder.equals(noBuilder))
+      add(builderFills, [...shown, taker.role, taker.builder]);
+    if (!fill.makerBuilder.equals(noBuilder))
+      add(builderFills, [...shown, maker.role, maker.builder]);
+  }
+
+  #placed(place: Place, event: EventOf<'OrderPlaced'>): void {
+    this.#orderEvent(place, event, event);
+    const { market, outcome, side, price, restingMicro: sizeMicro } = event;
+    if (sizeMicro === 0) return;
+    this.#rests(place, market, bytesWord(event.orderId), { outcome, side, price, sizeMicro });
+  }
+
+  #canceled(place: Place, event: EventOf<'OrderCanceled'>): void {
+    const { market, restMicro } = event;
+    this.#orderEvent(place, event, { ...noTerms, sizeMicro: restMicro });
+    const [order, wallet] = [bytesWord(event.orderId), bytesWord(event.maker)];
+    const key = bytesWord(event.apiKey);
+    const why = textWord(event.reason);
+    add(this.walletCancels, [...place, wallet, order, key, market, why, restMicro]);
+    add(this.bookOrders, [...place, market, order, textWord('BUY'), 0, 0]);
+  }
+
+  #orderEvent(place: Place, event: OrderEvent, terms: Terms): void {
+    add(this.orderEvents, [
+      ...[...place, bytesWord(event.orderId), textWord(orderEventKinds[event.kind])],
+      ...[bytesWord(event.maker), bytesWord(event.apiKey), event.market],
+      ...[terms.outcome, textWord(terms.side), textWord(terms.timeInForce), terms.price],
+      ...[terms.sizeMicro, terms.restingMicro, terms.expiresAtMs, terms.acceptedAtMs],
+      ...[textWord(terms.status), textWord(reasonOf(event)), textWord('TAKER')],
+    ]);
+  }
+
+  /** Side and price in terms of token 0. */
+  #rests(
+    place: Place,
+    market: number,
+    order: number,
+    at: Pick<Terms, 'outcome' | 'side' | 'price' | 'sizeMicro'>,
+  ): void {
+    const { outcome, side, price, sizeMicro } = at;
+    const isBid = (side === 'BUY') === (outcome === 0);
+    const shown = outcome === 0 ? price : complementPrice(price);
+    const word = textWord(isBid ? 'BUY' : 'SELL');
+    add(this.bookOrders, [...place, market, order, word, shown, sizeMicro]);
+  }
+
+  #moved(place: Place, event: EventOf<'PositionMoved'>, { payouts }: KnownPayouts): void {
+    const { market, action, token0Micro, token1Micro } = event;
+    const price0 = action === 'REDEEM' ? (payouts.get(market) ?? 0) : priceOne / 2;
+    const [wallet, what] = [bytesWord(event.wallet), textWord(action)];
+    const row = (outcome: number, price: number, changeMicro: number) => {
+      if (changeMicro === 0) return;
+      add(this.walletMoves, [
+        ...place,
+        wallet,
+        what,
+        market,
+        outcome,
+        price,
+        Math.abs(changeMicro),
+      ]);
+    };
+    row(0, price0, token0Micro);
+    row(1, complementPrice(price0), token1Micro);
+  }
+}
+
+type OrderEvent =
+  | EventOf<'OrderPlaced'>
+  | EventOf<'OrderDelayed'>
+  | EventOf<'OrderRefused'>
+  | EventOf<'OrderCanceled'>;
+
+const orderEventKinds = {
+  OrderPlaced: 'PLACED',
+  OrderDelayed: 'DELAYED',
+  OrderRefused: 'REFUSED',
+  OrderCanceled: 'CANCELED',
+} as const;
+
+function reasonOf(event: OrderEvent): string {
+  if (event.kind === 'OrderRefused') return event.code;
+  return event.kind === 'OrderCanceled' ? event.reason : '';
+}
+
+function takerOf(fill: Fill): SideCells {
+  return {
+    role: textWord('TAKER'),
+    wallet: bytesWord(fill.taker),
+    order: bytesWord(fill.takerOrderId),
+    key: bytesWord(fill.takerKey),
+    builder: bytesWord(fill.takerBuilder),
+    outcome: fill.takerOutcome,
+    side: textWord(fill.takerSide),
+    price: fill.takerPrice,
+    feeMicro: fill.feeMicro,
+    restMicro: 0,
+  };
+}
+
+/** Makers pay no fee (docs/conventions.md 4.7). */
+function makerOf(fill: Fill): SideCells {
+  return {
+    role: textWord('MAKER'),
+    wallet: bytesWord(fill.maker),
+    order: bytesWord(fill.makerOrderId),
+    key: bytesWord(fill.makerKey),
+    builder: bytesWord(fill.makerBuilder),
+    outcome: fill.makerOutcome,
+    side: textWord(fill.makerSide),
+    price: fill.makerPrice,
+    feeMicro: 0,
+    restMicro: fill.makerRestMicro,
+  };
+}
+
+function add(rows: RowSums, cells: Cells): void {
+  rows.add(cells[0] ?? 0, cells);
+}

@@ -1,0 +1,200 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { parseMicro } from '@pm/schemas';
+import { tokenKey } from './accounts.ts';
+import type { LogAudit } from './log-audit.ts';
+import { openOrderWordSql } from './open-order-word.ts';
+import type { Position, PositionKey } from './positions.ts';
+import type { Mismatch } from './projections.ts';
+
+/** Nothing here writes. */
+type Tables = Pick<ClickHouse, 'selectRows'>;
+
+/** Statements on whole tables may take so long; each is one pass with bounded memory. */
+const settings = 'SETTINGS max_execution_time = 600, max_threads = 2';
+/** Rows of one answer. */
+const pageRows = 50_000;
+/** More wrong rows of a table say nothing new. */
+const wrongMax = 1_000;
+
+/** Columns of positions, and what they must be. Holders have some of them. */
+const positionCells = [
+  ['partition', 'partition', 'partition'],
+  ['size', 'reinterpretAsInt64(size)', 'sizeMicro'],
+  ['cost', 'reinterpretAsInt64(cost)', 'costMicro'],
+  ['total_bought', 'reinterpretAsInt64(total_bought)', 'boughtMicro'],
+  ['shares_bought', 'reinterpretAsInt64(shares_bought)', 'sharesMicro'],
+  ['realized_pnl', 'reinterpretAsInt64(realized_pnl)', 'realizedMicro'],
+  ['volume', 'reinterpretAsInt64(volume)', 'volumeMicro'],
+  ['updated', 'toUnixTimestamp64Milli(updated)', 'updatedMs'],
+  ['version', 'version', 'version'],
+] as const satisfies readonly (readonly [string, string, keyof Position])[];
+
+const heldTables = {
+  positions: {
+    key: ['wallet', 'market', 'outcome'],
+    cells: positionCells,
+  },
+  holders: {
+    key: ['market', 'outcome', 'wallet'],
+    cells: positionCells.filter(
+      ([name]) => !['partition', 'shares_bought', 'volume', 'updated'].includes(name),
+    ),
+  },
+} as const;
+
+type HeldTable = keyof typeof heldTables;
+
+/** What a table of positions is compared with. */
+type Held = Pick<LogAudit, 'accounts' | 'nextInOffset'>;
+
+/** P1 for `positions` and `holders`: a row for whatever a wallet ever had to do with, each figure as the log adds up to. */
+export async function compareHeld(
+  clickhouse: Tables,
+  table: HeldTable,
+  log: Held,
+): Promise<Mismatch[]> {
+  const wrong: Mismatch[] = [];
+  let known = 0;
+  let certain = 0;
+  for await (const row of heldRows(clickhouse, table)) {
+    const owed = log.accounts.positions.get(row);
+    if (owed !== null) known += 1;
+    const mismatch = mismatchOf(table, row, { owed, log });
+    if (mismatch === null) continue;
+    wrong.push(mismatch);
+    if (mismatch.about === null) certain += 1;
+    if (certain === wrongMax) return wrong;
+  }
+  const missing = log.accounts.positions.count - known;
+  if (missing > 0) wrong.push({ about: null, text: `P1 ${table}: ${missing} rows are missing` });
+  return wrong;
+}
+
+type HeldRow = PositionKey & Readonly<Record<string, string | number>>;
+
+/** A row that the log read leads to must be as it says; one that shows more may only if it moved meanwhile. */
+function mismatchOf(
+  table: HeldTable,
+  row: HeldRow,
+  { owed, log }: { readonly owed: Position | null; readonly log: Held },
+): Mismatch | null {
+  const key = tokenKey(row);
+  const partition = owed?.partition ?? Number(row['cell_partition'] ?? -1);
+  const version = Number(row['cell_version']);
+  if (version >= log.nextInOffset(partition))
+    return { about: key, text: `P1 ${table}, ${key}: no record ${version} is about it` };
+  if (owed === null) return { about: null, text: `P1 ${table}, ${key}: nothing leads to it` };
+  const differing = heldTables[table].cells.flatMap(([name, , field]) => {
+    const told = Number(row[`cell_${name}`]);
+    return told === owed[field] ? [] : [`${name} ${told} instead of ${owed[field]}`];
+  });
+  if (differing.length === 0) return null;
+  return { about: null, text: `P1 ${table}, ${key}: ${differing.join(', ')}` };
+}
+
+/** Also those that hold nothing any more. */
+async function* heldRows(clickhouse: Tables, table: HeldTable): AsyncGenerator<HeldRow> {
+  const { key, cells } = heldTables[table];
+  const named = cells.map(([name, sql]) => `${sql} AS cell_${name}`);
+  const types = { wallet: 'String', market: 'UInt32', outcome: 'UInt8' };
+  const bound = key.map((name) => `{${name}:${types[name]}}`).join(', ');
+  let after: PositionKey = { wallet: '', market: 0, outcome: 0 };
+  for (;;) {
+    const { wallet, market, outcome } = after;
+    const rows = await clickhouse.selectRows<HeldRow>(
+      `SELECT wallet, market, outcome, ${named.join(', ')} FROM ${table} FINAL
+       WHERE (${key.join(', ')}) > (${bound}) ORDER BY ${key.join(', ')} LIMIT ${pageRows} ${settings}`,
+      { wallet, market, outcome },
+    );
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < pageRows) return;
+    after = last;
+  }
+}
+
+/** C1 in the tables alone: both tokens of a market that is not resolved are held in the same number. */
+export async function compareSupply(
+  clickhouse: Tables,
+  { payouts, accounts }: Pick<LogAudit, 'payouts' | 'accounts'>,
+): Promise<Mismatch[]> {
+  const rows = await clickhouse.selectRows<{ market: number; first: string; second: string }>(
+    `SELECT market, sumIf(size, outcome = 0) AS first, sumIf(size, outcome = 1) AS second
+     FROM positions FINAL GROUP BY market ${settings}`,
+  );
+  const wrong: Mismatch[] = [];
+  for (const { market, first, second } of rows) {
+    const sums = [parseMicro(first) ?? -1, parseMicro(second) ?? -1];
+    const locked = accounts.collateral.get(market) ?? 0;
+    if (payouts.has(market) || (sums[0] === locked && sums[1] === locked)) continue;
+    const text = `C1 market ${market}: ${first} and ${second} held, ${locked} micro-USDC locked`;
+    wrong.push({ about: String(market), text });
+  }
+  return wrong;
+}
+
+/** P1 for `open_orders`: what it shows rests on the books, in every column, and nothing else does. */
+export async function compareOpenOrders(
+  clickhouse: Tables,
+  { orders }: Pick<LogAudit, 'orders'>,
+): Promise<Mismatch[]> {
+  const wrong: Mismatch[] = [];
+  const shown = new Set<string>();
+  for await (const { order_id: id, word } of openOrderRows(clickhouse)) {
+    shown.add(id);
+    const order = orders.get(id);
+    if ((order?.restingMicro ?? 0) === 0)
+      wrong.push({ about: id, text: `P1 open_orders: ${id} does not rest` });
+    else if (order?.word !== word)
+      wrong.push({ about: null, text: `P1 open_orders: ${id} was placed otherwise` });
+  }
+  for (const [id, { restingMicro }] of orders)
+    if (restingMicro > 0 && !shown.has(id))
+      wrong.push({ about: id, text: `P1 open_orders: ${id} is missing` });
+  return wrong;
+}
+
+interface OpenOrderRow {
+  readonly wallet: string;
+  readonly order_id: string;
+  readonly word: number;
+}
+
+async function* openOrderRows(clickhouse: Tables): AsyncGenerator<OpenOrderRow> {
+  let after = { wallet: '', id: '' };
+  for (;;) {
+    const rows = await clickhouse.selectRows<OpenOrderRow>(
+      `SELECT wallet, order_id, word FROM (
+         SELECT wallet, order_id, ${openOrderWordSql} FROM open_orders FINAL
+         WHERE ended = 0 AND (wallet, order_id) > ({wallet:String}, {id:String})
+         ORDER BY wallet, order_id LIMIT ${pageRows}
+       ) ORDER BY wallet, order_id ${settings}`,
+      after,
+    );
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < pageRows) return;
+    after = { wallet: last.wallet, id: last.order_id };
+  }
+}
+
+/** Prices of shares lie between 0 and 1 USDC, wherever they stand; a midpoint of 0 says that a side was empty. */
+export async function checkPrices(clickhouse: Tables): Promise<string[]> {
+  const outside = (column: string) => `countIf(${column} <= 0 OR ${column} >= 1)`;
+  const rows = await clickhouse.selectRows<Record<string, string>>(
+    `SELECT
+       (SELECT ${outside('taker_price')} + ${outside('maker_price')} FROM fills) AS fills,
+       (SELECT ${outside('price')} FROM wallet_fills) AS wallet_fills,
+       (SELECT ${outside('price')} FROM tape) AS tape,
+       (SELECT ${outside('taker_price')} + ${outside('maker_price')} FROM builder_fills) AS builder_fills,
+       (SELECT countIf(kind IN ('PLACED', 'FILLED') AND (price <= 0 OR price >= 1)) FROM order_events) AS order_events,
+       (SELECT ${outside('price')} FROM book_events) AS book_events,
+       (SELECT countIf(midpoint < 0 OR midpoint >= 1) FROM midpoints_1m) AS midpoints_1m,
+       (SELECT countIf(low <= 0 OR high >= 1 OR low > high OR open < low OR close < low OR open > high OR close > high)
+          FROM candles_1m FINAL) AS candles_1m
+     ${settings}`,
+  );
+  return Object.entries(rows[0] ?? {})
+    .filter(([, count]) => count !== '0')
+    .map(([table, count]) => `${count} rows of ${table} have a price that cannot be`);
+}

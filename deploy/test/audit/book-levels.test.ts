@@ -1,0 +1,22 @@
+import { seeded } from '../../../kit/test/seeded.ts';
+import { BookLevels } from '../../src/audit/book-levels.ts';
+
+test('best prices follow levels that come, change and go', () => {
+  const next = seeded(4);
+  const book = new BookLevels();
+  const naive = { BUY: new Map<number, number>(), SELL: new Map<number, number>() };
+  for (let change = 0; change < 3_000; change += 1) {
+    const side = next(2) === 0 ? 'BUY' : 'SELL';
+    const price = (side === 'BUY' ? 1 : 6) + next(5);
+    const sizeMicro = next(2) * (1 + next(9));
+    expect(book.set(side, price, sizeMicro)).toBe(naive[side].get(price) ?? 0);
+    if (sizeMicro === 0) naive[side].delete(price);
+    else naive[side].set(price, sizeMicro);
+    const [bids, asks] = [[...naive.BUY.keys()], [...naive.SELL.keys()]];
+    book.told = { bid: Math.max(0, ...bids), ask: asks.length === 0 ? 0 : Math.min(...asks) };
+    expect(book.wrongTop()).toBeNull();
+    expect(book.bids.sizes).toEqual(naive.BUY);
+    book.told = { ...book.told, bid: book.told.bid + 1 };
+    expect(book.wrongTop()).toContain('levels say');
+  }
+});

@@ -1,0 +1,219 @@
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { silentLog } from '@pm/kit/log';
+import {
+  type Column,
+  columnNames,
+  createTableSql,
+  type Execution,
+  type Table,
+  tables,
+} from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
+import { completenessRows, foldedTo } from '../../../projectors/src/core/completeness.ts';
+import { TableViews } from '../../../projectors/src/core/table-views.ts';
+import { marketSet, ofPartition, TinyExchange } from '../../../projectors/test/log.ts';
+import { TradingLog } from '../../../projectors/test/trading-log.ts';
+import { compareLedgerQuery } from '../../src/audit/ledger-sample.ts';
+import { LogAudit } from '../../src/audit/log-audit.ts';
+import { LogSays } from '../../src/audit/log-says.ts';
+import { Moved } from '../../src/audit/moved.ts';
+import { compareBuckets, compareFacts, compareMonths } from '../../src/audit/row-tables.ts';
+import {
+  checkPrices,
+  compareHeld,
+  compareOpenOrders,
+  compareSupply,
+} from '../../src/audit/state-tables.ts';
+
+/** What the projectors write of two made-up logs, whole and damaged, under the eyes of the audit. */
+const name = `audited_tables_${process.pid}`;
+const records = 220;
+/** Whole lives of orders; and moves, mints, merges and resolutions. */
+const logs: readonly (readonly Execution[])[] = [
+  withMarkets(new TradingLog(3).records(records)),
+  new TinyExchange(4).records(records).map((one) => elsewhere(one, 1)),
+];
+let clickhouse: ClickHouse;
+
+function withMarkets([first, ...rest]: readonly Execution[]): readonly Execution[] {
+  if (first === undefined) return [];
+  return [{ ...first, events: [marketSet(1), marketSet(2), ...first.events] }, ...rest];
+}
+
+function elsewhere(execution: Execution, partition: number): Execution {
+  return { ...execution, events: execution.events.map((one) => ofPartition(one, partition)) };
+}
+
+beforeAll(async () => {
+  const account = { url: engineUrl('CLICKHOUSE'), user: 'default', password: '', log: silentLog };
+  const system = openClickHouse({ ...account, database: 'default' });
+  await system.command(`CREATE DATABASE ${name} ENGINE = Atomic`);
+  await system.close();
+  clickhouse = openClickHouse({ ...account, database: name });
+  for (const table of Object.values(tables)) await clickhouse.command(createTableSql(table, name));
+  for (const [partition, log] of logs.entries()) await project(partition, log);
+}, 120_000);
+
+afterAll(async () => {
+  await clickhouse?.command(`DROP DATABASE IF EXISTS ${name}`);
+  await clickhouse?.close();
+}, 30_000);
+
+/** In batches, each of them twice. */
+async function project(partition: number, log: readonly Execution[]): Promise<void> {
+  const views = new TableViews(partition, { positions: [], candles: [] });
+  for (const [index, execution] of log.entries()) {
+    views.fold(execution);
+    if (index % 60 !== 59 && index < log.length - 1) continue;
+    const rows = [...views.take(), completenessRows(partition, index + 1, foldedTo(execution))];
+    for (const { table, pieces } of [...rows, ...rows])
+      await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
+  }
+}
+
+/** What the log says up to a record of each partition. */
+function saysUpTo(end: number): LogSays {
+  const says = new LogSays(new LogAudit(`0x${'fe'.repeat(20)}`, { keepsEnded: false }));
+  for (const [partition, log] of logs.entries())
+    for (const execution of log.slice(0, end)) {
+      says.audit.record(execution, { partition, chainHolds: true });
+      says.record(partition, execution);
+    }
+  return says;
+}
+
+type Reader = Pick<ClickHouse, 'selectRows'>;
+
+/** Everything that is wrong, by what found it; of state that moved behind the log that was read nothing is said. */
+async function judge(
+  reader: Reader,
+  { says = saysUpTo(records), moved = new Moved() } = {},
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { audit } = says;
+  const { positions } = audit.accounts;
+  const rows = [...(await compareFacts(reader, says)), ...(await compareBuckets(reader, says))];
+  const state = [
+    ['positions', await compareHeld(reader, 'positions', audit)],
+    ['holders', await compareHeld(reader, 'holders', audit)],
+    ['supply', await compareSupply(reader, audit)],
+    ['ledger query', await compareLedgerQuery(reader, positions, 7)],
+    ['open_orders', await compareOpenOrders(reader, audit)],
+  ] as const;
+  const found = new Map<string, readonly string[]>([
+    ...rows.map(({ table, wrong }) => [table, wrong] as const),
+    ...state.map(([what, mismatches]) => [what, moved.sort(mismatches).wrong] as const),
+    ['months', await compareMonths(reader)],
+    ['prices', await checkPrices(reader)],
+  ]);
+  return new Map([...found].filter(([, wrong]) => wrong.length > 0));
+}
+
+/** Answers of statements that no damage touches, by their text and parameters: they are asked once. */
+const answers = new Map<string, Promise<readonly unknown[]>>();
+
+/** Reads a table as if it held something else. */
+function damaged({ name: table }: Table, rows: string): Reader {
+  const named = new RegExp(`\\bFROM ${table}( AS t)?( FINAL)?(?=[ )\\n])`, 'g');
+  return {
+    selectRows<T>(sql: string, params: Parameters<Reader['selectRows']>[1] = {}) {
+      const changed = sql.replace(named, (_, alias = '') => `FROM (${rows})${alias}`);
+      const key = `${changed} ${JSON.stringify(params)}`;
+      const known = changed === sql ? answers.get(key) : undefined;
+      const answer = known ?? clickhouse.selectRows<unknown>(changed, params);
+      if (changed === sql) answers.set(key, answer);
+      return answer as Promise<readonly T[]>;
+    },
+  };
+}
+
+/** One row of a table, the same in every statement. */
+const one = ({ name: table }: Table, where = '1') =>
+  `cityHash64(*) = (SELECT min(cityHash64(*)) FROM ${table} FINAL WHERE ${where})`;
+
+/** Another value of the same type. */
+function otherOf({ name: cell, type }: Column): string {
+  if (type.startsWith('Enum'))
+    return `CAST(if(toInt8(${cell}) = 0, 1, 0), '${type.replaceAll("'", "\\'")}')`;
+  if (type === 'FixedString(36)') return `toFixedString(reverse(toString(${cell})), 36)`;
+  const length = /^FixedString\((\d+)\)$/.exec(type)?.[1];
+  if (length !== undefined)
+    return `toFixedString(concat('0x', if(substring(${cell}, 3, 1) = '1', '2', '1'), substring(${cell}, 4)), ${length})`;
+  if (type.endsWith('String)')) return `concat(${cell}, 'X')`;
+  if (type.startsWith('DateTime64')) return `addMilliseconds(${cell}, 1)`;
+  if (type.startsWith('DateTime')) return `addMinutes(${cell}, 1)`;
+  if (type.startsWith('Decimal')) return `CAST(${cell} + 0.0001, '${type}')`;
+  return `CAST(${cell} + 1, '${type}')`;
+}
+
+/** `completeness` is judged by the log alone. */
+const judged = Object.values(tables).filter((table) => table !== tables.completeness);
+
+test('finds nothing wrong with what the projectors write, and looks at rows of every table', async () => {
+  expect(Object.fromEntries(await judge(clickhouse))).toEqual({});
+  const says = saysUpTo(records);
+  const verdicts = [
+    ...(await compareFacts(clickhouse, says)),
+    ...(await compareBuckets(clickhouse, says)),
+  ];
+  expect(verdicts.filter(({ rows }) => rows === 0)).toEqual([]);
+  const names = [...verdicts.map(({ table }) => table), 'positions', 'holders', 'open_orders'];
+  expect(names.sort()).toEqual(judged.map((table) => table.name).sort());
+  expect(says.audit.orders.size).toBeGreaterThan(3);
+}, 60_000);
+
+describe.each(judged.map((table) => [table.name, table] as const))(
+  'names %s when',
+  (what, table) => {
+    test('a row is missing, or is there twice', async () => {
+      const whole = `SELECT * FROM ${table.name} FINAL`;
+      const without = await judge(damaged(table, `${whole} WHERE NOT (${one(table)})`));
+      expect([...without.keys()]).toContain(what);
+      if (['positions', 'holders', 'open_orders'].includes(table.name)) return;
+      const doubled = `${whole} UNION ALL SELECT * FROM ${table.name} FINAL WHERE ${one(table)}`;
+      expect([...(await judge(damaged(table, doubled))).keys()]).toContain(what);
+    });
+
+    test.each(
+      table.columns
+        .filter((column) => column.name !== 'ended')
+        .map((column) => [column.name, column] as const),
+    )('%s of one row is another', async (cell, column) => {
+      const where = table === tables.bookClosings ? "span = 'hour'" : '1';
+      const replaced = `if(${one(table, where)}, ${otherOf(column)}, ${cell}) AS ${cell}`;
+      const rows = `SELECT * REPLACE (${replaced}) FROM ${table.name} FINAL`;
+      const found = await judge(damaged(table, rows));
+      expect([...found.keys()]).toContain(what);
+      const isKey = table.orderBy.includes(cell) || cell === 'partition' || cell === 'version';
+      if (!isKey && table !== tables.openOrders) expect(found.get(what)?.[0]).toContain(cell);
+    });
+  },
+);
+
+test('names months that are not the last of their hours', async () => {
+  const { bookClosings: table } = tables;
+  const replaced = `if(${one(table, "span = 'month'")}, size + 1, size) AS size`;
+  const rows = `SELECT * REPLACE (${replaced}) FROM ${table.name} FINAL`;
+  expect([...(await judge(damaged(table, rows))).keys()]).toEqual(['months']);
+});
+
+test('names prices that cannot be, and tokens that nobody has paid for', async () => {
+  const dear = 'SELECT * REPLACE (toDecimal32(1.2, 4) AS price) FROM tape FINAL';
+  expect((await judge(damaged(tables.tape, dear))).get('prices')?.[0]).toContain('tape');
+  const more = `SELECT * REPLACE (if(market = 1 AND outcome = 1, size + 1, size) AS size) FROM positions FINAL`;
+  expect((await judge(damaged(tables.positions, more))).get('supply')?.[0]).toContain('market 1');
+});
+
+test('says nothing of what lies behind the log that was read, and all of what stood still', async () => {
+  for (const end of [1, 60, 150, 219]) {
+    const says = saysUpTo(end);
+    const moved = new Moved();
+    for (const log of logs) for (const execution of log.slice(end)) moved.record(execution);
+    expect([end, Object.fromEntries(await judge(clickhouse, { says, moved }))]).toEqual([end, {}]);
+  }
+  const says = saysUpTo(150);
+  const moved = new Moved();
+  for (const log of logs) for (const execution of log.slice(150)) moved.record(execution);
+  const dearer = `SELECT * REPLACE (if(version < 60, cost + 1, cost) AS cost) FROM positions FINAL`;
+  const found = await judge(damaged(tables.positions, dearer), { says, moved });
+  expect(found.get('positions')?.[0]).toContain('cost');
+}, 60_000);
