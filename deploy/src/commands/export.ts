@@ -1,9 +1,11 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { piecesOf } from '../audit/read-log.ts';
+import { firstMoment } from '../export/completeness.ts';
 import { parseDay } from '../export/day.ts';
 import { exportDay } from '../export/export-day.ts';
 import { ExportError } from '../export/export-error.ts';
+import { summaryLines, tableLine } from '../export/output.ts';
 import { planOf } from '../export/plan.ts';
 import { verifyDay } from '../export/verify-day.ts';
 import { findInstallation } from '../installation/addresses.ts';
@@ -17,6 +19,7 @@ const given = new Command('npm run export --')
     'Writes a day (UTC) of the tables as Parquet files with a manifest: of the running stack of a data folder, or of the installation that PM_KAFKA_BROKERS, PM_CLICKHOUSE_URL and the others name. With --verify it checks such a folder instead.',
   )
   .option('--day <day>', 'which day, as YYYY-MM-DD; it must be over and complete')
+  .option('--partial', 'what is complete of a day that is not, into a folder of that name', false)
   .option('--to <folder>', 'the day goes into a folder of its name in here', 'exports')
   .option('--tables <names>', 'only these tables, by comma; copies are written only when named')
   .option('--again', 'writes a day anew that is whole already', false)
@@ -29,6 +32,7 @@ const given = new Command('npm run export --')
   .parse()
   .opts<{
     day?: string;
+    partial: boolean;
     to: string;
     tables?: string;
     again: boolean;
@@ -37,20 +41,23 @@ const given = new Command('npm run export --')
   }>();
 
 async function write(dayText: string): Promise<void> {
-  const day = parseDay(dayText, Date.now());
+  const isPartial = given.partial;
+  const day = parseDay(dayText, Date.now(), { isPartial });
   const plan = planOf(given.tables?.split(',').map((name) => name.trim()) ?? null);
-  const folder = resolve(given.to, day.name);
+  const folder = resolve(given.to, isPartial ? `${day.name}.partial` : day.name);
   const installation = openInstallation(await findInstallation(process.env, given.data), 'export');
   try {
     const { addresses, client, clickhouse } = installation;
     const pieces = await piecesOf({ client, topicPrefix: addresses.topicPrefix });
-    const { tables } = await exportDay({
-      ...{ clickhouse, database: addresses.clickhouseDatabase, day, plan, folder },
-      ...{ partitions: pieces.map(({ partition }) => partition), again: given.again },
-      onTable: ({ table, rows, bytes }) =>
-        console.log(`${table.padEnd(16)} ${String(rows).padStart(10)} rows ${bytes} bytes`),
+    const manifest = await exportDay({
+      ...{ clickhouse, database: addresses.clickhouseDatabase, day, isPartial, plan, folder },
+      ...{ partitions: pieces.map(({ partition }) => partition) },
+      // A part is written anew each time: the day has gone on.
+      again: given.again || isPartial,
+      onTable: (written) => console.log(tableLine(written)),
     });
-    console.log(`${day.name} is whole: ${tables.length} tables in ${folder}`);
+    for (const line of summaryLines(manifest, { folder, firstMs: await firstMoment(clickhouse) }))
+      console.log(line);
   } finally {
     await installation.close();
   }

@@ -13,12 +13,20 @@ export interface Day {
 const dayMs = 86_400_000;
 const form = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Throws `BAD_ARGUMENT` for what is no day of the calendar, `NOT_OVER` for one that has an end yet to come. */
-export function parseDay(text: string, nowMs: number): Day {
+/**
+ * Throws `BAD_ARGUMENT` for what is no day of the calendar, `NOT_OVER` for one that has an end yet to come; if a part of it will do
+ * (`isPartial`), for one that has not begun.
+ */
+export function parseDay(text: string, nowMs: number, { isPartial = false } = {}): Day {
   const fromMs = form.test(text) ? parseTime(text) : null;
   if (fromMs === null)
     throw new ExportError('BAD_ARGUMENT', `${text} is no day: write it as YYYY-MM-DD`);
   const toMs = fromMs + dayMs;
-  if (toMs > nowMs) throw new ExportError('NOT_OVER', `${text} is not over (UTC)`);
+  if (fromMs > nowMs) throw new ExportError('NOT_OVER', `${text} has not begun (UTC)`);
+  if (toMs > nowMs && !isPartial)
+    throw new ExportError(
+      'NOT_OVER',
+      `${text} is not over (UTC): come back when it is, or write with --partial what is complete of it`,
+    );
   return { name: text, fromMs, toMs };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { insist } from '../installation/patience.ts';
 import { lockFolder } from '../local/run-lock.ts';
-import { requireComplete } from './completeness.ts';
+import { completePart, requireComplete } from './completeness.ts';
 import type { Day } from './day.ts';
 import { ExportError } from './export-error.ts';
 import { fileFacts } from './file-facts.ts';
@@ -20,6 +20,8 @@ export interface ExportOptions {
   /** Partitions of `executions`: all of them must be complete. */
   readonly partitions: readonly number[];
   readonly day: Day;
+  /** Writes what is complete of a day that is not. */
+  readonly isPartial: boolean;
   readonly plan: ExportPlan;
   /** Where the files go; it is made when it is missing. */
   readonly folder: string;
@@ -29,13 +31,13 @@ export interface ExportOptions {
 }
 
 /**
- * Writes a day: a Parquet file per planned table, each read back and compared with its table, and at last the manifest. Whatever
+ * Writes a day, or what is complete of it: a Parquet file per planned table, each read back and compared with its table, and at last the manifest. Whatever
  * breaks off, a folder with a manifest is whole, and the same call again writes the day anew.
  *
- * Throws an `ExportError`: `NOT_COMPLETE`, `ALREADY_WHOLE`, `DIFFERS`; and the faults of ClickHouse.
+ * Throws an `ExportError`: `NOT_COMPLETE`, `BAD_ARGUMENT`, `ALREADY_WHOLE`, `DIFFERS`; and the faults of ClickHouse.
  */
 export async function exportDay(options: ExportOptions): Promise<Manifest> {
-  const { folder, day } = options;
+  const { folder } = options;
   const lock = await lockFolder({
     folder,
     file: '.export.lock',
@@ -44,11 +46,13 @@ export async function exportDay(options: ExportOptions): Promise<Manifest> {
   try {
     if (!options.again && (await readManifest(folder)) !== null)
       throw new ExportError('ALREADY_WHOLE', `${folder} is whole: --again writes it anew`);
-    const completeness = await requireComplete(options);
+    const { isPartial } = options;
+    const { day, completeness } = await (isPartial ? completePart : requireComplete)(options);
     await clear(folder);
-    const tables = await writeTables(options);
+    const tables = await writeTables({ ...options, day });
     const manifest: Manifest = {
       ...{ format: 1, day: day.name, from: momentOf(day.fromMs), to: momentOf(day.toMs) },
+      ...(isPartial ? { partial: true } : {}),
       ...{ database: options.database, writtenAt: momentOf(Date.now()) },
       ...{ completeness: [...completeness], tables, leftOut: [...options.plan.leftOut] },
     };

@@ -55,9 +55,11 @@ const Complete = Type.Object({
 const Manifest = Type.Object({
   format: Type.Literal(1),
   day: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' }),
-  /** The moments [from, to) of the day. */
+  /** The moments [from, to) of the day, or of the first part of it. */
   from: Moment,
   to: Moment,
+  /** There when the day goes on behind `to`. */
+  partial: Type.Optional(Type.Literal(true)),
   database: Type.String(),
   writtenAt: Moment,
   /** How far the tables were complete when the first was read (table completeness, docs/data.md). */

@@ -34,8 +34,11 @@ const treatments = {
   midpoints: { kind: 'facts', time: 'bucket' },
   candles: { kind: 'facts', time: 'bucket' },
   completeness: { kind: 'none', why: 'in the manifest' },
-  // The rows of a month change until it ends, and follow from those of its hours.
-  bookClosings: { kind: 'copy', of: tables.bookEvents, time: 'bucket', where: "span = 'hour'" },
+  // The rows of a month change until it ends, and follow from those of its hours; an hour that has not ended changes as well.
+  bookClosings: {
+    ...{ kind: 'copy', of: tables.bookEvents, time: 'bucket' },
+    where: "span = 'hour' AND bucket < toStartOfHour(fromUnixTimestamp64Milli({to:Int64}, 'UTC'))",
+  },
   bookOrders: { kind: 'copy', of: tables.orderEvents, time: 'time' },
   marketRules: { kind: 'facts', time: 'time' },
 } as const satisfies Record<keyof typeof tables, Treatment>;

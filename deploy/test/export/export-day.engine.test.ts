@@ -16,6 +16,7 @@ import { silentLog } from '@pm/kit/log';
 import { createTableSql, tables } from '@pm/schemas';
 import { Session } from 'chdb';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { firstMoment } from '../../src/export/completeness.ts';
 import { parseDay } from '../../src/export/day.ts';
 import { type ExportOptions, exportDay } from '../../src/export/export-day.ts';
 import { fileFacts } from '../../src/export/file-facts.ts';
@@ -77,7 +78,7 @@ function write(day = first, options: Some = {}): Promise<Manifest> {
   if (day === undefined) throw new Error('no day');
   return exportDay({
     ...{ clickhouse: reader, database, partitions, day, again: false, onTable: () => {} },
-    ...{ plan: planOf(null), folder: join(root, randomUUID()) },
+    ...{ plan: planOf(null), folder: join(root, randomUUID()), isPartial: false },
     ...options,
   });
 }
@@ -276,6 +277,70 @@ describe('a day is refused', () => {
     });
     await expect(wrongIn(folder)).rejects.toMatchObject({ code: 'NOT_WHOLE' });
   });
+});
+
+describe('a part of a day', () => {
+  const noon = '2026-06-02 12:00:30.500';
+
+  test('is what lies in front of the last whole minute that all partitions have passed, and says so', async () => {
+    await completeThroughAll('2026-06-04 00:00:00.000');
+    await completeThrough(2, noon);
+    const folder = join(root, 'partial');
+    const manifest = await write(second, { folder, plan: planOf(every), isPartial: true });
+    expect(manifest).toMatchObject({ partial: true, to: '2026-06-02T12:00:00.000Z' });
+    expect(await wrongIn(folder)).toEqual({});
+    const rows = new Map(manifest.tables.map((table) => [table.table, table.rows]));
+    // 900 rows are spread over the day: row 450 is that of noon.
+    expect([rows.get('fills'), rows.get('candles_1m'), rows.get('positions')]).toEqual([
+      450,
+      450,
+      rowsOf.first + rowsOf.second,
+    ]);
+    const [closings] = await readBack(
+      `SELECT count(), max(bucket) < toDateTime('2026-06-02 12:00:00', 'UTC') FROM file('${join(folder, 'book_closings.parquet')}', 'Parquet')`,
+    );
+    expect(closings).toEqual(['450', '1']);
+  }, 60_000);
+
+  test('goes on as the tables do, and is refused of a day that is whole, and of one of which nothing is complete', async () => {
+    const options = { folder: join(root, 'again'), plan: planOf(['fills']), isPartial: true };
+    await completeThrough(2, noon);
+    const before = await write(second, { ...options, again: true });
+    await completeThrough(2, '2026-06-02 18:00:00.000');
+    const after = await write(second, { ...options, again: true });
+    expect([before.tables[0]?.rows, after.tables[0]?.rows]).toEqual([450, 675]);
+    await completeThrough(2, '2026-06-02 00:00:59.999');
+    await expect(write(second, { ...options, again: true })).rejects.toMatchObject({
+      code: 'NOT_COMPLETE',
+    });
+    await completeThroughAll('2026-06-04 00:00:00.000');
+    await expect(write(second, { ...options, again: true })).rejects.toMatchObject({
+      code: 'BAD_ARGUMENT',
+      message: expect.stringContaining('without --partial'),
+    });
+  }, 60_000);
+});
+
+test('nothing is older than the first market that was listed', async () => {
+  expect(await firstMoment(reader)).toBe(first?.fromMs);
+  const nothing = {
+    selectRows: async <T>() => [{ first: '0', found: '0' }] as unknown as readonly T[],
+  };
+  expect(await firstMoment(nothing)).toBeNull();
+});
+
+test('the content hash is what ClickHouse says of the file with the types of the manifest, and not without them', async () => {
+  const folder = join(root, 'hashed');
+  const { tables: written } = await write(first, { folder, plan: planOf(['fills', 'candles_1m']) });
+  for (const { table, columns, contentHash } of written) {
+    const file = join(folder, `${table}.parquet`);
+    const types = columns.map(({ name, type }) => `${name} ${type}`).join(', ');
+    const hashOf = async (source: string) =>
+      (await readBack(`SELECT toString(sum(sipHash64(*))) FROM file(${source})`))[0]?.[0];
+    const quoted = types.replaceAll("'", "\\'");
+    expect(await hashOf(`'${file}', 'Parquet', '${quoted}'`)).toBe(contentHash);
+    if (table === 'fills') expect(await hashOf(`'${file}', 'Parquet'`)).not.toBe(contentHash);
+  }
 });
 
 test('a table that a busy server gave in part is asked for again', async () => {

@@ -18,7 +18,13 @@ describe('a day', () => {
 
   test('is refused until it is over', () => {
     expect(() => parseDay('2026-06-01', nowMs - 1)).toThrow('is not over');
-    expect(() => parseDay('2031-01-01', nowMs)).toThrow('is not over');
+    expect(() => parseDay('2026-06-01', nowMs - 1)).toThrow('--partial');
+    expect(() => parseDay('2031-01-01', nowMs)).toThrow('has not begun');
+  });
+
+  test('may be written in part from its first moment on', () => {
+    expect(parseDay('2026-06-02', nowMs, { isPartial: true }).fromMs).toBe(nowMs);
+    expect(() => parseDay('2026-06-03', nowMs, { isPartial: true })).toThrow('has not begun');
   });
 });
 
