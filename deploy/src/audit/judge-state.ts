@@ -3,7 +3,7 @@ import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { tokenIdFromBytes, topics } from '@pm/schemas';
 import type { Installation } from '../installation/open.ts';
-import { compareLedgerQuery, sampledWallets } from './ledger-sample.ts';
+import { compareLedgerQuery, sampleText } from './ledger-sample.ts';
 import type { LogAudit } from './log-audit.ts';
 import { Moved } from './moved.ts';
 import { type AuditedMarket, compareBooks, compareLedger, type Mismatch } from './projections.ts';
@@ -81,7 +81,7 @@ async function compareState(
       found: await compareSupply(clickhouse, audit),
     },
     {
-      ...{ name: 'ledger query (P1)', facts: `${sampledWallets} wallets, --seed ${seed}` },
+      ...{ name: 'ledger query (P1)', facts: sampleText(positions, seed) },
       found: await compareLedgerQuery(clickhouse, positions, seed),
     },
     {

@@ -6,7 +6,12 @@ import type { Position, Positions } from './positions.ts';
 import type { Mismatch } from './projections.ts';
 
 /** Wallets whose ledger is folded: each is one statement over all it ever did. */
-export const sampledWallets = 20;
+const sampledWallets = 20;
+
+/** What a sample is told as; the same seed chooses the same wallets. */
+export function sampleText({ wallets }: Pick<Positions, 'wallets'>, seed: number): string {
+  return `${Math.min(sampledWallets, wallets.length)} wallets, --seed ${seed}`;
+}
 
 interface LedgerRow {
   readonly market: number;
@@ -28,7 +33,7 @@ export async function compareLedgerQuery(
 ): Promise<Mismatch[]> {
   const sql = workedQueries.find(({ name }) => name === 'ledgerPnl')?.sql ?? '';
   const wrong: Mismatch[] = [];
-  for (const wallet of sampleOf([...positions.wallets], seed)) {
+  for (const wallet of sampleOf(positions.wallets, seed)) {
     const rows = await clickhouse.selectRows<LedgerRow>(sql, { wallet });
     const told = new Map(rows.map((row) => [tokenKey({ wallet, ...row }), figuresOf(row)]));
     const owed = new Map([...positions.of(wallet)].map((one) => [tokenKey(one), owedOf(one)]));
@@ -41,8 +46,9 @@ export async function compareLedgerQuery(
   return wrong;
 }
 
-function sampleOf(wallets: string[], seed: number): readonly string[] {
+function sampleOf(all: readonly string[], seed: number): readonly string[] {
   const random = new Random(seed);
+  const wallets = [...all];
   const sample: string[] = [];
   while (sample.length < sampledWallets && wallets.length > 0) {
     const index = random.below(wallets.length);

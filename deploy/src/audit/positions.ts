@@ -57,8 +57,8 @@ export class Positions {
     return this.#count;
   }
 
-  get wallets(): Iterable<string> {
-    return this.#places.keys();
+  get wallets(): readonly string[] {
+    return [...this.#places.keys()];
   }
 
   apply(leg: Leg, source: LegSource): void {

@@ -33,7 +33,7 @@ const broken = new AbortController();
 /** A second signal ends the process where it is: then the hold ends by itself, within a minute. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
-    bar.step('breaking off: projectors go on');
+    bar.step('breaking off');
     broken.abort();
   });
 try {
@@ -53,11 +53,13 @@ try {
   if (isExchanged) console.log('the rebuilt tables are served');
   code = isExchanged || differing === 0 ? 0 : 1;
 } catch (error) {
-  bar.step('not finished');
   if (broken.signal.aborted) {
-    console.error('broken off; what is served is right. Run it again: it goes on where it was');
+    bar.step('broken off; what is served is right. Run it again: it goes on where it was');
     code = 130;
-  } else console.error(messageOf(error));
+  } else {
+    bar.step('not finished');
+    console.error(messageOf(error));
+  }
 } finally {
   await installation?.close();
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { messageOf, StackError } from '../local/stack-error.ts';
+import { engineTable } from '../panel/engines.ts';
 import { processTable } from '../panel/tables.ts';
 import { stackStatus } from '../stack/control.ts';
 import { type StackArguments, withStackArguments } from './stack-options.ts';
@@ -96,6 +97,7 @@ async function status(given: StackArguments): Promise<void> {
     return;
   }
   console.log(`${running.baseUrl}   logs: ${running.logDir}\n`);
+  console.log(`${engineTable(running.urls)}\n`);
   console.log(processTable(running.processes));
 }
 

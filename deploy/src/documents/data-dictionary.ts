@@ -78,8 +78,13 @@ function names<Name extends string>(named: Readonly<Record<Name, unknown>>): Nam
   return Object.keys(named) as Name[];
 }
 
+/** Parameters that no value fits everywhere; docs/data.md says how to pick one. */
+const picked = ['market', 'wallet', 'from', 'at'];
+
 function queryText({ title, about, sql, example }: WorkedQuery): string {
-  const given = Object.entries(example).map(([name, value]) => `\`${name}\` = \`${value}\``);
+  const given = Object.entries(example).map(([name, value]) =>
+    picked.includes(name) ? `\`${name}\`` : `\`${name}\` = \`${value}\``,
+  );
   const params = given.length === 0 ? '' : ` Parameters: ${given.join(', ')}.`;
   return [`### ${title}`, '', `${about}${params}`, '', '```sql', sql, '```'].join('\n');
 }

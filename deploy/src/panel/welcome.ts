@@ -5,6 +5,7 @@ import type { DemoMarket } from '../demo/market-maker.ts';
 import { recordedQuotes } from '../demo/recordings.ts';
 import { testAccountKeys, testAccounts, testAccountUsdc } from '../demo/wallets.ts';
 import type { RunningStack } from '../stack/stack.ts';
+import { engineTable } from './engines.ts';
 
 /** The one screen a newcomer sees: where the exchange is, who can trade, and what to paste. */
 export function welcomeScreen(stack: RunningStack): string {
@@ -18,6 +19,11 @@ export function welcomeScreen(stack: RunningStack): string {
     '',
     'Five lines to paste:',
     ...curlLines(stack).map((line) => `  ${line}`),
+    '',
+    'Engines:',
+    ...engineTable(stack.urls)
+      .split('\n')
+      .map((line) => `  ${line}`),
     '',
     `A first trade:  node client/examples/first-trade.mjs ${baseUrl}      Every read there is:  npm run tour`,
     `Logs: ${stack.logDir}      Processes: npm run stack -- status      Stop: Ctrl-C`,

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { silentLog } from '@pm/kit/log';
+import { columnNames, createTableSql, tables, workedQueries } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
+import { TableViews } from '../../../projectors/src/core/table-views.ts';
+import { TradingLog } from '../../../projectors/test/trading-log.ts';
+import { repositoryRoot } from '../../src/local/paths.ts';
+import { DEFAULT_PORTS } from '../../src/local/ports.ts';
+
+/** The commands of docs/data.md, as they stand there but for address and database. */
+const name = `asking_${process.pid}`;
+const page = readFileSync(join(repositoryRoot, 'docs/data.md'), 'utf8');
+const section = page.slice(page.indexOf('## Asking'), page.indexOf('## Rules for readers'));
+let clickhouse: ClickHouse;
+
+beforeAll(async () => {
+  const account = { url: engineUrl('CLICKHOUSE'), user: 'default', password: '', log: silentLog };
+  const system = openClickHouse({ ...account, database: 'default' });
+  await system.command(`CREATE DATABASE ${name}`);
+  await system.close();
+  clickhouse = openClickHouse({ ...account, database: name });
+  for (const table of Object.values(tables)) await clickhouse.command(createTableSql(table, name));
+  const views = new TableViews(0, { positions: [], candles: [] });
+  for (const execution of new TradingLog(9).records(200)) views.fold(execution);
+  for (const { table, pieces } of views.take())
+    await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
+}, 120_000);
+
+afterAll(async () => {
+  await clickhouse?.command(`DROP DATABASE IF EXISTS ${name}`);
+  await clickhouse?.close();
+}, 30_000);
+
+/** Address and body of every `curl` of the section. */
+const commands = [
+  ...section.matchAll(/curl '(\S+)' --data-binary (?:'(.+)'|@- <<'SQL'\n([\s\S]+?)\n {4}SQL)/g),
+].map(([, address = '', short, long]) => ({ address, sql: short ?? long ?? '' }));
+
+async function ask({ address, sql }: (typeof commands)[number]): Promise<string> {
+  const url = address
+    .replace(`http://127.0.0.1:${DEFAULT_PORTS.clickhouse}`, engineUrl('CLICKHOUSE'))
+    .replace('database=pm', `database=${name}`)
+    .replace('param_market=602', 'param_market=1');
+  const response = await fetch(url, { method: 'POST', body: sql });
+  expect([sql, response.status]).toEqual([sql, 200]);
+  return await response.text();
+}
+
+test('the commands are answered as they stand there', async () => {
+  expect(commands).toHaveLength(3);
+  const [count = '', hours = ''] = await Promise.all(commands.map(ask));
+  expect(Number(count)).toBeGreaterThan(50);
+  expect(hours).toContain('trades');
+});
+
+test('what they pick gives rows in every worked query that needs it', async () => {
+  const [, , pick] = commands;
+  const text = pick === undefined ? '' : await ask(pick);
+  const found = Object.fromEntries(
+    [...text.matchAll(/^(\w+): +(\S+)/gm)].map(([, k, v]) => [k, v]),
+  );
+  expect(Object.keys(found).sort()).toEqual(['at', 'from', 'market', 'wallet']);
+  for (const { title, sql, example } of workedQueries) {
+    const named = Object.keys(example).filter((parameter) => parameter in found);
+    const params = {
+      ...example,
+      ...Object.fromEntries(named.map((one) => [one, found[one] ?? ''])),
+    };
+    const rows = named.length === 0 ? [{}] : await clickhouse.selectRows(sql, params);
+    expect([title, rows.length > 0]).toEqual([title, true]);
+  }
+});
