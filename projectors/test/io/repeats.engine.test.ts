@@ -1,12 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
-import { firstChain, sealExecution } from '@pm/kit/signoff';
-import { createTableSql, type Execution, tables, topics } from '@pm/schemas';
+import { type Execution, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { StatusStore } from '../../src/io/status-store.ts';
@@ -15,6 +14,7 @@ import { openTablesStore, type TablesStore } from '../../src/io/tables-store.ts'
 import { runView } from '../../src/io/view-runner.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
 import { TradingLog } from '../trading-log.ts';
+import { hashesOf, RealLog, RealTables } from './real-tables.ts';
 
 const name = `projectors_repeats_${process.pid}`;
 const topicPrefix = `${name}-`;
@@ -30,7 +30,7 @@ const deadlyTables = ['holders', 'candles_1m', 'open_orders', 'positions', 'comp
 
 let client: LogClient;
 let codec: RecordCodec<Execution>;
-const databases: ClickHouse[] = [];
+const real = new RealTables(name);
 
 beforeAll(async () => {
   client = openLogClient({
@@ -43,42 +43,15 @@ beforeAll(async () => {
     topics.executions,
     reusedEvents,
   );
-  const admin = await client.admin();
-  const { compacted, maxMessageBytes } = topics.executions;
-  const shape = { partitions: 1, replicationFactor: 1, minInSyncReplicas: 1, retentionMs: -1 };
-  await admin.ensureTopics([{ ...shape, name: topic, compacted, maxMessageBytes }]);
-  await admin.close();
-  const producer = await client.producer();
-  let chain: Buffer = firstChain;
-  for (const execution of new TradingLog(5).records(records)) {
-    const sealed = sealExecution(codec, chain, execution);
-    chain = sealed.chain;
-    await producer.send([{ topic, partition: 0, key: null, value: sealed.value }]);
-  }
-  await producer.close();
+  const log = new RealLog(topic, { client, codec });
+  await log.open(1);
+  await log.append(0, new TradingLog(5).records(records));
 }, 120_000);
 
 afterAll(async () => {
-  for (const [index, database] of databases.entries()) {
-    await database.command(`DROP DATABASE IF EXISTS ${name}_${index}`);
-    await database.close();
-  }
+  await real.close();
   await client?.close();
 }, 30_000);
-
-async function freshTables(): Promise<ClickHouse> {
-  const database = `${name}_${databases.length}`;
-  const url = engineUrl('CLICKHOUSE');
-  const account = { url, user: 'default', password: '', log: silentLog };
-  const system = openClickHouse({ ...account, database: 'default' });
-  await system.command(`CREATE DATABASE ${database}`);
-  await system.close();
-  const clickhouse = openClickHouse({ ...account, database });
-  for (const table of Object.values(tables))
-    await clickhouse.command(createTableSql(table, database));
-  databases.push(clickhouse);
-  return clickhouse;
-}
 
 /** Projects the whole log; `members` of one group at a time, so that the partition changes hands. */
 async function project(clickhouse: ClickHouse, store: TablesStore, group: string): Promise<void> {
@@ -114,23 +87,11 @@ async function completeTo(clickhouse: ClickHouse): Promise<number> {
   return await openTablesStore(clickhouse).completeTo(0);
 }
 
-/** One hash per table of what it says, whatever its parts and repeated rows. */
-async function hashes(clickhouse: ClickHouse): Promise<Readonly<Record<string, string>>> {
-  const found: Record<string, string> = {};
-  for (const table of Object.values(tables)) {
-    const [row] = await clickhouse.selectRows<{ hash: string; found: string }>(
-      `SELECT toString(sum(cityHash64(*))) AS hash, toString(count()) AS found FROM ${table.name} FINAL`,
-    );
-    found[table.name] = `${row?.found} rows ${row?.hash}`;
-  }
-  return found;
-}
-
 describe('the tables of ClickHouse', () => {
   test('hold the same after deaths, changes of hands and 1,000 forced repeats as after a straight run', async () => {
-    const straight = await freshTables();
+    const straight = await real.fresh();
     await project(straight, openTablesStore(straight), 'straight');
-    const harried = await freshTables();
+    const harried = await real.fresh();
     const store = openTablesStore(harried);
     const next = seeded(99);
     const sent: { rows: Parameters<TablesStore['insert']>[0]; token: string }[] = [];
@@ -173,8 +134,8 @@ describe('the tables of ClickHouse', () => {
     expect([...deadly]).toEqual([]);
     for (let repeats = 0; repeats < repeatsWanted; repeats += atOnce)
       await Promise.all(Array.from({ length: atOnce }, (_, one) => repeat(repeats + one)));
-    const expected = await hashes(straight);
-    expect(await hashes(harried)).toEqual(expected);
+    const expected = await hashesOf(straight);
+    expect(await hashesOf(harried)).toEqual(expected);
     expect(expected['fills']).not.toMatch(/^0 rows/);
     expect(expected['positions']).not.toMatch(/^0 rows/);
   }, 240_000);
