@@ -1,4 +1,11 @@
-import { type Execution, type Fill, notionalMicro, priceOne, tables } from '@pm/schemas';
+import {
+  type EventOf,
+  type Execution,
+  type Fill,
+  notionalMicro,
+  priceOne,
+  tables,
+} from '@pm/schemas';
 import { keyColumns, RowSums } from './row-sums.ts';
 import { textWord, wordOf } from './words.ts';
 
@@ -80,12 +87,7 @@ export class BucketRows {
   record(partition: number, { events, inOffset, timeMs }: Execution): void {
     for (const event of events) {
       if (event.kind === 'Fill') this.#traded(partition, timeMs, { fill: event, inOffset });
-      if (event.kind === 'TopChanged') {
-        const { market, bid, ask } = event;
-        const { rows, startS } = this.midpoints.at(partition, timeMs);
-        const micro = bid === 0 || ask === 0 ? 0 : (bid + ask) * microPerHalfPrice;
-        rows.set(market, [market, startS, micro, inOffset]);
-      }
+      if (event.kind === 'TopChanged') this.#quoted(partition, timeMs, { top: event, inOffset });
       if (event.kind === 'LevelChanged') {
         const { market, side, price, sizeMicro } = event;
         const { rows, startS } = this.closings.at(partition, timeMs);
@@ -94,6 +96,14 @@ export class BucketRows {
         rows.set(level, [market, textWord('hour'), startS, ...cells]);
       }
     }
+  }
+
+  /** Where a side is empty its price is 0 or 1, and the midpoint 0. */
+  #quoted(partition: number, timeMs: number, { top, inOffset }: Quoted): void {
+    const { rows, startS } = this.midpoints.at(partition, timeMs);
+    const { market, bid, ask } = top;
+    const micro = bid === 0 || ask === 0 ? 0 : (bid + ask) * microPerHalfPrice;
+    rows.set(market, [market, startS, micro, bid, ask === 0 ? priceOne : ask, inOffset]);
   }
 
   /** A mint or a merge is a trade of both tokens. */
@@ -112,6 +122,11 @@ export class BucketRows {
       trade(candle, { price, sizeMicro: fill.sizeMicro, inOffset });
     }
   }
+}
+
+interface Quoted {
+  readonly top: EventOf<'TopChanged'>;
+  readonly inOffset: number;
 }
 
 interface Traded {

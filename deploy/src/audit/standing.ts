@@ -56,7 +56,7 @@ async function behindOf(
     { name: 'books', markOf: await redisMarks(installation, keys.bookMarks, String) },
     {
       name: 'ledger',
-      markOf: await redisMarks(installation, keys.ledgerMarks, (one) => `executions:${one}`),
+      markOf: await redisMarks(installation, keys.ledgerMarks, keys.ledgerMarkOf),
     },
   ];
   const behind: string[] = [];

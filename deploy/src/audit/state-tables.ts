@@ -189,7 +189,7 @@ export async function checkPrices(clickhouse: Tables): Promise<string[]> {
        (SELECT ${outside('taker_price')} + ${outside('maker_price')} FROM builder_fills) AS builder_fills,
        (SELECT countIf(kind IN ('PLACED', 'FILLED') AND (price <= 0 OR price >= 1)) FROM order_events) AS order_events,
        (SELECT ${outside('price')} FROM book_events) AS book_events,
-       (SELECT countIf(midpoint < 0 OR midpoint >= 1) FROM midpoints_1m) AS midpoints_1m,
+       (SELECT countIf(midpoint < 0 OR midpoint >= 1 OR bid < 0 OR ask > 1 OR bid >= ask) FROM midpoints_1m) AS midpoints_1m,
        (SELECT countIf(low <= 0 OR high >= 1 OR low > high OR open < low OR close < low OR open > high OR close > high)
           FROM candles_1m FINAL) AS candles_1m
      ${settings}`,

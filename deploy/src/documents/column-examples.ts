@@ -53,6 +53,8 @@ const byName: Readonly<Record<string, string>> = {
   payout0: '1.0000',
   bucket: '2026-06-01 12:00:00',
   midpoint: '0.525000',
+  bid: '0.5200',
+  ask: '0.5300',
   open: '0.5100',
   high: '0.5300',
   low: '0.5000',

@@ -79,7 +79,7 @@ function names<Name extends string>(named: Readonly<Record<Name, unknown>>): Nam
 }
 
 /** Parameters that no value fits everywhere; docs/data.md says how to pick one. */
-const picked = ['market', 'wallet', 'from', 'at'];
+const picked = ['market', 'wallet', 'from', 'to', 'at', 'offset'];
 
 function queryText({ title, about, sql, example }: WorkedQuery): string {
   const given = Object.entries(example).map(([name, value]) =>
