@@ -48,6 +48,9 @@ export const replyDepthMax = 32;
 /** Likes and reports of one comment that are counted. */
 export const commentVotesMax = 10_000;
 
+/** Likes and reports of all comments together that are counted; about 100 bytes each. */
+export const votesHeldMax = 1_000_000;
+
 /**
  * All comments, folded from the topic in its order: the same records give the same threads in every process. A record
  * that refers to nothing, repeats something, or is not its author's changes nothing. No record makes it throw, and each
@@ -63,9 +66,12 @@ export class CommentThreads {
   readonly #byAuthor = new Map<WalletAddress, Set<Kept>>();
   readonly #byClientId = new Map<string, Kept>();
   readonly #max: number;
+  readonly #votesMax: number;
+  #votes = 0;
 
-  constructor(max = commentsHeldMax) {
+  constructor(max = commentsHeldMax, votesMax = votesHeldMax) {
     this.#max = max;
+    this.#votesMax = votesMax;
   }
 
   get size(): number {
@@ -122,15 +128,21 @@ export class CommentThreads {
         if (comment.author === wallet) this.#remove(comment);
         break;
       case 'CommentReacted':
-        if (!event.active) comment.likes.delete(wallet);
-        else if (!comment.likes.has(wallet) && comment.likes.size < commentVotesMax) {
-          comment.likes.set(wallet, event.timeMs);
-        }
+        if (!event.active) this.#votes -= comment.likes.delete(wallet) ? 1 : 0;
+        else if (this.#counts(comment.likes, wallet)) comment.likes.set(wallet, event.timeMs);
         break;
       case 'CommentReported':
-        if (comment.reporters.size < commentVotesMax) comment.reporters.add(wallet);
+        if (this.#counts(comment.reporters, wallet)) comment.reporters.add(wallet);
         break;
     }
+  }
+
+  /** Whether one more vote is one, and there is room for it; it is counted then. */
+  #counts(votes: ReadonlyMap<WalletAddress, unknown> | Set<WalletAddress>, wallet: WalletAddress) {
+    if (votes.has(wallet)) return false;
+    if (votes.size >= commentVotesMax || this.#votes >= this.#votesMax) return false;
+    this.#votes += 1;
+    return true;
   }
 
   #post(id: string, event: CommentPosted): void {
@@ -199,7 +211,8 @@ export class CommentThreads {
   }
 
   #forget(comment: Kept): void {
-    const { id, author, clientId } = comment;
+    const { id, author, clientId, likes, reporters } = comment;
+    this.#votes -= likes.size + reporters.size;
     this.#comments.delete(id);
     take(this.#byAuthor, author, comment);
     if (clientId !== '') this.#byClientId.delete(nameOf(author, clientId));

@@ -88,17 +88,23 @@ function seen(threads: CommentThreads, events: readonly CommentEvent[]) {
 
 test('any records give the threads that a naive twin has', () => {
   fc.assert(
-    fc.property(steps, fc.constantFrom(1, 4, 9, 1_000), (sequence, max) => {
-      const events = sequence.map(eventOf);
-      const [threads, twin] = [new CommentThreads(max), new NaiveThreads(max)];
-      for (const [offset, event] of events.entries()) {
-        threads.apply(offset, event);
-        twin.apply(offset, event);
-      }
-      const expected = twin.seen();
-      expect(seen(threads, events)).toEqual(expected);
-      expect(threads.size).toBe(expected.length);
-    }),
+    fc.property(
+      steps,
+      fc.constantFrom(1, 4, 9, 1_000),
+      fc.constantFrom(0, 2, 1_000),
+      (...given) => {
+        const [sequence, ...bounds] = given;
+        const events = sequence.map(eventOf);
+        const [threads, twin] = [new CommentThreads(...bounds), new NaiveThreads(...bounds)];
+        for (const [offset, event] of events.entries()) {
+          threads.apply(offset, event);
+          twin.apply(offset, event);
+        }
+        const expected = twin.seen();
+        expect(seen(threads, events)).toEqual(expected);
+        expect(threads.size).toBe(expected.length);
+      },
+    ),
     { numRuns: 1_000 },
   );
 });

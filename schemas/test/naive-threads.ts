@@ -19,9 +19,11 @@ export class NaiveThreads {
   /** Tops, the one whose thread was written to longest ago first. */
   #written: readonly string[] = [];
   readonly #max: number;
+  readonly #votesMax: number;
 
-  constructor(max: number) {
+  constructor(max: number, votesMax: number) {
     this.#max = max;
+    this.#votesMax = votesMax;
   }
 
   apply(offset: number, event: CommentEvent): void {
@@ -35,13 +37,11 @@ export class NaiveThreads {
     else if (event.kind === 'CommentDeleted') {
       if (comment.author === hex(event.wallet)) this.#remove(comment.id);
     } else if (event.kind === 'CommentReported') {
-      comment.reporters = [...new Set([...comment.reporters, hex(event.wallet)])];
+      comment.reporters = this.#with(comment.reporters, hex(event.wallet));
+    } else if (event.active) {
+      comment.likes = this.#with(comment.likes, hex(event.wallet));
     } else {
-      const others = comment.likes.filter((wallet) => wallet !== hex(event.wallet));
-      if (!event.active) comment.likes = others;
-      else if (others.length === comment.likes.length) {
-        comment.likes = [...others, hex(event.wallet)];
-      }
+      comment.likes = comment.likes.filter((wallet) => wallet !== hex(event.wallet));
     }
   }
 
@@ -70,6 +70,11 @@ export class NaiveThreads {
       byAuthor: ids(shown.filter(({ author }) => author === comment.author)),
       named: comment.clientId === '' ? '' : comment.id,
     }));
+  }
+
+  #with(votes: readonly string[], wallet: string): readonly string[] {
+    const all = this.#comments.flatMap(({ likes, reporters }) => [...likes, ...reporters]);
+    return votes.includes(wallet) || all.length >= this.#votesMax ? votes : [...votes, wallet];
   }
 
   #find(id: string): Plain | undefined {
