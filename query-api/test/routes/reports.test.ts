@@ -290,6 +290,12 @@ describe('builders and rewards', () => {
     const past = await ask(`/rebates/current?maker_address=${user}&date=2026-05-30`);
     expect(past.body).toMatchObject([{ status: 'closed', date: '2026-05-30' }]);
   });
+
+  it('estimate rebates to the micro-USDC, however large the fees', async () => {
+    world.makerFees.push({ market: 1, feesMicro: 9_007_199_254_740_029 });
+    const { body } = await ask(`/rebates/current?maker_address=${user}`);
+    expect(body).toMatchObject([{ rebated_fees_usdc: '1801439850.948005' }]);
+  });
 });
 
 describe('leaderboards', () => {

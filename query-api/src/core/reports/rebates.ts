@@ -46,7 +46,7 @@ export function rebateAnswers(
   const rebates = rows.flatMap(({ market: number, feesMicro }) => {
     const market = catalog.market(number);
     if (market === undefined) return [];
-    return [{ market, micro: Math.floor((feesMicro * market.rebateBps) / one) }];
+    return [{ market, micro: partOf(feesMicro, market.rebateBps) }];
   });
   const totalMicro = rebates.reduce((sum, { micro }) => sum + micro, 0);
   const isOver = nowMs >= query.dayS * 1000 + dayMs;
@@ -61,6 +61,11 @@ export function rebateAnswers(
       rebated_fees_usdc: fixedSix(micro),
       status: isOver ? closed : 'estimated',
     }));
+}
+
+/** Rounded down, and exact where the product of the two is beyond the safe integers. */
+function partOf(micro: number, bps: number): number {
+  return Number((BigInt(micro) * BigInt(bps)) / BigInt(one));
 }
 
 /** Always six decimals. */
