@@ -17,6 +17,7 @@ const byName: Readonly<Record<string, string>> = {
   ended: '0',
   span: "'hour'",
   projection: "'made up'",
+  ask: '1',
 };
 
 const text = "['', 'USER', 'it''s; \"ö\" \\\\ \\n'][n % 3 + 1]";
