@@ -61,7 +61,7 @@ test('what they pick gives rows in every worked query that needs it', async () =
   const found = Object.fromEntries(
     [...text.matchAll(/^(\w+): +(\S+)/gm)].map(([, k, v]) => [k, v]),
   );
-  expect(Object.keys(found).sort()).toEqual(['at', 'from', 'market', 'wallet']);
+  expect(Object.keys(found).sort()).toEqual(['at', 'from', 'market', 'offset', 'to', 'wallet']);
   for (const { title, sql, example } of workedQueries) {
     const named = Object.keys(example).filter((parameter) => parameter in found);
     const params = {
