@@ -4,12 +4,13 @@ import { checksumAddress } from '@pm/schemas';
 import type { DemoMarket } from '../demo/market-maker.ts';
 import { recordedQuotes } from '../demo/recordings.ts';
 import { testAccountKeys, testAccounts, testAccountUsdc } from '../demo/wallets.ts';
+import { rebuildAdvice } from '../setup/tables.ts';
 import type { RunningStack } from '../stack/stack.ts';
 import { engineTable } from './engines.ts';
 
 /** The one screen a newcomer sees: where the exchange is, who can trade, and what to paste. */
 export function welcomeScreen(stack: RunningStack): string {
-  const { baseUrl } = stack;
+  const { baseUrl, otherTables } = stack;
   return [
     '',
     `The exchange is open at ${baseUrl}`,
@@ -27,6 +28,7 @@ export function welcomeScreen(stack: RunningStack): string {
     '',
     `A first trade:  node client/examples/first-trade.mjs ${baseUrl}      Every read there is:  npm run tour`,
     `Logs: ${stack.logDir}      Processes: npm run stack -- status      Stop: Ctrl-C`,
+    ...(otherTables.length === 0 ? [] : ['', `Note: ${rebuildAdvice(otherTables)}`]),
     '',
   ].join('\n');
 }

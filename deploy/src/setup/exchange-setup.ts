@@ -1,12 +1,12 @@
-import { openClickHouse } from '@pm/kit/clickhouse';
 import { type LogClient, openLogClient, type TopicSpec } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { createTableSql, leaderboardTables, tables, topics } from '@pm/schemas';
+import { topics } from '@pm/schemas';
 import type { EngineUrls } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import type { ExchangeKeys } from './keys.ts';
 import { openPartitions } from './partitions.ts';
+import { setUpTables } from './tables.ts';
 
 export interface SetupOptions {
   readonly urls: EngineUrls;
@@ -19,8 +19,11 @@ export interface SetupOptions {
   readonly progress: Progress;
 }
 
-/** Everything a fresh set of engines needs before the services start; run again it changes nothing. */
-export async function setUpExchange(options: SetupOptions): Promise<void> {
+/**
+ * Everything a fresh set of engines needs before the services start; run again it changes nothing. Returns the names of tables that
+ * another version has made.
+ */
+export async function setUpExchange(options: SetupOptions): Promise<readonly string[]> {
   const client = openLogClient({
     brokers: options.urls.kafka.split(','),
     clientId: 'setup',
@@ -28,7 +31,7 @@ export async function setUpExchange(options: SetupOptions): Promise<void> {
   });
   try {
     await setUpLog(client, options);
-    await setUpTables(options);
+    return await setUpTables({ ...options, clickhouseUrl: options.urls.clickhouse });
   } finally {
     await client.close();
   }
@@ -69,24 +72,4 @@ function topicSpecs(options: SetupOptions): TopicSpec[] {
     retentionMs: -1,
     ...(topic.compactAfterMs === undefined ? {} : { compactAfterMs: topic.compactAfterMs }),
   }));
-}
-
-async function setUpTables(options: SetupOptions): Promise<void> {
-  const { database } = options;
-  const clickhouse = openClickHouse({
-    url: options.urls.clickhouse,
-    database: 'default',
-    user: 'default',
-    password: '',
-    log: silentLog,
-  });
-  try {
-    await clickhouse.command(`CREATE DATABASE IF NOT EXISTS \`${database}\``);
-    for (const table of [...Object.values(tables), ...Object.values(leaderboardTables)]) {
-      await clickhouse.command(createTableSql(table, database));
-    }
-  } finally {
-    await clickhouse.close();
-  }
-  options.progress(`tables: ${Object.keys(tables).length} in database ${database}`);
 }

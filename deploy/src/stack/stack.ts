@@ -39,6 +39,8 @@ export interface RunningStack {
   readonly operator: Operator;
   readonly supervisor: Supervisor;
   readonly logDir: string;
+  /** Names of tables that another version has made: `npm run rebuild` makes them anew. */
+  readonly otherTables: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -57,7 +59,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   const { supervisor, urls, engines } = await openEngines(options, dataDir, logDir);
   try {
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
-    await setUpExchange({
+    const otherTables = await setUpExchange({
       urls,
       keys,
       partitions: options.partitions ?? defaultPartitions,
@@ -84,7 +86,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     await seedAndPlay(options, { supervisor, operator, ...folders });
     const baseUrl = `http://${LOOPBACK}:${ports.gateway}`;
     const stop = () => supervisor.stop();
-    return { baseUrl, urls, ports, keys, operator, supervisor, logDir, stop };
+    return { baseUrl, urls, ports, keys, operator, supervisor, logDir, otherTables, stop };
   } catch (error) {
     await supervisor.stop();
     throw error;

@@ -1,0 +1,57 @@
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { silentLog } from '@pm/kit/log';
+import { createTableSql, leaderboardTables, type Table, tables } from '@pm/schemas';
+import type { Progress } from '../local/managed-process.ts';
+
+export interface TablesOptions {
+  readonly clickhouseUrl: string;
+  readonly database: string;
+  readonly progress: Progress;
+}
+
+/**
+ * Makes the tables that are missing. Leaderboards with the columns of another version are made anew: they are computed again within a
+ * minute. Returns the names of other such tables: projectors write nothing until `npm run rebuild` has made them anew.
+ */
+export async function setUpTables(options: TablesOptions): Promise<readonly string[]> {
+  const { clickhouseUrl: url, database, progress } = options;
+  const account = { url, user: 'default', password: '', log: silentLog };
+  const clickhouse = openClickHouse({ ...account, database: 'default' });
+  try {
+    await clickhouse.command(`CREATE DATABASE IF NOT EXISTS \`${database}\``);
+    for (const table of await otherColumns(clickhouse, database, Object.values(leaderboardTables)))
+      await clickhouse.command(`DROP TABLE \`${database}\`.${table.name} SYNC`);
+    for (const table of [...Object.values(tables), ...Object.values(leaderboardTables)])
+      await clickhouse.command(createTableSql(table, database));
+    progress(`tables: ${Object.keys(tables).length} in database ${database}`);
+    const others = await otherColumns(clickhouse, database, Object.values(tables));
+    const names = others.map(({ name }) => name);
+    if (names.length > 0) progress(rebuildAdvice(names));
+    return names;
+  } finally {
+    await clickhouse.close();
+  }
+}
+
+/** What to do about tables with the columns of another version. */
+export function rebuildAdvice(names: readonly string[]): string {
+  return `tables of another version (${names.join(', ')}): nothing is written into tables until: npm run rebuild -- --halted`;
+}
+
+/** Those tables that are there and have other columns, or columns of other types, than they are declared with. */
+export async function otherColumns(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  database: string,
+  declared: readonly Table[],
+): Promise<readonly Table[]> {
+  const rows = await clickhouse.selectRows<{ readonly table: string; readonly columns: string }>(
+    `SELECT table, arrayStringConcat(arraySort(groupArray(concat(name, ' ', type))), '\n') AS columns
+     FROM system.columns WHERE database = {database:String} GROUP BY table`,
+    { database },
+  );
+  const found = new Map(rows.map(({ table, columns }) => [table, columns]));
+  return declared.filter(({ name, columns }) => {
+    const owed = columns.map((column) => `${column.name} ${column.type}`).sort();
+    return found.has(name) && found.get(name) !== owed.join('\n');
+  });
+}

@@ -1,0 +1,54 @@
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { silentLog } from '@pm/kit/log';
+import { leaderboardTables, tables } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
+import { setUpTables } from '../../src/setup/tables.ts';
+
+const clickhouseUrl = engineUrl('CLICKHOUSE');
+const database = `set_up_${process.pid}`;
+const account = { url: clickhouseUrl, user: 'default', password: '', log: silentLog };
+let clickhouse: ClickHouse;
+
+async function setUp() {
+  const told: string[] = [];
+  const others = await setUpTables({
+    clickhouseUrl,
+    database,
+    progress: (line) => told.push(line),
+  });
+  return { others, told };
+}
+
+beforeAll(async () => {
+  await setUp();
+  clickhouse = openClickHouse({ ...account, database });
+}, 60_000);
+
+afterAll(async () => {
+  await clickhouse?.command(`DROP DATABASE IF EXISTS ${database}`);
+  await clickhouse?.close();
+}, 30_000);
+
+test('tables of this version are those that are declared, and are kept', async () => {
+  const { others, told } = await setUp();
+  expect([others, told]).toEqual([[], [expect.stringContaining(`in database ${database}`)]]);
+});
+
+test('tables of another version are named, with what to do, and stay as they are', async () => {
+  await clickhouse.command(`ALTER TABLE ${tables.midpoints.name} DROP COLUMN bid`);
+  await clickhouse.command(`ALTER TABLE ${tables.fills.name} MODIFY COLUMN fee_rate_bps UInt64`);
+  const { others, told } = await setUp();
+  expect(others).toEqual([tables.fills.name, tables.midpoints.name]);
+  expect(told.at(-1)).toMatch(/fills, midpoints_1m.*npm run rebuild -- --halted/);
+  expect(await setUp()).toEqual({ others, told });
+});
+
+test('leaderboards of another version are made anew', async () => {
+  const { name, columns } = leaderboardTables.sums;
+  await clickhouse.command(`ALTER TABLE ${name} ADD COLUMN older UInt8`);
+  await setUp();
+  const rows = await clickhouse.selectRows<{ name: string }>(
+    `SELECT name FROM system.columns WHERE database = '${database}' AND table = '${name}'`,
+  );
+  expect(rows.map((row) => row.name).sort()).toEqual(columns.map((one) => one.name).sort());
+});
