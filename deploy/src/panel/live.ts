@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LOOPBACK } from '../local/ports.ts';
 import type { RunningStack } from '../stack/stack.ts';
+import { behindText, type ProjectionLine } from './behind.ts';
 import { counterSum, readCounters } from './counters.ts';
 import { processTable, textTable } from './tables.ts';
 
@@ -14,6 +15,7 @@ interface Sample {
   readonly fills: number;
   readonly partitions: readonly PartitionLine[];
   readonly instance: string;
+  readonly projections: readonly ProjectionLine[];
 }
 
 interface PartitionLine {
@@ -64,8 +66,11 @@ function ratesBetween(before: Sample, now: Sample): Rates {
 
 /** A service that is restarting shows as zeros, not as an error. */
 async function sample(stack: RunningStack): Promise<Sample> {
-  const [status, matcher, ingress] = await Promise.all([
-    readStatus(stack.ports.matcherOps),
+  const [status, projections, matcher, ingress] = await Promise.all([
+    readJson<{ instance: string; partitions: readonly PartitionLine[] }>(
+      `http://${LOOPBACK}:${stack.ports.matcherOps}/status`,
+    ),
+    readJson<{ projections: readonly ProjectionLine[] }>(`${stack.baseUrl}/status`),
     readCounters(stack.ports.matcherOps),
     readCounters(stack.ports.ingressOps),
   ]);
@@ -77,17 +82,14 @@ async function sample(stack: RunningStack): Promise<Sample> {
     fills: counterSum(matcher, 'pm_matcher_fills_total'),
     partitions: status?.partitions ?? [],
     instance: status?.instance ?? '(restarting)',
+    projections: projections?.projections ?? [],
   };
 }
 
-async function readStatus(
-  port: number,
-): Promise<{ instance: string; partitions: PartitionLine[] } | null> {
+async function readJson<T>(url: string): Promise<T | null> {
   try {
-    const response = await fetch(`http://${LOOPBACK}:${port}/status`, {
-      signal: AbortSignal.timeout(1_000),
-    });
-    return (await response.json()) as { instance: string; partitions: PartitionLine[] };
+    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });
+    return response.ok ? ((await response.json()) as T) : null;
   } catch {
     return null;
   }
@@ -98,7 +100,7 @@ function plainLine(now: Sample, rates: Rates): string {
   const live = now.partitions.filter((one) => one.state === 'live').length;
   return (
     `${rates.ordersPerSecond.toFixed(1)} orders/s  ${rates.fillsPerSecond.toFixed(1)} fills/s  ` +
-    `${live} partitions live  lag ${lag}`
+    `${live} partitions live  lag ${lag}  ${behindText(now.projections)}`
   );
 }
 
@@ -113,6 +115,7 @@ function panelText(stack: RunningStack, now: Sample, rates: Rates): string {
   ]);
   return [
     `${rates.ordersPerSecond.toFixed(1).padStart(8)} orders/s ${rates.fillsPerSecond.toFixed(1).padStart(8)} fills/s`,
+    behindText(now.projections),
     '',
     textTable([['partition', 'owner', 'state', 'lag', 'last offset', 'open orders'], ...rows]),
     '',
