@@ -100,7 +100,7 @@ const reader: ClickHouseRole = {
         ...[wallets, tops, runs].map(({ name }) => name),
       ],
     ),
-    // Whether fills are still the table that was summed up.
+    // Whether the tape is still the table that was summed up.
     { privileges: ['SELECT'], database: 'system', tables: ['tables'] },
   ],
   settings: reading({

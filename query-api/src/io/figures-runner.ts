@@ -81,20 +81,19 @@ async function readFigures(
 async function readLiquidity(
   options: Pick<FiguresOptions, 'catalog' | 'redis' | 'keys'>,
 ): Promise<ReadonlyMap<number, number>> {
-  await assertBooksStored(options);
+  const partitions = new Set<string>();
+  for (const { partition } of options.catalog.markets()) partitions.add(String(partition));
+  await assertBooksStored(options, partitions);
   const liquidity = await scanLiquidity(options);
   // Again, since marks may have been lost meanwhile.
-  await assertBooksStored(options);
+  await assertBooksStored(options, partitions);
   return liquidity;
 }
 
-async function assertBooksStored({
-  catalog,
-  redis,
-  keys,
-}: Pick<FiguresOptions, 'catalog' | 'redis' | 'keys'>): Promise<void> {
-  const partitions = new Set<string>();
-  for (const { partition } of catalog.markets()) partitions.add(String(partition));
+async function assertBooksStored(
+  { redis, keys }: Pick<FiguresOptions, 'redis' | 'keys'>,
+  partitions: ReadonlySet<string>,
+): Promise<void> {
   if (partitions.size === 0) return;
   const marks = await redis.hmget(keys.bookMarks, ...partitions);
   if (marks.includes(null)) throw new Fault('books_not_ready', 'retry');

@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { Fault } from '@pm/kit/fault';
+import { Fault, within } from '@pm/kit/fault';
 import type { LogAdmin } from '@pm/kit/kafka';
 import type { LogReads } from '../routes/ports.ts';
 import { SharedReads } from './shared-reads.ts';
@@ -30,18 +29,15 @@ export class InputEnds implements LogReads {
   }
 
   async #ask(): Promise<Ends> {
-    const silence = new AbortController();
-    const late = wait(ANSWER_TIMEOUT_MS, undefined, { signal: silence.signal }).then(() => {
-      throw new Error('the broker is silent');
-    });
     try {
-      const bounds = await Promise.race([this.#admin.bounds(this.#topic), late]);
+      const bounds = await within(this.#admin.bounds(this.#topic), ANSWER_TIMEOUT_MS, silent);
       return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
     } catch (cause) {
       throw new Fault('log_unavailable', 'retry', { cause });
-    } finally {
-      silence.abort();
-      late.catch(() => {});
     }
   }
+}
+
+function silent(): Error {
+  return new Error('the broker is silent');
 }

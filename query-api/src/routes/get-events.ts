@@ -4,7 +4,7 @@ import { readKeysetSpan } from '../core/list-query.ts';
 import { ReadRefusal } from '../core/refusal.ts';
 import { assertFigures, type CatalogPorts, eventAnswers, listContext } from './catalog-answers.ts';
 import { keysetPage } from './keyset.ts';
-import { readRoute } from './route.ts';
+import { type ReadRequest, readRoute } from './route.ts';
 
 /**
  * GET /events, and the same list in two more wrappers: /events/pagination with the number of all matches, /events/keyset with
@@ -13,22 +13,25 @@ import { readRoute } from './route.ts';
 export function eventsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const { catalog } = ports;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
+  const pageAtOffset = async ({ query, dialect }: ReadRequest) => {
+    const asked = readEventsQuery(query, listContext(ports, dialect));
+    if (asked instanceof ReadRefusal) return asked;
+    assertFigures(ports, asked);
+    const { rows, span, creators } = asked;
+    const events = catalog.eventTable.page(rows, span);
+    return { data: await eventAnswers(ports, events, { dialect, creators }), rows, span };
+  };
   return [
-    readRoute(route('/events'), async ({ query, dialect }) => {
-      const asked = readEventsQuery(query, listContext(ports, dialect));
-      if (asked instanceof ReadRefusal) return asked;
-      assertFigures(ports, asked);
-      const events = catalog.eventTable.page(asked.rows, asked.span);
-      return await eventAnswers(ports, events, { dialect, creators: asked.creators });
+    readRoute(route('/events'), async (request) => {
+      const page = await pageAtOffset(request);
+      return page instanceof ReadRefusal ? page : page.data;
     }),
-    readRoute(route('/events/pagination'), async ({ query, dialect }) => {
-      const asked = readEventsQuery(query, listContext(ports, dialect));
-      if (asked instanceof ReadRefusal) return asked;
-      assertFigures(ports, asked);
-      const events = catalog.eventTable.page(asked.rows, asked.span);
-      const data = await eventAnswers(ports, events, { dialect, creators: asked.creators });
-      const totalResults = catalog.eventTable.count(asked.rows);
-      const hasMore = asked.span.offset + data.length < totalResults;
+    readRoute(route('/events/pagination'), async (request) => {
+      const page = await pageAtOffset(request);
+      if (page instanceof ReadRefusal) return page;
+      const { data, rows, span } = page;
+      const totalResults = catalog.eventTable.count(rows);
+      const hasMore = span.offset + data.length < totalResults;
       return { data, pagination: { hasMore, totalResults } };
     }),
     readRoute(route('/events/keyset'), async ({ query, dialect }) => {

@@ -54,6 +54,7 @@ function resolve(
     const problem = await tellBook(market, payout0, ports);
     if (problem !== null) return problem;
     const states = { payout0, mode: 'RESOLVED', closed: true } as const;
+    // Another ingress may have changed its words meanwhile.
     const latest = catalog.findMarket(number) ?? market;
     const resolved: CatalogMarket = { ...latest, ...states, updatedAtMs: clock.nowMs() };
     await writes.writeEntries([resolved]);
