@@ -1,16 +1,8 @@
-import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
-import { silentLog } from '@pm/kit/log';
-import {
-  type Column,
-  columnNames,
-  createTableSql,
-  type Execution,
-  type Table,
-  tables,
-} from '@pm/schemas';
-import { engineUrl } from '../../../kit/test/engines.ts';
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { type Column, columnNames, type Execution, type Table, tables } from '@pm/schemas';
 import { completenessRows, foldedTo } from '../../../projectors/src/core/completeness.ts';
 import { TableViews } from '../../../projectors/src/core/table-views.ts';
+import { RealTables } from '../../../projectors/test/io/real-tables.ts';
 import { marketSet, ofPartition, TinyExchange } from '../../../projectors/test/log.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 import { compareLedgerQuery } from '../../src/audit/ledger-sample.ts';
@@ -26,7 +18,7 @@ import {
 } from '../../src/audit/state-tables.ts';
 
 /** What the projectors write of two made-up logs, whole and damaged, under the eyes of the audit. */
-const name = `audited_tables_${process.pid}`;
+const real = new RealTables(`audited_tables_${process.pid}`);
 const records = 220;
 /** Whole lives of orders; and moves, mints, merges and resolutions. */
 const logs: readonly (readonly Execution[])[] = [
@@ -45,19 +37,11 @@ function elsewhere(execution: Execution, partition: number): Execution {
 }
 
 beforeAll(async () => {
-  const account = { url: engineUrl('CLICKHOUSE'), user: 'default', password: '', log: silentLog };
-  const system = openClickHouse({ ...account, database: 'default' });
-  await system.command(`CREATE DATABASE ${name} ENGINE = Atomic`);
-  await system.close();
-  clickhouse = openClickHouse({ ...account, database: name });
-  for (const table of Object.values(tables)) await clickhouse.command(createTableSql(table, name));
+  clickhouse = await real.fresh();
   for (const [partition, log] of logs.entries()) await project(partition, log);
 }, 120_000);
 
-afterAll(async () => {
-  await clickhouse?.command(`DROP DATABASE IF EXISTS ${name}`);
-  await clickhouse?.close();
-}, 30_000);
+afterAll(() => real.close(), 30_000);
 
 /** In batches, each of them twice. */
 async function project(partition: number, log: readonly Execution[]): Promise<void> {

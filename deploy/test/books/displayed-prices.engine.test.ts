@@ -1,24 +1,19 @@
 import { createHash } from 'node:crypto';
-import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
-import { silentLog } from '@pm/kit/log';
+import type { ClickHouse } from '@pm/kit/clickhouse';
 import {
-  columnNames,
-  createTableSql,
   type ExecutionEvent,
   leaderboardColumn,
   leaderboardTables,
   microText,
-  tables,
   walletFromBytes,
   workedQueries,
 } from '@pm/schemas';
-import { engineUrl } from '../../../kit/test/engines.ts';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../../projectors/src/core/books/book.ts';
 import { foldBooks } from '../../../projectors/src/core/books/fold.ts';
 import { renderBook } from '../../../projectors/src/core/books/render.ts';
-import { TableViews } from '../../../projectors/src/core/table-views.ts';
 import { computeLeaderboards } from '../../../projectors/src/io/leaderboard-store.ts';
+import { project, RealTables } from '../../../projectors/test/io/real-tables.ts';
 import { executionOf, fillOf, marketSet, moved } from '../../../projectors/test/log.ts';
 import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
 import { priceOfMicro } from '../../../query-api/src/core/displayed-price.ts';
@@ -33,7 +28,6 @@ import { openTables } from '../../../query-api/src/io/table-source.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
 /** One price for all: of what the books show, of positions and their value, of the documented queries, of histories, and of the leaderboards. */
-const name = `displayed_prices_${process.pid}`;
 const startMs = Date.UTC(2026, 5, 1);
 const minuteMs = 60_000;
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
@@ -113,26 +107,15 @@ function quotesOf() {
   );
 }
 
+const real = new RealTables(`displayed_prices_${process.pid}`);
 let clickhouse: ClickHouse;
 
 beforeAll(async () => {
-  const account = { url: engineUrl('CLICKHOUSE'), user: 'default', password: '', log: silentLog };
-  const system = openClickHouse({ ...account, database: 'default' });
-  await system.command(`CREATE DATABASE ${name} ENGINE = Atomic`);
-  await system.close();
-  clickhouse = openClickHouse({ ...account, database: name });
-  for (const table of Object.values({ ...tables, ...leaderboardTables }))
-    await clickhouse.command(createTableSql(table, name));
-  const views = new TableViews(0, { positions: [], candles: [] });
-  for (const execution of executions) views.fold(execution);
-  for (const { table, pieces } of views.take())
-    await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
+  clickhouse = await real.fresh(Object.values(leaderboardTables));
+  await project(clickhouse, executions);
 }, 120_000);
 
-afterAll(async () => {
-  await clickhouse?.command(`DROP DATABASE IF EXISTS ${name}`);
-  await clickhouse?.close();
-}, 30_000);
+afterAll(() => real.close(), 30_000);
 
 it('adds up to one for the two tokens of a market, by its newest trade where the book says nothing', () => {
   for (const [index, [price0Micro]] of histories.entries()) {

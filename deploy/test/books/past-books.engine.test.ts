@@ -1,21 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
-import { silentLog } from '@pm/kit/log';
-import {
-  columnNames,
-  createTableSql,
-  microText,
-  orderIdFromBytes,
-  priceText,
-  tables,
-} from '@pm/schemas';
-import { engineUrl } from '../../../kit/test/engines.ts';
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { columnNames, microText, orderIdFromBytes, priceText } from '@pm/schemas';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../../projectors/src/core/books/book.ts';
 import { foldBooks } from '../../../projectors/src/core/books/fold.ts';
 import { renderBook } from '../../../projectors/src/core/books/render.ts';
 import { completenessRows, foldedTo } from '../../../projectors/src/core/completeness.ts';
 import { TableViews } from '../../../projectors/src/core/table-views.ts';
+import { RealTables } from '../../../projectors/test/io/real-tables.ts';
 import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
 import { type Moment, pastBookJson } from '../../../query-api/src/core/past-book.ts';
 import { openTables } from '../../../query-api/src/io/table-source.ts';
@@ -26,7 +18,7 @@ import { inBook, RestingExchange } from './resting-exchange.ts';
  * The whole way of a book into the tables and back: what projectors write of random traffic and the read door reads of it, against
  * the live answers recorded after every record.
  */
-const name = `past_books_${process.pid}`;
+const real = new RealTables(`past_books_${process.pid}`);
 const partition = 3;
 const markets = [1, 2] as const;
 const records = 900;
@@ -79,24 +71,11 @@ function ordersOf(market: number, outcome: 0 | 1): object {
 }
 
 beforeAll(async () => {
-  const account = {
-    url: engineUrl('CLICKHOUSE'),
-    user: 'default',
-    password: '',
-    log: silentLog,
-  };
-  const system = openClickHouse({ ...account, database: 'default' });
-  await system.command(`CREATE DATABASE ${name} ENGINE = Atomic`);
-  await system.close();
-  clickhouse = openClickHouse({ ...account, database: name });
-  for (const table of Object.values(tables)) await clickhouse.command(createTableSql(table, name));
+  clickhouse = await real.fresh();
   await project();
 }, 180_000);
 
-afterAll(async () => {
-  await clickhouse?.command(`DROP DATABASE IF EXISTS ${name}`);
-  await clickhouse?.close();
-}, 30_000);
+afterAll(() => real.close(), 30_000);
 
 /** Everything into the tables in batches of random lengths, and one of them twice. */
 async function project(): Promise<void> {

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
-import { silentLog } from '@pm/kit/log';
-import { columnNames, createTableSql, tables, workedQueries } from '@pm/schemas';
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { workedQueries } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import { TableViews } from '../../../projectors/src/core/table-views.ts';
+import { project, RealTables } from '../../../projectors/test/io/real-tables.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 import { repositoryRoot } from '../../src/local/paths.ts';
 import { DEFAULT_PORTS } from '../../src/local/ports.ts';
@@ -13,25 +12,15 @@ import { DEFAULT_PORTS } from '../../src/local/ports.ts';
 const name = `asking_${process.pid}`;
 const page = readFileSync(join(repositoryRoot, 'docs/data.md'), 'utf8');
 const section = page.slice(page.indexOf('## Asking'), page.indexOf('## Rules for readers'));
+const real = new RealTables(name);
 let clickhouse: ClickHouse;
 
 beforeAll(async () => {
-  const account = { url: engineUrl('CLICKHOUSE'), user: 'default', password: '', log: silentLog };
-  const system = openClickHouse({ ...account, database: 'default' });
-  await system.command(`CREATE DATABASE ${name}`);
-  await system.close();
-  clickhouse = openClickHouse({ ...account, database: name });
-  for (const table of Object.values(tables)) await clickhouse.command(createTableSql(table, name));
-  const views = new TableViews(0, { positions: [], candles: [] });
-  for (const execution of new TradingLog(9).records(200)) views.fold(execution);
-  for (const { table, pieces } of views.take())
-    await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
+  clickhouse = await real.fresh();
+  await project(clickhouse, new TradingLog(9).records(200));
 }, 120_000);
 
-afterAll(async () => {
-  await clickhouse?.command(`DROP DATABASE IF EXISTS ${name}`);
-  await clickhouse?.close();
-}, 30_000);
+afterAll(() => real.close(), 30_000);
 
 /** Address and body of every `curl` of the section. */
 const commands = [
@@ -41,7 +30,7 @@ const commands = [
 async function ask({ address, sql }: (typeof commands)[number]): Promise<string> {
   const url = address
     .replace(`http://127.0.0.1:${DEFAULT_PORTS.clickhouse}`, engineUrl('CLICKHOUSE'))
-    .replace('database=pm', `database=${name}`)
+    .replace('database=pm', `database=${name}_0`)
     .replace('param_market=602', 'param_market=1');
   const response = await fetch(url, { method: 'POST', body: sql });
   expect([sql, response.status]).toEqual([sql, 200]);

@@ -3,8 +3,16 @@ import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { firstChain, sealExecution } from '@pm/kit/signoff';
-import { createTableSql, type Execution, tables, topics } from '@pm/schemas';
+import {
+  columnNames,
+  createTableSql,
+  type Execution,
+  type Table,
+  tables,
+  topics,
+} from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
+import { TableViews } from '../../src/core/table-views.ts';
 
 /** Databases of a test, each with all tables. */
 export class RealTables {
@@ -15,15 +23,16 @@ export class RealTables {
     this.#name = name;
   }
 
-  async fresh(): Promise<ClickHouse> {
-    const database = `${this.#name}_${this.#databases.length}`;
+  /** `more`: tables that the projectors do not fold. */
+  async fresh(more: readonly Table[] = []): Promise<ClickHouse> {
+    const database = this.#nameOf(this.#databases.length);
     const url = engineUrl('CLICKHOUSE');
     const account = { url, user: 'default', password: '', log: silentLog };
     const system = openClickHouse({ ...account, database: 'default' });
     await system.command(`CREATE DATABASE ${database}`);
     await system.close();
     const clickhouse = openClickHouse({ ...account, database });
-    for (const table of Object.values(tables))
+    for (const table of [...Object.values(tables), ...more])
       await clickhouse.command(createTableSql(table, database));
     this.#databases.push(clickhouse);
     return clickhouse;
@@ -31,10 +40,26 @@ export class RealTables {
 
   async close(): Promise<void> {
     for (const [index, database] of this.#databases.entries()) {
-      await database.command(`DROP DATABASE IF EXISTS ${this.#name}_${index}`);
+      await database.command(`DROP DATABASE IF EXISTS ${this.#nameOf(index)}`);
       await database.close();
     }
   }
+
+  /** Numbers count from 0. */
+  #nameOf(index: number): string {
+    return `${this.#name}_${index}`;
+  }
+}
+
+/** What projectors write of these records of partition 0, in one batch. */
+export async function project(
+  clickhouse: ClickHouse,
+  executions: readonly Execution[],
+): Promise<void> {
+  const views = new TableViews(0, { positions: [], candles: [] });
+  for (const execution of executions) views.fold(execution);
+  for (const { table, pieces } of views.take())
+    await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
 }
 
 /** One hash per table of what it says, whatever its parts and repeated rows. */

@@ -1,8 +1,6 @@
-import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
-import { silentLog } from '@pm/kit/log';
+import type { ClickHouse } from '@pm/kit/clickhouse';
 import {
   columnNames,
-  createTableSql,
   type Execution,
   type ExecutionEvent,
   type Fill,
@@ -13,13 +11,13 @@ import {
   walletFromBytes,
   workedQueries,
 } from '@pm/schemas';
-import { engineUrl } from '../../../kit/test/engines.ts';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 import { executionOf } from '../log.ts';
 import { TradingLog } from '../trading-log.ts';
+import { RealTables } from './real-tables.ts';
 
-const name = `worked_queries_${process.pid}`;
+const real = new RealTables(`worked_queries_${process.pid}`);
 const log = new TradingLog(11);
 const half = log.records(150);
 const moment = half.at(-1)?.timeMs ?? 0;
@@ -41,13 +39,7 @@ const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 let clickhouse: ClickHouse;
 
 beforeAll(async () => {
-  const url = engineUrl('CLICKHOUSE');
-  const account = { url, user: 'default', password: '', log: silentLog };
-  const system = openClickHouse({ ...account, database: 'default' });
-  await system.command(`CREATE DATABASE ${name}`);
-  await system.close();
-  clickhouse = openClickHouse({ ...account, database: name });
-  for (const table of Object.values(tables)) await clickhouse.command(createTableSql(table, name));
+  clickhouse = await real.fresh();
   const views = new TableViews(0, { positions: [], candles: [] });
   // Every batch twice: rows that come again change no answer.
   for (const execution of executions) {
@@ -59,10 +51,7 @@ beforeAll(async () => {
   }
 }, 120_000);
 
-afterAll(async () => {
-  await clickhouse?.command(`DROP DATABASE IF EXISTS ${name}`);
-  await clickhouse?.close();
-}, 30_000);
+afterAll(() => real.close(), 30_000);
 
 type Answer = readonly (readonly (string | number)[])[];
 
