@@ -10,7 +10,7 @@ import { placeKey } from './send-queue.ts';
  * the same sequence numbers to other records, and the broker would drop those as duplicates.
  */
 export interface ProducerSession {
-  /** Place of each record; `null` where the broker's answer does not cover it. */
+  /** Place of each record; `null` where the result does not cover its partition: the record may be on the log. */
   send(records: readonly OutgoingRecord[]): Promise<readonly (RecordPlace | null)[]>;
   /** Ends every retry of a send that is still running, then the connections. */
   abandon(): void;
@@ -27,7 +27,7 @@ class MetadataStale extends Error {
   override readonly name = 'KafkaJSMetadataNotLoaded';
 }
 
-/** The records' partition stayed unknown to the broker; nothing of the send was written. */
+/** The records' partition stayed unknown to the broker before any request of the send was made: nothing was written. */
 export class PartitionMissing extends Error {
   readonly retriable = false;
 }
@@ -54,21 +54,34 @@ export async function openProducerSession(
 export class PartitionGuard {
   readonly #maxTries: number;
   readonly #tries = new Map<string, number>();
+  #records = Number.POSITIVE_INFINITY;
+  #passed = 0;
   abandoned = false;
 
   constructor(maxTries: number) {
     this.#maxTries = maxTries;
   }
 
+  /** Begins a send of so many records. */
+  begin(records: number): void {
+    this.#records = records;
+    this.#passed = 0;
+  }
+
   partitionOf({ topic, partitionMetadata, message }: PartitionerArgs): number {
     if (this.abandoned) throw new GivenUp('this producer was given up');
     const partition = message.partition ?? -1;
-    if (partitionMetadata.some((known) => known.partitionId === partition)) return partition;
+    if (partitionMetadata.some((known) => known.partitionId === partition)) {
+      this.#passed += 1;
+      return partition;
+    }
     const key = placeKey({ topic, partition });
     const tries = (this.#tries.get(key) ?? 0) + 1;
     this.#tries.set(key, tries);
     if (tries < this.#maxTries) throw new MetadataStale(`${key} is not in the metadata yet`);
     this.#tries.delete(key);
+    // An earlier try may have let all records pass, and some broker may have appended its share of them.
+    if (this.#passed >= this.#records) throw new GivenUp(`${key} vanished between two tries`);
     throw new PartitionMissing(`${key} does not exist`);
   }
 }
@@ -84,6 +97,7 @@ class KafkajsSession implements ProducerSession {
   }
 
   async send(records: readonly OutgoingRecord[]): Promise<readonly (RecordPlace | null)[]> {
+    this.#guard.begin(records.length);
     const sending = this.#producer.sendBatch({ acks: -1, topicMessages: byTopic(records) });
     this.#running = sending.catch(() => {});
     return placesOf(records, await sending);

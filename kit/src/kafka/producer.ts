@@ -15,7 +15,8 @@ export interface LogProducer {
    * `queue_full` (retry): at once, nothing was queued;
    * `partition_unknown` (retry): the broker does not know it, nothing of this call was written;
    * `not_sent` (retry): no connection, or an earlier send to the same partition has an unknown outcome; nothing was written;
-   * `send_outcome_unknown` (release): retries ran out (`sendTimeoutMs`); the records may or may not be in the log, read its tail;
+   * `send_outcome_unknown` (release): retries ran out (`sendTimeoutMs`), or the result does not cover every partition of this
+   * call; the records may or may not be in the log, read its tail;
    * `client_closed` (stop): after `close()`.
    */
   send(records: readonly OutgoingRecord[]): Promise<readonly RecordPlace[]>;
@@ -104,7 +105,8 @@ export class SingleFlightProducer implements LogProducer {
       const late = () => new Error('send timed out');
       const places = await within(session.send(records), this.#parts.limits.sendTimeoutMs, late);
       this.#sessionRecords += records.length;
-      settle(sends, places);
+      const uncovered = settle(sends, places);
+      if (uncovered.length > 0) this.#fail(uncovered, new ResultIncomplete());
     } catch (error) {
       this.#fail(sends, error);
     }
@@ -171,17 +173,27 @@ export class SingleFlightProducer implements LogProducer {
   }
 }
 
-function settle(sends: readonly PendingSend[], places: readonly (RecordPlace | null)[]): void {
+/** A result lacks a partition that was sent to. */
+class ResultIncomplete extends Error {
+  override readonly name = 'ResultIncomplete';
+}
+
+/** Resolves what the result covers as a whole; returns the other sends, whose outcome is unknown. */
+function settle(
+  sends: readonly PendingSend[],
+  places: readonly (RecordPlace | null)[],
+): readonly PendingSend[] {
+  const uncovered: PendingSend[] = [];
   let first = 0;
   for (const send of sends) {
     const own = places.slice(first, first + send.records.length);
     first += send.records.length;
     const covered = own.filter((place) => place !== null);
-    const missing = send.records[own.indexOf(null)];
     if (covered.length === own.length) send.resolve(covered);
-    else if (missing !== undefined) send.reject(partitionUnknown(missing));
+    else uncovered.push(send);
   }
-  assert(first === places.length, 'every record of a send has an answer');
+  assert(first === places.length, 'every record of a send has a place or none');
+  return uncovered;
 }
 
 function rejectAll(sends: readonly PendingSend[], error: unknown): void {

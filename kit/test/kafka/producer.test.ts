@@ -19,16 +19,19 @@ function record(partition: number, value = 'v'): OutgoingRecord {
 class ManualSession implements ProducerSession {
   readonly sends: {
     records: readonly OutgoingRecord[];
-    succeed(): void;
+    /** Appends all; the result leaves out the given partitions. */
+    succeed(...swallowed: number[]): void;
     fail(error: Error): void;
   }[] = [];
   abandoned = false;
   #next = 0;
 
-  send(records: readonly OutgoingRecord[]): Promise<readonly RecordPlace[]> {
+  send(records: readonly OutgoingRecord[]): Promise<readonly (RecordPlace | null)[]> {
     return new Promise((resolve, reject) => {
-      const succeed = () =>
-        resolve(records.map(({ partition }) => ({ partition, offset: this.#next++ })));
+      const succeed = (...swallowed: number[]) => {
+        const places = records.map(({ partition }) => ({ partition, offset: this.#next++ }));
+        resolve(places.map((place) => (swallowed.includes(place.partition) ? null : place)));
+      };
       this.sends.push({ records, succeed, fail: reject });
     });
   }
@@ -95,6 +98,29 @@ test('after an unknown outcome: a new producer id, nothing behind it on that par
   expect(sessions[0]?.abandoned).toBe(true);
   await turn();
   expect(sessions[1]?.sends.map(({ records }) => records)).toEqual([[record(1)]]);
+  sessions[1]?.sends[0]?.succeed();
+  await elsewhere;
+});
+
+test('a partition that the result does not cover is an unknown outcome, and its session is dropped', async () => {
+  const { producer, sessions } = producerWith();
+  const covered = producer.send([record(0)]);
+  const swallowed = producer.send([record(1)]);
+  const partly = producer.send([record(0), record(1)]);
+  await turn();
+  const behind = producer.send([record(1)]);
+  const elsewhere = producer.send([record(2)]);
+  const all = Promise.allSettled([covered, swallowed, partly, behind]);
+  sessions[0]?.sends[0]?.succeed(1);
+  expect(await all).toMatchObject([
+    { status: 'fulfilled', value: [{ partition: 0, offset: 0 }] },
+    { status: 'rejected', reason: { code: 'send_outcome_unknown', reaction: 'release' } },
+    { status: 'rejected', reason: { code: 'send_outcome_unknown', reaction: 'release' } },
+    { status: 'rejected', reason: { code: 'not_sent', reaction: 'retry' } },
+  ]);
+  expect(sessions[0]?.abandoned).toBe(true);
+  await turn();
+  expect(sessions[1]?.sends.map(({ records }) => records)).toEqual([[record(2)]]);
   sessions[1]?.sends[0]?.succeed();
   await elsewhere;
 });
@@ -206,6 +232,17 @@ describe('the guard', () => {
       expect.objectContaining({ name: 'KafkaJSMetadataNotLoaded' }),
     );
     expect(() => ask(guard, 1)).toThrow(PartitionMissing);
+  });
+
+  test('does not say that nothing was written once all records of a send had passed', () => {
+    const guard = new PartitionGuard(1);
+    guard.begin(1);
+    expect(ask(guard, 0)).toBe(0);
+    const vanished = () => ask(guard, 1);
+    expect(vanished).toThrow(expect.objectContaining({ retriable: false }));
+    expect(vanished).not.toThrow(PartitionMissing);
+    guard.begin(1);
+    expect(vanished).toThrow(PartitionMissing);
   });
 
   test('ends every retry once abandoned', () => {
