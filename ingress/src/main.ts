@@ -78,7 +78,7 @@ async function start(life: Lifecycle): Promise<void> {
 
   const { hearings, memory, delays, traders, operator } = results;
   const { owners, door } = accounts;
-  const { keys, walletStatus } = door;
+  const { keys, walletStatus, freezes } = door;
   const comments = await openComments(topicLog, follow(room));
   const profiles = await openProfiles(topicLog, { ...follow(room), clock });
   const { ledger, ledgerWatch, retries } = money;
@@ -105,6 +105,7 @@ async function start(life: Lifecycle): Promise<void> {
         ...{ writes, turns, ledger, transfers },
         audit: await openAudit(topicLog, follow(room)),
         walletStatus,
+        freezes,
         comments,
       },
       traders: {

@@ -1,4 +1,10 @@
 import { openHttp } from '@pm/kit/http';
+import type {
+  AppliedTransfer,
+  Reservation,
+  ReserveOutcome,
+  WithdrawalResult,
+} from '@pm/kit/ledger';
 import { silentLog } from '@pm/kit/log';
 import type { trioOf } from '@pm/kit/walletauth';
 import {
@@ -13,6 +19,7 @@ import {
   signingDomains,
   type Transfer,
   tokenIdFromBytes,
+  walletFromBytes,
 } from '@pm/schemas';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
 import { explainSignature } from '../src/core/explain-signature.ts';
@@ -107,6 +114,14 @@ export function signedItem(order: TestOrder, more: object = {}, wallet = owner) 
   return { hash, item: { order: { ...order, signature }, owner: '', orderType: 'GTC', ...more } };
 }
 
+/** What the ledger made of a transfer that was written. */
+function appliedOf(id: string, { transfers, paid }: Fakes): AppliedTransfer | null {
+  const found = transfers.find(({ transferId }) => `0x${transferId.toString('hex')}` === id);
+  if (found === undefined || paid === null) return null;
+  const { amountMicro } = found;
+  return { wallet: walletFromBytes(found.wallet), amountMicro, movedMicro: -paid(-amountMicro) };
+}
+
 export type Answerer = (command: Command) => CommandOutcome | Promise<CommandOutcome>;
 
 /** What the matcher says when an order rests. */
@@ -132,7 +147,7 @@ export function answered(events: readonly ExecutionEvent[]): CommandOutcome {
 
 export interface Fakes {
   answer: Answerer;
-  reserve: 'reserved' | 'already' | 'insufficient' | 'not_ready';
+  reserve: ReserveOutcome | ((reservation: Reservation) => ReserveOutcome);
   ready: boolean;
   signaturesFull: boolean;
   /** What a signature check waits for before it is done. */
@@ -140,13 +155,16 @@ export interface Fakes {
   nowMs: number;
   readonly sent: { partition: number; command: Command }[];
   availableMicro: number;
-  withdrawn: 'reserved' | 'already' | 'insufficient' | 'not_ready' | 'applied';
+  withdrawn: WithdrawalResult['outcome'];
+  /** What of a written withdrawal the ledger pays, micro-USDC; null while it has not folded it. */
+  paid: ((askedMicro: number) => number) | null;
   written: 'written' | 'unsent' | 'unknown';
   readonly transfers: Transfer[];
   /** Of delayed orders, at the end of their delay. */
   readonly finalAnswers: Map<string, PlacementAnswer>;
   readonly reserved: string[];
   readonly givenBack: string[];
+  readonly frozen: Set<string>;
 }
 
 /**
@@ -170,6 +188,8 @@ export async function openDoor(
     sent: [],
     availableMicro: 1_000_000_000,
     withdrawn: 'reserved',
+    paid: (askedMicro) => askedMicro,
+    frozen: new Set(),
     written: 'written',
     transfers: [],
     finalAnswers: new Map(),
@@ -208,16 +228,23 @@ export async function openDoor(
     answers: memory,
     delays: { finalAnswer: async (orderId) => fakes.finalAnswers.get(orderId) ?? null },
     ledger: {
-      reserve: async ({ orderId }) => {
-        fakes.reserved.push(orderId);
-        return { outcome: fakes.reserve, generation: 3 };
+      reserve: async (reservation) => {
+        fakes.reserved.push(reservation.orderId);
+        const { reserve } = fakes;
+        const outcome = typeof reserve === 'function' ? reserve(reservation) : reserve;
+        return { outcome, generation: 3, sender: 'sender' };
       },
-      cancelReservation: async (orderId) => {
-        fakes.givenBack.push(orderId);
+      cancelReservation: async ({ id }) => {
+        fakes.givenBack.push(id);
       },
-      balance: async () => ({ availableMicro: fakes.availableMicro }),
-      reserveWithdrawal: async () => ({ outcome: fakes.withdrawn, generation: 3 }),
+      balance: async () => ({ freeMicro: 0, availableMicro: fakes.availableMicro }),
+      reserveWithdrawal: async ({ amountMicro }) => {
+        const paidMicro = fakes.withdrawn === 'applied' ? amountMicro : 0;
+        return { outcome: fakes.withdrawn, generation: 3, sender: 'sender', paidMicro };
+      },
+      appliedTransfer: async (id) => appliedOf(id, fakes),
     },
+    freezes: { isFrozen: (wallet) => fakes.frozen.has(wallet) },
     transfers: {
       write: async (transfer) => {
         fakes.transfers.push(transfer);
@@ -278,6 +305,12 @@ export interface SentRequest {
   readonly headers?: Record<string, string>;
   /** The path that the client signs, when it is not the one it asks for. */
   readonly signedPath?: string;
+  /** Whether the signature covers the `Idempotency-Key`. */
+  readonly signsKey?: boolean;
+}
+
+function coveredKeyOf({ signsKey, headers }: SentRequest): string {
+  return signsKey === true ? `\n${headers?.['idempotency-key']}` : '';
 }
 
 /** A private request as a client of the family sends it. */
@@ -298,7 +331,7 @@ export async function call(
       [names.timestamp]: timestamp,
       [names.signature]: l2Signature(
         trio.secret,
-        timestamp + sent.method + path + (sent.body ?? ''),
+        timestamp + sent.method + path + (sent.body ?? '') + coveredKeyOf(sent),
       ),
       ...sent.headers,
     },

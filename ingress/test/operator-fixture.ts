@@ -1,20 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import type {
-  AuditRecord,
-  CatalogEntry,
-  CatalogMarket,
-  Command,
-  ExecutionEvent,
-  Transfer,
-  WalletStatus,
+import {
+  type AuditRecord,
+  type CatalogEntry,
+  type CatalogMarket,
+  type Command,
+  type ExecutionEvent,
+  type Transfer,
+  type WalletStatus,
+  type WithdrawalFreeze,
+  walletFromBytes,
 } from '@pm/schemas';
 import { AuditTrail } from '../src/core/audit-trail.ts';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
 import { WalletStatuses } from '../src/core/wallet-statuses.ts';
+import { WithdrawalFreezes } from '../src/core/withdrawal-freezes.ts';
 import { Turns } from '../src/io/turn-store.ts';
 import { WalletStatusStore } from '../src/io/wallet-status-store.ts';
+import { WithdrawalFreezeStore } from '../src/io/withdrawal-freeze-store.ts';
 import { CatalogTurns } from '../src/routes/operator/catalog-turns.ts';
 import { addOperatorRoutes } from '../src/routes/operator/operator-door.ts';
 import type { OperatorPorts } from '../src/routes/operator/ports.ts';
@@ -48,12 +52,13 @@ export async function openOperator() {
   const swept: string[] = [];
   const fakes = {
     swept: { canceled: 0, isUnconfirmed: false },
-    withdrawn: 'reserved' as 'reserved' | 'insufficient' | 'applied',
+    withdrawn: 'reserved' as 'reserved' | 'conflict' | 'insufficient' | 'applied',
     answer: carriedOut as (command: Command) => CommandOutcome | Promise<CommandOutcome>,
     audit: (record: AuditRecord) => trail.take(record),
   };
   const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
   const statuses = new WalletStatuses();
+  const freezes = new WithdrawalFreezes();
   const table = new MemoryTopic<WalletStatus>().open(statuses);
   const walletStatus = new WalletStatusStore({ clock, statuses, table });
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
@@ -81,9 +86,24 @@ export async function openOperator() {
     },
     turns: new CatalogTurns(new Turns()),
     ledger: {
-      reserveWithdrawal: async () => ({ outcome: fakes.withdrawn, generation: 4 }),
-      cancelReservation: async (id) => void givenBack.push(id),
+      reserveWithdrawal: async ({ amountMicro }) => {
+        const paidMicro = fakes.withdrawn === 'applied' ? amountMicro : 0;
+        return { outcome: fakes.withdrawn, generation: 4, sender: 'sender', paidMicro };
+      },
+      cancelReservation: async ({ id }) => void givenBack.push(id),
+      appliedTransfer: async (id) => {
+        const found = transfers.find(({ transferId }) => `0x${transferId.toString('hex')}` === id);
+        if (found === undefined) return null;
+        const { wallet, amountMicro } = found;
+        return { wallet: walletFromBytes(wallet), amountMicro, movedMicro: amountMicro };
+      },
+      balance: async () => ({ freeMicro: -2_500_000, availableMicro: -2_500_000 }),
     },
+    freezes: new WithdrawalFreezeStore({
+      clock,
+      freezes,
+      table: new MemoryTopic<WithdrawalFreeze>().open(freezes),
+    }),
     transfers: {
       write: async (transfer) => {
         transfers.push(transfer);
@@ -130,6 +150,7 @@ export async function openOperator() {
     transfers,
     sent,
     swept,
+    givenBack,
     fakes,
   };
 }

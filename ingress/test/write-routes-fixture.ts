@@ -73,7 +73,7 @@ const comment = () => ({
 const position = {
   body: PositionActionBody,
   answer: AccountActionResult,
-  sample: () => ({ condition_id: conditionId, amount: '5' }),
+  sample: () => ({ condition_id: conditionId, amount: '5', id: 'first' }),
 };
 
 /** By `METHOD /path`. A write route that is missing here fails the tests: then nobody says what it takes. */
@@ -117,11 +117,14 @@ export const writeTable: Readonly<Record<string, WriteRoute>> = {
   },
   'POST /account/split': position,
   'POST /account/merge': position,
-  'POST /account/redeem': { ...position, sample: () => ({ condition_id: conditionId }) },
+  'POST /account/redeem': {
+    ...position,
+    sample: () => ({ condition_id: conditionId, id: 'all' }),
+  },
   'POST /account/withdrawals': {
     body: WithdrawalBody,
     answer: AccountActionResult,
-    sample: () => ({ amount: '1.5' }),
+    sample: () => ({ amount: '1.5', id: 'out' }),
   },
   'DELETE /notifications': { body: null, answer: DeletedNotifications, query: 'ids=1,2' },
   'POST /v1/heartbeats': { body: HeartbeatBody, answer: HeartbeatAnswer },

@@ -19,6 +19,7 @@ import { runLeaderboards } from './io/leaderboard-runner.ts';
 import { LedgerGenerationRunner } from './io/ledger-generation-runner.ts';
 import { ledgerView } from './io/ledger-runner.ts';
 import { runOpenOrdersCleanup } from './io/open-orders-cleanup-runner.ts';
+import { type SolvencyParts, SolvencyRunner } from './io/solvency-runner.ts';
 import { StatusStore } from './io/status-store.ts';
 import { reusedEvents, tablesView } from './io/tables-runner.ts';
 import { openTablesStore } from './io/tables-store.ts';
@@ -88,7 +89,7 @@ async function startViews(room: Room): Promise<void> {
 }
 
 async function startLedger(room: Room, redis: RedisClient): Promise<void> {
-  const { config, client, registry, log, life, status } = room;
+  const { config, client, registry, log, life, status, metrics } = room;
   const ledger = openLedger(redis, redisKeys(config.redisPrefix));
   const executions = { client, checksChain: true, ...(await sourceOf(room)) };
   const { bookAgeLimitMs } = config;
@@ -99,12 +100,17 @@ async function startLedger(room: Room, redis: RedisClient): Promise<void> {
   const topic = nameOf(room, topics.transfers);
   const codec = await registry.codecFor(topics.transfers);
   const groupId = groupOf(room, 'transfers');
-  const deposits = await start(room, transfersView({ ledger, codec, topic, groupId }));
+  const onUnpaid = () => metrics.unpaidWithdrawals.add(1);
+  const deposits = await start(
+    room,
+    transfersView({ ledger, codec, topic, groupId, log, onUnpaid }),
+  );
   const admin = await client.admin();
+  const producer = await client.producer();
   const generations = new LedgerGenerationRunner({
     ledger,
     admin,
-    producer: await client.producer(),
+    producer,
     codecs: { orders: await registry.codecFor(topics.orders), transfers: codec },
     key: openSignOffKey(config.ledgerSeed),
     topics: { executions: executions.topic, transfers: topic, orders: nameOf(room, topics.orders) },
@@ -128,6 +134,24 @@ async function startLedger(room: Room, redis: RedisClient): Promise<void> {
   });
   const looking = orphans.start();
   life.onStop('withdrawal orphans', () => looking.close());
+  await startSolvency(room, { ledger, producer });
+}
+
+async function startSolvency(
+  room: Room,
+  parts: Pick<SolvencyParts, 'ledger' | 'producer'>,
+): Promise<void> {
+  const { registry, log, life, metrics } = room;
+  const solvency = new SolvencyRunner({
+    ...parts,
+    codec: await registry.codecFor(topics.withdrawalFreezes),
+    topic: nameOf(room, topics.withdrawalFreezes),
+    log,
+    nowMs: systemClock.nowMs,
+    onBreach: () => metrics.solvencyBreaches.add(1),
+  });
+  const checking = solvency.start();
+  life.onStop('solvency check', () => checking.close());
 }
 
 async function startBooks(room: Room, redis: RedisClient, catalog: CatalogSource): Promise<void> {

@@ -9,6 +9,8 @@ export interface ProjectorMetrics {
   readonly insertSeconds: HistogramMetric<never>;
   readonly insertRetries: CounterMetric<never>;
   readonly books: CounterMetric<never>;
+  readonly solvencyBreaches: CounterMetric<never>;
+  readonly unpaidWithdrawals: CounterMetric<never>;
 }
 
 /** The metrics of this service. */
@@ -50,6 +52,14 @@ export function projectorMetrics(metrics: Metrics): ProjectorMetrics {
     books: metrics.counter({
       name: 'pm_projector_books_total',
       help: 'Books written to the cache.',
+    }),
+    solvencyBreaches: metrics.counter({
+      name: 'pm_solvency_breach_total',
+      help: 'Wallets whose free money was found below zero; their withdrawals are frozen.',
+    }),
+    unpaidWithdrawals: metrics.counter({
+      name: 'pm_withdrawals_unpaid_total',
+      help: 'Withdrawals whose record asks for more than their reservation held.',
     }),
   };
 }

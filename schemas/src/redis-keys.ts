@@ -4,13 +4,14 @@ import type { TokenId, WalletAddress } from './ids.ts';
  * All Redis keys, in one place. Everything under them is derived from the log and can be deleted.
  *
  *   <prefix>:book:<token>              hash   see `bookFields`; moves forward only, compared by `version`
- *   <prefix>:ledger:wallet:<wallet>    hash   see `walletFields`, micro-USDC
- *   <prefix>:ledger:pending            hash   order id -> "wallet amount partition acceptedAtMs"
- *   <prefix>:ledger:waiting:<p>        zset   order ids reserved for partition p by acceptedAtMs
- *   <prefix>:ledger:marks              hash   topic:partition -> next offset to apply; with :generation -> newest begun there; with :clock ->
+ *   <prefix>:ledger2:wallet:<wallet>   hash   see `walletFields`, micro-USDC
+ *   <prefix>:ledger2:pending           hash   id -> "amount acceptedAtMs answers senders wallet partition kind market"
+ *   <prefix>:ledger2:waiting:<p>       zset   ids reserved for partition p by acceptedAtMs
+ *   <prefix>:ledger2:marks             hash   topic:partition -> next offset to apply; with :generation -> newest begun there; with :clock ->
  *                                             clock of the partition at the last record applied, Unix milliseconds
- *   <prefix>:ledger:transfers          set    ids of applied transfers
- *   <prefix>:ledger:state              hash   generation, ready ("1" when open), life (run of the server it was opened in),
+ *   <prefix>:ledger2:transfers         hash   id of an applied transfer -> "wallet amount moved"
+ *   <prefix>:ledger2:insolvent         set    wallets whose free money was below zero and that no one has dealt with
+ *   <prefix>:ledger2:state             hash   generation, ready ("1" when open), life (run of the server it was opened in),
  *                                             plan, planned (id and generation of a rebuild under way)
  *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a minute later
  *   <prefix>:agents:flush              string set while one process has just brought them to the log
@@ -24,6 +25,8 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:rebuild                   string which run of `npm run rebuild` works on the tables; not in the log, expires
  */
 export function redisKeys(prefix: string) {
+  // The number is the version of these values: under another one the ledger is not there yet and is folded from the log.
+  const ledger = `${prefix}:ledger2`;
   return {
     /** What BCAST client tracking of books subscribes to. */
     bookPrefix: `${prefix}:book:`,
@@ -35,16 +38,17 @@ export function redisKeys(prefix: string) {
     bookClockOf: (partition: number) => `clock:${partition}`,
     /** Field of the book marks for a partition that is folded from its start. */
     bookFoldOf: (partition: number) => `fold:${partition}`,
-    wallet: (wallet: WalletAddress) => `${prefix}:ledger:wallet:${wallet}`,
-    walletPrefix: `${prefix}:ledger:wallet:`,
-    pending: `${prefix}:ledger:pending`,
-    waiting: (partition: number) => `${prefix}:ledger:waiting:${partition}`,
-    ledgerMarks: `${prefix}:ledger:marks`,
+    wallet: (wallet: WalletAddress) => `${ledger}:wallet:${wallet}`,
+    walletPrefix: `${ledger}:wallet:`,
+    pending: `${ledger}:pending`,
+    waiting: (partition: number) => `${ledger}:waiting:${partition}`,
+    ledgerMarks: `${ledger}:marks`,
     /** Fields of the ledger marks for a partition of `executions`, and with its clock. */
     ledgerMarkOf: (partition: number) => `executions:${partition}`,
     ledgerClockOf: (partition: number) => `executions:${partition}:clock`,
-    ledgerTransfers: `${prefix}:ledger:transfers`,
-    ledgerState: `${prefix}:ledger:state`,
+    ledgerInsolvent: `${ledger}:insolvent`,
+    ledgerTransfers: `${ledger}:transfers`,
+    ledgerState: `${ledger}:state`,
     /** What a caller used up: `address:…`, `key:…` or `agent:…`. Not derived from the log, and of no value when lost. */
     limits: (subject: string) => `${prefix}:limits:${subject}`,
     retry: (digest: string) => `${prefix}:retry:${digest}`,

@@ -70,7 +70,8 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   invalid_heartbeat: 'The id is not that of the last beat; the expected one is in the answer.',
   invalid_request: 'A parameter is not of its form; the text names it.',
   idempotency_key_invalid: 'The header is empty, too long or not visible ASCII.',
-  idempotency_key_reused: 'The key was used for another body within the hour.',
+  idempotency_key_reused:
+    'The key or id was used for another request within the hour, or is on its way for one.',
   idempotency_in_progress: 'The first request under this key has not been answered yet.',
   insufficient_position: 'The wallet has fewer unlocked tokens than the request takes.',
   market_not_resolved: 'Redemption before the resolution.',
@@ -90,4 +91,8 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   too_many_wallets: 'The address has claimed as many contract wallets as it may.',
   session_ending:
     'Heartbeats were missed, and the orders of the key are still being canceled. Beat again with an empty id.',
+  request_id_required:
+    'A split, merge, redemption or withdrawal without an id could be captured and sent again. An `Idempotency-Key` counts as one only where the signature covers it.',
+  withdrawals_frozen:
+    'The books of the exchange show less than nothing for the wallet, or an operator froze it. Ask the operator.',
 };

@@ -246,6 +246,16 @@ const list = {
     text: 'the orders of the missed session are being canceled, try again shortly',
     retry: true,
   },
+  request_id_required: {
+    status: 400,
+    text: 'this request moves money and needs an id: in the body, or as Idempotency-Key covered by the signature',
+    retry: false,
+  },
+  withdrawals_frozen: {
+    status: 403,
+    text: 'withdrawals of this wallet are frozen until the operator clears them',
+    retry: true,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

@@ -43,9 +43,9 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
   function prove({ headers, body }: SampleBatch, path = '/order'): Caller {
     const holder = verify({ method: 'POST', url: path, headers, body });
     if (holder === null) throw new Error('proof');
-    const { apiKey, wallet: address, selfTrade } = holder;
+    const { wallet: address, ...proven } = holder;
     const times = { nowMs, arrivedAtMs: nowMs };
-    return { apiKey, address, selfTrade, ...times, statusOf: () => 'NORMAL' };
+    return { ...proven, address, ...times, statusOf: () => 'NORMAL' };
   }
 
   function check(item: unknown, caller: Caller): SignatureJob {

@@ -162,6 +162,8 @@ async function reserved(order: PlaceOrder): Promise<PlaceOrder | null> {
     wallet: walletFromBytes(order.maker),
     amountMicro: order.holdMicro,
     partition: order.market - 1,
+    kind: 'order',
+    market: order.market,
     acceptedAtMs: order.acceptedAtMs,
   });
   return outcome === 'reserved' ? { ...order, generation } : null;

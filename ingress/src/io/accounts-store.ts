@@ -12,6 +12,7 @@ import {
 import { NotificationMarks } from '../core/notification-marks.ts';
 import type { WalletOwners } from '../core/wallet-owners.ts';
 import { WalletStatuses } from '../core/wallet-statuses.ts';
+import { WithdrawalFreezes } from '../core/withdrawal-freezes.ts';
 import { AgentStore } from './agent-store.ts';
 import { KeyStore, keyFold } from './key-store.ts';
 import type { LogOf } from './log-store.ts';
@@ -20,6 +21,7 @@ import { ReadKeyStore } from './read-key-store.ts';
 import { openTable } from './table-store.ts';
 import { openWalletOwners } from './wallet-owner-store.ts';
 import { WalletStatusStore } from './wallet-status-store.ts';
+import { WithdrawalFreezeStore } from './withdrawal-freeze-store.ts';
 
 /** Topics that say who may do what. */
 export type AccountTopic =
@@ -28,6 +30,7 @@ export type AccountTopic =
   | 'agents'
   | 'walletStatus'
   | 'walletOwners'
+  | 'withdrawalFreezes'
   | 'notificationMarks';
 
 export interface AccountsOptions {
@@ -53,7 +56,8 @@ export async function openAccounts(topicLog: LogOf<AccountTopic>, options: Accou
   const agentDirectory = new AgentDirectory();
   const statuses = new WalletStatuses();
   const marks = new NotificationMarks();
-  const [credentials, readKeys, agents, walletStatus, marked] = await Promise.all([
+  const freezes = new WithdrawalFreezes();
+  const [credentials, readKeys, agents, walletStatus, marked, frozen] = await Promise.all([
     openTable(
       topicLog,
       { ...follow, topic: names.credentials, codec: codecs.credentials },
@@ -78,6 +82,14 @@ export async function openAccounts(topicLog: LogOf<AccountTopic>, options: Accou
       { ...follow, topic: names.notificationMarks, codec: codecs.notificationMarks },
       marks,
     ),
+    openTable(
+      topicLog,
+      {
+        ...{ ...follow, topic: names.withdrawalFreezes, codec: codecs.withdrawalFreezes },
+        unreadable: 'stop',
+      },
+      freezes,
+    ),
   ]);
   const secrets = { serverSecret, clock };
   const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
@@ -92,6 +104,7 @@ export async function openAccounts(topicLog: LogOf<AccountTopic>, options: Accou
       agents: new AgentStore({ clock, directory: agentDirectory, table: agents }),
       agentDirectory,
       notificationMarks: new NotificationMarkStore({ clock, marks, table: marked }),
+      freezes: new WithdrawalFreezeStore({ clock, freezes, table: frozen }),
       walletStatus: new WalletStatusStore({ clock, statuses, table: walletStatus }),
       verify,
       verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),

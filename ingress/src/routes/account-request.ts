@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { refusalBody } from '@pm/kit/http';
 import {
   checksumAddress,
@@ -16,14 +15,21 @@ import type { Caller } from '../core/check-order.ts';
 import type { Keccak } from '../core/order-hash.ts';
 import { readRetryKey } from '../core/retry-key.ts';
 import type { WalletBindings } from './ports.ts';
-import type { Answered } from './run-once.ts';
+import type { Answered, Retried } from './run-once.ts';
 
 /** Whose account is meant, and the name under which the request is carried out once. */
 export interface AccountRequest {
   readonly wallet: WalletAddress;
   readonly id: string;
-  /** 32 bytes that follow from wallet, action and id: the same request is the same on the log. */
-  readonly requestId: OrderId;
+}
+
+/** What an account action does: which, for how much, and in which market. */
+export interface AccountAction {
+  readonly action: 'split' | 'merge' | 'redeem' | 'withdrawal';
+  /** Condition id as text; empty for a withdrawal. */
+  readonly condition: string;
+  /** Micro-shares or micro-USDC; 0 for a redemption. */
+  readonly amountMicro: number;
 }
 
 interface Sent {
@@ -32,27 +38,51 @@ interface Sent {
 }
 
 /**
- * Reads the common part of an account action. The id is that of the body, else the `Idempotency-Key`, else a new one, which
- * the answer tells.
+ * Reads the common part of an account action. The id is that of the body, else the `Idempotency-Key` where the signature
+ * covers it: whoever captured the request must not be able to send it again under another name (docs/conventions.md 1.14).
  */
 export function readAccountRequest(
   { id: given, wallet: named }: Sent,
-  at: { readonly action: string; readonly request: FastifyRequest; readonly caller: Caller },
-  ports: { readonly owners: WalletBindings; readonly keccak: Keccak },
+  at: {
+    readonly action: AccountAction['action'];
+    readonly request: FastifyRequest;
+    readonly caller: Caller;
+  },
+  { owners }: { readonly owners: WalletBindings },
 ): AccountRequest | RefusalCode {
   const header = readRetryKey(at.request.headers['idempotency-key']);
   if (header === null) return 'idempotency_key_invalid';
   const wallet = named === undefined ? at.caller.address : parseWalletAddress(named);
-  if (wallet === null || !ports.owners.isOwnedBy(wallet, at.caller.address)) {
+  if (wallet === null || !owners.isOwnedBy(wallet, at.caller.address)) {
     return 'signer_mismatch';
   }
   const status = at.caller.statusOf(wallet);
   if (status === 'BANNED') return 'user_banned';
   if (status === 'CLOSED_ONLY' && at.action === 'split') return 'closed_only';
-  const id = given ?? header ?? randomUUID();
-  const name = Buffer.from(`pm|${at.action}|${id}`, 'utf8');
-  const hash = ports.keccak(Buffer.concat([hexBytes(wallet), name]));
-  return { wallet, id, requestId: orderIdFromBytes(hash) };
+  const id = given ?? (at.caller.signsIdempotencyKey ? header : undefined);
+  return id === undefined ? 'request_id_required' : { wallet, id };
+}
+
+/**
+ * 32 bytes that follow from all that a request is for: the same request is the same on the log, and two that differ in
+ * anything never share a reservation, whatever memory of requests was lost. The id comes last because only it can hold a `|`.
+ */
+export function requestIdOf(
+  { wallet, id }: AccountRequest,
+  { action, condition, amountMicro }: AccountAction,
+  keccak: Keccak,
+): OrderId {
+  const name = Buffer.from(`pm|${action}|${condition}|${amountMicro}|${id}`, 'utf8');
+  return orderIdFromBytes(keccak(Buffer.concat([hexBytes(wallet), name])));
+}
+
+/** What is kept of an account action: by wallet, so that every key of the wallet meets the same memory. */
+export function retriedOf(
+  { wallet, id }: AccountRequest,
+  { action, condition, amountMicro }: AccountAction,
+): Retried {
+  const meaning = [action, wallet, condition, amountMicro].join('|');
+  return { caller: wallet, route: `account/${action}`, key: id, meaning, repeated: { id } };
 }
 
 /** What the texts of refusals may mention of an account action. */

@@ -28,11 +28,12 @@ export function authenticate(
     else refuse(reply, 'read_only_key');
     return null;
   }
-  const { apiKey, wallet: address, selfTrade } = holder;
+  const { apiKey, wallet: address, selfTrade, signsIdempotencyKey } = holder;
   if (refuseBanned(address, reply, ports)) return null;
   const statusOf: Caller['statusOf'] = (wallet) => walletStatus.of(wallet);
   const { arrivedAtMs } = request;
-  return { apiKey, address, selfTrade, nowMs: clock.nowMs(), arrivedAtMs, statusOf };
+  const proven = { apiKey, address, selfTrade, signsIdempotencyKey };
+  return { ...proven, nowMs: clock.nowMs(), arrivedAtMs, statusOf };
 }
 
 /** Whether the wallet is banned, which the reply then says. */

@@ -1,4 +1,5 @@
 import { reactionTo } from '@pm/kit/fault';
+import type { Reservation, Send } from '@pm/kit/ledger';
 import {
   microText,
   type OrderId,
@@ -6,6 +7,7 @@ import {
   type PlacementResult,
   priceText,
   type RefusalCode,
+  walletFromBytes,
 } from '@pm/schemas';
 import type { Caller, SoundOrder } from '../core/check-order.ts';
 import type { Attempted } from '../core/order-attempts.ts';
@@ -13,6 +15,7 @@ import { type ProvenOrder, placeCommand } from '../core/place-command.ts';
 import { answerOf, delayOf, type PlacementAnswer } from '../core/placement-answer.ts';
 import { answeredResult, delayedResult, refusedResult } from '../core/placement-result.ts';
 import type { CommandOutcome, DoorPorts } from './ports.ts';
+import { reserveRefusals, takeBack } from './reservation.ts';
 import type { StageTimes } from './stage-times.ts';
 
 /** Who places, how soon it must be in the book, and who counts the milliseconds. */
@@ -27,8 +30,10 @@ export interface Placing {
 interface Reserved {
   readonly generation: number;
   readonly holdMicro: number;
-  /** Whether this call holds it, so that it may also give it back. */
-  readonly isOurs: boolean;
+  /** What to take back when the order was certainly not sent. */
+  readonly send: Send;
+  /** What to say when the matcher does not know the order and has no money for it. */
+  readonly unfunded: RefusalCode;
 }
 
 type RunnerPorts = Pick<
@@ -86,8 +91,12 @@ export class OrderRunner {
       return result.code === 'too_late' ? null : result;
     }
     if (!this.#ports.partitions.isReady(partition)) return refusedResult('partition_not_ready');
+    const { market, acceptedAtMs } = order;
+    const hold = { orderId, wallet: walletFromBytes(order.maker), partition, market, acceptedAtMs };
+    const reserved = await this.#hold({ ...hold, kind: 'order', amountMicro: 0 }, nothingMissing);
+    if (typeof reserved === 'string') return refusedResult(reserved);
     const outcome = await this.#ports.log.run(partition, order);
-    const result = await this.#conclude(outcome, { orderId, facts, isOurs: false });
+    const result = await this.#conclude(outcome, { orderId, facts, reserved });
     return result.code === 'too_late' ? null : result;
   }
 
@@ -114,19 +123,21 @@ export class OrderRunner {
     const reservedMs = this.#ports.clock.monotonicMs();
     times.add('reserve', reservedMs - startedMs);
     if (typeof reserved === 'string') return refusedResult(reserved);
-    const command = placeCommand(order, caller, { ...reserved, ageLimitMs });
+    const { generation, holdMicro } = reserved;
+    const command = placeCommand(order, caller, { generation, holdMicro, ageLimitMs });
     const outcome = await this.#ports.log.run(partition, command);
     this.#ports.metrics.stage('result', this.#ports.clock.monotonicMs() - reservedMs);
     if (outcome.kind === 'answered' && outcome.times !== undefined) {
       times.add('log', outcome.times.logMs);
       times.add('match', outcome.times.matchMs);
     }
-    return await this.#conclude(outcome, { orderId, facts, isOurs: reserved.isOurs });
+    return await this.#conclude(outcome, { orderId, facts, reserved });
   }
 
   /**
-   * Holds the money; the refusal when it cannot be held. An order that may have been placed before this process listened
-   * goes to the log with nothing held: the matcher gives its first answer again, or refuses it for the money.
+   * Holds the money; the refusal when it cannot be held. An order that may have been placed before this process listened, or
+   * that is on its way with another hold, goes to the log with nothing held: the matcher gives its first answer again, or
+   * refuses it for the money.
    */
   async #reserve(
     { form, token, holdMicro }: SoundOrder,
@@ -134,36 +145,47 @@ export class OrderRunner {
     acceptedAtMs: number,
   ): Promise<Reserved | RefusalCode> {
     const startedMs = this.#ports.clock.monotonicMs();
-    const { partition } = token.market;
-    const reservation = { orderId, wallet: form.maker, amountMicro: holdMicro };
+    const { partition, market } = token.market;
+    const wallet = form.maker;
+    const kind = 'order';
+    const reservation = { orderId, wallet, partition, kind, market, acceptedAtMs } as const;
+    const mayBeOld = this.#ports.answers.mayHaveForgotten(form.signedAtMs);
+    const askable = mayBeOld ? ['conflict', 'insufficient'] : ['conflict'];
+    const reserved = await this.#hold({ ...reservation, amountMicro: holdMicro }, askable);
+    this.#ports.metrics.stage('reserve', this.#ports.clock.monotonicMs() - startedMs);
+    return reserved;
+  }
+
+  /** Holds the amount, or nothing when the ledger answers one of `askable`. */
+  async #hold(
+    reservation: Reservation,
+    askable: readonly string[],
+  ): Promise<Reserved | RefusalCode> {
+    const { ledger } = this.#ports;
     try {
-      const { outcome, generation } = await this.#ports.ledger.reserve({
-        ...reservation,
-        partition,
-        acceptedAtMs,
-      });
-      if (outcome === 'not_ready') return 'ledger_not_ready';
-      if (outcome !== 'insufficient') {
-        return { generation, holdMicro, isOurs: outcome === 'reserved' };
+      let holdMicro = reservation.amountMicro;
+      let held = await ledger.reserve(reservation);
+      const unfunded = reserveRefusals[held.outcome] ?? 'insufficient_balance_or_allowance';
+      if (askable.includes(held.outcome)) {
+        holdMicro = 0;
+        held = await ledger.reserve({ ...reservation, amountMicro: 0 });
       }
-      if (!this.#ports.answers.mayHaveForgotten(form.signedAtMs)) {
-        return 'insufficient_balance_or_allowance';
-      }
-      return { generation, holdMicro: 0, isOurs: false };
+      const { outcome, generation, sender } = held;
+      const { orderId: id, partition } = reservation;
+      const send = { id, partition, sender };
+      return reserveRefusals[outcome] ?? { generation, holdMicro, send, unfunded };
     } catch (error) {
       if (reactionTo(error) !== 'retry') throw error;
       return 'ledger_not_ready';
-    } finally {
-      this.#ports.metrics.stage('reserve', this.#ports.clock.monotonicMs() - startedMs);
     }
   }
 
   async #conclude(
     outcome: CommandOutcome,
-    order: { orderId: OrderId; facts: Record<string, string>; isOurs: boolean },
+    order: { orderId: OrderId; facts: Record<string, string>; reserved: Reserved },
   ): Promise<PlacementResult> {
     if (outcome.kind === 'unsent') {
-      if (order.isOurs) await this.#giveBack(order.orderId);
+      await takeBack(order.reserved.send, this.#ports.ledger);
       return refusedResult(outcome.code);
     }
     if (outcome.kind === 'pending') return delayedResult(order.orderId);
@@ -172,7 +194,10 @@ export class OrderRunner {
     if (answer === null || answer.orderId !== order.orderId) {
       return refusedResult('internal_error');
     }
-    return answeredResult(answer, order.facts, this.#ports.hashes.keccak);
+    const result = answeredResult(answer, order.facts, this.#ports.hashes.keccak);
+    const { unfunded } = order.reserved;
+    const isOther = result.code === 'insufficient_balance_or_allowance' && unfunded !== result.code;
+    return isOther ? refusedResult(unfunded) : result;
   }
 
   /** Of an order in a short taker delay the answer at its end, when that comes in time. */
@@ -186,16 +211,10 @@ export class OrderRunner {
     if (delayMs === null || delayMs > takerDelayWaitMaxMs) return answer;
     return (await this.#ports.delays.finalAnswer(orderId, delayMs + delayGraceMs)) ?? answer;
   }
-
-  /** If this fails, the ledger releases the hold itself once the log proves that the order cannot come any more. */
-  async #giveBack(orderId: OrderId): Promise<void> {
-    try {
-      await this.#ports.ledger.cancelReservation(orderId);
-    } catch (error) {
-      if (reactionTo(error) !== 'retry') throw error;
-    }
-  }
 }
+
+/** Nothing that a record without money could be refused for. */
+const nothingMissing: readonly string[] = [];
 
 /** What the texts of refusals may mention of an order. */
 function factsOf({ amounts, token }: SoundOrder, id: OrderId): Record<string, string> {

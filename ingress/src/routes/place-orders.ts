@@ -148,9 +148,16 @@ export class Placements {
   }
 }
 
+const unasked: ReadonlySet<string | undefined> = new Set<RefusalCode>([
+  'partition_not_ready',
+  'ledger_not_ready',
+  'overloaded',
+  'internal_error',
+]);
+
 /** Whether the log could not be asked. */
 function isUnknown({ code }: PlacementResult): boolean {
-  return code === 'partition_not_ready' || code === 'overloaded' || code === 'internal_error';
+  return unasked.has(code);
 }
 
 /** Null when it is recorded; otherwise nothing may be sent. */

@@ -1,6 +1,6 @@
 import type { Agent, AgentActivity, AgentDirectory } from '@pm/kit/agents';
 import type { Clock } from '@pm/kit/clock';
-import type { Ledger } from '@pm/kit/ledger';
+import type { Ledger, Send } from '@pm/kit/ledger';
 import type { KeyVerifier, ListedKey, ReaderVerifier, WalletClaim } from '@pm/kit/walletauth';
 import type {
   AgentId,
@@ -140,10 +140,18 @@ export interface OrderHashes {
 }
 
 /** The part of the collateral ledger the door needs. */
-export interface Reservations extends Pick<Ledger, 'reserve' | 'reserveWithdrawal'> {
-  cancelReservation(orderId: OrderId): Promise<unknown>;
-  /** What can be reserved, micro-USDC. */
-  balance(wallet: WalletAddress): Promise<{ readonly availableMicro: number }>;
+export interface Reservations
+  extends Pick<Ledger, 'reserve' | 'reserveWithdrawal' | 'appliedTransfer'> {
+  cancelReservation(send: Send): Promise<unknown>;
+  /** What is free, and what of it can be reserved, micro-USDC. */
+  balance(
+    wallet: WalletAddress,
+  ): Promise<{ readonly freeMicro: number; readonly availableMicro: number }>;
+}
+
+/** Whose withdrawals are frozen until an operator clears them. */
+export interface WithdrawalFreezeView {
+  isFrozen(wallet: WalletAddress): boolean;
 }
 
 /** Where money that leaves is written down. */
@@ -245,6 +253,7 @@ export interface DoorPorts {
   readonly delays: DelayedOrders;
   readonly ledger: Reservations;
   readonly transfers: TransferWrites;
+  readonly freezes: WithdrawalFreezeView;
   readonly retries: RetryKeys;
   readonly log: CommandLog;
   readonly sessions: Heartbeats;

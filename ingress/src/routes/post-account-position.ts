@@ -1,5 +1,6 @@
 import { reactionTo } from '@pm/kit/fault';
 import { type DoorRoute, refuse } from '@pm/kit/http';
+import type { Send } from '@pm/kit/ledger';
 import {
   type AccountActionResult,
   hexBytes,
@@ -23,11 +24,14 @@ import {
   accountFacts,
   readAccountRequest,
   refusedAction,
+  requestIdOf,
+  retriedOf,
 } from './account-request.ts';
 import { authenticate } from './authenticate.ts';
 import type { DoorPorts } from './ports.ts';
+import { reserveRefusals, takeBack } from './reservation.ts';
 import { singleBodyMaxBytes } from './route.ts';
-import { type Answered, runOnce, type Turn } from './run-once.ts';
+import { type Answered, type Retried, runOnce, type Turn } from './run-once.ts';
 
 const invalid = { text: 'invalid request: the body is not of this route', code: 'invalid_request' };
 
@@ -51,10 +55,9 @@ export function positionActionRoute(
         if (caller === null) return reply;
         const asked = readAsked(read(request.body), { action, request, caller }, ports);
         if ('code' in asked) return refuse(reply, asked.code, asked.facts);
-        const { account, position } = asked;
-        const retried = retriedOf(account, position, caller);
+        const { requestId, retried, position } = asked;
         return runOnce(retried, { retries: ports.retries, reply }, (turn) =>
-          carryOut({ asked: position, account, caller, turn }, ports),
+          carryOut({ asked: position, requestId, caller, turn }, ports),
         );
       });
     },
@@ -62,7 +65,8 @@ export function positionActionRoute(
 }
 
 interface Asked {
-  readonly account: AccountRequest;
+  readonly requestId: OrderId;
+  readonly retried: Retried;
   readonly position: PositionRequest;
 }
 
@@ -83,100 +87,100 @@ function readAsked(
   if (body === null) return { code: 'invalid_request', facts: { detail: 'the body' } };
   const size = readSize(at.action, body.amount);
   if ('detail' in size) return { code: 'invalid_request', facts: size };
-  const account = readAccountRequest(body, at, { owners, keccak: hashes.keccak });
+  const account = readAccountRequest(body, at, { owners });
   if (typeof account === 'string') {
     return { code: account, facts: accountFacts(body, at.caller) };
   }
   const condition = parseConditionId(body.condition_id ?? body.conditionId ?? '');
   const token = condition === null ? undefined : markets.findCondition(condition);
   if (token === undefined) return { code: 'condition_mismatch', facts: {} };
-  const { wallet } = account;
-  const requestId = hexBytes(account.requestId);
-  return { account, position: { action: at.action, requestId, wallet, token, ...size } };
+  return askedOf({ account, token, sizeMicro: size.sizeMicro }, at.action, hashes.keccak);
 }
 
-function retriedOf({ wallet, id }: AccountRequest, asked: PositionRequest, { apiKey }: Caller) {
-  const meaning = [asked.action, wallet, asked.token.conditionId, asked.sizeMicro].join('|');
-  const retried = { caller: apiKey, route: `account/${asked.action}`, meaning };
-  return { ...retried, key: `${wallet}|${id}`, repeated: { id } };
+function askedOf(
+  found: {
+    readonly account: AccountRequest;
+    readonly token: PositionRequest['token'];
+    readonly sizeMicro: number;
+  },
+  action: PositionAction,
+  keccak: DoorPorts['hashes']['keccak'],
+): Asked {
+  const { account, token, sizeMicro } = found;
+  const meant = { action, condition: token.conditionId, amountMicro: sizeMicro };
+  const requestId = requestIdOf(account, meant, keccak);
+  const { wallet } = account;
+  const position = { action, requestId: hexBytes(requestId), wallet, token, sizeMicro };
+  return { requestId, retried: retriedOf(account, meant), position };
 }
 
 interface Work {
   readonly asked: PositionRequest;
-  readonly account: AccountRequest;
+  readonly requestId: OrderId;
   readonly caller: Caller;
   readonly turn: Turn;
 }
 
 async function carryOut(work: Work, ports: DoorPorts): Promise<Answered> {
-  const { asked, account, caller, turn } = work;
-  const said = { request_id: account.requestId };
+  const { asked, requestId, caller } = work;
+  const said = { request_id: requestId };
   const { partition } = asked.token.market;
   if (!ports.partitions.isReady(partition)) return refusedAction('partition_not_ready', said);
-  const hold = await reserve(asked, { requestId: account.requestId, caller, turn }, ports);
+  const hold = await reserve(work, ports);
   if (typeof hold === 'string') return refusedAction(hold, said);
-  const command = positionCommand(asked, { ...hold, acceptedAtMs: caller.arrivedAtMs });
-  const outcome = await ports.log.run(partition, command);
+  const { holdMicro, generation, send } = hold;
+  const held = { holdMicro, generation, acceptedAtMs: caller.arrivedAtMs };
+  const outcome = await ports.log.run(partition, positionCommand(asked, held));
   if (outcome.kind === 'unsent') {
-    if (hold.isOurs) await giveBack(account.requestId, ports);
+    if (send !== null) await takeBack(send, ports.ledger);
     return refusedAction(outcome.code, said);
   }
   if (outcome.kind === 'pending') return refusedAction('action_unconfirmed', said);
   if (outcome.kind === 'rejected') return refusedAction('internal_error', said);
   const done = positionOutcome(asked.action, outcome.events);
   if (done.kind === 'refused') return refusedAction(done.code, said);
-  return { kind: 'final', status: 200, body: resultOf(asked, account, done.payoutMicro) };
+  return { kind: 'final', status: 200, body: resultOf(asked, requestId, done.payoutMicro) };
 }
 
 interface Hold {
   readonly holdMicro: number;
   readonly generation: number;
-  readonly isOurs: boolean;
+  /** What to take back when the command was certainly not sent; null when nothing is reserved. */
+  readonly send: Send | null;
 }
-
-const nothingHeld: Hold = { holdMicro: 0, generation: 0, isOurs: false };
 
 /**
  * Only a split needs money. One that may have been carried out already goes to the log with nothing held when there is no
  * money any more: the matcher knows it, or refuses it for the money.
  */
 async function reserve(
-  { action, wallet, token, sizeMicro }: PositionRequest,
-  at: { readonly requestId: OrderId; readonly caller: Caller; readonly turn: Turn },
+  { asked, requestId: orderId, caller, turn }: Work,
   { ledger }: DoorPorts,
 ): Promise<Hold | RefusalCode> {
-  if (action !== 'split') return nothingHeld;
-  const { partition } = token.market;
-  const { requestId: orderId, caller } = at;
-  const held = { orderId, wallet, amountMicro: sizeMicro, partition };
+  if (asked.action !== 'split') return { holdMicro: 0, generation: 0, send: null };
+  const { wallet, token } = asked;
+  const { partition, market } = token.market;
+  const acceptedAtMs = caller.arrivedAtMs;
+  const meant = { orderId, wallet, partition, kind: 'split', market, acceptedAtMs } as const;
   try {
-    const { outcome, generation } = await ledger.reserve({
-      ...held,
-      acceptedAtMs: caller.arrivedAtMs,
-    });
-    if (outcome === 'not_ready') return 'ledger_not_ready';
-    if (outcome !== 'insufficient') {
-      return { holdMicro: sizeMicro, generation, isOurs: outcome === 'reserved' };
+    let holdMicro = asked.sizeMicro;
+    let held = await ledger.reserve({ ...meant, amountMicro: holdMicro });
+    if (held.outcome === 'insufficient' && turn.isResumed) {
+      holdMicro = 0;
+      held = await ledger.reserve({ ...meant, amountMicro: 0 });
     }
-    if (!at.turn.isResumed) return 'insufficient_balance_or_allowance';
-    return { ...nothingHeld, generation };
+    const { outcome, generation, sender } = held;
+    const send = { id: orderId, partition, sender };
+    return reserveRefusals[outcome] ?? { holdMicro, generation, send };
   } catch (error) {
     if (reactionTo(error) !== 'retry') throw error;
     return 'ledger_not_ready';
   }
 }
 
-async function giveBack(requestId: OrderId, { ledger }: DoorPorts): Promise<void> {
-  try {
-    await ledger.cancelReservation(requestId);
-  } catch (error) {
-    if (reactionTo(error) !== 'retry') throw error;
-  }
-}
-
 function resultOf(
   asked: PositionRequest,
-  { requestId }: AccountRequest,
+  requestId: OrderId,
   payoutMicro: number | null,
 ): Omit<AccountActionResult, 'id'> {
   const { action, wallet, token, sizeMicro } = asked;

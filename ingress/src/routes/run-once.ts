@@ -7,7 +7,7 @@ import type { RetryKey, RetryKeys } from './ports.ts';
 
 /** What a request with a retry key is: the same of these three is the same request. */
 export interface Retried {
-  /** The API key. */
+  /** Whose keys these are: the API key, or the wallet of an account action. */
   readonly caller: string;
   readonly route: string;
   /** As the client gave it. */

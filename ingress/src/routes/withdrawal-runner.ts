@@ -1,7 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '@pm/kit/clock';
 import { reactionTo } from '@pm/kit/fault';
+import { withdrawalsLane } from '@pm/kit/ledger';
 import { hexBytes, type OrderId, type RefusalCode, type WalletAddress } from '@pm/schemas';
-import type { Reservations, TransferWrites } from './ports.ts';
+import type { Reservations, TransferWrites, WithdrawalFreezeView } from './ports.ts';
+import { reserveRefusals, takeBack } from './reservation.ts';
 
 export interface Withdrawal {
   /** 32 bytes as 0x-text; given once. */
@@ -11,70 +14,128 @@ export interface Withdrawal {
   readonly amountMicro: number;
 }
 
+/** A withdrawal that the ledger has applied. */
+export interface PaidWithdrawal {
+  /** Micro-USDC, above 0; what really left, which is less than asked where the ledger held less. */
+  readonly paidMicro: number;
+}
+
 /**
  * A withdrawal whose money has been held for longer than this is not written any more, milliseconds. With the time that a
  * send takes at most it stays below the age at which its hold counts as orphaned (`withdrawalOrphanMs` of the projectors).
  */
 const writeWithinMs = 5_000;
 
+const longestPauseMs = 80;
+
+/** How long the ledger is waited for once the record is written, milliseconds; then the outcome is unconfirmed. */
+const appliedWithinMs = 4_000;
+
+/** Pauses between two looks at the ledger, milliseconds: they double up to the longest and add up to `appliedWithinMs`. */
+function* lookPausesMs(): Generator<number> {
+  let pauseMs = 5;
+  for (let sumMs = 0; sumMs < appliedWithinMs; sumMs += pauseMs) {
+    yield pauseMs;
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+  }
+}
+
 interface WithdrawalPorts {
-  readonly ledger: Pick<Reservations, 'reserveWithdrawal' | 'cancelReservation'>;
+  readonly ledger: Pick<
+    Reservations,
+    'reserveWithdrawal' | 'cancelReservation' | 'appliedTransfer'
+  >;
   readonly transfers: TransferWrites;
+  readonly freezes: WithdrawalFreezeView;
   readonly clock: Clock;
 }
 
+type Held = Awaited<ReturnType<WithdrawalPorts['ledger']['reserveWithdrawal']>>;
+
 /**
- * Takes money out: held in the ledger first, then durable on `transfers`, then the ledger turns the hold into the payment.
- * Null when it is durable, now or before. The same transfer id again never pays twice.
+ * Takes money out: held in the ledger first, then durable on `transfers`, then the ledger turns the hold into the payment,
+ * which is what is answered. The same transfer id again never pays twice; another wallet or amount under it is
+ * `idempotency_key_reused`.
  */
 export async function withdraw(
   withdrawal: Withdrawal,
   ports: WithdrawalPorts,
-): Promise<RefusalCode | null> {
-  const { ledger, transfers, clock } = ports;
-  const { transferId, wallet, amountMicro } = withdrawal;
+): Promise<PaidWithdrawal | RefusalCode> {
+  const { ledger, freezes, clock } = ports;
+  const { transferId, wallet } = withdrawal;
   const heldAtMs = clock.monotonicMs();
   const acceptedAtMs = clock.nowMs();
   const held = await reserve({ ...withdrawal, acceptedAtMs }, ledger);
-  if (held.outcome === 'applied') return null;
-  if (held.outcome === 'not_ready') return 'ledger_not_ready';
-  if (held.outcome === 'insufficient') return 'insufficient_balance_or_allowance';
+  if (held === null) return 'ledger_not_ready';
+  if (held.outcome === 'applied') return paidOf(held.paidMicro);
+  const refusal = reserveRefusals[held.outcome];
+  if (refusal !== undefined) return refusal;
+  const send = { id: transferId, partition: withdrawalsLane, sender: held.sender };
+  if (freezes.isFrozen(wallet)) {
+    await takeBack(send, ledger);
+    return 'withdrawals_frozen';
+  }
   const isLate = clock.monotonicMs() - heldAtMs > writeWithinMs;
-  const written = isLate
-    ? 'unsent'
-    : await transfers.write({
-        transferId: hexBytes(transferId),
-        wallet: hexBytes(wallet),
-        amountMicro: -amountMicro,
-        timeMs: acceptedAtMs,
-        generation: held.generation,
-      });
-  if (written === 'written') return null;
-  if (written === 'unknown') return 'action_unconfirmed';
-  // After `already` the hold is that of another request on its way.
-  if (held.outcome === 'reserved') await giveBack(transferId, ledger);
+  const written = isLate ? 'unsent' : await write(withdrawal, { held, acceptedAtMs }, ports);
+  if (written !== 'unsent') return await paymentOf(transferId, ports);
+  await takeBack(send, ledger);
   return 'overloaded';
 }
 
-type Ledger = WithdrawalPorts['ledger'];
+function write(
+  { transferId, wallet, amountMicro }: Withdrawal,
+  { held, acceptedAtMs }: { readonly held: Held; readonly acceptedAtMs: number },
+  { transfers }: WithdrawalPorts,
+): ReturnType<TransferWrites['write']> {
+  return transfers.write({
+    transferId: hexBytes(transferId),
+    wallet: hexBytes(wallet),
+    amountMicro: -amountMicro,
+    timeMs: acceptedAtMs,
+    generation: held.generation,
+  });
+}
 
+/** Null when the ledger is away. */
 async function reserve(
-  withdrawal: Parameters<Ledger['reserveWithdrawal']>[0],
-  ledger: Ledger,
-): ReturnType<Ledger['reserveWithdrawal']> {
+  withdrawal: Parameters<WithdrawalPorts['ledger']['reserveWithdrawal']>[0],
+  ledger: WithdrawalPorts['ledger'],
+): Promise<Held | null> {
   try {
     return await ledger.reserveWithdrawal(withdrawal);
   } catch (error) {
     if (reactionTo(error) !== 'retry') throw error;
-    return { outcome: 'not_ready', generation: 0 };
+    return null;
   }
 }
 
-/** If this fails, the hold is released as an orphan later. */
-async function giveBack(transferId: OrderId, ledger: Ledger): Promise<void> {
+/** What the ledger made of a record that is, or may be, on the log. */
+async function paymentOf(
+  transferId: OrderId,
+  { ledger, clock }: WithdrawalPorts,
+): Promise<PaidWithdrawal | RefusalCode> {
+  const untilMs = clock.monotonicMs() + appliedWithinMs;
+  const pauses = lookPausesMs();
+  for (let pauseMs = 0; clock.monotonicMs() <= untilMs; ) {
+    await wait(pauseMs);
+    const applied = await unlessAway(() => ledger.appliedTransfer(transferId));
+    if (applied !== null) return paidOf(-applied.movedMicro);
+    const next = pauses.next();
+    if (next.done === true) break;
+    pauseMs = next.value;
+  }
+  return 'action_unconfirmed';
+}
+
+function paidOf(paidMicro: number): PaidWithdrawal | RefusalCode {
+  return paidMicro > 0 ? { paidMicro } : 'insufficient_balance_or_allowance';
+}
+
+async function unlessAway<T>(ask: () => Promise<T | null>): Promise<T | null> {
   try {
-    await ledger.cancelReservation(transferId);
+    return await ask();
   } catch (error) {
     if (reactionTo(error) !== 'retry') throw error;
+    return null;
   }
 }

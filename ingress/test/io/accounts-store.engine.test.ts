@@ -15,6 +15,7 @@ const names: Readonly<Record<AccountTopic, string>> = {
   readKeys: nameOf('readKeys'),
   agents: nameOf('agents'),
   walletStatus: nameOf('walletStatus'),
+  withdrawalFreezes: nameOf('withdrawalFreezes'),
   walletOwners: nameOf('walletOwners'),
   notificationMarks: nameOf('notificationMarks'),
 };
@@ -33,6 +34,7 @@ async function openProcess(): Promise<Process> {
     readKeys: await registry.codecFor(topics.readKeys),
     agents: await registry.codecFor(topics.agents),
     walletStatus: await registry.codecFor(topics.walletStatus),
+    withdrawalFreezes: await registry.codecFor(topics.withdrawalFreezes),
     walletOwners: await registry.codecFor(topics.walletOwners),
     notificationMarks: await registry.codecFor(topics.notificationMarks),
   };

@@ -1,4 +1,10 @@
-import type { Command, ExecutionEvent, RefusalCode } from '@pm/schemas';
+import {
+  type Command,
+  type ExecutionEvent,
+  parseWalletAddress,
+  type RefusalCode,
+  type WalletAddress,
+} from '@pm/schemas';
 import {
   answered,
   call,
@@ -7,6 +13,8 @@ import {
   market,
   openDoor,
   owner,
+  type SentRequest,
+  trioIn,
 } from '../door-fixture.ts';
 import { OwnersTopic } from '../owners-fixture.ts';
 
@@ -33,18 +41,17 @@ function carriedOut(command: Command) {
   ]);
 }
 
+const ownerWallet = parseWalletAddress(owner.address) as WalletAddress;
+
 const refusedAs = (code: RefusalCode) => (command: Command) => {
   const { requestId } = command as Moving;
   return answered([{ kind: 'CommandRefused', command: 0, code, requestId } as ExecutionEvent]);
 };
 
-const act = (action: string, body: object, headers: Record<string, string> = {}) =>
-  call(door, {
-    method: 'POST',
-    url: `/account/${action}`,
-    body: JSON.stringify(body),
-    headers,
-  });
+const act = (action: string, body: object, more: Pick<SentRequest, 'headers' | 'signsKey'> = {}) =>
+  call(door, { method: 'POST', url: `/account/${action}`, body: JSON.stringify(body), ...more });
+/** With an `Idempotency-Key` that the signature covers. */
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key }, signsKey: true });
 const ten = { condition_id: conditionId, amount: '10', id: 'first' };
 
 test('a split reserves its money and is answered when the matcher has done it', async () => {
@@ -79,7 +86,7 @@ test('a split reserves its money and is answered when the matcher has done it', 
 test('a merge and a redemption need no money; the redemption tells what it paid', async () => {
   door.fakes.reserve = 'not_ready';
   expect((await act('merge', ten)).body).toMatchObject({ success: true, amount: '10' });
-  const { body } = await act('redeem', { conditionId });
+  const { body } = await act('redeem', { conditionId, id: 'all' });
   expect(body).toMatchObject({ success: true, action: 'redeem', payout: '7.5' });
   expect(door.fakes.reserved).toEqual([]);
 });
@@ -90,7 +97,7 @@ test('the same id is the same request on the log and is answered the same way ag
   expect(again.body).toEqual(first.body);
   expect(again.headers['idempotent-replayed']).toBe('true');
   expect(door.fakes.sent).toHaveLength(1);
-  const other = await act('redeem', { condition_id: conditionId }, { 'idempotency-key': 'twice' });
+  const other = await act('redeem', { condition_id: conditionId }, keyed('twice'));
   expect([other.body.id, other.body.request_id === first.body.request_id]).toEqual([
     'twice',
     false,
@@ -101,6 +108,86 @@ test('an id that means something else by now is refused', async () => {
   await act('split', ten);
   const other = await act('split', { ...ten, amount: '11' });
   expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
+});
+
+test('the request id follows from wallet, action, condition, amount and id', async () => {
+  const ids = new Set<string>();
+  for (const body of [ten, { ...ten, id: 'second' }, { ...ten, id: 'third', amount: '11' }])
+    for (const action of ['split', 'merge']) ids.add((await act(action, body)).body.request_id);
+  expect(ids.size).toBe(6);
+  await door.app.close();
+  door = await openDoor();
+  door.fakes.answer = carriedOut;
+  // The memory of requests is gone, so the same id passes: it must not meet what was reserved for another amount.
+  ids.add((await act('split', { ...ten, amount: '12' })).body.request_id);
+  expect(ids.size).toBe(7);
+  ids.add((await act('split', { ...ten, id: 'second' })).body.request_id);
+  expect(ids.size).toBe(7);
+});
+
+test('two keys of one wallet share the memory of requests: one id is one request', async () => {
+  const second = trioIn(await door.keys.create(ownerWallet, '1'));
+  expect(second.apiKey).not.toBe(door.trio.apiKey);
+  const by = (trio: typeof second, body: object, action = 'split') =>
+    call(door, {
+      method: 'POST',
+      url: `/account/${action}`,
+      body: JSON.stringify(body),
+      trio,
+    });
+  const first = await by(door.trio, { ...ten, amount: '0.01' });
+  expect(first.status).toBe(200);
+  const larger = await by(second, { ...ten, amount: '1000000' });
+  expect([larger.status, larger.body.code]).toEqual([422, 'idempotency_key_reused']);
+  const same = await by(second, { ...ten, amount: '0.01' });
+  expect([same.status, same.body]).toEqual([200, first.body]);
+  expect(door.fakes.sent).toHaveLength(1);
+  await by(door.trio, { amount: '10', id: 'out' }, 'withdrawals');
+  const more = await by(second, { amount: '4000', id: 'out' }, 'withdrawals');
+  expect([more.status, more.body.code]).toEqual([422, 'idempotency_key_reused']);
+  expect(door.fakes.transfers).toMatchObject([{ amountMicro: -10_000_000 }]);
+});
+
+test.each([
+  ['split', { condition_id: conditionId, amount: '10' }],
+  ['merge', { condition_id: conditionId, amount: '10' }],
+  ['redeem', { condition_id: conditionId }],
+  ['withdrawals', { amount: '5' }],
+])(
+  'POST /account/%s without an id is refused, also with a key that is not signed',
+  async (action, body) => {
+    for (const more of [{}, { headers: { 'idempotency-key': 'not-signed' } }]) {
+      const { status, body: said } = await act(action, body, more);
+      expect([status, said.code]).toEqual([400, 'request_id_required']);
+      expect(said.error).toContain('needs an id');
+    }
+    expect([door.fakes.sent, door.fakes.transfers, door.retries.size]).toEqual([[], [], 0]);
+  },
+);
+
+test('a captured request is answered as the first one, however its header is changed', async () => {
+  const captured = { amount: '5', id: 'mine' };
+  const first = await act('withdrawals', captured);
+  for (const key of ['a', 'b', 'c']) {
+    const again = await act('withdrawals', captured, { headers: { 'idempotency-key': key } });
+    expect([again.status, again.body]).toEqual([200, first.body]);
+  }
+  const signed = await act('withdrawals', { amount: '6' }, keyed('theirs'));
+  expect([signed.status, signed.body.id]).toEqual([200, 'theirs']);
+  expect(door.fakes.transfers).toHaveLength(2);
+});
+
+test('what the ledger holds for something else is refused and never sent', async () => {
+  door.fakes.reserve = 'conflict';
+  const { status, body } = await act('split', ten);
+  expect([status, body.code, door.fakes.sent]).toEqual([422, 'idempotency_key_reused', []]);
+  door.fakes.withdrawn = 'conflict';
+  const out = await act('withdrawals', { amount: '5', id: 'out' });
+  expect([out.status, out.body.code, door.fakes.transfers]).toEqual([
+    422,
+    'idempotency_key_reused',
+    [],
+  ]);
 });
 
 test('an action that the log did already is a success, whatever was forgotten', async () => {
@@ -119,7 +206,7 @@ test('an action without an answer may be sent again, and its split then asks the
     { code: 'action_unconfirmed', id: 'first', retry_after_seconds: 1 },
   ]);
   door.fakes.answer = refusedAs('already_done');
-  door.fakes.reserve = 'insufficient';
+  door.fakes.reserve = ({ amountMicro }) => (amountMicro === 0 ? 'already' : 'insufficient');
   const again = await act('split', ten);
   expect([again.status, again.body.request_id]).toEqual([200, late.body.request_id]);
   expect(door.fakes.sent.at(-1)?.command).toMatchObject({ holdMicro: 0 });
@@ -133,7 +220,7 @@ test.each([
   ['split', 'market_resolved', 'market_resolved'],
 ] as const)('%s refused as %s is told as %s', async (action, code, told) => {
   door.fakes.answer = refusedAs(code);
-  const asked = action === 'redeem' ? { condition_id: conditionId } : ten;
+  const asked = action === 'redeem' ? { condition_id: conditionId, id: 'all' } : ten;
   const { status, body } = await act(action, asked);
   expect([status, body.code, typeof body.error]).toEqual([400, told, 'string']);
 });
@@ -166,7 +253,7 @@ test.each([
   ['split', { ...ten, id: 'a b' }, 'invalid_request'],
   ['split', [], 'invalid_request'],
   ['merge', { ...ten, condition_id: `0x${'00'.repeat(32)}` }, 'condition_mismatch'],
-  ['merge', { amount: '1' }, 'condition_mismatch'],
+  ['merge', { amount: '1', id: 'first' }, 'condition_mismatch'],
   ['merge', { ...ten, wallet: `0x${'77'.repeat(20)}` }, 'signer_mismatch'],
   ['redeem', { condition_id: conditionId, amount: '1' }, 'invalid_request'],
   ['withdrawals', {}, 'invalid_request'],
@@ -180,7 +267,7 @@ test.each([
 
 test('a key of no visible characters is refused', async () => {
   const { id: _id, ...unnamed } = ten;
-  const { body } = await act('merge', unnamed, { 'idempotency-key': 'x'.repeat(256) });
+  const { body } = await act('merge', unnamed, keyed('x'.repeat(256)));
   expect(body).toEqual({
     error: 'Idempotency-Key must be 1 to 255 visible ASCII characters',
     code: 'idempotency_key_invalid',
@@ -199,7 +286,7 @@ test('an account action of a contract wallet is for who owns it already', async 
   expect([body.success, body.wallet]).toEqual([true, wallet]);
 });
 
-test('a withdrawal is held, written with its generation, and answered when it is durable', async () => {
+test('a withdrawal is held, written with its generation, and answered with what was paid', async () => {
   const { status, body } = await act('withdrawals', { amount: '12.345678', id: 'out' });
   expect([status, body]).toMatchObject([
     200,
@@ -209,6 +296,21 @@ test('a withdrawal is held, written with its generation, and answered when it is
   expect(`0x${door.fakes.transfers[0]?.transferId.toString('hex')}`).toBe(body.request_id);
   await act('withdrawals', { amount: '12.345678', id: 'out' });
   expect(door.fakes.transfers).toHaveLength(1);
+  door.fakes.paid = () => 1_500_000;
+  const less = await act('withdrawals', { amount: '2', id: 'less' });
+  expect([less.status, less.body.amount]).toEqual([200, '1.5']);
+  door.fakes.paid = () => 0;
+  const nothing = await act('withdrawals', { amount: '2', id: 'nothing' });
+  expect([nothing.status, nothing.body.code]).toEqual([400, 'insufficient_balance_or_allowance']);
+});
+
+test('a frozen wallet withdraws nothing, and its hold is given back', async () => {
+  door.fakes.frozen.add(ownerWallet);
+  const { status, body } = await act('withdrawals', { amount: '1', id: 'out' });
+  expect([status, body.code]).toEqual([403, 'withdrawals_frozen']);
+  expect([door.fakes.transfers, door.fakes.givenBack]).toEqual([[], [body.request_id]]);
+  door.fakes.frozen.clear();
+  expect((await act('withdrawals', { amount: '1', id: 'out' })).status).toBe(200);
 });
 
 test.each([
@@ -216,7 +318,7 @@ test.each([
   ['not_ready', 503, 'ledger_not_ready'],
 ] as const)('a withdrawal whose money is %s is not written', async (outcome, status, code) => {
   door.fakes.withdrawn = outcome;
-  const answer = await act('withdrawals', { amount: '1' });
+  const answer = await act('withdrawals', { amount: '1', id: 'out' });
   expect([answer.status, answer.body.code, door.fakes.transfers]).toEqual([status, code, []]);
 });
 
@@ -226,19 +328,23 @@ test('a withdrawal that the ledger has is a success; one on its way is written a
   expect(door.fakes.transfers).toHaveLength(0);
   door.fakes.withdrawn = 'already';
   door.fakes.written = 'unknown';
+  door.fakes.paid = null;
   const unknown = await act('withdrawals', { amount: '1', id: 'b' });
   expect([unknown.status, unknown.body.code]).toEqual([503, 'action_unconfirmed']);
-  door.fakes.written = 'written';
+  door.fakes.paid = (askedMicro) => askedMicro;
   expect((await act('withdrawals', { amount: '1', id: 'b' })).status).toBe(200);
 });
 
-test('a withdrawal that was certainly not written gives its hold back, unless it is another request that holds', async () => {
+test('a withdrawal that was certainly not written takes itself out of its reservation', async () => {
   door.fakes.written = 'unsent';
-  const { status, body } = await act('withdrawals', { amount: '1' });
-  expect([status, door.fakes.givenBack]).toEqual([503, [body.request_id]]);
-  door.fakes.withdrawn = 'already';
-  await act('withdrawals', { amount: '1' });
-  expect(door.fakes.givenBack).toHaveLength(1);
+  for (const [held, id] of [
+    ['reserved', 'a'],
+    ['already', 'b'],
+  ] as const) {
+    door.fakes.withdrawn = held;
+    const { status, body } = await act('withdrawals', { amount: '1', id });
+    expect([status, door.fakes.givenBack.at(-1)]).toEqual([503, body.request_id]);
+  }
 });
 
 test('a request whose first one still runs is told so, and so is one of too many keys', async () => {
@@ -266,7 +372,7 @@ test('a request whose first one still runs is told so, and so is one of too many
 test('the name of a request is told with every answer and kept with none', async () => {
   const ids = async () => {
     const body = { condition_id: conditionId, amount: '10' };
-    return (await act('merge', body, { 'idempotency-key': 'a-name-of-my-own' })).body.id;
+    return (await act('merge', body, keyed('a-name-of-my-own'))).body.id;
   };
   expect([await ids(), await ids()]).toEqual(['a-name-of-my-own', 'a-name-of-my-own']);
   const kept = JSON.stringify([...door.retries.entries]);

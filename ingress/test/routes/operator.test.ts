@@ -378,11 +378,17 @@ test('the operator takes money out that is there, and is told of what is not', a
   const withdrawals = [one('0a', '2.5'), one('0b', '0')];
   const { status, body } = await operator.post('/operator/withdrawals', { withdrawals });
   expect(status).toBe(200);
-  expect(body.results).toMatchObject([{ accepted: true }, { accepted: false }]);
+  expect(body.results).toMatchObject([{ accepted: true, paid: '2.5' }, { accepted: false }]);
   expect(operator.transfers).toMatchObject([{ amountMicro: -2_500_000, generation: 4 }]);
   operator.fakes.withdrawn = 'insufficient';
   const none = await operator.post('/operator/withdrawals', { withdrawals: [one('0c', '1')] });
   expect(none.body.results[0].code).toBe('insufficient_balance_or_allowance');
+  operator.fakes.withdrawn = 'conflict';
+  const other = await operator.post('/operator/withdrawals', { withdrawals: [one('0a', '3')] });
+  expect(other.body.results[0]).toMatchObject({
+    accepted: false,
+    code: 'idempotency_key_reused',
+  });
   operator.fakes.withdrawn = 'applied';
   const again = await operator.post('/operator/withdrawals', { withdrawals: [one('0a', '2.5')] });
   expect(again.body.results[0].accepted).toBe(true);
@@ -395,6 +401,33 @@ test('a market resolves half and half', async () => {
   const { status, body } = await operator.post('/operator/markets/1/resolve', { payout0: '0.5' });
   expect([status, body.payout0]).toEqual([200, '0.5']);
   expect(operator.sent.at(-1)?.command).toMatchObject({ kind: 'ResolveMarket', payout0: 5_000 });
+});
+
+describe('the freeze of withdrawals', () => {
+  const address = '0x00000000000000000000000000000000000000AA';
+  const path = `/operator/wallets/${address}/withdrawal-freeze`;
+  const headers = { authorization: `Bearer ${token}` };
+
+  it('is set and cleared with a reason, read back, listed, and refuses withdrawals', async () => {
+    const operator = await openOperator();
+    const get = async (url: string) => (await operator.app.inject({ url, headers })).json();
+    const none = { address, frozen: false, free: '0', reason: '', changedAt: null };
+    expect(await get(path)).toEqual(none);
+    const frozen = { frozen: true, reason: 'under review' };
+    expect((await operator.post(path, frozen)).body).toMatchObject({ ...frozen, free: '-2.5' });
+    const { data } = await get('/operator/withdrawal-freezes?limit=5');
+    expect(data).toMatchObject([{ address, ...frozen }]);
+    const transferId = `0x${'0d'.repeat(32)}`;
+    const withdrawals = [{ transferId, wallet: address, amount: '1' }];
+    const refused = await operator.post('/operator/withdrawals', { withdrawals });
+    expect(refused.body.results[0].code).toBe('withdrawals_frozen');
+    expect(operator.givenBack).toEqual([transferId]);
+    await operator.post(path, { frozen: false, reason: 'explained' });
+    expect((await get('/operator/withdrawal-freezes')).data).toEqual([]);
+    const paid = await operator.post('/operator/withdrawals', { withdrawals });
+    expect(paid.body.results[0].accepted).toBe(true);
+    expect((await operator.post(path, { frozen: true })).status).toBe(400);
+  });
 });
 
 describe('what a wallet may do', () => {

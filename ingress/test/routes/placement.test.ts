@@ -1,3 +1,4 @@
+import type { Reservation, ReserveOutcome } from '@pm/kit/ledger';
 import { type Command, type ExecutionEvent, type PlaceOrder, tradeHash } from '@pm/schemas';
 import type { CommandOutcome } from '../../src/routes/ports.ts';
 import {
@@ -106,6 +107,19 @@ test.each(['LIVE', 'MATCHED', 'CANCELED'] as const)(
   },
 );
 
+/** A ledger that refuses every hold but one of nothing. */
+function unlessNothing(outcome: ReserveOutcome) {
+  return ({ amountMicro }: Reservation) => (amountMicro === 0 ? 'already' : outcome);
+}
+
+/** What the matcher says of an order that holds nothing and that it does not know. */
+function refusedForMoney(command: Command): CommandOutcome {
+  const { orderId, maker } = command as PlaceOrder;
+  const code = 'insufficient_balance_or_allowance';
+  const event = { kind: 'OrderRefused', command: 0, orderId, maker, code } as ExecutionEvent;
+  return answered([event]);
+}
+
 /** What the matcher says of an order that had two fills when it was placed. */
 function repeatedAs(command: Command): CommandOutcome {
   const { orderId, maker } = command as PlaceOrder;
@@ -134,7 +148,7 @@ test('a repeated order gets its first answer, from the log or from memory before
 
 test('a repeated order whose money is spent gets its first answer also from a door that has just been opened', async () => {
   const fresh = await openDoor(undefined, Number.MAX_SAFE_INTEGER);
-  fresh.fakes.reserve = 'insufficient';
+  fresh.fakes.reserve = unlessNothing('insufficient');
   const { item, hash } = signedItem(testOrder());
   fresh.fakes.answer = (command) => {
     expect(command).toMatchObject({ holdMicro: 0 });
@@ -144,6 +158,29 @@ test('a repeated order whose money is spent gets its first answer also from a do
   expect(again.body).toMatchObject({ success: true, status: 'matched', orderID: hash });
   expect(fresh.fakes.givenBack).toEqual([]);
   await fresh.app.close();
+});
+
+test('an order that is on its way with another hold is asked for without money', async () => {
+  door.fakes.reserve = unlessNothing('conflict');
+  const { item, hash } = signedItem(testOrder());
+  door.fakes.answer = (command) => {
+    expect(command).toMatchObject({ holdMicro: 0 });
+    return repeatedAs(command);
+  };
+  const known = await placeOne(door, item);
+  expect(known.body).toMatchObject({ success: true, status: 'matched', orderID: hash });
+  door.fakes.answer = refusedForMoney;
+  const unknown = await placeOne(door, signedItem(testOrder()).item);
+  expect([unknown.status, unknown.body.code]).toEqual([422, 'idempotency_key_reused']);
+});
+
+test('an order id that is held for something else is refused and never sent', async () => {
+  door.fakes.reserve = 'conflict';
+  const { status, body } = await placeOne(door, signedItem(testOrder()).item);
+  expect([status, body.code, door.fakes.sent]).toEqual([422, 'idempotency_key_reused', []]);
+  door.fakes.reserve = 'busy';
+  const busy = await placeOne(door, signedItem(testOrder()).item);
+  expect([busy.status, busy.body.code, door.fakes.sent]).toEqual([503, 'overloaded', []]);
 });
 
 test('the same order twice at once is sent once', async () => {
@@ -284,9 +321,6 @@ test('an order that certainly never left gives its money back; one that may have
   const { item, hash } = signedItem(testOrder());
   const unsent = await placeOne(door, item);
   expect([unsent.status, unsent.body.code]).toEqual([503, 'overloaded']);
-  expect(door.fakes.givenBack).toEqual([hash]);
-  door.fakes.reserve = 'already';
-  await placeOne(door, signedItem(testOrder()).item);
   expect(door.fakes.givenBack).toEqual([hash]);
   door.fakes.answer = () => ({ kind: 'pending' });
   const late = signedItem(testOrder());

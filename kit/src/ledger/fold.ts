@@ -1,9 +1,11 @@
 import type { OrderId, WalletAddress } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import {
+  type AppliedTransfer,
   type ApplyOutcome,
   type Balance,
   type ExecutionsPiece,
+  insolventPerCallMax,
   type LedgerState,
   type LedgerTopic,
   type LedgerTransfer,
@@ -12,8 +14,14 @@ import {
   orphansPerCallMax,
   type RebuildPlan,
   type Reservation,
+  type ReservationKind,
+  type ReserveOutcome,
   type ReserveResult,
+  type Send,
+  sendersMax,
+  type TransfersOutcome,
   type TransfersPiece,
+  type UnpaidWithdrawal,
   type WithdrawalReservation,
   type WithdrawalResult,
   withdrawalsLane,
@@ -26,36 +34,42 @@ interface Money {
   pending: number;
 }
 
+/** A pending reservation. `answers` counts what the log has said of its records, however many senders there are. */
+interface Held {
+  readonly id: string;
+  readonly wallet: WalletAddress;
+  readonly partition: number;
+  readonly kind: ReservationKind;
+  readonly market: number;
+  amountMicro: number;
+  acceptedAtMs: number;
+  answers: number;
+  readonly senders: Set<string>;
+}
+
 /**
  * The rule of the ledger without Redis: what the scripts are checked against by random histories, and what tests of other
  * rooms use in its place. Same names, same answers, no waiting.
  */
 export class LedgerFold {
   readonly #wallets = new Map<WalletAddress, Money>();
-  readonly #pending = new Map<OrderId, Reservation>();
+  readonly #pending = new Map<string, Held>();
   readonly #marks = new Map<string, number>();
-  readonly #transfers = new Set<string>();
+  readonly #transfers = new Map<string, AppliedTransfer>();
   readonly #generations = new Map<string, number>();
+  readonly #insolvent = new Set<WalletAddress>();
   #plan: RebuildPlan | null = null;
   #state: LedgerState = { generation: 0, ready: false };
+  #sends = 0;
 
-  reserve(reservation: Reservation): ReserveResult {
-    const { generation, ready } = this.#state;
-    if (!ready) return { outcome: 'not_ready', generation: 0 };
-    const { orderId, wallet, amountMicro } = reservation;
-    if (this.#pending.has(orderId)) return { outcome: 'already', generation };
-    const { availableMicro } = this.balance(wallet);
-    if (amountMicro > 0 && availableMicro < amountMicro)
-      return { outcome: 'insufficient', generation };
-    this.#pending.set(orderId, reservation);
-    this.#money(wallet).pending += amountMicro;
-    return { outcome: 'reserved', generation };
+  reserve({ orderId, ...facts }: Reservation): ReserveResult {
+    return this.#reserve({ id: orderId, ...facts });
   }
 
-  cancelReservation(orderId: OrderId): boolean {
-    const reservation = this.#pending.get(orderId);
-    if (reservation === undefined) return false;
-    this.#release(reservation);
+  cancelReservation({ id, partition, sender }: Send): boolean {
+    const held = this.#pending.get(id);
+    if (held?.partition !== partition || !held.senders.delete(sender)) return false;
+    this.#releaseIfAnswered(held);
     return true;
   }
 
@@ -65,41 +79,54 @@ export class LedgerFold {
     const moves = sumMoves(piece.moves);
     for (const move of moves) this.#assertExact(move);
     for (const move of moves) this.#move(move.wallet, move.freeMicro, move.heldMicro);
-    for (const orderId of piece.answered) {
-      const reservation = this.#pending.get(orderId);
-      if (reservation?.partition === partition) this.#release(reservation);
-    }
+    for (const orderId of piece.answered) this.#answer(orderId, partition);
     this.#releaseOrphans(partition, clockMs - bookAgeLimitMs - orphanMarginMs);
     this.#begin(`executions:${partition}`, piece.generation);
     this.#marks.set(`executions:${partition}`, piece.toOffset);
     return 'applied';
   }
 
-  applyTransfers(piece: TransfersPiece): ApplyOutcome {
-    if (this.#isRepeated('transfers', 0, piece)) return 'repeated';
+  applyTransfers(piece: TransfersPiece): TransfersOutcome {
+    if (this.#isRepeated('transfers', 0, piece)) return { outcome: 'repeated', unpaid: [] };
     const valid = this.#validTransfers(piece.transfers);
-    const fresh = new Map(valid.toReversed().map((one) => [one.transferId, one] as const));
-    for (const transferId of this.#transfers) fresh.delete(transferId);
-    const moves = [...fresh.values()].map((one) => ({
-      wallet: one.wallet,
-      freeMicro: one.amountMicro,
-      heldMicro: 0,
-    }));
-    for (const move of sumMoves(moves)) this.#assertExact(move);
-    for (const move of moves) this.#move(move.wallet, move.freeMicro, 0);
-    for (const transferId of fresh.keys()) this.#transfers.add(transferId);
-    for (const { transferId } of piece.transfers) {
-      const reservation = this.#pending.get(transferId as OrderId);
-      if (reservation?.partition === withdrawalsLane) this.#release(reservation);
+    const applied = this.#applied(valid);
+    for (const [transferId, transfer] of applied) {
+      this.#move(transfer.wallet, transfer.movedMicro, 0);
+      this.#transfers.set(transferId, transfer);
+    }
+    for (const { transferId } of valid) {
+      const held = this.#pending.get(transferId);
+      if (held?.kind === 'withdrawal') this.#release(held);
     }
     this.#marks.set('transfers:0', piece.toOffset);
-    return 'applied';
+    const unpaid = [...applied]
+      .filter(([, { amountMicro, movedMicro }]) => amountMicro !== movedMicro)
+      .map(([transferId, transfer]): UnpaidWithdrawal => ({ transferId, ...transfer }));
+    return { outcome: 'applied', unpaid };
   }
 
-  reserveWithdrawal({ transferId, ...withdrawal }: WithdrawalReservation): WithdrawalResult {
-    if (this.#transfers.has(transferId)) return { outcome: 'applied', generation: 0 };
-    const orderId = transferId as OrderId;
-    return this.reserve({ orderId, ...withdrawal, partition: withdrawalsLane });
+  reserveWithdrawal({ transferId, ...facts }: WithdrawalReservation): WithdrawalResult {
+    const done = this.#transfers.get(transferId);
+    if (done === undefined) {
+      const lane = { partition: withdrawalsLane, kind: 'withdrawal', market: 0 } as const;
+      return { ...this.#reserve({ id: transferId, ...facts, ...lane }), paidMicro: 0 };
+    }
+    const nothing = { generation: 0, sender: '' };
+    const isSame = done.wallet === facts.wallet && done.amountMicro === -facts.amountMicro;
+    if (!isSame) return { ...nothing, outcome: 'conflict', paidMicro: 0 };
+    return { ...nothing, outcome: 'applied', paidMicro: Math.abs(done.movedMicro) };
+  }
+
+  appliedTransfer(transferId: string): AppliedTransfer | null {
+    return this.#transfers.get(transferId) ?? null;
+  }
+
+  insolventWallets(): readonly WalletAddress[] {
+    return this.#state.ready ? [...this.#insolvent].slice(0, insolventPerCallMax) : [];
+  }
+
+  acknowledgeInsolvent(wallet: WalletAddress): void {
+    this.#insolvent.delete(wallet);
   }
 
   releaseWithdrawals(beforeMs: number): number {
@@ -193,10 +220,79 @@ export class LedgerFold {
     const money = this.#money(wallet);
     money.free += freeMicro;
     money.held += heldMicro;
+    if (money.free < 0) this.#insolvent.add(wallet);
+    else if (!this.#state.ready) this.#insolvent.delete(wallet);
   }
 
-  #release({ orderId, wallet, amountMicro }: Reservation): void {
-    this.#pending.delete(orderId);
+  #reserve(facts: Omit<Held, 'answers' | 'senders'>): ReserveResult {
+    const { generation, ready } = this.#state;
+    if (!ready) return { outcome: 'not_ready', generation: 0, sender: '' };
+    const held = this.#pending.get(facts.id);
+    const outcome = this.#outcomeOf(facts, held);
+    if (outcome !== 'reserved' && outcome !== 'already') return { outcome, generation, sender: '' };
+    const sender = `s${this.#sends++}`;
+    if (held === undefined) {
+      this.#pending.set(facts.id, { ...facts, answers: 0, senders: new Set([sender]) });
+      this.#money(facts.wallet).pending += facts.amountMicro;
+      return { outcome, generation, sender };
+    }
+    held.senders.add(sender);
+    held.acceptedAtMs = Math.max(held.acceptedAtMs, facts.acceptedAtMs);
+    if (outcome === 'reserved') {
+      held.amountMicro = facts.amountMicro;
+      this.#money(facts.wallet).pending += facts.amountMicro;
+    }
+    return { outcome, generation, sender };
+  }
+
+  #outcomeOf(facts: Omit<Held, 'answers' | 'senders'>, held: Held | undefined): ReserveOutcome {
+    if (held !== undefined && !isSame(held, facts)) return 'conflict';
+    if (held !== undefined && held.senders.size >= sendersMax) return 'busy';
+    if (held !== undefined && (held.amountMicro > 0 || facts.amountMicro === 0)) return 'already';
+    const { availableMicro } = this.balance(facts.wallet);
+    const isShort = facts.amountMicro > 0 && availableMicro < facts.amountMicro;
+    return isShort ? 'insufficient' : 'reserved';
+  }
+
+  /** What each transfer that is not applied yet will move; nothing is changed before all of it is known to fit. */
+  #applied(transfers: readonly LedgerTransfer[]): ReadonlyMap<string, AppliedTransfer> {
+    const applied = new Map<string, AppliedTransfer>();
+    const free = new Map<WalletAddress, number>();
+    for (const one of transfers) {
+      const { transferId, wallet, amountMicro } = one;
+      if (this.#transfers.has(transferId) || applied.has(transferId)) continue;
+      const before = free.get(wallet) ?? this.#money(wallet).free;
+      const movedMicro = this.#movedBy(one, before);
+      if (!Number.isSafeInteger(before + movedMicro)) throw new Fault('ledger_overflow', 'stop');
+      free.set(wallet, before + movedMicro);
+      applied.set(transferId, { wallet, amountMicro, movedMicro });
+    }
+    return applied;
+  }
+
+  /** While the ledger is open a withdrawal pays what its reservation holds, and nothing that the wallet does not have. */
+  #movedBy({ transferId, wallet, amountMicro }: LedgerTransfer, freeMicro: number): number {
+    if (amountMicro >= 0 || !this.#state.ready) return amountMicro;
+    const held = this.#pending.get(transferId);
+    const isOwn = held?.kind === 'withdrawal' && held.wallet === wallet;
+    const holdMicro = isOwn ? held.amountMicro : 0;
+    return 0 - Math.min(-amountMicro, holdMicro, Math.max(0, freeMicro));
+  }
+
+  #answer(orderId: OrderId, partition: number): void {
+    const held = this.#pending.get(orderId);
+    if (held?.partition !== partition) return;
+    held.answers += 1;
+    this.#releaseIfAnswered(held);
+  }
+
+  /** No record that could still be booked is on its way: each was answered or never sent. */
+  #releaseIfAnswered(held: Held): void {
+    if (held.answers >= held.senders.size) this.#release(held);
+  }
+
+  #release({ id, wallet, amountMicro }: Held): void {
+    this.#pending.delete(id);
     this.#money(wallet).pending -= amountMicro;
   }
 
@@ -204,10 +300,17 @@ export class LedgerFold {
   #releaseOrphans(partition: number, beforeMs: number): void {
     [...this.#pending.values()]
       .filter((one) => one.partition === partition && one.acceptedAtMs < beforeMs)
-      .sort((a, b) => a.acceptedAtMs - b.acceptedAtMs || (a.orderId < b.orderId ? -1 : 1))
+      .sort((a, b) => a.acceptedAtMs - b.acceptedAtMs || (a.id < b.id ? -1 : 1))
       .slice(0, orphansPerCallMax)
       .forEach((orphan) => {
         this.#release(orphan);
       });
   }
+}
+
+/** Whether both are for the same; a record that holds nothing goes with any amount. */
+function isSame(a: Omit<Held, 'answers' | 'senders'>, b: typeof a): boolean {
+  const isAmount = a.amountMicro === b.amountMicro || a.amountMicro === 0 || b.amountMicro === 0;
+  const isPlace = a.wallet === b.wallet && a.partition === b.partition;
+  return isAmount && isPlace && a.kind === b.kind && a.market === b.market;
 }

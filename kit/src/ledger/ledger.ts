@@ -6,13 +6,16 @@ import type { OrderId, WalletAddress } from '@pm/schemas';
  * integers. (Rule: docs/architecture.md, Money.)
  */
 export interface Ledger {
-  /** Holds money for an order before it is sent. One atomic step; the same pending order id holds only once. */
+  /**
+   * Holds money for an order or a split before it is sent. One atomic step. The same reservation again holds nothing more:
+   * its caller joins as a further sender. Anything else under a pending id is a `conflict`.
+   */
   reserve(reservation: Reservation): Promise<ReserveResult>;
   /**
-   * Gives a hold back because its order was certainly never sent. True when there was one. Only who got `reserved` may
-   * call it: after `already` the hold belongs to somebody else's order on its way.
+   * Takes a sender back whose record was certainly never sent; again changes nothing. The hold is released with the last
+   * sender that the log has not answered. True when the sender was there.
    */
-  cancelReservation(orderId: OrderId): Promise<boolean>;
+  cancelReservation(send: Send): Promise<boolean>;
   /**
    * Folds a piece of `executions` in. Throws the `Fault` `ledger_gap` (release) when the piece does not start at the mark and is no
    * exact repetition, `ledger_overflow` (stop) when a balance would leave 2^53, `ledger_batch_too_large` (stop) when a
@@ -21,17 +24,31 @@ export interface Ledger {
   applyExecutions(piece: ExecutionsPiece): Promise<ApplyOutcome>;
   /**
    * Folds a piece of `transfers` in, by the same rule; a transfer id that the log repeats counts once, and takes the place
-   * of its reservation. A withdrawal of an older generation than the last fence before it is void.
+   * of its reservation. A withdrawal of an older generation than the last fence before it is void and leaves every
+   * reservation as it is. While the ledger is open a withdrawal pays no more than its own reservation holds and never below
+   * zero; what it lacks is returned, since only a record that this rule forbids can lack anything.
    */
-  applyTransfers(piece: TransfersPiece): Promise<ApplyOutcome>;
-  /** Holds money for a withdrawal before its record is written. `applied`: the ledger has it already. */
-  reserveWithdrawal(withdrawal: WithdrawalReservation): Promise<WithdrawalResult>;
+  applyTransfers(piece: TransfersPiece): Promise<TransfersOutcome>;
   /**
-   * Releases holds of withdrawals accepted before (Unix milliseconds), and tells how many. Only for a caller who knows that
+   * Holds money for a withdrawal before its record is written. `applied`: the ledger has it already; `conflict` also when
+   * a transfer of another wallet or amount was applied under the id.
+   */
+  reserveWithdrawal(withdrawal: WithdrawalReservation): Promise<WithdrawalResult>;
+  /** What the ledger did for a transfer id; null while it has applied none. */
+  appliedTransfer(transferId: string): Promise<AppliedTransfer | null>;
+  /**
+   * Releases holds of withdrawals accepted before (Unix milliseconds); returns how many. Only for a caller who knows that
    * their records, had they been written, would have been applied by now.
    */
   releaseWithdrawals(beforeMs: number): Promise<number>;
   balance(wallet: WalletAddress): Promise<Balance>;
+  /**
+   * Wallets whose free money was below zero while the ledger was open and that no caller has acknowledged since, at most
+   * `insolventPerCallMax`; none while it is closed, because a rebuild passes through such balances.
+   */
+  insolventWallets(): Promise<readonly WalletAddress[]>;
+  /** The caller has dealt with the wallet; it is listed again at its next move below zero. */
+  acknowledgeInsolvent(wallet: WalletAddress): Promise<void>;
   /** Next offset to apply; 0 when nothing was applied yet. */
   mark(topic: LedgerTopic, partition: number): Promise<number>;
   /** The newest generation whose beginning has been applied there; 0 before the first. */
@@ -53,27 +70,59 @@ export interface Ledger {
 /** The topics the ledger is folded from. */
 export type LedgerTopic = 'executions' | 'transfers';
 
+/** What money is held for. */
+export type ReservationKind = 'order' | 'split' | 'withdrawal';
+
+/**
+ * A hold of money. It is identified by all that it is for: id, wallet, amount, partition, kind and purpose
+ * (docs/decisions.md, "A reservation is all that it is for").
+ */
 export interface Reservation {
+  /** The order id, or the request id of a split. */
   readonly orderId: OrderId;
   readonly wallet: WalletAddress;
-  /** `holdMicro` of the order; 0 is taken and remembered too. */
+  /**
+   * What the record holds; 0 is taken and remembered too. A record sent with nothing held, which only asks the matcher what
+   * became of an order, goes with any amount under the same id; one with money then raises the hold.
+   */
   readonly amountMicro: number;
-  /** Partition of `orders` the order goes to. */
+  /** Partition of `orders` the record goes to. */
   readonly partition: number;
-  /** `acceptedAtMs` of the order, Unix milliseconds. */
+  readonly kind: Exclude<ReservationKind, 'withdrawal'>;
+  /** The market it is for. */
+  readonly market: number;
+  /** `acceptedAtMs` of the record, Unix milliseconds. */
   readonly acceptedAtMs: number;
 }
 
 /**
- * `reserved`: held now. `already`: this order id is pending, nothing was held again. `insufficient`: not enough free
- * money. `not_ready`: the ledger is being folded anew; ask again later.
+ * `reserved`: held now. `already`: this very reservation is pending, nothing was held again. `conflict`: the id is pending
+ * for something else. `busy`: `sendersMax` records under this id are on their way. `insufficient`: not enough free money.
+ * `not_ready`: the ledger is being folded again; ask later.
  */
-export type ReserveOutcome = 'reserved' | 'already' | 'insufficient' | 'not_ready';
+export type ReserveOutcome =
+  | 'reserved'
+  | 'already'
+  | 'conflict'
+  | 'busy'
+  | 'insufficient'
+  | 'not_ready';
 
 export interface ReserveResult {
   readonly outcome: ReserveOutcome;
-  /** Ledger generation of the hold, which goes into the order; 0 when not ready. */
+  /** Ledger generation of the hold, which goes into the record; 0 when not ready. */
   readonly generation: number;
+  /** Names the record that may now be sent, for `cancelReservation`. */
+  readonly sender: string;
+}
+
+/** A record that was reserved for. */
+export interface Send {
+  /** The id of the reservation. */
+  readonly id: string;
+  /** Its partition; of a withdrawal `withdrawalsLane`. */
+  readonly partition: number;
+  readonly sender: string;
 }
 
 export interface WithdrawalReservation {
@@ -90,6 +139,19 @@ export interface WithdrawalResult {
   readonly outcome: ReserveOutcome | 'applied';
   /** Ledger generation of the hold, which goes into the transfer; 0 when not ready. */
   readonly generation: number;
+  /** Names the record that may now be sent, for `cancelReservation`. */
+  readonly sender: string;
+  /** What an applied withdrawal paid, micro-USDC; 0 otherwise. */
+  readonly paidMicro: number;
+}
+
+/** A transfer as the ledger applied it. */
+export interface AppliedTransfer {
+  readonly wallet: WalletAddress;
+  /** As its record says, micro-USDC; negative is a withdrawal. */
+  readonly amountMicro: number;
+  /** What the wallet's free money changed by. */
+  readonly movedMicro: number;
 }
 
 /** What the records [fromOffset, toOffset) of one partition of `executions` mean for money. */
@@ -135,6 +197,17 @@ export interface LedgerTransfer {
 /** `repeated`: the piece had been applied before and changed nothing. */
 export type ApplyOutcome = 'applied' | 'repeated';
 
+export interface TransfersOutcome {
+  readonly outcome: ApplyOutcome;
+  /** Withdrawals of the piece that were not paid in full. */
+  readonly unpaid: readonly UnpaidWithdrawal[];
+}
+
+/** A withdrawal whose record asks for more than its reservation held. */
+export interface UnpaidWithdrawal extends AppliedTransfer {
+  readonly transferId: string;
+}
+
 export interface Balance {
   readonly freeMicro: number;
   readonly heldMicro: number;
@@ -165,6 +238,12 @@ export const ledgerCallItemsMax = 2_000;
 
 /** Orphan holds released by one call. */
 export const orphansPerCallMax = 500;
+
+/** Records under one id that may be on their way at once; each retry that is sent before the first is answered is one. */
+export const sendersMax = 16;
+
+/** Wallets below zero that one call lists. */
+export const insolventPerCallMax = 100;
 
 /** Stands for a partition where holds of withdrawals are kept: no partition of the log has this number. */
 export const withdrawalsLane = 1_000_000;

@@ -1,4 +1,5 @@
-import type { OrderId, RedisKeys, WalletAddress } from '@pm/schemas';
+import { randomBytes } from 'node:crypto';
+import type { RedisKeys, WalletAddress } from '@pm/schemas';
 import { assert } from '../assert/index.ts';
 import { Fault } from '../fault/index.ts';
 import {
@@ -8,9 +9,11 @@ import {
   type ScriptArgument,
 } from '../redis/index.ts';
 import {
+  type AppliedTransfer,
   type ApplyOutcome,
   type Balance,
   type ExecutionsPiece,
+  insolventPerCallMax,
   type Ledger,
   type LedgerState,
   type LedgerTopic,
@@ -21,7 +24,11 @@ import {
   type Reservation,
   type ReserveOutcome,
   type ReserveResult,
+  type Send,
+  sendersMax,
+  type TransfersOutcome,
   type TransfersPiece,
+  type UnpaidWithdrawal,
   type WithdrawalReservation,
   type WithdrawalResult,
   withdrawalsLane,
@@ -32,6 +39,7 @@ import {
   applyTransfersLua,
   cancelLua,
   closeLua,
+  insolventLua,
   openLua,
   planLua,
   releaseWithdrawalsLua,
@@ -44,7 +52,11 @@ export function openLedger(redis: RedisClient, keys: RedisKeys): Ledger {
   return new RedisLedger(redis, keys);
 }
 
-type ScriptAnswer = readonly [answer: 'applied' | 'repeated' | 'gap' | 'overflow', mark: string];
+type ScriptAnswer = readonly [
+  answer: 'applied' | 'repeated' | 'gap' | 'overflow',
+  mark: string,
+  ...rest: readonly string[],
+];
 
 interface Span {
   readonly topic: LedgerTopic;
@@ -60,70 +72,103 @@ class RedisLedger implements Ledger {
   readonly #cancel: DefinedScript<number>;
   readonly #applyExecutions: DefinedScript<ScriptAnswer>;
   readonly #applyTransfers: DefinedScript<ScriptAnswer>;
-  readonly #reserveWithdrawal: DefinedScript<readonly [WithdrawalResult['outcome'], string]>;
+  readonly #reserveWithdrawal: DefinedScript<
+    readonly [WithdrawalResult['outcome'], string, applied?: string]
+  >;
+  readonly #insolvent: DefinedScript<readonly WalletAddress[]>;
   readonly #releaseWithdrawals: DefinedScript<number>;
   readonly #close: DefinedScript<number>;
   readonly #plan: DefinedScript<readonly [id?: string, generation?: string]>;
   readonly #open: DefinedScript<number>;
+
+  /** Names of senders begin with it, so that those of several processes differ. */
+  readonly #senderPrefix = randomBytes(6).toString('hex');
+  #sends = 0;
 
   constructor(redis: RedisClient, keys: RedisKeys) {
     this.#redis = redis;
     this.#keys = keys;
     this.#reserve = defineScript(redis, 'ledgerReserve', reserveLua, 4);
     this.#cancel = defineScript(redis, 'ledgerCancel', cancelLua, 2);
-    this.#applyExecutions = defineScript(redis, 'ledgerApplyExecutions', applyExecutionsLua, 3);
-    this.#applyTransfers = defineScript(redis, 'ledgerApplyTransfers', applyTransfersLua, 4);
+    this.#applyExecutions = defineScript(redis, 'ledgerApplyExecutions', applyExecutionsLua, 5);
+    this.#applyTransfers = defineScript(redis, 'ledgerApplyTransfers', applyTransfersLua, 6);
     this.#reserveWithdrawal = defineScript(redis, 'ledgerReserveOut', reserveWithdrawalLua, 5);
     this.#releaseWithdrawals = defineScript(redis, 'ledgerReleaseOut', releaseWithdrawalsLua, 2);
+    this.#insolvent = defineScript(redis, 'ledgerInsolvent', insolventLua, 2);
     this.#close = defineScript(redis, 'ledgerClose', closeLua, 1);
     this.#plan = defineScript(redis, 'ledgerPlan', planLua, 1);
     this.#open = defineScript(redis, 'ledgerOpen', openLua, 2);
   }
 
   async reserve(reservation: Reservation): Promise<ReserveResult> {
-    const { orderId, wallet, amountMicro, partition, acceptedAtMs } = reservation;
+    const { orderId, wallet, amountMicro, partition, kind, market, acceptedAtMs } = reservation;
     assert(isAmount(amountMicro), 'a reservation is a safe amount');
     const { ledgerState, pending } = this.#keys;
+    const sender = this.#nextSender();
     const [outcome, generation] = await this.#reserve.run(
       [ledgerState, pending, this.#keys.waiting(partition), this.#keys.wallet(wallet)],
-      [orderId, amountMicro, acceptedAtMs, `${wallet} ${amountMicro} ${partition} ${acceptedAtMs}`],
+      [
+        orderId,
+        amountMicro,
+        acceptedAtMs,
+        `${wallet} ${partition} ${kind} ${market}`,
+        sender,
+        sendersMax,
+      ],
     );
-    return { outcome, generation: Number(generation) };
+    return { outcome, generation: Number(generation), sender };
   }
 
   async reserveWithdrawal(withdrawal: WithdrawalReservation): Promise<WithdrawalResult> {
     const { transferId, wallet, amountMicro, acceptedAtMs } = withdrawal;
     assert(isAmount(amountMicro) && amountMicro > 0, 'a withdrawal is a safe amount above 0');
-    const { ledgerState, pending } = this.#keys;
+    const { ledgerState, pending, ledgerTransfers } = this.#keys;
     const waiting = this.#keys.waiting(withdrawalsLane);
-    const entry = `${wallet} ${amountMicro} ${withdrawalsLane} ${acceptedAtMs}`;
-    const [outcome, generation] = await this.#reserveWithdrawal.run(
-      [ledgerState, pending, waiting, this.#keys.wallet(wallet), this.#transfersKey],
-      [transferId, amountMicro, acceptedAtMs, entry],
+    const purpose = `${wallet} ${withdrawalsLane} withdrawal 0`;
+    const sender = this.#nextSender();
+    const [outcome, generation, applied] = await this.#reserveWithdrawal.run(
+      [ledgerState, pending, waiting, this.#keys.wallet(wallet), ledgerTransfers],
+      [transferId, amountMicro, acceptedAtMs, purpose, sender, sendersMax],
     );
-    return { outcome, generation: Number(generation) };
+    if (applied === undefined)
+      return { outcome, generation: Number(generation), sender, paidMicro: 0 };
+    const done = readApplied(applied);
+    const isSame = done.wallet === wallet && done.amountMicro === -amountMicro;
+    const nothing = { generation: 0, sender };
+    if (!isSame) return { ...nothing, outcome: 'conflict', paidMicro: 0 };
+    return { ...nothing, outcome: 'applied', paidMicro: Math.abs(done.movedMicro) };
+  }
+
+  async appliedTransfer(transferId: string): Promise<AppliedTransfer | null> {
+    const entry = await this.#redis.hget(this.#keys.ledgerTransfers, transferId);
+    return entry === null ? null : readApplied(entry);
   }
 
   async releaseWithdrawals(beforeMs: number): Promise<number> {
     const keys = [this.#keys.pending, this.#keys.waiting(withdrawalsLane)];
-    const args = [this.#keys.walletPrefix, withdrawalsLane, beforeMs, orphansPerCallMax];
+    const args = [this.#keys.walletPrefix, beforeMs, orphansPerCallMax];
     return await this.#releaseWithdrawals.run(keys, args);
   }
 
-  async cancelReservation(orderId: OrderId): Promise<boolean> {
-    const entry = await this.#redis.hget(this.#keys.pending, orderId);
-    if (entry === null) return false;
-    const partition = Number(entry.split(' ')[2]);
+  async cancelReservation({ id, partition, sender }: Send): Promise<boolean> {
     const keys = [this.#keys.pending, this.#keys.waiting(partition)];
-    return (
-      (await this.#cancel.run(keys, [orderId, entry, this.#keys.walletPrefix, partition])) === 1
-    );
+    const args = [id, sender, this.#keys.walletPrefix, partition];
+    return (await this.#cancel.run(keys, args)) === 1;
+  }
+
+  async insolventWallets(): Promise<readonly WalletAddress[]> {
+    const keys = [this.#keys.ledgerState, this.#keys.ledgerInsolvent];
+    return await this.#insolvent.run(keys, [insolventPerCallMax]);
+  }
+
+  async acknowledgeInsolvent(wallet: WalletAddress): Promise<void> {
+    await this.#redis.srem(this.#keys.ledgerInsolvent, wallet);
   }
 
   async applyExecutions(piece: ExecutionsPiece): Promise<ApplyOutcome> {
     const { partition, fromOffset, toOffset } = piece;
     assertSpan(piece);
-    const parts = partsOf([...new Set(piece.answered)], sumMoves(piece.moves));
+    const parts = partsOf(piece.answered, sumMoves(piece.moves));
     if (parts.length > 1 && toOffset - fromOffset > 1) {
       const facts = { partition, fromOffset, toOffset, itemsMax: ledgerCallItemsMax };
       throw new Fault('ledger_batch_too_large', 'stop', { facts });
@@ -132,40 +177,36 @@ class RedisLedger implements Ledger {
     let outcome: ApplyOutcome = 'repeated';
     for (const [index, part] of parts.entries()) {
       const args = this.#executionsArguments(piece, { index, count: parts.length, part });
-      const { ledgerMarks, pending } = this.#keys;
-      const keys = [ledgerMarks, pending, this.#keys.waiting(partition)];
+      const { ledgerMarks, pending, ledgerState, ledgerInsolvent } = this.#keys;
+      const waiting = this.#keys.waiting(partition);
+      const keys = [ledgerMarks, pending, waiting, ledgerState, ledgerInsolvent];
       if (outcomeOf(await this.#applyExecutions.run(keys, args), span) === 'applied')
         outcome = 'applied';
     }
     return outcome;
   }
 
-  async applyTransfers(piece: TransfersPiece): Promise<ApplyOutcome> {
+  async applyTransfers(piece: TransfersPiece): Promise<TransfersOutcome> {
     const { fromOffset, toOffset, transfers } = piece;
     assertSpan(piece);
     assert(transfers.length === toOffset - fromOffset, 'one record of transfers is one transfer');
     let outcome: ApplyOutcome = 'repeated';
+    const unpaid: UnpaidWithdrawal[] = [];
     for (let from = fromOffset; from < toOffset; from += ledgerCallItemsMax) {
       const to = Math.min(from + ledgerCallItemsMax, toOffset);
       const field = 'transfers:0';
-      const args: ScriptArgument[] = [this.#keys.walletPrefix, field, withdrawalsLane, from, to];
+      const args: ScriptArgument[] = [this.#keys.walletPrefix, field, from, to];
       for (const one of transfers.slice(from - fromOffset, to - fromOffset)) {
         assert(Number.isSafeInteger(one.amountMicro), 'a transfer is a safe integer');
         args.push(one.transferId, one.wallet, one.amountMicro, one.generation);
       }
-      const answer = await this.#applyTransfers.run(
-        [
-          this.#keys.ledgerMarks,
-          this.#transfersKey,
-          this.#keys.pending,
-          this.#keys.waiting(withdrawalsLane),
-        ],
-        args,
-      );
+      const answer = await this.#applyTransfers.run(this.#transfersKeys, args);
       const span: Span = { topic: 'transfers', partition: 0, fromOffset: from, toOffset: to };
-      if (outcomeOf(answer, span) === 'applied') outcome = 'applied';
+      if (outcomeOf(answer, span) === 'repeated') continue;
+      outcome = 'applied';
+      unpaid.push(...readUnpaid(answer.slice(2)));
     }
-    return outcome;
+    return { outcome, unpaid };
   }
 
   async balance(wallet: WalletAddress): Promise<Balance> {
@@ -219,9 +260,16 @@ class RedisLedger implements Ledger {
     return { generation: exactNumber(generation), ready: ready === '1' };
   }
 
-  /** Ids of applied transfers; grows with the number of deposits, which come from operators only. */
-  get #transfersKey(): string {
-    return this.#keys.ledgerTransfers;
+  /** Those of the script; ids of applied transfers stay for ever, one entry for each deposit and withdrawal. */
+  get #transfersKeys(): readonly string[] {
+    const { ledgerMarks, ledgerTransfers, pending, ledgerState, ledgerInsolvent } = this.#keys;
+    const waiting = this.#keys.waiting(withdrawalsLane);
+    return [ledgerMarks, ledgerTransfers, pending, waiting, ledgerState, ledgerInsolvent];
+  }
+
+  #nextSender(): string {
+    this.#sends += 1;
+    return `${this.#senderPrefix}${this.#sends.toString(36)}`;
   }
 
   #executionsArguments(
@@ -256,6 +304,22 @@ function outcomeOf([answer, mark]: ScriptAnswer, span: Span): ApplyOutcome {
   const facts = { ...span, mark: Number(mark) };
   if (answer === 'gap') throw new Fault('ledger_gap', 'release', { facts });
   throw new Fault('ledger_overflow', 'stop', { facts });
+}
+
+/** An entry of the applied transfers: "wallet amount moved". */
+function readApplied(entry: string): AppliedTransfer {
+  const [wallet = '', amount = '', moved = ''] = entry.split(' ');
+  const [amountMicro, movedMicro] = [exactNumber(amount), exactNumber(moved)];
+  return { wallet: wallet as WalletAddress, amountMicro, movedMicro };
+}
+
+function readUnpaid(texts: readonly string[]): UnpaidWithdrawal[] {
+  const unpaid: UnpaidWithdrawal[] = [];
+  for (let at = 0; at < texts.length; at += 4) {
+    const [transferId = '', ...entry] = texts.slice(at, at + 4);
+    unpaid.push({ transferId, ...readApplied(entry.join(' ')) });
+  }
+  return unpaid;
 }
 
 function assertSpan({ fromOffset, toOffset }: { fromOffset: number; toOffset: number }): void {

@@ -4,19 +4,54 @@
  * answered orders are known inside only: the ledger lives in one Redis, not in a cluster.
  */
 
-/** A pending order is "wallet amount partition acceptedAtMs". */
-const releaseFunction = `
-local function release(pendingKey, waitingKey, walletPrefix, orderId, partition)
-  local entry = redis.call('HGET', pendingKey, orderId)
-  if not entry then
-    redis.call('ZREM', waitingKey, orderId)
-    return
+/**
+ * A pending reservation is "amount acceptedAtMs answers senders wallet partition kind market": senders by commas, each a
+ * record on its way; `answers` counts what the log has said of them, since it does not say of whose. The last four are what
+ * the reservation is for.
+ */
+const pendingFunctions = `
+local function readHeld(pendingKey, id)
+  local entry = redis.call('HGET', pendingKey, id)
+  if not entry then return nil end
+  local held = {id = id}
+  held.amount, held.acceptedAtMs, held.answers, held.senders, held.purpose =
+    string.match(entry, '^(%d+) (%d+) (%d+) (%S+) (.+)$')
+  held.wallet, held.partition = string.match(held.purpose, '^(%S+) (%d+)')
+  return held
+end
+local function writeHeld(pendingKey, held)
+  redis.call('HSET', pendingKey, held.id, table.concat(
+    {held.amount, held.acceptedAtMs, held.answers, held.senders, held.purpose}, ' '))
+end
+local function senderCount(held)
+  local _, count = string.gsub(held.senders, '[^,]+', '')
+  return count
+end
+local function release(pendingKey, waitingKey, walletPrefix, held)
+  redis.call('HDEL', pendingKey, held.id)
+  redis.call('ZREM', waitingKey, held.id)
+  if held.amount ~= '0' then
+    redis.call('HINCRBY', walletPrefix .. held.wallet, 'pending', '-' .. held.amount)
   end
-  local wallet, amount, own = string.match(entry, '^(%S+) (%d+) (%d+) %d+$')
-  if own ~= partition then return end
-  redis.call('HDEL', pendingKey, orderId)
-  redis.call('ZREM', waitingKey, orderId)
-  if amount ~= '0' then redis.call('HINCRBY', walletPrefix .. wallet, 'pending', '-' .. amount) end
+end
+local function releaseIfAnswered(pendingKey, waitingKey, walletPrefix, held)
+  if tonumber(held.answers) >= senderCount(held) then
+    release(pendingKey, waitingKey, walletPrefix, held)
+  else
+    writeHeld(pendingKey, held)
+  end
+end
+local function releaseOrphans(pendingKey, waitingKey, walletPrefix, beforeMs, max)
+  local orphans = redis.call('ZRANGEBYSCORE', waitingKey, '-inf', '(' .. beforeMs, 'LIMIT', 0, max)
+  for _, id in ipairs(orphans) do
+    local held = readHeld(pendingKey, id)
+    if held then
+      release(pendingKey, waitingKey, walletPrefix, held)
+    else
+      redis.call('ZREM', waitingKey, id)
+    end
+  end
+  return #orphans
 end
 `;
 
@@ -27,47 +62,88 @@ local function isExact(value) return value <= exactMax and value >= -exactMax en
 local function numberIn(key, field) return tonumber(redis.call('HGET', key, field) or '0') end
 `;
 
-/** KEYS state, pending, waiting, wallet. ARGV orderId, amount, acceptedAtMs, entry. */
-export const reserveLua = `
+/**
+ * Free money below zero is noted for whoever watches over it. An open ledger keeps the note until it is acknowledged; a
+ * closed one passes through such balances, so there only what is below zero in the end stays noted.
+ */
+const moveFreeFunction = `
+local function moveFree(insolventKey, walletPrefix, wallet, amount, isReady)
+  local free = redis.call('HINCRBY', walletPrefix .. wallet, 'free', amount)
+  if free < 0 then
+    redis.call('SADD', insolventKey, wallet)
+  elseif not isReady then
+    redis.call('SREM', insolventKey, wallet)
+  end
+end
+`;
+
+/** KEYS state, pending, waiting, wallet. ARGV id, amount, acceptedAtMs, purpose (last four of an entry), sender, sendersMax. */
+export const reserveLua = `${pendingFunctions}
 local state = redis.call('HMGET', KEYS[1], 'ready', 'generation')
 if state[1] ~= '1' then return {'not_ready', '0'} end
-if redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1 then return {'already', state[2]} end
-local money = redis.call('HMGET', KEYS[4], 'free', 'pending')
-local amount = tonumber(ARGV[2])
-if amount > 0 and tonumber(money[1] or '0') - tonumber(money[2] or '0') < amount then
-  return {'insufficient', state[2]}
+local held = readHeld(KEYS[2], ARGV[1])
+if held then
+  local isAmount = held.amount == ARGV[2] or held.amount == '0' or ARGV[2] == '0'
+  if held.purpose ~= ARGV[4] or not isAmount then return {'conflict', state[2]} end
+  -- A command that the client library sends again after a lost connection is the same sender.
+  if string.find(',' .. held.senders .. ',', ',' .. ARGV[5] .. ',', 1, true) then
+    return {'already', state[2]}
+  end
+  if senderCount(held) >= tonumber(ARGV[6]) then return {'busy', state[2]} end
 end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[4])
-redis.call('ZADD', KEYS[3], ARGV[3], ARGV[1])
-if amount > 0 then redis.call('HINCRBY', KEYS[4], 'pending', ARGV[2]) end
-return {'reserved', state[2]}
+local outcome = 'already'
+if not held or (held.amount == '0' and ARGV[2] ~= '0') then
+  local money = redis.call('HMGET', KEYS[4], 'free', 'pending')
+  local amount = tonumber(ARGV[2])
+  if amount > 0 and tonumber(money[1] or '0') - tonumber(money[2] or '0') < amount then
+    return {'insufficient', state[2]}
+  end
+  if amount > 0 then redis.call('HINCRBY', KEYS[4], 'pending', ARGV[2]) end
+  outcome = 'reserved'
+end
+if not held then
+  held = {id = ARGV[1], amount = ARGV[2], acceptedAtMs = ARGV[3], answers = '0', senders = ARGV[5], purpose = ARGV[4]}
+else
+  held.senders = held.senders .. ',' .. ARGV[5]
+  if outcome == 'reserved' then held.amount = ARGV[2] end
+  if tonumber(ARGV[3]) > tonumber(held.acceptedAtMs) then held.acceptedAtMs = ARGV[3] end
+end
+writeHeld(KEYS[2], held)
+redis.call('ZADD', KEYS[3], held.acceptedAtMs, held.id)
+return {outcome, state[2]}
 `;
 
-/** KEYS as above, and transfers. A withdrawal that was applied is not held for again. */
+/** KEYS as above, and transfers. A transfer that was applied is not held for again: its entry is returned. */
 export const reserveWithdrawalLua = `
-if redis.call('SISMEMBER', KEYS[5], ARGV[1]) == 1 then return {'applied', '0'} end
+local applied = redis.call('HGET', KEYS[5], ARGV[1])
+if applied then return {'applied', '0', applied} end
 ${reserveLua}`;
 
-/** KEYS pending, waiting. ARGV walletPrefix, lane, beforeMs, max. How many were released. */
-export const releaseWithdrawalsLua = `${releaseFunction}
-local orphans = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. ARGV[3], 'LIMIT', 0, ARGV[4])
-for _, id in ipairs(orphans) do release(KEYS[1], KEYS[2], ARGV[1], id, ARGV[2]) end
-return #orphans
+/** KEYS pending, waiting. ARGV walletPrefix, beforeMs, max. How many were released. */
+export const releaseWithdrawalsLua = `${pendingFunctions}
+return releaseOrphans(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])
 `;
 
-/** KEYS pending, waiting. ARGV orderId, entry as read, walletPrefix, partition. 1 when it was there and is released. */
-export const cancelLua = `${releaseFunction}
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-release(KEYS[1], KEYS[2], ARGV[3], ARGV[1], ARGV[4])
+/** KEYS pending, waiting. ARGV id, sender, walletPrefix, partition. 1 when the sender was there and is no more. */
+export const cancelLua = `${pendingFunctions}
+local held = readHeld(KEYS[1], ARGV[1])
+if not held or held.partition ~= ARGV[4] then return 0 end
+local kept = {}
+for sender in string.gmatch(held.senders, '[^,]+') do
+  if sender ~= ARGV[2] then kept[#kept + 1] = sender end
+end
+if #kept == senderCount(held) then return 0 end
+held.senders = table.concat(kept, ',')
+releaseIfAnswered(KEYS[1], KEYS[2], ARGV[3], held)
 return 1
 `;
 
 /**
- * KEYS marks, pending, waiting. ARGV walletPrefix, field, partition, from, to, part, parts, orphansBeforeMs, orphansMax,
+ * KEYS marks, pending, waiting, state, insolvent. ARGV walletPrefix, field, partition, from, to, part, parts, orphansBeforeMs, orphansMax,
  * generation, clockMs, answers, then the answered ids, then (wallet, free, held) each. A piece in parts keeps "done/parts" beside the mark, so
  * that a part is never added twice and the mark moves with the last one.
  */
-export const applyExecutionsLua = `${releaseFunction}${checkFunction}
+export const applyExecutionsLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}
 local marks, pending, waiting = KEYS[1], KEYS[2], KEYS[3]
 local walletPrefix, field, partition = ARGV[1], ARGV[2], ARGV[3]
 local mark = redis.call('HGET', marks, field) or '0'
@@ -88,18 +164,23 @@ for i = firstMove, #ARGV, 3 do
   if not isExact(numberIn(key, 'held') + tonumber(ARGV[i + 2])) then return {'overflow', mark} end
 end
 
+local isReady = redis.call('HGET', KEYS[4], 'ready') == '1'
 for i = firstMove, #ARGV, 3 do
-  local key = walletPrefix .. ARGV[i]
-  redis.call('HINCRBY', key, 'free', ARGV[i + 1])
-  redis.call('HINCRBY', key, 'held', ARGV[i + 2])
+  moveFree(KEYS[5], walletPrefix, ARGV[i], ARGV[i + 1], isReady)
+  redis.call('HINCRBY', walletPrefix .. ARGV[i], 'held', ARGV[i + 2])
 end
-for i = 13, firstMove - 1 do release(pending, waiting, walletPrefix, ARGV[i], partition) end
+for i = 13, firstMove - 1 do
+  local held = readHeld(pending, ARGV[i])
+  if held and held.partition == partition then
+    held.answers = tonumber(held.answers) + 1
+    releaseIfAnswered(pending, waiting, walletPrefix, held)
+  end
+end
 if part + 1 < tonumber(parts) then
   redis.call('HSET', marks, field .. ':part', (part + 1) .. '/' .. parts)
   return {'applied', mark}
 end
-local orphans = redis.call('ZRANGEBYSCORE', waiting, '-inf', '(' .. ARGV[8], 'LIMIT', 0, ARGV[9])
-for _, orderId in ipairs(orphans) do release(pending, waiting, walletPrefix, orderId, partition) end
+releaseOrphans(pending, waiting, walletPrefix, ARGV[8], ARGV[9])
 redis.call('HDEL', marks, field .. ':part')
 if tonumber(ARGV[10]) > numberIn(marks, field .. ':generation') then
   redis.call('HSET', marks, field .. ':generation', ARGV[10])
@@ -109,35 +190,62 @@ return {'applied', ARGV[5]}
 `;
 
 /**
- * KEYS marks, transfers, pending, waiting. ARGV walletPrefix, field, lane, from, to, then (transferId, wallet, amount,
- * generation) each. A fence is a transfer of nothing.
+ * KEYS marks, transfers, pending, waiting, state, insolvent. ARGV walletPrefix, field, from, to, then (transferId, wallet,
+ * amount, generation) each. A fence is a transfer of nothing. Behind outcome and mark the answer has (transferId, wallet,
+ * amount, moved) of each withdrawal that was not paid in full.
  */
-export const applyTransfersLua = `${releaseFunction}${checkFunction}
-local walletPrefix, field, lane = ARGV[1], ARGV[2], ARGV[3]
+export const applyTransfersLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}
+local walletPrefix, field = ARGV[1], ARGV[2]
 local mark = redis.call('HGET', KEYS[1], field) or '0'
-if tonumber(ARGV[5]) <= tonumber(mark) then return {'repeated', mark} end
-if tonumber(ARGV[4]) ~= tonumber(mark) then return {'gap', mark} end
+if tonumber(ARGV[4]) <= tonumber(mark) then return {'repeated', mark} end
+if tonumber(ARGV[3]) ~= tonumber(mark) then return {'gap', mark} end
 local generation = numberIn(KEYS[1], field .. ':generation')
-local seen, fresh, free = {}, {}, {}
-for i = 6, #ARGV, 4 do
-  local id, key, amount = ARGV[i], walletPrefix .. ARGV[i + 1], tonumber(ARGV[i + 2])
+local isReady = redis.call('HGET', KEYS[5], 'ready') == '1'
+local answer, valid, seen, fresh, free = {'applied', ARGV[4]}, {}, {}, {}, {}
+local function movedBy(id, wallet, amount, before)
+  if amount >= 0 or not isReady then return amount end
+  local held = readHeld(KEYS[3], id)
+  local isOwn = held and held.wallet == wallet and string.match(held.purpose, ' withdrawal %d+$')
+  return 0 - math.min(-amount, isOwn and tonumber(held.amount) or 0, math.max(0, before))
+end
+for i = 5, #ARGV, 4 do
+  local id, wallet, amount = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
   local isVoid = amount < 0 and tonumber(ARGV[i + 3]) < generation
   if amount == 0 then
     generation = math.max(generation, tonumber(ARGV[i + 3]))
-  elseif not isVoid and not seen[id] and redis.call('SISMEMBER', KEYS[2], id) == 0 then
-    seen[id] = true
-    free[key] = (free[key] or numberIn(key, 'free')) + amount
-    if not isExact(free[key]) then return {'overflow', mark} end
-    fresh[#fresh + 1] = i
+  elseif not isVoid then
+    valid[#valid + 1] = id
+    if not seen[id] and redis.call('HEXISTS', KEYS[2], id) == 0 then
+      seen[id] = true
+      local before = free[wallet] or numberIn(walletPrefix .. wallet, 'free')
+      local moved = movedBy(id, wallet, amount, before)
+      free[wallet] = before + moved
+      if not isExact(free[wallet]) then return {'overflow', mark} end
+      fresh[#fresh + 1] = {id = id, wallet = wallet, amount = ARGV[i + 2], moved = string.format('%.0f', moved)}
+    end
   end
 end
-for _, i in ipairs(fresh) do
-  redis.call('SADD', KEYS[2], ARGV[i])
-  redis.call('HINCRBY', walletPrefix .. ARGV[i + 1], 'free', ARGV[i + 2])
+for _, one in ipairs(fresh) do
+  redis.call('HSET', KEYS[2], one.id, one.wallet .. ' ' .. one.amount .. ' ' .. one.moved)
+  moveFree(KEYS[6], walletPrefix, one.wallet, one.moved, isReady)
+  if one.moved ~= one.amount then
+    for _, text in ipairs({one.id, one.wallet, one.amount, one.moved}) do answer[#answer + 1] = text end
+  end
 end
-for i = 6, #ARGV, 4 do release(KEYS[3], KEYS[4], walletPrefix, ARGV[i], lane) end
-redis.call('HSET', KEYS[1], field, ARGV[5], field .. ':generation', generation)
-return {'applied', ARGV[5]}
+for _, id in ipairs(valid) do
+  local held = readHeld(KEYS[3], id)
+  if held and string.match(held.purpose, ' withdrawal %d+$') then
+    release(KEYS[3], KEYS[4], walletPrefix, held)
+  end
+end
+redis.call('HSET', KEYS[1], field, ARGV[4], field .. ':generation', generation)
+return answer
+`;
+
+/** KEYS state, insolvent. ARGV max. Wallets below zero while the ledger is open. */
+export const insolventLua = `
+if redis.call('HGET', KEYS[1], 'ready') ~= '1' then return {} end
+return redis.call('SRANDMEMBER', KEYS[2], ARGV[1])
 `;
 
 /** KEYS state. */

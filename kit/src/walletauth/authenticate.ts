@@ -1,10 +1,10 @@
 import type { ApiKeyId, KeyKind, SelfTrade, WalletAddress } from '@pm/schemas';
 import { type KeyProof, readBuilderProof, readKeyClaim } from './claim.ts';
 import { type DerivedKey, deriveKey } from './derive.ts';
-import { isFresh, type RawHeaders } from './headers.ts';
+import { headerText, isFresh, type RawHeaders } from './headers.ts';
 import type { KeyDirectory, ListedKey } from './key-directory.ts';
 import { sameText } from './same-text.ts';
-import { isSignedBy, type SignedRequest } from './signed-request.ts';
+import { coverageOf, type SignedRequest } from './signed-request.ts';
 
 /** Who proved to hold an active API key. */
 export interface KeyHolder {
@@ -12,6 +12,8 @@ export interface KeyHolder {
   readonly wallet: WalletAddress;
   /** What its orders do when they meet one of their own wallet. */
   readonly selfTrade: SelfTrade;
+  /** Whether the proof covers the request's `Idempotency-Key`: nobody else can have put it there. */
+  readonly signsIdempotencyKey: boolean;
 }
 
 export interface KeyVerifierOptions {
@@ -59,11 +61,13 @@ export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     const key = keys.find(apiKey);
     const secrets = key === undefined ? dummy : derivedOf(key);
     const isPassphrase = sameText(proof.passphrase, secrets.passphrase);
-    const isSigned = isSignedBy(secrets.secret, proof, request);
+    const idempotencyKey = headerText(request.headers, 'idempotency-key');
+    const coverage = coverageOf(secrets.secret, proof, { ...request, idempotencyKey });
     if (key?.active !== true || key.kind !== kind || secrets.apiKey !== apiKey) return null;
     if (wallet !== null && wallet !== key.wallet) return null;
-    const { selfTrade } = key;
-    return isPassphrase && isSigned ? { apiKey, wallet: key.wallet, selfTrade } : null;
+    if (!isPassphrase || coverage === null) return null;
+    const { wallet: holder, selfTrade } = key;
+    return { apiKey, wallet: holder, selfTrade, signsIdempotencyKey: coverage.idempotencyKey };
   };
 }
 

@@ -20,5 +20,5 @@ export {
   showsReadKey,
 } from './reader.ts';
 export { sameText } from './same-text.ts';
-export { isSignedBy, type SignedRequest, signedPaths } from './signed-request.ts';
+export { coverageOf, type SignedRequest, signedPaths } from './signed-request.ts';
 export { readWalletClaim, type WalletClaim } from './wallet-claim.ts';

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { familyMounts } from '@pm/schemas';
 import type { KeyProof } from './claim.ts';
 
-/** The facts of a request that its HMAC covers. */
+/** The facts of a request that its HMAC covers, or may cover. */
 export interface SignedRequest {
   /** Upper case. */
   readonly method: string;
@@ -12,28 +12,38 @@ export interface SignedRequest {
   readonly body: Buffer;
 }
 
+/** What a right signature covers besides timestamp, method, path and body. */
+export interface Coverage {
+  /** Whether it covers the value of `Idempotency-Key`. */
+  readonly idempotencyKey: boolean;
+}
+
 const quote = 0x27;
 const doubleQuote = 0x22;
 
 /**
- * Whether the digest is the HMAC of the request under the secret. Tried in the order of likelihood, each form that some
+ * What the digest covers when it is the HMAC of the request under the secret; null when it is not. Tried in the order of likelihood, each form that some
  * published client signs: the path without query as it arrived, without its mount (K-TS, K-PY, P-TS2 sign the route
- * only), with the query (older clients); and each with `'` read as `"` (K-PY, K-RS). A right signature of the likeliest form
- * costs one HMAC and no copy. (docs/conventions.md 1.0, 2.2.)
+ * only), with the query (older clients); and each with `'` read as `"` (K-PY, K-RS). Then, where there is one, with a line
+ * feed and the idempotency key behind the body, which a JSON text cannot be mistaken for. A right signature of the likeliest
+ * form costs one HMAC and no copy. (docs/conventions.md 1.0, 2.2.)
  */
-export function isSignedBy(
+export function coverageOf(
   secret: Buffer,
   claim: Pick<KeyProof, 'timestamp' | 'digest'>,
-  request: SignedRequest,
-): boolean {
-  for (const body of signedBodies(request.body)) {
-    for (const path of signedPaths(request.url)) {
-      const text = claim.timestamp + request.method + path;
-      const digest = createHmac('sha256', secret).update(text).update(body).digest();
-      if (timingSafeEqual(digest, claim.digest)) return true;
+  request: SignedRequest & { readonly idempotencyKey: string },
+): Coverage | null {
+  const keys = request.idempotencyKey === '' ? [''] : ['', `\n${request.idempotencyKey}`];
+  for (const key of keys) {
+    for (const body of signedBodies(request.body)) {
+      for (const path of signedPaths(request.url)) {
+        const text = claim.timestamp + request.method + path;
+        const digest = createHmac('sha256', secret).update(text).update(body).update(key).digest();
+        if (timingSafeEqual(digest, claim.digest)) return { idempotencyKey: key !== '' };
+      }
     }
   }
-  return false;
+  return null;
 }
 
 const mounts = Object.values(familyMounts);

@@ -1,11 +1,23 @@
 import { Fault } from '../../src/fault/index.ts';
-import { LedgerFold, orphanMarginMs, orphansPerCallMax } from '../../src/ledger/index.ts';
+import {
+  LedgerFold,
+  orphanMarginMs,
+  orphansPerCallMax,
+  sendersMax,
+} from '../../src/ledger/index.ts';
 import { orderOf, walletOf } from './history.ts';
 
 const wallet = walletOf(1);
 const clock = { clockMs: 1_000, bookAgeLimitMs: 2_000 };
 const piece = { ...clock, partition: 0, answered: [], moves: [], generation: 0 };
-const hold = { wallet, amountMicro: 60, partition: 0, acceptedAtMs: 1_000 };
+const hold = {
+  wallet,
+  amountMicro: 60,
+  partition: 0,
+  kind: 'order',
+  market: 7,
+  acceptedAtMs: 1_000,
+} as const;
 
 function openWith(freeMicro: number): LedgerFold {
   const ledger = new LedgerFold();
@@ -31,7 +43,7 @@ describe('the ledger fold', () => {
 
   test('reserves no more than is free', () => {
     const ledger = openWith(100);
-    expect(ledger.reserve({ ...hold, orderId: orderOf(1) })).toEqual({
+    expect(ledger.reserve({ ...hold, orderId: orderOf(1) })).toMatchObject({
       outcome: 'reserved',
       generation: 1,
     });
@@ -44,6 +56,65 @@ describe('the ledger fold', () => {
     ledger.reserve({ ...hold, orderId: orderOf(1) });
     expect(ledger.reserve({ ...hold, orderId: orderOf(1) }).outcome).toBe('already');
     expect(ledger.balance(wallet).pendingMicro).toBe(60);
+  });
+
+  test.each([
+    { wallet: walletOf(2) },
+    { amountMicro: 61 },
+    { partition: 1 },
+    { kind: 'split' as const },
+    { market: 8 },
+  ])('takes nothing under a pending id that is for something else: %j', (other) => {
+    const ledger = openWith(1_000);
+    ledger.reserve({ ...hold, orderId: orderOf(1) });
+    expect(ledger.reserve({ ...hold, ...other, orderId: orderOf(1) }).outcome).toBe('conflict');
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
+  });
+
+  test('keeps a hold until every sender is answered or taken back', () => {
+    const ledger = openWith(100);
+    const first = ledger.reserve({ ...hold, orderId: orderOf(1) });
+    const second = ledger.reserve({ ...hold, orderId: orderOf(1) });
+    const send = { id: orderOf(1), partition: 0 };
+    expect(ledger.cancelReservation({ ...send, sender: first.sender })).toBe(true);
+    expect(ledger.cancelReservation({ ...send, sender: first.sender })).toBe(false);
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
+    const third = ledger.reserve({ ...hold, orderId: orderOf(1) });
+    ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, answered: [orderOf(1)] });
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
+    expect(ledger.cancelReservation({ ...send, sender: second.sender })).toBe(true);
+    expect(ledger.balance(wallet).pendingMicro).toBe(0);
+    expect(ledger.cancelReservation({ ...send, sender: third.sender })).toBe(false);
+  });
+
+  test('the answer to a record that holds nothing does not release the hold of another', () => {
+    const ledger = openWith(100);
+    const asked = ledger.reserve({ ...hold, amountMicro: 0, orderId: orderOf(1) });
+    expect(asked.outcome).toBe('reserved');
+    expect(ledger.reserve({ ...hold, orderId: orderOf(1) }).outcome).toBe('reserved');
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
+    ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, answered: [orderOf(1)] });
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
+    ledger.applyExecutions({ ...piece, fromOffset: 1, toOffset: 2, answered: [orderOf(1)] });
+    expect(ledger.balance(wallet).pendingMicro).toBe(0);
+  });
+
+  test('takes no more records under one id than the limit', () => {
+    const ledger = openWith(100);
+    for (let count = 0; count < sendersMax; count += 1)
+      ledger.reserve({ ...hold, orderId: orderOf(1) });
+    expect(ledger.reserve({ ...hold, orderId: orderOf(1) }).outcome).toBe('busy');
+  });
+
+  test('a hold is orphaned by the newest of its senders', () => {
+    const ledger = openWith(100);
+    ledger.reserve({ ...hold, orderId: orderOf(1) });
+    ledger.reserve({ ...hold, orderId: orderOf(1), acceptedAtMs: 5_000 });
+    const lastMs = 5_000 + piece.bookAgeLimitMs + orphanMarginMs;
+    ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, clockMs: lastMs });
+    expect(ledger.balance(wallet).pendingMicro).toBe(60);
+    ledger.applyExecutions({ ...piece, fromOffset: 1, toOffset: 2, clockMs: lastMs + 1 });
+    expect(ledger.balance(wallet).pendingMicro).toBe(0);
   });
 
   test('takes an order without money even when nothing is free', () => {
@@ -97,7 +168,10 @@ describe('the ledger fold', () => {
   test('holds for a withdrawal until its record is applied, and never again after', () => {
     const ledger = openWith(100);
     const withdrawal = { transferId: '0x09', wallet, amountMicro: 60, acceptedAtMs: 1_000 };
-    expect(ledger.reserveWithdrawal(withdrawal)).toEqual({ outcome: 'reserved', generation: 1 });
+    expect(ledger.reserveWithdrawal(withdrawal)).toMatchObject({
+      outcome: 'reserved',
+      generation: 1,
+    });
     expect(ledger.reserveWithdrawal(withdrawal).outcome).toBe('already');
     expect(ledger.reserveWithdrawal({ ...withdrawal, transferId: '0x0a' }).outcome).toBe(
       'insufficient',
@@ -105,16 +179,74 @@ describe('the ledger fold', () => {
     const written = { transferId: '0x09', wallet, amountMicro: -60, generation: 1 };
     ledger.applyTransfers({ fromOffset: 2, toOffset: 4, transfers: [written, written] });
     expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 40, pendingMicro: 0 });
-    expect(ledger.reserveWithdrawal(withdrawal).outcome).toBe('applied');
+    expect(ledger.reserveWithdrawal(withdrawal)).toMatchObject({
+      outcome: 'applied',
+      paidMicro: 60,
+    });
+    const other = { ...withdrawal, amountMicro: 61 };
+    expect(ledger.reserveWithdrawal(other).outcome).toBe('conflict');
+    const foreign = { ...withdrawal, wallet: walletOf(2) };
+    expect(ledger.reserveWithdrawal(foreign).outcome).toBe('conflict');
   });
 
-  test('a withdrawal behind the fence of a newer generation is void and releases its hold', () => {
+  test('a withdrawal pays no more than its own reservation holds, and says what it lacks', () => {
+    const ledger = openWith(100);
+    ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 10, acceptedAtMs: 1_000 });
+    const larger = { transferId: '0x09', wallet, amountMicro: -90, generation: 1 };
+    const unreserved = { transferId: '0x0a', wallet, amountMicro: -40, generation: 1 };
+    const piece = { fromOffset: 2, toOffset: 4, transfers: [larger, unreserved] };
+    expect(ledger.applyTransfers(piece).unpaid).toEqual([
+      { transferId: '0x09', wallet, amountMicro: -90, movedMicro: -10 },
+      { transferId: '0x0a', wallet, amountMicro: -40, movedMicro: 0 },
+    ]);
+    expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 90, pendingMicro: 0 });
+    expect(ledger.appliedTransfer('0x0a')?.movedMicro).toBe(0);
+  });
+
+  test('a closed ledger takes withdrawals as they are: their reservations are gone', () => {
+    const ledger = openWith(100);
+    ledger.close();
+    const written = { transferId: '0x09', wallet, amountMicro: -60, generation: 1 };
+    const piece = { fromOffset: 2, toOffset: 3, transfers: [written] };
+    expect(ledger.applyTransfers(piece).unpaid).toEqual([]);
+    expect(ledger.balance(wallet).freeMicro).toBe(40);
+  });
+
+  test('lists who is below zero while it is open, until that is acknowledged', () => {
+    const ledger = openWith(100);
+    const spend = { ...piece, moves: [{ wallet, freeMicro: -160, heldMicro: 0 }] };
+    ledger.applyExecutions({ ...spend, fromOffset: 0, toOffset: 1 });
+    const gain = { ...piece, moves: [{ wallet, freeMicro: 500, heldMicro: 0 }] };
+    ledger.applyExecutions({ ...gain, fromOffset: 1, toOffset: 2 });
+    expect(ledger.insolventWallets()).toEqual([wallet]);
+    ledger.acknowledgeInsolvent(wallet);
+    expect(ledger.insolventWallets()).toEqual([]);
+  });
+
+  test('a rebuild passes through balances below zero and lists those that stay there', () => {
+    const ledger = new LedgerFold();
+    const [passing, staying] = [walletOf(1), walletOf(2)];
+    const moves = [passing, staying].map((one) => ({ wallet: one, freeMicro: -5, heldMicro: 0 }));
+    ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, moves });
+    expect(ledger.insolventWallets()).toEqual([]);
+    const deposit = { transferId: '0x01', wallet: passing, amountMicro: 5, generation: 0 };
+    const fence = { ...deposit, transferId: '0x00', amountMicro: 0, generation: 1 };
+    ledger.applyTransfers({ fromOffset: 0, toOffset: 2, transfers: [deposit, fence] });
+    ledger.planRebuild({ id: 'first', generation: 1 });
+    expect(ledger.open({ id: 'first', generation: 1 }, [])).toBe(true);
+    expect(ledger.insolventWallets()).toEqual([staying]);
+  });
+
+  test('a withdrawal behind the fence of a newer generation is void and touches no hold', () => {
     const ledger = openWith(100);
     ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 60, acceptedAtMs: 1_000 });
     const fence = { transferId: '0x00', wallet, amountMicro: 0, generation: 2 };
     const late = { transferId: '0x09', wallet, amountMicro: -60, generation: 1 };
     ledger.applyTransfers({ fromOffset: 2, toOffset: 4, transfers: [fence, late] });
-    expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 100, pendingMicro: 0 });
+    expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 100, pendingMicro: 60 });
+    const timely = { ...late, generation: 2 };
+    ledger.applyTransfers({ fromOffset: 4, toOffset: 5, transfers: [timely] });
+    expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 40, pendingMicro: 0 });
   });
 
   test('releases withdrawals that were accepted before a time, and no orders', () => {
@@ -167,9 +299,11 @@ describe('the ledger fold', () => {
 
   test('gives a cancelled reservation back once', () => {
     const ledger = openWith(100);
-    ledger.reserve({ ...hold, orderId: orderOf(1) });
-    expect(ledger.cancelReservation(orderOf(1))).toBe(true);
-    expect(ledger.cancelReservation(orderOf(1))).toBe(false);
+    const { sender } = ledger.reserve({ ...hold, orderId: orderOf(1) });
+    const send = { id: orderOf(1), partition: 0, sender };
+    expect(ledger.cancelReservation({ ...send, partition: 1 })).toBe(false);
+    expect(ledger.cancelReservation(send)).toBe(true);
+    expect(ledger.cancelReservation(send)).toBe(false);
     expect(ledger.balance(wallet).pendingMicro).toBe(0);
   });
 

@@ -1,8 +1,16 @@
 import { redisKeys } from '@pm/schemas';
 import { Fault } from '../../src/fault/index.ts';
-import { type Ledger, LedgerFold, ledgerCallItemsMax, openLedger } from '../../src/ledger/index.ts';
+import {
+  type Ledger,
+  LedgerFold,
+  ledgerCallItemsMax,
+  openLedger,
+  type Send,
+  withdrawalsLane,
+} from '../../src/ledger/index.ts';
+import { reserveLua } from '../../src/ledger/scripts.ts';
 import { silentLog } from '../../src/log/index.ts';
-import { openRedis, type RedisClient } from '../../src/redis/index.ts';
+import { defineScript, openRedis, type RedisClient } from '../../src/redis/index.ts';
 import { engineUrl } from '../engines.ts';
 import { History, orderOf, type Step, transferOf, walletOf } from './history.ts';
 
@@ -37,26 +45,50 @@ async function answer(run: () => unknown): Promise<unknown> {
   }
 }
 
-function take(on: Ledger | LedgerFold, step: Step): unknown {
-  switch (step.kind) {
-    case 'reserve':
-      return on.reserve(step.reservation);
-    case 'cancel':
-      return on.cancelReservation(step.orderId);
-    case 'withdraw':
-      return on.reserveWithdrawal(step.withdrawal);
-    case 'release':
-      return on.releaseWithdrawals(step.beforeMs);
-    case 'executions':
-      return on.applyExecutions(step.piece);
-    case 'transfers':
-      return on.applyTransfers(step.piece);
-    case 'close':
-      return on.close();
-    case 'plan':
-      return on.planRebuild(step.plan);
-    case 'open':
-      return on.open(step.plan, [0, 1]);
+/** Every send that a ledger has given a name, in order; the same number is the same send on both sides. */
+class Taken {
+  readonly #on: Ledger | LedgerFold;
+  readonly #sends: Send[] = [];
+
+  constructor(on: Ledger | LedgerFold) {
+    this.#on = on;
+  }
+
+  async step(step: Step): Promise<unknown> {
+    const on = this.#on;
+    switch (step.kind) {
+      case 'reserve': {
+        const { orderId: id, partition } = step.reservation;
+        return this.#named(await on.reserve(step.reservation), { id, partition });
+      }
+      case 'withdraw': {
+        const send = { id: step.withdrawal.transferId, partition: withdrawalsLane };
+        return this.#named(await on.reserveWithdrawal(step.withdrawal), send);
+      }
+      case 'cancel': {
+        const send = this.#sends[step.reservation];
+        return send === undefined ? null : on.cancelReservation(send);
+      }
+      case 'release':
+        return on.releaseWithdrawals(step.beforeMs);
+      case 'executions':
+        return on.applyExecutions(step.piece);
+      case 'transfers':
+        return on.applyTransfers(step.piece);
+      case 'close':
+        return on.close();
+      case 'plan':
+        return on.planRebuild(step.plan);
+      case 'open':
+        return on.open(step.plan, [0, 1]);
+    }
+  }
+
+  /** The answer without the name, which each side gives by its own rule. */
+  #named<T extends { readonly sender: string }>(answer: T, send: Omit<Send, 'sender'>) {
+    const { sender, ...rest } = answer;
+    this.#sends.push({ ...send, sender: sender === '' ? 'none' : sender });
+    return rest;
   }
 }
 
@@ -69,27 +101,69 @@ async function expectSame(fold: LedgerFold): Promise<void> {
       expect(await ledger.generation(topic, partition)).toBe(fold.generation(topic, partition));
     }
   expect(await ledger.state()).toEqual(fold.state());
+  expect([...(await ledger.insolventWallets())].sort()).toEqual(
+    [...fold.insolventWallets()].sort(),
+  );
+  for (let id = 0; id < 40; id += 1)
+    expect(await ledger.appliedTransfer(transferOf(id))).toEqual(
+      fold.appliedTransfer(transferOf(id)),
+    );
+}
+
+/** What came of a step, in a word. */
+function outcomeOf(answer: unknown): string {
+  if (typeof answer !== 'object' || answer === null) return String(answer);
+  const { outcome, unpaid } = answer as { outcome?: string; unpaid?: readonly unknown[] };
+  return unpaid !== undefined && unpaid.length > 0 ? 'unpaid' : (outcome ?? '');
+}
+
+/** The ledger, open, with so much free money of wallet 1. */
+async function openWith(freeMicro: number): Promise<void> {
+  const wallet = walletOf(1);
+  const deposit = { transferId: transferOf(1), wallet, amountMicro: freeMicro, generation: 0 };
+  const fence = { transferId: transferOf(2), wallet, amountMicro: 0, generation: 1 };
+  await ledger.applyTransfers({ fromOffset: 0, toOffset: 2, transfers: [deposit, fence] });
+  const plan = { id: 'first', generation: 1 };
+  await ledger.planRebuild(plan);
+  expect(await ledger.open(plan, [])).toBe(true);
 }
 
 describe('the ledger in Redis', () => {
   test('agrees with the fold in random histories of holds, answers, repetitions, gaps and orphans', async () => {
     let opened = 0;
+    const seen = new Set<string>();
     for (let seed = 1; seed <= 8; seed += 1) {
       await clear();
       const fold = new LedgerFold();
       const history = new History(seed);
-      for (let count = 0; count < 400; count += 1) {
+      const [real, naive] = [new Taken(ledger), new Taken(fold)];
+      for (let count = 0; count < 600; count += 1) {
         const step = history.step();
-        expect(await answer(() => take(ledger, step))).toEqual(
-          await answer(() => take(fold, step)),
-        );
+        const came = await answer(() => real.step(step));
+        expect(came).toEqual(await answer(() => naive.step(step)));
+        seen.add(outcomeOf(came));
         if (count % 40 === 39) await expectSame(fold);
       }
       await expectSame(fold);
       opened += fold.state().generation > 0 ? 1 : 0;
     }
     expect(opened).toBeGreaterThan(4);
+    for (const outcome of ['reserved', 'already', 'conflict', 'insufficient', 'applied', 'unpaid'])
+      expect(seen).toContain(outcome);
   }, 60_000);
+
+  test('takes the same command twice as one sender', async () => {
+    await openWith(100);
+    const reserve = defineScript(redis, 'ledgerReserveTwice', reserveLua, 4);
+    const scriptKeys = [keys.ledgerState, keys.pending, keys.waiting(0), keys.wallet(walletOf(1))];
+    const args = [orderOf(1), 60, 1_000, `${walletOf(1)} 0 order 7`, 'sender', 16];
+    expect(await reserve.run(scriptKeys, args)).toEqual(['reserved', '1']);
+    expect(await reserve.run(scriptKeys, args)).toEqual(['already', '1']);
+    const send = { id: orderOf(1), partition: 0, sender: 'sender' };
+    expect(await ledger.cancelReservation(send)).toBe(true);
+    expect(await ledger.cancelReservation(send)).toBe(false);
+    expect((await ledger.balance(walletOf(1))).pendingMicro).toBe(0);
+  });
 
   test('applies a record beyond the limit of one call in parts, each part once', async () => {
     const count = ledgerCallItemsMax + 500;
@@ -147,9 +221,10 @@ describe('the ledger in Redis', () => {
       generation: 0,
     }));
     const few = transfers.slice(0, 20);
-    expect(await ledger.applyTransfers({ fromOffset: 0, toOffset: 20, transfers: few })).toBe(
-      'applied',
-    );
+    expect(await ledger.applyTransfers({ fromOffset: 0, toOffset: 20, transfers: few })).toEqual({
+      outcome: 'applied',
+      unpaid: [],
+    });
     expect((await ledger.balance(walletOf(0))).freeMicro).toBe(5_000_000_000_000_000);
     const small = transfers.map((one) => ({ ...one, amountMicro: 1 }));
     await ledger.applyTransfers({ fromOffset: 20, toOffset: 20 + count, transfers: small });

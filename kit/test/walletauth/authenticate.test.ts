@@ -9,10 +9,10 @@ import {
 import {
   claimsKey,
   clockSkewMs,
+  coverageOf,
   deriveKey,
   deriveReadKey,
   hashOfKey,
-  isSignedBy,
   KeyDirectory,
   openKeyVerifier,
   openReaderVerifier,
@@ -79,7 +79,11 @@ describe('the proof of an API key', () => {
   it('knows the published vector', () => {
     const digest = Buffer.from('ZwAdJKvoYRlEKDkNMwd5BuwNNtg93kNaR_oU2HrfVvc=', 'base64url');
     const request = { method: 'test-sign', url: '/orders', body: Buffer.from('{"hash": "0x123"}') };
-    expect(isSignedBy(Buffer.alloc(32), { timestamp: '1000000', digest }, request)).toBe(true);
+    const claim = { timestamp: '1000000', digest };
+    for (const idempotencyKey of ['', 'any'])
+      expect(coverageOf(Buffer.alloc(32), claim, { ...request, idempotencyKey })).toEqual({
+        idempotencyKey: false,
+      });
   });
 
   it.each<[string, Signing]>([
@@ -98,6 +102,18 @@ describe('the proof of an API key', () => {
   it('takes a body whose quotes were signed as double quotes', () => {
     const request = signed({ body: Buffer.from('{"a":"it"s"}') });
     expect(open()({ ...request, body: Buffer.from(`{'a':'it's'}`) })).not.toBeNull();
+  });
+
+  it('says whether the signature covers the idempotency key', () => {
+    const body = Buffer.from('{"amount":"5"}');
+    const plain = signed({ body });
+    const covering = signed({ body: Buffer.concat([body, Buffer.from('\nmy-key')]) });
+    const withKey = (request: typeof plain, value: string) =>
+      open()({ ...request, body, headers: { ...request.headers, 'idempotency-key': value } });
+    expect(withKey(plain, 'my-key')?.signsIdempotencyKey).toBe(false);
+    expect(withKey(covering, 'my-key')?.signsIdempotencyKey).toBe(true);
+    expect(withKey(covering, 'my-kez')).toBeNull();
+    expect(open()({ ...covering, body })).toBeNull();
   });
 
   it('takes any case of the address', () => {

@@ -1,6 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
-import type { Ledger } from '@pm/kit/ledger';
+import type { Ledger, UnpaidWithdrawal } from '@pm/kit/ledger';
+import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';
 import { LagCommits } from './lag-commit-sink.ts';
@@ -12,15 +13,17 @@ export interface TransfersViewParts {
   readonly codec: RecordCodec<Transfer>;
   readonly topic: string;
   readonly groupId: string;
+  readonly log: Log;
+  /** Counts a withdrawal that was not paid in full. */
+  onUnpaid(): void;
 }
 
-/** Deposits and withdrawals into the collateral ledger. */
-export function transfersView({
-  ledger,
-  codec,
-  topic,
-  groupId,
-}: TransfersViewParts): ViewDefinition {
+/**
+ * Deposits and withdrawals into the collateral ledger. A withdrawal that asks for more than its reservation held is paid up
+ * to that and reported as an error: no ingress writes such a record.
+ */
+export function transfersView(parts: TransfersViewParts): ViewDefinition {
+  const { ledger, codec, topic, groupId } = parts;
   return {
     view: 'transfers',
     groupId,
@@ -39,9 +42,10 @@ export function transfersView({
           const fromOffset = records[0]?.offset ?? 0;
           const toOffset = fromOffset + records.length;
           const piece = { fromOffset, toOffset, transfers: transfers.map(ledgerTransfer) };
-          await ledger
+          const { unpaid } = await ledger
             .applyTransfers(piece)
             .catch((error: unknown) => closeIfBehind(ledger, error));
+          for (const withdrawal of unpaid) reportUnpaid(withdrawal, parts);
           lastTimeMs = transfers.at(-1)?.timeMs ?? lastTimeMs;
           await lag.at(toOffset);
           return toOffset;
@@ -50,6 +54,14 @@ export function transfersView({
       };
     },
   };
+}
+
+function reportUnpaid(
+  withdrawal: UnpaidWithdrawal,
+  { log, onUnpaid }: Pick<TransfersViewParts, 'log' | 'onUnpaid'>,
+): void {
+  onUnpaid();
+  log.error({ ...withdrawal }, 'a withdrawal asks for more than its reservation held');
 }
 
 async function decode(

@@ -221,6 +221,8 @@ async function live(until: number): Promise<void> {
         codec: codecs.transfers,
         topic: `${topicPrefix}transfers`,
         groupId: `${name}-transfers`,
+        log: silentLog,
+        onUnpaid() {},
       }),
     ),
     runView(

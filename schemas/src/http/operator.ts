@@ -109,5 +109,15 @@ export const Deposits = Type.Object(
 );
 export type Deposits = Static<typeof Deposits>;
 
+/** POST /operator/wallets/:address/withdrawal-freeze. */
+export const WithdrawalFreezeChange = Type.Object(
+  {
+    frozen: Type.Boolean(),
+    reason: Type.String({ minLength: 1, maxLength: 500, description: 'For those who ask later.' }),
+  },
+  { additionalProperties: false },
+);
+export type WithdrawalFreezeChange = Static<typeof WithdrawalFreezeChange>;
+
 export const DepositsResult = Type.Object({ accepted: Type.Integer() });
 export type DepositsResult = Static<typeof DepositsResult>;

@@ -75,6 +75,23 @@ export const walletStatus = {
 } as const satisfies AvroRecord;
 
 /**
+ * The compacted topic `withdrawal-freezes`: wallets whose withdrawals wait for an operator. Key: the wallet as text; without a
+ * record it is not frozen. Written by the solvency check of the ledger's fold and by operators.
+ */
+export const withdrawalFreeze = {
+  type: 'record',
+  name: 'WithdrawalFreeze',
+  doc: 'Whether the withdrawals of a wallet are frozen, and why.',
+  fields: [
+    { name: 'wallet', type: address20, doc: 'Whose.' },
+    { name: 'frozen', type: 'boolean', doc: 'False once an operator has cleared it.' },
+    { name: 'freeMicro', type: 'long', doc: 'Free money when it was frozen, micro-USDC.' },
+    { name: 'reason', type: 'string', doc: 'Why; never shown to traders.' },
+    { name: 'changedAtMs', type: 'long', doc: 'Unix milliseconds.' },
+  ],
+} as const satisfies AvroRecord;
+
+/**
  * The topic `wallet-owners`: who may move the money of a contract wallet, written before its first order. Key: the wallet as
  * text. The first record of a wallet counts for ever. That is why the topic is not compacted: compaction keeps the newest
  * record of a key, which after a race is the loser's.
@@ -128,6 +145,7 @@ export type Route = Infer<typeof route>;
 export type Credential = Infer<typeof credential>;
 export type ReadKey = Infer<typeof readKey>;
 export type WalletStatus = Infer<typeof walletStatus>;
+export type WithdrawalFreeze = Infer<typeof withdrawalFreeze>;
 export type WalletOwner = Infer<typeof walletOwner>;
 export type Transfer = Infer<typeof transfer>;
 export type DeadLetter = Infer<typeof deadLetter>;

@@ -7,6 +7,7 @@ import {
   transfer,
   walletOwner,
   walletStatus,
+  withdrawalFreeze,
 } from './accounts.ts';
 import { agentEntry } from './agents.ts';
 import { auditRecord } from './audit.ts';
@@ -58,6 +59,10 @@ export const topics = {
   readKeys: topic('read-keys', readKey, { partitions: 'single', compacted: true }),
   agents: topic('agents', agentEntry, { partitions: 'single', compacted: true }),
   walletStatus: topic('wallet-status', walletStatus, { partitions: 'single', compacted: true }),
+  withdrawalFreezes: topic('withdrawal-freezes', withdrawalFreeze, {
+    partitions: 'single',
+    compacted: true,
+  }),
   walletOwners: topic('wallet-owners', walletOwner, { partitions: 'single', compacted: false }),
   notificationMarks: topic('notification-marks', notificationMark, {
     partitions: 'single',

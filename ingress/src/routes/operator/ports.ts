@@ -11,8 +11,9 @@ import type { AuditEntry, AuditTrail } from '../../core/audit-trail.ts';
 import type { CatalogIndex } from '../../core/catalog-index.ts';
 import type { Keccak } from '../../core/order-hash.ts';
 import type { ListedStatus } from '../../core/wallet-statuses.ts';
+import type { ListedFreeze } from '../../core/withdrawal-freezes.ts';
 import type { CommentDesk } from '../comments/desks.ts';
-import type { CommandLog, Reservations, TransferWrites } from '../ports.ts';
+import type { CommandLog, Reservations, TransferWrites, WithdrawalFreezeView } from '../ports.ts';
 import type { CatalogTurns } from './catalog-turns.ts';
 import type { Swept } from './sweep-orders.ts';
 
@@ -43,6 +44,17 @@ export interface WalletStatusDesk {
   ): Promise<ListedStatus>;
 }
 
+/** Whose withdrawals are frozen. */
+export interface WithdrawalFreezeDesk extends WithdrawalFreezeView {
+  find(wallet: WalletAddress): ListedFreeze | undefined;
+  frozen(max: number): readonly ListedFreeze[];
+  /** Resolves when it is durable; rejects with a `Fault`. */
+  set(
+    wallet: WalletAddress,
+    change: { readonly frozen: boolean; readonly reason: string; readonly freeMicro: number },
+  ): Promise<ListedFreeze>;
+}
+
 /** Everything the operator's routes need. */
 export interface OperatorPorts {
   readonly clock: Clock;
@@ -57,7 +69,11 @@ export interface OperatorPorts {
   /** Those of everything that changes the catalog in this process. */
   readonly turns: CatalogTurns;
   readonly audit: OperatorAudit;
-  readonly ledger: Pick<Reservations, 'reserveWithdrawal' | 'cancelReservation'>;
+  readonly ledger: Pick<
+    Reservations,
+    'reserveWithdrawal' | 'cancelReservation' | 'appliedTransfer' | 'balance'
+  >;
+  readonly freezes: WithdrawalFreezeDesk;
   readonly transfers: TransferWrites;
   readonly walletStatus: WalletStatusDesk;
   /** Takes the orders of a wallet and of its owner off all books. */

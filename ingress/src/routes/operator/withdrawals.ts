@@ -1,7 +1,15 @@
 import type { HttpApp } from '@pm/kit/http';
-import { Deposits, parseMicro, parseOrderId, parseWalletAddress, refusals } from '@pm/schemas';
+import {
+  Deposits,
+  microText,
+  parseMicro,
+  parseOrderId,
+  parseWalletAddress,
+  type RefusalCode,
+  refusals,
+} from '@pm/schemas';
 import { Type } from 'typebox';
-import { withdraw } from '../withdrawal-runner.ts';
+import { type PaidWithdrawal, withdraw } from '../withdrawal-runner.ts';
 import type { OperatorPorts } from './ports.ts';
 
 const withdrawalsBodyMaxBytes = 512 * 1024;
@@ -12,8 +20,8 @@ const Withdrawals = Type.Object(
 );
 
 /**
- * POST /operator/withdrawals: money goes out, each transfer id once. One result per item: `accepted` when it is durable,
- * else why not; the same again may be sent at any time.
+ * POST /operator/withdrawals: money goes out, each transfer id once. One result per item: `accepted` with the amount that
+ * was paid, else why not; the same again may be sent at any time.
  */
 export function addWithdrawalsRoute(app: HttpApp, ports: OperatorPorts): void {
   const options = { schema: { body: Withdrawals }, bodyLimit: withdrawalsBodyMaxBytes };
@@ -24,12 +32,16 @@ export function addWithdrawalsRoute(app: HttpApp, ports: OperatorPorts): void {
       const wallet = parseWalletAddress(address);
       const amountMicro = parseMicro(amount) ?? 0;
       const isSound = transferId !== null && wallet !== null && amountMicro > 0;
-      const code = isSound
+      const paid = isSound
         ? await withdraw({ transferId, wallet, amountMicro }, ports)
         : 'invalid_payload';
-      const error = code === null ? {} : { code, error: refusals[code].text };
-      results.push({ transferId: id, accepted: code === null, ...error });
+      results.push({ transferId: id, ...resultOf(paid) });
     }
     return { results };
   });
+}
+
+function resultOf(paid: PaidWithdrawal | RefusalCode) {
+  if (typeof paid !== 'string') return { accepted: true, paid: microText(paid.paidMicro) };
+  return { accepted: false, code: paid, error: refusals[paid].text };
 }

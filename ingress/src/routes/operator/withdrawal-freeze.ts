@@ -1,0 +1,58 @@
+import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
+import {
+  checksumAddress,
+  microText,
+  parseWalletAddress,
+  type WalletAddress,
+  WithdrawalFreezeChange,
+} from '@pm/schemas';
+import { Type } from 'typebox';
+import type { ListedFreeze } from '../../core/withdrawal-freezes.ts';
+import type { OperatorPorts } from './ports.ts';
+
+const Wallet = Type.Object({ address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }) });
+
+/** Wallets in one answer of the list. */
+const listedMax = 1_000;
+
+/**
+ * Whose withdrawals are frozen. The solvency check freezes a wallet whose free money was below zero; `frozen: false` clears
+ * it, whatever its money is by then. GET lists the frozen ones.
+ */
+export function addWithdrawalFreezeRoutes(app: HttpApp, ports: OperatorPorts): void {
+  const { freezes, ledger } = ports;
+  const path = '/operator/wallets/:address/withdrawal-freeze';
+  const schema = { params: Wallet, body: WithdrawalFreezeChange };
+  app.post(path, { schema }, async (request) => {
+    const wallet = addressOf(request.params.address);
+    const { freeMicro } = await ledger.balance(wallet);
+    return freezeView(await freezes.set(wallet, { ...request.body, freeMicro }));
+  });
+  app.get(path, { schema: { params: Wallet } }, async (request) => {
+    const wallet = addressOf(request.params.address);
+    const none = { wallet, frozen: false, freeMicro: 0, reason: '', changedAtMs: 0 };
+    return freezeView(freezes.find(wallet) ?? none);
+  });
+  app.get('/operator/withdrawal-freezes', async (request, reply) => {
+    const { limit } = request.query as { readonly limit?: RawParam };
+    const max = parseIntegerParam(limit, { min: 1, max: listedMax });
+    if (max !== null) return { data: freezes.frozen(max ?? listedMax).map(freezeView) };
+    return await reply.code(400).send({ error: `limit is 1 to ${listedMax}` });
+  });
+}
+
+/** The schema has checked it. */
+function addressOf(text: string): WalletAddress {
+  return parseWalletAddress(text) as WalletAddress;
+}
+
+function freezeView({ wallet, frozen, freeMicro, reason, changedAtMs }: ListedFreeze) {
+  const sign = freeMicro < 0 ? '-' : '';
+  return {
+    address: checksumAddress(wallet),
+    frozen,
+    free: `${sign}${microText(Math.abs(freeMicro))}`,
+    reason,
+    changedAt: changedAtMs === 0 ? null : new Date(changedAtMs).toISOString(),
+  };
+}
