@@ -126,10 +126,7 @@ async function startLedger(room: Room, redis: RedisClient): Promise<void> {
   const seeing = generations.start();
   life.onStop('ledger generations', () => seeing.close());
   const orphans = new WithdrawalOrphansRunner({
-    ledger,
-    admin,
-    topic,
-    log,
+    ...{ ledger, producer, codec, topic, log },
     nowMs: systemClock.nowMs,
   });
   const looking = orphans.start();

@@ -7,7 +7,8 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:ledger2:wallet:<wallet>   hash   see `walletFields`, micro-USDC
  *   <prefix>:ledger2:pending           hash   id -> "amount acceptedAtMs answers senders wallet partition kind market"
  *   <prefix>:ledger2:waiting:<p>       zset   ids reserved for partition p by acceptedAtMs
- *   <prefix>:ledger2:marks             hash   topic:partition -> next offset to apply; with :generation -> newest begun there; with :clock ->
+ *   <prefix>:ledger2:marks             hash   topic:partition -> next offset to apply; with :generation -> newest begun there; with :fence
+ *                                             -> newest time of a fence, Unix milliseconds; with :clock ->
  *                                             clock of the partition at the last record applied, Unix milliseconds
  *   <prefix>:ledger2:transfers         hash   id of an applied transfer -> "wallet amount moved"
  *   <prefix>:ledger2:insolvent         set    wallets whose free money was below zero and that no one has dealt with

@@ -2,9 +2,10 @@ import { type LogClient, readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { checkChain, firstChain } from '@pm/kit/signoff';
-import { type Execution, topics, walletFromBytes } from '@pm/schemas';
-import { add } from './accounts.ts';
+import { type Execution, topics } from '@pm/schemas';
+
 import { LogAudit } from './log-audit.ts';
+import { TransferSums } from './transfer-sums.ts';
 
 export interface ReadLogOptions {
   readonly client: LogClient;
@@ -95,9 +96,7 @@ export async function sumTransfers(options: ReadLogOptions): Promise<Map<string,
   const codec = await registry.codecFor(topics.transfers);
   const topic = topicName(topics.transfers, topicPrefix);
   const bounds = (await (await client.admin()).bounds(topic)).get(0);
-  const sums = new Map<string, number>();
-  const seen = new Set<string>();
-  let generation = 0;
+  const sums = new TransferSums();
   await readRange(client, {
     topic,
     partition: 0,
@@ -105,15 +104,9 @@ export async function sumTransfers(options: ReadLogOptions): Promise<Map<string,
     to: bounds?.high ?? 0,
     onBatch: async (batch) => {
       for (const { value } of batch.records) {
-        if (value === null) continue;
-        const transfer = codec.decode(value);
-        const id = transfer.transferId.toString('hex');
-        if (transfer.amountMicro === 0) generation = Math.max(generation, transfer.generation);
-        if (transfer.amountMicro < 0 && transfer.generation < generation) continue;
-        if (!seen.has(id)) add(sums, walletFromBytes(transfer.wallet), transfer.amountMicro);
-        seen.add(id);
+        if (value !== null) sums.take(codec.decode(value));
       }
     },
   });
-  return sums;
+  return sums.byWallet;
 }

@@ -22,7 +22,7 @@ export interface PaidWithdrawal {
 
 /**
  * A withdrawal whose money has been held for longer than this is not written any more, milliseconds. With the time that a
- * send takes at most it stays below the age at which its hold counts as orphaned (`withdrawalOrphanMs` of the projectors).
+ * send takes at most it stays below the age at which its record is void (`withdrawalLateMs`).
  */
 const writeWithinMs = 5_000;
 

@@ -1,4 +1,4 @@
-import type { OrderId, WalletAddress } from '@pm/schemas';
+import { type OrderId, type WalletAddress, withdrawalLateMs } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import {
   type AppliedTransfer,
@@ -61,6 +61,8 @@ export class LedgerFold {
   #plan: RebuildPlan | null = null;
   #state: LedgerState = { generation: 0, ready: false };
   #sends = 0;
+  /** The newest time of a fence on `transfers`. */
+  #fenceMs = 0;
 
   reserve({ orderId, ...facts }: Reservation): ReserveResult {
     return this.#reserve({ id: orderId, ...facts });
@@ -129,6 +131,12 @@ export class LedgerFold {
     this.#insolvent.delete(wallet);
   }
 
+  waitingWithdrawals(beforeMs: number): number {
+    const isOld = ({ partition, acceptedAtMs }: Held) =>
+      partition === withdrawalsLane && acceptedAtMs < beforeMs;
+    return [...this.#pending.values()].filter(isOld).length;
+  }
+
   releaseWithdrawals(beforeMs: number): number {
     const before = this.#pending.size;
     this.#releaseOrphans(withdrawalsLane, beforeMs);
@@ -179,9 +187,13 @@ export class LedgerFold {
 
   /** All but fences, and withdrawals that a fence before them makes void. */
   #validTransfers(transfers: readonly LedgerTransfer[]): readonly LedgerTransfer[] {
-    return transfers.filter(({ amountMicro, generation }) => {
-      if (amountMicro === 0) this.#begin('transfers:0', generation);
-      const isTimely = generation >= this.generation('transfers', 0);
+    return transfers.filter(({ amountMicro, generation, timeMs }) => {
+      if (amountMicro === 0) {
+        this.#begin('transfers:0', generation);
+        this.#fenceMs = Math.max(this.#fenceMs, timeMs);
+      }
+      const isLate = timeMs < this.#fenceMs - withdrawalLateMs;
+      const isTimely = generation >= this.generation('transfers', 0) && !isLate;
       return amountMicro > 0 || (amountMicro < 0 && isTimely);
     });
   }

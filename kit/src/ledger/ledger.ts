@@ -24,8 +24,8 @@ export interface Ledger {
   applyExecutions(piece: ExecutionsPiece): Promise<ApplyOutcome>;
   /**
    * Folds a piece of `transfers` in, by the same rule; a transfer id that the log repeats counts once, and takes the place
-   * of its reservation. A withdrawal of an older generation than the last fence before it is void and leaves every
-   * reservation as it is. While the ledger is open a withdrawal pays no more than its own reservation holds and never below
+   * of its reservation. A withdrawal of an older generation than the last fence before it, or accepted `withdrawalLateMs`
+   * before the time of one, is void and leaves every reservation as it is. While the ledger is open a withdrawal pays no more than its own reservation holds and never below
    * zero; what it lacks is returned, since only a record that this rule forbids can lack anything.
    */
   applyTransfers(piece: TransfersPiece): Promise<TransfersOutcome>;
@@ -36,9 +36,11 @@ export interface Ledger {
   reserveWithdrawal(withdrawal: WithdrawalReservation): Promise<WithdrawalResult>;
   /** What the ledger did for a transfer id; null while it has applied none. */
   appliedTransfer(transferId: string): Promise<AppliedTransfer | null>;
+  /** Holds of withdrawals accepted before (Unix milliseconds) whose records were not applied. */
+  waitingWithdrawals(beforeMs: number): Promise<number>;
   /**
-   * Releases holds of withdrawals accepted before (Unix milliseconds); returns how many. Only for a caller who knows that
-   * their records, had they been written, would have been applied by now.
+   * Releases holds of withdrawals accepted before (Unix milliseconds), at most `orphansPerCallMax`; returns how many. Only for
+   * a caller who knows that the ledger has applied a fence which makes their records void, should they still come.
    */
   releaseWithdrawals(beforeMs: number): Promise<number>;
   balance(wallet: WalletAddress): Promise<Balance>;
@@ -190,6 +192,8 @@ export interface LedgerTransfer {
   readonly wallet: WalletAddress;
   /** Positive is a deposit, negative a withdrawal; 0 is a fence, which begins its generation. */
   readonly amountMicro: number;
+  /** When it was accepted, Unix milliseconds; of a fence the time it stands for. */
+  readonly timeMs: number;
   /** Of a withdrawal the ledger generation it was reserved under; deposits have none. */
   readonly generation: number;
 }

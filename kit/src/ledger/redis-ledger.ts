@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { RedisKeys, WalletAddress } from '@pm/schemas';
+import { type RedisKeys, type WalletAddress, withdrawalLateMs } from '@pm/schemas';
 import { assert } from '../assert/index.ts';
 import { Fault } from '../fault/index.ts';
 import {
@@ -144,6 +144,10 @@ class RedisLedger implements Ledger {
     return entry === null ? null : readApplied(entry);
   }
 
+  async waitingWithdrawals(beforeMs: number): Promise<number> {
+    return await this.#redis.zcount(this.#keys.waiting(withdrawalsLane), '-inf', `(${beforeMs}`);
+  }
+
   async releaseWithdrawals(beforeMs: number): Promise<number> {
     const keys = [this.#keys.pending, this.#keys.waiting(withdrawalsLane)];
     const args = [this.#keys.walletPrefix, beforeMs, orphansPerCallMax];
@@ -195,10 +199,10 @@ class RedisLedger implements Ledger {
     for (let from = fromOffset; from < toOffset; from += ledgerCallItemsMax) {
       const to = Math.min(from + ledgerCallItemsMax, toOffset);
       const field = 'transfers:0';
-      const args: ScriptArgument[] = [this.#keys.walletPrefix, field, from, to];
+      const args: ScriptArgument[] = [this.#keys.walletPrefix, field, from, to, withdrawalLateMs];
       for (const one of transfers.slice(from - fromOffset, to - fromOffset)) {
         assert(Number.isSafeInteger(one.amountMicro), 'a transfer is a safe integer');
-        args.push(one.transferId, one.wallet, one.amountMicro, one.generation);
+        args.push(one.transferId, one.wallet, one.amountMicro, one.generation, one.timeMs);
       }
       const answer = await this.#applyTransfers.run(this.#transfersKeys, args);
       const span: Span = { topic: 'transfers', partition: 0, fromOffset: from, toOffset: to };

@@ -190,8 +190,8 @@ return {'applied', ARGV[5]}
 `;
 
 /**
- * KEYS marks, transfers, pending, waiting, state, insolvent. ARGV walletPrefix, field, from, to, then (transferId, wallet,
- * amount, generation) each. A fence is a transfer of nothing. Behind outcome and mark the answer has (transferId, wallet,
+ * KEYS marks, transfers, pending, waiting, state, insolvent. ARGV walletPrefix, field, from, to, lateMs, then (transferId,
+ * wallet, amount, generation, timeMs) each. A fence is a transfer of nothing. Behind outcome and mark the answer has (transferId, wallet,
  * amount, moved) of each withdrawal that was not paid in full.
  */
 export const applyTransfersLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}
@@ -200,6 +200,7 @@ local mark = redis.call('HGET', KEYS[1], field) or '0'
 if tonumber(ARGV[4]) <= tonumber(mark) then return {'repeated', mark} end
 if tonumber(ARGV[3]) ~= tonumber(mark) then return {'gap', mark} end
 local generation = numberIn(KEYS[1], field .. ':generation')
+local fenceMs = numberIn(KEYS[1], field .. ':fence')
 local isReady = redis.call('HGET', KEYS[5], 'ready') == '1'
 local answer, valid, seen, fresh, free = {'applied', ARGV[4]}, {}, {}, {}, {}
 local function movedBy(id, wallet, amount, before)
@@ -208,11 +209,13 @@ local function movedBy(id, wallet, amount, before)
   local isOwn = held and held.wallet == wallet and string.match(held.purpose, ' withdrawal %d+$')
   return 0 - math.min(-amount, isOwn and tonumber(held.amount) or 0, math.max(0, before))
 end
-for i = 5, #ARGV, 4 do
+for i = 6, #ARGV, 5 do
   local id, wallet, amount = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
-  local isVoid = amount < 0 and tonumber(ARGV[i + 3]) < generation
+  local own, timeMs = tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4])
+  local isVoid = amount < 0 and (own < generation or timeMs < fenceMs - tonumber(ARGV[5]))
   if amount == 0 then
-    generation = math.max(generation, tonumber(ARGV[i + 3]))
+    generation = math.max(generation, own)
+    fenceMs = math.max(fenceMs, timeMs)
   elseif not isVoid then
     valid[#valid + 1] = id
     if not seen[id] and redis.call('HEXISTS', KEYS[2], id) == 0 then
@@ -238,7 +241,8 @@ for _, id in ipairs(valid) do
     release(KEYS[3], KEYS[4], walletPrefix, held)
   end
 end
-redis.call('HSET', KEYS[1], field, ARGV[4], field .. ':generation', generation)
+redis.call('HSET', KEYS[1], field, ARGV[4], field .. ':generation', generation,
+  field .. ':fence', string.format('%.0f', fenceMs))
 return answer
 `;
 

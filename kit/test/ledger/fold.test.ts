@@ -1,3 +1,4 @@
+import { withdrawalLateMs } from '@pm/schemas';
 import { Fault } from '../../src/fault/index.ts';
 import {
   LedgerFold,
@@ -25,8 +26,8 @@ function openWith(freeMicro: number): LedgerFold {
     fromOffset: 0,
     toOffset: 2,
     transfers: [
-      { transferId: '0x01', wallet, amountMicro: freeMicro, generation: 0 },
-      { transferId: '0x00', wallet, amountMicro: 0, generation: 1 },
+      { transferId: '0x01', wallet, amountMicro: freeMicro, generation: 0, timeMs: 1_000 },
+      { transferId: '0x00', wallet, amountMicro: 0, generation: 1, timeMs: 1_000 },
     ],
   });
   const plan = { id: 'first', generation: 1 };
@@ -157,9 +158,9 @@ describe('the ledger fold', () => {
   test('adds a transfer that the log repeats once', () => {
     const ledger = openWith(100);
     const transfers = [
-      { transferId: '0x02', wallet, amountMicro: 5, generation: 0 },
-      { transferId: '0x02', wallet, amountMicro: 5, generation: 0 },
-      { transferId: '0x01', wallet, amountMicro: 100, generation: 0 },
+      { transferId: '0x02', wallet, amountMicro: 5, generation: 0, timeMs: 1_000 },
+      { transferId: '0x02', wallet, amountMicro: 5, generation: 0, timeMs: 1_000 },
+      { transferId: '0x01', wallet, amountMicro: 100, generation: 0, timeMs: 1_000 },
     ];
     ledger.applyTransfers({ fromOffset: 2, toOffset: 5, transfers });
     expect(ledger.balance(wallet).freeMicro).toBe(105);
@@ -176,7 +177,7 @@ describe('the ledger fold', () => {
     expect(ledger.reserveWithdrawal({ ...withdrawal, transferId: '0x0a' }).outcome).toBe(
       'insufficient',
     );
-    const written = { transferId: '0x09', wallet, amountMicro: -60, generation: 1 };
+    const written = { transferId: '0x09', wallet, amountMicro: -60, generation: 1, timeMs: 1_000 };
     ledger.applyTransfers({ fromOffset: 2, toOffset: 4, transfers: [written, written] });
     expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 40, pendingMicro: 0 });
     expect(ledger.reserveWithdrawal(withdrawal)).toMatchObject({
@@ -192,8 +193,14 @@ describe('the ledger fold', () => {
   test('a withdrawal pays no more than its own reservation holds, and says what it lacks', () => {
     const ledger = openWith(100);
     ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 10, acceptedAtMs: 1_000 });
-    const larger = { transferId: '0x09', wallet, amountMicro: -90, generation: 1 };
-    const unreserved = { transferId: '0x0a', wallet, amountMicro: -40, generation: 1 };
+    const larger = { transferId: '0x09', wallet, amountMicro: -90, generation: 1, timeMs: 1_000 };
+    const unreserved = {
+      transferId: '0x0a',
+      wallet,
+      amountMicro: -40,
+      generation: 1,
+      timeMs: 1_000,
+    };
     const piece = { fromOffset: 2, toOffset: 4, transfers: [larger, unreserved] };
     expect(ledger.applyTransfers(piece).unpaid).toEqual([
       { transferId: '0x09', wallet, amountMicro: -90, movedMicro: -10 },
@@ -206,7 +213,7 @@ describe('the ledger fold', () => {
   test('a closed ledger takes withdrawals as they are: their reservations are gone', () => {
     const ledger = openWith(100);
     ledger.close();
-    const written = { transferId: '0x09', wallet, amountMicro: -60, generation: 1 };
+    const written = { transferId: '0x09', wallet, amountMicro: -60, generation: 1, timeMs: 1_000 };
     const piece = { fromOffset: 2, toOffset: 3, transfers: [written] };
     expect(ledger.applyTransfers(piece).unpaid).toEqual([]);
     expect(ledger.balance(wallet).freeMicro).toBe(40);
@@ -229,8 +236,14 @@ describe('the ledger fold', () => {
     const moves = [passing, staying].map((one) => ({ wallet: one, freeMicro: -5, heldMicro: 0 }));
     ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, moves });
     expect(ledger.insolventWallets()).toEqual([]);
-    const deposit = { transferId: '0x01', wallet: passing, amountMicro: 5, generation: 0 };
-    const fence = { ...deposit, transferId: '0x00', amountMicro: 0, generation: 1 };
+    const deposit = {
+      transferId: '0x01',
+      wallet: passing,
+      amountMicro: 5,
+      generation: 0,
+      timeMs: 1_000,
+    };
+    const fence = { ...deposit, transferId: '0x00', amountMicro: 0, generation: 1, timeMs: 1_000 };
     ledger.applyTransfers({ fromOffset: 0, toOffset: 2, transfers: [deposit, fence] });
     ledger.planRebuild({ id: 'first', generation: 1 });
     expect(ledger.open({ id: 'first', generation: 1 }, [])).toBe(true);
@@ -240,8 +253,8 @@ describe('the ledger fold', () => {
   test('a withdrawal behind the fence of a newer generation is void and touches no hold', () => {
     const ledger = openWith(100);
     ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 60, acceptedAtMs: 1_000 });
-    const fence = { transferId: '0x00', wallet, amountMicro: 0, generation: 2 };
-    const late = { transferId: '0x09', wallet, amountMicro: -60, generation: 1 };
+    const fence = { transferId: '0x00', wallet, amountMicro: 0, generation: 2, timeMs: 1_000 };
+    const late = { transferId: '0x09', wallet, amountMicro: -60, generation: 1, timeMs: 1_000 };
     ledger.applyTransfers({ fromOffset: 2, toOffset: 4, transfers: [fence, late] });
     expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 100, pendingMicro: 60 });
     const timely = { ...late, generation: 2 };
@@ -249,11 +262,27 @@ describe('the ledger fold', () => {
     expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 40, pendingMicro: 0 });
   });
 
+  test('a withdrawal that comes long after it was accepted is void behind a fence, by the log alone', () => {
+    const written = { transferId: '0x09', wallet, amountMicro: -60, timeMs: 1_000, generation: 1 };
+    const fence = { ...written, transferId: '0x03', amountMicro: 0, generation: 0 };
+    for (const [afterMs, left] of [
+      [withdrawalLateMs, 40],
+      [withdrawalLateMs + 1, 100],
+    ] as const) {
+      const ledger = openWith(100);
+      ledger.close();
+      const late = { ...fence, timeMs: written.timeMs + afterMs };
+      ledger.applyTransfers({ fromOffset: 2, toOffset: 4, transfers: [late, written] });
+      expect(ledger.balance(wallet).freeMicro).toBe(left);
+    }
+  });
+
   test('releases withdrawals that were accepted before a time, and no orders', () => {
     const ledger = openWith(100);
     ledger.reserve({ ...hold, orderId: orderOf(1) });
     ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 20, acceptedAtMs: 500 });
-    expect(ledger.releaseWithdrawals(500)).toBe(0);
+    expect([ledger.waitingWithdrawals(500), ledger.releaseWithdrawals(500)]).toEqual([0, 0]);
+    expect(ledger.waitingWithdrawals(501)).toBe(1);
     expect(ledger.releaseWithdrawals(1_000_000)).toBe(1);
     expect(ledger.balance(wallet).pendingMicro).toBe(60);
   });
@@ -315,7 +344,7 @@ describe('the ledger fold', () => {
     expect(ledger.reserve({ ...hold, orderId: orderOf(1) }).outcome).toBe('not_ready');
     expect(ledger.planRebuild(plan)).toEqual(plan);
     expect(ledger.planRebuild({ id: 'another', generation: 9 })).toEqual(plan);
-    const fence = { transferId: '0x02', wallet, amountMicro: 0, generation: 2 };
+    const fence = { transferId: '0x02', wallet, amountMicro: 0, generation: 2, timeMs: 1_000 };
     ledger.applyTransfers({ fromOffset: 2, toOffset: 3, transfers: [fence] });
     expect(ledger.open(plan, [0])).toBe(false);
     ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, generation: 2 });

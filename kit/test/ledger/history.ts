@@ -130,6 +130,7 @@ export class History {
         wallet: walletOf(isDeposit || this.#next(5) === 0 ? this.#next(wallets) : id % wallets),
         amountMicro: this.#next(12) === 0 ? 0 : isDeposit ? this.#next(1_000) : -amountOf(id),
         generation: this.#next(4),
+        timeMs: this.#clockMs - this.#next(60_000),
       };
     });
     return { ...span, transfers };

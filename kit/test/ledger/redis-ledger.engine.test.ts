@@ -120,8 +120,14 @@ function outcomeOf(answer: unknown): string {
 /** The ledger, open, with so much free money of wallet 1. */
 async function openWith(freeMicro: number): Promise<void> {
   const wallet = walletOf(1);
-  const deposit = { transferId: transferOf(1), wallet, amountMicro: freeMicro, generation: 0 };
-  const fence = { transferId: transferOf(2), wallet, amountMicro: 0, generation: 1 };
+  const deposit = {
+    transferId: transferOf(1),
+    wallet,
+    amountMicro: freeMicro,
+    generation: 0,
+    timeMs: 1_000,
+  };
+  const fence = { transferId: transferOf(2), wallet, amountMicro: 0, generation: 1, timeMs: 1_000 };
   await ledger.applyTransfers({ fromOffset: 0, toOffset: 2, transfers: [deposit, fence] });
   const plan = { id: 'first', generation: 1 };
   await ledger.planRebuild(plan);
@@ -219,6 +225,7 @@ describe('the ledger in Redis', () => {
       wallet: walletOf(index % 4),
       amountMicro: 1_000_000_000_000_000,
       generation: 0,
+      timeMs: 1_000,
     }));
     const few = transfers.slice(0, 20);
     expect(await ledger.applyTransfers({ fromOffset: 0, toOffset: 20, transfers: few })).toEqual({
@@ -234,7 +241,13 @@ describe('the ledger in Redis', () => {
   test('refuses a balance beyond 2^53 before it writes anything', async () => {
     const max = Number.MAX_SAFE_INTEGER;
     const transfers = [
-      { transferId: transferOf(1), wallet: walletOf(1), amountMicro: max, generation: 0 },
+      {
+        transferId: transferOf(1),
+        wallet: walletOf(1),
+        amountMicro: max,
+        generation: 0,
+        timeMs: 1_000,
+      },
     ];
     await ledger.applyTransfers({ fromOffset: 0, toOffset: 1, transfers });
     const moves = [

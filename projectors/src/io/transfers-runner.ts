@@ -1,6 +1,6 @@
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
-import type { Ledger, UnpaidWithdrawal } from '@pm/kit/ledger';
+import type { Ledger, LedgerTransfer, UnpaidWithdrawal } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';
@@ -78,7 +78,10 @@ async function decode(
   throw new Fault('transfer_unreadable', 'stop', { facts: { offset } });
 }
 
-function ledgerTransfer({ transferId, wallet, amountMicro, generation }: Transfer) {
-  const id: string = conditionIdFromBytes(transferId);
-  return { transferId: id, wallet: walletFromBytes(wallet), amountMicro, generation };
+function ledgerTransfer({ transferId, wallet, ...facts }: Transfer): LedgerTransfer {
+  return {
+    ...facts,
+    transferId: conditionIdFromBytes(transferId),
+    wallet: walletFromBytes(wallet),
+  };
 }

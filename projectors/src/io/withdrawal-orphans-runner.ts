@@ -1,11 +1,15 @@
-import type { LogAdmin } from '@pm/kit/kafka';
-import type { Ledger } from '@pm/kit/ledger';
+import { createHash, randomUUID } from 'node:crypto';
+import type { LogProducer } from '@pm/kit/kafka';
+import { type Ledger, orphansPerCallMax } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
+import type { RecordCodec } from '@pm/kit/registry';
 import { runRounds } from '@pm/kit/rounds';
+import { type Transfer, withdrawalLateMs } from '@pm/schemas';
 
 export interface WithdrawalOrphansParts {
-  readonly ledger: Pick<Ledger, 'mark' | 'releaseWithdrawals'>;
-  readonly admin: Pick<LogAdmin, 'bounds'>;
+  readonly ledger: Pick<Ledger, 'mark' | 'waitingWithdrawals' | 'releaseWithdrawals'>;
+  readonly producer: Pick<LogProducer, 'send'>;
+  readonly codec: Pick<RecordCodec<Transfer>, 'encode'>;
   /** The topic `transfers` on the broker. */
   readonly topic: string;
   readonly log: Log;
@@ -16,18 +20,14 @@ export interface WithdrawalOrphansParts {
 const checkMs = 5_000;
 
 /**
- * A withdrawal accepted longer ago than this has been written or never will be, milliseconds: ingress writes it within five
- * seconds, a send takes at most ten, and clocks may differ.
- */
-export const withdrawalOrphanMs = 30_000;
-
-/**
- * Releases money held for withdrawals whose ingress died before it wrote them: once everything that stood on `transfers`
- * when they had become too old has been applied, they are not there.
+ * Releases money held for withdrawals whose ingress died before it wrote them. A process that was only stopped may still write
+ * its record, however late. So a fence is written first: after it the log itself says that such a record is void, and once
+ * the ledger has applied the fence the hold is of no use to any process.
  */
 export class WithdrawalOrphansRunner {
   readonly #parts: WithdrawalOrphansParts;
-  #open: { readonly beforeMs: number; readonly end: number } | null = null;
+  /** The fence that was written, and the holds that it makes free. */
+  #fenced: { readonly beforeMs: number; readonly offset: number } | null = null;
 
   constructor(parts: WithdrawalOrphansParts) {
     this.#parts = parts;
@@ -47,14 +47,28 @@ export class WithdrawalOrphansRunner {
     });
   }
 
-  /** One look. */
+  /** One look and one step. */
   async check(): Promise<void> {
-    const { ledger, admin, topic, log, nowMs } = this.#parts;
-    const beforeMs = nowMs() - withdrawalOrphanMs;
-    this.#open ??= { beforeMs, end: (await admin.bounds(topic)).get(0)?.high ?? 0 };
-    if ((await ledger.mark('transfers', 0)) < this.#open.end) return;
-    const count = await ledger.releaseWithdrawals(this.#open.beforeMs);
-    this.#open = null;
+    const { ledger, log } = this.#parts;
+    this.#fenced ??= await this.#fence();
+    if (this.#fenced === null) return;
+    const { beforeMs, offset } = this.#fenced;
+    if ((await ledger.mark('transfers', 0)) <= offset) return;
+    const count = await ledger.releaseWithdrawals(beforeMs);
+    if (count < orphansPerCallMax) this.#fenced = null;
     if (count > 0) log.info({ count }, 'released holds of withdrawals that were never written');
+  }
+
+  /** Null when no hold is old enough to need a fence. */
+  async #fence(): Promise<{ beforeMs: number; offset: number } | null> {
+    const { ledger, producer, codec, topic, nowMs } = this.#parts;
+    const timeMs = nowMs();
+    const beforeMs = timeMs - withdrawalLateMs;
+    if ((await ledger.waitingWithdrawals(beforeMs)) === 0) return null;
+    const transferId = createHash('sha256').update(randomUUID()).digest();
+    const nothing = { wallet: Buffer.alloc(20), amountMicro: 0, generation: 0 };
+    const value = codec.encode({ ...nothing, transferId, timeMs });
+    const [place] = await producer.send([{ topic, partition: 0, key: null, value }]);
+    return place === undefined ? null : { beforeMs, offset: place.offset };
   }
 }

@@ -81,7 +81,7 @@ class World {
     const span = { fromOffset: offset, toOffset: offset + 1 };
     if (place === 'transfers:0') {
       const nothing = { wallet: walletFromBytes(Buffer.alloc(20)), amountMicro: 0 };
-      const transfers = [{ ...nothing, transferId: '0x00', generation }];
+      const transfers = [{ ...nothing, transferId: '0x00', timeMs: 0, generation }];
       this.fold.applyTransfers({ ...span, transfers });
       return;
     }

@@ -9,8 +9,8 @@ const clock = { clockMs: 1_000, bookAgeLimitMs: 2_000 };
 /** A ledger that is open, in which the wallet has spent ten times what it had. */
 function overspent(): LedgerFold {
   const ledger = new LedgerFold();
-  const deposit = { transferId: '0x01', wallet, amountMicro: 100, generation: 0 };
-  const fence = { ...deposit, transferId: '0x00', amountMicro: 0, generation: 1 };
+  const deposit = { transferId: '0x01', wallet, amountMicro: 100, generation: 0, timeMs: 1_000 };
+  const fence = { ...deposit, transferId: '0x00', amountMicro: 0, generation: 1, timeMs: 1_000 };
   ledger.applyTransfers({ fromOffset: 0, toOffset: 2, transfers: [deposit, fence] });
   ledger.planRebuild({ id: 'first', generation: 1 });
   ledger.open({ id: 'first', generation: 1 }, []);

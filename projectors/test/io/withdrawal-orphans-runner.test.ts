@@ -1,23 +1,33 @@
 import { LedgerFold } from '@pm/kit/ledger';
 import { silentLog } from '@pm/kit/log';
-import { walletFromBytes } from '@pm/schemas';
-import {
-  WithdrawalOrphansRunner,
-  withdrawalOrphanMs,
-} from '../../src/io/withdrawal-orphans-runner.ts';
+import { type Transfer, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
+import { WithdrawalOrphansRunner } from '../../src/io/withdrawal-orphans-runner.ts';
 
 const wallet = walletFromBytes(Buffer.alloc(20, 1));
-const deposit = { transferId: '0x01', wallet, amountMicro: 100, generation: 0 };
+const startMs = 1_000_000;
+const deposit = { transferId: '0x01', wallet, amountMicro: 100, timeMs: 1, generation: 0 };
+const withdrawal = { ...deposit, transferId: '0x02', amountMicro: -40, timeMs: startMs };
 
+/** A ledger that holds for a withdrawal accepted at `startMs`, and the topic `transfers` behind it. */
 function open() {
   const ledger = new LedgerFold();
-  const state = { nowMs: 1_000_000, high: 1 };
+  const state = { nowMs: startMs, end: 1 };
+  const fences: Transfer[] = [];
   const runner = new WithdrawalOrphansRunner({
     ledger: {
       mark: async (topic, partition) => ledger.mark(topic, partition),
+      waitingWithdrawals: async (beforeMs) => ledger.waitingWithdrawals(beforeMs),
       releaseWithdrawals: async (beforeMs) => ledger.releaseWithdrawals(beforeMs),
     },
-    admin: { bounds: async () => new Map([[0, { low: 0, high: state.high }]]) },
+    codec: {
+      encode(value) {
+        fences.push(value);
+        return Buffer.alloc(0);
+      },
+    },
+    producer: {
+      send: async (records) => records.map(({ partition }) => ({ partition, offset: state.end++ })),
+    },
     topic: 'transfers',
     log: silentLog,
     nowMs: () => state.nowMs,
@@ -26,34 +36,47 @@ function open() {
   const plan = { id: 'first', generation: 0 };
   ledger.planRebuild(plan);
   ledger.open(plan, []);
-  ledger.reserveWithdrawal({
-    transferId: '0x02',
-    wallet,
-    amountMicro: 40,
-    acceptedAtMs: state.nowMs,
-  });
+  ledger.reserveWithdrawal({ transferId: '0x02', wallet, amountMicro: 40, acceptedAtMs: startMs });
   const pending = () => ledger.balance(wallet).pendingMicro;
-  return { ledger, state, runner, pending };
+  /** The fold comes to the fence, at its place. */
+  const applyFence = (fromOffset: number) => {
+    const timeMs = fences[0]?.timeMs ?? 0;
+    const fence = { ...deposit, transferId: '0x03', amountMicro: 0, timeMs };
+    ledger.applyTransfers({ fromOffset, toOffset: fromOffset + 1, transfers: [fence] });
+  };
+  return { ledger, state, runner, fences, pending, applyFence };
 }
 
-test('a hold is released only when it is old enough for its record to be there', async () => {
-  const { state, runner, pending } = open();
-  state.nowMs += withdrawalOrphanMs;
+test('no fence is written while no hold is old enough', async () => {
+  const { state, runner, fences, pending } = open();
+  state.nowMs += withdrawalLateMs;
   await runner.check();
-  expect(pending()).toBe(40);
-  state.nowMs += 1;
-  await runner.check();
-  expect(pending()).toBe(0);
+  expect([fences, pending()]).toEqual([[], 40]);
 });
 
-test('nothing is released while records that stood there are not applied', async () => {
-  const { ledger, state, runner, pending } = open();
-  state.nowMs += withdrawalOrphanMs + 1;
-  state.high = 2;
+test('a hold is released once its fence is applied; a record that comes then is void', async () => {
+  const { ledger, state, runner, fences, pending, applyFence } = open();
+  state.nowMs += withdrawalLateMs + 1;
   await runner.check();
+  expect(fences).toMatchObject([{ amountMicro: 0, generation: 0, timeMs: state.nowMs }]);
   expect(pending()).toBe(40);
-  const paid = { ...deposit, transferId: '0x02', amountMicro: -40, generation: 1 };
-  ledger.applyTransfers({ fromOffset: 1, toOffset: 2, transfers: [paid] });
+  applyFence(1);
+  await runner.check();
+  expect(pending()).toBe(0);
+  ledger.close();
+  ledger.applyTransfers({ fromOffset: 2, toOffset: 3, transfers: [withdrawal] });
+  expect(ledger.balance(wallet).freeMicro).toBe(100);
+});
+
+test('a record that came before the fence is paid', async () => {
+  const { ledger, state, runner, pending, applyFence } = open();
+  state.nowMs += withdrawalLateMs + 1;
+  state.end = 2;
+  await runner.check();
+  ledger.applyTransfers({ fromOffset: 1, toOffset: 2, transfers: [withdrawal] });
+  await runner.check();
+  applyFence(2);
   await runner.check();
   expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 60, pendingMicro: 0 });
+  expect(pending()).toBe(0);
 });

@@ -107,20 +107,30 @@ export const walletOwner = {
   ],
 } as const satisfies AvroRecord;
 
-/** The topic `transfers`: money that comes and goes, append-only, one partition. */
+/**
+ * A withdrawal that is accepted longer than this before the time of a fence and stands after it is void, milliseconds:
+ * ingress writes a withdrawal within five seconds, a send takes at most ten, and clocks may differ.
+ */
+export const withdrawalLateMs = 30_000;
+
+/**
+ * The topic `transfers`: money that comes and goes, append-only, one partition. A fence makes withdrawals after it void that
+ * were reserved under an older ledger generation, or accepted `withdrawalLateMs` before its time: their reservations may be
+ * gone, and whether they are paid must follow from the log alone.
+ */
 export const transfer = {
   type: 'record',
   name: 'Transfer',
-  doc: 'A deposit (positive), a withdrawal (negative), or a fence (0): withdrawals behind it that were reserved under an older ledger generation are void.',
+  doc: 'A deposit (positive), a withdrawal (negative), or a fence (0): withdrawals after it that were reserved under an older ledger generation, or accepted 30 s before its time, are void.',
   fields: [
     { name: 'transferId', type: hash32, doc: 'Given once; the ledger applies it once.' },
     { name: 'wallet', type: address20, doc: 'Whose.' },
     { name: 'amountMicro', type: 'long', doc: 'Micro-USDC.' },
-    { name: 'timeMs', type: 'long', doc: 'Unix milliseconds.' },
+    { name: 'timeMs', type: 'long', doc: 'When it was accepted, Unix milliseconds.' },
     {
       name: 'generation',
       type: 'int',
-      doc: 'Withdrawals: ledger generation of the reservation. Fences: the one that begins. Deposits: 0.',
+      doc: 'Withdrawals: ledger generation of the reservation. Fences: the one that begins, 0 when none does. Deposits: 0.',
       default: 0,
     },
   ],
