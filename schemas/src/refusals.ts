@@ -246,6 +246,11 @@ const list = {
     text: 'the orders of the missed session are being canceled, try again shortly',
     retry: true,
   },
+  wallet_reserved: {
+    status: 403,
+    text: 'the address is reserved and can have no keys',
+    retry: false,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

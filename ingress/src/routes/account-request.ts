@@ -15,7 +15,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../core/check-order.ts';
 import type { Keccak } from '../core/order-hash.ts';
 import { readRetryKey } from '../core/retry-key.ts';
-import type { WalletBindings } from './ports.ts';
+import type { DoorPorts } from './ports.ts';
 import type { Answered } from './run-once.ts';
 
 /** Whose account is meant, and the name under which the request is carried out once. */
@@ -38,7 +38,7 @@ interface Sent {
 export function readAccountRequest(
   { id: given, wallet: named }: Sent,
   at: { readonly action: string; readonly request: FastifyRequest; readonly caller: Caller },
-  ports: { readonly owners: WalletBindings; readonly keccak: Keccak },
+  ports: Pick<DoorPorts, 'owners'> & { readonly keccak: Keccak },
 ): AccountRequest | RefusalCode {
   const header = readRetryKey(at.request.headers['idempotency-key']);
   if (header === null) return 'idempotency_key_invalid';

@@ -9,6 +9,7 @@ import { addMarketResolveRoute } from './market-resolve.ts';
 import type { OperatorPorts } from './ports.ts';
 import { addSetMarketRoute } from './set-market.ts';
 import { addTradingModeRoute } from './trading-mode.ts';
+import { addWalletOwnerRoutes } from './wallet-owners.ts';
 import { addWalletStatusRoutes } from './wallet-status.ts';
 import { addWithdrawalsRoute } from './withdrawals.ts';
 
@@ -32,6 +33,7 @@ export function addOperatorRoutes(app: HttpApp, ports: OperatorPorts): void {
   addSetMarketRoute(app, ports);
   addTradingModeRoute(app, ports);
   addWithdrawalsRoute(app, ports);
+  addWalletOwnerRoutes(app, ports);
   addWalletStatusRoutes(app, ports);
   app.get('/operator/status', async () => ports.status());
 }

@@ -1,15 +1,9 @@
 import type { HttpApp } from '@pm/kit/http';
-import { Deposits, parseMicro, parseOrderId, parseWalletAddress, refusals } from '@pm/schemas';
-import { Type } from 'typebox';
+import { parseMicro, parseOrderId, parseWalletAddress, refusals, Withdrawals } from '@pm/schemas';
 import { withdraw } from '../withdrawal-runner.ts';
 import type { OperatorPorts } from './ports.ts';
 
 const withdrawalsBodyMaxBytes = 512 * 1024;
-
-const Withdrawals = Type.Object(
-  { withdrawals: Deposits.properties.deposits },
-  { additionalProperties: false },
-);
 
 /**
  * POST /operator/withdrawals: money goes out, each transfer id once. One result per item: `accepted` when it is durable,
