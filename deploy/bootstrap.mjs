@@ -20,6 +20,7 @@ const targets = {
   clients: 'deploy/dist/commands/clients.js',
   bench: 'deploy/dist/commands/bench.js',
   catalog: 'deploy/dist/commands/catalog.js',
+  wallets: 'deploy/dist/commands/wallets.js',
   audit: 'deploy/dist/commands/audit.js',
   export: 'deploy/dist/commands/export.js',
   tour: 'deploy/dist/commands/tour.js',

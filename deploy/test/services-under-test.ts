@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { defaultFeeWallet } from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
 import type { EngineUrls } from '../src/local/engines.ts';
 import { setUpExchange } from '../src/setup/exchange-setup.ts';
@@ -22,8 +23,9 @@ export async function setUpNamed(
   parts: { readonly keys: ExchangeKeys; readonly partitions: number },
 ): Promise<void> {
   const prefixed = { topicPrefix: `${name}-`, database: name };
-  const settings = { urls: engineUrls(), replicationFactor: 1, progress: () => {} };
-  await setUpExchange({ ...prefixed, ...settings, ...parts });
+  const settings = { urls: engineUrls(), feeWallet: defaultFeeWallet };
+  const alone = { replicationFactor: 1, progress: () => {} };
+  await setUpExchange({ ...prefixed, ...settings, ...alone, ...parts });
 }
 
 /** Where such an exchange is, as processes are told. */

@@ -2,6 +2,7 @@ import {
   boolean,
   type ConfigOf,
   clickhouseFields,
+  feeWalletFields,
   integer,
   kafkaFields,
   namesOf,
@@ -24,6 +25,7 @@ const fields = {
   ...registryFields,
   ...redisFields,
   ...publicDoorFields,
+  ...feeWalletFields,
   /** The public door. */
   httpPort: integer('PM_HTTP_PORT', port),
   /** The operator's door, never reachable from outside. */

@@ -70,14 +70,14 @@ async function start(life: Lifecycle): Promise<void> {
   const money = openMoney(room);
   const results = await openResults(room, topicLog);
   const accounts = await openAccounts(topicLog, {
-    ...{ ...follow(room), clock, owners: new WalletOwners(crypto.keccak) },
+    ...{ ...follow(room), clock, owners: new WalletOwners(crypto.keccak, config.feeWallet) },
     ...{ serverSecret: config.keySecret, freshnessMs: freshnessMs(config) },
   });
   const { catalog, entries } = await openCatalog(room, topicLog);
   const sessions = await watchSessions(room, topicLog, results);
 
   const { hearings, memory, delays, traders, operator } = results;
-  const { owners, door } = accounts;
+  const { owners, bindings, door } = accounts;
   const { keys, walletStatus, freezes } = door;
   const comments = await openComments(topicLog, follow(room));
   const profiles = await openProfiles(topicLog, { ...follow(room), clock });
@@ -104,8 +104,7 @@ async function start(life: Lifecycle): Promise<void> {
         ...{ partitions: hearings.count, log: operator.runner },
         ...{ writes, turns, ledger, transfers },
         audit: await openAudit(topicLog, follow(room)),
-        walletStatus,
-        freezes,
+        ...{ walletStatus, freezes, owners, bindings },
         comments,
       },
       traders: {

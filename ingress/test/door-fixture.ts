@@ -210,7 +210,7 @@ export async function openDoor(
     clock,
     ...door,
     markets,
-    owners: bindings,
+    owners,
     hashes: hasher,
     signatures: {
       check: async (jobs) => {
@@ -282,6 +282,9 @@ export async function openDoor(
     /** What stands behind the ports for keys, agents and wallets. */
     stores: door,
     keys,
+    /** Whose wallets are, and where an operator binds them. */
+    owners,
+    bindings,
     /** What stands on the topics of comments and profiles. */
     said: social.said,
     trio,

@@ -23,6 +23,7 @@ import { CatalogTurns } from '../src/routes/operator/catalog-turns.ts';
 import { addOperatorRoutes } from '../src/routes/operator/operator-door.ts';
 import type { OperatorPorts } from '../src/routes/operator/ports.ts';
 import type { CommandOutcome } from '../src/routes/ports.ts';
+import { OwnersTopic } from './owners-fixture.ts';
 import { crypto } from './signing-fixture.ts';
 import { openSocial } from './social-fixture.ts';
 import { MemoryTopic } from './table-fixture.ts';
@@ -41,7 +42,7 @@ export function carriedOut(command: Command): CommandOutcome {
 }
 
 /** The operator's door over a catalog in memory and a matcher that says yes. */
-export async function openOperator() {
+export async function openOperator(ownersTopic = new OwnersTopic()) {
   const catalog = new CatalogIndex();
   const written: CatalogEntry[] = [];
   const routed: CatalogMarket[] = [];
@@ -60,6 +61,7 @@ export async function openOperator() {
   const statuses = new WalletStatuses();
   const freezes = new WithdrawalFreezes();
   const table = new MemoryTopic<WalletStatus>().open(statuses);
+  const { owners, store: bindings } = ownersTopic.open({ nowMs: clock.nowMs });
   const walletStatus = new WalletStatusStore({ clock, statuses, table });
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
   const ports: OperatorPorts = {
@@ -111,6 +113,8 @@ export async function openOperator() {
       },
     },
     walletStatus,
+    owners,
+    bindings,
     sweep: async (wallet) => {
       swept.push(wallet);
       return fakes.swept;
@@ -141,7 +145,13 @@ export async function openOperator() {
   return {
     app,
     ports,
+    owners,
     post,
+    get: async (url: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await app.inject({ method: 'GET', url, headers });
+      return { status: answer.statusCode, body: answer.json() };
+    },
     put: send('PUT'),
     patch: send('PATCH'),
     catalog,

@@ -1,4 +1,4 @@
-import type { WalletAddress, WalletOwner } from '@pm/schemas';
+import { defaultFeeWallet, hexBytes, type WalletAddress, type WalletOwner } from '@pm/schemas';
 import { WalletOwners } from '../src/core/wallet-owners.ts';
 import { WalletOwnerStore } from '../src/io/wallet-owner-store.ts';
 import { keccak } from './wallet-fixture.ts';
@@ -6,45 +6,57 @@ import { keccak } from './wallet-fixture.ts';
 export const addressOf = (byte: number) =>
   `0x${byte.toString(16).padStart(2, '0').repeat(20)}` as WalletAddress;
 
+/** A record as an operator leaves it; without a name in `boundBy`, as a signature left it in an earlier version. */
+export function ownerRecord(
+  wallet: string,
+  owner: string,
+  { boundBy = 'ann', boundAtMs = 1 }: { boundBy?: string; boundAtMs?: number } = {},
+): WalletOwner {
+  const bytes = (address: string) => hexBytes(address as WalletAddress);
+  return { wallet: bytes(wallet), owner: bytes(owner), boundAtMs, boundBy };
+}
+
 /** The topic `wallet-owners` in memory: every record goes to all who follow, in one order, a moment later. */
 export class OwnersTopic {
   readonly records: WalletOwner[] = [];
   readonly #followers: ((record: WalletOwner) => void)[] = [];
   readonly #held: (() => void)[] = [];
-  /** Records are kept but told to nobody. */
+  /** What every process is configured with. */
+  feeWallet: WalletAddress = defaultFeeWallet;
+  /** Records are kept and reach no process. */
   isHeldUp = false;
   /** What a send rejects with. */
   fault: Error | null = null;
-  /** Whether the record of a send that rejects is on the topic nevertheless. */
+  /** Whether the records of a send that rejects are on the topic nevertheless. */
   landsAnyway = false;
 
   /** One more process: what is there is known before anything is asked of it. */
   open({ nowMs = () => 1, waitMs = 200 }: { nowMs?: () => number; waitMs?: number } = {}) {
-    const owners = new WalletOwners(keccak);
+    const owners = new WalletOwners(keccak, this.feeWallet);
     const clock = { nowMs, monotonicMs: () => 0 };
-    const append = (record: WalletOwner) => this.append(record);
+    const append = (records: readonly WalletOwner[]) => this.append(records);
     const store = new WalletOwnerStore({ owners, clock, append, waitMs });
     for (const record of this.records) store.take(record);
     this.#followers.push((record) => store.take(record));
     return { owners, store };
   }
 
-  async append(record: WalletOwner): Promise<void> {
-    if (this.fault === null || this.landsAnyway) this.#take(record);
+  async append(records: readonly WalletOwner[]): Promise<void> {
+    if (this.fault === null || this.landsAnyway) for (const record of records) this.#take(record);
     if (this.fault !== null) throw this.fault;
   }
 
   goOn(): void {
     this.isHeldUp = false;
-    for (const tell of this.#held.splice(0)) tell();
+    for (const deliver of this.#held.splice(0)) deliver();
   }
 
   #take(record: WalletOwner): void {
     this.records.push(record);
-    const tell = () => {
+    const deliver = () => {
       for (const follower of this.#followers) follower(record);
     };
-    if (this.isHeldUp) this.#held.push(tell);
-    else setImmediate(tell);
+    if (this.isHeldUp) this.#held.push(deliver);
+    else setImmediate(deliver);
   }
 }

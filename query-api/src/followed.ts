@@ -12,7 +12,6 @@ import {
   parseApiKeyId,
   type Topic,
   topics,
-  walletFromBytes,
 } from '@pm/schemas';
 import { CallerWallets } from './core/caller-wallets.ts';
 import { Catalog } from './core/catalog.ts';
@@ -59,7 +58,7 @@ export async function followTopics(known: Followed, options: FollowOptions): Pro
   });
   await follow(options, topics.walletOwners, {
     unreadable: 'stop',
-    take: ({ wallet, owner }) => wallets.bind(walletFromBytes(wallet), walletFromBytes(owner)),
+    take: (record) => wallets.take(record),
   });
   await follow(options, topics.notificationMarks, { take: (mark) => deleted.apply(mark) });
   await follow(options, topics.readKeys, { take: (key) => readKeys.apply(key) });

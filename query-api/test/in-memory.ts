@@ -66,6 +66,7 @@ function parsed<T>(value: T | null): T {
 
 /** The Safe of every caller. */
 export const safe = wallet(0x5afe);
+export const proxy = wallet(0x9609);
 
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex');
 
@@ -323,7 +324,10 @@ export class World {
         skewMs: () => this.skewMs,
         keysOf: (owner) => new Set(owner === wallet(1) ? [apiKey(1)] : []),
         deletedBy: () => this.deleted,
-        walletsOf: (own) => ({ own, safes: [safe], bound: this.bound.get(own) ?? [] }),
+        walletsOf: (own) => ({
+          ...{ own, proxies: [proxy], safes: [safe] },
+          bound: this.bound.get(own) ?? [],
+        }),
       },
       social: { threads: this.threads, profiles: this.profiles },
       limits: rateLimitReads(null),

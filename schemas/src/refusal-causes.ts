@@ -10,7 +10,7 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'One of the five headers is missing, wrong or too old, or the key is unknown, revoked or of another wallet.',
   owner_mismatch: '`owner` of the item is not the API key of the request.',
   signer_mismatch:
-    'The signer is not the wallet of the API key, or the maker belongs to somebody else.',
+    'The signer is not the wallet of the API key, or the maker is not its own: not that address, not derived from it, not bound to it by the operator (docs/conventions.md 3.3).',
   invalid_signature: 'The signature is not one of this order for any accepted contract.',
   market_not_found: 'No listed market has this token.',
   condition_mismatch: '`conditionId` is not the condition of the token.',
@@ -88,11 +88,14 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'The action may or may not have been carried out. Send it again with the same id.',
   retries_unavailable: 'Redis is away, so a retry could not be told from a new request.',
   too_many_retry_keys: 'More retry keys within the hour than are kept.',
-  too_many_wallets: 'The address has claimed as many contract wallets as it may.',
+  too_many_wallets:
+    'Retired: no request is refused with it any more. Signatures claimed wallets in earlier versions.',
   session_ending:
     'Heartbeats were missed, and the orders of the key are still being canceled. Beat again with an empty id.',
   request_id_required:
     'A split, merge, redemption or withdrawal without an id could be captured and sent again. An `Idempotency-Key` counts as one only where the signature covers it.',
   withdrawals_frozen:
     'The books of the exchange show less than nothing for the wallet, or an operator froze it. Ask the operator.',
+  wallet_reserved:
+    'The address is the fee wallet, a contract of the exchange or of a wallet family, or one that no person holds. Use another.',
 };

@@ -256,6 +256,11 @@ const list = {
     text: 'withdrawals of this wallet are frozen until the operator clears them',
     retry: true,
   },
+  wallet_reserved: {
+    status: 403,
+    text: 'the address is reserved and can have no keys',
+    retry: false,
+  },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof list;

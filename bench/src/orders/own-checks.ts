@@ -11,6 +11,8 @@ import {
   OrderSubmission,
   parseApiKeyId,
   parseWalletAddress,
+  type TokenId,
+  type WalletAddress,
 } from '@pm/schemas';
 import { Compile } from 'typebox/compile';
 import { type SampleBatch, type SampleRequest, sampleMarket, sampleSecret } from './sample.ts';
@@ -30,6 +32,8 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
     recover: new SignatureRule(hasher, curve, never),
   };
   const tokens = new Map(tokensOf(sampleMarket).map((token) => [token.tokenId, token]));
+  const markets = { findToken: (id: TokenId) => tokens.get(id) };
+  const owners = { isOwnedBy: (wallet: WalletAddress, owner: WalletAddress) => wallet === owner };
   const submission = Compile(OrderSubmission);
   const isSubmission = (value: unknown): value is OrderSubmission => submission.Check(value);
 
@@ -51,7 +55,7 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
   function check(item: unknown, caller: Caller): SignatureJob {
     const read = readOrderForm(item, isSubmission);
     if (read.kind !== 'form') throw new Error('form');
-    const sound = checkOrder(read.form, caller, (id) => tokens.get(id));
+    const sound = checkOrder(read.form, caller, { markets, owners });
     if (sound.kind !== 'sound') throw new Error(sound.code);
     const { struct, signature } = sound.form;
     return {

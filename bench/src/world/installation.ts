@@ -7,6 +7,7 @@ import { freePorts, LOOPBACK } from '@pm/deploy/local/ports';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { exchangeServices } from '@pm/deploy/stack/services';
+import { defaultFeeWallet } from '@pm/schemas';
 import type { LogPlace } from '../partition/log.ts';
 
 export interface Installation {
@@ -40,7 +41,7 @@ export async function openInstallation(): Promise<Installation> {
   try {
     const { urls } = engines;
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
-    const shared = { urls, keys, database, topicPrefix: '' };
+    const shared = { urls, keys, feeWallet: defaultFeeWallet, database, topicPrefix: '' };
     await setUpExchange({ ...shared, partitions: 1, replicationFactor: 1, progress });
     const services = exchangeServices({ ...shared, ports, dataDir, logDir, engines: [] });
     return {

@@ -2,25 +2,20 @@ import { readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { tokenIdFromBytes, topics } from '@pm/schemas';
+import type { LogPlace } from '../installation/fee-wallet.ts';
 import type { Installation } from '../installation/open.ts';
 import { compareLedgerQuery, sampleText } from './ledger-sample.ts';
 import type { LogAudit } from './log-audit.ts';
 import { Moved } from './moved.ts';
 import { type AuditedMarket, compareBooks, compareLedger, type Mismatch } from './projections.ts';
-import {
-  eachRecord,
-  type LogPiece,
-  piecesOf,
-  type ReadLogOptions,
-  sumTransfers,
-} from './read-log.ts';
+import { eachRecord, type LogPiece, piecesOf, sumTransfers } from './read-log.ts';
 import { compareHeld, compareOpenOrders, compareSupply } from './state-tables.ts';
 
 /** Tells of one check; nothing wrong: it holds. */
 type Tell = (name: string, wrong: readonly string[], facts: string) => void;
 
 export interface Judged {
-  readonly log: ReadLogOptions;
+  readonly log: LogPlace;
   readonly audit: LogAudit;
   /** All that was read. */
   readonly pieces: readonly LogPiece[];
@@ -131,7 +126,7 @@ async function marketsOf({
   return [...markets.values()];
 }
 
-async function movedSince(log: ReadLogOptions, pieces: readonly LogPiece[]): Promise<Moved> {
+async function movedSince(log: LogPlace, pieces: readonly LogPiece[]): Promise<Moved> {
   const moved = new Moved();
   const ends = new Map((await piecesOf(log)).map(({ partition, to }) => [partition, to]));
   for (const { partition, to } of pieces) {

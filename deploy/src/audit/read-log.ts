@@ -1,22 +1,15 @@
-import { type LogClient, readRange } from '@pm/kit/kafka';
+import { readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { checkChain, firstChain } from '@pm/kit/signoff';
 import { type Execution, topics } from '@pm/schemas';
-
+import { feeWalletOf, type LogPlace } from '../installation/fee-wallet.ts';
 import { LogAudit } from './log-audit.ts';
 import { TransferSums } from './transfer-sums.ts';
 
-export interface ReadLogOptions {
-  readonly client: LogClient;
-  readonly registryUrl: string;
-  readonly topicPrefix: string;
-  readonly feeWallet: string;
-}
-
 /** Reads `executions` from its first record to its present end, and audits it. */
-export async function auditLog(options: ReadLogOptions): Promise<LogAudit> {
-  const audit = new LogAudit(options.feeWallet);
+export async function auditLog(options: LogPlace): Promise<LogAudit> {
+  const audit = new LogAudit(await feeWalletOf(options));
   await auditPieces(options, { audit, pieces: await piecesOf(options) });
   audit.finish();
   return audit;
@@ -33,7 +26,7 @@ export interface LogPiece {
 export async function piecesOf({
   client,
   topicPrefix,
-}: Pick<ReadLogOptions, 'client' | 'topicPrefix'>): Promise<readonly LogPiece[]> {
+}: Pick<LogPlace, 'client' | 'topicPrefix'>): Promise<readonly LogPiece[]> {
   const admin = await client.admin();
   const bounds = await admin
     .bounds(topicName(topics.executions, topicPrefix))
@@ -46,7 +39,7 @@ export async function piecesOf({
  * `onRecord` sees what is new, once each, with its offset in `executions`.
  */
 export async function auditPieces(
-  options: Omit<ReadLogOptions, 'feeWallet'>,
+  options: LogPlace,
   { audit, pieces, chains = new Map(), onRecord = () => {} }: AuditedPieces,
 ): Promise<void> {
   for (const piece of pieces) {
@@ -70,7 +63,7 @@ interface AuditedPieces {
 
 /** The records of a piece in order, decoded. */
 export async function eachRecord(
-  { client, registryUrl: url, topicPrefix }: Omit<ReadLogOptions, 'feeWallet'>,
+  { client, registryUrl: url, topicPrefix }: LogPlace,
   { partition, from, to }: LogPiece,
   take: (execution: Execution, record: { value: Buffer; offset: number }) => void,
 ): Promise<void> {
@@ -90,7 +83,7 @@ export async function eachRecord(
 }
 
 /** Sum of `transfers` by wallet, each transfer id once, void withdrawals left out, micro-USDC. */
-export async function sumTransfers(options: ReadLogOptions): Promise<Map<string, number>> {
+export async function sumTransfers(options: LogPlace): Promise<Map<string, number>> {
   const { client, registryUrl: url, topicPrefix } = options;
   const registry = openRegistry({ url, topicPrefix, log: silentLog });
   const codec = await registry.codecFor(topics.transfers);

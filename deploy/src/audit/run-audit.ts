@@ -1,10 +1,11 @@
 import { readCompleteness } from '../installation/completeness.ts';
+import { feeWalletOf, type LogPlace } from '../installation/fee-wallet.ts';
 import type { Installation } from '../installation/open.ts';
 import { CompletenessCheck } from './completeness.ts';
 import { judgeState, notJudged } from './judge-state.ts';
 import { LogAudit } from './log-audit.ts';
 import { LogSays } from './log-says.ts';
-import { auditPieces, type LogPiece, piecesOf, type ReadLogOptions } from './read-log.ts';
+import { auditPieces, type LogPiece, piecesOf } from './read-log.ts';
 import { compareBuckets, compareFacts, compareMonths, type TableVerdict } from './row-tables.ts';
 import { waitForProjections } from './standing.ts';
 import { checkPrices } from './state-tables.ts';
@@ -18,7 +19,6 @@ export interface AuditCheck {
 }
 
 export interface AuditOptions {
-  readonly feeWallet: string;
   /** Projections have so long to reach the end that the log has now, milliseconds. */
   readonly waitMs: number;
   /** Which wallets' ledgers are folded by the documented query follows from it. */
@@ -44,9 +44,8 @@ export async function runAudit(
     options.onCheck({ name, wrong, facts });
   };
   const { addresses, client, clickhouse } = installation;
-  const log: ReadLogOptions = {
+  const log: LogPlace = {
     ...{ client, registryUrl: addresses.registryUrl, topicPrefix: addresses.topicPrefix },
-    feeWallet: options.feeWallet,
   };
   const told = await readCompleteness(clickhouse, addresses.clickhouseDatabase);
   const folded = await foldLog(log, new CompletenessCheck(told), options);
@@ -81,11 +80,11 @@ interface Folded {
 
 /** Folds the log, and what came meanwhile, while that becomes less: the less moves while state is read. */
 async function foldLog(
-  log: ReadLogOptions,
+  log: LogPlace,
   completeness: CompletenessCheck,
   { onProgress }: AuditOptions,
 ): Promise<Folded> {
-  const says = new LogSays(new LogAudit(log.feeWallet, { keepsEnded: false }));
+  const says = new LogSays(new LogAudit(await feeWalletOf(log), { keepsEnded: false }));
   const chains = new Map<number, Buffer>();
   let done = 0;
   let read: readonly LogPiece[] = [];

@@ -6,7 +6,6 @@ import { findInstallation } from '../installation/addresses.ts';
 import { type Installation, openInstallation } from '../installation/open.ts';
 import { repositoryRoot } from '../local/paths.ts';
 import { messageOf } from '../local/stack-error.ts';
-import { feeWallet } from '../setup/partitions.ts';
 
 /** Seeds below this print short. */
 const seedEnd = 1_000_000;
@@ -21,7 +20,6 @@ const given = new Command('npm run audit --')
     'data folder of the running stack',
     process.env['PM_DATA'] ?? join(repositoryRoot, 'data'),
   )
-  .option('--fee-wallet <address>', 'who is paid the fees', feeWallet)
   .option('--wait <seconds>', 'how long projections may take to the end of the log', Number, 60)
   .option(
     '--seed <number>',
@@ -30,7 +28,7 @@ const given = new Command('npm run audit --')
     randomInt(seedEnd),
   )
   .parse()
-  .opts<{ data: string; feeWallet: string; wait: number; seed: number }>();
+  .opts<{ data: string; wait: number; seed: number }>();
 
 /** More lines of one check say nothing new. */
 const shownMax = 5;
@@ -47,7 +45,6 @@ let holds = false;
 try {
   installation = openInstallation(await findInstallation(process.env, given.data), 'audit');
   holds = await runAudit(installation, {
-    feeWallet: given.feeWallet.toLowerCase(),
     waitMs: given.wait * 1_000,
     seed: given.seed,
     onProgress(done, records) {

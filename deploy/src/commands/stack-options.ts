@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { defaultFeeWallet, parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import type { Command } from 'commander';
 import type { Progress } from '../local/managed-process.ts';
 import { repositoryRoot } from '../local/paths.ts';
 import { type Ports, portsFromEnvironment } from '../local/ports.ts';
+import { StackError } from '../local/stack-error.ts';
 import { engineMode } from '../stack/mode.ts';
 import type { StackOptions } from '../stack/stack.ts';
 
@@ -11,6 +13,7 @@ export interface StackArguments {
   readonly data: string;
   readonly port?: string;
   readonly replication: number;
+  readonly feeWallet: string;
   readonly fresh?: boolean;
   readonly demo: boolean;
   readonly quoteSpeed: number;
@@ -27,6 +30,11 @@ export function withStackArguments(command: Command): Command {
     )
     .option('--port <port>', 'port of the base URL (others: PM_PORT_KAFKA, PM_PORT_REDIS ...)')
     .option('--replication <copies>', 'copies of each topic, for engines of your own', Number, 1)
+    .option(
+      '--fee-wallet <address>',
+      'who is paid the fees, for ever; the operator withdraws from it',
+      process.env['PM_FEE_WALLET'] || defaultFeeWallet,
+    )
     .option('--fresh', 'begin anew: what the data folder keeps is removed first')
     .option('--no-demo', 'markets and wallets, but nobody trading')
     .option('--quote-speed <factor>', 'recorded quotes, 1 is real time', Number, 5)
@@ -42,10 +50,18 @@ export function stackOptions(given: StackArguments, progress: Progress): StackOp
     ports: portsOf(given),
     progress,
     replicationFactor: given.replication,
+    feeWallet: feeWalletOf(given),
     fresh: given.fresh ?? false,
     seed: true,
     demo: given.demo ? { quoteSpeed, tradeSpeed } : null,
   };
+}
+
+function feeWalletOf({ feeWallet }: StackArguments): WalletAddress {
+  const wallet = parseWalletAddress(feeWallet);
+  if (wallet !== null) return wallet;
+  const what = `the fee wallet is 0x and 40 hex digits, not ${feeWallet}`;
+  throw new StackError('BAD_DESCRIPTION', `${what} (--fee-wallet, PM_FEE_WALLET)`);
 }
 
 function portsOf(given: StackArguments): Ports {

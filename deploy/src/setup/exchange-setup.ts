@@ -1,7 +1,8 @@
 import { type LogClient, openLogClient, type TopicSpec } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { topics } from '@pm/schemas';
+import { topics, type WalletAddress } from '@pm/schemas';
+import { openedFeeWallets, refuseOtherFeeWallet } from '../installation/fee-wallet.ts';
 import type { EngineUrls } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import type { ExchangeKeys } from './keys.ts';
@@ -11,6 +12,8 @@ import { setUpTables } from './tables.ts';
 export interface SetupOptions {
   readonly urls: EngineUrls;
   readonly keys: ExchangeKeys;
+  /** The wallet that partitions are opened to pay fees to. */
+  readonly feeWallet: WalletAddress;
   /** Partitions of `orders` and `executions`. */
   readonly partitions: number;
   readonly replicationFactor: number;
@@ -21,7 +24,7 @@ export interface SetupOptions {
 
 /**
  * Everything a fresh set of engines needs before the services start; run again it changes nothing. Returns the names of tables that
- * another version has made.
+ * another version has made. Throws a `StackError`, before anything is changed, when partitions have another fee wallet.
  */
 export async function setUpExchange(options: SetupOptions): Promise<readonly string[]> {
   const client = openLogClient({
@@ -30,6 +33,9 @@ export async function setUpExchange(options: SetupOptions): Promise<readonly str
     log: silentLog,
   });
   try {
+    const { topicPrefix, feeWallet } = options;
+    const place = { client, registryUrl: options.urls.registry, topicPrefix };
+    refuseOtherFeeWallet(await openedFeeWallets(place), feeWallet);
     await setUpLog(client, options);
     return await setUpTables({ ...options, clickhouseUrl: options.urls.clickhouse });
   } finally {
@@ -56,6 +62,7 @@ async function setUpLog(client: LogClient, options: SetupOptions): Promise<void>
     codec: await registry.codecFor(topics.orders),
     ordersTopic: topicName(topics.orders, topicPrefix),
     keys: options.keys,
+    feeWallet: options.feeWallet,
     nowMs: Date.now(),
   });
   progress(`partitions: ${opened} opened, ${options.partitions - opened} kept`);

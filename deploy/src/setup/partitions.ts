@@ -7,12 +7,9 @@ import {
   type Envelope,
   hexBytes,
   type KeyRole,
-  parseWalletAddress,
+  type WalletAddress,
 } from '@pm/schemas';
 import { type ExchangeKeys, publicKeyOf } from './keys.ts';
-
-/** The wallet that fees are paid to: nobody's, so that the demo's conservation is easy to see. */
-export const feeWallet = '0x00000000000000000000000000000000000000fe';
 
 /** An order older than this when it reaches the book is refused (docs/architecture.md). */
 const bookAgeLimitMs = 2_000;
@@ -27,6 +24,8 @@ export interface PartitionOpening {
   readonly codec: RecordCodec<Envelope>;
   readonly ordersTopic: string;
   readonly keys: ExchangeKeys;
+  /** The wallet that fees are paid to. */
+  readonly feeWallet: WalletAddress;
   readonly nowMs: number;
 }
 
@@ -97,15 +96,13 @@ function sealed(
 }
 
 function openingCommands(opening: PartitionOpening, partition: number): readonly Command[] {
-  const { keys } = opening;
-  const wallet = parseWalletAddress(feeWallet);
-  if (wallet === null) throw new RangeError('the fee wallet is an address');
+  const { keys, feeWallet } = opening;
   return [
     {
       kind: 'OpenPartition',
       partition,
       operatorKey: publicKeyBytes(keys.operatorSeed),
-      feeWallet: hexBytes(wallet),
+      feeWallet: hexBytes(feeWallet),
       bookAgeLimitMs,
       orderAgeLimitMs,
       timeMs: opening.nowMs,

@@ -9,7 +9,7 @@ import { compareLedgerQuery } from '../audit/ledger-sample.ts';
 import { LogAudit } from '../audit/log-audit.ts';
 import { LogSays } from '../audit/log-says.ts';
 import { compareBooks, compareLedger, type Mismatch } from '../audit/projections.ts';
-import { auditPieces, piecesOf, type ReadLogOptions, sumTransfers } from '../audit/read-log.ts';
+import { auditPieces, piecesOf, sumTransfers } from '../audit/read-log.ts';
 import { compareBuckets, compareFacts, compareMonths } from '../audit/row-tables.ts';
 import {
   checkPrices,
@@ -17,8 +17,8 @@ import {
   compareOpenOrders,
   compareSupply,
 } from '../audit/state-tables.ts';
+import { feeWalletOf, type LogPlace } from '../installation/fee-wallet.ts';
 import { LOOPBACK } from '../local/ports.ts';
-import { feeWallet } from '../setup/partitions.ts';
 import { database, type RunningStack } from '../stack/stack.ts';
 import type { RunResult } from './run.ts';
 import type { Told } from './trader.ts';
@@ -45,15 +45,14 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
     password: '',
     log: silentLog,
   });
-  const log: ReadLogOptions = {
+  const log: LogPlace = {
     client,
     registryUrl: stack.urls.registry,
     topicPrefix: '',
-    feeWallet,
   };
   try {
     const projections = await waitForProjections(stack, client);
-    const audit = new LogAudit(feeWallet);
+    const audit = new LogAudit(await feeWalletOf(log));
     const says = new LogSays(audit);
     const pieces = await piecesOf(log);
     await auditPieces(log, {

@@ -1,6 +1,8 @@
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
+  BindWallets,
+  BindWalletsResult,
   Deposits,
   DepositsResult,
   ImportCatalog,
@@ -15,6 +17,7 @@ export interface Operator {
   /** The same, and what is listed already stays as it is. */
   importNewEvents(events: readonly ImportEvent[]): Promise<ImportResult>;
   deposit(deposits: Deposits['deposits']): Promise<DepositsResult>;
+  bindWallets(wallets: BindWallets['wallets']): Promise<BindWalletsResult>;
 }
 
 /** A request that was not carried out; what was answered may name the place in its body that is wrong. */
@@ -55,10 +58,14 @@ export function openOperator(baseUrl: string, token: string): Operator {
       const body: Deposits = { deposits };
       return post(`${baseUrl}/operator/deposits`, token, body);
     },
+    bindWallets: (wallets) => {
+      const body: BindWallets = { wallets };
+      return post(`${baseUrl}/operator/wallet-owners`, token, body);
+    },
   };
 }
 
-/** Imports and deposits may be sent again: what was done before stays as it is. */
+/** Imports, deposits and bindings may be sent again: what was done before stays as it is. */
 const retriesMax = 30;
 const retryMs = 1_000;
 

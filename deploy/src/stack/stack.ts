@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { defaultFeeWallet, type WalletAddress } from '@pm/schemas';
 import { type EngineUrls, startEngines } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import { LOOPBACK, type Ports } from '../local/ports.ts';
@@ -25,6 +26,8 @@ export interface StackOptions {
   /** Plays recorded quotes and trades at these speeds (1 is real time); null plays nothing. */
   readonly demo: { readonly quoteSpeed: number; readonly tradeSpeed: number } | null;
   readonly partitions?: number;
+  /** The wallet that fees are paid to; `defaultFeeWallet` unless given. */
+  readonly feeWallet?: WalletAddress;
   /** Copies of each topic; default 1, for one broker. */
   readonly replicationFactor?: number;
   readonly extraEnv?: ExtraEnv;
@@ -59,9 +62,11 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   const { supervisor, urls, engines } = await openEngines(options, dataDir, logDir);
   try {
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
+    const feeWallet = options.feeWallet ?? defaultFeeWallet;
     const otherTables = await setUpExchange({
       urls,
       keys,
+      feeWallet,
       partitions: options.partitions ?? defaultPartitions,
       replicationFactor: options.replicationFactor ?? 1,
       database,
@@ -75,6 +80,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         urls,
         ports,
         keys,
+        feeWallet,
         ...folders,
         database,
         topicPrefix: '',

@@ -1,9 +1,8 @@
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { redisKeys } from '@pm/schemas';
+import { defaultFeeWallet, redisKeys } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { auditLog, sumTransfers } from '../../src/audit/read-log.ts';
-import { feeWallet } from '../../src/setup/partitions.ts';
 import {
   call,
   cancelAll,
@@ -44,7 +43,7 @@ async function freeByLog(): Promise<ReadonlyMap<string, number>> {
   });
   try {
     const names = { topicPrefix: `${exchange.name}-`, registryUrl: engineUrl('REGISTRY') };
-    const options = { client, ...names, feeWallet };
+    const options = { client, ...names };
     const audit = await auditLog(options);
     expect(audit.violations).toEqual([]);
     const free = new Map(await sumTransfers(options));
@@ -131,7 +130,7 @@ test('the wallet of the fees and the zero address are never claimed; the operato
   expect((await place(exchange.doors[0], maker, [ask])).body[0]?.success).toBe(true);
   const bid = order(taker, token, '0.50', { size: '50' });
   expect((await place(exchange.doors[0], taker, [bid])).body[0]?.status).toBe('matched');
-  const fees = feeWallet as typeof taker.signer.address;
+  const fees = defaultFeeWallet;
   await until(async () => (await exchange.ledger.balance(fees)).freeMicro > 0);
   const before = (await exchange.ledger.balance(fees)).freeMicro;
   const stranger = await exchange.openKey(exchange.newSigner());

@@ -18,7 +18,6 @@ import { findInstallation } from '../../src/installation/addresses.ts';
 import { type Installation, openInstallation } from '../../src/installation/open.ts';
 import { freePorts } from '../../src/local/ports.ts';
 import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
-import { feeWallet } from '../../src/setup/partitions.ts';
 import { type Operator, openOperator } from '../../src/stack/operator.ts';
 import { ServicesUnderTest, setUpNamed, variablesOf } from '../services-under-test.ts';
 
@@ -141,7 +140,7 @@ async function trade(maker: Trader, taker: Trader): Promise<void> {
 async function audit(): Promise<ReadonlyMap<string, AuditCheck>> {
   const found = new Map<string, AuditCheck>();
   await runAudit(installation, {
-    ...{ feeWallet, waitMs: 30_000, seed: 1, onProgress: () => {} },
+    ...{ waitMs: 30_000, seed: 1, onProgress: () => {} },
     onCheck: (check) => found.set(check.name, check),
   });
   return found;

@@ -21,7 +21,6 @@ import { engineUrl } from '../../../kit/test/engines.ts';
 import type { LogAudit } from '../../src/audit/log-audit.ts';
 import { auditLog, sumTransfers } from '../../src/audit/read-log.ts';
 import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
-import { feeWallet } from '../../src/setup/partitions.ts';
 import { engineUrls, ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 
 const name = `lost_ledger_${process.pid}`;
@@ -187,7 +186,7 @@ async function opened(generation: number): Promise<number> {
 /** What the log says once the ledger has folded all of it; the ledger must say the same of every wallet. */
 async function expectLedgerOfLog(): Promise<LogAudit> {
   const { client, ledger } = world;
-  const options = { client, registryUrl: engineUrl('REGISTRY'), topicPrefix, feeWallet };
+  const options = { client, registryUrl: engineUrl('REGISTRY'), topicPrefix };
   await wait(1_500);
   const audit = await auditLog(options);
   const transfers = await sumTransfers(options);

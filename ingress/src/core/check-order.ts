@@ -16,6 +16,7 @@ import { isShut } from './catalog-facts.ts';
 import type { ListedToken } from './listed-token.ts';
 import { type OrderAmounts, readAmounts } from './order-amounts.ts';
 import type { OrderForm } from './order-form.ts';
+import type { WalletOwners } from './wallet-owners.ts';
 
 /** Who sends the order, and when. */
 export interface Caller {
@@ -69,14 +70,20 @@ const signedAheadMs = 5_000;
 /** Least budget of a BUY that takes at once, micro-USDC. */
 const marketableMinMicro = microPerUnit;
 
+/** The tables that an order is judged by. */
+export interface OrderTables {
+  readonly markets: { findToken(id: OrderForm['tokenId']): ListedToken | undefined };
+  readonly owners: Pick<WalletOwners, 'isOwnedBy'>;
+}
+
 /** The ladder of refusals, cheapest first. After the last line only signature, partition and money can refuse. */
 export function checkOrder(
   form: OrderForm,
   caller: Caller,
-  findToken: (id: OrderForm['tokenId']) => ListedToken | undefined,
+  { markets, owners }: OrderTables,
 ): SoundOrder | DoorRefusal {
   if (parseApiKeyId(form.owner) !== caller.apiKey) return refused('owner_mismatch');
-  const token = findToken(form.tokenId);
+  const token = markets.findToken(form.tokenId);
   if (token === undefined) return refused('market_not_found');
   if (!namesCondition(form, token)) return refused('condition_mismatch');
   const read = readAmounts(amountsInput(form, token));
@@ -87,6 +94,7 @@ export function checkOrder(
   if (expiresAtMs === null) return refused('invalid_expiration');
   if (form.postOnly && isImmediate(form)) return refused('invalid_post_only_order_type');
   if (!isSignerOf(form, caller.address)) return refused('signer_mismatch');
+  if (!owners.isOwnedBy(form.maker, caller.address)) return refused('signer_mismatch');
   const { side } = form.struct;
   const { feeRateBps } = token.market;
   const hold = holdMicro({ side, ...read.amounts, feeRateBps });

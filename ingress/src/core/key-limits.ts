@@ -6,8 +6,6 @@ export const keysEverMax = 1_000;
 export const agentsMax = 50;
 /** Agents that a wallet may ever have: deleted ones are remembered for ever. */
 export const agentsEverMax = 1_000;
-/** Contract wallets that cannot be asked whose they are and that one address may claim (docs/conventions.md 3.3). */
-export const claimedWalletsMax = 20;
 
 /** The limit that one more key would break; null when there is room. An old key that is made active again is not new. */
 export function brokenKeyLimit(

@@ -1,49 +1,117 @@
-import { hexBytes, safesOf, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  type BindingResult,
+  derivedWalletsOf,
+  hexBytes,
+  isReservedAddress,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import type { Keccak } from './order-hash.ts';
 
+/** A wallet, and the address whose API keys shall use it. */
+export interface Binding {
+  readonly wallet: WalletAddress;
+  readonly owner: WalletAddress;
+}
+
+/** A binding as its record has it. */
+export interface BoundWallet extends Binding {
+  /** Unix milliseconds. */
+  readonly boundAtMs: number;
+  /** The operator who bound it; empty in records that a signature wrote in an earlier version. */
+  readonly boundBy: string;
+}
+
 /**
- * Who may move the money of a wallet. Whoever has API keys has proven his own address, and with it the Safes that known
- * factories make for him; that counts whatever the log says. Another contract wallet cannot be asked here, so it belongs
- * to whom the first record of it on the topic `wallet-owners` names (docs/conventions.md 3.3).
+ * Whose a wallet is, and why: the address has an API key, a factory derives the wallet from it, or an operator bound
+ * it.
+ */
+export type Ownership =
+  | { readonly basis: 'own_key' | 'factory'; readonly owner: WalletAddress }
+  | ({ readonly basis: 'operator' } & Omit<BoundWallet, 'wallet'>);
+
+/**
+ * Why a request to bind has no results. `unconfirmed`: its records may be on the log. `full`: no more wallets are kept.
+ */
+export type BindFailure = 'unconfirmed' | 'overloaded' | 'full';
+
+/**
+ * Who may move the money of a wallet (docs/conventions.md 3.3). An API key proves its own address, and with it the
+ * wallets that known factories derive from that address; a proof counts whatever the log says. Another contract wallet
+ * cannot be asked here, so it belongs to the address that the first record of an operator names. A signature binds
+ * nothing.
  */
 export class WalletOwners {
   readonly #keccak: Keccak;
+  readonly #feeWallet: WalletAddress;
   readonly #proven = new Map<WalletAddress, WalletAddress>();
-  readonly #bound = new Map<WalletAddress, WalletAddress>();
-  readonly #claimsOf = new Map<WalletAddress, number>();
+  readonly #bound = new Map<WalletAddress, Omit<BoundWallet, 'wallet'>>();
 
-  constructor(keccak: Keccak) {
+  constructor(keccak: Keccak, feeWallet: WalletAddress) {
     this.#keccak = keccak;
+    this.#feeWallet = feeWallet;
   }
 
-  /** Wallets that have an owner by the log alone. */
+  /** Wallets that an operator has bound. */
   get boundCount(): number {
     return this.#bound.size;
   }
 
-  /** Wallets that are the owner's by the log, whatever was proven of them since. */
-  claimedBy(owner: WalletAddress): number {
-    return this.#claimsOf.get(owner) ?? 0;
+  /** Whether the address can have no key, own no wallet and have no owner. */
+  isReserved(address: WalletAddress): boolean {
+    return isReservedAddress(address, this.#feeWallet);
   }
 
-  /** Undefined while nobody has proven or bound the wallet. */
+  /** Whether money may be paid in: to a reserved address it would be lost, but for the fee wallet. */
+  takesDeposits(wallet: WalletAddress): boolean {
+    return wallet === this.#feeWallet || !this.isReserved(wallet);
+  }
+
+  /** Whether the holder of the owner's API keys may use the wallet. */
+  isOwnedBy(wallet: WalletAddress, owner: WalletAddress): boolean {
+    if (this.isReserved(wallet) || this.isReserved(owner)) return false;
+    return wallet === owner || this.ownerOf(wallet) === owner;
+  }
+
+  /** Undefined while no address has proven the wallet and no operator has bound it. */
   ownerOf(wallet: WalletAddress): WalletAddress | undefined {
-    return this.#proven.get(wallet) ?? this.#bound.get(wallet);
+    return this.find(wallet)?.owner;
   }
 
-  /** The address is that of somebody who has proven to hold its key. */
+  find(wallet: WalletAddress): Ownership | undefined {
+    if (this.isReserved(wallet)) return undefined;
+    const owner = this.#proven.get(wallet);
+    if (owner !== undefined) return { basis: owner === wallet ? 'own_key' : 'factory', owner };
+    const bound = this.#bound.get(wallet);
+    return bound === undefined ? undefined : { basis: 'operator', ...bound };
+  }
+
+  /** What an operator would be told who asks for this binding now; `free` when a record can be written. */
+  judge({ wallet, owner }: Binding): Exclude<BindingResult, 'bound'> | 'free' {
+    if (this.isReserved(wallet) || this.isReserved(owner)) return 'reserved';
+    if (wallet === owner) return 'own_address';
+    // What a factory derives is the owner's from its first key on, so no record is needed.
+    if (this.#derivedFrom(owner).includes(wallet)) return 'already';
+    const known = this.ownerOf(wallet);
+    if (known === undefined) return 'free';
+    return known === owner ? 'already' : 'taken';
+  }
+
+  /** The address has an API key, so its holder has signed with it. */
   prove(owner: WalletAddress): void {
-    if (this.#proven.get(owner) === owner) return;
+    if (this.#proven.get(owner) === owner || this.isReserved(owner)) return;
     this.#proven.set(owner, owner);
-    for (const safe of safesOf(hexBytes(owner), this.#keccak)) {
-      this.#proven.set(walletFromBytes(safe), owner);
-    }
+    for (const wallet of this.#derivedFrom(owner)) this.#proven.set(wallet, owner);
   }
 
-  /** Takes the next record of the log: the first one of a wallet counts, later ones change nothing. */
-  bind(wallet: WalletAddress, owner: WalletAddress): void {
-    if (this.#bound.has(wallet)) return;
-    this.#bound.set(wallet, owner);
-    this.#claimsOf.set(owner, this.claimedBy(owner) + 1);
+  /** Takes the next record of the log: the first one of a wallet that names its operator counts. */
+  bind({ wallet, ...bound }: BoundWallet): void {
+    if (bound.boundBy === '' || this.#bound.has(wallet)) return;
+    this.#bound.set(wallet, bound);
+  }
+
+  #derivedFrom(owner: WalletAddress): readonly WalletAddress[] {
+    const { proxies, safes } = derivedWalletsOf(hexBytes(owner), this.#keccak);
+    return [...proxies, ...safes].map(walletFromBytes);
   }
 }

@@ -96,9 +96,11 @@ export async function openAccounts(topicLog: LogOf<AccountTopic>, options: Accou
   const verify = oncePerRequest(openKeyVerifier(proof));
   return {
     owners,
+    /** Where the operator binds wallets. */
+    bindings,
     /** What the public door asks. */
     door: {
-      owners: bindings,
+      owners,
       keys: new KeyStore({ ...secrets, directory, table: credentials }),
       readKeys: new ReadKeyStore({ ...secrets, directory: readDirectory, table: readKeys }),
       agents: new AgentStore({ clock, directory: agentDirectory, table: agents }),

@@ -14,7 +14,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../core/check-order.ts';
 import type { Keccak } from '../core/order-hash.ts';
 import { readRetryKey } from '../core/retry-key.ts';
-import type { WalletBindings } from './ports.ts';
+import type { DoorPorts } from './ports.ts';
 import type { Answered, Retried } from './run-once.ts';
 
 /** Whose account is meant, and the name under which the request is carried out once. */
@@ -48,7 +48,7 @@ export function readAccountRequest(
     readonly request: FastifyRequest;
     readonly caller: Caller;
   },
-  { owners }: { readonly owners: WalletBindings },
+  { owners }: Pick<DoorPorts, 'owners'>,
 ): AccountRequest | RefusalCode {
   const header = readRetryKey(at.request.headers['idempotency-key']);
   if (header === null) return 'idempotency_key_invalid';

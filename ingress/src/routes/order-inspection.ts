@@ -19,7 +19,7 @@ type InspectionPorts = Pick<
   'answers' | 'hashes' | 'ledger' | 'markets' | 'owners' | 'partitions' | 'signatures'
 >;
 
-/** Every check of placing, without placing: nothing is held, bound, remembered or sent (docs/conventions.md 3.11). */
+/** Every check of placing, without placing: nothing is held, remembered or sent (docs/conventions.md 3.11). */
 export async function inspectOrder(
   item: unknown,
   { caller, isSubmission }: { readonly caller: Caller; readonly isSubmission: IsSubmission },
@@ -31,11 +31,11 @@ export async function inspectOrder(
     return { valid: false, code, errorMsg: refusalText(code) };
   }
   const { form } = read;
-  const checked = checkOrder(form, caller, (id) => ports.markets.findToken(id));
+  const checked = checkOrder(form, caller, ports);
   const token = ports.markets.findToken(form.tokenId);
   const signature = await readSignature(form, { caller, token }, ports);
   const money = checked.kind === 'sound' ? await readMoney(checked, ports) : null;
-  const problem = problemOf(checked, { signature, money, caller }, ports);
+  const problem = problemOf(checked, { signature, money }, ports);
   const facts = { ...problem?.facts, id: signature.orderHash ?? signature.likelyHash };
   return {
     valid: problem === null,
@@ -99,14 +99,11 @@ async function readMoney({ form, holdMicro }: SoundOrder, { ledger }: Inspection
 /** The first refusal that placing would meet. */
 function problemOf(
   checked: SoundOrder | DoorRefusal,
-  at: { readonly signature: Signature; readonly money: Money | null; readonly caller: Caller },
+  at: { readonly signature: Signature; readonly money: Money | null },
   ports: InspectionPorts,
 ): Omit<DoorRefusal, 'kind'> | null {
   if (checked.kind === 'refused') return checked;
   if (!at.signature.valid) return { code: 'invalid_signature' };
-  const owner = ports.owners.ownerOf(checked.form.maker);
-  const isForeign = owner !== undefined && owner !== at.caller.address;
-  if (isForeign && checked.form.maker !== at.caller.address) return { code: 'signer_mismatch' };
   if (isKnown(at.signature.orderHash, ports)) return null;
   if (checked.forbidden !== null) return checked.forbidden;
   if (checked.doubt !== null) return checked.doubt;

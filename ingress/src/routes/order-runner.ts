@@ -38,7 +38,7 @@ interface Reserved {
 
 type RunnerPorts = Pick<
   DoorPorts,
-  'answers' | 'delays' | 'owners' | 'partitions' | 'ledger' | 'log' | 'hashes' | 'clock' | 'metrics'
+  'answers' | 'delays' | 'partitions' | 'ledger' | 'log' | 'hashes' | 'clock' | 'metrics'
 >;
 
 /** A taker delay up to this is waited for, milliseconds; a longer one is answered as `delayed` (docs/conventions.md 4.5). */
@@ -108,9 +108,6 @@ export class OrderRunner {
     const { sound } = order;
     const facts = factsOf(sound, orderId);
     const { partition } = sound.token.market;
-    // Who signed is proven from here on, so this is where a wallet is bound to its owner.
-    const foreign = await this.#ports.owners.claim(sound.form.maker, caller.address);
-    if (foreign !== null) return refusedResult(foreign);
     const known = this.#ports.answers.recall(orderId);
     if (known !== undefined) return answeredResult(known, facts, this.#ports.hashes.keccak);
     const mayBeOld = this.#ports.answers.mayHaveForgotten(sound.form.signedAtMs);

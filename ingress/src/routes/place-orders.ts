@@ -112,7 +112,7 @@ export class Placements {
         steps.push({ kind: 'refused', result: refusedResult(read.code) });
         continue;
       }
-      const checked = checkOrder(read.form, caller, (id) => this.#ports.markets.findToken(id));
+      const checked = checkOrder(read.form, caller, this.#ports);
       const structHash = this.#ports.hashes.structHash(read.form.struct);
       const negRisk = checked.kind === 'sound' && checked.token.market.negRisk;
       const refusal = checked.kind === 'refused' ? checked : repetitionOf(structHash, seen);

@@ -23,6 +23,7 @@ import type { ListedToken } from '../core/listed-token.ts';
 import type { Keccak, OrderStruct } from '../core/order-hash.ts';
 import type { SignatureJob, SignatureVerdict } from '../core/order-signature.ts';
 import type { EventsPlace, PlacedEvent, PlacementAnswer } from '../core/placement-answer.ts';
+import type { WalletOwners } from '../core/wallet-owners.ts';
 import type { SocialDesks } from './comments/desks.ts';
 
 /** What became of a command that was to go on the log. */
@@ -188,21 +189,6 @@ export interface RetryKeys {
   forget(key: RetryKey): Promise<void>;
 }
 
-/** Why a wallet is not the caller's, or is not known to be. */
-type ClaimRefusal = 'signer_mismatch' | 'too_many_wallets' | 'overloaded' | 'internal_error';
-
-export interface WalletBindings {
-  /**
-   * Null when the wallet is this owner's. A wallet that nobody has is bound to him first, on the log, and stays his for
-   * ever; when that is not known in time, the refusal is one that the same order may be sent again after.
-   */
-  claim(wallet: WalletAddress, owner: WalletAddress): Promise<ClaimRefusal | null>;
-  /** Whose the wallet is by now; undefined while it is nobody's. Binds nothing. */
-  ownerOf(wallet: WalletAddress): WalletAddress | undefined;
-  /** Whether the wallet is his already; binds nothing. */
-  isOwnedBy(wallet: WalletAddress, owner: WalletAddress): boolean;
-}
-
 export type Stage = 'check' | 'signature' | 'reserve' | 'result';
 
 /** What the door counts. */
@@ -244,7 +230,7 @@ export interface DoorPorts {
   readonly agentDirectory: AgentDirectory;
   readonly activity: Pick<AgentActivity, 'mark' | 'seen'>;
   readonly markets: MarketDirectory;
-  readonly owners: WalletBindings;
+  readonly owners: Pick<WalletOwners, 'isOwnedBy' | 'isReserved'>;
   readonly notificationMarks: NotificationMarksDesk;
   readonly hashes: OrderHashes;
   readonly signatures: SignatureChecks;

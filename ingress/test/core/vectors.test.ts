@@ -1,6 +1,6 @@
-import { safesOf, signingDomains } from '@pm/schemas';
+import { signingDomains } from '@pm/schemas';
 import { type OrderVector, readPublishedVectors } from '../../../kit/test/published-vectors.ts';
-import { bytesOf, crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
+import { bytesOf, jobFor, openRule, structOf } from '../signing-fixture.ts';
 import type { TestOrder } from '../wallet-fixture.ts';
 
 const vectors = readPublishedVectors();
@@ -66,18 +66,6 @@ describe('published signature vectors', () => {
       expect(rule.isAttestedBy(bytesOf(signature), hashes, address)).toBe(true);
       const others = hasher.attestationHashes({ ...claim, nonce: '24' });
       expect(rule.isAttestedBy(bytesOf(signature), others, address)).toBe(false);
-    }
-  });
-
-  given('Safe wallets follow from their owners', () => {
-    const isSafeOf = (wallet: string, owner: string) =>
-      safesOf(bytesOf(owner), crypto.keccak).some((safe) => safe.equals(bytesOf(wallet)));
-    for (const { eoa, address } of vectors?.wallet_derivation ?? []) {
-      expect(isSafeOf(address, eoa)).toBe(true);
-    }
-    for (const { order } of vectors?.real_wallet_orders ?? []) {
-      expect(isSafeOf(order.maker, order.signer)).toBe(true);
-      expect(isSafeOf(order.signer, order.maker)).toBe(false);
     }
   });
 });

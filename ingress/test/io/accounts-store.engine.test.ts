@@ -1,7 +1,7 @@
 import { bearerAgent } from '@pm/kit/agents';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
-import { headers, topics, type WalletAddress } from '@pm/schemas';
+import { defaultFeeWallet, headers, topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
 import { type AccountTopic, openAccounts } from '../../src/io/accounts-store.ts';
@@ -41,7 +41,7 @@ async function openProcess(): Promise<Process> {
   const topicLog = { client, records: await client.producer(), names, codecs };
   const { door } = await openAccounts(topicLog, {
     ...{ serverSecret: Buffer.alloc(32, 5), freshnessMs: 300_000, clock, log: silentLog },
-    owners: new WalletOwners(keccak),
+    owners: new WalletOwners(keccak, defaultFeeWallet),
     onFault(fault) {
       throw fault;
     },

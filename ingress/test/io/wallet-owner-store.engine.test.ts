@@ -1,9 +1,9 @@
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
-import { topics, type WalletAddress } from '@pm/schemas';
+import { defaultFeeWallet, topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
-import { openWalletOwners, type WalletOwnerStore } from '../../src/io/wallet-owner-store.ts';
+import { openWalletOwners } from '../../src/io/wallet-owner-store.ts';
 import { addressOf } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';
 
@@ -14,7 +14,7 @@ const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 const openClient = logClients('owners');
 /** One more ingress process, as far as wallets go. */
-async function openProcess(): Promise<WalletOwnerStore> {
+async function openProcess() {
   const client = openClient();
   const registry = openRegistry({ url: engineUrl('REGISTRY'), topicPrefix, log: silentLog });
   const topicLog = {
@@ -23,11 +23,12 @@ async function openProcess(): Promise<WalletOwnerStore> {
     names: { walletOwners: topic },
     codecs: { walletOwners: await registry.codecFor(topics.walletOwners) },
   };
-  const owners = new WalletOwners(keccak);
+  const owners = new WalletOwners(keccak, defaultFeeWallet);
   const onFault = (fault: Error) => {
     throw fault;
   };
-  return await openWalletOwners(topicLog, { owners, clock, log: silentLog, onFault });
+  const store = await openWalletOwners(topicLog, { owners, clock, log: silentLog, onFault });
+  return { owners, store };
 }
 
 beforeAll(async () => {
@@ -41,20 +42,27 @@ beforeAll(async () => {
 test('processes that race for wallets agree on each owner, and so does the next one', async () => {
   const [left, right] = [await openProcess(), await openProcess()];
   const wallets = Array.from({ length: 8 }, (_one, index) => addressOf(0x40 + index));
-  const claims = wallets.map((wallet) =>
-    Promise.all([left.claim(wallet, owner), right.claim(wallet, other)]),
+  const outcomes = await Promise.all(
+    wallets.map((wallet) =>
+      Promise.all([
+        left.store.bind([{ wallet, owner }], 'ann'),
+        right.store.bind([{ wallet, owner: other }], 'bob'),
+      ]),
+    ),
   );
-  const outcomes = await Promise.all(claims);
-  for (const outcome of outcomes) {
-    expect([...outcome].sort()).toEqual([null, 'signer_mismatch'].sort());
+  for (const outcome of outcomes) expect(outcome.flat().sort()).toEqual(['bound', 'taken']);
+  const expected = outcomes.map(([ofLeft]) => (ofLeft[0] === 'bound' ? owner : other));
+  for (const { owners } of [left, right, await openProcess()]) {
+    expect(wallets.map((wallet) => owners.ownerOf(wallet))).toEqual(expected);
   }
-  const next = await openProcess();
-  const ownersBy = (store: WalletOwnerStore) =>
-    Promise.all(
-      wallets.map(async (wallet: WalletAddress) =>
-        (await store.claim(wallet, owner)) === null ? owner : other,
-      ),
-    );
-  const expected = outcomes.map(([ofLeft]) => (ofLeft === null ? owner : other));
-  for (const store of [left, right, next]) expect(await ownersBy(store)).toEqual(expected);
+}, 60_000);
+
+test('a thousand wallets are bound by one request', async () => {
+  const { store, owners } = await openProcess();
+  const bindings = Array.from({ length: 1_000 }, (_one, index) => ({
+    wallet: `0x77${String(index).padStart(38, '0')}` as WalletAddress,
+    owner,
+  }));
+  expect(new Set(await store.bind(bindings, 'ann'))).toEqual(new Set(['bound']));
+  expect(owners.boundCount).toBeGreaterThanOrEqual(1_000);
 }, 60_000);

@@ -16,7 +16,7 @@ import {
   type SentRequest,
   trioIn,
 } from '../door-fixture.ts';
-import { OwnersTopic } from '../owners-fixture.ts';
+import { OwnersTopic, ownerRecord } from '../owners-fixture.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -274,11 +274,10 @@ test('a key of no visible characters is refused', async () => {
   });
 });
 
-test('an account action of a contract wallet is for who owns it already', async () => {
+test('an account action of a contract wallet is for the address that it is bound to', async () => {
   const topic = new OwnersTopic();
-  const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex');
   const wallet = `0x${'88'.repeat(20)}`;
-  topic.records.push({ wallet: bytes(wallet), owner: bytes(owner.address), boundAtMs: 1 });
+  topic.records.push(ownerRecord(wallet, owner.address));
   await door.app.close();
   door = await openDoor(topic);
   door.fakes.answer = carriedOut;

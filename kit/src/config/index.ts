@@ -10,6 +10,7 @@ export {
   secret,
   text,
   url,
+  walletAddress,
 } from './fields.ts';
 export {
   type ConfigOf,
@@ -21,6 +22,7 @@ export {
 export {
   clickhouseAccount,
   clickhouseFields,
+  feeWalletFields,
   kafkaFields,
   namesOf,
   publicDoorFields,

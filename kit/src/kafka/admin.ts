@@ -34,6 +34,8 @@ export interface LogAdmin {
    * or setting is a `Fault` `topic_differs` (stop) with the topic, the field, what was wanted and what was found.
    */
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
+  /** Whether the broker has the topic; creates nothing. */
+  hasTopic(topic: string): Promise<boolean>;
   /** Offsets [low, high) of each partition. */
   bounds(topic: string): Promise<ReadonlyMap<number, PartitionBounds>>;
   /** The next offset each partition's reader in the group committed; partitions without a commit are absent. */
@@ -58,6 +60,10 @@ export class KafkajsAdmin implements LogAdmin {
     if (missing.length > 0)
       await this.#admin.createTopics({ waitForLeaders: true, topics: missing.map(creationOf) });
     for (const topic of topics) await this.#compare(topic);
+  }
+
+  async hasTopic(topic: string): Promise<boolean> {
+    return (await this.#admin.listTopics()).includes(topic);
   }
 
   async bounds(topic: string): Promise<ReadonlyMap<number, PartitionBounds>> {

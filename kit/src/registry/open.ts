@@ -29,7 +29,15 @@ export interface Registry {
     topic: Topic<S>,
     reuse?: readonly string[],
   ): Promise<RecordCodec<Infer<S>>>;
+  /** Reads a topic's values and registers nothing: every schema is fetched by `prepare`. */
+  readerFor<const S extends AvroSchema>(topic: Topic<S>): RecordReader<Infer<S>>;
 }
+
+/** The part of a codec that reads. */
+export type RecordReader<T> = Pick<RecordCodec<T>, 'decode' | 'knows' | 'prepare'>;
+
+/** Ids of a registry begin with 1, so no record claims to be written under this one. */
+const noSchemaId = 0;
 
 /** The name of a topic on the broker. */
 export function topicName(topic: Pick<Topic, 'name'>, prefix: string): string {
@@ -59,6 +67,9 @@ export function openRegistry(options: RegistryOptions): Registry {
     },
     async codecFor(topic, reuse) {
       return openRecordCodec(topic.value, await idFor(topic), fetchSchema, reuse);
+    },
+    readerFor(topic) {
+      return openRecordCodec(topic.value, noSchemaId, fetchSchema);
     },
   };
 }

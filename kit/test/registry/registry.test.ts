@@ -180,6 +180,16 @@ describe('a codec', () => {
     expect(() => executions.decode(bytes)).toThrow(AvroError);
   });
 
+  test('reads a topic without registering anything', async () => {
+    const bytes = (await open().codecFor(topics.orders)).encode(envelope);
+    const reader = open().readerFor(topics.orders);
+    const asked = fake.requests.length;
+    expect(reader.knows(bytes)).toBe(false);
+    await reader.prepare(bytes);
+    expect(reader.decode(bytes)).toEqual(envelope);
+    expect(fake.requests).toHaveLength(asked + 1);
+  });
+
   test('keeps a fault to retry when the schema cannot be fetched now', async () => {
     const codec = await open().codecFor(topics.orders);
     const bytes = codec.encode(envelope);

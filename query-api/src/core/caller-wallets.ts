@@ -1,68 +1,81 @@
 import {
+  derivedWalletsOf,
   hexBytes,
   type SignatureType,
-  safesOf,
   type WalletAddress,
+  type WalletOwner,
   walletFromBytes,
 } from '@pm/schemas';
 
-/** The wallets a caller trades from. */
-export interface WalletSet {
-  readonly own: WalletAddress;
-  /** What the known factories make for him, whether he uses them or not. */
+/** What the known factories derive from an address, whether it is used or not. */
+interface Derived {
+  /** Signature type 1. */
+  readonly proxies: readonly WalletAddress[];
+  /** Signature type 2. */
   readonly safes: readonly WalletAddress[];
-  /** Contract wallets that the log binds to him. */
+}
+
+/** The wallets a caller trades from. */
+export interface WalletSet extends Derived {
+  readonly own: WalletAddress;
+  /** Contract wallets that an operator has bound to the caller. */
   readonly bound: readonly WalletAddress[];
 }
 
-/** Owners whose Safes are kept; making them costs three hashes. */
-const safesKeptMax = 10_000;
+/** Owners whose derived wallets are kept; to derive them costs five hashes. */
+const derivedKeptMax = 10_000;
 
 /**
- * Whose a contract wallet is, by the topic `wallet-owners`: the first record of a wallet counts (docs/conventions.md 3.3). Safes
- * follow from their owner and have no record.
+ * Which contract wallets an operator has bound to an address, by the topic `wallet-owners`: the first record of a
+ * wallet that names its operator counts (docs/conventions.md 3.3). Wallets of known factories follow from their owner
+ * and have no record.
  */
 export class CallerWallets {
-  readonly #owners = new Map<WalletAddress, WalletAddress>();
+  readonly #owned = new Set<WalletAddress>();
   readonly #bound = new Map<WalletAddress, WalletAddress[]>();
-  readonly #safes = new Map<WalletAddress, readonly WalletAddress[]>();
+  readonly #derived = new Map<WalletAddress, Derived>();
 
-  bind(wallet: WalletAddress, owner: WalletAddress): void {
-    if (this.#owners.has(wallet)) return;
-    this.#owners.set(wallet, owner);
+  /** Takes the next record of the topic in. Records of earlier versions, which a signature wrote, name no operator. */
+  take(record: WalletOwner): void {
+    const wallet = walletFromBytes(record.wallet);
+    if (record.boundBy === '' || this.#owned.has(wallet)) return;
+    this.#owned.add(wallet);
+    const owner = walletFromBytes(record.owner);
     const known = this.#bound.get(owner);
     if (known === undefined) this.#bound.set(owner, [wallet]);
     else known.push(wallet);
   }
 
   of(own: WalletAddress): WalletSet {
-    return { own, safes: this.#safesOf(own), bound: this.#bound.get(own) ?? [] };
+    return { own, ...this.#derivedFrom(own), bound: this.#bound.get(own) ?? [] };
   }
 
-  #safesOf(own: WalletAddress): readonly WalletAddress[] {
-    const known = this.#safes.get(own);
+  #derivedFrom(own: WalletAddress): Derived {
+    const known = this.#derived.get(own);
     if (known !== undefined) return known;
-    if (this.#safes.size >= safesKeptMax) this.#safes.clear();
-    const safes = safesOf(hexBytes(own)).map(walletFromBytes);
-    this.#safes.set(own, safes);
-    return safes;
+    if (this.#derived.size >= derivedKeptMax) this.#derived.clear();
+    const { proxies, safes } = derivedWalletsOf(hexBytes(own));
+    const derived = { proxies: proxies.map(walletFromBytes), safes: safes.map(walletFromBytes) };
+    this.#derived.set(own, derived);
+    return derived;
   }
 }
 
-/** All of them, his own address first. */
-export function allWallets({ own, safes, bound }: WalletSet): readonly WalletAddress[] {
-  return [...new Set([own, ...safes, ...bound])];
+/** All of them, the caller's own address first. */
+export function allWallets({ own, proxies, safes, bound }: WalletSet): readonly WalletAddress[] {
+  return [...new Set([own, ...proxies, ...safes, ...bound])];
 }
 
 /**
  * Wallets that a signature type may stand for (docs/conventions.md 1.7). Type 3 may also be signed with the caller's own address
- * as the wallet, so that is what it stands for while he has no contract wallet.
+ * as the wallet, so it stands for that address while no contract wallet is bound.
  */
 export function walletsOfType(
-  { own, safes, bound }: WalletSet,
+  { own, proxies, safes, bound }: WalletSet,
   type: SignatureType,
 ): readonly WalletAddress[] {
   if (type === 0) return [own];
+  if (type === 1) return [...new Set([...proxies, ...bound])];
   if (type === 2) return [...new Set([...safes, ...bound])];
-  return type === 3 && bound.length === 0 ? [own] : bound;
+  return bound.length === 0 ? [own] : bound;
 }

@@ -1,17 +1,28 @@
 import { BalanceAllowance, signingDomains } from '@pm/schemas';
 import { Value } from 'typebox/value';
 import { foldHoldings } from '../../src/core/holdings.ts';
-import { apiKey, condition, get, openDoor, safe, token, World, wallet } from '../in-memory.ts';
+import {
+  apiKey,
+  condition,
+  get,
+  openDoor,
+  proxy,
+  safe,
+  token,
+  World,
+  wallet,
+} from '../in-memory.ts';
 
 const user = wallet(1);
-const proxy = wallet(7);
+const bound = wallet(7);
 const known = () => {
   const world = new World();
   world.caller = { wallet: user, apiKey: apiKey(1) };
-  world.bound.set(user, [proxy]);
+  world.bound.set(user, [bound]);
   world.money.set(user, { freeMicro: 5_000_000, heldMicro: 2_500_000, pendingMicro: 1_000_000 });
   world.money.set(safe, { freeMicro: 9_000_000, heldMicro: 0, pendingMicro: 0 });
-  world.money.set(proxy, { freeMicro: 40, heldMicro: 2, pendingMicro: 0 });
+  world.money.set(proxy, { freeMicro: 6_000_000, heldMicro: 0, pendingMicro: 0 });
+  world.money.set(bound, { freeMicro: 40, heldMicro: 2, pendingMicro: 0 });
   world.holdings.push({ wallet: user, market: 1, outcome: 1, sizeMicro: 3_250_000 });
   return { world, app: openDoor(world) };
 };
@@ -37,7 +48,7 @@ describe('GET /balance-allowance', () => {
 
   it.each([
     ['asset_type=COLLATERAL', '7500000'],
-    ['asset_type=COLLATERAL&signature_type=1', '42'],
+    ['asset_type=COLLATERAL&signature_type=1', '6000000'],
     ['asset_type=COLLATERAL&signature_type=3', '42'],
     ['asset_type=COLLATERAL&signature_type=2', '9000000'],
     [`asset_type=COLLATERAL&signature_type=3&wallet=${safe}`, '9000000'],
@@ -49,9 +60,10 @@ describe('GET /balance-allowance', () => {
     expect((await get(known().app, `/balance-allowance?${query}`)).body).toMatchObject({ balance });
   });
 
-  it('of a signature type without a wallet is 0', async () => {
+  it('of a signature type whose wallets have nothing is 0', async () => {
     const { world, app } = known();
     world.bound.clear();
+    world.money.delete(proxy);
     const url = '/balance-allowance?asset_type=COLLATERAL&signature_type=1';
     expect((await get(app, url)).body).toMatchObject({ balance: '0' });
   });
@@ -81,6 +93,7 @@ describe('GET /balance-allowance', () => {
 describe('GET /balances', () => {
   it('shows every wallet that has something, and the own one', async () => {
     const { world, app } = known();
+    world.money.delete(bound);
     world.money.delete(proxy);
     expect((await get(app, '/balances')).body).toEqual({
       wallets: [

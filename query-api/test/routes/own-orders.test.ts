@@ -8,6 +8,7 @@ import {
   get,
   openDoor,
   post,
+  proxy,
   safe,
   token,
   World,
@@ -110,7 +111,7 @@ describe('GET /data/orders', () => {
       await get(app, `/data/orders?${query}`);
       expect(world.openSearches).toEqual([
         {
-          wallets: [user, safe, wallet(7)],
+          wallets: [user, proxy, safe, wallet(7)],
           keys: new Set([apiKey(1)]),
           orderId: orderId(5),
           market: 1,

@@ -7,6 +7,7 @@ import {
   get,
   nowMs,
   openDoor,
+  proxy,
   safe,
   token,
   World,
@@ -222,7 +223,7 @@ describe('GET /data/trades', () => {
     expect((await get(app, '/data/trades')).body).toMatchObject({
       data: [{ trader_side: 'TAKER' }],
     });
-    expect(world.searches[0]?.wallets).toEqual(new Set([user, safe, wallet(7)]));
+    expect(world.searches[0]?.wallets).toEqual(new Set([user, proxy, safe, wallet(7)]));
   });
 
   it('finds nothing for what is not listed or does not agree', async () => {

@@ -39,7 +39,9 @@ export const AccountActionResult = Type.Object({
     Type.Literal('withdrawal'),
   ]),
   id: Type.String(),
-  request_id: Type.String({ description: '32 bytes that follow from wallet, action, condition, amount and id.' }),
+  request_id: Type.String({
+    description: '32 bytes that follow from wallet, action, condition, amount and id.',
+  }),
   wallet: Type.String(),
   condition_id: Type.Optional(Type.String()),
   amount: Type.Optional(Type.String({ description: 'Decimal shares or USDC, as asked.' })),

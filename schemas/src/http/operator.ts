@@ -84,28 +84,45 @@ export const ImportResult = Type.Object({
 });
 export type ImportResult = Static<typeof ImportResult>;
 
+const address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+
+const transfer = {
+  transferId: Type.String({
+    pattern: '^0x[0-9a-fA-F]{64}$',
+    description: 'Given once: a repetition changes nothing.',
+  }),
+  wallet: address,
+  amount: Type.String({
+    pattern: '^(0|[1-9][0-9]{0,9})(\\.[0-9]{1,6})?$',
+    description: 'USDC.',
+  }),
+};
+
+/** Items in one request that moves money or binds wallets. */
+export const operatorItemsMax = 1_000;
+const items = { minItems: 1, maxItems: operatorItemsMax };
+const closed = { additionalProperties: false };
+
 /** POST /operator/deposits. */
 export const Deposits = Type.Object(
   {
     deposits: Type.Array(
       Type.Object(
         {
-          transferId: Type.String({
-            pattern: '^0x[0-9a-fA-F]{64}$',
-            description: 'Given once: a repetition changes nothing.',
-          }),
-          wallet: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
-          amount: Type.String({
-            pattern: '^(0|[1-9][0-9]{0,9})(\\.[0-9]{1,6})?$',
-            description: 'USDC.',
-          }),
+          ...transfer,
+          owner: Type.Optional(
+            Type.String({
+              pattern: '^0x[0-9a-fA-F]{40}$',
+              description: 'The wallet is bound to it before the money is written.',
+            }),
+          ),
         },
-        { additionalProperties: false },
+        closed,
       ),
-      { minItems: 1, maxItems: 1000 },
+      items,
     ),
   },
-  { additionalProperties: false },
+  closed,
 );
 export type Deposits = Static<typeof Deposits>;
 
@@ -121,3 +138,43 @@ export type WithdrawalFreezeChange = Static<typeof WithdrawalFreezeChange>;
 
 export const DepositsResult = Type.Object({ accepted: Type.Integer() });
 export type DepositsResult = Static<typeof DepositsResult>;
+
+/** POST /operator/withdrawals. */
+export const Withdrawals = Type.Object(
+  { withdrawals: Type.Array(Type.Object(transfer, closed), items) },
+  closed,
+);
+
+/** POST /operator/wallet-owners. */
+export const BindWallets = Type.Object(
+  { wallets: Type.Array(Type.Object({ wallet: address, owner: address }, closed), items) },
+  closed,
+);
+export type BindWallets = Static<typeof BindWallets>;
+
+/**
+ * What became of one binding. `bound`: by this request. `already`: it was the owner's before. `taken`: it has another
+ * owner, by proof or by record. `reserved`: wallet or owner is a reserved address. `own_address`: the owner is the
+ * wallet itself.
+ */
+const BindingResult = Type.Union([
+  Type.Literal('bound'),
+  Type.Literal('already'),
+  Type.Literal('taken'),
+  Type.Literal('reserved'),
+  Type.Literal('own_address'),
+]);
+export type BindingResult = Static<typeof BindingResult>;
+
+export const BindWalletsResult = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      wallet: Type.String(),
+      owner: Type.String(),
+      result: BindingResult,
+      error: Type.Optional(Type.String({ description: 'Why it was refused.' })),
+    }),
+    { description: 'In the order of the request.' },
+  ),
+});
+export type BindWalletsResult = Static<typeof BindWalletsResult>;

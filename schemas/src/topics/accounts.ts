@@ -92,18 +92,24 @@ export const withdrawalFreeze = {
 } as const satisfies AvroRecord;
 
 /**
- * The topic `wallet-owners`: who may move the money of a contract wallet, written before its first order. Key: the wallet as
- * text. The first record of a wallet counts for ever. That is why the topic is not compacted: compaction keeps the newest
- * record of a key, which after a race is the loser's.
+ * The topic `wallet-owners`: to which address an operator has bound a contract wallet. Key: the wallet as text. The
+ * first record of a wallet that names its operator counts for ever. That is why the topic is not compacted: compaction
+ * keeps the newest record of a key, which after a race is the loser's.
  */
 export const walletOwner = {
   type: 'record',
   name: 'WalletOwner',
-  doc: 'A wallet belongs to who signed for it first.',
+  doc: 'An operator has bound a wallet to an address.',
   fields: [
     { name: 'wallet', type: address20, doc: 'The wallet.' },
-    { name: 'owner', type: address20, doc: 'Whose it is.' },
-    { name: 'boundAtMs', type: 'long', doc: 'Unix milliseconds; tells, decides nothing.' },
+    { name: 'owner', type: address20, doc: 'The address whose API keys may use it.' },
+    { name: 'boundAtMs', type: 'long', doc: 'Unix milliseconds; informs, decides nothing.' },
+    {
+      name: 'boundBy',
+      type: 'string',
+      doc: 'The operator who bound it. Empty in records that a signature wrote in an earlier version: they are ignored.',
+      default: '',
+    },
   ],
 } as const satisfies AvroRecord;
 

@@ -1,11 +1,12 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
 import { type AgentId, parseAgentId, type WalletAddress } from '@pm/schemas';
 import { type AuthPorts, authenticate } from '../authenticate.ts';
+import { refuseReserved } from '../keys/refuse-reserved.ts';
 import type { DoorPorts } from '../ports.ts';
 import { singleBodyMaxBytes } from '../route.ts';
 import { agentView } from './agent-view.ts';
 
-type AgentPorts = AuthPorts & Pick<DoorPorts, 'agents' | 'activity'>;
+type AgentPorts = AuthPorts & Pick<DoorPorts, 'agents' | 'activity' | 'owners'>;
 
 /** What is done to an agent of the owner; null when he has no such agent. */
 type Change = (owner: WalletAddress, id: AgentId) => Promise<object | null>;
@@ -62,6 +63,7 @@ function changeRoute(
         handler: async (request, reply) => {
           const caller = authenticate(request, reply, ports);
           if (caller === null) return reply;
+          if (action === '/rotate' && refuseReserved(caller.address, reply, ports)) return reply;
           const { id: text } = request.params as { readonly id: string };
           const id = parseAgentId(text);
           const done = id === null ? null : await change(caller.address, id);

@@ -1,6 +1,7 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
 import type { AgentCreation } from '@pm/schemas';
 import { type AuthPorts, authenticate } from '../authenticate.ts';
+import { refuseReserved } from '../keys/refuse-reserved.ts';
 import type { DoorPorts } from '../ports.ts';
 import { singleBodyMaxBytes } from '../route.ts';
 import { agentView } from './agent-view.ts';
@@ -9,7 +10,7 @@ const detail = 'name is a text of 1 to 64 characters';
 
 /** POST /api/v1/agents: one more agent, with its key, which is shown this once (docs/conventions.md 1.11). */
 export function createAgentRoute(
-  ports: AuthPorts & Pick<DoorPorts, 'agents'>,
+  ports: AuthPorts & Pick<DoorPorts, 'agents' | 'owners'>,
   isCreation: (value: unknown) => value is AgentCreation,
 ): DoorRoute {
   return {
@@ -18,7 +19,7 @@ export function createAgentRoute(
     add(app, { url }) {
       app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
         const caller = authenticate(request, reply, ports);
-        if (caller === null) return reply;
+        if (caller === null || refuseReserved(caller.address, reply, ports)) return reply;
         if (!isCreation(request.body)) return refuse(reply, 'invalid_request', { detail });
         const made = await ports.agents.create(caller.address, request.body.name);
         if ('max' in made) return refuse(reply, 'too_many_agents', { max: made.max });

@@ -12,8 +12,9 @@ import type { DoorPorts } from '../ports.ts';
 import { singleBodyMaxBytes } from '../route.ts';
 import { sendOk } from './answers.ts';
 import { namedKey } from './read-only-keys.ts';
+import { refuseReserved } from './refuse-reserved.ts';
 
-type BuilderPorts = AuthPorts & Pick<DoorPorts, 'keys' | 'verifyBuilder'>;
+type BuilderPorts = AuthPorts & Pick<DoorPorts, 'keys' | 'owners' | 'verifyBuilder'>;
 
 const path = '/auth/builder-api-key';
 
@@ -25,7 +26,7 @@ export function createBuilderKeyRoute(ports: BuilderPorts): DoorRoute {
     add(app, { url }) {
       app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
         const caller = authenticate(request, reply, ports);
-        if (caller === null) return reply;
+        if (caller === null || refuseReserved(caller.address, reply, ports)) return reply;
         const made = await ports.keys.createBuilder(caller.address);
         if ('max' in made) return refuse(reply, 'too_many_api_keys', { max: made.max });
         const { apiKey: key, secret, passphrase } = made;

@@ -3,8 +3,9 @@ import { refuseBanned } from '../authenticate.ts';
 import type { DoorPorts } from '../ports.ts';
 import { singleBodyMaxBytes } from '../route.ts';
 import { proveWallet, type WalletPorts } from './prove-wallet.ts';
+import { refuseReserved } from './refuse-reserved.ts';
 
-type KeyPorts = WalletPorts & Pick<DoorPorts, 'keys' | 'walletStatus'>;
+type KeyPorts = WalletPorts & Pick<DoorPorts, 'keys' | 'owners' | 'walletStatus'>;
 
 /**
  * POST /auth/api-key: the key of this wallet and nonce, made when there is none, answered when it is durable. The same
@@ -20,6 +21,7 @@ export function createKeyRoute(ports: KeyPorts): DoorRoute {
       app.post(url, { bodyLimit: singleBodyMaxBytes, config }, async (request, reply) => {
         const claim = proveWallet(request, reply, ports);
         if (claim === null) return reply;
+        if (refuseReserved(claim.address, reply, ports)) return reply;
         if (refuseBanned(claim.address, reply, ports)) return reply;
         const made = await ports.keys.create(claim.address, claim.nonce);
         return 'max' in made ? refuse(reply, 'too_many_api_keys', { max: made.max }) : made;

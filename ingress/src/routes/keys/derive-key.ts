@@ -1,8 +1,9 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { DoorPorts } from '../ports.ts';
 import { proveWallet, type WalletPorts } from './prove-wallet.ts';
+import { refuseReserved } from './refuse-reserved.ts';
 
-type KeyPorts = WalletPorts & Pick<DoorPorts, 'keys'>;
+type KeyPorts = WalletPorts & Pick<DoorPorts, 'keys' | 'owners'>;
 
 /** GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (docs/conventions.md, Dialects). */
 export function deriveKeyRoute(ports: KeyPorts): DoorRoute {
@@ -12,7 +13,7 @@ export function deriveKeyRoute(ports: KeyPorts): DoorRoute {
     add(app, { url }) {
       app.get(url, async (request, reply) => {
         const claim = proveWallet(request, reply, ports);
-        if (claim === null) return reply;
+        if (claim === null || refuseReserved(claim.address, reply, ports)) return reply;
         const trio = ports.keys.derive(claim.address, claim.nonce);
         return trio ?? (await reply.code(404).send({ error: 'Could not derive api key!' }));
       });

@@ -3,8 +3,9 @@ import { parseApiKeyId } from '@pm/schemas';
 import { type AuthPorts, authenticate, refuseUnproven, signedFacts } from '../authenticate.ts';
 import type { DoorPorts } from '../ports.ts';
 import { singleBodyMaxBytes } from '../route.ts';
+import { refuseReserved } from './refuse-reserved.ts';
 
-type ReadKeyPorts = AuthPorts & Pick<DoorPorts, 'readKeys'>;
+type ReadKeyPorts = AuthPorts & Pick<DoorPorts, 'owners' | 'readKeys'>;
 
 /** POST /auth/readonly-api-key: one more key that opens the wallet's private reads alone (docs/conventions.md 2.5). */
 export function createReadKeyRoute(ports: ReadKeyPorts): DoorRoute {
@@ -14,7 +15,7 @@ export function createReadKeyRoute(ports: ReadKeyPorts): DoorRoute {
     add(app, { url }) {
       app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
         const caller = authenticate(request, reply, ports);
-        if (caller === null) return reply;
+        if (caller === null || refuseReserved(caller.address, reply, ports)) return reply;
         const made = await ports.readKeys.create(caller.address);
         if (typeof made === 'string') return { apiKey: made };
         return refuse(reply, 'too_many_api_keys', { max: made.max });

@@ -34,17 +34,21 @@ export function auditRequests(app: HttpApp, { audit, clock, token }: OperatorPor
   });
 }
 
-/** The caller may name himself in `X-Operator-Name`: the token says that he is an operator, not which. */
+/** The name of the caller in `X-Operator-Name`: the token shows that it is an operator, not which one. Never empty. */
+export function operatorNameOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
+  const name = headers['x-operator-name'];
+  return typeof name === 'string' && namePattern.test(name) ? name : 'operator';
+}
+
 function recordOf(
   request: FastifyRequest,
   { tokenId, timeMs }: { readonly tokenId: string; readonly timeMs: number },
 ): AuditRecord {
-  const { headers, method, rawBody, routeOptions, url, ip } = request;
-  const name = headers['x-operator-name'];
+  const { method, rawBody, routeOptions, url, ip } = request;
   return {
     id: randomUUID(),
     timeMs,
-    who: typeof name === 'string' && namePattern.test(name) ? name : 'operator',
+    who: operatorNameOf(request),
     tokenId,
     address: ip,
     action: `${method} ${routeOptions.url ?? ''}`,

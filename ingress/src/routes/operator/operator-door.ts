@@ -9,6 +9,7 @@ import { addMarketResolveRoute } from './market-resolve.ts';
 import type { OperatorPorts } from './ports.ts';
 import { addSetMarketRoute } from './set-market.ts';
 import { addTradingModeRoute } from './trading-mode.ts';
+import { addWalletOwnerRoutes } from './wallet-owners.ts';
 import { addWalletStatusRoutes } from './wallet-status.ts';
 import { addWithdrawalFreezeRoutes } from './withdrawal-freeze.ts';
 import { addWithdrawalsRoute } from './withdrawals.ts';
@@ -34,6 +35,7 @@ export function addOperatorRoutes(app: HttpApp, ports: OperatorPorts): void {
   addTradingModeRoute(app, ports);
   addWithdrawalsRoute(app, ports);
   addWithdrawalFreezeRoutes(app, ports);
+  addWalletOwnerRoutes(app, ports);
   addWalletStatusRoutes(app, ports);
   app.get('/operator/status', async () => ports.status());
 }

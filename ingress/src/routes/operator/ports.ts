@@ -1,6 +1,7 @@
 import type { Clock } from '@pm/kit/clock';
 import type {
   AuditRecord,
+  BindingResult,
   CatalogEntry,
   CatalogMarket,
   Transfer,
@@ -10,6 +11,7 @@ import type {
 import type { AuditEntry, AuditTrail } from '../../core/audit-trail.ts';
 import type { CatalogIndex } from '../../core/catalog-index.ts';
 import type { Keccak } from '../../core/order-hash.ts';
+import type { BindFailure, Binding, WalletOwners } from '../../core/wallet-owners.ts';
 import type { ListedStatus } from '../../core/wallet-statuses.ts';
 import type { ListedFreeze } from '../../core/withdrawal-freezes.ts';
 import type { CommentDesk } from '../comments/desks.ts';
@@ -55,6 +57,15 @@ export interface WithdrawalFreezeDesk extends WithdrawalFreezeView {
   ): Promise<ListedFreeze>;
 }
 
+/** Where wallets are bound to owners. */
+export interface WalletBinder {
+  /** One result per binding, in order, when the records are durable and were read back. Rejects with a `Fault`. */
+  bind(
+    bindings: readonly Binding[],
+    boundBy: string,
+  ): Promise<readonly BindingResult[] | BindFailure>;
+}
+
 /** Everything the operator's routes need. */
 export interface OperatorPorts {
   readonly clock: Clock;
@@ -76,6 +87,8 @@ export interface OperatorPorts {
   readonly freezes: WithdrawalFreezeDesk;
   readonly transfers: TransferWrites;
   readonly walletStatus: WalletStatusDesk;
+  readonly owners: Pick<WalletOwners, 'find' | 'isReserved' | 'judge' | 'takesDeposits'>;
+  readonly bindings: WalletBinder;
   /** Takes the orders of a wallet and of its owner off all books. */
   sweep(wallet: WalletAddress): Promise<Swept>;
   readonly comments: CommentDesk;

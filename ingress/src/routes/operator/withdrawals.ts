@@ -1,23 +1,17 @@
 import type { HttpApp } from '@pm/kit/http';
 import {
-  Deposits,
   microText,
   parseMicro,
   parseOrderId,
   parseWalletAddress,
   type RefusalCode,
   refusals,
+  Withdrawals,
 } from '@pm/schemas';
-import { Type } from 'typebox';
 import { type PaidWithdrawal, withdraw } from '../withdrawal-runner.ts';
 import type { OperatorPorts } from './ports.ts';
 
 const withdrawalsBodyMaxBytes = 512 * 1024;
-
-const Withdrawals = Type.Object(
-  { withdrawals: Deposits.properties.deposits },
-  { additionalProperties: false },
-);
 
 /**
  * POST /operator/withdrawals: money goes out, each transfer id once. One result per item: `accepted` with the amount that

@@ -1,0 +1,72 @@
+import { type LogClient, readRange } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRegistry, topicName } from '@pm/kit/registry';
+import { topics, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { StackError } from '../local/stack-error.ts';
+
+/** Where the log of an installation is, and what its topics begin with. */
+export interface LogPlace {
+  readonly client: LogClient;
+  readonly registryUrl: string;
+  readonly topicPrefix: string;
+}
+
+/**
+ * The wallet that each partition was opened to pay fees to, by its first record. Partitions without a record are
+ * absent. Creates no topic and registers no schema.
+ */
+export async function openedFeeWallets({
+  client,
+  registryUrl: url,
+  topicPrefix,
+}: LogPlace): Promise<ReadonlyMap<number, WalletAddress>> {
+  const topic = topicName(topics.orders, topicPrefix);
+  const admin = await client.admin();
+  const bounds = await boundsOf(topic, admin).finally(() => admin.close());
+  const reader = openRegistry({ url, topicPrefix, log: silentLog }).readerFor(topics.orders);
+  const found = new Map<number, WalletAddress>();
+  for (const [partition, { high }] of bounds) {
+    if (high === 0) continue;
+    await readRange(client, {
+      ...{ topic, partition, from: 0, to: 1 },
+      onBatch: async ({ records }) => {
+        const value = records[0]?.value ?? null;
+        if (value === null) return;
+        if (!reader.knows(value)) await reader.prepare(value);
+        const opening = reader.decode(value).commands.find((one) => one.kind === 'OpenPartition');
+        if (opening !== undefined) found.set(partition, walletFromBytes(opening.feeWallet));
+      },
+    });
+  }
+  return found;
+}
+
+async function boundsOf(topic: string, admin: Awaited<ReturnType<LogClient['admin']>>) {
+  return (await admin.hasTopic(topic)) ? await admin.bounds(topic) : new Map<number, never>();
+}
+
+/**
+ * The fee wallet of an installation. Throws a `StackError` when no partition was opened, or two with different wallets.
+ */
+export async function feeWalletOf(place: LogPlace): Promise<WalletAddress> {
+  const wallets = new Set((await openedFeeWallets(place)).values());
+  const [wallet] = wallets;
+  if (wallet !== undefined && wallets.size === 1) return wallet;
+  const found = wallets.size === 0 ? 'no partition was opened yet' : [...wallets].join(', ');
+  throw new StackError('BAD_DESCRIPTION', `the installation has no one fee wallet: ${found}`);
+}
+
+/** Throws a `StackError` when a partition was opened with another fee wallet than this one: it can never change. */
+export function refuseOtherFeeWallet(
+  openedWallets: ReadonlyMap<number, WalletAddress>,
+  feeWallet: WalletAddress,
+): void {
+  for (const [partition, opened] of openedWallets) {
+    if (opened === feeWallet) continue;
+    throw new StackError(
+      'BAD_DESCRIPTION',
+      `partition ${partition} was opened with the fee wallet ${opened}, and the configured one is ${feeWallet}. ` +
+        `The fee wallet of a log cannot change: set PM_FEE_WALLET=${opened} (--fee-wallet). Nothing was changed.`,
+    );
+  }
+}

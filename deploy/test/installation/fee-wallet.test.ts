@@ -1,0 +1,33 @@
+import { defaultFeeWallet, type WalletAddress } from '@pm/schemas';
+import { Command } from 'commander';
+import {
+  type StackArguments,
+  stackOptions,
+  withStackArguments,
+} from '../../src/commands/stack-options.ts';
+import { refuseOtherFeeWallet } from '../../src/installation/fee-wallet.ts';
+
+const [first, second] = ['ab', 'cd'].map((pair) => `0x${pair.repeat(20)}`) as [
+  WalletAddress,
+  WalletAddress,
+];
+
+test('partitions keep the fee wallet they were opened with, and the refusal says which that is', () => {
+  expect(() => refuseOtherFeeWallet(new Map(), first)).not.toThrow();
+  expect(() => refuseOtherFeeWallet(new Map([[0, first]]), first)).not.toThrow();
+  const opened = new Map([
+    [0, first],
+    [1, second],
+  ]);
+  expect(() => refuseOtherFeeWallet(opened, first)).toThrow(`set PM_FEE_WALLET=${second}`);
+});
+
+test('the fee wallet of a stack is an option, and an address', () => {
+  const feeWalletOf = (...args: string[]) => {
+    const command = withStackArguments(new Command()).parse(args, { from: 'user' });
+    return stackOptions(command.opts<StackArguments>(), () => {}).feeWallet;
+  };
+  expect(feeWalletOf()).toBe(defaultFeeWallet);
+  expect(feeWalletOf('--fee-wallet', first.toUpperCase().replace('0X', '0x'))).toBe(first);
+  expect(() => feeWalletOf('--fee-wallet', '0x12')).toThrow('0x and 40 hex digits, not 0x12');
+});
