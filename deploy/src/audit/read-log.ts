@@ -97,7 +97,9 @@ export async function sumTransfers(options: LogPlace): Promise<Map<string, numbe
     to: bounds?.high ?? 0,
     onBatch: async (batch) => {
       for (const { value } of batch.records) {
-        if (value !== null) sums.take(codec.decode(value));
+        if (value === null) continue;
+        if (!codec.knows(value)) await codec.prepare(value);
+        sums.take(codec.decode(value));
       }
     },
   });

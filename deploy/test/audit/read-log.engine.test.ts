@@ -1,0 +1,40 @@
+import { openLogClient } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRegistry } from '@pm/kit/registry';
+import { topics, walletFromBytes } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
+import { sumTransfers } from '../../src/audit/read-log.ts';
+
+const topicPrefix = `read_log_${process.pid}-`;
+const topic = `${topicPrefix}${topics.transfers.name}`;
+const client = openLogClient({
+  brokers: [engineUrl('KAFKA')],
+  clientId: 'read-log',
+  log: silentLog,
+});
+
+afterAll(() => client.close());
+
+test('transfers are summed over records of every version of their schema', async () => {
+  const admin = await client.admin();
+  const kept = { replicationFactor: 1, minInSyncReplicas: 1, retentionMs: -1, partitions: 1 };
+  const { compacted, maxMessageBytes } = topics.transfers;
+  await admin.ensureTopics([{ name: topic, compacted, maxMessageBytes, ...kept }]);
+  const registryUrl = engineUrl('REGISTRY');
+  const open = () => openRegistry({ url: registryUrl, topicPrefix, log: silentLog });
+  const { value: schema } = topics.transfers;
+  const earlier = { ...topics.transfers, value: { ...schema, doc: 'Of an earlier version.' } };
+  const older = await open().codecFor(earlier);
+  const newer = await open().codecFor(topics.transfers);
+  const producer = await client.producer();
+  const wallet = Buffer.alloc(20, 5);
+  const amounts = [70, -30, 2];
+  for (const [index, amountMicro] of amounts.entries()) {
+    const transferId = Buffer.alloc(32, index + 1);
+    const codec = index === 2 ? newer : older;
+    const value = codec.encode({ transferId, wallet, amountMicro, timeMs: 1, generation: 0 });
+    await producer.send([{ topic, partition: 0, key: wallet, value }]);
+  }
+  const sums = await sumTransfers({ client, registryUrl, topicPrefix });
+  expect(sums.get(walletFromBytes(wallet))).toBe(42);
+});
