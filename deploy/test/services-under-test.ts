@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { defaultFeeWallet } from '@pm/schemas';
+import { defaultFeeWallet, type WalletAddress } from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
 import type { EngineUrls } from '../src/local/engines.ts';
 import { setUpExchange } from '../src/setup/exchange-setup.ts';
@@ -20,7 +20,11 @@ export function engineUrls(): EngineUrls {
 /** Sets up an exchange whose topics and tables bear a name of their own. */
 export async function setUpNamed(
   name: string,
-  parts: { readonly keys: ExchangeKeys; readonly partitions: number },
+  parts: {
+    readonly keys: ExchangeKeys;
+    readonly partitions: number;
+    readonly feeWallet?: WalletAddress;
+  },
 ): Promise<void> {
   const prefixed = { topicPrefix: `${name}-`, database: name };
   const settings = { urls: engineUrls(), feeWallet: defaultFeeWallet };

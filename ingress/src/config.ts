@@ -2,7 +2,6 @@ import {
   boolean,
   type ConfigOf,
   clickhouseFields,
-  feeWalletFields,
   integer,
   kafkaFields,
   namesOf,
@@ -25,7 +24,6 @@ const fields = {
   ...registryFields,
   ...redisFields,
   ...publicDoorFields,
-  ...feeWalletFields,
   /** The public door. */
   httpPort: integer('PM_HTTP_PORT', port),
   /** The operator's door, never reachable from outside. */

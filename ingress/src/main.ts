@@ -29,6 +29,7 @@ import { openKnownKeys } from './io/known-keys-store.ts';
 import { watchLedger } from './io/ledger-watch-source.ts';
 import { type OpenLog, openLogStore } from './io/log-store.ts';
 import { type NativeCrypto, openNativeCrypto } from './io/native-source.ts';
+import { readFeeWallet } from './io/opening-source.ts';
 import { PartitionHearings } from './io/partition-hearing-store.ts';
 import { openProfiles } from './io/profile-store.ts';
 import { followResults } from './io/result-source.ts';
@@ -69,8 +70,9 @@ async function start(life: Lifecycle): Promise<void> {
   life.onStop('log', () => topicLog.client.close());
   const money = openMoney(room);
   const results = await openResults(room, topicLog);
+  const owned = new WalletOwners(crypto.keccak, await readFeeWallet(topicLog));
   const accounts = await openAccounts(topicLog, {
-    ...{ ...follow(room), clock, owners: new WalletOwners(crypto.keccak, config.feeWallet) },
+    ...{ ...follow(room), clock, owners: owned },
     ...{ serverSecret: config.keySecret, freshnessMs: freshnessMs(config) },
   });
   const { catalog, entries } = await openCatalog(room, topicLog);

@@ -308,6 +308,8 @@ export interface SentRequest {
   readonly headers?: Record<string, string>;
   /** The path that the client signs, when it is not the one it asks for. */
   readonly signedPath?: string;
+  /** The body that the client signs, when it is not the one that arrives. */
+  readonly signedBody?: string;
   /** Whether the signature covers the `Idempotency-Key`. */
   readonly signsKey?: boolean;
 }
@@ -334,7 +336,7 @@ export async function call(
       [names.timestamp]: timestamp,
       [names.signature]: l2Signature(
         trio.secret,
-        timestamp + sent.method + path + (sent.body ?? '') + coveredKeyOf(sent),
+        timestamp + sent.method + path + (sent.signedBody ?? sent.body ?? '') + coveredKeyOf(sent),
       ),
       ...sent.headers,
     },

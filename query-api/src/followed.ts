@@ -12,6 +12,7 @@ import {
   parseApiKeyId,
   type Topic,
   topics,
+  walletFromBytes,
 } from '@pm/schemas';
 import { CallerWallets } from './core/caller-wallets.ts';
 import { Catalog } from './core/catalog.ts';
@@ -50,7 +51,10 @@ export async function followTopics(known: Followed, options: FollowOptions): Pro
     forget: (key) => catalog.remove(key),
   });
   await follow(options, topics.credentials, {
-    take: (credential) => keys.apply(credential),
+    take: (credential) => {
+      keys.apply(credential);
+      wallets.prove(walletFromBytes(credential.wallet));
+    },
     forget: (key) => {
       const apiKey = parseApiKeyId(key);
       if (apiKey !== null) keys.forget(apiKey);

@@ -11,7 +11,8 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *                                             -> newest time of a fence, Unix milliseconds; with :clock ->
  *                                             clock of the partition at the last record applied, Unix milliseconds
  *   <prefix>:ledger2:transfers         hash   id of an applied transfer -> "wallet amount moved"
- *   <prefix>:ledger2:insolvent         set    wallets whose free money was below zero and that no one has dealt with
+ *   <prefix>:ledger2:insolvent         set    wallets whose free money was below zero and that no one has dealt with; with :closed
+ *                                             those of a rebuild under way
  *   <prefix>:ledger2:state             hash   generation, ready ("1" when open), life (run of the server it was opened in),
  *                                             plan, planned (id and generation of a rebuild under way)
  *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a minute later

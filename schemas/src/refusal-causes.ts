@@ -71,7 +71,7 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   invalid_request: 'A parameter is not of its form; the text names it.',
   idempotency_key_invalid: 'The header is empty, too long or not visible ASCII.',
   idempotency_key_reused:
-    'The key or id was used for another request within the hour, or is on its way for one.',
+    'The key or id was used for another request within the hour, or belongs to another request or transfer that is pending or applied.',
   idempotency_in_progress: 'The first request under this key has not been answered yet.',
   insufficient_position: 'The wallet has fewer unlocked tokens than the request takes.',
   market_not_resolved: 'Redemption before the resolution.',

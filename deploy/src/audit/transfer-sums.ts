@@ -21,9 +21,10 @@ export class TransferSums {
     this.#seen.add(id);
   }
 
+  /** A fence begins a generation or, without one, stands for a time. */
   #raise({ generation, timeMs }: Transfer): void {
-    this.#generation = Math.max(this.#generation, generation);
-    this.#fenceMs = Math.max(this.#fenceMs, timeMs);
+    if (generation > 0) this.#generation = Math.max(this.#generation, generation);
+    else this.#fenceMs = Math.max(this.#fenceMs, timeMs);
   }
 
   #isVoid({ generation, timeMs }: Transfer): boolean {

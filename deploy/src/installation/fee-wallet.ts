@@ -1,6 +1,7 @@
-import { type LogClient, readRange } from '@pm/kit/kafka';
+import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
+import { readFirstEnvelope } from '@pm/kit/signoff';
 import { topics, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
 
@@ -27,16 +28,9 @@ export async function openedFeeWallets({
   const found = new Map<number, WalletAddress>();
   for (const [partition, { high }] of bounds) {
     if (high === 0) continue;
-    await readRange(client, {
-      ...{ topic, partition, from: 0, to: 1 },
-      onBatch: async ({ records }) => {
-        const value = records[0]?.value ?? null;
-        if (value === null) return;
-        if (!reader.knows(value)) await reader.prepare(value);
-        const opening = reader.decode(value).commands.find((one) => one.kind === 'OpenPartition');
-        if (opening !== undefined) found.set(partition, walletFromBytes(opening.feeWallet));
-      },
-    });
+    const first = await readFirstEnvelope(client, { topic, partition, reader });
+    const opening = first?.commands.find((one) => one.kind === 'OpenPartition');
+    if (opening !== undefined) found.set(partition, walletFromBytes(opening.feeWallet));
   }
   return found;
 }

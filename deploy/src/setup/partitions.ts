@@ -1,6 +1,6 @@
-import { type LogAdmin, type LogClient, type LogProducer, readRange } from '@pm/kit/kafka';
+import type { LogAdmin, LogClient, LogProducer } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import { openSignOffKey, sealEnvelope } from '@pm/kit/signoff';
+import { openSignOffKey, readFirstEnvelope, sealEnvelope } from '@pm/kit/signoff';
 import {
   type Command,
   type CommandOf,
@@ -56,22 +56,9 @@ export async function openPartitions(opening: PartitionOpening): Promise<number>
 async function beginsWithLedgerKey(opening: PartitionOpening, partition: number): Promise<boolean> {
   const { client, codec, ordersTopic: topic } = opening;
   const { publicKey } = ledgerKeyOf(opening);
-  let found = false;
-  await readRange(client, {
-    topic,
-    partition,
-    from: 0,
-    to: 1,
-    onBatch: async ({ records }) => {
-      const value = records[0]?.value ?? null;
-      if (value === null) return;
-      if (!codec.knows(value)) await codec.prepare(value);
-      found = codec
-        .decode(value)
-        .commands.some((one) => one.kind === 'SetKey' && one.publicKey.equals(publicKey));
-    },
-  });
-  return found;
+  const first = await readFirstEnvelope(client, { topic, partition, reader: codec });
+  const commands = first?.commands ?? [];
+  return commands.some((one) => one.kind === 'SetKey' && one.publicKey.equals(publicKey));
 }
 
 function ledgerKeyOf({ keys }: PartitionOpening): CommandOf<'SetKey'> {

@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WalletAddress } from '@pm/schemas';
 import type { EngineUrls } from '../local/engines.ts';
 import { type ManagedProcess, MEBIBYTE, processEnvironment } from '../local/managed-process.ts';
 import { builtEntry, repositoryRoot } from '../local/paths.ts';
@@ -12,8 +11,6 @@ export interface ServicesOptions {
   readonly urls: EngineUrls;
   readonly ports: Ports;
   readonly keys: ExchangeKeys;
-  /** The wallet that the partitions pay fees to. */
-  readonly feeWallet: WalletAddress;
   readonly dataDir: string;
   readonly logDir: string;
   readonly database: string;
@@ -66,7 +63,6 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
         PM_OPERATOR_SEED: keys.operatorSeed,
         PM_SIGNOFF_SEED: keys.ingressSeed,
         PM_KEY_SECRET: keys.keySecret,
-        PM_FEE_WALLET: options.feeWallet,
         PM_TRUSTED_PROXIES: LOOPBACK,
       },
       needs: ['kafka', 'registry', 'redis'],

@@ -62,11 +62,10 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   const { supervisor, urls, engines } = await openEngines(options, dataDir, logDir);
   try {
     const keys = loadOrMakeKeys(join(dataDir, 'keys.json'));
-    const feeWallet = options.feeWallet ?? defaultFeeWallet;
     const otherTables = await setUpExchange({
       urls,
       keys,
-      feeWallet,
+      feeWallet: options.feeWallet ?? defaultFeeWallet,
       partitions: options.partitions ?? defaultPartitions,
       replicationFactor: options.replicationFactor ?? 1,
       database,
@@ -80,7 +79,6 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         urls,
         ports,
         keys,
-        feeWallet,
         ...folders,
         database,
         topicPrefix: '',

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseWalletAddress } from '@pm/schemas';
+import { StackError } from '../local/stack-error.ts';
 import type { Operator } from './operator.ts';
 
 /** Wallets in one request: small enough for a progress line every second or so. */
@@ -44,7 +45,9 @@ export async function bindWallets(
     const wallets = page.map(({ wallet, owner }) => ({ wallet, owner }));
     const { results } = await operator.bindWallets(wallets);
     for (const [index, { line, wallet }] of page.entries()) {
-      const { result, error } = results[index] ?? { result: 'taken' as const };
+      const one = results[index];
+      if (one === undefined) throw new StackError('BAD_DESCRIPTION', 'a wallet has no result');
+      const { result, error } = one;
       if (result === 'bound' || result === 'already') totals[result] += 1;
       else refuse(line, `${wallet}: ${error ?? result}`);
     }

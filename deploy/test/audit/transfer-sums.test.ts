@@ -19,9 +19,10 @@ test('a transfer id counts once, by its first record', () => {
 });
 
 test('a withdrawal of an older generation than a fence before it is void', () => {
-  const fence = transfer(9, 0, { generation: 2 });
+  const fence = transfer(9, 0, { timeMs: 86_400_000, generation: 2 });
   expect(sumOf(transfer(1, 100), fence, transfer(2, -30))).toBe(100);
   expect(sumOf(transfer(1, 100), transfer(2, -30), fence)).toBe(70);
+  expect(sumOf(transfer(1, 100), fence, transfer(2, -30, { generation: 2 }))).toBe(70);
 });
 
 test('a withdrawal accepted long before the time of a fence before it is void', () => {

@@ -29,6 +29,8 @@ export interface Caller {
   readonly arrivedAtMs: number;
   /** What orders of the key do when they meet one of their own wallet. */
   readonly selfTrade: SelfTrade;
+  /** Whether the proof of the key covers the body byte for byte. */
+  readonly signsExactBody: boolean;
   /** Whether the proof of the key covers the `Idempotency-Key`. */
   readonly signsIdempotencyKey: boolean;
   /** What operators allow a wallet. */

@@ -23,8 +23,8 @@ export interface BoundWallet extends Binding {
 }
 
 /**
- * Whose a wallet is, and why: the address has an API key, a factory derives the wallet from it, or an operator bound
- * it.
+ * The owner of a wallet and the basis for it: the address has an API key, a factory derives the wallet from it, or an
+ * operator bound it.
  */
 export type Ownership =
   | { readonly basis: 'own_key' | 'factory'; readonly owner: WalletAddress }
@@ -36,7 +36,7 @@ export type Ownership =
 export type BindFailure = 'unconfirmed' | 'overloaded' | 'full';
 
 /**
- * Who may move the money of a wallet (docs/conventions.md 3.3). An API key proves its own address, and with it the
+ * Decides which address may move the money of a wallet (docs/conventions.md 3.3). An API key proves its own address, and with it the
  * wallets that known factories derive from that address; a proof counts whatever the log says. Another contract wallet
  * cannot be asked here, so it belongs to the address that the first record of an operator names. A signature binds
  * nothing.
@@ -86,15 +86,14 @@ export class WalletOwners {
     return bound === undefined ? undefined : { basis: 'operator', ...bound };
   }
 
-  /** What an operator would be told who asks for this binding now; `free` when a record can be written. */
+  /** The result that this binding would have now; `free` when a record can be written. */
   judge({ wallet, owner }: Binding): Exclude<BindingResult, 'bound'> | 'free' {
     if (this.isReserved(wallet) || this.isReserved(owner)) return 'reserved';
     if (wallet === owner) return 'own_address';
-    // What a factory derives is the owner's from its first key on, so no record is needed.
-    if (this.#derivedFrom(owner).includes(wallet)) return 'already';
     const known = this.ownerOf(wallet);
-    if (known === undefined) return 'free';
-    return known === owner ? 'already' : 'taken';
+    if (known !== undefined) return known === owner ? 'already' : 'taken';
+    // What a factory derives is the owner's from its first key on, so no record is needed.
+    return this.#derivedFrom(owner).includes(wallet) ? 'already' : 'free';
   }
 
   /** The address has an API key, so its holder has signed with it. */

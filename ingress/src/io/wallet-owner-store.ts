@@ -54,6 +54,8 @@ export class WalletOwnerStore {
   take(record: WalletOwner): void {
     const wallet = walletFromBytes(record.wallet);
     const { boundAtMs, boundBy } = record;
+    // Written by a signature, under an earlier version: it binds nothing, and it is not the record that is waited for.
+    if (boundBy === '') return;
     this.#options.owners.bind({
       wallet,
       owner: walletFromBytes(record.owner),

@@ -50,6 +50,8 @@ export function readAccountRequest(
   },
   { owners }: Pick<DoorPorts, 'owners'>,
 ): AccountRequest | RefusalCode {
+  // A captured body whose quotes were changed still has its HMAC, and another id.
+  if (!at.caller.signsExactBody) return 'invalid_l2';
   const header = readRetryKey(at.request.headers['idempotency-key']);
   if (header === null) return 'idempotency_key_invalid';
   const wallet = named === undefined ? at.caller.address : parseWalletAddress(named);

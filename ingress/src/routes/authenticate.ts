@@ -28,12 +28,11 @@ export function authenticate(
     else refuse(reply, 'read_only_key');
     return null;
   }
-  const { apiKey, wallet: address, selfTrade, signsIdempotencyKey } = holder;
+  const { wallet: address, ...proven } = holder;
   if (refuseBanned(address, reply, ports)) return null;
   const statusOf: Caller['statusOf'] = (wallet) => walletStatus.of(wallet);
   const { arrivedAtMs } = request;
-  const proven = { apiKey, address, selfTrade, signsIdempotencyKey };
-  return { ...proven, nowMs: clock.nowMs(), arrivedAtMs, statusOf };
+  return { ...proven, address, nowMs: clock.nowMs(), arrivedAtMs, statusOf };
 }
 
 /** Whether the wallet is banned, which the reply then says. */

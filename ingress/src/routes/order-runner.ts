@@ -1,5 +1,5 @@
 import { reactionTo } from '@pm/kit/fault';
-import type { Reservation, Send } from '@pm/kit/ledger';
+import type { Reservation, ReserveOutcome, Send } from '@pm/kit/ledger';
 import {
   microText,
   type OrderId,
@@ -26,13 +26,13 @@ export interface Placing {
   readonly times: StageTimes;
 }
 
-/** What is in hand for an order on its way. */
+/** The reservation of an order that is being sent. */
 interface Reserved {
   readonly generation: number;
   readonly holdMicro: number;
   /** What to take back when the order was certainly not sent. */
   readonly send: Send;
-  /** What to say when the matcher does not know the order and has no money for it. */
+  /** The refusal when the matcher does not know the order and has no money for it. */
   readonly unfunded: RefusalCode;
 }
 
@@ -93,7 +93,7 @@ export class OrderRunner {
     if (!this.#ports.partitions.isReady(partition)) return refusedResult('partition_not_ready');
     const { market, acceptedAtMs } = order;
     const hold = { orderId, wallet: walletFromBytes(order.maker), partition, market, acceptedAtMs };
-    const reserved = await this.#hold({ ...hold, kind: 'order', amountMicro: 0 }, nothingMissing);
+    const reserved = await this.#hold({ ...hold, kind: 'order', amountMicro: 0 }, []);
     if (typeof reserved === 'string') return refusedResult(reserved);
     const outcome = await this.#ports.log.run(partition, order);
     const result = await this.#conclude(outcome, { orderId, facts, reserved });
@@ -147,7 +147,9 @@ export class OrderRunner {
     const kind = 'order';
     const reservation = { orderId, wallet, partition, kind, market, acceptedAtMs } as const;
     const mayBeOld = this.#ports.answers.mayHaveForgotten(form.signedAtMs);
-    const askable = mayBeOld ? ['conflict', 'insufficient'] : ['conflict'];
+    const askable: readonly ReserveOutcome[] = mayBeOld
+      ? ['conflict', 'insufficient']
+      : ['conflict'];
     const reserved = await this.#hold({ ...reservation, amountMicro: holdMicro }, askable);
     this.#ports.metrics.stage('reserve', this.#ports.clock.monotonicMs() - startedMs);
     return reserved;
@@ -156,7 +158,7 @@ export class OrderRunner {
   /** Holds the amount, or nothing when the ledger answers one of `askable`. */
   async #hold(
     reservation: Reservation,
-    askable: readonly string[],
+    askable: readonly ReserveOutcome[],
   ): Promise<Reserved | RefusalCode> {
     const { ledger } = this.#ports;
     try {
@@ -209,9 +211,6 @@ export class OrderRunner {
     return (await this.#ports.delays.finalAnswer(orderId, delayMs + delayGraceMs)) ?? answer;
   }
 }
-
-/** Nothing that a record without money could be refused for. */
-const nothingMissing: readonly string[] = [];
 
 /** What the texts of refusals may mention of an order. */
 function factsOf({ amounts, token }: SoundOrder, id: OrderId): Record<string, string> {

@@ -56,13 +56,14 @@ export async function runOnce(
     const wait = refusal === 'idempotency_in_progress' ? { retryAfterSeconds: 1 } : {};
     return refuse(reply, refusal, { max }, wait);
   }
+  const isResumed = began.kind === 'resumed';
   const answered = await run({
     attempt: began.text,
-    isResumed: began.kind === 'resumed',
+    isResumed,
     record: (attempt) => retries.record(key, attempt),
   });
   // What cannot be kept now is asked of the log again by the next retry.
-  await unlessAway(() => conclude(answered, key, retries));
+  await unlessAway(() => conclude(answered, { key, isResumed }, retries));
   return send({ ...answered, body: withRepeated(answered.body, repeated) }, reply);
 }
 
@@ -89,9 +90,13 @@ function refusalOf(kind: Awaited<ReturnType<RetryKeys['begin']>>['kind']): Refus
   return kind === 'full' ? 'too_many_retry_keys' : null;
 }
 
-async function conclude(answered: Answered, key: RetryKey, retries: RetryKeys): Promise<void> {
-  const { kind, status, body } = answered;
-  if (kind === 'nothing') return await retries.forget(key);
+async function conclude(
+  { kind, status, body }: Answered,
+  { key, isResumed }: { readonly key: RetryKey; readonly isResumed: boolean },
+  retries: RetryKeys,
+): Promise<void> {
+  // Of a resumed request an earlier attempt may stand on the log, whatever this one came to: its key keeps its meaning.
+  if (kind === 'nothing') return await (isResumed ? retries.yield(key) : retries.forget(key));
   const text = kind === 'final' ? JSON.stringify({ status, body }) : '';
   const isKept = kind === 'final' && Buffer.byteLength(text) <= retryLimits.answerMaxBytes;
   await (isKept ? retries.finish(key, text) : retries.yield(key));

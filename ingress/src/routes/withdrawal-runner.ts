@@ -71,15 +71,17 @@ export async function withdraw(
   const refusal = reserveRefusals[held.outcome];
   if (refusal !== undefined) return refusal;
   const send = { id: transferId, partition: withdrawalsLane, sender: held.sender };
+  // After `already` an earlier record may be on its way: what became of it is not known here.
+  const unsent = (code: RefusalCode) => (held.outcome === 'already' ? 'action_unconfirmed' : code);
   if (freezes.isFrozen(wallet)) {
     await takeBack(send, ledger);
-    return 'withdrawals_frozen';
+    return unsent('withdrawals_frozen');
   }
   const isLate = clock.monotonicMs() - heldAtMs > writeWithinMs;
   const written = isLate ? 'unsent' : await write(withdrawal, { held, acceptedAtMs }, ports);
-  if (written !== 'unsent') return await paymentOf(transferId, ports);
+  if (written !== 'unsent') return await paymentOf(withdrawal, ports);
   await takeBack(send, ledger);
-  return 'overloaded';
+  return unsent('overloaded');
 }
 
 function write(
@@ -111,7 +113,7 @@ async function reserve(
 
 /** What the ledger made of a record that is, or may be, on the log. */
 async function paymentOf(
-  transferId: OrderId,
+  { transferId, wallet, amountMicro }: Withdrawal,
   { ledger, clock }: WithdrawalPorts,
 ): Promise<PaidWithdrawal | RefusalCode> {
   const untilMs = clock.monotonicMs() + appliedWithinMs;
@@ -119,7 +121,10 @@ async function paymentOf(
   for (let pauseMs = 0; clock.monotonicMs() <= untilMs; ) {
     await wait(pauseMs);
     const applied = await unlessAway(() => ledger.appliedTransfer(transferId));
-    if (applied !== null) return paidOf(-applied.movedMicro);
+    if (applied !== null) {
+      const isOwn = applied.wallet === wallet && applied.amountMicro === -amountMicro;
+      return isOwn ? paidOf(-applied.movedMicro) : 'idempotency_key_reused';
+    }
     const next = pauses.next();
     if (next.done === true) break;
     pauseMs = next.value;

@@ -102,6 +102,8 @@ test('a binding is judged by proofs and records', () => {
   expect(owners.judge({ wallet: derivedOfOther, owner })).toBe('taken');
   expect(owners.judge({ wallet: derivedOfOwner, owner })).toBe('already');
   expect(owners.judge({ wallet: owner, owner })).toBe('own_address');
+  owners.bind({ wallet: derivedOfOwner, owner: other, ...boundBy('ann') });
+  expect(owners.judge({ wallet: derivedOfOwner, owner })).toBe('taken');
   expect(owners.judge({ wallet: addressOf(0x55), owner })).toBe('free');
   expect(owners.takesDeposits(wallet)).toBe(true);
 });

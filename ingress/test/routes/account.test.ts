@@ -165,6 +165,32 @@ test.each([
   },
 );
 
+test('a captured body whose quotes were changed is refused: it would be a request under another id', async () => {
+  const wallet = owner.address;
+  const captured = JSON.stringify({ amount: '5', id: 'pay-7', wallet });
+  const forged = captured.replace('","wallet":"', "','wallet':'");
+  expect(JSON.parse(forged).id).toBe(`pay-7','wallet':'${wallet}`);
+  const send = (body: string, signedBody = body) =>
+    call(door, { method: 'POST', url: '/account/withdrawals', body, signedBody });
+  expect((await send(captured)).status).toBe(200);
+  const again = await send(forged, captured);
+  expect([again.status, again.body.code]).toEqual([401, 'invalid_l2']);
+  expect(door.fakes.transfers).toHaveLength(1);
+});
+
+test('a request that was begun keeps its id, also when a retry of it comes to nothing', async () => {
+  door.fakes.answer = () => ({ kind: 'pending' });
+  expect((await act('split', ten)).body.code).toBe('action_unconfirmed');
+  door.fakes.ready = false;
+  expect((await act('split', ten)).status).toBe(425);
+  door.fakes.ready = true;
+  const other = await act('split', { ...ten, amount: '11' });
+  expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
+  door.fakes.answer = refusedAs('already_done');
+  door.fakes.reserve = ({ amountMicro }) => (amountMicro === 0 ? 'already' : 'insufficient');
+  expect((await act('split', ten)).status).toBe(200);
+});
+
 test('a captured request is answered as the first one, however its header is changed', async () => {
   const captured = { amount: '5', id: 'mine' };
   const first = await act('withdrawals', captured);
@@ -308,6 +334,10 @@ test('a frozen wallet withdraws nothing, and its hold is given back', async () =
   const { status, body } = await act('withdrawals', { amount: '1', id: 'out' });
   expect([status, body.code]).toEqual([403, 'withdrawals_frozen']);
   expect([door.fakes.transfers, door.fakes.givenBack]).toEqual([[], [body.request_id]]);
+  door.fakes.withdrawn = 'already';
+  const open = await act('withdrawals', { amount: '1', id: 'open' });
+  expect([open.status, open.body.code]).toEqual([503, 'action_unconfirmed']);
+  door.fakes.withdrawn = 'reserved';
   door.fakes.frozen.clear();
   expect((await act('withdrawals', { amount: '1', id: 'out' })).status).toBe(200);
 });
@@ -336,13 +366,14 @@ test('a withdrawal that the ledger has is a success; one on its way is written a
 
 test('a withdrawal that was certainly not written takes itself out of its reservation', async () => {
   door.fakes.written = 'unsent';
-  for (const [held, id] of [
-    ['reserved', 'a'],
-    ['already', 'b'],
+  for (const [held, code] of [
+    ['reserved', 'overloaded'],
+    ['already', 'action_unconfirmed'],
   ] as const) {
     door.fakes.withdrawn = held;
-    const { status, body } = await act('withdrawals', { amount: '1', id });
-    expect([status, door.fakes.givenBack.at(-1)]).toEqual([503, body.request_id]);
+    const { status, body } = await act('withdrawals', { amount: '1', id: held });
+    expect([status, body.code]).toEqual([503, code]);
+    expect(door.fakes.givenBack.at(-1)).toBe(body.request_id);
   }
 });
 

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
 
 /** What a field makes of a text: a value, or a refusal (the reader says what is allowed). */
 export type Parsed<T> = { readonly value: T } | null;
@@ -170,23 +169,6 @@ export function secret(name: string, options: { bytes: number }): Field<Buffer> 
       const bare = given.replace(/=+$/, '');
       const value = Buffer.from(bare, 'base64url');
       return value.length === bytes && value.toString('base64url') === bare ? { value } : refused;
-    },
-  };
-}
-
-/** The address of a wallet, 0x and 40 hex digits of any case. */
-export function walletAddress(
-  name: string,
-  options: Default<WalletAddress> = {},
-): Field<WalletAddress> {
-  return {
-    name,
-    allowed: '0x and 40 hex digits',
-    secret: false,
-    ...fallbackOf(options),
-    parse(given) {
-      const value = parseWalletAddress(given);
-      return value === null ? refused : { value };
     },
   };
 }

@@ -10,7 +10,6 @@ export {
   secret,
   text,
   url,
-  walletAddress,
 } from './fields.ts';
 export {
   type ConfigOf,
@@ -22,7 +21,6 @@ export {
 export {
   clickhouseAccount,
   clickhouseFields,
-  feeWalletFields,
   kafkaFields,
   namesOf,
   publicDoorFields,

@@ -1,6 +1,5 @@
-import { defaultFeeWallet } from '@pm/schemas';
 import { logLevels } from '../log/index.ts';
-import { decimal, integer, list, oneOf, text, url, walletAddress } from './fields.ts';
+import { decimal, integer, list, oneOf, text, url } from './fields.ts';
 import type { ConfigOf, Fields } from './read.ts';
 
 const brokerPattern = /^[\w.-]+:\d{1,5}$/;
@@ -65,11 +64,6 @@ export const publicDoorFields = {
   }),
   /** Processes that serve the same door. */
   doorProcesses: integer('PM_DOOR_PROCESSES', { min: 1, max: 1_000, default: 1 }),
-};
-
-/** The wallet that fees are paid to; the partitions are opened with it and keep it (docs/operator.md). */
-export const feeWalletFields = {
-  feeWallet: walletAddress('PM_FEE_WALLET', { default: defaultFeeWallet }),
 };
 
 /** The variables behind fields, for the `known` list of rooms that share an environment. */

@@ -55,7 +55,10 @@ export class PartitionGuard {
   readonly #maxTries: number;
   readonly #tries = new Map<string, number>();
   #records = Number.POSITIVE_INFINITY;
+  /** Records that passed in the present try; kafkajs asks for all of them before it makes a request. */
   #passed = 0;
+  /** A try of this send let all records pass, so some broker may have appended its share. */
+  #mayBeWritten = false;
   abandoned = false;
 
   constructor(maxTries: number) {
@@ -66,6 +69,7 @@ export class PartitionGuard {
   begin(records: number): void {
     this.#records = records;
     this.#passed = 0;
+    this.#mayBeWritten = false;
   }
 
   partitionOf({ topic, partitionMetadata, message }: PartitionerArgs): number {
@@ -73,15 +77,19 @@ export class PartitionGuard {
     const partition = message.partition ?? -1;
     if (partitionMetadata.some((known) => known.partitionId === partition)) {
       this.#passed += 1;
+      if (this.#passed === this.#records) {
+        this.#mayBeWritten = true;
+        this.#passed = 0;
+      }
       return partition;
     }
+    this.#passed = 0;
     const key = placeKey({ topic, partition });
     const tries = (this.#tries.get(key) ?? 0) + 1;
     this.#tries.set(key, tries);
     if (tries < this.#maxTries) throw new MetadataStale(`${key} is not in the metadata yet`);
     this.#tries.delete(key);
-    // An earlier try may have let all records pass, and some broker may have appended its share of them.
-    if (this.#passed >= this.#records) throw new GivenUp(`${key} vanished between two tries`);
+    if (this.#mayBeWritten) throw new GivenUp(`${key} vanished between two tries`);
     throw new PartitionMissing(`${key} does not exist`);
   }
 }

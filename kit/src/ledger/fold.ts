@@ -58,6 +58,8 @@ export class LedgerFold {
   readonly #transfers = new Map<string, AppliedTransfer>();
   readonly #generations = new Map<string, number>();
   readonly #insolvent = new Set<WalletAddress>();
+  /** Wallets below zero while the ledger is closed; those that are left when it opens are insolvent. */
+  readonly #passing = new Set<WalletAddress>();
   #plan: RebuildPlan | null = null;
   #state: LedgerState = { generation: 0, ready: false };
   #sends = 0;
@@ -131,10 +133,11 @@ export class LedgerFold {
     this.#insolvent.delete(wallet);
   }
 
-  waitingWithdrawals(beforeMs: number): number {
+  newestWithdrawal(beforeMs: number): number | null {
     const isOld = ({ partition, acceptedAtMs }: Held) =>
       partition === withdrawalsLane && acceptedAtMs < beforeMs;
-    return [...this.#pending.values()].filter(isOld).length;
+    const times = [...this.#pending.values()].filter(isOld).map((held) => held.acceptedAtMs);
+    return times.length === 0 ? null : Math.max(...times);
   }
 
   releaseWithdrawals(beforeMs: number): number {
@@ -182,16 +185,16 @@ export class LedgerFold {
     if (this.#plan?.id !== id || !hasBegun) return false;
     this.#plan = null;
     this.#state = { generation, ready: true };
+    for (const wallet of this.#passing) this.#insolvent.add(wallet);
+    this.#passing.clear();
     return true;
   }
 
   /** All but fences, and withdrawals that a fence before them makes void. */
   #validTransfers(transfers: readonly LedgerTransfer[]): readonly LedgerTransfer[] {
     return transfers.filter(({ amountMicro, generation, timeMs }) => {
-      if (amountMicro === 0) {
-        this.#begin('transfers:0', generation);
-        this.#fenceMs = Math.max(this.#fenceMs, timeMs);
-      }
+      if (amountMicro === 0 && generation > 0) this.#begin('transfers:0', generation);
+      if (amountMicro === 0 && generation === 0) this.#fenceMs = Math.max(this.#fenceMs, timeMs);
       const isLate = timeMs < this.#fenceMs - withdrawalLateMs;
       const isTimely = generation >= this.generation('transfers', 0) && !isLate;
       return amountMicro > 0 || (amountMicro < 0 && isTimely);
@@ -232,8 +235,9 @@ export class LedgerFold {
     const money = this.#money(wallet);
     money.free += freeMicro;
     money.held += heldMicro;
-    if (money.free < 0) this.#insolvent.add(wallet);
-    else if (!this.#state.ready) this.#insolvent.delete(wallet);
+    const notes = this.#state.ready ? this.#insolvent : this.#passing;
+    if (money.free < 0) notes.add(wallet);
+    else this.#passing.delete(wallet);
   }
 
   #reserve(facts: Omit<Held, 'answers' | 'senders'>): ReserveResult {

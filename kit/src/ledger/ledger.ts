@@ -36,8 +36,8 @@ export interface Ledger {
   reserveWithdrawal(withdrawal: WithdrawalReservation): Promise<WithdrawalResult>;
   /** What the ledger did for a transfer id; null while it has applied none. */
   appliedTransfer(transferId: string): Promise<AppliedTransfer | null>;
-  /** Holds of withdrawals accepted before (Unix milliseconds) whose records were not applied. */
-  waitingWithdrawals(beforeMs: number): Promise<number>;
+  /** When the newest withdrawal was accepted that has a hold and was accepted before, Unix milliseconds; null without one. */
+  newestWithdrawal(beforeMs: number): Promise<number | null>;
   /**
    * Releases holds of withdrawals accepted before (Unix milliseconds), at most `orphansPerCallMax`; returns how many. Only for
    * a caller who knows that the ledger has applied a fence which makes their records void, should they still come.

@@ -97,7 +97,7 @@ class RedisLedger implements Ledger {
     this.#insolvent = defineScript(redis, 'ledgerInsolvent', insolventLua, 2);
     this.#close = defineScript(redis, 'ledgerClose', closeLua, 1);
     this.#plan = defineScript(redis, 'ledgerPlan', planLua, 1);
-    this.#open = defineScript(redis, 'ledgerOpen', openLua, 2);
+    this.#open = defineScript(redis, 'ledgerOpen', openLua, 3);
   }
 
   async reserve(reservation: Reservation): Promise<ReserveResult> {
@@ -144,8 +144,12 @@ class RedisLedger implements Ledger {
     return entry === null ? null : readApplied(entry);
   }
 
-  async waitingWithdrawals(beforeMs: number): Promise<number> {
-    return await this.#redis.zcount(this.#keys.waiting(withdrawalsLane), '-inf', `(${beforeMs}`);
+  async newestWithdrawal(beforeMs: number): Promise<number | null> {
+    const waiting = this.#keys.waiting(withdrawalsLane);
+    const newest = ['WITHSCORES', 'LIMIT', 0, 1] as const;
+    const before = `(${beforeMs}`;
+    const [, acceptedAtMs] = await this.#redis.zrevrangebyscore(waiting, before, '-inf', ...newest);
+    return acceptedAtMs === undefined ? null : exactNumber(acceptedAtMs);
   }
 
   async releaseWithdrawals(beforeMs: number): Promise<number> {
@@ -243,7 +247,8 @@ class RedisLedger implements Ledger {
     const { ledgerState, ledgerMarks } = this.#keys;
     const places = partitions.map((partition) => this.#keys.ledgerMarkOf(partition));
     const args = [id, generation, await this.#life(), 'transfers:0', ...places];
-    return (await this.#open.run([ledgerState, ledgerMarks], args)) === 1;
+    const scriptKeys = [ledgerState, ledgerMarks, this.#keys.ledgerInsolvent];
+    return (await this.#open.run(scriptKeys, args)) === 1;
   }
 
   async isOfEarlierLife(): Promise<boolean> {

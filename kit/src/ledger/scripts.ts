@@ -63,17 +63,30 @@ local function numberIn(key, field) return tonumber(redis.call('HGET', key, fiel
 `;
 
 /**
- * Free money below zero is noted for whoever watches over it. An open ledger keeps the note until it is acknowledged; a
- * closed one passes through such balances, so there only what is below zero in the end stays noted.
+ * Free money below zero is noted for the solvency check. An open ledger keeps the note until it is acknowledged. A closed
+ * one passes through such balances, so it keeps notes of its own, which go with the balance; those left when it opens count.
  */
 const moveFreeFunction = `
 local function moveFree(insolventKey, walletPrefix, wallet, amount, isReady)
   local free = redis.call('HINCRBY', walletPrefix .. wallet, 'free', amount)
-  if free < 0 then
-    redis.call('SADD', insolventKey, wallet)
-  elseif not isReady then
-    redis.call('SREM', insolventKey, wallet)
+  if isReady then
+    if free < 0 then redis.call('SADD', insolventKey, wallet) end
+  elseif free < 0 then
+    redis.call('SADD', insolventKey .. ':closed', wallet)
+  else
+    redis.call('SREM', insolventKey .. ':closed', wallet)
   end
+end
+`;
+
+/**
+ * Whether the ledger is open and Redis is the same run as when it opened. A server that comes back without its last writes
+ * has another run id; until the generation runner has closed the ledger its reservations prove nothing.
+ */
+const isSoundFunction = `
+local function isSound(stateKey)
+  local state = redis.call('HMGET', stateKey, 'ready', 'life')
+  return state[1] == '1' and state[2] == string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 end
 `;
 
@@ -114,9 +127,10 @@ return {outcome, state[2]}
 `;
 
 /** KEYS as above, and transfers. A transfer that was applied is not held for again: its entry is returned. */
-export const reserveWithdrawalLua = `
+export const reserveWithdrawalLua = `${isSoundFunction}
 local applied = redis.call('HGET', KEYS[5], ARGV[1])
 if applied then return {'applied', '0', applied} end
+if not isSound(KEYS[1]) then return {'not_ready', '0'} end
 ${reserveLua}`;
 
 /** KEYS pending, waiting. ARGV walletPrefix, beforeMs, max. How many were released. */
@@ -194,14 +208,14 @@ return {'applied', ARGV[5]}
  * wallet, amount, generation, timeMs) each. A fence is a transfer of nothing. Behind outcome and mark the answer has (transferId, wallet,
  * amount, moved) of each withdrawal that was not paid in full.
  */
-export const applyTransfersLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}
+export const applyTransfersLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}${isSoundFunction}
 local walletPrefix, field = ARGV[1], ARGV[2]
 local mark = redis.call('HGET', KEYS[1], field) or '0'
 if tonumber(ARGV[4]) <= tonumber(mark) then return {'repeated', mark} end
 if tonumber(ARGV[3]) ~= tonumber(mark) then return {'gap', mark} end
 local generation = numberIn(KEYS[1], field .. ':generation')
 local fenceMs = numberIn(KEYS[1], field .. ':fence')
-local isReady = redis.call('HGET', KEYS[5], 'ready') == '1'
+local isReady = isSound(KEYS[5])
 local answer, valid, seen, fresh, free = {'applied', ARGV[4]}, {}, {}, {}, {}
 local function movedBy(id, wallet, amount, before)
   if amount >= 0 or not isReady then return amount end
@@ -213,8 +227,9 @@ for i = 6, #ARGV, 5 do
   local id, wallet, amount = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
   local own, timeMs = tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4])
   local isVoid = amount < 0 and (own < generation or timeMs < fenceMs - tonumber(ARGV[5]))
-  if amount == 0 then
+  if amount == 0 and own > 0 then
     generation = math.max(generation, own)
+  elseif amount == 0 then
     fenceMs = math.max(fenceMs, timeMs)
   elseif not isVoid then
     valid[#valid + 1] = id
@@ -268,7 +283,7 @@ end
 return redis.call('HMGET', KEYS[1], 'plan', 'planned')
 `;
 
-/** KEYS state, marks. ARGV id, generation, life of the store, then the fields of marks that must have come so far. */
+/** KEYS state, marks, insolvent. ARGV id, generation, life of the store, then the fields of marks that must have come so far. */
 export const openLua = `
 if redis.call('HGET', KEYS[1], 'plan') ~= ARGV[1] then return 0 end
 for i = 4, #ARGV do
@@ -277,5 +292,7 @@ for i = 4, #ARGV do
 end
 redis.call('HDEL', KEYS[1], 'plan', 'planned')
 redis.call('HSET', KEYS[1], 'generation', ARGV[2], 'ready', 1, 'life', ARGV[3])
+redis.call('SUNIONSTORE', KEYS[3], KEYS[3], KEYS[3] .. ':closed')
+redis.call('DEL', KEYS[3] .. ':closed')
 return 1
 `;

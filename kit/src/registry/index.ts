@@ -1,2 +1,8 @@
-export { openRegistry, type Registry, type RegistryOptions, topicName } from './open.ts';
+export {
+  openRegistry,
+  type RecordReader,
+  type Registry,
+  type RegistryOptions,
+  topicName,
+} from './open.ts';
 export { type FetchSchema, openRecordCodec, type RecordCodec } from './record-codec.ts';

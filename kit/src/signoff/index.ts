@@ -1,3 +1,4 @@
+export { readFirstEnvelope } from './first-envelope.ts';
 export { keyIdOf, openSignOffKey, type SignOffKey, type Verifier, verifierFor } from './keys.ts';
 export {
   checkChain,

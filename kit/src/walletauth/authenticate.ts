@@ -12,7 +12,9 @@ export interface KeyHolder {
   readonly wallet: WalletAddress;
   /** What its orders do when they meet one of their own wallet. */
   readonly selfTrade: SelfTrade;
-  /** Whether the proof covers the request's `Idempotency-Key`: nobody else can have put it there. */
+  /** Whether the proof covers the body byte for byte (`Coverage`). */
+  readonly signsExactBody: boolean;
+  /** Whether the proof covers the request's `Idempotency-Key`: no other party can have set it. */
   readonly signsIdempotencyKey: boolean;
 }
 
@@ -67,7 +69,8 @@ export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     if (wallet !== null && wallet !== key.wallet) return null;
     if (!isPassphrase || coverage === null) return null;
     const { wallet: holder, selfTrade } = key;
-    return { apiKey, wallet: holder, selfTrade, signsIdempotencyKey: coverage.idempotencyKey };
+    const { exactBody: signsExactBody, idempotencyKey: signsIdempotencyKey } = coverage;
+    return { apiKey, wallet: holder, selfTrade, signsExactBody, signsIdempotencyKey };
   };
 }
 

@@ -14,6 +14,11 @@ export interface SignedRequest {
 
 /** What a right signature covers besides timestamp, method, path and body. */
 export interface Coverage {
+  /**
+   * Whether it covers the body byte for byte. False when it covers the body with `'` read as `"`: then some quotes may have
+   * been changed on the way, and with them where one text of a JSON body ends and the next begins.
+   */
+  readonly exactBody: boolean;
   /** Whether it covers the value of `Idempotency-Key`. */
   readonly idempotencyKey: boolean;
 }
@@ -25,25 +30,35 @@ const doubleQuote = 0x22;
  * What the digest covers when it is the HMAC of the request under the secret; null when it is not. Tried in the order of likelihood, each form that some
  * published client signs: the path without query as it arrived, without its mount (K-TS, K-PY, P-TS2 sign the route
  * only), with the query (older clients); and each with `'` read as `"` (K-PY, K-RS). Then, where there is one, with a line
- * feed and the idempotency key behind the body, which a JSON text cannot be mistaken for. A right signature of the likeliest
- * form costs one HMAC and no copy. (docs/conventions.md 1.0, 2.2.)
+ * feed and the idempotency key after the body as it arrived, which a JSON text cannot be mistaken for. A right signature of
+ * the likeliest form costs one HMAC and no copy. (docs/conventions.md 1.0, 2.2.)
  */
 export function coverageOf(
   secret: Buffer,
   claim: Pick<KeyProof, 'timestamp' | 'digest'>,
   request: SignedRequest & { readonly idempotencyKey: string },
 ): Coverage | null {
-  const keys = request.idempotencyKey === '' ? [''] : ['', `\n${request.idempotencyKey}`];
-  for (const key of keys) {
-    for (const body of signedBodies(request.body)) {
-      for (const path of signedPaths(request.url)) {
-        const text = claim.timestamp + request.method + path;
-        const digest = createHmac('sha256', secret).update(text).update(body).update(key).digest();
-        if (timingSafeEqual(digest, claim.digest)) return { idempotencyKey: key !== '' };
-      }
-    }
+  for (const body of signedBodies(request.body)) {
+    if (!isSigned(secret, claim, { ...request, body })) continue;
+    return { exactBody: body === request.body, idempotencyKey: false };
   }
-  return null;
+  if (request.idempotencyKey === '') return null;
+  const key = Buffer.from(`\n${request.idempotencyKey}`);
+  const covered = { ...request, body: Buffer.concat([request.body, key]) };
+  return isSigned(secret, claim, covered) ? { exactBody: true, idempotencyKey: true } : null;
+}
+
+function isSigned(
+  secret: Buffer,
+  { timestamp, digest }: Pick<KeyProof, 'timestamp' | 'digest'>,
+  { method, url, body }: SignedRequest,
+): boolean {
+  for (const path of signedPaths(url)) {
+    const text = timestamp + method + path;
+    const wanted = createHmac('sha256', secret).update(text).update(body).digest();
+    if (timingSafeEqual(wanted, digest)) return true;
+  }
+  return false;
 }
 
 const mounts = Object.values(familyMounts);

@@ -18,7 +18,6 @@ import {
   serviceFields,
   text,
   url,
-  walletAddress,
 } from '@pm/kit/config';
 import { Fault } from '@pm/kit/fault';
 
@@ -49,11 +48,9 @@ describe('reading', () => {
         seed: secret('PM_SEED', { bytes: 4 }),
         data: path('PM_DATA'),
         proxy: optional(url('PM_PROXY')),
-        wallet: walletAddress('PM_WALLET'),
       },
       {
         PM_NAME: 'a b',
-        PM_WALLET: `0x${'aB'.repeat(20)}`,
         PM_LINGER_MS: '100',
         PM_VERBOSE: 'true',
         PM_API: 'http://h:1/base/',
@@ -74,7 +71,6 @@ describe('reading', () => {
       seed: Buffer.from('00ff10aa', 'hex'),
       data: resolve('data/x'),
       proxy: null,
-      wallet: `0x${'ab'.repeat(20)}`,
     });
   });
 
@@ -148,7 +144,6 @@ describe('refusing', () => {
     ['url that is none', url('PM_X'), 'http://', 'a URL starting with http:// or https://'],
     ['list with a repetition', list('PM_X'), 'a,a', '1 to 100 different items'],
     ['list with a hole', list('PM_X'), 'a,,b', '1 to 100 different items'],
-    ['wallet address', walletAddress('PM_X'), '0x12', '0x and 40 hex digits'],
     ['text', text('PM_X', { pattern: /^a+$/ }), 'b', 'text like ^a+$'],
     ['path', path('PM_X'), 'a\u0000b', 'a path'],
   ])('refuses a bad %s and says what is allowed', (_, field, given, allowed) => {

@@ -245,6 +245,17 @@ describe('the guard', () => {
     expect(vanished).toThrow(PartitionMissing);
   });
 
+  test('says that nothing was written when no try let all records of a send pass', () => {
+    const guard = new PartitionGuard(2);
+    guard.begin(2);
+    expect(ask(guard, 0)).toBe(0);
+    expect(() => ask(guard, 1)).toThrow(
+      expect.objectContaining({ name: 'KafkaJSMetadataNotLoaded' }),
+    );
+    expect(ask(guard, 0)).toBe(0);
+    expect(() => ask(guard, 1)).toThrow(PartitionMissing);
+  });
+
   test('ends every retry once abandoned', () => {
     const guard = new PartitionGuard(3);
     guard.abandoned = true;

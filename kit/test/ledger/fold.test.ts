@@ -230,6 +230,20 @@ describe('the ledger fold', () => {
     expect(ledger.insolventWallets()).toEqual([]);
   });
 
+  test('a finding of the open ledger outlasts its closing', () => {
+    const ledger = openWith(100);
+    const spend = { ...piece, moves: [{ wallet, freeMicro: -160, heldMicro: 0 }] };
+    ledger.applyExecutions({ ...spend, fromOffset: 0, toOffset: 1 });
+    ledger.close();
+    const gain = { ...piece, moves: [{ wallet, freeMicro: 500, heldMicro: 0 }], generation: 2 };
+    ledger.applyExecutions({ ...gain, fromOffset: 1, toOffset: 2 });
+    const fence = { transferId: '0x02', wallet, amountMicro: 0, timeMs: 0, generation: 2 };
+    ledger.applyTransfers({ fromOffset: 2, toOffset: 3, transfers: [fence] });
+    ledger.planRebuild({ id: 'second', generation: 2 });
+    expect(ledger.open({ id: 'second', generation: 2 }, [0])).toBe(true);
+    expect(ledger.insolventWallets()).toEqual([wallet]);
+  });
+
   test('a rebuild passes through balances below zero and lists those that stay there', () => {
     const ledger = new LedgerFold();
     const [passing, staying] = [walletOf(1), walletOf(2)];
@@ -277,12 +291,21 @@ describe('the ledger fold', () => {
     }
   });
 
+  test('the time of a fence that begins a generation makes nothing void', () => {
+    const ledger = openWith(100);
+    ledger.close();
+    const written = { transferId: '0x09', wallet, amountMicro: -60, timeMs: 1_000, generation: 2 };
+    const ahead = { ...written, transferId: '0x03', amountMicro: 0, timeMs: 86_400_000 };
+    ledger.applyTransfers({ fromOffset: 2, toOffset: 4, transfers: [ahead, written] });
+    expect(ledger.balance(wallet).freeMicro).toBe(40);
+  });
+
   test('releases withdrawals that were accepted before a time, and no orders', () => {
     const ledger = openWith(100);
     ledger.reserve({ ...hold, orderId: orderOf(1) });
     ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 20, acceptedAtMs: 500 });
-    expect([ledger.waitingWithdrawals(500), ledger.releaseWithdrawals(500)]).toEqual([0, 0]);
-    expect(ledger.waitingWithdrawals(501)).toBe(1);
+    expect([ledger.newestWithdrawal(500), ledger.releaseWithdrawals(500)]).toEqual([null, 0]);
+    expect(ledger.newestWithdrawal(501)).toBe(500);
     expect(ledger.releaseWithdrawals(1_000_000)).toBe(1);
     expect(ledger.balance(wallet).pendingMicro).toBe(60);
   });

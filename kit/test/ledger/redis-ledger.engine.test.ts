@@ -6,6 +6,7 @@ import {
   ledgerCallItemsMax,
   openLedger,
   type Send,
+  sendersMax,
   withdrawalsLane,
 } from '../../src/ledger/index.ts';
 import { reserveLua } from '../../src/ledger/scripts.ts';
@@ -104,6 +105,8 @@ async function expectSame(fold: LedgerFold): Promise<void> {
   expect([...(await ledger.insolventWallets())].sort()).toEqual(
     [...fold.insolventWallets()].sort(),
   );
+  const before = Number.MAX_SAFE_INTEGER;
+  expect(await ledger.newestWithdrawal(before)).toBe(fold.newestWithdrawal(before));
   for (let id = 0; id < 40; id += 1)
     expect(await ledger.appliedTransfer(transferOf(id))).toEqual(
       fold.appliedTransfer(transferOf(id)),
@@ -169,6 +172,44 @@ describe('the ledger in Redis', () => {
     expect(await ledger.cancelReservation(send)).toBe(true);
     expect(await ledger.cancelReservation(send)).toBe(false);
     expect((await ledger.balance(walletOf(1))).pendingMicro).toBe(0);
+  });
+
+  test('of another run of Redis holds for no withdrawal and pays those on the log as they are', async () => {
+    await openWith(100);
+    const withdrawal = { wallet: walletOf(1), amountMicro: 60, acceptedAtMs: 1_000 };
+    const reserved = await ledger.reserveWithdrawal({ ...withdrawal, transferId: transferOf(5) });
+    expect(reserved.outcome).toBe('reserved');
+    // As after a failover to a replica that did not get the reservation.
+    await redis.hset(keys.ledgerState, 'life', 'another');
+    await redis.del(keys.pending, keys.waiting(withdrawalsLane));
+    const next = await ledger.reserveWithdrawal({ ...withdrawal, transferId: transferOf(6) });
+    expect(next.outcome).toBe('not_ready');
+    const written = { transferId: transferOf(5), wallet: walletOf(1), amountMicro: -60 };
+    const transfers = [{ ...written, timeMs: 1_000, generation: 1 }];
+    expect(await ledger.applyTransfers({ fromOffset: 2, toOffset: 3, transfers })).toEqual({
+      outcome: 'applied',
+      unpaid: [],
+    });
+    expect((await ledger.balance(walletOf(1))).freeMicro).toBe(40);
+  });
+
+  test('takes no more senders under one id than the limit, and another one when one is taken back', async () => {
+    await openWith(100);
+    const reservation = {
+      orderId: orderOf(1),
+      wallet: walletOf(1),
+      amountMicro: 60,
+      partition: 0,
+      kind: 'order',
+      market: 7,
+      acceptedAtMs: 1_000,
+    } as const;
+    const first = await ledger.reserve(reservation);
+    for (let count = 1; count < sendersMax; count += 1) await ledger.reserve(reservation);
+    expect((await ledger.reserve(reservation)).outcome).toBe('busy');
+    const send = { id: orderOf(1), partition: 0, sender: first.sender };
+    expect(await ledger.cancelReservation(send)).toBe(true);
+    expect((await ledger.reserve(reservation)).outcome).toBe('already');
   });
 
   test('applies a record beyond the limit of one call in parts, each part once', async () => {

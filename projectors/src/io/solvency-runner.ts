@@ -1,5 +1,5 @@
 import type { LogProducer } from '@pm/kit/kafka';
-import type { Ledger } from '@pm/kit/ledger';
+import type { Balance, Ledger } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { runRounds } from '@pm/kit/rounds';
@@ -27,6 +27,8 @@ const checkMs = 250;
  */
 export class SolvencyRunner {
   readonly #parts: SolvencyParts;
+  /** Wallets whose finding was reported and whose record is not durable yet. */
+  readonly #reported = new Set<WalletAddress>();
 
   constructor(parts: SolvencyParts) {
     this.#parts = parts;
@@ -52,17 +54,25 @@ export class SolvencyRunner {
   }
 
   async #freeze(wallet: WalletAddress): Promise<void> {
-    const { ledger, producer, codec, topic, log, nowMs, onBreach } = this.#parts;
-    const { freeMicro, heldMicro, pendingMicro } = await ledger.balance(wallet);
-    onBreach();
-    log.error(
-      { wallet, freeMicro, heldMicro, pendingMicro },
-      'free money of a wallet was below zero: its withdrawals are frozen (docs/operator.md)',
-    );
+    const { ledger, producer, codec, topic, nowMs } = this.#parts;
+    const balance = await ledger.balance(wallet);
+    if (!this.#reported.has(wallet)) this.#report(wallet, balance);
+    const { freeMicro } = balance;
     const reason = 'free money below zero';
     const record = { wallet: hexBytes(wallet), frozen: true, freeMicro, reason };
     const value = codec.encode({ ...record, changedAtMs: nowMs() });
     await producer.send([{ topic, partition: 0, key: Buffer.from(wallet, 'utf8'), value }]);
     await ledger.acknowledgeInsolvent(wallet);
+    this.#reported.delete(wallet);
+  }
+
+  #report(wallet: WalletAddress, { freeMicro, heldMicro, pendingMicro }: Balance): void {
+    const { log, onBreach } = this.#parts;
+    this.#reported.add(wallet);
+    onBreach();
+    log.error(
+      { wallet, freeMicro, heldMicro, pendingMicro },
+      'free money of a wallet was below zero: its withdrawals are being frozen (docs/operator.md)',
+    );
   }
 }

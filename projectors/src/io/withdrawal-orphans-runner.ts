@@ -7,7 +7,7 @@ import { runRounds } from '@pm/kit/rounds';
 import { type Transfer, withdrawalLateMs } from '@pm/schemas';
 
 export interface WithdrawalOrphansParts {
-  readonly ledger: Pick<Ledger, 'mark' | 'waitingWithdrawals' | 'releaseWithdrawals'>;
+  readonly ledger: Pick<Ledger, 'mark' | 'newestWithdrawal' | 'releaseWithdrawals'>;
   readonly producer: Pick<LogProducer, 'send'>;
   readonly codec: Pick<RecordCodec<Transfer>, 'encode'>;
   /** The topic `transfers` on the broker. */
@@ -59,12 +59,16 @@ export class WithdrawalOrphansRunner {
     if (count > 0) log.info({ count }, 'released holds of withdrawals that were never written');
   }
 
-  /** Null when no hold is old enough to need a fence. */
+  /**
+   * Null when no hold is old enough to need a fence. Its time follows from the holds that it makes free, not from this
+   * process's clock: a clock that is ahead must not make withdrawals void that are still to come.
+   */
   async #fence(): Promise<{ beforeMs: number; offset: number } | null> {
     const { ledger, producer, codec, topic, nowMs } = this.#parts;
-    const timeMs = nowMs();
-    const beforeMs = timeMs - withdrawalLateMs;
-    if ((await ledger.waitingWithdrawals(beforeMs)) === 0) return null;
+    const newestMs = await ledger.newestWithdrawal(nowMs() - withdrawalLateMs);
+    if (newestMs === null) return null;
+    const beforeMs = newestMs + 1;
+    const timeMs = beforeMs + withdrawalLateMs;
     const transferId = createHash('sha256').update(randomUUID()).digest();
     const nothing = { wallet: Buffer.alloc(20), amountMicro: 0, generation: 0 };
     const value = codec.encode({ ...nothing, transferId, timeMs });

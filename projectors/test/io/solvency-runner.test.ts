@@ -65,12 +65,12 @@ test('free money below zero is an error with the wallet, a count and a frozen wa
 });
 
 test('a freeze that could not be written is written at the next look', async () => {
-  const { runner, frozen, fakes } = open(overspent());
+  const { runner, errors, frozen, fakes } = open(overspent());
   fakes.isAway = true;
   await expect(runner.check()).rejects.toThrow('the broker is away');
   fakes.isAway = false;
   await runner.check();
-  expect(frozen).toHaveLength(2);
+  expect([frozen.length, errors.length, fakes.breaches]).toEqual([2, 1, 1]);
   await runner.check();
   expect(frozen).toHaveLength(2);
 });

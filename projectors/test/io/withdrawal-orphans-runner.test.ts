@@ -16,7 +16,7 @@ function open() {
   const runner = new WithdrawalOrphansRunner({
     ledger: {
       mark: async (topic, partition) => ledger.mark(topic, partition),
-      waitingWithdrawals: async (beforeMs) => ledger.waitingWithdrawals(beforeMs),
+      newestWithdrawal: async (beforeMs) => ledger.newestWithdrawal(beforeMs),
       releaseWithdrawals: async (beforeMs) => ledger.releaseWithdrawals(beforeMs),
     },
     codec: {
@@ -40,7 +40,7 @@ function open() {
   const pending = () => ledger.balance(wallet).pendingMicro;
   /** The fold comes to the fence, at its place. */
   const applyFence = (fromOffset: number) => {
-    const timeMs = fences[0]?.timeMs ?? 0;
+    const timeMs = fences.at(-1)?.timeMs ?? 0;
     const fence = { ...deposit, transferId: '0x03', amountMicro: 0, timeMs };
     ledger.applyTransfers({ fromOffset, toOffset: fromOffset + 1, transfers: [fence] });
   };
@@ -58,7 +58,8 @@ test('a hold is released once its fence is applied; a record that comes then is 
   const { ledger, state, runner, fences, pending, applyFence } = open();
   state.nowMs += withdrawalLateMs + 1;
   await runner.check();
-  expect(fences).toMatchObject([{ amountMicro: 0, generation: 0, timeMs: state.nowMs }]);
+  const timeMs = startMs + 1 + withdrawalLateMs;
+  expect(fences).toMatchObject([{ amountMicro: 0, generation: 0, timeMs }]);
   expect(pending()).toBe(40);
   applyFence(1);
   await runner.check();
@@ -66,6 +67,18 @@ test('a hold is released once its fence is applied; a record that comes then is 
   ledger.close();
   ledger.applyTransfers({ fromOffset: 2, toOffset: 3, transfers: [withdrawal] });
   expect(ledger.balance(wallet).freeMicro).toBe(100);
+});
+
+test('a clock that is ahead makes no withdrawal void that is accepted later', async () => {
+  const { ledger, state, runner, fences, applyFence } = open();
+  state.nowMs += 3_600_000;
+  await runner.check();
+  applyFence(1);
+  expect(fences[0]?.timeMs).toBe(startMs + 1 + withdrawalLateMs);
+  ledger.close();
+  const next = { ...withdrawal, transferId: '0x05', timeMs: startMs + 1 };
+  ledger.applyTransfers({ fromOffset: 2, toOffset: 3, transfers: [withdrawal, next].slice(1) });
+  expect(ledger.balance(wallet).freeMicro).toBe(60);
 });
 
 test('a record that came before the fence is paid', async () => {

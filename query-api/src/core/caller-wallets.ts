@@ -26,12 +26,14 @@ export interface WalletSet extends Derived {
 const derivedKeptMax = 10_000;
 
 /**
- * Which contract wallets an operator has bound to an address, by the topic `wallet-owners`: the first record of a
+ * Contract wallets that an operator has bound to an address, by the topic `wallet-owners`: the first record of a
  * wallet that names its operator counts (docs/conventions.md 3.3). Wallets of known factories follow from their owner
  * and have no record.
  */
 export class CallerWallets {
   readonly #owned = new Set<WalletAddress>();
+  /** Addresses that have an API key: a proof outranks a record, so no other address owns them. */
+  readonly #keyed = new Set<WalletAddress>();
   readonly #bound = new Map<WalletAddress, WalletAddress[]>();
   readonly #derived = new Map<WalletAddress, Derived>();
 
@@ -46,8 +48,14 @@ export class CallerWallets {
     else known.push(wallet);
   }
 
+  /** The address has an API key, so its holder has signed with it. */
+  prove(address: WalletAddress): void {
+    this.#keyed.add(address);
+  }
+
   of(own: WalletAddress): WalletSet {
-    return { own, ...this.#derivedFrom(own), bound: this.#bound.get(own) ?? [] };
+    const bound = (this.#bound.get(own) ?? []).filter((wallet) => !this.#keyed.has(wallet));
+    return { own, ...this.#derivedFrom(own), bound };
   }
 
   #derivedFrom(own: WalletAddress): Derived {

@@ -31,3 +31,10 @@ test('the first record of an operator counts, and one that a signature wrote doe
   wallets.take(record(bound, other, 'bob'));
   expect([wallets.of(own).bound, wallets.of(other).bound]).toEqual([[bound], []]);
 });
+
+test("a wallet whose own key was proven is no other address's, whatever a record says", () => {
+  const wallets = new CallerWallets();
+  wallets.take(record(bound, own, 'ann'));
+  wallets.prove(bound);
+  expect(wallets.of(own).bound).toEqual([]);
+});

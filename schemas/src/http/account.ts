@@ -5,7 +5,8 @@ const shared = {
   id: Type.Optional(
     Type.String({
       pattern: '^[\\x21-\\x7e]{1,255}$',
-      description: "The caller's name for this request: the same again is carried out once.",
+      description:
+        "The caller's name for this request: the same again is carried out once. Required, unless the signature covers an Idempotency-Key.",
     }),
   ),
   wallet: Type.Optional(
@@ -44,7 +45,11 @@ export const AccountActionResult = Type.Object({
   }),
   wallet: Type.String(),
   condition_id: Type.Optional(Type.String()),
-  amount: Type.Optional(Type.String({ description: 'Decimal shares or USDC, as asked.' })),
+  amount: Type.Optional(
+    Type.String({
+      description: 'Decimal shares, as asked; of a withdrawal the USDC that were paid.',
+    }),
+  ),
   payout: Type.Optional(Type.String({ description: 'Redemptions: decimal USDC paid.' })),
 });
 export type AccountActionResult = Static<typeof AccountActionResult>;

@@ -145,6 +145,22 @@ export const Withdrawals = Type.Object(
   closed,
 );
 
+export type Withdrawals = Static<typeof Withdrawals>;
+
+export const WithdrawalsResult = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      transferId: Type.String(),
+      accepted: Type.Boolean(),
+      paid: Type.Optional(Type.String({ description: 'USDC that really left.' })),
+      code: Type.Optional(Type.String({ description: 'Why nothing was paid (docs/errors.md).' })),
+      error: Type.Optional(Type.String()),
+    }),
+    { description: 'In the order of the request.' },
+  ),
+});
+export type WithdrawalsResult = Static<typeof WithdrawalsResult>;
+
 /** POST /operator/wallet-owners. */
 export const BindWallets = Type.Object(
   { wallets: Type.Array(Type.Object({ wallet: address, owner: address }, closed), items) },

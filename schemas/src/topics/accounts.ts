@@ -114,20 +114,22 @@ export const walletOwner = {
 } as const satisfies AvroRecord;
 
 /**
- * A withdrawal that is accepted longer than this before the time of a fence and stands after it is void, milliseconds:
- * ingress writes a withdrawal within five seconds, a send takes at most ten, and clocks may differ.
+ * A withdrawal that is accepted longer than this before the time of a fence and stands after it is void, milliseconds.
+ * Ingress does not begin to write one later than five seconds after it was accepted, and a send takes about ten; a record
+ * that comes later is void and must be sent again.
  */
 export const withdrawalLateMs = 30_000;
 
 /**
- * The topic `transfers`: money that comes and goes, append-only, one partition. A fence makes withdrawals after it void that
- * were reserved under an older ledger generation, or accepted `withdrawalLateMs` before its time: their reservations may be
- * gone, and whether they are paid must follow from the log alone.
+ * The topic `transfers`: money that comes and goes, append-only, one partition. A fence with a generation makes withdrawals
+ * after it void that were reserved under an older one; a fence without makes those void that were accepted
+ * `withdrawalLateMs` before its time. Their reservations may be gone, and whether they are paid must follow from the log
+ * alone.
  */
 export const transfer = {
   type: 'record',
   name: 'Transfer',
-  doc: 'A deposit (positive), a withdrawal (negative), or a fence (0): withdrawals after it that were reserved under an older ledger generation, or accepted 30 s before its time, are void.',
+  doc: 'A deposit (positive), a withdrawal (negative), or a fence (0), which makes withdrawals after it void: with a generation those that were reserved under an older one, without one those that were accepted `withdrawalLateMs` before its time.',
   fields: [
     { name: 'transferId', type: hash32, doc: 'Given once; the ledger applies it once.' },
     { name: 'wallet', type: address20, doc: 'Whose.' },
@@ -136,7 +138,7 @@ export const transfer = {
     {
       name: 'generation',
       type: 'int',
-      doc: 'Withdrawals: ledger generation of the reservation. Fences: the one that begins, 0 when none does. Deposits: 0.',
+      doc: 'Withdrawals: ledger generation of the reservation. Fences: the one that begins, or 0. Deposits: 0.',
       default: 0,
     },
   ],

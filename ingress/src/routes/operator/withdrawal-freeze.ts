@@ -1,3 +1,4 @@
+import { reactionTo } from '@pm/kit/fault';
 import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
 import {
   checksumAddress,
@@ -25,7 +26,7 @@ export function addWithdrawalFreezeRoutes(app: HttpApp, ports: OperatorPorts): v
   const schema = { params: Wallet, body: WithdrawalFreezeChange };
   app.post(path, { schema }, async (request) => {
     const wallet = addressOf(request.params.address);
-    const { freeMicro } = await ledger.balance(wallet);
+    const freeMicro = await freeOf(wallet, ledger);
     return freezeView(await freezes.set(wallet, { ...request.body, freeMicro }));
   });
   app.get(path, { schema: { params: Wallet } }, async (request) => {
@@ -44,6 +45,16 @@ export function addWithdrawalFreezeRoutes(app: HttpApp, ports: OperatorPorts): v
 /** The schema has checked it. */
 function addressOf(text: string): WalletAddress {
   return parseWalletAddress(text) as WalletAddress;
+}
+
+/** 0 while the ledger is away: a wallet can be frozen then as well. */
+async function freeOf(wallet: WalletAddress, ledger: OperatorPorts['ledger']): Promise<number> {
+  try {
+    return (await ledger.balance(wallet)).freeMicro;
+  } catch (error) {
+    if (reactionTo(error) !== 'retry') throw error;
+    return 0;
+  }
 }
 
 function freezeView({ wallet, frozen, freeMicro, reason, changedAtMs }: ListedFreeze) {

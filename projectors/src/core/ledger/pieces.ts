@@ -3,6 +3,7 @@ import {
   type ExecutionEvent,
   type OrderId,
   orderIdFromBytes,
+  type RefusalCode,
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
@@ -71,6 +72,12 @@ export function moneyPieces(
 }
 
 /**
+ * Refusals of a record whose reservation may be gone, and that the matcher does not remember. They answer no sender: under
+ * the same id a newer record may hold money by now. The hold of such a record, if it is still there, goes as an orphan.
+ */
+const staleRefusals: ReadonlySet<RefusalCode> = new Set(['too_late', 'old_generation']);
+
+/**
  * Every order the log speaks about for the first time, or again, has had its reservation turned into what it says: a
  * delayed order's money is held from then on. So has every request of a split, merge or redemption.
  */
@@ -78,12 +85,16 @@ function answerOf(event: ExecutionEvent): readonly OrderId[] {
   switch (event.kind) {
     case 'OrderPlaced':
     case 'OrderDelayed':
-    case 'OrderRefused':
     case 'OrderRepeated':
       return [orderIdFromBytes(event.orderId)];
+    case 'OrderRefused':
+      // The matcher remembers `too_late` of an order: no later record of it can be booked.
+      return event.code === 'old_generation' ? [] : [orderIdFromBytes(event.orderId)];
     case 'PositionMoved':
-    case 'CommandRefused':
       return event.requestId === null ? [] : [orderIdFromBytes(event.requestId)];
+    case 'CommandRefused':
+      if (event.requestId === null || staleRefusals.has(event.code)) return [];
+      return [orderIdFromBytes(event.requestId)];
     default:
       return [];
   }

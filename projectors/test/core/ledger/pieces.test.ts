@@ -1,4 +1,10 @@
-import { InputSequence, orderIdFromBytes, walletFromBytes } from '@pm/schemas';
+import {
+  type ExecutionEvent,
+  InputSequence,
+  orderIdFromBytes,
+  type RefusalCode,
+  walletFromBytes,
+} from '@pm/schemas';
 import { bytesOf } from '../../../../kit/test/seeded.ts';
 import { moneyPieces } from '../../../src/core/ledger/pieces.ts';
 import { executionOf } from '../../log.ts';
@@ -81,7 +87,7 @@ describe('money pieces', () => {
       ...sums,
       requestId: bytesOf(32, 8),
     } as const;
-    const code = 'too_late';
+    const code = 'market_resolved';
     const refused = {
       kind: 'CommandRefused',
       command: 1,
@@ -91,6 +97,19 @@ describe('money pieces', () => {
     const events = [moved, refused, { ...refused, requestId: null }];
     const [piece] = moneyPieces([{ offset: 0, execution: executionOf(0, events) }], 10);
     expect(piece?.answered).toEqual([8, 9].map((id) => orderIdFromBytes(bytesOf(32, id))));
+  });
+
+  test('count no refusal of a stale record, under whose id a newer one may hold money', () => {
+    const split = (code: RefusalCode) =>
+      ({ kind: 'CommandRefused', command: 0, code, requestId: bytesOf(32, 8) }) as const;
+    const answeredBy = (event: ExecutionEvent) =>
+      moneyPieces([{ offset: 0, execution: executionOf(0, [event], 1) }], 10)[0]?.answered;
+    for (const code of ['too_late', 'old_generation'] as const)
+      expect(answeredBy(split(code))).toEqual([]);
+    expect(answeredBy(split('market_resolved'))).toHaveLength(1);
+    expect(answeredBy({ ...refusal(1), code: 'old_generation' })).toEqual([]);
+    // The matcher remembers this one of an order, so no record of it can be booked any more.
+    expect(answeredBy({ ...refusal(1), code: 'too_late' })).toHaveLength(1);
   });
 
   test('leave a record beyond the limit alone, whatever stands around it', () => {

@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openLogClient } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { topics, type WalletAddress } from '@pm/schemas';
+import { feeWalletOf } from '../../src/installation/fee-wallet.ts';
+import { loadOrMakeKeys } from '../../src/setup/keys.ts';
+import { engineUrls, setUpNamed } from '../services-under-test.ts';
+
+const name = `fee_wallet_${process.pid}`;
+const topicPrefix = `${name}-`;
+const folder = mkdtempSync(join(tmpdir(), 'fee-wallet-'));
+const keys = loadOrMakeKeys(join(folder, 'keys.json'));
+const [first, other] = ['ab', 'cd'].map((pair) => `0x${pair.repeat(20)}`) as [
+  WalletAddress,
+  WalletAddress,
+];
+const { kafka, registry: registryUrl } = engineUrls();
+const client = openLogClient({ brokers: [kafka], clientId: name, log: silentLog });
+
+afterAll(async () => {
+  await client.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('a set-up with another fee wallet than the partitions have is refused and changes nothing', async () => {
+  await setUpNamed(name, { keys, partitions: 2, feeWallet: first });
+  await expect(setUpNamed(name, { keys, partitions: 4, feeWallet: other })).rejects.toThrow(
+    `was opened with the fee wallet ${first}`,
+  );
+  const admin = await client.admin();
+  expect((await admin.bounds(`${topicPrefix}${topics.orders.name}`)).size).toBe(2);
+  expect(await feeWalletOf({ client, registryUrl, topicPrefix })).toBe(first);
+  await setUpNamed(name, { keys, partitions: 2, feeWallet: first });
+}, 60_000);

@@ -1,0 +1,20 @@
+import { Fault } from '@pm/kit/fault';
+import { readFirstEnvelope } from '@pm/kit/signoff';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas';
+import type { OpenLog } from './log-store.ts';
+
+/**
+ * The wallet that fees are paid to, as the partitions were opened with it: setup opens all of them with the same one. Throws
+ * the `Fault` `partitions_not_opened` (stop) when setup has not run.
+ */
+export async function readFeeWallet({
+  client,
+  names,
+  codecs,
+}: Pick<OpenLog, 'client' | 'names' | 'codecs'>): Promise<WalletAddress> {
+  const from = { topic: names.orders, partition: 0, reader: codecs.orders };
+  const first = await readFirstEnvelope(client, from);
+  const opening = first?.commands.find((command) => command.kind === 'OpenPartition');
+  if (opening === undefined) throw new Fault('partitions_not_opened', 'stop');
+  return walletFromBytes(opening.feeWallet);
+}

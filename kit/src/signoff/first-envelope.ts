@@ -1,0 +1,33 @@
+import type { Envelope } from '@pm/schemas';
+import { type LogClient, readRange } from '../kafka/index.ts';
+import type { RecordReader } from '../registry/index.ts';
+
+/**
+ * The first record of a partition of `orders`, which opens it; null when there is none yet. Rejects with the faults of the
+ * client and of the registry.
+ */
+export async function readFirstEnvelope(
+  client: LogClient,
+  from: {
+    /** The topic `orders` as the broker calls it. */
+    readonly topic: string;
+    readonly partition: number;
+    readonly reader: RecordReader<Envelope>;
+  },
+): Promise<Envelope | null> {
+  const { topic, partition, reader } = from;
+  const admin = await client.admin();
+  const bounds = await admin.bounds(topic).finally(() => admin.close());
+  if ((bounds.get(partition)?.high ?? 0) === 0) return null;
+  let first: Envelope | null = null;
+  await readRange(client, {
+    ...{ topic, partition, from: 0, to: 1 },
+    onBatch: async ({ records }) => {
+      const value = records[0]?.value ?? null;
+      if (value === null) return;
+      if (!reader.knows(value)) await reader.prepare(value);
+      first = reader.decode(value);
+    },
+  });
+  return first;
+}
