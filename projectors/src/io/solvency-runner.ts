@@ -2,7 +2,7 @@ import type { LogProducer } from '@pm/kit/kafka';
 import type { Balance, Ledger } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import { runRounds } from '@pm/kit/rounds';
+import { repeatCheck } from '@pm/kit/rounds';
 import { hexBytes, type WalletAddress, type WithdrawalFreeze } from '@pm/schemas';
 
 export interface SolvencyParts {
@@ -36,16 +36,9 @@ export class SolvencyRunner {
 
   /** Looks from now on, until it is closed. */
   start(): { close(): Promise<void> } {
-    return runRounds({
-      round: async () => {
-        await this.check();
-        return checkMs;
-      },
-      onFailure: (error) => {
-        this.#parts.log.warn({ err: error }, 'solvency could not be checked');
-        return checkMs;
-      },
-    });
+    const { log } = this.#parts;
+    const failure = 'solvency could not be checked';
+    return repeatCheck(() => this.check(), { everyMs: checkMs, log, failure });
   }
 
   /** One look. */

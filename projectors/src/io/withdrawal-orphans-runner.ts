@@ -3,7 +3,7 @@ import type { LogProducer } from '@pm/kit/kafka';
 import { type Ledger, orphansPerCallMax } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import { runRounds } from '@pm/kit/rounds';
+import { repeatCheck } from '@pm/kit/rounds';
 import { type Transfer, withdrawalLateMs } from '@pm/schemas';
 
 export interface WithdrawalOrphansParts {
@@ -35,16 +35,9 @@ export class WithdrawalOrphansRunner {
 
   /** Looks from now on, until it is closed. */
   start(): { close(): Promise<void> } {
-    return runRounds({
-      round: async () => {
-        await this.check();
-        return checkMs;
-      },
-      onFailure: (error) => {
-        this.#parts.log.warn({ err: error }, 'orphaned withdrawals could not be looked for');
-        return checkMs;
-      },
-    });
+    const { log } = this.#parts;
+    const failure = 'orphaned withdrawals could not be looked for';
+    return repeatCheck(() => this.check(), { everyMs: checkMs, log, failure });
   }
 
   /** One look and one step. */

@@ -1,16 +1,10 @@
 import type { HttpApp } from '@pm/kit/http';
-import {
-  Deposits,
-  hexBytes,
-  parseMicro,
-  parseWalletAddress,
-  type Transfer,
-  type WalletAddress,
-} from '@pm/schemas';
+import { Deposits, hexBytes, parseMicro, type Transfer, type WalletAddress } from '@pm/schemas';
 import type { Binding } from '../../core/wallet-owners.ts';
 import { operatorNameOf } from './audit.ts';
 import type { OperatorPorts } from './ports.ts';
 import { type RuleProblem, sendProblem } from './problem.ts';
+import { addressOf } from './wallet-address.ts';
 import { bindFailures, bindingErrors } from './wallet-owners.ts';
 
 const depositsBodyMaxBytes = 512 * 1024;
@@ -110,9 +104,4 @@ const statuses = { taken: 409, reserved: 400, own_address: 400 } as const;
 
 function wrong(path: string, reason: string): RuleProblem {
   return { status: 400, text: `${path} ${reason}`, path };
-}
-
-/** The schema has checked it. */
-function addressOf(text: string): WalletAddress {
-  return parseWalletAddress(text) as WalletAddress;
 }

@@ -4,18 +4,14 @@ import {
   BindWallets,
   type BindWalletsResult,
   checksumAddress,
-  parseWalletAddress,
-  type WalletAddress,
 } from '@pm/schemas';
-import { Type } from 'typebox';
 import type { BindFailure } from '../../core/wallet-owners.ts';
 import { operatorNameOf } from './audit.ts';
 import type { OperatorPorts } from './ports.ts';
 import { notYet, type RuleProblem, refused, sendProblem } from './problem.ts';
+import { addressOf, WalletParams } from './wallet-address.ts';
 
 const bindBodyMaxBytes = 512 * 1024;
-
-const Wallet = Type.Object({ address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }) });
 
 /** Why a binding was refused, in words. */
 export const bindingErrors: Readonly<Partial<Record<BindingResult, string>>> = {
@@ -48,24 +44,23 @@ export function addWalletOwnerRoutes(app: HttpApp, ports: OperatorPorts): void {
     if (typeof results === 'string') return await sendProblem(reply, bindFailures[results]);
     return { results: wallets.map((item, index) => resultOf(item, results[index])) };
   });
-  app.get('/operator/wallets/:address/owner', { schema: { params: Wallet } }, async (request) => {
-    const wallet = addressOf(request.params.address);
-    const ownership = ports.owners.find(wallet);
-    const bound = ownership?.basis === 'operator' ? ownership : null;
-    return {
-      address: checksumAddress(wallet),
-      owner: ownership === undefined ? null : checksumAddress(ownership.owner),
-      basis: ownership?.basis ?? null,
-      boundBy: bound?.boundBy ?? null,
-      boundAt: bound === null ? null : new Date(bound.boundAtMs).toISOString(),
-      reserved: ports.owners.isReserved(wallet),
-    };
-  });
-}
-
-/** The schema has checked it. */
-function addressOf(text: string): WalletAddress {
-  return parseWalletAddress(text) as WalletAddress;
+  app.get(
+    '/operator/wallets/:address/owner',
+    { schema: { params: WalletParams } },
+    async (request) => {
+      const wallet = addressOf(request.params.address);
+      const ownership = ports.owners.find(wallet);
+      const bound = ownership?.basis === 'operator' ? ownership : null;
+      return {
+        address: checksumAddress(wallet),
+        owner: ownership === undefined ? null : checksumAddress(ownership.owner),
+        basis: ownership?.basis ?? null,
+        boundBy: bound?.boundBy ?? null,
+        boundAt: bound === null ? null : new Date(bound.boundAtMs).toISOString(),
+        reserved: ports.owners.isReserved(wallet),
+      };
+    },
+  );
 }
 
 function resultOf(

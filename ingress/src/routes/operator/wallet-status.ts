@@ -1,21 +1,10 @@
 import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
-import {
-  checksumAddress,
-  parseWalletAddress,
-  type WalletAddress,
-  WalletStatusChange,
-  type WalletStatusKind,
-} from '@pm/schemas';
-import { Type } from 'typebox';
+import { checksumAddress, WalletStatusChange, type WalletStatusKind } from '@pm/schemas';
 import type { ListedStatus } from '../../core/wallet-statuses.ts';
 import type { OperatorPorts } from './ports.ts';
-
-const Wallet = Type.Object({ address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }) });
+import { addressOf, listedWalletsMax, WalletParams } from './wallet-address.ts';
 
 const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' } as const;
-
-/** Wallets in one answer of the list. */
-const listedMax = 1_000;
 
 /**
  * What a wallet may do: everything, only sell and cancel, or nothing (docs/conventions.md 2.3). It counts for the wallet that
@@ -25,7 +14,7 @@ const listedMax = 1_000;
 export function addWalletStatusRoutes(app: HttpApp, ports: OperatorPorts): void {
   const { walletStatus } = ports;
   const path = '/operator/wallets/:address/status';
-  const schema = { params: Wallet, body: WalletStatusChange };
+  const schema = { params: WalletParams, body: WalletStatusChange };
   app.post(path, { schema }, async (request, reply) => {
     const { status, reason } = request.body;
     const wallet = addressOf(request.params.address);
@@ -37,22 +26,18 @@ export function addWalletStatusRoutes(app: HttpApp, ports: OperatorPorts): void 
       'the wallet is banned, but not all of its orders are known to be canceled, try again';
     return await reply.code(503).send({ error, ...view, canceled });
   });
-  app.get(path, { schema: { params: Wallet } }, async (request) => {
+  app.get(path, { schema: { params: WalletParams } }, async (request) => {
     const wallet = addressOf(request.params.address);
     const listed = walletStatus.find(wallet);
     return statusView(listed ?? { wallet, status: 'NORMAL', reason: '', changedAtMs: 0 });
   });
   app.get('/operator/wallets', async (request, reply) => {
     const { limit } = request.query as { readonly limit?: RawParam };
-    const max = parseIntegerParam(limit, { min: 1, max: listedMax });
-    if (max !== null) return { data: walletStatus.restricted(max ?? listedMax).map(statusView) };
-    return await reply.code(400).send({ error: `limit is 1 to ${listedMax}` });
+    const max = parseIntegerParam(limit, { min: 1, max: listedWalletsMax });
+    if (max !== null)
+      return { data: walletStatus.restricted(max ?? listedWalletsMax).map(statusView) };
+    return await reply.code(400).send({ error: `limit is 1 to ${listedWalletsMax}` });
   });
-}
-
-/** The schema has checked it. */
-function addressOf(text: string): WalletAddress {
-  return parseWalletAddress(text) as WalletAddress;
 }
 
 function statusView({ wallet, status, reason, changedAtMs }: ListedStatus) {

@@ -3,18 +3,12 @@ import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
 import {
   checksumAddress,
   microText,
-  parseWalletAddress,
   type WalletAddress,
   WithdrawalFreezeChange,
 } from '@pm/schemas';
-import { Type } from 'typebox';
 import type { ListedFreeze } from '../../core/withdrawal-freezes.ts';
 import type { OperatorPorts } from './ports.ts';
-
-const Wallet = Type.Object({ address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }) });
-
-/** Wallets in one answer of the list. */
-const listedMax = 1_000;
+import { addressOf, listedWalletsMax, WalletParams } from './wallet-address.ts';
 
 /**
  * Whose withdrawals are frozen. The solvency check freezes a wallet whose free money was below zero; `frozen: false` clears
@@ -23,28 +17,23 @@ const listedMax = 1_000;
 export function addWithdrawalFreezeRoutes(app: HttpApp, ports: OperatorPorts): void {
   const { freezes, ledger } = ports;
   const path = '/operator/wallets/:address/withdrawal-freeze';
-  const schema = { params: Wallet, body: WithdrawalFreezeChange };
+  const schema = { params: WalletParams, body: WithdrawalFreezeChange };
   app.post(path, { schema }, async (request) => {
     const wallet = addressOf(request.params.address);
     const freeMicro = await freeOf(wallet, ledger);
     return freezeView(await freezes.set(wallet, { ...request.body, freeMicro }));
   });
-  app.get(path, { schema: { params: Wallet } }, async (request) => {
+  app.get(path, { schema: { params: WalletParams } }, async (request) => {
     const wallet = addressOf(request.params.address);
     const none = { wallet, frozen: false, freeMicro: 0, reason: '', changedAtMs: 0 };
     return freezeView(freezes.find(wallet) ?? none);
   });
   app.get('/operator/withdrawal-freezes', async (request, reply) => {
     const { limit } = request.query as { readonly limit?: RawParam };
-    const max = parseIntegerParam(limit, { min: 1, max: listedMax });
-    if (max !== null) return { data: freezes.frozen(max ?? listedMax).map(freezeView) };
-    return await reply.code(400).send({ error: `limit is 1 to ${listedMax}` });
+    const max = parseIntegerParam(limit, { min: 1, max: listedWalletsMax });
+    if (max !== null) return { data: freezes.frozen(max ?? listedWalletsMax).map(freezeView) };
+    return await reply.code(400).send({ error: `limit is 1 to ${listedWalletsMax}` });
   });
-}
-
-/** The schema has checked it. */
-function addressOf(text: string): WalletAddress {
-  return parseWalletAddress(text) as WalletAddress;
 }
 
 /** 0 while the ledger is away: a wallet can be frozen then as well. */
