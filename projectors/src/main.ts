@@ -101,9 +101,10 @@ async function startLedger(room: Room, redis: RedisClient): Promise<void> {
   const codec = await registry.codecFor(topics.transfers);
   const groupId = groupOf(room, 'transfers');
   const onUnpaid = () => metrics.unpaidWithdrawals.add(1);
+  const onVoid = () => metrics.voidWithdrawals.add(1);
   const deposits = await start(
     room,
-    transfersView({ ledger, codec, topic, groupId, log, onUnpaid }),
+    transfersView({ ledger, codec, topic, groupId, log, onUnpaid, onVoid }),
   );
   const admin = await client.admin();
   const producer = await client.producer();

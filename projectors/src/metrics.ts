@@ -11,6 +11,7 @@ export interface ProjectorMetrics {
   readonly books: CounterMetric<never>;
   readonly solvencyBreaches: CounterMetric<never>;
   readonly unpaidWithdrawals: CounterMetric<never>;
+  readonly voidWithdrawals: CounterMetric<never>;
 }
 
 /** The metrics of this service. */
@@ -60,6 +61,10 @@ export function projectorMetrics(metrics: Metrics): ProjectorMetrics {
     unpaidWithdrawals: metrics.counter({
       name: 'pm_withdrawals_unpaid_total',
       help: 'Withdrawals whose record asks for more than their reservation held.',
+    }),
+    voidWithdrawals: metrics.counter({
+      name: 'pm_withdrawals_void_total',
+      help: 'Withdrawals that came after the fence that makes them void.',
     }),
   };
 }

@@ -22,6 +22,7 @@ import {
   type TransfersOutcome,
   type TransfersPiece,
   type UnpaidWithdrawal,
+  type VoidWithdrawal,
   type WithdrawalReservation,
   type WithdrawalResult,
   withdrawalsLane,
@@ -91,8 +92,9 @@ export class LedgerFold {
   }
 
   applyTransfers(piece: TransfersPiece): TransfersOutcome {
-    if (this.#isRepeated('transfers', 0, piece)) return { outcome: 'repeated', unpaid: [] };
-    const valid = this.#validTransfers(piece.transfers);
+    if (this.#isRepeated('transfers', 0, piece))
+      return { outcome: 'repeated', unpaid: [], voided: [] };
+    const { valid, voided } = this.#sorted(piece.transfers);
     const applied = this.#applied(valid);
     for (const [transferId, transfer] of applied) {
       this.#move(transfer.wallet, transfer.movedMicro, 0);
@@ -106,7 +108,7 @@ export class LedgerFold {
     const unpaid = [...applied]
       .filter(([, { amountMicro, movedMicro }]) => amountMicro !== movedMicro)
       .map(([transferId, transfer]): UnpaidWithdrawal => ({ transferId, ...transfer }));
-    return { outcome: 'applied', unpaid };
+    return { outcome: 'applied', unpaid, voided };
   }
 
   reserveWithdrawal({ transferId, ...facts }: WithdrawalReservation): WithdrawalResult {
@@ -190,15 +192,27 @@ export class LedgerFold {
     return true;
   }
 
-  /** All but fences, and withdrawals that a fence before them makes void. */
-  #validTransfers(transfers: readonly LedgerTransfer[]): readonly LedgerTransfer[] {
-    return transfers.filter(({ amountMicro, generation, timeMs }) => {
-      if (amountMicro === 0 && generation > 0) this.#begin('transfers:0', generation);
-      if (amountMicro === 0 && generation === 0) this.#fenceMs = Math.max(this.#fenceMs, timeMs);
-      const isLate = timeMs < this.#fenceMs - withdrawalLateMs;
-      const isTimely = generation >= this.generation('transfers', 0) && !isLate;
-      return amountMicro > 0 || (amountMicro < 0 && isTimely);
-    });
+  /** Takes the fences; of the others those that count, and the withdrawals that a fence before them makes void. */
+  #sorted(transfers: readonly LedgerTransfer[]) {
+    const valid: LedgerTransfer[] = [];
+    const voided: VoidWithdrawal[] = [];
+    for (const one of transfers) {
+      const { transferId, wallet, amountMicro } = one;
+      if (amountMicro === 0) this.#takeFence(one);
+      else if (amountMicro > 0 || !this.#isVoid(one)) valid.push(one);
+      else voided.push({ transferId, wallet, amountMicro });
+    }
+    return { valid, voided };
+  }
+
+  #takeFence({ generation, timeMs }: LedgerTransfer): void {
+    if (generation > 0) this.#begin('transfers:0', generation);
+    else this.#fenceMs = Math.max(this.#fenceMs, timeMs);
+  }
+
+  #isVoid({ generation, timeMs }: LedgerTransfer): boolean {
+    const isLate = timeMs < this.#fenceMs - withdrawalLateMs;
+    return isLate || generation < this.generation('transfers', 0);
   }
 
   #begin(place: string, generation: number): void {

@@ -205,7 +205,11 @@ export interface TransfersOutcome {
   readonly outcome: ApplyOutcome;
   /** Withdrawals of the piece that were not paid in full. */
   readonly unpaid: readonly UnpaidWithdrawal[];
+  /** Withdrawals of the piece that a fence before them makes void. */
+  readonly voided: readonly VoidWithdrawal[];
 }
+
+export type VoidWithdrawal = Pick<LedgerTransfer, 'transferId' | 'wallet' | 'amountMicro'>;
 
 /** A withdrawal whose record asks for more than its reservation held. */
 export interface UnpaidWithdrawal extends AppliedTransfer {

@@ -29,6 +29,7 @@ import {
   type TransfersOutcome,
   type TransfersPiece,
   type UnpaidWithdrawal,
+  type VoidWithdrawal,
   type WithdrawalReservation,
   type WithdrawalResult,
   withdrawalsLane,
@@ -200,6 +201,7 @@ class RedisLedger implements Ledger {
     assert(transfers.length === toOffset - fromOffset, 'one record of transfers is one transfer');
     let outcome: ApplyOutcome = 'repeated';
     const unpaid: UnpaidWithdrawal[] = [];
+    const voided: VoidWithdrawal[] = [];
     for (let from = fromOffset; from < toOffset; from += ledgerCallItemsMax) {
       const to = Math.min(from + ledgerCallItemsMax, toOffset);
       const field = 'transfers:0';
@@ -212,9 +214,11 @@ class RedisLedger implements Ledger {
       const span: Span = { topic: 'transfers', partition: 0, fromOffset: from, toOffset: to };
       if (outcomeOf(answer, span) === 'repeated') continue;
       outcome = 'applied';
-      unpaid.push(...readUnpaid(answer.slice(2)));
+      const left = readUnpaid(answer.slice(2));
+      unpaid.push(...left.unpaid);
+      voided.push(...left.voided);
     }
-    return { outcome, unpaid };
+    return { outcome, unpaid, voided };
   }
 
   async balance(wallet: WalletAddress): Promise<Balance> {
@@ -322,13 +326,16 @@ function readApplied(entry: string): AppliedTransfer {
   return { wallet: wallet as WalletAddress, amountMicro, movedMicro };
 }
 
-function readUnpaid(texts: readonly string[]): UnpaidWithdrawal[] {
+function readUnpaid(texts: readonly string[]) {
   const unpaid: UnpaidWithdrawal[] = [];
+  const voided: VoidWithdrawal[] = [];
   for (let at = 0; at < texts.length; at += 4) {
-    const [transferId = '', ...entry] = texts.slice(at, at + 4);
-    unpaid.push({ transferId, ...readApplied(entry.join(' ')) });
+    const [transferId = '', wallet = '', amount = '', moved = ''] = texts.slice(at, at + 4);
+    const one = { transferId, wallet: wallet as WalletAddress, amountMicro: exactNumber(amount) };
+    if (moved === 'void') voided.push(one);
+    else unpaid.push({ ...one, movedMicro: exactNumber(moved) });
   }
-  return unpaid;
+  return { unpaid, voided };
 }
 
 function assertSpan({ fromOffset, toOffset }: { fromOffset: number; toOffset: number }): void {

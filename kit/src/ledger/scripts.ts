@@ -205,8 +205,8 @@ return {'applied', ARGV[5]}
 
 /**
  * KEYS marks, transfers, pending, waiting, state, insolvent. ARGV walletPrefix, field, from, to, lateMs, then (transferId,
- * wallet, amount, generation, timeMs) each. A fence is a transfer of nothing. Behind outcome and mark the answer has (transferId, wallet,
- * amount, moved) of each withdrawal that was not paid in full.
+ * wallet, amount, generation, timeMs) each. A fence is a transfer of nothing. After outcome and mark the answer has
+ * (transferId, wallet, amount, moved) of each withdrawal that was not paid in full; `moved` is "void" of one that is void.
  */
 export const applyTransfersLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}${isSoundFunction}
 local walletPrefix, field = ARGV[1], ARGV[2]
@@ -231,7 +231,9 @@ for i = 6, #ARGV, 5 do
     generation = math.max(generation, own)
   elseif amount == 0 then
     fenceMs = math.max(fenceMs, timeMs)
-  elseif not isVoid then
+  elseif isVoid then
+    for _, text in ipairs({id, wallet, ARGV[i + 2], 'void'}) do answer[#answer + 1] = text end
+  else
     valid[#valid + 1] = id
     if not seen[id] and redis.call('HEXISTS', KEYS[2], id) == 0 then
       seen[id] = true

@@ -269,7 +269,10 @@ describe('the ledger fold', () => {
     ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 60, acceptedAtMs: 1_000 });
     const fence = { transferId: '0x00', wallet, amountMicro: 0, generation: 2, timeMs: 1_000 };
     const late = { transferId: '0x09', wallet, amountMicro: -60, generation: 1, timeMs: 1_000 };
-    ledger.applyTransfers({ fromOffset: 2, toOffset: 4, transfers: [fence, late] });
+    const piece = { fromOffset: 2, toOffset: 4, transfers: [fence, late] };
+    expect(ledger.applyTransfers(piece).voided).toEqual([
+      { transferId: '0x09', wallet, amountMicro: -60 },
+    ]);
     expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 100, pendingMicro: 60 });
     const timely = { ...late, generation: 2 };
     ledger.applyTransfers({ fromOffset: 4, toOffset: 5, transfers: [timely] });

@@ -116,8 +116,13 @@ async function expectSame(fold: LedgerFold): Promise<void> {
 /** What came of a step, in a word. */
 function outcomeOf(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null) return String(answer);
-  const { outcome, unpaid } = answer as { outcome?: string; unpaid?: readonly unknown[] };
-  return unpaid !== undefined && unpaid.length > 0 ? 'unpaid' : (outcome ?? '');
+  const { outcome, unpaid, voided } = answer as {
+    outcome?: string;
+    unpaid?: readonly unknown[];
+    voided?: readonly unknown[];
+  };
+  if (unpaid !== undefined && unpaid.length > 0) return 'unpaid';
+  return voided !== undefined && voided.length > 0 ? 'void' : (outcome ?? '');
 }
 
 /** The ledger, open, with so much free money of wallet 1. */
@@ -157,7 +162,15 @@ describe('the ledger in Redis', () => {
       opened += fold.state().generation > 0 ? 1 : 0;
     }
     expect(opened).toBeGreaterThan(4);
-    for (const outcome of ['reserved', 'already', 'conflict', 'insufficient', 'applied', 'unpaid'])
+    for (const outcome of [
+      'reserved',
+      'already',
+      'conflict',
+      'insufficient',
+      'applied',
+      'unpaid',
+      'void',
+    ])
       expect(seen).toContain(outcome);
   }, 60_000);
 
@@ -189,6 +202,7 @@ describe('the ledger in Redis', () => {
     expect(await ledger.applyTransfers({ fromOffset: 2, toOffset: 3, transfers })).toEqual({
       outcome: 'applied',
       unpaid: [],
+      voided: [],
     });
     expect((await ledger.balance(walletOf(1))).freeMicro).toBe(40);
   });
@@ -272,6 +286,7 @@ describe('the ledger in Redis', () => {
     expect(await ledger.applyTransfers({ fromOffset: 0, toOffset: 20, transfers: few })).toEqual({
       outcome: 'applied',
       unpaid: [],
+      voided: [],
     });
     expect((await ledger.balance(walletOf(0))).freeMicro).toBe(5_000_000_000_000_000);
     const small = transfers.map((one) => ({ ...one, amountMicro: 1 }));

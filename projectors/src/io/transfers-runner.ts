@@ -1,6 +1,6 @@
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
-import type { Ledger, LedgerTransfer, UnpaidWithdrawal } from '@pm/kit/ledger';
+import type { Ledger, LedgerTransfer, UnpaidWithdrawal, VoidWithdrawal } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';
@@ -16,6 +16,8 @@ export interface TransfersViewParts {
   readonly log: Log;
   /** Counts a withdrawal that was not paid in full. */
   onUnpaid(): void;
+  /** Counts a withdrawal that is void. */
+  onVoid(): void;
 }
 
 /**
@@ -42,10 +44,11 @@ export function transfersView(parts: TransfersViewParts): ViewDefinition {
           const fromOffset = records[0]?.offset ?? 0;
           const toOffset = fromOffset + records.length;
           const piece = { fromOffset, toOffset, transfers: transfers.map(ledgerTransfer) };
-          const { unpaid } = await ledger
+          const { unpaid, voided } = await ledger
             .applyTransfers(piece)
             .catch((error: unknown) => closeIfBehind(ledger, error));
           for (const withdrawal of unpaid) reportUnpaid(withdrawal, parts);
+          for (const withdrawal of voided) reportVoid(withdrawal, parts);
           lastTimeMs = transfers.at(-1)?.timeMs ?? lastTimeMs;
           await lag.at(toOffset);
           return toOffset;
@@ -62,6 +65,14 @@ function reportUnpaid(
 ): void {
   onUnpaid();
   log.error({ ...withdrawal }, 'a withdrawal asks for more than its reservation held');
+}
+
+function reportVoid(
+  withdrawal: VoidWithdrawal,
+  { log, onVoid }: Pick<TransfersViewParts, 'log' | 'onVoid'>,
+): void {
+  onVoid();
+  log.warn({ ...withdrawal }, 'a withdrawal came after the fence that makes it void');
 }
 
 async function decode(

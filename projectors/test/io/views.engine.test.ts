@@ -223,6 +223,7 @@ async function live(until: number): Promise<void> {
         groupId: `${name}-transfers`,
         log: silentLog,
         onUnpaid() {},
+        onVoid() {},
       }),
     ),
     runView(
