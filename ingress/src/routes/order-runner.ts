@@ -1,5 +1,4 @@
-import { reactionTo } from '@pm/kit/fault';
-import type { Reservation, ReserveOutcome, Send } from '@pm/kit/ledger';
+import type { ReserveOutcome } from '@pm/kit/ledger';
 import {
   microText,
   type OrderId,
@@ -15,7 +14,7 @@ import { type ProvenOrder, placeCommand } from '../core/place-command.ts';
 import { answerOf, delayOf, type PlacementAnswer } from '../core/placement-answer.ts';
 import { answeredResult, delayedResult, refusedResult } from '../core/placement-result.ts';
 import type { CommandOutcome, DoorPorts } from './ports.ts';
-import { reserveRefusals, takeBack } from './reservation.ts';
+import { hold, type Reserved, takeBack } from './reservation.ts';
 import type { StageTimes } from './stage-times.ts';
 
 /** Who places, how soon it must be in the book, and who counts the milliseconds. */
@@ -24,16 +23,6 @@ export interface Placing {
   /** Time-to-book limit asked for, milliseconds; 0 is the default. */
   readonly ageLimitMs: number;
   readonly times: StageTimes;
-}
-
-/** The reservation of an order that is being sent. */
-interface Reserved {
-  readonly generation: number;
-  readonly holdMicro: number;
-  /** What to take back when the order was certainly not sent. */
-  readonly send: Send;
-  /** The refusal when the matcher does not know the order and has no money for it. */
-  readonly unfunded: RefusalCode;
 }
 
 type RunnerPorts = Pick<
@@ -92,8 +81,9 @@ export class OrderRunner {
     }
     if (!this.#ports.partitions.isReady(partition)) return refusedResult('partition_not_ready');
     const { market, acceptedAtMs } = order;
-    const hold = { orderId, wallet: walletFromBytes(order.maker), partition, market, acceptedAtMs };
-    const reserved = await this.#hold({ ...hold, kind: 'order', amountMicro: 0 }, []);
+    const wallet = walletFromBytes(order.maker);
+    const asked = { orderId, wallet, partition, kind: 'order', market, acceptedAtMs } as const;
+    const reserved = await hold({ ...asked, amountMicro: 0 }, [], this.#ports.ledger);
     if (typeof reserved === 'string') return refusedResult(reserved);
     const outcome = await this.#ports.log.run(partition, order);
     const result = await this.#conclude(outcome, { orderId, facts, reserved });
@@ -150,33 +140,13 @@ export class OrderRunner {
     const askable: readonly ReserveOutcome[] = mayBeOld
       ? ['conflict', 'insufficient']
       : ['conflict'];
-    const reserved = await this.#hold({ ...reservation, amountMicro: holdMicro }, askable);
+    const reserved = await hold(
+      { ...reservation, amountMicro: holdMicro },
+      askable,
+      this.#ports.ledger,
+    );
     this.#ports.metrics.stage('reserve', this.#ports.clock.monotonicMs() - startedMs);
     return reserved;
-  }
-
-  /** Holds the amount, or nothing when the ledger answers one of `askable`. */
-  async #hold(
-    reservation: Reservation,
-    askable: readonly ReserveOutcome[],
-  ): Promise<Reserved | RefusalCode> {
-    const { ledger } = this.#ports;
-    try {
-      let holdMicro = reservation.amountMicro;
-      let held = await ledger.reserve(reservation);
-      const unfunded = reserveRefusals[held.outcome] ?? 'insufficient_balance_or_allowance';
-      if (askable.includes(held.outcome)) {
-        holdMicro = 0;
-        held = await ledger.reserve({ ...reservation, amountMicro: 0 });
-      }
-      const { outcome, generation, sender } = held;
-      const { orderId: id, partition } = reservation;
-      const send = { id, partition, sender };
-      return reserveRefusals[outcome] ?? { generation, holdMicro, send, unfunded };
-    } catch (error) {
-      if (reactionTo(error) !== 'retry') throw error;
-      return 'ledger_not_ready';
-    }
   }
 
   async #conclude(

@@ -1,6 +1,4 @@
-import { reactionTo } from '@pm/kit/fault';
 import { type DoorRoute, refuse } from '@pm/kit/http';
-import type { Send } from '@pm/kit/ledger';
 import {
   type AccountActionResult,
   hexBytes,
@@ -29,7 +27,7 @@ import {
 } from './account-request.ts';
 import { authenticate } from './authenticate.ts';
 import type { DoorPorts } from './ports.ts';
-import { reserveRefusals, takeBack } from './reservation.ts';
+import { hold, type Reserved, takeBack } from './reservation.ts';
 import { singleBodyMaxBytes } from './route.ts';
 import { type Answered, type Retried, runOnce, type Turn } from './run-once.ts';
 
@@ -126,9 +124,9 @@ async function carryOut(work: Work, ports: DoorPorts): Promise<Answered> {
   const said = { request_id: requestId };
   const { partition } = asked.token.market;
   if (!ports.partitions.isReady(partition)) return refusedAction('partition_not_ready', said);
-  const hold = await reserve(work, ports);
-  if (typeof hold === 'string') return refusedAction(hold, said);
-  const { holdMicro, generation, send } = hold;
+  const reserved = await reserve(work, ports);
+  if (typeof reserved === 'string') return refusedAction(reserved, said);
+  const { holdMicro, generation, send } = reserved;
   const held = { holdMicro, generation, acceptedAtMs: caller.arrivedAtMs };
   const outcome = await ports.log.run(partition, positionCommand(asked, held));
   if (outcome.kind === 'unsent') {
@@ -142,12 +140,8 @@ async function carryOut(work: Work, ports: DoorPorts): Promise<Answered> {
   return { kind: 'final', status: 200, body: resultOf(asked, requestId, done.payoutMicro) };
 }
 
-interface Hold {
-  readonly holdMicro: number;
-  readonly generation: number;
-  /** What to take back when the command was certainly not sent; null when nothing is reserved. */
-  readonly send: Send | null;
-}
+/** `send` is null when nothing is reserved. */
+type Held = Pick<Reserved, 'holdMicro' | 'generation'> & { readonly send: Reserved['send'] | null };
 
 /**
  * Only a split needs money. One that may have been carried out already goes to the log with nothing held when there is no
@@ -156,26 +150,13 @@ interface Hold {
 async function reserve(
   { asked, requestId: orderId, caller, turn }: Work,
   { ledger }: DoorPorts,
-): Promise<Hold | RefusalCode> {
+): Promise<Held | RefusalCode> {
   if (asked.action !== 'split') return { holdMicro: 0, generation: 0, send: null };
-  const { wallet, token } = asked;
+  const { wallet, token, sizeMicro: amountMicro } = asked;
   const { partition, market } = token.market;
   const acceptedAtMs = caller.arrivedAtMs;
   const meant = { orderId, wallet, partition, kind: 'split', market, acceptedAtMs } as const;
-  try {
-    let holdMicro = asked.sizeMicro;
-    let held = await ledger.reserve({ ...meant, amountMicro: holdMicro });
-    if (held.outcome === 'insufficient' && turn.isResumed) {
-      holdMicro = 0;
-      held = await ledger.reserve({ ...meant, amountMicro: 0 });
-    }
-    const { outcome, generation, sender } = held;
-    const send = { id: orderId, partition, sender };
-    return reserveRefusals[outcome] ?? { holdMicro, generation, send };
-  } catch (error) {
-    if (reactionTo(error) !== 'retry') throw error;
-    return 'ledger_not_ready';
-  }
+  return await hold({ ...meant, amountMicro }, turn.isResumed ? ['insufficient'] : [], ledger);
 }
 
 function resultOf(

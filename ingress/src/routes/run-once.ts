@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { reactionTo } from '@pm/kit/fault';
 import { refuse } from '@pm/kit/http';
 import { type RefusalCode, retryLimits } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { RetryKey, RetryKeys } from './ports.ts';
+import { unlessAway } from './unless-away.ts';
 
 /** What a request with a retry key is: the same of these three is the same request. */
 export interface Retried {
@@ -113,14 +113,4 @@ function replay(
 
 function withRepeated(body: unknown, repeated: Retried['repeated']): unknown {
   return repeated === undefined ? body : { ...(body as object), ...repeated };
-}
-
-/** Null when the store is away. */
-async function unlessAway<T>(ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (reactionTo(error) !== 'retry') throw error;
-    return null;
-  }
 }

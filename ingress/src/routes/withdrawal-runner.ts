@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '@pm/kit/clock';
-import { reactionTo } from '@pm/kit/fault';
 import { withdrawalsLane } from '@pm/kit/ledger';
 import { hexBytes, type OrderId, type RefusalCode, type WalletAddress } from '@pm/schemas';
 import type { Reservations, TransferWrites, WithdrawalFreezeView } from './ports.ts';
 import { reserveRefusals, takeBack } from './reservation.ts';
+import { unlessAway } from './unless-away.ts';
 
 export interface Withdrawal {
   /** 32 bytes as 0x-text; given once. */
@@ -65,7 +65,7 @@ export async function withdraw(
   const { transferId, wallet } = withdrawal;
   const heldAtMs = clock.monotonicMs();
   const acceptedAtMs = clock.nowMs();
-  const held = await reserve({ ...withdrawal, acceptedAtMs }, ledger);
+  const held = await unlessAway(() => ledger.reserveWithdrawal({ ...withdrawal, acceptedAtMs }));
   if (held === null) return 'ledger_not_ready';
   if (held.outcome === 'applied') return paidOf(held.paidMicro);
   const refusal = reserveRefusals[held.outcome];
@@ -98,19 +98,6 @@ function write(
   });
 }
 
-/** Null when the ledger is away. */
-async function reserve(
-  withdrawal: Parameters<WithdrawalPorts['ledger']['reserveWithdrawal']>[0],
-  ledger: WithdrawalPorts['ledger'],
-): Promise<Held | null> {
-  try {
-    return await ledger.reserveWithdrawal(withdrawal);
-  } catch (error) {
-    if (reactionTo(error) !== 'retry') throw error;
-    return null;
-  }
-}
-
 /** What the ledger made of a record that is, or may be, on the log. */
 async function paymentOf(
   { transferId, wallet, amountMicro }: Withdrawal,
@@ -134,13 +121,4 @@ async function paymentOf(
 
 function paidOf(paidMicro: number): PaidWithdrawal | RefusalCode {
   return paidMicro > 0 ? { paidMicro } : 'insufficient_balance_or_allowance';
-}
-
-async function unlessAway<T>(ask: () => Promise<T | null>): Promise<T | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (reactionTo(error) !== 'retry') throw error;
-    return null;
-  }
 }

@@ -1,12 +1,7 @@
-import { reactionTo } from '@pm/kit/fault';
 import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
-import {
-  checksumAddress,
-  microText,
-  type WalletAddress,
-  WithdrawalFreezeChange,
-} from '@pm/schemas';
+import { checksumAddress, microText, WithdrawalFreezeChange } from '@pm/schemas';
 import type { ListedFreeze } from '../../core/withdrawal-freezes.ts';
+import { unlessAway } from '../unless-away.ts';
 import type { OperatorPorts } from './ports.ts';
 import { addressOf, listedWalletsMax, WalletParams } from './wallet-address.ts';
 
@@ -20,7 +15,9 @@ export function addWithdrawalFreezeRoutes(app: HttpApp, ports: OperatorPorts): v
   const schema = { params: WalletParams, body: WithdrawalFreezeChange };
   app.post(path, { schema }, async (request) => {
     const wallet = addressOf(request.params.address);
-    const freeMicro = await freeOf(wallet, ledger);
+    // A wallet can be frozen while the ledger is away, too.
+    const balance = await unlessAway(() => ledger.balance(wallet));
+    const freeMicro = balance?.freeMicro ?? 0;
     return freezeView(await freezes.set(wallet, { ...request.body, freeMicro }));
   });
   app.get(path, { schema: { params: WalletParams } }, async (request) => {
@@ -34,16 +31,6 @@ export function addWithdrawalFreezeRoutes(app: HttpApp, ports: OperatorPorts): v
     if (max !== null) return { data: freezes.frozen(max ?? listedWalletsMax).map(freezeView) };
     return await reply.code(400).send({ error: `limit is 1 to ${listedWalletsMax}` });
   });
-}
-
-/** 0 while the ledger is away: a wallet can be frozen then as well. */
-async function freeOf(wallet: WalletAddress, ledger: OperatorPorts['ledger']): Promise<number> {
-  try {
-    return (await ledger.balance(wallet)).freeMicro;
-  } catch (error) {
-    if (reactionTo(error) !== 'retry') throw error;
-    return 0;
-  }
 }
 
 function freezeView({ wallet, frozen, freeMicro, reason, changedAtMs }: ListedFreeze) {
