@@ -13,7 +13,10 @@ export async function readFeeWallet({
   codecs,
 }: Pick<OpenLog, 'client' | 'names' | 'codecs'>): Promise<WalletAddress> {
   const from = { topic: names.orders, partition: 0, reader: codecs.orders };
-  const first = await readFirstEnvelope(client, from);
+  const admin = await client.admin();
+  const bounds = await admin.bounds(from.topic).finally(() => admin.close());
+  const isEmpty = (bounds.get(from.partition)?.high ?? 0) === 0;
+  const first = isEmpty ? null : await readFirstEnvelope(client, from);
   const opening = first?.commands.find((command) => command.kind === 'OpenPartition');
   if (opening === undefined) throw new Fault('partitions_not_opened', 'stop');
   return walletFromBytes(opening.feeWallet);

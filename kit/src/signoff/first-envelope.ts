@@ -3,8 +3,8 @@ import { type LogClient, readRange } from '../kafka/index.ts';
 import type { RecordReader } from '../registry/index.ts';
 
 /**
- * The first record of a partition of `orders`, which opens it; null when there is none yet. Rejects with the faults of the
- * client and of the registry.
+ * The first record of a partition of `orders` that has any, which opens it; null when it has no value. Rejects with the
+ * faults of the client and of the registry.
  */
 export async function readFirstEnvelope(
   client: LogClient,
@@ -16,9 +16,6 @@ export async function readFirstEnvelope(
   },
 ): Promise<Envelope | null> {
   const { topic, partition, reader } = from;
-  const admin = await client.admin();
-  const bounds = await admin.bounds(topic).finally(() => admin.close());
-  if ((bounds.get(partition)?.high ?? 0) === 0) return null;
   let first: Envelope | null = null;
   await readRange(client, {
     ...{ topic, partition, from: 0, to: 1 },
