@@ -2,8 +2,8 @@ import { type Transfer, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
 import { add } from './accounts.ts';
 
 /**
- * What `transfers` comes to for each wallet, micro-USDC: each transfer id once, without withdrawals that a fence before them
- * makes void. The rule of the ledger's fold, spelled a second time: the audit shares no code with what it judges.
+ * Sums of `transfers` by wallet, micro-USDC: each transfer id once, without withdrawals that a fence before them makes
+ * void. The rule of the ledger's fold, spelled a second time: the audit shares no code with what it judges.
  */
 export class TransferSums {
   readonly byWallet = new Map<string, number>();

@@ -31,7 +31,7 @@ interface OpenWrite {
   reject(error: unknown): void;
 }
 
-/** Records come back within milliseconds; after this the operator is told to ask again. */
+/** Records come back within milliseconds; after this the result is `unconfirmed`. */
 const bindWaitMs = 5_000;
 /** Requests that wait for their records at once; beyond it the operator's listener says 503. */
 export const openWritesMax = 100;
