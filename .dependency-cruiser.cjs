@@ -9,19 +9,25 @@ module.exports = {
       name: 'schemas-know-nobody',
       severity: 'error',
       from: { path: '^schemas/src' },
-      to: { path: '^(kit|client|deploy|bench|ingress|matcher|projectors|query-api)/' },
+      to: { path: '^(kit|domain|client|deploy|bench|ingress|matcher|projectors|query-api)/' },
     },
     {
       name: 'kit-knows-schemas-only',
       severity: 'error',
       from: { path: '^kit/src' },
+      to: { path: '^(domain|client|deploy|bench|ingress|matcher|projectors|query-api)/' },
+    },
+    {
+      name: 'domain-knows-kit-and-schemas',
+      severity: 'error',
+      from: { path: '^domain/src' },
       to: { path: '^(client|deploy|bench|ingress|matcher|projectors|query-api)/' },
     },
     {
       name: 'client-knows-schemas-only',
       severity: 'error',
       from: { path: '^client/src' },
-      to: { path: '^(kit|deploy|bench|ingress|matcher|projectors|query-api)/' },
+      to: { path: '^(kit|domain|deploy|bench|ingress|matcher|projectors|query-api)/' },
     },
     {
       name: 'services-are-strangers',
@@ -53,7 +59,7 @@ module.exports = {
     {
       name: 'not-to-dev-dependencies',
       severity: 'error',
-      from: { path: '^(schemas|kit|client|ingress|matcher|projectors|query-api)/src' },
+      from: { path: '^(schemas|kit|domain|client|ingress|matcher|projectors|query-api)/src' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

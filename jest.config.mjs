@@ -1,6 +1,7 @@
 const rooms = [
   'schemas',
   'kit',
+  'domain',
   'ingress',
   'matcher',
   'projectors',
@@ -41,6 +42,7 @@ const shared = {
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   moduleNameMapper: {
+    '^@pm/domain/(.*)$': '<rootDir>/domain/src/$1.ts',
     '^@pm/kit/(.*)$': '<rootDir>/kit/src/$1/index.ts',
     '^@pm/([a-z-]+)$': '<rootDir>/$1/src/index.ts',
   },

@@ -1,4 +1,5 @@
-import { openSignOffKey, sealEnvelope } from '@pm/kit/signoff';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { sealEnvelope } from '@pm/domain/signoff/records';
 import { serveParent } from './child/child.ts';
 import { type LogPlace, openLog, ordersTopic } from './partition/log.ts';
 import { cpuSeconds } from './report/on-cpu.ts';

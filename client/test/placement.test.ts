@@ -1,4 +1,4 @@
-import { Random } from '../../kit/src/random/index.ts';
+import { Random } from '@pm/kit/random';
 import { ExchangeClient, UnresolvedOrdersError, walletFromPrivateKey } from '../src/index.ts';
 import type { OrderIntent } from '../src/order.ts';
 import { FakeExchange, type Fate, placedResult, refusedResult } from './fake-exchange.ts';

@@ -12,7 +12,8 @@ import {
   signedHeaders,
   walletFromPrivateKey,
 } from '@pm/client';
-import { type Ledger, openLedger } from '@pm/kit/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type ApiKeyTrio, type PlacementResult, redisKeys, signingDomains } from '@pm/schemas';

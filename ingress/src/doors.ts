@@ -1,11 +1,13 @@
-import { agentCredentials, markAgents } from '@pm/kit/agents';
+import { agentCredentials } from '@pm/domain/accounts/agent-credentials';
+import { keyCredentials } from '@pm/domain/accounts/key-credentials';
+import { markAgents } from '@pm/domain/accounts/mark-agents.io';
+import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
+import type { DoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openOpsListener } from '@pm/kit/health';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
-import type { DoorLimiter } from '@pm/kit/ratelimit';
-import { keyCredentials } from '@pm/kit/walletauth';
 import type { IngressConfig } from './config.ts';
 import type { WalletOwners } from './core/wallet-owners.ts';
 import { openDoorMetrics } from './metrics.ts';
@@ -64,7 +66,9 @@ export async function openDoors(frame: DoorFrame, parts: DoorParts): Promise<voi
   const credentials = [keyCredentials(verify), agents];
   const door = openHttp({
     ...{ log, bodyLimitBytes: batchBodyMaxBytes, metrics, trustedProxies: config.trustedProxies },
-    ...(frame.limits === null ? {} : { rateLimits: { ...frame.limits, credentials } }),
+    ...(frame.limits === null
+      ? {}
+      : { rateLimits: limitRequests({ ...frame.limits, credentials }) }),
   });
   if (frame.limits === null) markAgents(door, agents);
   addDoorRoutes(door, { ...parts.traders, metrics: openDoorMetrics(metrics, gauges) });

@@ -1,13 +1,13 @@
-import { AgentActivity } from '@pm/kit/agents';
+import { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock as clock } from '@pm/kit/clock';
 import type { Fault } from '@pm/kit/fault';
-import { openLedger } from '@pm/kit/ledger';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
-import { openDoorLimiter } from '@pm/kit/ratelimit';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { openSignOffKey } from '@pm/kit/signoff';
 import { type CatalogEntry, redisKeys } from '@pm/schemas';
 import { type IngressConfig, readIngressConfig } from './config.ts';
 import { CatalogIndex } from './core/catalog-index.ts';

@@ -1,12 +1,11 @@
-import { AgentActivity, AgentDirectory } from '@pm/kit/agents';
+import { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
+import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import { KeyDirectory } from '@pm/domain/accounts/key-directory';
+import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
+import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
+import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
-import {
-  KeyDirectory,
-  openKeyVerifier,
-  openReaderVerifier,
-  ReadKeyDirectory,
-} from '@pm/kit/walletauth';
 import {
   type AgentEntry,
   type Credential,

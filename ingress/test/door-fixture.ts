@@ -1,12 +1,12 @@
-import { openHttp } from '@pm/kit/http';
+import type { trioOf } from '@pm/domain/accounts/derive-keys';
 import type {
   AppliedTransfer,
   Reservation,
   ReserveOutcome,
   WithdrawalResult,
-} from '@pm/kit/ledger';
+} from '@pm/domain/ledger/ledger';
+import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import type { trioOf } from '@pm/kit/walletauth';
 import {
   type CatalogMarket,
   type Command,

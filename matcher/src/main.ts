@@ -1,5 +1,6 @@
 import * as files from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { systemClock } from '@pm/kit/clock';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogProducer, openLogClient } from '@pm/kit/kafka';
@@ -7,7 +8,6 @@ import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { openSignOffKey } from '@pm/kit/signoff';
 import { topics } from '@pm/schemas';
 import { type MatcherConfig, operatorKeyOf, readMatcherConfig } from './config.ts';
 import { Engine, roleAllows } from './core/index.ts';

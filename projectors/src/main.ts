@@ -1,15 +1,15 @@
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
 import { clickhouseAccount } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
-import { openLedger } from '@pm/kit/ledger';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
-import { openSignOffKey } from '@pm/kit/signoff';
 import { projectorGroup, redisKeys, type Topic, topics } from '@pm/schemas';
 import { type Config, loadConfig } from './config.ts';
 import { booksView } from './io/books-runner.ts';

@@ -1,13 +1,14 @@
-import { AgentDirectory } from '@pm/kit/agents';
+import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import { KeyDirectory } from '@pm/domain/accounts/key-directory';
+import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
+import { CommentThreads } from '@pm/domain/comments/threads';
 import { type CompactedOptions, followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import type { LogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { type Registry, topicName } from '@pm/kit/registry';
-import { KeyDirectory, ReadKeyDirectory } from '@pm/kit/walletauth';
 import {
   type AvroSchema,
-  CommentThreads,
   type Infer,
   parseApiKeyId,
   type Topic,

@@ -1,24 +1,25 @@
-import { AgentActivity, agentCredentials, markAgents } from '@pm/kit/agents';
+import { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
+import { agentCredentials } from '@pm/domain/accounts/agent-credentials';
+import { keyCredentials } from '@pm/domain/accounts/key-credentials';
+import { clockSkewMs, openKeyVerifier } from '@pm/domain/accounts/key-verifier';
+import { markAgents } from '@pm/domain/accounts/mark-agents.io';
+import { oncePerRequest } from '@pm/domain/accounts/once-per-request';
+import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
+import { type DoorLimiter, openDoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
+import { rateLimitReads } from '@pm/domain/ratelimit/wire.io';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { systemClock } from '@pm/kit/clock';
 import { clickhouseAccount } from '@pm/kit/config';
 import { openOpsListener } from '@pm/kit/health';
 import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
-import { openLedger } from '@pm/kit/ledger';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
-import { type DoorLimiter, openDoorLimiter, rateLimitReads } from '@pm/kit/ratelimit';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
-import {
-  clockSkewMs,
-  keyCredentials,
-  oncePerRequest,
-  openKeyVerifier,
-  openReaderVerifier,
-} from '@pm/kit/walletauth';
 import { projectorGroup, type RedisKeys, redisKeys, type Topic, topics } from '@pm/schemas';
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
 import { creatorSites } from './core/creators.ts';
@@ -185,7 +186,7 @@ async function openDoor(
   const app = openHttp({
     ...{ log, metrics, bodyLimitBytes, trustedProxies: config.trustedProxies },
     limits: { maxHeaderBytes },
-    ...(limits === null ? {} : { rateLimits: { ...limits, credentials } }),
+    ...(limits === null ? {} : { rateLimits: limitRequests({ ...limits, credentials }) }),
   });
   openToBrowsers(app);
   if (limits === null) markAgents(app, byAgent);

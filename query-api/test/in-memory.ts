@@ -1,14 +1,14 @@
+import type { Reader } from '@pm/domain/accounts/reader-verifier';
+import { CommentThreads } from '@pm/domain/comments/threads';
+import { rateLimitReads } from '@pm/domain/ratelimit/wire.io';
 import { Fault } from '@pm/kit/fault';
 import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { rateLimitReads } from '@pm/kit/ratelimit';
-import type { Reader } from '@pm/kit/walletauth';
 import {
   type ApiKeyId,
   type CatalogEntry,
   type CatalogEvent,
   type CatalogMarket,
-  CommentThreads,
   parseApiKeyId,
   parseConditionId,
   parseTokenId,

@@ -1,7 +1,6 @@
 export { AvroError, ByteReader, ByteWriter } from './avro/bytes.ts';
 export { type Codec, compileCodec, compileResolver } from './avro/codec.ts';
 export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';
-export * from './comment-threads.ts';
 export * from './decimal.ts';
 export { type DerivedWallets, derivedWalletsOf } from './derived-wallets.ts';
 export * from './error-words.ts';

@@ -1,12 +1,6 @@
-import {
-  type HttpRoute,
-  rateCost,
-  rateGroupOf,
-  rateRules,
-  rateRulesOf,
-  rateScopes,
-  routes,
-} from '@pm/schemas';
+import { rateCost, rateGroupOf, rateRules, rateRulesOf, rateScopes } from '../src/rate-limits.ts';
+import { routes } from '../src/routes/index.ts';
+import type { HttpRoute } from '../src/routes/route.ts';
 
 const all: readonly HttpRoute[] = routes;
 

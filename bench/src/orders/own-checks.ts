@@ -1,10 +1,11 @@
+import { KeyDirectory } from '@pm/domain/accounts/key-directory';
+import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { type Caller, checkOrder } from '@pm/ingress/core/check-order';
 import { tokensOf } from '@pm/ingress/core/listed-token';
 import { readOrderForm } from '@pm/ingress/core/order-form';
 import { OrderHasher, type OrderStruct } from '@pm/ingress/core/order-hash';
 import { type KnownKeys, type SignatureJob, SignatureRule } from '@pm/ingress/core/order-signature';
 import { openNativeCrypto } from '@pm/ingress/native';
-import { KeyDirectory, openKeyVerifier } from '@pm/kit/walletauth';
 import {
   apiKeyBytes,
   hexBytes,

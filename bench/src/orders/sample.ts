@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { buildOrder, signedHeaders, walletFromPrivateKey } from '@pm/client';
-import { deriveKey } from '@pm/kit/walletauth';
+import { deriveKey } from '@pm/domain/accounts/derive-keys';
 import {
   type ApiKeyTrio,
   type CatalogMarket,

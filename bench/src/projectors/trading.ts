@@ -1,5 +1,5 @@
+import { firstChain, sealWritten } from '@pm/domain/signoff/records';
 import type { RecordCodec } from '@pm/kit/registry';
-import { firstChain, sealWritten } from '@pm/kit/signoff';
 import { Engine } from '@pm/matcher/core';
 import type { Command, Envelope, Execution } from '@pm/schemas';
 import { openingEnvelopes } from '../stream/engines.ts';

@@ -1,7 +1,7 @@
+import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import { readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { checkChain, firstChain } from '@pm/kit/signoff';
 import { type Execution, topics } from '@pm/schemas';
 import { feeWalletOf, type LogPlace } from '../installation/fee-wallet.ts';
 import { LogAudit } from './log-audit.ts';

@@ -1,7 +1,7 @@
+import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { readFirstEnvelope } from '@pm/kit/signoff';
 import { topics, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
 

@@ -1,6 +1,8 @@
+import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { sealEnvelope } from '@pm/domain/signoff/records';
 import type { LogAdmin, LogClient, LogProducer } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import { openSignOffKey, readFirstEnvelope, sealEnvelope } from '@pm/kit/signoff';
 import {
   type Command,
   type CommandOf,

@@ -11,7 +11,7 @@ import {
   type Signer,
   walletFromPrivateKey,
 } from '@pm/client';
-import { openLedger } from '@pm/kit/ledger';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { redisKeys, signingDomains, tables } from '@pm/schemas';
 import { type AuditCheck, runAudit } from '../../src/audit/run-audit.ts';
 import { findInstallation } from '../../src/installation/addresses.ts';

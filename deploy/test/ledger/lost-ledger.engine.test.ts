@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Ledger } from '@pm/domain/ledger/ledger';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
+import { sealEnvelope } from '@pm/domain/signoff/records';
 import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
-import { type Ledger, openLedger } from '@pm/kit/ledger';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
-import { openSignOffKey, type SignOffKey, sealEnvelope } from '@pm/kit/signoff';
 import {
   type Command,
   type Envelope,

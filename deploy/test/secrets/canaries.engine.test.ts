@@ -9,7 +9,7 @@ import {
   signedHeaders,
   walletFromPrivateKey,
 } from '@pm/client';
-import { openLedger } from '@pm/kit/ledger';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSignOffKey } from '@pm/kit/signoff';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { loadOrMakeKeys, publicKeyOf } from '../../src/setup/keys.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'exchange-keys-'));

@@ -1,9 +1,5 @@
-import {
-  type CommentThreads,
-  type RefusalCode,
-  replyDepthMax,
-  threadRepliesMax,
-} from '@pm/schemas';
+import { type CommentThreads, replyDepthMax, threadRepliesMax } from '@pm/domain/comments/threads';
+import type { RefusalCode } from '@pm/schemas';
 import type { CommentForm } from './comment-form.ts';
 
 /** Why a comment is not taken. */

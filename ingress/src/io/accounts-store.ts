@@ -1,14 +1,12 @@
-import { AgentDirectory } from '@pm/kit/agents';
+import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import { KeyDirectory } from '@pm/domain/accounts/key-directory';
+import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
+import { oncePerRequest } from '@pm/domain/accounts/once-per-request';
+import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
+import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
 import type { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import {
-  KeyDirectory,
-  oncePerRequest,
-  openKeyVerifier,
-  openReaderVerifier,
-  ReadKeyDirectory,
-} from '@pm/kit/walletauth';
 import { NotificationMarks } from '../core/notification-marks.ts';
 import type { WalletOwners } from '../core/wallet-owners.ts';
 import { WalletStatuses } from '../core/wallet-statuses.ts';

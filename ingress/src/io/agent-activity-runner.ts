@@ -1,5 +1,5 @@
-import type { AgentActivity } from '@pm/kit/agents';
-import { flushIntervalMs } from '@pm/kit/agents';
+import type { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
+import { flushIntervalMs } from '@pm/domain/accounts/agent-activity.io';
 import { reactionTo } from '@pm/kit/fault';
 import type { AgentId } from '@pm/schemas';
 import type { AgentStore } from './agent-store.ts';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type Agent, type AgentDirectory, newAgentKey } from '@pm/kit/agents';
+import type { Agent, AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import { newAgentKey } from '@pm/domain/accounts/agent-key';
+import { hashOfKey } from '@pm/domain/accounts/read-key-directory';
 import type { Clock } from '@pm/kit/clock';
-import { hashOfKey } from '@pm/kit/walletauth';
 import {
   type AgentEntry,
   type AgentId,

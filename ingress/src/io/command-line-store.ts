@@ -1,6 +1,7 @@
+import type { SignOffKey } from '@pm/domain/signoff/keys';
+import { sealEnvelope } from '@pm/domain/signoff/records';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import { type SignOffKey, sealEnvelope } from '@pm/kit/signoff';
 import type { Envelope } from '@pm/schemas';
 import { CommandRunner } from './command-runner.ts';
 import { OrderSink } from './order-sink.ts';

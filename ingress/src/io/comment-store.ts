@@ -1,7 +1,8 @@
+import { CommentThreads } from '@pm/domain/comments/threads';
 import { followTable } from '@pm/kit/compacted';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import { type CommentEvent, CommentThreads } from '@pm/schemas';
+import type { CommentEvent } from '@pm/schemas';
 import type { LogOf } from './log-store.ts';
 
 export interface CommentStoreOptions {

@@ -1,11 +1,6 @@
+import { type DerivedKey, deriveKey, trioOf } from '@pm/domain/accounts/derive-keys';
+import type { KeyDirectory, ListedKey } from '@pm/domain/accounts/key-directory';
 import type { Clock } from '@pm/kit/clock';
-import {
-  type DerivedKey,
-  deriveKey,
-  type KeyDirectory,
-  type ListedKey,
-  trioOf,
-} from '@pm/kit/walletauth';
 import {
   type ApiKeyId,
   type ApiKeyTrio,

@@ -1,5 +1,5 @@
+import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
 import { Fault } from '@pm/kit/fault';
-import { readFirstEnvelope } from '@pm/kit/signoff';
 import { type WalletAddress, walletFromBytes } from '@pm/schemas';
 import type { OpenLog } from './log-store.ts';
 

@@ -1,11 +1,11 @@
-import type { Clock } from '@pm/kit/clock';
+import { deriveReadKey } from '@pm/domain/accounts/derive-keys';
 import {
-  deriveReadKey,
   hashOfKey,
   type ListedReadKey,
   type ReadKeyDirectory,
-  readKeyWallet,
-} from '@pm/kit/walletauth';
+} from '@pm/domain/accounts/read-key-directory';
+import { readKeyWallet } from '@pm/domain/accounts/reader-verifier';
+import type { Clock } from '@pm/kit/clock';
 import { type ApiKeyId, headers, hexBytes, type ReadKey, type WalletAddress } from '@pm/schemas';
 import { brokenKeyLimit } from '../core/key-limits.ts';
 import type { TableStore } from './table-store.ts';

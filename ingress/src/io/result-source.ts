@@ -1,4 +1,4 @@
-import { type ExecutionCodec, eachExecution } from '@pm/kit/executions';
+import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
 import type { Fault } from '@pm/kit/fault';
 import type { LogReader, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';

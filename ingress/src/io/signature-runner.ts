@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import { Fault } from '@pm/kit/fault';
-import type { WalletClaim } from '@pm/kit/walletauth';
 import { type DomainReading, explainSignature } from '../core/explain-signature.ts';
 import type { OrderHasher } from '../core/order-hash.ts';
 import type {

@@ -1,5 +1,6 @@
+import { clockSkewMs } from '@pm/domain/accounts/key-verifier';
+import { type Reader, showsReadKey } from '@pm/domain/accounts/reader-verifier';
 import { refuse } from '@pm/kit/http';
-import { clockSkewMs, type Reader, showsReadKey } from '@pm/kit/walletauth';
 import { checksumAddress, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../core/check-order.ts';

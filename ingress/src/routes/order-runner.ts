@@ -1,4 +1,4 @@
-import type { ReserveOutcome } from '@pm/kit/ledger';
+import type { ReserveOutcome } from '@pm/domain/ledger/ledger';
 import {
   microText,
   type OrderId,

@@ -1,7 +1,11 @@
-import type { Agent, AgentActivity, AgentDirectory } from '@pm/kit/agents';
+import type { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
+import type { Agent, AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import type { ListedKey } from '@pm/domain/accounts/key-directory';
+import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
+import type { ReaderVerifier } from '@pm/domain/accounts/reader-verifier';
+import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
+import type { Ledger, Send } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
-import type { Ledger, Send } from '@pm/kit/ledger';
-import type { KeyVerifier, ListedKey, ReaderVerifier, WalletClaim } from '@pm/kit/walletauth';
 import type {
   AgentId,
   AgentStatus,

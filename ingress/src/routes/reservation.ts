@@ -1,4 +1,4 @@
-import type { Reservation, ReserveOutcome, Send } from '@pm/kit/ledger';
+import type { Reservation, ReserveOutcome, Send } from '@pm/domain/ledger/ledger';
 import type { RefusalCode } from '@pm/schemas';
 import type { Reservations } from './ports.ts';
 import { unlessAway } from './unless-away.ts';

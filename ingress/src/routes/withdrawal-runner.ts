@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { withdrawalsLane } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
-import { withdrawalsLane } from '@pm/kit/ledger';
 import { hexBytes, type OrderId, type RefusalCode, type WalletAddress } from '@pm/schemas';
 import type { Reservations, TransferWrites, WithdrawalFreezeView } from './ports.ts';
 import { reserveRefusals, takeBack } from './reservation.ts';

@@ -1,4 +1,4 @@
-import { bearerAgent } from '@pm/kit/agents';
+import { bearerAgent } from '@pm/domain/accounts/agent-key';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { defaultFeeWallet, headers, topics, type WalletAddress } from '@pm/schemas';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AgentDirectory } from '@pm/kit/agents';
+import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
 import { parseAgentId, refusalText, type WalletAddress } from '@pm/schemas';
 import { agentsMax } from '../../src/core/key-limits.ts';
 import { flushActivity } from '../../src/io/agent-activity-runner.ts';

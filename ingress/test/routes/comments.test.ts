@@ -1,11 +1,9 @@
+import { CommentThreads, replyDepthMax, threadRepliesMax } from '@pm/domain/comments/threads';
 import {
   type CommentEvent,
-  CommentThreads,
   headers as names,
   type Profile,
   parseWalletAddress,
-  replyDepthMax,
-  threadRepliesMax,
   type WalletAddress,
 } from '@pm/schemas';
 import { ProfileBirths, ProfileStore } from '../../src/io/profile-store.ts';

@@ -1,4 +1,4 @@
-import type { Reservation, ReserveOutcome } from '@pm/kit/ledger';
+import type { Reservation, ReserveOutcome } from '@pm/domain/ledger/ledger';
 import { type Command, type ExecutionEvent, type PlaceOrder, tradeHash } from '@pm/schemas';
 import type { CommandOutcome } from '../../src/routes/ports.ts';
 import {

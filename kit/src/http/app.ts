@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
-import type { Verdict } from '../ratelimit/index.ts';
 import type { ExpressRoute } from './express-lane.ts';
+import type { Verdict } from './verdict.ts';
 
 // Beside `HttpApp`, so that whoever imports it from the built package sees the addition too.
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Verdict } from '../ratelimit/index.ts';
 import { requestId } from './request-id.ts';
+import type { Verdict } from './verdict.ts';
 
 /** Counts an answer of one route that is being handed over; `beganAtMs` of `performance.now()`. */
 export type CountAnswer = (status: number, beganAtMs: number) => void;

@@ -11,6 +11,7 @@ export {
   parseListParam,
   type RawParam,
 } from './query-params.ts';
-export type { Credentials, DoorLimits } from './rate-limit.ts';
 export { type RefusalExtra, refusalBody, refuse } from './refuse.ts';
+export type { LimitsAtHand, RequestLimits } from './request-limits.ts';
 export { familyOf, inWordsOf, originForm } from './route-family.ts';
+export type { Verdict } from './verdict.ts';

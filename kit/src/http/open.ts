@@ -11,8 +11,8 @@ import { errorAnswerer } from './errors.ts';
 import { ExpressLane } from './express-lane.ts';
 import { defaultHttpLimits, type HttpLimits, TIMEOUT_CHECK_MS } from './limits.ts';
 import { type AnswerCount, observeRequests } from './observe.ts';
-import { type DoorLimits, type LimitsAtHand, limitRequests } from './rate-limit.ts';
 import { requestId } from './request-id.ts';
+import type { LimitsAtHand, RequestLimits } from './request-limits.ts';
 import { familyOf, familyOfTarget, inWordsOf, nameFamilies } from './route-family.ts';
 
 export interface HttpOptions {
@@ -22,8 +22,8 @@ export interface HttpOptions {
   /** Counts requests and their durations when given; once per process. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<HttpLimits>;
-  /** Limits the public routes by the table of rate limits when given. */
-  readonly rateLimits?: DoorLimits;
+  /** Limits the public routes when given. */
+  readonly rateLimits?: RequestLimits;
   /** Addresses of proxies whose `X-Forwarded-For` is believed; default none. */
   readonly trustedProxies?: readonly string[];
 }
@@ -75,9 +75,7 @@ export function openHttp(options: HttpOptions): HttpApp {
   });
   const count = options.metrics === undefined ? null : observeRequests(app, options.metrics);
   const limited =
-    options.rateLimits === undefined
-      ? null
-      : limitRequests(app, options.rateLimits, options.metrics);
+    options.rateLimits === undefined ? null : options.rateLimits.attach(app, options.metrics);
   openExpressLane(app, { count, limited });
   app.setNotFoundHandler((request, reply) => {
     count?.unrouted(request.method);

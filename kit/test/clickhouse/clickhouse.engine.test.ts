@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
-import { type ClickHouse, openClickHouse, selectRowsMax } from '@pm/kit/clickhouse';
-import { silentLog } from '@pm/kit/log';
+import { type ClickHouse, openClickHouse, selectRowsMax } from '../../src/clickhouse/open.ts';
+import { silentLog } from '../../src/log/index.ts';
 import { engineUrl } from '../engines.ts';
 
 const url = engineUrl('CLICKHOUSE');

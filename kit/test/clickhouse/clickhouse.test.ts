@@ -1,10 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ClickHouseError } from '@clickhouse/client';
-import { type ClickHouse, clickhouseFault, openClickHouse } from '@pm/kit/clickhouse';
-import { Fault } from '@pm/kit/fault';
-import { type Log, type LogFacts, silentLog } from '@pm/kit/log';
 import fc from 'fast-check';
+import { clickhouseFault } from '../../src/clickhouse/faults.ts';
+import { type ClickHouse, openClickHouse } from '../../src/clickhouse/open.ts';
+import { Fault } from '../../src/fault/index.ts';
+import { type Log, type LogFacts, silentLog } from '../../src/log/index.ts';
 
 describe('what ClickHouse answers', () => {
   test.each([

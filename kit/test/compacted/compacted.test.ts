@@ -1,9 +1,11 @@
-import { followTable } from '@pm/kit/compacted';
-import { Fault } from '@pm/kit/fault';
-import type { IncomingRecord, LogClient, ReaderOptions } from '@pm/kit/kafka';
-import { silentLog } from '@pm/kit/log';
-import { openRecordCodec } from '@pm/kit/registry';
 import { type CatalogEntry, catalogEntry, catalogKey } from '@pm/schemas';
+import { followTable } from '../../src/compacted/index.ts';
+import { Fault } from '../../src/fault/index.ts';
+import type { LogClient } from '../../src/kafka/log-client.ts';
+import type { ReaderOptions } from '../../src/kafka/reader.ts';
+import type { IncomingRecord } from '../../src/kafka/records.ts';
+import { silentLog } from '../../src/log/index.ts';
+import { openRecordCodec } from '../../src/registry/record-codec.ts';
 
 const codec = openRecordCodec(catalogEntry, 7, async () => null);
 

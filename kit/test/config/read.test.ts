@@ -1,25 +1,25 @@
 import { resolve } from 'node:path';
 import {
   boolean,
-  clickhouseFields,
-  type Fields,
   integer,
-  kafkaFields,
   list,
-  namesOf,
   oneOf,
   optional,
   path,
-  readConfig,
-  readParentPipe,
-  redisFields,
-  registryFields,
   secret,
-  serviceFields,
   text,
   url,
-} from '@pm/kit/config';
-import { Fault } from '@pm/kit/fault';
+} from '../../src/config/fields.ts';
+import { type Fields, readConfig, readParentPipe } from '../../src/config/read.ts';
+import {
+  clickhouseFields,
+  kafkaFields,
+  namesOf,
+  redisFields,
+  registryFields,
+  serviceFields,
+} from '../../src/config/shared.ts';
+import { Fault } from '../../src/fault/index.ts';
 
 function faultOf(read: () => unknown): Fault {
   try {

@@ -1,6 +1,6 @@
-import { Fault } from '@pm/kit/fault';
-import { type OpsListener, openOpsListener, type Readiness } from '@pm/kit/health';
-import { openMetrics } from '@pm/kit/metrics';
+import { Fault } from '../../src/fault/index.ts';
+import { type OpsListener, openOpsListener, type Readiness } from '../../src/health/index.ts';
+import { openMetrics } from '../../src/metrics/index.ts';
 
 let listener: OpsListener;
 let readiness: Readiness = { ready: true, reasons: [] };

@@ -1,4 +1,4 @@
-import type { Log } from '@pm/kit/log';
+import type { Log } from '../../src/log/index.ts';
 import { seenOf } from './canaries.ts';
 
 /** A log that keeps all that rooms hand it, before anything is censored. */

@@ -1,8 +1,11 @@
-import { Fault } from '@pm/kit/fault';
-import { type HttpApp, openHttp, openToBrowsers, refusalBody, refuse } from '@pm/kit/http';
-import { silentLog } from '@pm/kit/log';
-import { openMetrics } from '@pm/kit/metrics';
 import { Type } from 'typebox';
+import { Fault } from '../../src/fault/index.ts';
+import type { HttpApp } from '../../src/http/app.ts';
+import { openToBrowsers } from '../../src/http/cors.ts';
+import { openHttp } from '../../src/http/open.ts';
+import { refusalBody, refuse } from '../../src/http/refuse.ts';
+import { silentLog } from '../../src/log/index.ts';
+import { openMetrics } from '../../src/metrics/index.ts';
 import { connectTo } from './raw-talk.ts';
 
 let app: HttpApp;

@@ -1,6 +1,8 @@
-import { doorBounds, type HttpApp, openHttp } from '@pm/kit/http';
-import { silentLog } from '@pm/kit/log';
 import { Type } from 'typebox';
+import type { HttpApp } from '../../src/http/app.ts';
+import { doorBounds } from '../../src/http/limits.ts';
+import { openHttp } from '../../src/http/open.ts';
+import { silentLog } from '../../src/log/index.ts';
 import { connectTo } from './raw-talk.ts';
 
 const Order = Type.Object(

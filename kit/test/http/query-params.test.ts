@@ -1,4 +1,8 @@
-import { parseBooleanParam, parseIntegerParam, parseListParam } from '@pm/kit/http';
+import {
+  parseBooleanParam,
+  parseIntegerParam,
+  parseListParam,
+} from '../../src/http/query-params.ts';
 
 describe('query parameters', () => {
   test.each([

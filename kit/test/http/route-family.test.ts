@@ -1,5 +1,6 @@
-import { openHttp, refuse } from '@pm/kit/http';
-import { silentLog } from '@pm/kit/log';
+import { openHttp } from '../../src/http/open.ts';
+import { refuse } from '../../src/http/refuse.ts';
+import { silentLog } from '../../src/log/index.ts';
 
 /** Errors that the door words itself are in the words of the route's family (docs/conventions.md 1.0). */
 const app = openHttp({ log: silentLog, bodyLimitBytes: 100 });

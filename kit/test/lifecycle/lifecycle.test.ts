@@ -1,6 +1,7 @@
-import { Fault } from '@pm/kit/fault';
-import { type Lifecycle, type ProcessHost, runService } from '@pm/kit/lifecycle';
-import type { Log, LogFacts } from '@pm/kit/log';
+import { Fault } from '../../src/fault/index.ts';
+import type { ProcessHost } from '../../src/lifecycle/host.ts';
+import { type Lifecycle, runService } from '../../src/lifecycle/index.ts';
+import type { Log, LogFacts } from '../../src/log/index.ts';
 
 /** A process whose signals the test sends, and that notes what happens instead of ending. */
 class FakeHost implements ProcessHost {

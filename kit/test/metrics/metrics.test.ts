@@ -1,5 +1,5 @@
-import { Fault } from '@pm/kit/fault';
-import { openMetrics } from '@pm/kit/metrics';
+import { Fault } from '../../src/fault/index.ts';
+import { openMetrics } from '../../src/metrics/index.ts';
 
 describe('metrics', () => {
   test('counts, sets and observes under the labels of the service', async () => {

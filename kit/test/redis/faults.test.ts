@@ -1,7 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { Fault } from '@pm/kit/fault';
-import { silentLog } from '@pm/kit/log';
-import { openRedis, redisFault } from '@pm/kit/redis';
+import { Fault } from '../../src/fault/index.ts';
+import { silentLog } from '../../src/log/index.ts';
+import { redisFault } from '../../src/redis/faults.ts';
+import { openRedis } from '../../src/redis/open.ts';
 
 function replyError(message: string): Error {
   return Object.assign(new Error(message), { name: 'ReplyError' });

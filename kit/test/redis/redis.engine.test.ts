@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { silentLog } from '@pm/kit/log';
-import { defineScript, openRedis, type RedisClient } from '@pm/kit/redis';
+import { silentLog } from '../../src/log/index.ts';
+import { openRedis, type RedisClient } from '../../src/redis/open.ts';
+import { defineScript } from '../../src/redis/script.ts';
 import { engineUrl } from '../engines.ts';
 
 const url = engineUrl('REDIS');

@@ -1,7 +1,8 @@
+import { keyIdOf, type Verifier, verifierFor } from '@pm/domain/signoff/keys';
+import { verifySealed } from '@pm/domain/signoff/records';
 import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import type { RecordCodec } from '@pm/kit/registry';
-import { keyIdOf, type Verifier, verifierFor, verifySealed } from '@pm/kit/signoff';
 import {
   AvroError,
   type CommandOf,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { firstChain, sealWritten } from '@pm/domain/signoff/records';
 import { assert } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import type { RecordCodec } from '@pm/kit/registry';
-import { firstChain, sealWritten } from '@pm/kit/signoff';
 import {
   checkpointEveryRecords,
   type Envelope,

@@ -1,7 +1,8 @@
+import type { SignOffKey } from '@pm/domain/signoff/keys';
+import { sealEnvelope } from '@pm/domain/signoff/records';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import { type SignOffKey, sealEnvelope } from '@pm/kit/signoff';
 import type { Envelope } from '@pm/schemas';
 import type { MatchingEngine } from './record-runner.ts';
 

@@ -1,14 +1,9 @@
 // How many commands a second one partition's runner takes without a broker, and where the time goes.
 // Run after `npx tsc -b matcher`: node matcher/test/io/bench-runner.mjs [commands per envelope] [thousands of commands]
 import { createHash } from 'node:crypto';
+import { openSignOffKey, verifierFor } from '@pm/domain/signoff/keys';
+import { sealEnvelope, sealWritten, verifySealed } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
-import {
-  openSignOffKey,
-  sealEnvelope,
-  sealWritten,
-  verifierFor,
-  verifySealed,
-} from '@pm/kit/signoff';
 import { topics } from '@pm/schemas';
 import { Engine, roleAllows } from '../../dist/core/index.js';
 import { EnvelopeSource } from '../../dist/io/envelope-source.js';

@@ -1,4 +1,4 @@
-import { firstChain, sealExecution } from '@pm/kit/signoff';
+import { firstChain, sealExecution } from '@pm/domain/signoff/records';
 import fc from 'fast-check';
 import { ExecutionSource } from '../../src/io/execution-source.ts';
 import { PartitionStateStore, partitionStates } from '../../src/io/partition-state-store.ts';

@@ -1,4 +1,4 @@
-import { checkChain, firstChain } from '@pm/kit/signoff';
+import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import type { Execution } from '@pm/schemas';
 import type { MemoryLog } from './memory-log.ts';
 import { topicNames } from './process.ts';

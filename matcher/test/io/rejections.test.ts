@@ -1,5 +1,6 @@
+import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
+import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
-import { openSignOffKey, type SignOffKey, sealEnvelope } from '@pm/kit/signoff';
 import { type Command, deadLetterValueMaxBytes, toAvroJson, topics } from '@pm/schemas';
 import { roleAllows } from '../../src/core/index.ts';
 import { EnvelopeSource, type KeyBook } from '../../src/io/envelope-source.ts';

@@ -1,5 +1,6 @@
+import { openSignOffKey, type SignOffKey } from '@pm/domain/signoff/keys';
+import { sealEnvelope } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
-import { openSignOffKey, type SignOffKey, sealEnvelope } from '@pm/kit/signoff';
 import { type Command, type Execution, topics } from '@pm/schemas';
 import { opening, partition } from '../core/commands.ts';
 import { RandomLog } from '../core/random-log.ts';

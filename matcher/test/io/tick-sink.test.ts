@@ -1,6 +1,7 @@
+import { verifierFor } from '@pm/domain/signoff/keys';
+import { verifySealed } from '@pm/domain/signoff/records';
 import type { LogProducer } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { verifierFor, verifySealed } from '@pm/kit/signoff';
 import type { MatchingEngine } from '../../src/io/record-runner.ts';
 import { TickSink } from '../../src/io/tick-sink.ts';
 import { codecs, keys, partition } from './sealed.ts';

@@ -1,3 +1,4 @@
+import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
 import {
   type IncomingRecord,
@@ -6,7 +7,6 @@ import {
   readRange,
 } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import { checkChain, firstChain } from '@pm/kit/signoff';
 import {
   type Execution,
   executionChainBytes,

@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Ledger, LedgerTopic, RebuildPlan } from '@pm/domain/ledger/ledger';
+import type { SignOffKey } from '@pm/domain/signoff/keys';
+import { sealEnvelope } from '@pm/domain/signoff/records';
 import type { LogAdmin, LogProducer } from '@pm/kit/kafka';
-import type { Ledger, LedgerTopic, RebuildPlan } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { runRounds } from '@pm/kit/rounds';
-import { type SignOffKey, sealEnvelope } from '@pm/kit/signoff';
 import type { Envelope, Transfer } from '@pm/schemas';
 
 export interface LedgerGenerationParts {

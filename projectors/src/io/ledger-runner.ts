@@ -1,6 +1,6 @@
+import { type Ledger, ledgerCallItemsMax } from '@pm/domain/ledger/ledger';
 import { Fault } from '@pm/kit/fault';
 import type { RecordBatch } from '@pm/kit/kafka';
-import { type Ledger, ledgerCallItemsMax } from '@pm/kit/ledger';
 import { moneyPieces } from '../core/ledger/pieces.ts';
 import { ExecutionSource, type ExecutionSourceParts } from './execution-source.ts';
 import { LagCommits } from './lag-commit-sink.ts';

@@ -1,5 +1,5 @@
+import type { Balance, Ledger } from '@pm/domain/ledger/ledger';
 import type { LogProducer } from '@pm/kit/kafka';
-import type { Balance, Ledger } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { repeatCheck } from '@pm/kit/rounds';

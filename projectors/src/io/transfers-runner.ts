@@ -1,6 +1,11 @@
+import type {
+  Ledger,
+  LedgerTransfer,
+  UnpaidWithdrawal,
+  VoidWithdrawal,
+} from '@pm/domain/ledger/ledger';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
-import type { Ledger, LedgerTransfer, UnpaidWithdrawal, VoidWithdrawal } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';

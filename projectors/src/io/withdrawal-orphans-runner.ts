@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { type Ledger, orphansPerCallMax } from '@pm/domain/ledger/ledger';
 import type { LogProducer } from '@pm/kit/kafka';
-import { type Ledger, orphansPerCallMax } from '@pm/kit/ledger';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import { repeatCheck } from '@pm/kit/rounds';

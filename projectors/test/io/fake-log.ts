@@ -1,7 +1,7 @@
+import { firstChain, sealExecution } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord, LogClient, LogReader, ReaderOptions } from '@pm/kit/kafka';
 import { openRecordCodec, type RecordCodec } from '@pm/kit/registry';
-import { firstChain, sealExecution } from '@pm/kit/signoff';
 import { type Execution, topics } from '@pm/schemas';
 import type { ExecutionSourceParts } from '../../src/io/execution-source.ts';
 

@@ -1,6 +1,7 @@
-import { type Ledger, LedgerFold } from '@pm/kit/ledger';
+import { LedgerFold } from '@pm/domain/ledger/fold';
+import type { Ledger } from '@pm/domain/ledger/ledger';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { silentLog } from '@pm/kit/log';
-import { openSignOffKey } from '@pm/kit/signoff';
 import { type Envelope, type Transfer, walletFromBytes } from '@pm/schemas';
 import { LedgerGenerationRunner } from '../../src/io/ledger-generation-runner.ts';
 

@@ -1,8 +1,8 @@
+import { firstChain, sealExecution } from '@pm/domain/signoff/records';
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import { firstChain, sealExecution } from '@pm/kit/signoff';
 import {
   columnNames,
   createTableSql,

@@ -1,4 +1,4 @@
-import { LedgerFold } from '@pm/kit/ledger';
+import { LedgerFold } from '@pm/domain/ledger/fold';
 import { type Log, silentLog } from '@pm/kit/log';
 import { type WalletAddress, type WithdrawalFreeze, walletFromBytes } from '@pm/schemas';
 import { SolvencyRunner } from '../../src/io/solvency-runner.ts';

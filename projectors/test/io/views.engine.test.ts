@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { firstChain, sealExecution } from '@pm/domain/signoff/records';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
-import { openLedger } from '@pm/kit/ledger';
 import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
-import { firstChain, sealExecution } from '@pm/kit/signoff';
 import {
   type CatalogEntry,
   createTableSql,

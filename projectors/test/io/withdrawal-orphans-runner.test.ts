@@ -1,4 +1,4 @@
-import { LedgerFold } from '@pm/kit/ledger';
+import { LedgerFold } from '@pm/domain/ledger/fold';
 import { silentLog } from '@pm/kit/log';
 import { type Transfer, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
 import { WithdrawalOrphansRunner } from '../../src/io/withdrawal-orphans-runner.ts';

@@ -10,7 +10,7 @@ import {
 import type { Catalog } from './catalog.ts';
 import type { Holding } from './holdings.ts';
 
-/** Collateral of a wallet in micro-USDC (kit/src/ledger/ledger.ts). */
+/** Collateral of a wallet in micro-USDC (domain/src/ledger/ledger.ts). */
 export interface Money {
   readonly freeMicro: number;
   /** Bound to resting orders. */

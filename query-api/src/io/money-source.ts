@@ -1,5 +1,5 @@
+import type { Ledger } from '@pm/domain/ledger/ledger';
 import { Fault } from '@pm/kit/fault';
-import type { Ledger } from '@pm/kit/ledger';
 import type { MoneyReads } from '../routes/ports.ts';
 
 /** Balances of the collateral ledger; while it is folded anew there is nothing true to tell. */

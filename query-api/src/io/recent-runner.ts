@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ExecutionCodec, eachExecution } from '@pm/kit/executions';
+import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
 import { Fault } from '@pm/kit/fault';
 import type { LogAdmin, LogClient, LogReader, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';

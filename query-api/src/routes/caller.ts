@@ -1,4 +1,4 @@
-import { type Reader, showsReadKey } from '@pm/kit/walletauth';
+import { type Reader, showsReadKey } from '@pm/domain/accounts/reader-verifier';
 import { type ApiKeyId, refusalText, type WalletAddress } from '@pm/schemas';
 import { allWallets, type WalletSet } from '../core/caller-wallets.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';

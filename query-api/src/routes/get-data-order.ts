@@ -1,5 +1,5 @@
+import { claimsKey } from '@pm/domain/accounts/key-claim';
 import type { DoorRoute } from '@pm/kit/http';
-import { claimsKey } from '@pm/kit/walletauth';
 import { parseOrderId } from '@pm/schemas';
 import { foldOrder, type OrderEventRow, orderAnswer } from '../core/order-read.ts';
 import { ReadRefusal, refusals } from '../core/refusal.ts';

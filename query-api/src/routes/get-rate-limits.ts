@@ -1,5 +1,5 @@
+import { claimsKey } from '@pm/domain/accounts/key-claim';
 import type { DoorRoute } from '@pm/kit/http';
-import { claimsKey } from '@pm/kit/walletauth';
 import { unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute, signedFacts } from './route.ts';

@@ -1,6 +1,8 @@
-import type { RateLimitReads } from '@pm/kit/ratelimit';
-import type { RawHeaders, Reader } from '@pm/kit/walletauth';
-import type { ApiKeyId, CommentThreads, WalletAddress } from '@pm/schemas';
+import type { RawHeaders } from '@pm/domain/accounts/auth-headers';
+import type { Reader } from '@pm/domain/accounts/reader-verifier';
+import type { CommentThreads } from '@pm/domain/comments/threads';
+import type { RateLimitReads } from '@pm/domain/ratelimit/wire.io';
+import type { ApiKeyId, WalletAddress } from '@pm/schemas';
 import type { Money } from '../core/balances.ts';
 import type { WalletSet } from '../core/caller-wallets.ts';
 import type { CancelRow, CancelSearch } from '../core/cancel-search.ts';

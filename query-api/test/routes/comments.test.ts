@@ -1,4 +1,5 @@
-import { type CommentEvent, commentIdAt, type Profile } from '@pm/schemas';
+import { commentIdAt } from '@pm/domain/comments/threads';
+import type { CommentEvent, Profile } from '@pm/schemas';
 import { condition, get, openDoor, World } from '../in-memory.ts';
 
 let world: World;

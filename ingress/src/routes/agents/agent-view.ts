@@ -1,4 +1,4 @@
-import type { Agent } from '@pm/kit/agents';
+import type { Agent } from '@pm/domain/accounts/agent-directory';
 
 /** An agent as its owner and itself see it: its key is never in it. */
 export function agentView(agent: Agent, seenAtMs: number) {

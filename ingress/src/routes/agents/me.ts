@@ -1,4 +1,4 @@
-import { bearerAgent } from '@pm/kit/agents';
+import { bearerAgent } from '@pm/domain/accounts/agent-key';
 import { type DoorRoute, refusalBody } from '@pm/kit/http';
 import type { DoorPorts } from '../ports.ts';
 import { agentView } from './agent-view.ts';

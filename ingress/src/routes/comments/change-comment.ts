@@ -1,11 +1,6 @@
+import type { HeldComment } from '@pm/domain/comments/threads';
 import { type DoorRoute, refuse } from '@pm/kit/http';
-import {
-  type CommentEvent,
-  type HeldComment,
-  hexBytes,
-  type ReactionBody,
-  type ReportBody,
-} from '@pm/schemas';
+import { type CommentEvent, hexBytes, type ReactionBody, type ReportBody } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/check-order.ts';
 import { textProblem, withPlainBreaks } from '../../core/check-text.ts';

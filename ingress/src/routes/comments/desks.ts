@@ -1,4 +1,5 @@
-import type { CommentEvent, CommentThreads, Profile, WalletAddress } from '@pm/schemas';
+import type { CommentThreads } from '@pm/domain/comments/threads';
+import type { CommentEvent, Profile, WalletAddress } from '@pm/schemas';
 import type { CatalogIndex } from '../../core/catalog-index.ts';
 import type { ProfileForm } from '../../core/profile-form.ts';
 

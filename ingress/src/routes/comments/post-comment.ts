@@ -1,9 +1,9 @@
+import { commentIdAt } from '@pm/domain/comments/threads';
 import { type DoorRoute, refuse } from '@pm/kit/http';
 import {
   type CommentBody,
   type CommentEvent,
   type CommentWritten,
-  commentIdAt,
   hexBytes,
   type WalletAddress,
 } from '@pm/schemas';

@@ -1,5 +1,5 @@
+import type { ListedKey } from '@pm/domain/accounts/key-directory';
 import { type DoorRoute, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
-import type { ListedKey } from '@pm/kit/walletauth';
 import type { AuthPorts } from '../authenticate.ts';
 import type { DoorPorts } from '../ports.ts';
 import { proveOwner } from './prove-owner.ts';

@@ -1,4 +1,4 @@
-import { claimsApiKey } from '@pm/kit/walletauth';
+import { claimsApiKey } from '@pm/domain/accounts/key-claim';
 import type { ApiKeyId, WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AuthPorts, refuseUnproven, signedFacts } from '../authenticate.ts';

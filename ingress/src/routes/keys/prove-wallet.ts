@@ -1,4 +1,5 @@
-import { isFresh, readWalletClaim, type WalletClaim } from '@pm/kit/walletauth';
+import { isFresh } from '@pm/domain/accounts/auth-headers';
+import { readWalletClaim, type WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import { refusalText } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DoorPorts } from '../ports.ts';

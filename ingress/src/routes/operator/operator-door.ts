@@ -1,5 +1,5 @@
+import { sameText } from '@pm/domain/accounts/same-text';
 import type { HttpApp } from '@pm/kit/http';
-import { sameText } from '@pm/kit/walletauth';
 import { addAuditRoute, auditRequests } from './audit.ts';
 import { addCatalogRoutes } from './catalog-routes.ts';
 import { addCommentHideRoute } from './comment-hide.ts';

@@ -1,4 +1,5 @@
-import type { CommentAuthor, CommentParent, HeldComment, WalletAddress } from '@pm/schemas';
+import type { HeldComment } from '@pm/domain/comments/threads';
+import type { CommentAuthor, CommentParent, WalletAddress } from '@pm/schemas';
 import type { Catalog } from '../catalog.ts';
 import { groupName } from '../catalog-tables.ts';
 import type { Holding } from '../holdings.ts';

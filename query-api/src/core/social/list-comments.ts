@@ -1,4 +1,4 @@
-import type { HeldComment } from '@pm/schemas';
+import type { HeldComment } from '@pm/domain/comments/threads';
 import { keysetOf } from '../list-query.ts';
 import type { RowCursor } from '../row-order.ts';
 import type { CommentOrder, CommentSort } from './comments-query.ts';

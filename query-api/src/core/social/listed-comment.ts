@@ -1,4 +1,8 @@
-import { type CommentThreads, type HeldComment, threadRepliesMax } from '@pm/schemas';
+import {
+  type CommentThreads,
+  type HeldComment,
+  threadRepliesMax,
+} from '@pm/domain/comments/threads';
 
 /** A comment as it is listed: with how many are below it, and the first of those. */
 export interface ListedComment {

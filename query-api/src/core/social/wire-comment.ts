@@ -1,10 +1,10 @@
+import type { HeldComment } from '@pm/domain/comments/threads';
 import {
   type CommentAuthor,
   type CommentParent,
   type CommentProfile,
   type CommentReaction,
   checksumAddress,
-  type HeldComment,
   type WalletAddress,
   type WireComment,
 } from '@pm/schemas';

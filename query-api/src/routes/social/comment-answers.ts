@@ -1,4 +1,5 @@
-import type { CommentParent, HeldComment, WireComment } from '@pm/schemas';
+import type { HeldComment } from '@pm/domain/comments/threads';
+import type { CommentParent, WireComment } from '@pm/schemas';
 import { marketNamed } from '../../core/catalog-id.ts';
 import { ReadRefusal } from '../../core/refusal.ts';
 import type { CommentsQuery } from '../../core/social/comments-query.ts';

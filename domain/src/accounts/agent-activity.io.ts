@@ -1,0 +1,94 @@
+import type { Clock } from '@pm/kit/clock';
+import { reactionTo } from '@pm/kit/fault';
+import { type AgentId, parseAgentId, type RedisKeys } from '@pm/schemas';
+
+/** The commands of a `RedisClient` that uses are noted with. */
+export interface ActivityRedis {
+  hset(key: string, field: string, value: string): Promise<unknown>;
+  hmget(key: string, ...fields: readonly string[]): Promise<readonly (string | null)[]>;
+  hgetall(key: string): Promise<Readonly<Record<string, string>>>;
+  hdel(key: string, ...fields: readonly string[]): Promise<unknown>;
+  set(key: string, value: string, px: 'PX', ms: number, nx: 'NX'): Promise<unknown>;
+}
+
+export interface AgentActivityOptions {
+  readonly redis: ActivityRedis;
+  readonly keys: Pick<RedisKeys, 'agentsSeen' | 'agentsFlush'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  /** A fault that does not pass. */
+  onFault(error: unknown): void;
+}
+
+/** One agent is noted no more often than this by one process. */
+const markIntervalMs = 10_000;
+/** Uses come to the log no more often than this, whatever the number of processes. */
+export const flushIntervalMs = 60_000;
+/** Agents whose last mark is remembered; full, all are forgotten and marked once more. */
+const markedMax = 100_000;
+
+/**
+ * When agents were last seen, noted by every door in Redis and brought to the log by ingress once a minute. Noting never holds
+ * a request up and never fails it; with Redis away or emptied, at most the last minute is lost.
+ */
+export class AgentActivity {
+  readonly #options: AgentActivityOptions;
+  readonly #marked = new Map<AgentId, number>();
+
+  constructor(options: AgentActivityOptions) {
+    this.#options = options;
+  }
+
+  /** The agent is here now. */
+  mark(agentId: AgentId): void {
+    const nowMs = this.#options.clock.nowMs();
+    if (nowMs - (this.#marked.get(agentId) ?? 0) < markIntervalMs) return;
+    if (this.#marked.size >= markedMax) this.#marked.clear();
+    this.#marked.set(agentId, nowMs);
+    const { redis, keys } = this.#options;
+    this.#quietly(redis.hset(keys.agentsSeen, agentId, String(nowMs)));
+  }
+
+  /** Newest uses in the order asked, Unix milliseconds; 0 where none is noted or Redis is away. */
+  async seen(agentIds: readonly AgentId[]): Promise<readonly number[]> {
+    const { redis, keys } = this.#options;
+    if (agentIds.length === 0) return [];
+    try {
+      return (await redis.hmget(keys.agentsSeen, ...agentIds)).map(timeOf);
+    } catch (error) {
+      if (reactionTo(error) !== 'retry') throw error;
+      return agentIds.map(() => 0);
+    }
+  }
+
+  /** All noted uses, for the one process that may bring them to the log now; null for the others. Throws faults of Redis. */
+  async takeAll(): Promise<ReadonlyMap<AgentId, number> | null> {
+    const { redis, keys } = this.#options;
+    // A little less than the interval, so that a timer that is early does not skip a turn.
+    const held = await redis.set(keys.agentsFlush, '1', 'PX', flushIntervalMs - 5_000, 'NX');
+    if (held === null) return null;
+    const all = Object.entries(await redis.hgetall(keys.agentsSeen));
+    return new Map(
+      all.flatMap(([name, text]) => {
+        const agentId = parseAgentId(name);
+        return agentId === null ? [] : [[agentId, timeOf(text)] as const];
+      }),
+    );
+  }
+
+  /** Agents that are gone need no note. */
+  forget(agentIds: readonly AgentId[]): void {
+    const { redis, keys } = this.#options;
+    if (agentIds.length > 0) this.#quietly(redis.hdel(keys.agentsSeen, ...agentIds));
+  }
+
+  #quietly(noting: Promise<unknown>): void {
+    noting.catch((error: unknown) => {
+      if (reactionTo(error) !== 'retry') this.#options.onFault(error);
+    });
+  }
+}
+
+function timeOf(text: string | null): number {
+  const value = Number(text);
+  return Number.isSafeInteger(value) && value > 0 ? value : 0;
+}

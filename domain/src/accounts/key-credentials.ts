@@ -1,0 +1,21 @@
+import { headers as names } from '@pm/schemas';
+import type { RawHeaders } from './auth-headers.ts';
+import type { KeyVerifier } from './key-verifier.ts';
+import type { SignedRequest } from './signed-request.ts';
+
+type Arrived = Omit<SignedRequest, 'body'> & {
+  readonly headers: RawHeaders;
+  readonly rawBody: Buffer;
+};
+
+/** The five headers of an API key as credentials of `@pm/kit/http`: whoever sends a key wants to be counted for it. */
+export function keyCredentials(verify: KeyVerifier) {
+  const name = names.apiKey.toLowerCase();
+  return {
+    claims: (headers: RawHeaders): boolean => headers[name] !== undefined,
+    prove({ method, url, headers, rawBody: body }: Arrived) {
+      const holder = verify({ method, url, headers, body });
+      return holder === null ? null : ({ kind: 'key', id: holder.apiKey } as const);
+    },
+  };
+}

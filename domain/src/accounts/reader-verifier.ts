@@ -1,0 +1,56 @@
+import {
+  type ApiKeyId,
+  headers as names,
+  parseApiKeyId,
+  parseWalletAddress,
+  type WalletAddress,
+} from '@pm/schemas';
+import { headerText, type RawHeaders } from './auth-headers.ts';
+import { claimsApiKey } from './key-claim.ts';
+import type { KeyVerifier } from './key-verifier.ts';
+import type { ReadKeyDirectory } from './read-key-directory.ts';
+import type { SignedRequest } from './signed-request.ts';
+
+/** Who may see what belongs to a wallet. */
+export interface Reader {
+  readonly wallet: WalletAddress;
+  /** Null when a read-only key was shown. */
+  readonly apiKey: ApiKeyId | null;
+}
+
+/** Checks the headers of a private read; null when they prove nothing. */
+export type ReaderVerifier = (
+  request: SignedRequest & { readonly headers: RawHeaders },
+) => Reader | null;
+
+/** Whether a read-only key is shown, good or not. */
+export function showsReadKey(raw: RawHeaders): boolean {
+  return raw[names.readOnlyKey.toLowerCase()] !== undefined;
+}
+
+/** The wallet whose reads the shown read-only key opens; null when it opens none (docs/conventions.md 2.5). */
+export function readKeyWallet(raw: RawHeaders, keys: ReadKeyDirectory): WalletAddress | null {
+  const address = parseWalletAddress(headerText(raw, names.address));
+  const shown = parseApiKeyId(headerText(raw, names.readOnlyKey));
+  if (address === null || shown === null) return null;
+  const key = keys.find(shown);
+  return key?.active === true && key.wallet === address ? address : null;
+}
+
+/**
+ * Private reads open to an API key proven by its five headers, and to a read-only key shown beside its wallet's address.
+ * Who names an API key is judged by it alone.
+ */
+export function openReaderVerifier(
+  verify: KeyVerifier,
+  readKeys: ReadKeyDirectory,
+): ReaderVerifier {
+  return (request) => {
+    const { headers } = request;
+    if (!showsReadKey(headers) || claimsApiKey(headers)) {
+      return verify(request);
+    }
+    const wallet = readKeyWallet(headers, readKeys);
+    return wallet === null ? null : { wallet, apiKey: null };
+  };
+}

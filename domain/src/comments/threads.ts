@@ -1,0 +1,274 @@
+import type { CommentEvent, CommentParent, CommentPosted } from '@pm/schemas';
+import { type WalletAddress, walletFromBytes } from '@pm/schemas';
+
+/** A comment as the log says it is now. */
+export interface HeldComment {
+  readonly id: string;
+  readonly author: WalletAddress;
+  readonly parentType: CommentParent;
+  readonly parentId: string;
+  /** What it replies to; empty when it stands at the top. */
+  readonly replyTo: string;
+  /** The top of its thread; its own id when it stands there. */
+  readonly top: string;
+  /** How many comments stand above it. */
+  readonly depth: number;
+  readonly replyAddress: WalletAddress | null;
+  readonly body: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** Wallet -> when it began to like it, Unix milliseconds. */
+  readonly likes: ReadonlyMap<WalletAddress, number>;
+  readonly reportCount: number;
+  /** Whether readers see it: neither it nor a comment above it is hidden. */
+  readonly isShown: boolean;
+}
+
+interface Kept extends HeldComment {
+  isShown: boolean;
+  isHidden: boolean;
+  /** What it replies to; null at the top. */
+  readonly above: Kept | null;
+  /** What replies to it, oldest first. */
+  readonly replies: Set<Kept>;
+  readonly clientId: string;
+  readonly likes: Map<WalletAddress, number>;
+  readonly reporters: Set<WalletAddress>;
+}
+
+/** Comments held; beyond it whole threads are forgotten, and are then on the log alone. About 1 kB each. */
+export const commentsHeldMax = 100_000;
+
+/** Replies that a thread takes: it is read as a whole, in one answer. The write door refuses more; a fold takes what is there. */
+export const threadRepliesMax = 1_000;
+
+/** How deep replies to replies go: readers indent each level. The write door refuses more; a fold takes what is there. */
+export const replyDepthMax = 32;
+
+/** Likes and reports of one comment that are counted. */
+export const commentVotesMax = 10_000;
+
+/** Likes and reports of all comments together that are counted; about 100 bytes each. */
+export const votesHeldMax = 1_000_000;
+
+/**
+ * All comments, folded from the topic in its order: the same records give the same threads in every process. A record
+ * that refers to nothing, repeats something, or is not its author's changes nothing. No record makes it throw, and each
+ * costs as much as what it changes: what is on the topic stays there, and is folded again at every start.
+ */
+export class CommentThreads {
+  readonly #comments = new Map<string, Kept>();
+  /** Comments held of each thread, by its top; the one that was written to longest ago comes first. */
+  readonly #threads = new Map<string, number>();
+  /** Goes on where it stopped: what it has passed is forgotten, and looking for the first anew would pass all of that again. */
+  readonly #oldestThreads = this.#threads.keys();
+  readonly #tops = new Map<string, Set<Kept>>();
+  readonly #byAuthor = new Map<WalletAddress, Set<Kept>>();
+  readonly #byClientId = new Map<string, Kept>();
+  readonly #max: number;
+  readonly #votesMax: number;
+  #votes = 0;
+
+  constructor(max = commentsHeldMax, votesMax = votesHeldMax) {
+    this.#max = max;
+    this.#votesMax = votesMax;
+  }
+
+  get size(): number {
+    return this.#comments.size;
+  }
+
+  find(id: string): HeldComment | undefined {
+    return this.#comments.get(id);
+  }
+
+  /** What this author wrote under his own name for it. */
+  findNamed(author: WalletAddress, clientId: string): HeldComment | undefined {
+    return this.#byClientId.get(nameOf(author, clientId));
+  }
+
+  /** Comments that stand at the top under a parent and are shown, oldest first. */
+  topsOf(type: CommentParent, parentId: string): readonly HeldComment[] {
+    return shownOf(this.#tops.get(placeOf(type, parentId)));
+  }
+
+  /** All that is shown below a comment, replies to replies too, oldest first. */
+  repliesOf(id: string): readonly HeldComment[] {
+    const comment = this.#comments.get(id);
+    if (comment === undefined) return [];
+    const [, ...replies] = withReplies(comment, ({ isShown }) => isShown);
+    return replies.sort((one, other) => Number(one.id) - Number(other.id));
+  }
+
+  /** Replies that a thread holds, by its top: hidden ones too. */
+  replyTotal(top: string): number {
+    return Math.max(0, (this.#threads.get(top) ?? 0) - 1);
+  }
+
+  /** What a wallet wrote and is shown, oldest first. */
+  byAuthor(author: WalletAddress): readonly HeldComment[] {
+    return shownOf(this.#byAuthor.get(author));
+  }
+
+  /** Takes the record at this offset in. */
+  apply(offset: number, event: CommentEvent): void {
+    if (event.kind === 'CommentPosted') {
+      this.#post(commentIdAt(offset), event);
+      return;
+    }
+    const comment = this.#comments.get(event.commentId);
+    if (comment === undefined) return;
+    if (event.kind === 'CommentHidden') {
+      hide(comment, event.hidden);
+      return;
+    }
+    const wallet = walletFromBytes(event.wallet);
+    switch (event.kind) {
+      case 'CommentDeleted':
+        if (comment.author === wallet) this.#remove(comment);
+        break;
+      case 'CommentReacted':
+        if (!event.active) this.#votes -= comment.likes.delete(wallet) ? 1 : 0;
+        else if (this.#counts(comment.likes, wallet)) comment.likes.set(wallet, event.timeMs);
+        break;
+      case 'CommentReported':
+        if (this.#counts(comment.reporters, wallet)) comment.reporters.add(wallet);
+        break;
+    }
+  }
+
+  /** Whether one more vote is one, and there is room for it; it is counted then. */
+  #counts(votes: ReadonlyMap<WalletAddress, unknown> | Set<WalletAddress>, wallet: WalletAddress) {
+    if (votes.has(wallet)) return false;
+    if (votes.size >= commentVotesMax || this.#votes >= this.#votesMax) return false;
+    this.#votes += 1;
+    return true;
+  }
+
+  #post(id: string, event: CommentPosted): void {
+    const author = walletFromBytes(event.author);
+    const above = event.replyTo === '' ? null : this.#comments.get(event.replyTo);
+    if (above === undefined) return;
+    if (event.clientId !== '' && this.findNamed(author, event.clientId) !== undefined) return;
+    const reporters = new Set<WalletAddress>();
+    this.#keep({
+      id,
+      author,
+      above,
+      parentType: above?.parentType ?? event.parentType,
+      parentId: above?.parentId ?? event.parentId,
+      replyTo: event.replyTo,
+      top: above?.top ?? id,
+      depth: above === null ? 0 : above.depth + 1,
+      replyAddress: event.replyAddress === null ? null : walletFromBytes(event.replyAddress),
+      body: event.body,
+      clientId: event.clientId,
+      createdAtMs: event.timeMs,
+      updatedAtMs: event.timeMs,
+      isHidden: false,
+      isShown: above?.isShown ?? true,
+      replies: new Set(),
+      likes: new Map(),
+      reporters,
+      get reportCount() {
+        return reporters.size;
+      },
+    });
+  }
+
+  #keep(comment: Kept): void {
+    const { id, top, above, author, clientId } = comment;
+    this.#comments.set(id, comment);
+    if (above === null) add(this.#tops, placeOfComment(comment), comment);
+    else above.replies.add(comment);
+    add(this.#byAuthor, author, comment);
+    if (clientId !== '') this.#byClientId.set(nameOf(author, clientId), comment);
+    const held = (this.#threads.get(top) ?? 0) + 1;
+    this.#threads.delete(top);
+    this.#threads.set(top, held);
+    if (this.#comments.size > this.#max) this.#forgetThread();
+  }
+
+  /** The thread that was written to longest ago goes: a new comment does not make its own thread go. */
+  #forgetThread(): void {
+    const { value = '' } = this.#oldestThreads.next();
+    const top = this.#comments.get(value);
+    if (top !== undefined) this.#remove(top);
+  }
+
+  /** A comment goes with its replies. */
+  #remove(comment: Kept): void {
+    const gone = withReplies(comment, () => true);
+    for (const each of gone) this.#forget(each);
+    const { top, above } = comment;
+    if (above === null) {
+      take(this.#tops, placeOfComment(comment), comment);
+      this.#threads.delete(top);
+      return;
+    }
+    above.replies.delete(comment);
+    this.#threads.set(top, (this.#threads.get(top) ?? 0) - gone.length);
+  }
+
+  #forget(comment: Kept): void {
+    const { id, author, clientId, likes, reporters } = comment;
+    this.#votes -= likes.size + reporters.size;
+    this.#comments.delete(id);
+    take(this.#byAuthor, author, comment);
+    if (clientId !== '') this.#byClientId.delete(nameOf(author, clientId));
+  }
+}
+
+/** The id of the comment whose record stands at this offset of the topic. */
+export function commentIdAt(offset: number): string {
+  return String(offset + 1);
+}
+
+/**
+ * A comment and all below it that can be reached over comments that pass, each behind the one it replies to. Not by
+ * recursion: a chain of replies can be longer than the stack.
+ */
+function withReplies(comment: Kept, passes: (reply: Kept) => boolean): Kept[] {
+  const found = [comment];
+  // The list grows while it is walked.
+  for (const each of found) {
+    for (const reply of each.replies) if (passes(reply)) found.push(reply);
+  }
+  return found;
+}
+
+/** What is below a hidden comment is not shown either, whoever hid or showed it by itself. */
+function hide(comment: Kept, isHidden: boolean): void {
+  comment.isHidden = isHidden;
+  for (const each of withReplies(comment, () => true)) {
+    each.isShown = !each.isHidden && (each.above?.isShown ?? true);
+  }
+}
+
+function shownOf(comments: ReadonlySet<Kept> | undefined): readonly HeldComment[] {
+  return [...(comments ?? [])].filter(({ isShown }) => isShown);
+}
+
+function placeOf(type: CommentParent, parentId: string): string {
+  return `${type}:${parentId}`;
+}
+
+function placeOfComment({ parentType, parentId }: HeldComment): string {
+  return placeOf(parentType, parentId);
+}
+
+function nameOf(author: WalletAddress, clientId: string): string {
+  return `${author}:${clientId}`;
+}
+
+function add<K>(sets: Map<K, Set<Kept>>, key: K, comment: Kept): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([comment]));
+  else set.add(comment);
+}
+
+function take<K>(sets: Map<K, Set<Kept>>, key: K, comment: Kept): void {
+  const set = sets.get(key);
+  set?.delete(comment);
+  if (set?.size === 0) sets.delete(key);
+}

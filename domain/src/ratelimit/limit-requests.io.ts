@@ -1,0 +1,219 @@
+import type { IncomingMessage } from 'node:http';
+import { assert } from '@pm/kit/assert';
+import {
+  type HttpApp,
+  type LimitsAtHand,
+  type RequestLimits,
+  refuse,
+  tableMethod,
+} from '@pm/kit/http';
+import type { Metrics } from '@pm/kit/metrics';
+import {
+  failedProofRules,
+  type HttpRoute,
+  type RateRule,
+  rateRulesOf,
+  routes,
+  urlsOf,
+} from '@pm/schemas';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { Caller } from './callers.ts';
+import { CountedAddresses } from './counted-addresses.io.ts';
+import type { RateLimiter } from './limiter.io.ts';
+import type { RuleVerdict } from './verdict.ts';
+
+/** One kind of credentials: whether a request brings them, and whom they prove. `prove` is asked once the body is there. */
+export interface Credentials {
+  claims(headers: FastifyRequest['headers']): boolean;
+  /** Null when they prove nobody. */
+  prove(request: FastifyRequest): Caller | null;
+}
+
+/** What a door limits its requests with. */
+export interface DoorLimits {
+  readonly limiter: RateLimiter;
+  /** Tried in order; a request without any is counted for its address. */
+  readonly credentials: readonly Credentials[];
+}
+
+/** What the hooks of a route know beforehand. */
+interface Plan {
+  readonly rules: readonly RateRule[];
+  /** Those of the route, and those of proofs that fail. */
+  readonly failedRules: readonly RateRule[];
+  /** GET has no body, so that proofs can be checked before anything is read. */
+  readonly isBodyless: boolean;
+  allowed(): void;
+  limited(scope: string): void;
+}
+
+type Done = (error?: Error) => void;
+
+/**
+ * Limits every public route by the table of rate limits: the routes are taken from the table of routes as they are added, so
+ * none can be forgotten. Whoever proves a key is counted for the key alone; a proof that fails,
+ * and a body that cannot be read, count for the address. Every answer says what is left (`RateLimit-*`).
+ */
+export function limitRequests(limits: DoorLimits): RequestLimits {
+  return { attach: (app, metrics) => attachLimits(app, limits, metrics) };
+}
+
+function attachLimits(app: HttpApp, limits: DoorLimits, metrics?: Metrics): LimitsAtHand {
+  const plans = plansOf(metrics);
+  const addresses = new CountedAddresses();
+  app.addHook('onRoute', (route: RouteOptions) => {
+    const plan = plans.get(`${tableMethod(route)} ${route.url}`);
+    if (plan === undefined) return;
+    const hooks = new RouteHooks(limits, plan, addresses);
+    const before = [route.onRequest ?? []].flat();
+    route.onRequest = [...before, (request, reply, done) => hooks.arrived(request, reply, done)];
+    if (plan.isBodyless) return;
+    const checks = [route.preValidation ?? []].flat();
+    route.preValidation = [(request, reply, done) => hooks.read(request, reply, done), ...checks];
+    const faults = [route.onError ?? []].flat();
+    route.onError = [
+      ...faults,
+      (request, _reply, error, done) => {
+        hooks.broke(request, error);
+        done();
+      },
+    ];
+  });
+  return {
+    of(method, url) {
+      const plan = plans.get(`${method} ${url}`);
+      assert(plan !== undefined, 'the table of routes has every route whose answers are at hand');
+      const hooks = new RouteHooks(limits, plan, addresses);
+      return (request) => hooks.passAtOnce(request);
+    },
+  };
+}
+
+/** Every public route by the URLs it is served under. */
+function plansOf(metrics: Metrics | undefined): ReadonlyMap<string, Plan> {
+  const counters = metrics === undefined ? null : openCounters(metrics);
+  const plans = new Map<string, Plan>();
+  for (const route of routes as readonly HttpRoute[]) {
+    const rules = rateRulesOf(route);
+    const scopes = [...new Set(rules.map((rule) => rule.scope.name))];
+    const counts = scopes.map((scope) => counters?.allowed.bind({ scope }) ?? (() => {}));
+    const plan: Plan = {
+      rules,
+      failedRules: [...rules, ...failedProofRules],
+      isBodyless: route.method === 'GET',
+      allowed: () => {
+        for (const count of counts) count();
+      },
+      limited: (scope) => counters?.limited.add(1, { scope }),
+    };
+    for (const { url } of urlsOf(route)) plans.set(`${route.method} ${url}`, plan);
+  }
+  return plans;
+}
+
+function openCounters(metrics: Metrics) {
+  const labels = ['scope'] as const;
+  return {
+    allowed: metrics.counter({
+      name: 'pm_rate_allowed_total',
+      help: 'Requests that a scope of the rate limits let pass.',
+      labels,
+    }),
+    limited: metrics.counter({
+      name: 'pm_rate_limited_total',
+      help: 'Requests refused, by the scope of the rate limits that refused them.',
+      labels,
+    }),
+  };
+}
+
+/** The hooks of one route. */
+class RouteHooks {
+  readonly #limits: DoorLimits;
+  readonly #plan: Plan;
+  readonly #addresses: CountedAddresses;
+
+  constructor(limits: DoorLimits, plan: Plan, addresses: CountedAddresses) {
+    this.#limits = limits;
+    this.#plan = plan;
+    this.#addresses = addresses;
+  }
+
+  /** The headers are there. Without credentials this is all there is to do. */
+  arrived(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const address = this.#addresses.of(request);
+    if (this.#credentialsOf(request) === null) {
+      this.#count({ caller: address, rules: this.#plan.rules }, reply, done);
+      return;
+    }
+    const lockedOut = this.#limits.limiter.isSpent(address, failedProofRules);
+    if (lockedOut !== null) this.#refuse(reply, lockedOut);
+    else if (this.#plan.isBodyless) this.#prove(request, reply, done);
+    else done();
+  }
+
+  passAtOnce(request: IncomingMessage): RuleVerdict | null {
+    if (this.#credentialsOf(request) !== null) return null;
+    const caller = this.#addresses.known(request);
+    if (caller === undefined) return null;
+    const verdict = this.#limits.limiter.takeAtOnce(caller, this.#plan.rules);
+    if (verdict !== null) this.#plan.allowed();
+    return verdict;
+  }
+
+  /** The body is there too, so the credentials can be checked. */
+  read(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    if (this.#credentialsOf(request) === null) done();
+    else this.#prove(request, reply, done);
+  }
+
+  /** A body that cannot be read came with credentials nobody could check: it counts like a proof that failed. */
+  broke(request: FastifyRequest, error: Error): void {
+    const isBody = String(Reflect.get(error, 'code') ?? '').startsWith('FST_ERR_CTP');
+    if (!(isBody || error.name === 'BodyProblem') || this.#credentialsOf(request) === null) return;
+    void this.#limits.limiter.take(this.#addresses.of(request), this.#plan.failedRules, 1);
+  }
+
+  #credentialsOf({ headers }: Pick<FastifyRequest, 'headers'>): Credentials | null {
+    for (const one of this.#limits.credentials) if (one.claims(headers)) return one;
+    return null;
+  }
+
+  #prove(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const proven = this.#credentialsOf(request)?.prove(request) ?? null;
+    const counted =
+      proven === null
+        ? { caller: this.#addresses.of(request), rules: this.#plan.failedRules }
+        : { caller: proven, rules: this.#plan.rules };
+    this.#count(counted, reply, done);
+  }
+
+  #count({ caller, rules }: Counted, reply: FastifyReply, done: Done): void {
+    const { body } = reply.request;
+    const verdict = this.#limits.limiter.take(caller, rules, Array.isArray(body) ? body.length : 1);
+    if ('isAllowed' in verdict) this.#conclude(verdict, reply, done);
+    else verdict.then((late) => this.#conclude(late, reply, done), done);
+  }
+
+  #conclude(verdict: RuleVerdict, reply: FastifyReply, done: Done): void {
+    if (!verdict.isAllowed) {
+      this.#refuse(reply, verdict);
+      return;
+    }
+    this.#plan.allowed();
+    reply.request.verdict = verdict;
+    done();
+  }
+
+  #refuse(reply: FastifyReply, verdict: RuleVerdict): void {
+    this.#plan.limited(verdict.rule.scope.name);
+    reply.request.verdict = verdict;
+    void refuse(reply, 'rate_limited', {}, { retryAfterSeconds: verdict.resetSeconds });
+  }
+}
+
+/** Who a request is counted for, and by which rules. */
+interface Counted {
+  readonly caller: Caller;
+  readonly rules: readonly RateRule[];
+}

@@ -1,0 +1,70 @@
+import { assert } from '@pm/kit/assert';
+import { type RateRule, rateCost } from '@pm/schemas';
+import type { CallerCounts, LimitTable, LocalCount } from './callers.ts';
+import { type RuleVerdict, secondsUntil } from './verdict.ts';
+
+/**
+ * The rules counted in this process alone, while the store is away: each process has its share of every limit, so that the
+ * door is neither open nor shut. Windows go by the wall clock.
+ */
+export class LocalLimits {
+  readonly #limits: LimitTable;
+  readonly #processes: number;
+
+  constructor(limits: LimitTable, processes: number) {
+    this.#limits = limits;
+    this.#processes = processes;
+  }
+
+  /** Takes what one request costs from all rules, or nothing. `wallMs`: Unix milliseconds. */
+  take(
+    counts: CallerCounts,
+    rules: readonly RateRule[],
+    items: number,
+    wallMs: number,
+  ): RuleVerdict {
+    let tightest: RuleVerdict | null = null;
+    for (const rule of rules) {
+      const verdict = this.#look(counts, rule, items, wallMs);
+      if (!verdict.isAllowed) return verdict;
+      const isTighter =
+        tightest === null ||
+        verdict.remaining * tightest.limit < tightest.remaining * verdict.limit;
+      if (isTighter) tightest = verdict;
+    }
+    for (const rule of rules) countAt(counts, rule, wallMs).used += rateCost(rule, items);
+    assert(tightest !== null, 'a limited route has rules');
+    return tightest;
+  }
+
+  /** Used up of a rule in its current window. */
+  used(counts: CallerCounts, rule: RateRule, wallMs: number): number {
+    return countAt(counts, rule, wallMs).used;
+  }
+
+  #look(counts: CallerCounts, rule: RateRule, items: number, wallMs: number): RuleVerdict {
+    const limit = this.#shareOf(counts, rule);
+    const { used, window } = countAt(counts, rule, wallMs);
+    const left = limit - used - rateCost(rule, items);
+    const resetSeconds = secondsUntil((window + 1) * rule.seconds * 1000, wallMs);
+    const remaining = left < 0 ? Math.max(0, limit - used) : left;
+    return { isAllowed: left >= 0, rule, limit, remaining, resetSeconds };
+  }
+
+  #shareOf({ caller }: CallerCounts, { place }: RateRule): number {
+    return Math.max(1, Math.floor((this.#limits[caller.kind][place] ?? 1) / this.#processes));
+  }
+}
+
+function countAt(
+  { local }: CallerCounts,
+  { place, seconds }: RateRule,
+  wallMs: number,
+): LocalCount {
+  const window = Math.floor(wallMs / (seconds * 1000));
+  const known = local[place];
+  if (known?.window === window) return known;
+  const fresh = { window, used: 0 };
+  local[place] = fresh;
+  return fresh;
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '@pm/kit/clock';
+import type { Log } from '@pm/kit/log';
+import { openRedis } from '@pm/kit/redis';
+import { type RedisKeys, rateRules } from '@pm/schemas';
+import { limitTable } from './callers.ts';
+import { RateLimiter } from './limiter.io.ts';
+import { RedisLimits } from './redis-limits.io.ts';
+
+/** A request waits so long for its count, milliseconds; beyond that the process counts alone. */
+const COUNT_TIMEOUT_MS = 250;
+
+export interface DoorLimiterOptions {
+  /** `publicDoorFields` of `@pm/kit/config`. */
+  readonly config: {
+    readonly redisUrl: string;
+    readonly rateLimits: 'on' | 'off';
+    readonly rateLimitScale: number;
+    readonly rateLimitAgentFactor: number;
+    readonly doorProcesses: number;
+  };
+  readonly keys: Pick<RedisKeys, 'limits'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface DoorLimiter {
+  readonly limiter: RateLimiter;
+  /** For the operator. */
+  facts(): object;
+  close(): void;
+}
+
+/** The limiter of a door on a connection of its own, so that nothing else makes counting wait; null when limits are off. */
+export function openDoorLimiter({
+  config,
+  keys,
+  clock,
+  log,
+}: DoorLimiterOptions): DoorLimiter | null {
+  if (config.rateLimits === 'off') return null;
+  const redis = openRedis({ url: config.redisUrl, log, commandTimeoutMs: COUNT_TIMEOUT_MS });
+  const limiter = new RateLimiter({
+    store: new RedisLimits(redis, keys),
+    limits: limitTable(config.rateLimitScale, config.rateLimitAgentFactor),
+    processes: config.doorProcesses,
+    clock,
+    log: log.child({ part: 'rate limits' }),
+  });
+  return {
+    limiter,
+    facts: () => ({
+      counted: limiter.isShared ? 'in redis' : 'in this process',
+      scale: config.rateLimitScale,
+      rules: rateRules.length,
+      callers: limiter.callers,
+    }),
+    close: () => redis.disconnect(),
+  };
+}

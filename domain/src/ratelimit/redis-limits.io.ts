@@ -1,0 +1,126 @@
+import { Fault } from '@pm/kit/fault';
+import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
+import { type RedisKeys, rateRules, rateWindowMaxSeconds } from '@pm/schemas';
+import type { Caller } from './callers.ts';
+import { takeLua, usedLua } from './scripts.ts';
+import type { Granted, LimitStore, Want } from './store.io.ts';
+
+/** Requests in one call, and requests that may wait for one. */
+const takesPerCall = 64;
+const waitingMax = 10_000;
+
+/** Rules are forgotten this long after the longest window has ended, so that a clock set back finds them, seconds. */
+const keptBeyondSeconds = 60;
+const expireMs = (rateWindowMaxSeconds + keptBeyondSeconds) * 1000;
+
+interface Waiting {
+  readonly caller: Caller;
+  readonly wants: readonly Want[];
+  resolve(granted: Granted): void;
+  reject(fault: unknown): void;
+}
+
+/**
+ * The counts in Redis: a hash per caller, a field per rule, by the clock of the server. Requests that come in one turn of
+ * the loop share a call. Rejects with `redis_unavailable` at once while there is no connection.
+ */
+export class RedisLimits implements LimitStore {
+  readonly #redis: RedisClient;
+  readonly #keys: Pick<RedisKeys, 'limits'>;
+  readonly #used: DefinedScript<readonly (number | string)[]>;
+  readonly #takes = new Map<number, DefinedScript<readonly number[]>>();
+  #waiting: Waiting[] = [];
+
+  constructor(redis: RedisClient, keys: Pick<RedisKeys, 'limits'>) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#used = defineScript(redis, 'limitsUsed', usedLua, 1);
+  }
+
+  take(caller: Caller, wants: readonly Want[]): Promise<Granted> {
+    return new Promise((resolve, reject) => {
+      if (this.#redis.status !== 'ready' || this.#waiting.length >= waitingMax) {
+        reject(
+          new Fault('redis_unavailable', 'retry', { facts: { waiting: this.#waiting.length } }),
+        );
+        return;
+      }
+      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+      this.#waiting.push({ caller, wants, resolve, reject });
+    });
+  }
+
+  async used(caller: Caller) {
+    const [nowMs = 0, ...flat] = await this.#used.run([this.#keyOf(caller)], []);
+    const used = new Map<string, number>();
+    for (let at = 0; at + 1 < flat.length; at += 2) {
+      const rule = rateRules.find(({ field }) => field === flat[at]);
+      const [window, count] = String(flat[at + 1])
+        .split(' ')
+        .map(Number);
+      if (rule === undefined || window !== Math.floor(Number(nowMs) / (rule.seconds * 1000)))
+        continue;
+      used.set(rule.field, count ?? 0);
+    }
+    return { nowMs: Number(nowMs), used };
+  }
+
+  async reach(): Promise<void> {
+    if (this.#redis.status !== 'ready') throw new Fault('redis_unavailable', 'retry');
+    await this.#redis.ping();
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (let from = 0; from < waiting.length; from += takesPerCall) {
+      void this.#call(waiting.slice(from, from + takesPerCall));
+    }
+  }
+
+  async #call(takes: readonly Waiting[]): Promise<void> {
+    const keys = takes.map(({ caller }) => this.#keyOf(caller));
+    const args = takes.flatMap(({ wants }) => [wants.length, ...wants.flatMap(argumentsOf)]);
+    try {
+      const answer = await this.#script(keys.length).run(keys, [expireMs, ...args]);
+      settle(takes, answer);
+    } catch (error) {
+      for (const { reject } of takes) reject(error);
+    }
+  }
+
+  #script(numberOfKeys: number): DefinedScript<readonly number[]> {
+    const known = this.#takes.get(numberOfKeys);
+    if (known !== undefined) return known;
+    const script = defineScript<readonly number[]>(
+      this.#redis,
+      'limitsTake',
+      takeLua,
+      numberOfKeys,
+    );
+    this.#takes.set(numberOfKeys, script);
+    return script;
+  }
+
+  #keyOf({ kind, id }: Caller): string {
+    return this.#keys.limits(`${kind}:${id}`);
+  }
+}
+
+function argumentsOf({ rule, limit, need, more }: Want): (string | number)[] {
+  return [rule.field, rule.seconds * 1000, limit, need, more];
+}
+
+/** The answer is flat: the time, then what was granted and what remains for each want of each request. */
+function settle(takes: readonly Waiting[], answer: readonly number[]): void {
+  const nowMs = answer[0] ?? 0;
+  let at = 1;
+  for (const { wants, resolve } of takes) {
+    const grants = wants.map((_want, index) => ({
+      granted: answer[at + 2 * index] ?? 0,
+      remaining: answer[at + 2 * index + 1] ?? 0,
+    }));
+    at += 2 * wants.length;
+    resolve({ nowMs, grants });
+  }
+}

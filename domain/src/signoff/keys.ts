@@ -1,0 +1,78 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  sign as signBytes,
+  verify as verifyBytes,
+} from 'node:crypto';
+import { Fault } from '@pm/kit/fault';
+
+/** Bytes of a seed, of a raw public key, of a signature and of a key id (RFC 8032; docs/architecture.md). */
+const SEED_BYTES = 32;
+const PUBLIC_KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+const KEY_ID_BYTES = 8;
+
+/** What stands before the raw key in its DER forms (RFC 8410, section 7 and 4). */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** A private key that signs what its owner puts on the log. */
+export interface SignOffKey {
+  /** Raw Ed25519 public key, 32 bytes. */
+  readonly publicKey: Buffer;
+  /** First 8 bytes of the SHA-256 of `publicKey`. */
+  readonly keyId: Buffer;
+  /** The signature, 64 bytes. */
+  sign(bytes: Uint8Array): Buffer;
+}
+
+/** Whether the signature (64 bytes) is this key's over the bytes. Never throws. */
+export type Verifier = (bytes: Uint8Array, signature: Uint8Array) => boolean;
+
+/**
+ * Opens a key from its 32-byte seed or its PKCS#8 DER form. Throws a `Fault` `invalid_key` (stop) for anything else; the
+ * fault carries no byte of the key.
+ */
+export function openSignOffKey(seedOrPkcs8: Uint8Array): SignOffKey {
+  const key = importPrivate(Buffer.from(seedOrPkcs8));
+  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  const publicKey = Buffer.from(spki.subarray(SPKI_HEAD.length));
+  return { publicKey, keyId: keyIdOf(publicKey), sign: (bytes) => signBytes(null, bytes, key) };
+}
+
+/**
+ * A check bound to one public key (raw, 32 bytes); the key object is made once, here. `node:crypto` refuses signatures
+ * whose S is not below the group order, so nobody can turn one signature into another (docs/traps.md).
+ */
+export function verifierFor(publicKey: Uint8Array): Verifier {
+  const key = importPublic(Buffer.from(publicKey));
+  return (bytes, signature) =>
+    signature.length === SIGNATURE_BYTES && verifyBytes(null, bytes, key, signature);
+}
+
+/** The name of a key on the log: the first 8 bytes of the SHA-256 of its raw public key. */
+export function keyIdOf(publicKey: Uint8Array): Buffer {
+  return createHash('sha256').update(publicKey).digest().subarray(0, KEY_ID_BYTES);
+}
+
+function importPrivate(bytes: Buffer): KeyObject {
+  const der = bytes.length === SEED_BYTES ? Buffer.concat([PKCS8_HEAD, bytes]) : bytes;
+  try {
+    const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // The library's message may quote the input; the fault below says what is needed.
+  }
+  throw invalidKey('private key: a 32-byte seed or Ed25519 PKCS#8', bytes.length);
+}
+
+function importPublic(raw: Buffer): KeyObject {
+  if (raw.length !== PUBLIC_KEY_BYTES) throw invalidKey('raw public key: 32 bytes', raw.length);
+  return createPublicKey({ key: Buffer.concat([SPKI_HEAD, raw]), format: 'der', type: 'spki' });
+}
+
+function invalidKey(wanted: string, givenBytes: number): Fault {
+  return new Fault('invalid_key', 'stop', { facts: { wanted, givenBytes } });
+}

@@ -1,0 +1,146 @@
+import { Fault } from '@pm/kit/fault';
+import {
+  type AgentEntry,
+  type AgentId,
+  agentIdFromBytes,
+  agentKeyOf,
+  redisKeys,
+  walletFromBytes,
+} from '@pm/schemas';
+import fc from 'fast-check';
+import { AgentActivity } from '../../src/accounts/agent-activity.io.ts';
+import { agentCredentials } from '../../src/accounts/agent-credentials.ts';
+import { AgentDirectory } from '../../src/accounts/agent-directory.ts';
+import { bearerAgent, newAgentKey } from '../../src/accounts/agent-key.ts';
+import { hashOfKey } from '../../src/accounts/read-key-directory.ts';
+
+const idBytes = (at: number) => Buffer.alloc(16, at);
+const idOf = (at: number): AgentId => agentIdFromBytes(idBytes(at));
+const owner = Buffer.alloc(20, 7);
+const wallet = walletFromBytes(owner);
+const hash = (key: string) => hashOfKey(key);
+
+const settings = (at: number, status: 'ACTIVE' | 'PAUSED' = 'ACTIVE'): AgentEntry => ({
+  ...{ kind: 'AgentSettings', agent: idBytes(at), owner, name: `n${at}`, status, createdAtMs: at },
+});
+const keyed = (at: number, key: string): AgentEntry => ({
+  ...{ kind: 'AgentKey', agent: idBytes(at), keyHash: hash(key), rotatedAtMs: 1 },
+});
+const seen = (at: number, lastActiveAtMs: number): AgentEntry => ({
+  ...{ kind: 'AgentSeen', agent: idBytes(at), lastActiveAtMs },
+});
+const deleted = (at: number): AgentEntry => ({
+  ...{ kind: 'AgentDeleted', agent: idBytes(at), owner, deletedAtMs: 9 },
+});
+
+const keys = ['k0', 'k1', 'k2'].map((name) => `pro_${name.padEnd(32, 'x')}`);
+
+function folded(entries: readonly AgentEntry[]) {
+  const agents = new AgentDirectory();
+  for (const entry of entries) agents.apply(entry);
+  const opened = keys.map((key) => bearerAgent({ authorization: `Bearer ${key}` }, agents)?.id);
+  return { opened, list: agents.listOf(wallet), made: agents.madeBy(wallet), agents };
+}
+
+const entries = fc.array(
+  fc.oneof(
+    fc
+      .record({ at: fc.nat(2), status: fc.constantFrom('ACTIVE', 'PAUSED') })
+      .map((one) => settings(one.at, one.status as 'ACTIVE')),
+    // A key is given out once, to one agent.
+    fc.nat(2).map((at) => keyed(at, keys[at] ?? '')),
+    fc.record({ at: fc.nat(2), time: fc.nat(99) }).map(({ at, time }) => seen(at, time)),
+    fc.nat(2).map(deleted),
+  ),
+  { maxLength: 30 },
+);
+
+test('what compaction leaves says the same as the whole topic, wherever it stands', () => {
+  fc.assert(
+    fc.property(entries, (all) => {
+      const growing = all.map((entry, at) =>
+        entry.kind === 'AgentSeen' ? { ...entry, lastActiveAtMs: at } : entry,
+      );
+      const last = new Map(growing.map((entry, at) => [agentKeyOf(entry), at]));
+      const left = growing.filter((entry, at) => last.get(agentKeyOf(entry)) === at);
+      const { agents: _whole, ...whole } = folded(growing);
+      const { agents: _left, ...compacted } = folded(left);
+      expect(compacted).toEqual(whole);
+    }),
+  );
+});
+
+test('a deleted agent stays deleted, whatever comes before or after', () => {
+  fc.assert(
+    fc.property(entries, entries, (before, after) => {
+      const { list, opened } = folded([...before, deleted(1), ...after]);
+      expect(list.some(({ id }) => id === idOf(1))).toBe(false);
+      expect(opened).not.toContain(idOf(1));
+    }),
+  );
+});
+
+test('only the newest key of an active agent opens anything', () => {
+  const fold = (...more: AgentEntry[]) =>
+    folded([settings(1), keyed(1, keys[0] ?? ''), ...more]).opened;
+  expect(fold()).toEqual([idOf(1), undefined, undefined]);
+  expect(fold(keyed(1, keys[1] ?? ''))).toEqual([undefined, idOf(1), undefined]);
+  expect(fold(settings(1, 'PAUSED'))).toEqual([undefined, undefined, undefined]);
+  expect(folded([keyed(1, keys[0] ?? '')]).opened).toEqual([undefined, undefined, undefined]);
+});
+
+test('a fresh key has 36 characters of its own', () => {
+  const made = Array.from({ length: 100 }, newAgentKey);
+  expect(new Set(made).size).toBe(100);
+  for (const key of made) expect(key).toMatch(/^pro_[A-Za-z0-9_-]{32}$/);
+});
+
+test.each([
+  ['once', 'Bearer KEY', true],
+  ['in another case of the scheme', 'bearer KEY', true],
+  ['with more spaces', 'Bearer   KEY', true],
+  ['with a word behind it', 'Bearer KEY x', false],
+  ['without a scheme', 'KEY', false],
+  ['under another scheme', 'Basic KEY', false],
+])('a key that is sent %s counts or not', (_title, header, counts) => {
+  const { agents } = folded([settings(1), keyed(1, keys[0] ?? '')]);
+  const authorization = header.replace('KEY', keys[0] ?? '');
+  expect(bearerAgent({ authorization }, agents)?.id).toBe(counts ? idOf(1) : undefined);
+  expect(bearerAgent({ authorization: [authorization, authorization] }, agents)).toBeNull();
+});
+
+test('credentials of an agent mark it; a key that opens nothing claims nothing', () => {
+  const { agents } = folded([settings(1), keyed(1, keys[0] ?? '')]);
+  const marked: AgentId[] = [];
+  const credentials = agentCredentials(agents, { mark: (id) => void marked.push(id) });
+  const headers = { authorization: `Bearer ${keys[0]}` };
+  expect(credentials.claims(headers)).toBe(true);
+  expect(marked).toEqual([]);
+  expect(credentials.prove({ headers })).toEqual({ kind: 'agent', id: idOf(1) });
+  expect(marked).toEqual([idOf(1)]);
+  for (const other of [{}, { authorization: `Bearer ${keys[1]}` }]) {
+    expect(credentials.claims(other)).toBe(false);
+    expect(credentials.prove({ headers: other })).toBeNull();
+  }
+});
+
+test('a fault of Redis that passes is nobody’s; another one is told', async () => {
+  const told: unknown[] = [];
+  const open = (fault: Fault) => {
+    const away = () => Promise.reject(fault);
+    return new AgentActivity({
+      redis: { hset: away, hmget: away, hgetall: away, hdel: away, set: away },
+      keys: redisKeys('t'),
+      clock: { nowMs: () => 1_000_000 },
+      onFault: (error) => void told.push(error),
+    });
+  };
+  const passing = open(new Fault('redis_unavailable', 'retry'));
+  passing.mark(idOf(1));
+  passing.forget([idOf(1)]);
+  expect(await passing.seen([idOf(1)])).toEqual([0]);
+  const broken = open(new Fault('redis_refused', 'stop'));
+  broken.mark(idOf(1));
+  await expect(broken.seen([idOf(1)])).rejects.toThrow('redis_refused');
+  expect(told).toMatchObject([{ code: 'redis_refused' }]);
+});

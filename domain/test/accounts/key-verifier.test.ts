@@ -1,0 +1,314 @@
+import { createHmac } from 'node:crypto';
+import {
+  apiKeyBytes,
+  type Credential,
+  hexBytes,
+  parseWalletAddress,
+  type WalletAddress,
+} from '@pm/schemas';
+import { deriveKey, deriveReadKey } from '../../src/accounts/derive-keys.ts';
+import { claimsKey, readKeyClaim } from '../../src/accounts/key-claim.ts';
+import { KeyDirectory } from '../../src/accounts/key-directory.ts';
+import { clockSkewMs, openKeyVerifier } from '../../src/accounts/key-verifier.ts';
+import { hashOfKey, ReadKeyDirectory } from '../../src/accounts/read-key-directory.ts';
+import { openReaderVerifier } from '../../src/accounts/reader-verifier.ts';
+import { coverageOf, signedPaths } from '../../src/accounts/signed-request.ts';
+
+const serverSecret = Buffer.alloc(32, 7);
+const wallet = parseWalletAddress(`0x${'12'.repeat(20)}`) as WalletAddress;
+const other = parseWalletAddress(`0x${'34'.repeat(20)}`) as WalletAddress;
+const nowMs = 1_782_753_357_000;
+const key = deriveKey(serverSecret, { wallet, nonce: '0' });
+const noBytes = Buffer.alloc(0);
+
+const credential = (changes: Partial<Credential> = {}): Credential => ({
+  apiKey: apiKeyBytes(key.apiKey),
+  wallet: hexBytes(wallet),
+  nonce: '0',
+  active: true,
+  createdAtMs: 1,
+  revokedAtMs: 0,
+  keyKind: 'TRADING',
+  selfTrade: 'CANCEL_NEWEST',
+  ...changes,
+});
+
+function open(changes: Partial<Credential> = {}) {
+  const keys = new KeyDirectory();
+  keys.apply(credential(changes));
+  return openKeyVerifier({ keys, serverSecret, freshnessMs: 300_000, nowMs: () => nowMs });
+}
+
+interface Signing {
+  readonly url?: string;
+  readonly path?: string;
+  readonly timestamp?: string;
+  readonly body?: Buffer;
+  readonly encoding?: 'base64' | 'base64url' | 'hex';
+}
+
+function signed({
+  url = '/data/trades?market=1',
+  path = '/data/trades',
+  timestamp = '1782753357',
+  body = noBytes,
+  encoding = 'base64',
+}: Signing = {}) {
+  const signature = createHmac('sha256', key.secret)
+    .update(`${timestamp}GET${path}`)
+    .update(body)
+    .digest(encoding);
+  const headers: Record<string, string> = {
+    service_address: wallet,
+    service_api_key: key.apiKey,
+    service_passphrase: key.passphrase,
+    service_timestamp: timestamp,
+    service_signature: signature,
+  };
+  return { method: 'GET', url, headers, body };
+}
+
+describe('the proof of an API key', () => {
+  it('knows the published vector', () => {
+    const digest = Buffer.from('ZwAdJKvoYRlEKDkNMwd5BuwNNtg93kNaR_oU2HrfVvc=', 'base64url');
+    const request = { method: 'test-sign', url: '/orders', body: Buffer.from('{"hash": "0x123"}') };
+    const claim = { timestamp: '1000000', digest };
+    for (const idempotencyKey of ['', 'any'])
+      expect(coverageOf(Buffer.alloc(32), claim, { ...request, idempotencyKey })).toEqual({
+        exactBody: true,
+        idempotencyKey: false,
+      });
+  });
+
+  it.each<[string, Signing]>([
+    ['padded base64', {}],
+    ['base64url', { encoding: 'base64url' }],
+    ['hex', { encoding: 'hex' }],
+    ['milliseconds', { timestamp: '1782753357123' }],
+    ['a mount in the path', { url: '/clob/data/trades', path: '/clob/data/trades' }],
+    ['a mount left out', { url: '/clob/data/trades?x=1' }],
+    ['the query too', { path: '/data/trades?market=1' }],
+    ['the edge of the window', { timestamp: String(1_782_753_357 - 300) }],
+  ])('takes %s', (_title, signing) => {
+    expect(open()(signed(signing))).toMatchObject({ apiKey: key.apiKey, wallet });
+  });
+
+  it('takes a body whose quotes were signed as double quotes', () => {
+    const request = signed({ body: Buffer.from('{"a":"it"s"}') });
+    const other = open()({ ...request, body: Buffer.from(`{'a':'it's'}`) });
+    expect(other?.signsExactBody).toBe(false);
+    expect(open()(request)?.signsExactBody).toBe(true);
+  });
+
+  it('says whether the signature covers the idempotency key', () => {
+    const body = Buffer.from('{"amount":"5"}');
+    const plain = signed({ body });
+    const covering = signed({ body: Buffer.concat([body, Buffer.from('\nmy-key')]) });
+    const withKey = (request: typeof plain, value: string) =>
+      open()({ ...request, body, headers: { ...request.headers, 'idempotency-key': value } });
+    expect(withKey(plain, 'my-key')?.signsIdempotencyKey).toBe(false);
+    expect(withKey(covering, 'my-key')?.signsIdempotencyKey).toBe(true);
+    expect(withKey(covering, 'my-kez')).toBeNull();
+    expect(open()({ ...covering, body })).toBeNull();
+  });
+
+  it('takes any case of the address', () => {
+    const request = signed();
+    const headers = {
+      ...request.headers,
+      service_address: wallet.toUpperCase().replace('0X', '0x'),
+    };
+    expect(open()({ ...request, headers })).not.toBeNull();
+  });
+
+  it.each([
+    'service_address',
+    'service_api_key',
+    'service_passphrase',
+    'service_timestamp',
+    'service_signature',
+  ])('refuses without %s', (name) => {
+    const { [name]: _left, ...headers } = signed().headers;
+    expect(open()({ ...signed(), headers })).toBeNull();
+  });
+
+  it.each<[string, Record<string, string | string[]>]>([
+    ['another wallet', { service_address: other }],
+    ['another key', { service_api_key: '00000000-0000-4000-8000-000000000000' }],
+    ['another passphrase', { service_passphrase: '0'.repeat(64) }],
+    ['another time', { service_timestamp: '1782753358' }],
+    ['a repeated header', { service_address: [wallet, wallet] }],
+    ['another digest', { service_signature: Buffer.alloc(32).toString('base64') }],
+    ['no digest', { service_signature: 'abc' }],
+    ['a hexadecimal time', { service_timestamp: '0x5' }],
+  ])('refuses %s', (_title, changes) => {
+    const request = signed();
+    expect(open()({ ...request, headers: { ...request.headers, ...changes } })).toBeNull();
+  });
+
+  it('refuses what is too old, too new, of another method or path', () => {
+    expect(open()(signed({ timestamp: String(1_782_753_357 - 301) }))).toBeNull();
+    expect(open()(signed({ timestamp: String(1_782_753_357 + 301) }))).toBeNull();
+    expect(open()({ ...signed(), method: 'POST' })).toBeNull();
+    expect(open()({ ...signed(), url: '/data/order/1' })).toBeNull();
+  });
+
+  it('refuses a revoked key and one that moved to another wallet', () => {
+    expect(open({ active: false })(signed())).toBeNull();
+    expect(open({ wallet: hexBytes(other) })(signed())).toBeNull();
+  });
+});
+
+describe('a listed key', () => {
+  it('that the server’s secret does not derive proves nothing', () => {
+    const foreign = '00000000-0000-4000-8000-000000000001';
+    const request = signed();
+    const headers = { ...request.headers, service_api_key: foreign };
+    const verify = open({ apiKey: apiKeyBytes(foreign as typeof key.apiKey) });
+    expect(verify({ ...request, headers })).toBeNull();
+  });
+
+  it('is looked up anew with each request: revoked, made again, deleted', () => {
+    const keys = new KeyDirectory();
+    const verify = openKeyVerifier({ keys, serverSecret, freshnessMs: 1_000, nowMs: () => nowMs });
+    expect(verify(signed())).toBeNull();
+    keys.apply(credential());
+    expect([verify(signed()), verify(signed())]).not.toContain(null);
+    keys.apply(credential({ active: false, revokedAtMs: 2 }));
+    expect(verify(signed())).toBeNull();
+    keys.apply(credential({ createdAtMs: 3 }));
+    expect(verify(signed())).not.toBeNull();
+    keys.forget(key.apiKey);
+    expect(verify(signed())).toBeNull();
+    expect(keys.keysOf(wallet).has(key.apiKey)).toBe(true);
+  });
+});
+
+describe('claims', () => {
+  it('are made by any of the five headers', () => {
+    expect(claimsKey({ host: 'x' })).toBe(false);
+    expect(claimsKey({ service_timestamp: '1' })).toBe(true);
+    expect(readKeyClaim({ service_timestamp: '1' })).toBeNull();
+  });
+
+  it('are tried without the mount and with the query', () => {
+    expect([...signedPaths('/clob/data/trades?x=1')]).toEqual([
+      '/clob/data/trades',
+      '/data/trades',
+      '/clob/data/trades?x=1',
+      '/data/trades?x=1',
+    ]);
+    expect([...signedPaths('/data/trades')]).toEqual(['/data/trades']);
+  });
+});
+
+describe('a clock', () => {
+  const limits = { nowMs, freshnessMs: 300_000 };
+
+  it('that is off is told how far, whatever the key, and before it is looked at', () => {
+    const stale = signed({ timestamp: String(1_782_753_357 - 301) }).headers;
+    expect(clockSkewMs(stale, limits)).toBe(-301_000);
+    const unknown = { ...stale, service_api_key: '00000000-0000-4000-8000-000000000000' };
+    expect(clockSkewMs(unknown, limits)).toBe(-301_000);
+    expect(clockSkewMs({ ...stale, service_timestamp: '1782753958000' }, limits)).toBe(601_000);
+  });
+
+  it('that is right, or cannot be read, is no reason', () => {
+    expect(clockSkewMs(signed().headers, limits)).toBeNull();
+    expect(clockSkewMs({ ...signed().headers, service_timestamp: 'soon' }, limits)).toBeNull();
+    expect(clockSkewMs({ service_timestamp: '5' }, limits)).toBeNull();
+  });
+});
+
+describe('a key of a builder', () => {
+  const builderKey = deriveKey(serverSecret, { wallet, nonce: 'builder:0' });
+  const apiKey = apiKeyBytes(builderKey.apiKey);
+  const keys = new KeyDirectory();
+  keys.apply(credential({ apiKey, nonce: 'builder:0', keyKind: 'BUILDER' }));
+  keys.apply(credential());
+  const options = { keys, serverSecret, freshnessMs: 300_000, nowMs: () => nowMs };
+  const timestamp = '1782753357';
+  const signature = createHmac('sha256', builderKey.secret)
+    .update(`${timestamp}GET/data/trades`)
+    .digest('base64url');
+  const request = { method: 'GET', url: '/data/trades', body: noBytes };
+  const builderHeaders = {
+    service_builder_api_key: builderKey.apiKey,
+    service_builder_passphrase: builderKey.passphrase,
+    service_builder_timestamp: timestamp,
+    service_builder_signature: signature,
+  };
+  const asTrader = {
+    service_address: wallet,
+    service_api_key: builderKey.apiKey,
+    service_passphrase: builderKey.passphrase,
+    service_timestamp: timestamp,
+    service_signature: signature,
+  };
+
+  it('is proven by its own four headers, and opens nothing in those of a trading key', () => {
+    const verifyBuilder = openKeyVerifier({ ...options, kind: 'BUILDER' });
+    expect(verifyBuilder({ ...request, headers: builderHeaders })).toMatchObject({ wallet });
+    expect(openKeyVerifier(options)({ ...request, headers: builderHeaders })).toBeNull();
+    expect(openKeyVerifier(options)({ ...request, headers: asTrader })).toBeNull();
+  });
+
+  it('is no key that trades', () => {
+    const { headers } = signed({ url: '/data/trades', encoding: 'base64url' });
+    const moved = {
+      service_builder_api_key: headers['service_api_key'] ?? '',
+      service_builder_passphrase: headers['service_passphrase'] ?? '',
+      service_builder_timestamp: headers['service_timestamp'] ?? '',
+      service_builder_signature: headers['service_signature'] ?? '',
+    };
+    const verifyBuilder = openKeyVerifier({ ...options, kind: 'BUILDER' });
+    expect(verifyBuilder({ ...request, headers: moved })).toBeNull();
+  });
+
+  it('is listed apart', () => {
+    expect(keys.listOf(wallet, 'BUILDER').map((one) => one.apiKey)).toEqual([builderKey.apiKey]);
+    expect(keys.listOf(wallet, 'TRADING').map((one) => one.apiKey)).toEqual([key.apiKey]);
+  });
+});
+
+describe('a read-only key', () => {
+  const shown = deriveReadKey(serverSecret, { wallet, number: 0 });
+  const readKeys = new ReadKeyDirectory();
+  const record = { wallet: hexBytes(wallet), number: 0, createdAtMs: 1, revokedAtMs: 0 };
+  const verify = openReaderVerifier(open(), readKeys);
+  const ask = (headers: Record<string, string>) => verify({ ...signed(), headers });
+  const good = { service_readonly_api_key: shown, service_address: wallet };
+  beforeEach(() => readKeys.apply({ ...record, keyHash: hashOfKey(shown), active: true }));
+
+  it('opens the reads of its wallet alone, until it is deleted', () => {
+    expect(ask(good)).toEqual({ wallet, apiKey: null });
+    expect(ask({ ...good, service_readonly_api_key: shown.toUpperCase() })).not.toBeNull();
+    expect(ask({ ...good, service_address: other })).toBeNull();
+    expect(ask({ service_readonly_api_key: shown })).toBeNull();
+    expect(ask({ ...good, service_readonly_api_key: key.apiKey })).toBeNull();
+    readKeys.apply({ ...record, keyHash: hashOfKey(shown), active: false });
+    expect(ask(good)).toBeNull();
+  });
+
+  it('does not help a request that names an API key', () => {
+    expect(ask({ ...good, service_api_key: key.apiKey })).toBeNull();
+    expect(verify(signed())).toMatchObject({ wallet, apiKey: key.apiKey });
+  });
+
+  it('makes a request private', () => {
+    expect(claimsKey({ service_readonly_api_key: 'x' })).toBe(true);
+  });
+});
+
+describe('the directory of keys', () => {
+  it('knows all keys a wallet ever had', () => {
+    const keys = new KeyDirectory();
+    const second = deriveKey(serverSecret, { wallet, nonce: '1' });
+    keys.apply(credential({ active: false }));
+    keys.apply(credential({ apiKey: apiKeyBytes(second.apiKey), nonce: '1' }));
+    expect([...keys.keysOf(wallet)]).toEqual([key.apiKey, second.apiKey]);
+    expect(keys.keysOf(other).size).toBe(0);
+    expect(keys.find(key.apiKey)).toMatchObject({ active: false, nonce: '0' });
+    expect(keys.size).toBe(2);
+  });
+});

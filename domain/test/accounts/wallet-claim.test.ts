@@ -1,0 +1,50 @@
+import { isFresh } from '../../src/accounts/auth-headers.ts';
+import { readWalletClaim } from '../../src/accounts/wallet-claim.ts';
+
+const address = `0x${'aB'.repeat(20)}`;
+const sound = {
+  service_address: address,
+  service_signature: `0x${'1f'.repeat(65)}`,
+  service_timestamp: '1782753357',
+  service_nonce: '23',
+};
+
+describe('a request for a key', () => {
+  it('is read, whatever the case of its address', () => {
+    expect(readWalletClaim(sound)).toEqual({
+      address: address.toLowerCase(),
+      signature: Buffer.alloc(65, 0x1f),
+      timestamp: '1782753357',
+      timestampMs: 1_782_753_357_000,
+      nonce: '23',
+    });
+  });
+
+  it('has the nonce 0 when it names none, and the largest is 2^256 - 1', () => {
+    const { service_nonce: _left, ...without } = sound;
+    expect(readWalletClaim(without)).toMatchObject({ nonce: '0' });
+    const largest = (2n ** 256n - 1n).toString();
+    expect(readWalletClaim({ ...sound, service_nonce: largest })).toMatchObject({ nonce: largest });
+  });
+
+  it.each<[string, Record<string, string | string[] | undefined>]>([
+    ['no address', { service_address: undefined }],
+    ['no signature', { service_signature: undefined }],
+    ['no time', { service_timestamp: undefined }],
+    ['a short signature', { service_signature: `0x${'1f'.repeat(64)}` }],
+    ['a signature without 0x', { service_signature: '1f'.repeat(65) }],
+    ['a repeated address', { service_address: [address, address] }],
+    ['a hexadecimal nonce', { service_nonce: '0x1' }],
+    ['a nonce with a leading zero', { service_nonce: '01' }],
+    ['a nonce of 2^256', { service_nonce: (2n ** 256n).toString() }],
+    ['a time in scientific notation', { service_timestamp: '1e9' }],
+    ['a negative time', { service_timestamp: '-1' }],
+  ])('is refused with %s', (_title, changes) => {
+    expect(readWalletClaim({ ...sound, ...changes })).toBeNull();
+  });
+});
+
+it('a time is fresh up to both edges of the window', () => {
+  expect([isFresh(100, 110, 10), isFresh(120, 110, 10)]).toEqual([true, true]);
+  expect([isFresh(99, 110, 10), isFresh(121, 110, 10)]).toEqual([false, false]);
+});

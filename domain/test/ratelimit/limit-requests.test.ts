@@ -1,0 +1,162 @@
+import { type HttpApp, openHttp } from '@pm/kit/http';
+import { silentLog } from '@pm/kit/log';
+import { openMetrics } from '@pm/kit/metrics';
+import { type Credentials, limitRequests } from '../../src/ratelimit/limit-requests.io.ts';
+import { openLimiter, TestClock } from './fixture.ts';
+import { PlainStore } from './plain-store.ts';
+
+/** Whoever sends `x-key` is who he says, unless he says `wrong`. */
+const named: Credentials = {
+  claims: (headers) => headers['x-key'] !== undefined,
+  prove: ({ headers }) =>
+    headers['x-key'] === 'wrong' ? null : { kind: 'key', id: String(headers['x-key']) },
+};
+
+const metrics = openMetrics('test');
+let clock: TestClock;
+let app: HttpApp;
+
+beforeEach(() => {
+  clock = new TestClock();
+  const limiter = openLimiter(new PlainStore(clock.nowMs), clock);
+  app = openHttp({
+    log: silentLog,
+    bodyLimitBytes: 10_000,
+    trustedProxies: ['127.0.0.1'],
+    rateLimits: limitRequests({ limiter, credentials: [named] }),
+  });
+  for (const url of [
+    ...['/', '/clob', '/clob/', '/data-api', '/book', '/events', '/positions', '/internal'],
+    ...['/markets', '/clob/markets'],
+  ]) {
+    app.get(url, (_request, reply) => reply.send({ ok: true }));
+  }
+  app.get('/data/trades', (request, reply) =>
+    request.headers['x-key'] === 'wrong' ? reply.code(401).send({}) : reply.send({}),
+  );
+  app.post('/orders', (_request, reply) => reply.send([]));
+  app.delete('/order', (_request, reply) => reply.send({}));
+});
+
+afterEach(() => app.close());
+
+async function send(url: string, count: number, given: object = {}): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let sent = 0; sent < count; sent += 1) {
+    statuses.push((await app.inject({ url, ...given })).statusCode);
+  }
+  return statuses;
+}
+
+const passed = (statuses: readonly number[]) => statuses.filter((one) => one === 200).length;
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+const as = (key: string) => ({ headers: { 'x-key': key } });
+
+test('a limited answer says what is left; the refusal says when to come again', async () => {
+  const first = await app.inject('/');
+  expect(first.headers).toMatchObject({
+    'ratelimit-limit': '50',
+    'ratelimit-remaining': '49',
+    'ratelimit-reset': '10',
+  });
+  await send('/', 49);
+  clock.pass(3_500);
+  const refused = await app.inject('/');
+  expect(refused.statusCode).toBe(429);
+  expect(refused.headers).toMatchObject({ 'retry-after': '7', 'ratelimit-remaining': '0' });
+  expect(refused.json()).toEqual({
+    error: 'Too Many Requests',
+    code: 'rate_limited',
+    retry_after_seconds: 7,
+  });
+  clock.pass(6_500);
+  expect((await app.inject('/')).statusCode).toBe(200);
+});
+
+test('a mount is the same route', async () => {
+  await send('/', 30);
+  await send('/clob', 10);
+  await send('/clob/', 10);
+  expect((await app.inject('/clob')).statusCode).toBe(429);
+});
+
+test.each([
+  ['/events', 500, { type: 'too many requests', error: 'Too Many Requests' }],
+  ['/positions', 150, { error: 'rate_limited: Too Many Requests' }],
+  ['/data-api', 50, { error: 'rate_limited: Too Many Requests' }],
+  ['/clob/markets', 300, { error: 'Too Many Requests' }],
+  ['/markets', 300, { type: 'too many requests', error: 'Too Many Requests' }],
+] as const)('%s is refused in the words of its mount or family', async (url, limit, body) => {
+  expect(passed(await send(url, limit + 1))).toBe(limit);
+  const wait = { code: 'rate_limited', retry_after_seconds: 10 };
+  expect((await app.inject(url)).json()).toEqual({ ...body, ...wait });
+});
+
+test('two clients behind a proxy have two buckets, and nobody else can name an address', async () => {
+  expect(passed(await send('/', 60, from('192.0.2.1')))).toBe(50);
+  expect(passed(await send('/', 60, from('192.0.2.2')))).toBe(50);
+  const direct = { remoteAddress: '198.51.100.1' };
+  const spoofed = await Promise.all(
+    Array.from({ length: 60 }, (_, index) =>
+      app.inject({ url: '/', ...direct, ...from(`192.0.2.${100 + index}`) }),
+    ),
+  );
+  expect(passed(spoofed.map((one) => one.statusCode))).toBe(50);
+});
+
+test('a proven key is counted for itself, not for its address', async () => {
+  expect(passed(await send('/data/trades', 160, as('one')))).toBe(150);
+  expect(passed(await send('/data/trades', 10, as('two')))).toBe(10);
+  expect(passed(await send('/data/trades', 160))).toBe(150);
+});
+
+test('proofs that fail count for the address, and enough of them shut it to proofs unchecked', async () => {
+  const failed = await send('/data/trades', 151, as('wrong'));
+  expect(failed.slice(149)).toEqual([401, 429]);
+  await send('/book', 200, as('wrong'));
+  await send('/positions', 150, as('wrong'));
+  const [status] = await send('/data/trades', 1, as('good'));
+  expect(status).toBe(429);
+  clock.pass(10_000);
+  expect(await send('/data/trades', 1, as('good'))).toEqual([200]);
+});
+
+test('a batch costs its orders, an unreadable body counts as a failed proof', async () => {
+  const batch = { method: 'POST', ...as('firm'), payload: Array(15).fill({}) };
+  expect(passed(await send('/orders', 170, batch))).toBe(160);
+  const headers = { 'x-key': 'firm', 'content-type': 'application/json' };
+  const broken = { method: 'POST', headers, payload: '{' };
+  const statuses = await send('/orders', 501, broken);
+  expect(statuses[0]).toBe(400);
+  expect(statuses.at(-1)).toBe(429);
+});
+
+test('cancels pass when everything else is used up', async () => {
+  const batch = { method: 'POST', ...as('firm'), payload: Array(15).fill({}) };
+  await send('/orders', 170, batch);
+  expect(await send('/order', 1, { method: 'DELETE', ...as('firm') })).toEqual([200]);
+});
+
+test('HEAD counts as one GET, is refused as one, and a route outside the table is not limited', async () => {
+  await send('/', 1, { method: 'HEAD' });
+  expect((await app.inject('/')).headers['ratelimit-remaining']).toBe('48');
+  await send('/positions', 150, { method: 'HEAD' });
+  const refused = await app.inject({ method: 'HEAD', url: '/positions' });
+  const asked = await app.inject('/positions');
+  expect([refused.statusCode, refused.body]).toEqual([429, '']);
+  expect(refused.headers['content-length']).toBe(asked.headers['content-length']);
+  const free = await app.inject('/internal');
+  expect(free.headers['ratelimit-limit']).toBeUndefined();
+});
+
+test('what passed and what was refused is counted by scope', async () => {
+  const limiter = openLimiter(new PlainStore(clock.nowMs), clock);
+  const rateLimits = limitRequests({ limiter, credentials: [] });
+  const counted = openHttp({ log: silentLog, bodyLimitBytes: 1, metrics, rateLimits });
+  counted.get('/', (_request, reply) => reply.send('OK'));
+  for (let sent = 0; sent < 53; sent += 1) await counted.inject('/');
+  const text = await metrics.text();
+  expect(text).toMatch(/pm_rate_allowed_total\{[^}]*scope="health"[^}]*\} 50/);
+  expect(text).toMatch(/pm_rate_allowed_total\{[^}]*scope="clob"[^}]*\} 50/);
+  expect(text).toMatch(/pm_rate_limited_total\{[^}]*scope="health"[^}]*\} 3/);
+});

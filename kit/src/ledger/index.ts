@@ -1,3 +1,0 @@
-export { LedgerFold } from './fold.ts';
-export * from './ledger.ts';
-export { openLedger } from './redis-ledger.ts';
