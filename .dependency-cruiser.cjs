@@ -9,31 +9,52 @@ module.exports = {
       name: 'schemas-know-nobody',
       severity: 'error',
       from: { path: '^schemas/src' },
-      to: { path: '^(kit|domain|client|deploy|bench|ingress|matcher|projectors|query-api)/' },
+      to: {
+        path: '^(kit|domain|client|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
+      },
     },
     {
       name: 'kit-knows-schemas-only',
       severity: 'error',
       from: { path: '^kit/src' },
-      to: { path: '^(domain|client|deploy|bench|ingress|matcher|projectors|query-api)/' },
+      to: {
+        path: '^(domain|client|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
+      },
     },
     {
       name: 'domain-knows-kit-and-schemas',
       severity: 'error',
       from: { path: '^domain/src' },
-      to: { path: '^(client|deploy|bench|ingress|matcher|projectors|query-api)/' },
+      to: {
+        path: '^(client|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
+      },
     },
     {
       name: 'client-knows-schemas-only',
       severity: 'error',
       from: { path: '^client/src' },
-      to: { path: '^(kit|domain|deploy|bench|ingress|matcher|projectors|query-api)/' },
+      to: {
+        path: '^(kit|domain|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
+      },
     },
     {
       name: 'services-are-strangers',
       severity: 'error',
       from: { path: `^(${services})/src` },
-      to: { path: `^(${services}|deploy|bench|client)/`, pathNot: '^$1/' },
+      to: { path: `^(${services}|deploy|operate|acceptance|bench|client)/`, pathNot: '^$1/' },
+    },
+    {
+      name: 'deploy-operate-acceptance',
+      comment: 'what starts an installation knows nothing of what judges it',
+      severity: 'error',
+      from: { path: '^deploy/src' },
+      to: { path: '^(operate|acceptance|bench)/' },
+    },
+    {
+      name: 'operate-knows-no-acceptance',
+      severity: 'error',
+      from: { path: '^operate/src' },
+      to: { path: '^(acceptance|bench)/' },
     },
     {
       name: 'core-is-pure',
@@ -72,7 +93,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ['node_modules', '/dist/'] },
-    exclude: { path: ['/dist/', 'node_modules/(?!@pm)'] },
+    exclude: { path: ['^acceptance/clients/', '/dist/', 'node_modules/(?!@pm)'] },
     tsPreCompilationDeps: true,
     parser: 'swc',
     enhancedResolveOptions: {

@@ -8,6 +8,8 @@ const rooms = [
   'query-api',
   'client',
   'deploy',
+  'operate',
+  'acceptance',
   'bench',
 ];
 
@@ -42,11 +44,15 @@ const shared = {
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   moduleNameMapper: {
-    '^@pm/domain/(.*)$': '<rootDir>/domain/src/$1.ts',
+    '^@pm/(domain|deploy|operate|acceptance)/(.*)$': '<rootDir>/$1/src/$2.ts',
     '^@pm/kit/(.*)$': '<rootDir>/kit/src/$1/index.ts',
     '^@pm/([a-z-]+)$': '<rootDir>/$1/src/index.ts',
   },
-  modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/data/'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/.*/dist/',
+    '<rootDir>/acceptance/clients/',
+    '<rootDir>/data/',
+  ],
   extensionsToTreatAsEsm: [],
 };
 

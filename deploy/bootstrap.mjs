@@ -15,16 +15,16 @@ const nodeMinimum = [20, 19];
 const targets = {
   start: 'deploy/dist/commands/start.js',
   stack: 'deploy/dist/commands/stack.js',
-  smoke: 'deploy/dist/commands/smoke.js',
+  smoke: 'acceptance/dist/commands/smoke.js',
   test: 'deploy/dist/commands/test.js',
-  clients: 'deploy/dist/commands/clients.js',
+  clients: 'acceptance/dist/commands/clients.js',
   bench: 'deploy/dist/commands/bench.js',
   catalog: 'deploy/dist/commands/catalog.js',
   wallets: 'deploy/dist/commands/wallets.js',
-  audit: 'deploy/dist/commands/audit.js',
-  export: 'deploy/dist/commands/export.js',
-  tour: 'deploy/dist/commands/tour.js',
-  rebuild: 'deploy/dist/commands/rebuild.js',
+  audit: 'operate/dist/commands/audit.js',
+  export: 'operate/dist/commands/export.js',
+  tour: 'acceptance/dist/commands/tour.js',
+  rebuild: 'operate/dist/commands/rebuild.js',
 };
 
 function fail(message) {
@@ -75,9 +75,14 @@ function installPackages() {
   writeFileSync(stamp, packagesMark());
 }
 
-/** Every room, because `bench` refers to all of them. Types of tests are no matter of a start: `npm run check` judges them. */
+/** Every room, because these two refer to all of them. Types of tests are no matter of a start: `npm run check` judges them. */
 function build() {
-  step('build', process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', 'bench']);
+  step('build', process.execPath, [
+    join(root, 'node_modules/typescript/bin/tsc'),
+    '-b',
+    'acceptance',
+    'bench',
+  ]);
 }
 
 const [command = '', ...args] = process.argv.slice(2);

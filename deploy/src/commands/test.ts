@@ -42,7 +42,7 @@ function jest(project: string, args: readonly string[]): void {
 function clients(): void {
   console.log('\n== published clients');
   const file = join(scratch, 'clients.json');
-  const entry = join(repositoryRoot, 'deploy/dist/commands/clients.js');
+  const entry = join(repositoryRoot, 'acceptance/dist/commands/clients.js');
   const passed = run(process.execPath, [entry, '--counts', file]);
   add(
     countsFrom(file, (result) => ({ ...noCounts, ...result })),
@@ -78,7 +78,7 @@ single('check', 'npm', ['run', '--silent', 'check']);
 jest('unit', ['--maxWorkers=2']);
 jest('engines', ['--runInBand']);
 clients();
-single('smoke', process.execPath, [join(repositoryRoot, 'deploy/dist/commands/smoke.js')]);
+single('smoke', process.execPath, [join(repositoryRoot, 'acceptance/dist/commands/smoke.js')]);
 rmSync(scratch, { recursive: true, force: true });
 
 const skipped = total.skipped === 0 ? '' : `, ${total.skipped} skipped`;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { clickhouseRoles } from '@pm/operate/roles/roles';
 import { clickhouseServer } from '../../src/local/clickhouse-server.ts';
 import { holdFreePorts } from '../../src/local/ports.ts';
-import { clickhouseRoles } from '../../src/roles/roles.ts';
 
 jest.setTimeout(60_000);
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { topics, type WalletAddress } from '@pm/schemas';
+import { engineUrls, setUpNamed } from '../../../acceptance/test/services-under-test.ts';
 import { feeWalletOf } from '../../src/installation/fee-wallet.ts';
 import { loadOrMakeKeys } from '../../src/setup/keys.ts';
-import { engineUrls, setUpNamed } from '../services-under-test.ts';
 
 const name = `fee_wallet_${process.pid}`;
 const topicPrefix = `${name}-`;

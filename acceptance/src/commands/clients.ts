@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { processEnvironment } from '@pm/deploy/local/managed-process';
+import { LOOPBACK } from '@pm/deploy/local/ports';
+import { messageOf } from '@pm/deploy/local/stack-error';
+import { routes } from '@pm/schemas';
+import { Command } from 'commander';
+import {
+  clientsRoot,
+  installNpmClients,
+  installPythonClients,
+  type PythonClients,
+} from '../clients/packages.ts';
+import { compatPlan } from '../clients/plan.ts';
+import { openRenamedHost, type RenamedHost } from '../clients/rename-proxy.ts';
+import { openWorld, type World } from '../smoke/world.ts';
+
+/** `npm run test:clients`: published clients of this API family, unmodified, against a real exchange of their own. */
+const command = new Command('npm run test:clients --')
+  .argument('[files...]', 'test files of compat/test; all of them by default')
+  .option('--counts <file>', 'where {passed, failed, skipped} is written')
+  .parse();
+const { counts: countsFile } = command.opts<{ counts?: string }>();
+const wanted = command.args;
+
+const startedAtMs = Date.now();
+const mounts = { EXCHANGE_CLOB: '/clob', EXCHANGE_GAMMA: '/gamma', EXCHANGE_DATA: '/data-api' };
+
+function progress(line: string): void {
+  console.error(`${((Date.now() - startedAtMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
+}
+
+/** What the tests are told of the exchange. */
+function settings(world: World, hosts: Record<string, RenamedHost>, python: PythonClients) {
+  const { stack, markets } = world;
+  return {
+    ...processEnvironment(),
+    ...Object.fromEntries(Object.entries(hosts).map(([name, host]) => [name, host.url])),
+    EXCHANGE_BASE: stack.baseUrl,
+    EXCHANGE_ROUTES: routes.map(({ method, path }) => `${method} ${path}`).join(','),
+    EXCHANGE_MARKETS: JSON.stringify(markets),
+    EXCHANGE_OPERATOR: `http://${LOOPBACK}:${stack.ports.operator}`,
+    EXCHANGE_OPERATOR_TOKEN: stack.keys.operatorToken,
+    EXCHANGE_PYTHON: python.kind === 'ready' ? python.python : '',
+    EXCHANGE_PYTHON_ABSENT: python.kind === 'ready' ? '' : python.reason,
+  };
+}
+
+/** One file at a time: they share one exchange, and each trades in a market of its own. */
+async function runTests(env: Record<string, string>, tapFile: string): Promise<void> {
+  const all = readdirSync(join(clientsRoot, 'test')).filter((name) => name.endsWith('.test.mjs'));
+  const chosen = wanted.length === 0 ? all.sort() : wanted;
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--test', '--test-concurrency=1', '--test-timeout=180000'],
+      ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+      ...['--test-reporter=tap', `--test-reporter-destination=${tapFile}`],
+      ...chosen.map((name) => join('test', name)),
+    ],
+    { cwd: clientsRoot, stdio: 'inherit', env },
+  );
+  await once(child, 'exit');
+}
+
+/** The totals that a TAP report ends with; a report without them is one failure. */
+function countsOf(tapFile: string) {
+  const text = readFileSync(tapFile, 'utf8');
+  const total = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(text)?.[1]);
+  const failed = total('fail') + total('cancelled');
+  if (Number.isNaN(failed)) return { passed: 0, failed: 1, skipped: 0 };
+  return { passed: total('pass'), failed, skipped: total('skipped') };
+}
+
+async function runAgainst(world: World, python: PythonClients) {
+  const hosts: Record<string, RenamedHost> = {};
+  const scratch = mkdtempSync(join(tmpdir(), 'exchange-clients-'));
+  try {
+    for (const [name, mount] of Object.entries(mounts)) {
+      hosts[name] = await openRenamedHost(world.stack.baseUrl, mount);
+    }
+    const tapFile = join(scratch, 'report.tap');
+    await runTests(settings(world, hosts, python), tapFile);
+    return countsOf(tapFile);
+  } finally {
+    await Promise.all(Object.values(hosts).map((host) => host.close()));
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+let world: World | null = null;
+let counts = { passed: 0, failed: 1, skipped: 0 };
+try {
+  installNpmClients(progress);
+  const python = installPythonClients(progress);
+  if (python.kind === 'absent') progress(`clients: skipped, ${python.reason}`);
+  world = await openWorld(progress, compatPlan);
+  counts = await runAgainst(world, python);
+} catch (error) {
+  console.error(messageOf(error));
+} finally {
+  await world?.end();
+}
+if (countsFile !== undefined) writeFileSync(countsFile, JSON.stringify(counts));
+process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1);

@@ -1,0 +1,71 @@
+import { messageOf } from '@pm/deploy/local/stack-error';
+import { Command } from 'commander';
+import { runSmoke } from '../smoke/run.ts';
+import { verifyWorld } from '../smoke/verify.ts';
+import { openWorld, type World } from '../smoke/world.ts';
+
+/** `npm run smoke`: does this installation work? One line of JSON, exit code 0 or 1. */
+const { seed } = new Command('npm run smoke --')
+  .option('--seed <number>', 'the same orders for the same seed', Number, 1)
+  .parse()
+  .opts<{ seed: number }>();
+
+const startedAtMs = Date.now();
+
+function progress(line: string): void {
+  console.error(`${((Date.now() - startedAtMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
+}
+
+function percentile(sorted: readonly number[], part: number): number {
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
+  return Math.round((value ?? 0) * 10) / 10;
+}
+
+async function smoke(world: World): Promise<boolean> {
+  const result = await runSmoke(world, seed, progress);
+  progress('comparing the log, the projections and the answers');
+  const { checks, audit } = await verifyWorld(world, result);
+  const broken = Object.entries(checks).filter(([, problems]) => problems.length > 0);
+  const latencies = [...result.told.latenciesMs].sort((one, other) => one - other);
+  const line = {
+    ok: broken.length === 0,
+    seed,
+    orders: result.told.placed.size + result.told.refused.size,
+    placed: result.told.placed.size,
+    fills: audit.fills,
+    refusals: Object.fromEntries(result.told.codes),
+    requests: result.told.requests,
+    retries: result.told.retries,
+    repeatedRecords: audit.repeated,
+    rejectedRecords: audit.rejectedRecords,
+    latencyMs: {
+      p50: percentile(latencies, 0.5),
+      p90: percentile(latencies, 0.9),
+      p99: percentile(latencies, 0.99),
+    },
+    recoveryMs: result.recoveryMs,
+    checks: Object.fromEntries(
+      Object.entries(checks).map(([name, problems]) => [
+        name,
+        problems.length === 0 ? 'ok' : problems.slice(0, 5),
+      ]),
+    ),
+    seconds: Math.round((Date.now() - startedAtMs) / 1000),
+  };
+  console.log(JSON.stringify(line));
+  return line.ok;
+}
+
+let world: World | null = null;
+let ok = false;
+try {
+  world = await openWorld(progress);
+  ok = await smoke(world);
+} catch (error) {
+  console.error(messageOf(error));
+  if (error instanceof Error) console.error(error.stack);
+  console.log(JSON.stringify({ ok: false, error: messageOf(error) }));
+} finally {
+  await world?.end();
+}
+process.exit(ok ? 0 : 1);

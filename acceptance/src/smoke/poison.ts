@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import type { RunningStack } from '@pm/deploy/stack/stack';
+import { openLogClient } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { topicName } from '@pm/kit/registry';
+import { topics } from '@pm/schemas';
+
+const recordsPerPartition = 3;
+
+/**
+ * Writes records that are no envelopes straight onto `orders`: each must be answered, counted, and stop nothing. Returns how
+ * many.
+ */
+export async function appendPoison(stack: RunningStack): Promise<number> {
+  const client = openLogClient({
+    brokers: [stack.urls.kafka],
+    clientId: 'smoke',
+    log: silentLog,
+  });
+  try {
+    const topic = topicName(topics.orders, '');
+    const admin = await client.admin();
+    const producer = await client.producer();
+    const partitions = [...(await admin.bounds(topic)).keys()];
+    await producer.send(
+      partitions.flatMap((partition) =>
+        Array.from({ length: recordsPerPartition }, (_, index) => ({
+          topic,
+          partition,
+          key: null,
+          value: randomBytes(20 + index * 100),
+        })),
+      ),
+    );
+    return partitions.length * recordsPerPartition;
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { testAccounts } from '@pm/deploy/demo/wallets';
+import type { Progress } from '@pm/deploy/local/managed-process';
+import type { RunningStack } from '@pm/deploy/stack/stack';
+import { Random } from '@pm/kit/random';
+import { sendBadInput, sendForgedKey } from './bad-input.ts';
+import { appendPoison } from './poison.ts';
+import { nothingTold, type Told, Trader } from './trader.ts';
+import type { World } from './world.ts';
+
+/** Services that are killed while orders flow, in this order. */
+export const killed = ['ingress', 'matcher', 'projectors', 'query-api'] as const;
+
+const traderCount = 6;
+const quietActionsPerTrader = 45;
+const timedOrders = 100;
+/** Orders flow for so long before a kill, and the service has so long to be back. */
+const beforeKillMs = 1_500;
+const recoveryMaxMs = 60_000;
+
+export interface RunResult {
+  readonly told: Told;
+  /** What broke a promise while it ran, in words; empty when nothing did. */
+  readonly problems: Readonly<
+    Record<'tenTimes' | 'badInput' | 'recovery' | 'readBack', readonly string[]>
+  >;
+  /** Milliseconds from a kill to the service being ready again. */
+  readonly recoveryMs: Readonly<Record<string, number>>;
+  /** Records that were no envelopes, written straight onto the log. */
+  readonly poisonRecords: number;
+}
+
+/** Trades quietly, then through four kills, then sends what should be refused. */
+export async function runSmoke(world: World, seed: number, progress: Progress): Promise<RunResult> {
+  const told = nothingTold();
+  const accounts = testAccounts().slice(0, traderCount);
+  const traders = accounts.map(
+    (signer, index) =>
+      new Trader(world.stack.baseUrl, signer, { told, random: new Random(seed + index) }),
+  );
+  await Promise.all(traders.map((trader) => trader.connect()));
+  progress('one order at a time');
+  const one = traders[0];
+  if (one === undefined) throw new RangeError('there are traders');
+  await timeOrders(world, one, seed);
+  progress('trading quietly');
+  await Promise.all(traders.map((trader, index) => tradeFor(world, trader, seed + index)));
+  const recoveryMs = await tradeThroughKills(world, traders, { seed, progress });
+  const first = traders[0];
+  const market = world.markets[0];
+  if (first === undefined || market === undefined) throw new RangeError('there is a first of each');
+  const tenTimes = await first.sendTenTimes({
+    tokenId: market.tokenIds[0],
+    side: 'BUY',
+    price: '0.01',
+    size: '5',
+  });
+  const key = { ...(await first.connect()), address: accounts[0]?.checksummed ?? '' };
+  const badInput = [
+    ...(await sendBadInput(world.stack.baseUrl)),
+    ...(await sendForgedKey(world.stack.baseUrl, key)),
+  ];
+  const poisonRecords = await appendPoison(world.stack);
+  const recovery = Object.entries(recoveryMs)
+    .filter(([, ms]) => ms > recoveryMaxMs)
+    .map(([name]) => `${name} was not back after ${recoveryMaxMs} ms`);
+  return {
+    told,
+    problems: {
+      tenTimes: tenTimes === null ? [] : [tenTimes],
+      badInput,
+      recovery,
+      readBack: told.unread,
+    },
+    recoveryMs,
+    poisonRecords,
+  };
+}
+
+/** Orders one after the other, with nothing else going on: what a trader waits for an answer. */
+async function timeOrders(world: World, trader: Trader, seed: number): Promise<void> {
+  const random = new Random(seed * 3 + 2);
+  for (let order = 0; order < timedOrders; order += 1) {
+    await trader.timeOne(random.pick(world.markets));
+  }
+}
+
+async function tradeFor(world: World, trader: Trader, seed: number): Promise<void> {
+  const random = new Random(seed * 7 + 1);
+  for (let action = 0; action < quietActionsPerTrader; action += 1) {
+    await trader.act(random.pick(world.markets));
+  }
+}
+
+async function tradeThroughKills(
+  world: World,
+  traders: readonly Trader[],
+  how: { readonly seed: number; readonly progress: Progress },
+): Promise<Record<string, number>> {
+  let over = false;
+  const trading = Promise.all(
+    traders.map(async (trader, index) => {
+      const random = new Random(how.seed * 13 + index);
+      while (!over) await trader.act(random.pick(world.markets));
+    }),
+  );
+  const recoveryMs: Record<string, number> = {};
+  try {
+    for (const name of killed) {
+      await Promise.race([sleep(beforeKillMs), trading]);
+      how.progress(`kill -9 ${name}`);
+      recoveryMs[name] = await killAndWait(world.stack, name);
+      how.progress(`${name} is back after ${recoveryMs[name]} ms`);
+    }
+    await sleep(beforeKillMs);
+  } finally {
+    over = true;
+    await trading;
+  }
+  return recoveryMs;
+}
+
+/** Kills a service and waits until the supervisor has it ready again. */
+async function killAndWait(stack: RunningStack, name: string): Promise<number> {
+  const before = restartsOf(stack, name);
+  const killedAt = performance.now();
+  stack.supervisor.kill(name, 'SIGKILL');
+  const elapsed = () => Math.round(performance.now() - killedAt);
+  while (elapsed() <= recoveryMaxMs) {
+    await sleep(50);
+    const status = stack.supervisor.status().find((one) => one.name === name);
+    if (restartsOf(stack, name) > before && status?.state === 'ready') return elapsed();
+  }
+  return elapsed();
+}
+
+function restartsOf(stack: RunningStack, name: string): number {
+  return stack.supervisor.status().find((one) => one.name === name)?.restarts ?? 0;
+}

@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
+import { LOOPBACK } from '@pm/deploy/local/ports';
+import { database, type RunningStack } from '@pm/deploy/stack/stack';
+import { openClickHouse } from '@pm/kit/clickhouse';
+import { type LogClient, openLogClient } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRedis } from '@pm/kit/redis';
+import { topicName } from '@pm/kit/registry';
+import { compareLedgerQuery } from '@pm/operate/audit/ledger-sample';
+import { LogAudit } from '@pm/operate/audit/log-audit';
+import { LogSays } from '@pm/operate/audit/log-says';
+import { compareBooks, compareLedger, type Mismatch } from '@pm/operate/audit/projections';
+import { auditPieces, piecesOf, sumTransfers } from '@pm/operate/audit/read-log';
+import { compareBuckets, compareFacts, compareMonths } from '@pm/operate/audit/row-tables';
+import {
+  checkPrices,
+  compareHeld,
+  compareOpenOrders,
+  compareSupply,
+} from '@pm/operate/audit/state-tables';
+import { redisKeys, type TokenId, topics } from '@pm/schemas';
+import type { RunResult } from './run.ts';
+import type { Told } from './trader.ts';
+import type { World } from './world.ts';
+
+/** Projections have so long to reach the end of the log once orders stop. */
+const quietMaxMs = 60_000;
+
+export interface Verdict {
+  /** Name of a check -> what is wrong; empty when it holds. */
+  readonly checks: Readonly<Record<string, readonly string[]>>;
+  readonly audit: LogAudit;
+}
+
+/** Waits until everything has been projected, then compares the log, the projections and what clients were told. */
+export async function verifyWorld(world: World, result: RunResult): Promise<Verdict> {
+  const { stack } = world;
+  const client = openLogClient({ brokers: [stack.urls.kafka], clientId: 'smoke', log: silentLog });
+  const redis = openRedis({ url: stack.urls.redis, log: silentLog });
+  const clickhouse = openClickHouse({
+    url: stack.urls.clickhouse,
+    database,
+    user: 'default',
+    password: '',
+    log: silentLog,
+  });
+  const log: LogPlace = {
+    client,
+    registryUrl: stack.urls.registry,
+    topicPrefix: '',
+  };
+  try {
+    const projections = await waitForProjections(stack, client);
+    const audit = new LogAudit(await feeWalletOf(log));
+    const says = new LogSays(audit);
+    const pieces = await piecesOf(log);
+    await auditPieces(log, {
+      audit,
+      pieces,
+      onRecord: (partition, execution) => says.record(partition, execution),
+    });
+    audit.finish();
+    const deposits = await sumTransfers(log);
+    const keys = redisKeys('pm');
+    const markets = world.markets.map((market) => ({
+      market: market.market,
+      tokenIds: [market.tokenIds[0] as TokenId, market.tokenIds[1] as TokenId] as const,
+    }));
+    const checks = {
+      ...result.problems,
+      log: audit.violations,
+      acknowledged: compareTold(result.told, audit),
+      poison: comparePoison(result.poisonRecords, audit.rejectedRecords),
+      projections,
+      books: textsOf(await compareBooks(redis, keys, { audit, markets })),
+      ledger: textsOf(await compareLedger(redis, keys, { audit, deposits, isQuiet: true })),
+      rows: [
+        ...(await compareFacts(clickhouse, says)),
+        ...(await compareBuckets(clickhouse, says)),
+      ].flatMap(({ wrong }) => wrong),
+      months: await compareMonths(clickhouse),
+      prices: await checkPrices(clickhouse),
+      tables: textsOf([
+        ...(await compareHeld(clickhouse, 'positions', audit)),
+        ...(await compareHeld(clickhouse, 'holders', audit)),
+        ...(await compareSupply(clickhouse, audit)),
+        ...(await compareLedgerQuery(clickhouse, audit.accounts.positions, 1)),
+        ...(await compareOpenOrders(clickhouse, audit)),
+      ]),
+    };
+    return { checks, audit };
+  } finally {
+    await Promise.all([client.close(), clickhouse.close()]);
+    redis.disconnect();
+  }
+}
+
+function textsOf(found: readonly Mismatch[]): string[] {
+  return found.map(({ text }) => text);
+}
+
+/** L1, L2: what was acknowledged is in the log once, what was refused is not in it. */
+function compareTold(told: Told, audit: LogAudit): string[] {
+  const wrong: string[] = [];
+  for (const id of told.placed) {
+    if (!audit.orders.has(id)) wrong.push(`L2 ${id} was acknowledged and is lost`);
+  }
+  for (const id of told.refused) {
+    if (audit.orders.has(id)) wrong.push(`L2 ${id} was refused and is in the book`);
+  }
+  return wrong;
+}
+
+function comparePoison(written: number, rejected: number): string[] {
+  return written === rejected ? [] : [`${rejected} of ${written} poison records were counted`];
+}
+
+interface ViewStatus {
+  readonly view: string;
+  readonly partition: number;
+  readonly position: number;
+}
+
+/** Until every view of every partition has passed the end the log has now; says which did not. */
+async function waitForProjections(stack: RunningStack, client: LogClient): Promise<string[]> {
+  const admin = await client.admin();
+  const ends = await admin.bounds(topicName(topics.executions, ''));
+  const isBehind = (view: ViewStatus) => view.position < (ends.get(view.partition)?.high ?? 0);
+  let behind: readonly ViewStatus[] = [];
+  const waitUntil = performance.now() + quietMaxMs;
+  while (performance.now() < waitUntil) {
+    const views = await viewStatus(stack);
+    behind = views.filter(isBehind);
+    if (views.length > 0 && behind.length === 0) return [];
+    await sleep(200);
+  }
+  return behind.map(
+    (view) => `${view.view} of partition ${view.partition} stays at ${view.position}`,
+  );
+}
+
+/** Where the views of `executions` stand; `transfers` is another topic with offsets of its own. */
+async function viewStatus(stack: RunningStack): Promise<readonly ViewStatus[]> {
+  try {
+    const response = await fetch(`http://${LOOPBACK}:${stack.ports.projectorsOps}/status`);
+    const { views } = (await response.json()) as { views: Record<string, ViewStatus[]> };
+    return Object.entries(views)
+      .filter(([view]) => view !== 'transfers')
+      .flatMap(([view, partitions]) => partitions.map((one) => ({ ...one, view })));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testAccounts } from '@pm/deploy/demo/wallets';
+import type { Progress } from '@pm/deploy/local/managed-process';
+import { freePorts } from '@pm/deploy/local/ports';
+import { engineMode } from '@pm/deploy/stack/mode';
+import { wideLimits } from '@pm/deploy/stack/services';
+import { type RunningStack, startStack } from '@pm/deploy/stack/stack';
+import type { ImportEvent } from '@pm/schemas';
+import type { SmokeMarket } from './trader.ts';
+
+export interface World {
+  readonly stack: RunningStack;
+  readonly markets: readonly SmokeMarket[];
+  /** Stops everything and removes the folder. */
+  end(): Promise<void>;
+}
+
+const marketCount = 24;
+const marketsPerEvent = 4;
+
+/** Enough that money runs short now and then, which is a refusal worth seeing. */
+const depositUsdc = '3000';
+
+/** What a world begins with. */
+export interface WorldPlan {
+  readonly events: readonly ImportEvent[];
+  /** What each test account is given, USDC. */
+  readonly depositUsdc: string;
+}
+
+const smokePlan = (): WorldPlan => ({ events: events(), depositUsdc });
+
+/** The whole stack on free ports in a temporary folder, with a small catalog and funded wallets. */
+export async function openWorld(progress: Progress, plan = smokePlan()): Promise<World> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'exchange-smoke-'));
+  const stack = await startStack({
+    mode: engineMode(process.env),
+    dataDir,
+    ports: await freePorts(),
+    progress,
+    fresh: false,
+    seed: false,
+    demo: null,
+    // A restored matcher compares every replayed record with what is stored, byte by byte.
+    extraEnv: { matcher: { PM_VERIFY_REPLAY: '1' }, ...wideLimits },
+  });
+  try {
+    const { markets } = await stack.operator.importEvents(plan.events);
+    await stack.operator.deposit(
+      testAccounts().map((account, index) => ({
+        transferId: `0x${String(index + 1).padStart(64, '0')}`,
+        wallet: account.address,
+        amount: plan.depositUsdc,
+      })),
+    );
+    return {
+      stack,
+      markets: markets.map((market) => ({
+        market: Number(market.id),
+        conditionId: market.conditionId,
+        tokenIds: [market.tokenIds[0] ?? '', market.tokenIds[1] ?? ''],
+      })),
+      end: async () => {
+        await stack.stop();
+        rmSync(dataDir, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await stack.stop();
+    throw error;
+  }
+}
+
+function events(): ImportEvent[] {
+  return Array.from({ length: marketCount / marketsPerEvent }, (_, event) => ({
+    slug: `smoke-event-${event}`,
+    title: `Smoke event ${event}`,
+    tags: ['smoke'],
+    endDate: '2030-01-01T00:00:00.000Z',
+    markets: Array.from({ length: marketsPerEvent }, (_unused, market) => ({
+      slug: `smoke-market-${event}-${market}`,
+      question: `Does market ${market} of event ${event} work?`,
+      feeRateBps: market % 2 === 0 ? 0 : 441,
+      negRisk: market === 3,
+    })),
+  }));
+}

@@ -1,0 +1,255 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type BuiltOrder,
+  buildOrder,
+  ExchangeClient,
+  type OrderIntent,
+  type Signer,
+  signedHeaders,
+  walletFromPrivateKey,
+} from '@pm/client';
+import { freePorts } from '@pm/deploy/local/ports';
+import { type ExchangeKeys, loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { type Operator, openOperator } from '@pm/deploy/stack/operator';
+import type { Ledger } from '@pm/domain/ledger/ledger';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { silentLog } from '@pm/kit/log';
+import { openRedis, type RedisClient } from '@pm/kit/redis';
+import { type ApiKeyTrio, type PlacementResult, redisKeys, signingDomains } from '@pm/schemas';
+import { engineUrl } from '../../kit/test/engines.ts';
+import { ServicesUnderTest, setUpNamed } from './services-under-test.ts';
+
+/** One ingress process. */
+export interface Door {
+  readonly process: ChildProcess;
+  readonly port: number;
+  readonly operator: Operator;
+  readonly operatorPort: number;
+}
+
+export interface Trader {
+  readonly signer: Signer;
+  readonly trio: ApiKeyTrio;
+}
+
+/** Resolves when it is so; rejects after so many seconds. */
+export async function until(isSo: () => Promise<boolean>, seconds = 60): Promise<void> {
+  for (let tries = 0; tries < seconds * 10; tries += 1) {
+    if (await isSo()) return;
+    await wait(100);
+  }
+  throw new Error('it did not come about in time');
+}
+
+/** An order to buy one share at 0.10, or as said. */
+export function order(
+  { signer, trio }: Trader,
+  token: string,
+  price = '0.10',
+  how: Partial<OrderIntent> = {},
+): BuiltOrder {
+  const [domain] = signingDomains;
+  if (domain === undefined) throw new Error('a domain');
+  const context = { signer, domain, negRisk: false, owner: trio.apiKey, nowMs: Date.now() };
+  return buildOrder({ tokenId: token, side: 'BUY', price, size: '1', ...how }, context);
+}
+
+export function headersOf({ signer, trio }: Trader, method: string, path: string, body: string) {
+  const key = { ...trio, address: signer.checksummed };
+  const signed = signedHeaders(key, { method: method as 'POST', path, body }, Date.now());
+  return { 'content-type': 'application/json', ...signed };
+}
+
+/** A request as it goes over the wire: the same again is the same to the byte. */
+export async function send(
+  { port }: Pick<Door, 'port'>,
+  sent: {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: Record<string, string>;
+    readonly body: string;
+  },
+) {
+  const { method, path, headers, body } = sent;
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers,
+    body: body === '' ? null : body,
+    signal: AbortSignal.timeout(20_000),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as never,
+  };
+}
+
+export async function call(
+  door: Pick<Door, 'port'>,
+  trader: Trader,
+  method: string,
+  path: string,
+  { body = '', headers = {} }: { body?: string; headers?: Record<string, string> } = {},
+) {
+  const all = { ...headersOf(trader, method, path, body), ...headers };
+  return await send(door, { method, path, headers: all, body });
+}
+
+export async function place(
+  door: Door,
+  trader: Trader,
+  orders: readonly BuiltOrder[],
+  key?: string,
+) {
+  const body = JSON.stringify(orders.map(({ submission }) => submission));
+  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+  const answer = await call(door, trader, 'POST', '/orders', { body, headers });
+  return { ...answer, body: answer.body as readonly PlacementResult[] };
+}
+
+export async function cancelAll(door: Door, trader: Trader): Promise<readonly string[]> {
+  const answer = await call(door, trader, 'DELETE', '/cancel-all');
+  expect(answer.status).toBe(200);
+  return (answer.body as { canceled: string[] }).canceled;
+}
+
+/**
+ * An exchange of its own on the engines that tests share: a matcher, the ledger's projector and two ingress processes, with one
+ * market in each partition.
+ */
+export class ExchangeUnderTest {
+  readonly name: string;
+  readonly keys: ExchangeKeys;
+  readonly services: ServicesUnderTest;
+  readonly redis: RedisClient;
+  readonly ledger: Ledger;
+  readonly folder: string;
+  readonly #doors: Door[] = [];
+  tokens: readonly string[] = [];
+  conditions: readonly string[] = [];
+  #traders = 0;
+
+  private constructor(label: string) {
+    this.name = `${label}_${process.pid}`;
+    this.folder = mkdtempSync(join(tmpdir(), `${label}-`));
+    this.keys = loadOrMakeKeys(join(this.folder, 'keys.json'));
+    this.services = new ServicesUnderTest(this.name);
+    this.redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
+    this.ledger = openLedger(this.redis, redisKeys(this.name));
+  }
+
+  static async open(label: string, partitions: number): Promise<ExchangeUnderTest> {
+    const exchange = new ExchangeUnderTest(label);
+    const { keys, services } = exchange;
+    await setUpNamed(exchange.name, { keys, partitions });
+    services.start('matcher', {
+      PM_OWNER_SEED: keys.ownerSeed,
+      PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
+      PM_SNAPSHOT_DIR: join(exchange.folder, 'snapshots'),
+    });
+    services.start('projectors', { PM_VIEWS: 'ledger', PM_LEDGER_SEED: keys.ledgerSeed });
+    for (let count = 0; count < 2; count += 1) exchange.#doors.push(await exchange.openDoor());
+    await exchange.#list(partitions);
+    await until(async () => (await exchange.ledger.state()).ready);
+    return exchange;
+  }
+
+  /** The two that are always there. */
+  get doors(): readonly [Door, Door] {
+    const [first, second] = this.#doors;
+    if (first === undefined || second === undefined) throw new Error('two doors');
+    return [first, second];
+  }
+
+  async openDoor(): Promise<Door> {
+    const { keys } = this;
+    const ports = await freePorts();
+    const child = this.services.start('ingress', {
+      PM_HTTP_PORT: String(ports.ingress),
+      PM_OPERATOR_PORT: String(ports.operator),
+      PM_OPERATOR_TOKEN: keys.operatorToken,
+      PM_OPERATOR_SEED: keys.operatorSeed,
+      PM_SIGNOFF_SEED: keys.ingressSeed,
+      PM_KEY_SECRET: keys.keySecret,
+      PM_RATE_LIMIT_SCALE: '10000',
+    });
+    const url = `http://127.0.0.1:${ports.ingress}/ok`;
+    await until(async () => (await fetch(url).catch(() => null))?.ok === true);
+    const operator = openOperator(`http://127.0.0.1:${ports.operator}`, keys.operatorToken);
+    return { process: child, port: ports.ingress, operator, operatorPort: ports.operator };
+  }
+
+  /** A wallet that no other caller got. */
+  newSigner(): Signer {
+    this.#traders += 1;
+    return walletFromPrivateKey(`0x${String(this.#traders).padStart(64, '7')}`);
+  }
+
+  /** An API key of the wallet, known at both doors. */
+  async openKey(signer: Signer, nonce = 0n): Promise<Trader> {
+    const client = new ExchangeClient({
+      baseUrl: `http://127.0.0.1:${this.doors[0].port}`,
+      signer,
+    });
+    const trader = { signer, trio: await client.connect(nonce) };
+    // The other door hears of the key by the log.
+    await until(
+      async () => (await call(this.doors[1], trader, 'DELETE', '/cancel-all')).status === 200,
+    );
+    return trader;
+  }
+
+  /** Money for the wallet, in the ledger. */
+  async deposit(wallet: Signer['address'], amount: string): Promise<void> {
+    const before = (await this.ledger.balance(wallet)).freeMicro;
+    const transferId = `0x${wallet.slice(2).padStart(64, '0')}`;
+    await this.doors[0].operator.deposit([{ transferId, wallet, amount }]);
+    await until(async () => (await this.ledger.balance(wallet)).freeMicro > before);
+  }
+
+  /** A wallet with an API key and money. */
+  async openTrader(amount: string): Promise<Trader> {
+    const signer = this.newSigner();
+    await this.deposit(signer.address, amount);
+    return await this.openKey(signer);
+  }
+
+  async operate(method: 'GET' | 'POST' | 'PUT', path: string, body?: object) {
+    const { operatorPort } = this.doors[0];
+    const headers = {
+      authorization: `Bearer ${this.keys.operatorToken}`,
+      'content-type': 'application/json',
+    };
+    const response = await fetch(`http://127.0.0.1:${operatorPort}/operator/${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as never };
+  }
+
+  async close(): Promise<void> {
+    await this.services.stop();
+    const left = await this.redis.keys(`${this.name}:*`);
+    if (left.length > 0) await this.redis.del(...left);
+    await this.redis.quit();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async #list(partitions: number): Promise<void> {
+    const markets = Array.from({ length: partitions }, (_, index) => ({
+      slug: `entry-${index}`,
+      question: `Entry ${index}?`,
+      minOrderSize: '1',
+    }));
+    const event = { slug: 'entry', title: 'Entry', markets };
+    const listed = await this.doors[0].operator.importEvents([event]);
+    expect(new Set(listed.markets.map(({ partition }) => partition)).size).toBe(partitions);
+    this.tokens = listed.markets.map(({ tokenIds }) => tokenIds[0] ?? '');
+    this.conditions = listed.markets.map(({ conditionId }) => conditionId);
+  }
+}

@@ -1,0 +1,233 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  buildOrder,
+  ExchangeClient,
+  type KeyOfWallet,
+  signedHeaders,
+  walletFromPrivateKey,
+} from '@pm/client';
+import { freePorts } from '@pm/deploy/local/ports';
+import { loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
+import { openOperator } from '@pm/deploy/stack/operator';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { silentLog } from '@pm/kit/log';
+import { openRedis, type RedisClient } from '@pm/kit/redis';
+import {
+  type HttpRoute,
+  headers as names,
+  redisKeys,
+  routes,
+  signingDomains,
+  urlsOf,
+} from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
+import { Canaries } from '../../../kit/test/hostile/canaries.ts';
+import { ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
+import { allRecords, allRows, allValues } from './kept-by-engines.ts';
+
+/**
+ * Secrets go through every route of both doors and of the operator's listener, rightly and wrongly; then they are looked for in
+ * everything that is left: lines of logs, records of topics, rows of tables, keys and values of Redis.
+ */
+const name = `canaries_${process.pid}`;
+const folder = mkdtempSync(join(tmpdir(), 'canaries-'));
+const keys = loadOrMakeKeys(join(folder, 'keys.json'));
+const retryKey = 'canary-idempotency-key-90b1f2';
+let services: ServicesUnderTest;
+let redis: RedisClient;
+let ports: Awaited<ReturnType<typeof freePorts>>;
+const secrets = new Canaries();
+const statuses = new Map<number, number>();
+for (const [field, secret] of Object.entries(keys)) secrets.add(field, secret);
+secrets.add('an idempotency key', retryKey);
+
+beforeAll(async () => {
+  ports = await freePorts();
+  await setUpNamed(name, { keys, partitions: 2 });
+  redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
+  services = new ServicesUnderTest(name, { PM_LOG_LEVEL: 'debug' });
+  services.start('matcher', {
+    PM_OWNER_SEED: keys.ownerSeed,
+    PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
+    PM_SNAPSHOT_DIR: join(folder, 'snapshots'),
+  });
+  services.start('projectors', { PM_LEDGER_SEED: keys.ledgerSeed });
+  const door = { PM_KEY_SECRET: keys.keySecret, PM_RATE_LIMIT_SCALE: '10000' };
+  services.start('ingress', {
+    ...{ ...door, PM_HTTP_PORT: String(ports.ingress), PM_OPERATOR_PORT: String(ports.operator) },
+    ...{ PM_OPERATOR_TOKEN: keys.operatorToken, PM_OPERATOR_SEED: keys.operatorSeed },
+    PM_SIGNOFF_SEED: keys.ingressSeed,
+  });
+  services.start('query-api', { ...door, PM_HTTP_PORT: String(ports.queryApi) });
+  for (const url of [`${urlOf('ingress')}/ok`, `${urlOf('query-api')}/events?limit=1`]) {
+    await until(async () => (await fetch(url).catch(() => null))?.status === 200);
+  }
+}, 300_000);
+
+afterAll(async () => {
+  await services?.stop();
+  const left = (await redis?.keys(`${name}*`)) ?? [];
+  if (left.length > 0) await redis.del(...left);
+  await redis?.quit();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+const urlOf = (door: HttpRoute['door'] | 'operator') => {
+  const port = { ingress: ports.ingress, 'query-api': ports.queryApi, operator: ports.operator };
+  return `http://127.0.0.1:${port[door]}`;
+};
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 1_800; tries += 1) {
+    if (await isSo()) return;
+    await wait(100);
+  }
+  throw new Error('it did not come about in time');
+}
+
+interface Sent {
+  readonly method: string;
+  readonly url: string;
+  readonly body: string | null;
+}
+
+async function send(
+  door: Parameters<typeof urlOf>[0],
+  sent: Sent,
+  headers: Record<string, string>,
+) {
+  const { method, url, body } = sent;
+  const answer = await fetch(urlOf(door) + url, {
+    ...{ method, body, signal: AbortSignal.timeout(60_000) },
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  await answer.arrayBuffer();
+  statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+}
+
+/** The five headers, whose signature is a secret too. */
+function signed(key: KeyOfWallet, { method, url, body }: Sent): Record<string, string> {
+  const path = url.split('?')[0] ?? '';
+  const headers = signedHeaders(
+    key,
+    { method: method as 'POST', path, body: body ?? '' },
+    Date.now(),
+  );
+  secrets.add('an L2 signature', headers[names.signature] ?? '');
+  return headers;
+}
+
+/** Somebody with keys of every kind, money, and an order on the book. */
+async function openTrader(token: string, conditionId: string) {
+  const signer = walletFromPrivateKey(`0x${'5a'.repeat(32)}`);
+  const client = new ExchangeClient({ baseUrl: urlOf('ingress'), signer });
+  const trio = await client.connect();
+  const key = { ...trio, address: signer.checksummed };
+  const operator = openOperator(urlOf('operator'), keys.operatorToken);
+  await operator.deposit([
+    { transferId: `0x${'01'.repeat(32)}`, wallet: signer.address, amount: '100' },
+  ]);
+  const ledger = openLedger(redis, redisKeys(name));
+  await until(async () => (await ledger.balance(signer.address)).freeMicro > 0);
+  const readKey = await client.keys.createReadOnlyKey();
+  const builder = await client.keys.createBuilderKey();
+  const agent = await client.agents.create('canary');
+  const [domain] = signingDomains;
+  if (domain === undefined) throw new Error('a domain');
+  const context = { signer, domain, negRisk: false, owner: trio.apiKey, nowMs: Date.now() };
+  const order = buildOrder({ tokenId: token, side: 'BUY', price: '0.10', size: '5' }, context);
+  secrets.add('an L2 secret', trio.secret);
+  secrets.add('a passphrase', trio.passphrase);
+  secrets.add('a read-only key', readKey);
+  secrets.add('a builder secret', builder.secret);
+  secrets.add('a builder passphrase', builder.passphrase);
+  secrets.add('the key of an agent', agent.key);
+  return { key, readKey, agent, conditionId, submission: order.submission };
+}
+
+type Trader = Awaited<ReturnType<typeof openTrader>>;
+
+/** What makes keys useless comes last. */
+const lastly = [
+  'DELETE /auth/api-key',
+  'DELETE /auth/builder-api-key',
+  'DELETE /auth/readonly-api-key',
+];
+const isLast = ({ method, path }: HttpRoute) => lastly.includes(`${method} ${path}`);
+const inOrder = [...routes.filter((route) => !isLast(route)), ...routes.filter(isLast)];
+
+function bodiesFor(
+  { path }: HttpRoute,
+  { submission, readKey, conditionId }: Trader,
+): readonly string[] {
+  const words = {
+    condition_id: conditionId,
+    name: 'x',
+    key: readKey,
+    self_trade: 'allow',
+    amount: '1',
+    markets: ['1'],
+  };
+  const sound = path === '/order' ? submission : path.startsWith('/orders') ? [submission] : words;
+  return [JSON.stringify(sound), '{"passphrase":', JSON.stringify([words])];
+}
+
+/** Every kind of proof, good and bad, on one route. */
+async function exercise(route: HttpRoute, trader: Trader): Promise<void> {
+  const { key, readKey, agent } = trader;
+  const bodies = route.method === 'GET' ? [null] : bodiesFor(route, trader);
+  for (const { url } of urlsOf(route).slice(0, 2)) {
+    for (const body of bodies) {
+      const named = url.replace(/:\w+/g, agent.id);
+      const sent = {
+        method: route.method,
+        url: `${named}?key=${readKey}&address=${key.address}`,
+        body,
+      };
+      const good: Record<string, string> = { ...signed(key, sent), 'idempotency-key': retryKey };
+      const bearer = { authorization: `Bearer ${agent.key}` };
+      const bad = { ...good, [names.signature]: good[names.signature]?.replace(/^./, '-') ?? '' };
+      const readOnly = { [names.address]: key.address, [names.readOnlyKey]: readKey };
+      for (const headers of [bearer, bad, readOnly, good]) await send(route.door, sent, headers);
+    }
+  }
+}
+
+test('no secret that was sent is left in logs, topics, tables or Redis', async () => {
+  const operator = openOperator(urlOf('operator'), keys.operatorToken);
+  const event = {
+    slug: 'canary',
+    title: 'Canary',
+    markets: [{ slug: 'canary', question: 'Canary?' }],
+  };
+  const { markets } = await operator.importEvents([event]);
+  const [market] = markets;
+  const trader = await openTrader(market?.tokenIds[0] ?? '', market?.conditionId ?? '');
+  for (const route of inOrder) await exercise(route, trader);
+  for (const url of ['/operator/status', '/operator/audit', '/operator/trading-mode', '/nowhere']) {
+    for (const token of [keys.operatorToken, `${keys.operatorToken}x`]) {
+      const sent = { method: 'POST', url, body: '{"mode":"broken"}' };
+      await send('operator', sent, { authorization: `Bearer ${token}` });
+    }
+  }
+  const database = () => allRows(engineUrl('CLICKHOUSE'), name);
+  await until(async () => (await database()).length > 0);
+  const left = {
+    logs: services.said,
+    topics: await allRecords(engineUrl('KAFKA'), `${name}-`),
+    tables: await database(),
+    redis: await allValues(redis, name),
+  };
+  for (const [place, texts] of Object.entries(left)) {
+    expect([place, texts.length > 3]).toEqual([place, true]);
+    expect([place, secrets.foundIn(texts.join('\n'))]).toEqual([place, []]);
+  }
+  // It was not all refused.
+  expect(statuses.get(200)).toBeGreaterThan(50);
+  // What is looked for can be found: the caller's id stands in all of them but the logs.
+  expect(left.topics.join('\n')).toContain(trader.key.apiKey.replaceAll('-', ''));
+  expect(secrets.count).toBeGreaterThan(300);
+}, 600_000);

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { EngineUrls } from '@pm/deploy/local/engines';
+import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
+import type { ExchangeKeys } from '@pm/deploy/setup/keys';
+import { defaultFeeWallet, type WalletAddress } from '@pm/schemas';
+import { engineUrl } from '../../kit/test/engines.ts';
+
+/** The engines that tests share. */
+export function engineUrls(): EngineUrls {
+  return {
+    kafka: engineUrl('KAFKA'),
+    registry: engineUrl('REGISTRY'),
+    clickhouse: engineUrl('CLICKHOUSE'),
+    redis: engineUrl('REDIS'),
+  };
+}
+
+/** Sets up an exchange whose topics and tables bear a name of their own. */
+export async function setUpNamed(
+  name: string,
+  parts: {
+    readonly keys: ExchangeKeys;
+    readonly partitions: number;
+    readonly feeWallet?: WalletAddress;
+  },
+): Promise<void> {
+  const prefixed = { topicPrefix: `${name}-`, database: name };
+  const settings = { urls: engineUrls(), feeWallet: defaultFeeWallet };
+  const alone = { replicationFactor: 1, progress: () => {} };
+  await setUpExchange({ ...prefixed, ...settings, ...alone, ...parts });
+}
+
+/** Where such an exchange is, as processes are told. */
+export function variablesOf(name: string): Readonly<Record<string, string>> {
+  const urls = engineUrls();
+  return {
+    PM_KAFKA_BROKERS: urls.kafka,
+    PM_REGISTRY_URL: urls.registry,
+    PM_REDIS_URL: urls.redis,
+    PM_REDIS_PREFIX: name,
+    PM_CLICKHOUSE_URL: urls.clickhouse,
+    PM_CLICKHOUSE_DATABASE: name,
+    PM_TOPIC_PREFIX: `${name}-`,
+  };
+}
+
+/** Services of such an exchange as processes, with every line they say; what they say of their end is shown. */
+export class ServicesUnderTest {
+  readonly said: string[] = [];
+  readonly #children: ChildProcess[] = [];
+  readonly #shared: Readonly<Record<string, string>>;
+
+  constructor(name: string, more: Readonly<Record<string, string>> = {}) {
+    this.#shared = { ...variablesOf(name), PM_HOST: '127.0.0.1', PM_OPS_PORT: '0', ...more };
+  }
+
+  start(room: string, environment: Readonly<Record<string, string>>): ChildProcess {
+    const main = join(__dirname, '../..', room, 'dist/main.js');
+    const { PATH } = process.env;
+    const child = spawn(process.execPath, [main], {
+      env: { PATH, ...this.#shared, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (bytes: Buffer) => this.said.push(bytes.toString('utf8')));
+    }
+    child.stderr.pipe(process.stderr, { end: false });
+    this.#children.push(child);
+    return child;
+  }
+
+  async stop(): Promise<void> {
+    for (const child of this.#children) {
+      child.kill('SIGTERM');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }
+  }
+}

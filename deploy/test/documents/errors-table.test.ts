@@ -1,9 +1,0 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { withErrorsTable } from '../../src/documents/errors-table.ts';
-import { repositoryRoot } from '../../src/local/paths.ts';
-
-test('docs/errors.md shows the closed list of the contracts (npm run docs)', () => {
-  const text = readFileSync(join(repositoryRoot, 'docs/errors.md'), 'utf8');
-  expect(withErrorsTable(text)).toBe(text);
-});

@@ -1,9 +1,0 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { withLimitsTable } from '../../src/documents/limits-table.ts';
-import { repositoryRoot } from '../../src/local/paths.ts';
-
-test('docs/limits.md shows the table of the contracts (npm run docs)', () => {
-  const text = readFileSync(join(repositoryRoot, 'docs/limits.md'), 'utf8');
-  expect(withLimitsTable(text)).toBe(text);
-});

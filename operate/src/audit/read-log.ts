@@ -1,0 +1,107 @@
+import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
+import { checkChain, firstChain } from '@pm/domain/signoff/records';
+import { readRange } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRegistry, topicName } from '@pm/kit/registry';
+import { type Execution, topics } from '@pm/schemas';
+import { LogAudit } from './log-audit.ts';
+import { TransferSums } from './transfer-sums.ts';
+
+/** Reads `executions` from its first record to its present end, and audits it. */
+export async function auditLog(options: LogPlace): Promise<LogAudit> {
+  const audit = new LogAudit(await feeWalletOf(options));
+  await auditPieces(options, { audit, pieces: await piecesOf(options) });
+  audit.finish();
+  return audit;
+}
+
+/** Offsets [from, to) of one partition of `executions`. */
+export interface LogPiece {
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** All that `executions` holds now. */
+export async function piecesOf({
+  client,
+  topicPrefix,
+}: Pick<LogPlace, 'client' | 'topicPrefix'>): Promise<readonly LogPiece[]> {
+  const admin = await client.admin();
+  const bounds = await admin
+    .bounds(topicName(topics.executions, topicPrefix))
+    .finally(() => admin.close());
+  return [...bounds].map(([partition, { low, high }]) => ({ partition, from: low, to: high }));
+}
+
+/**
+ * Audits pieces that begin with the first record of their partition, or where an earlier call with the same `chains` ended.
+ * `onRecord` sees what is new, once each, with its offset in `executions`.
+ */
+export async function auditPieces(
+  options: LogPlace,
+  { audit, pieces, chains = new Map(), onRecord = () => {} }: AuditedPieces,
+): Promise<void> {
+  for (const piece of pieces) {
+    const { partition } = piece;
+    await eachRecord(options, piece, (execution, { value, offset }) => {
+      const chainHolds = checkChain(value, chains.get(partition) ?? firstChain);
+      if (!audit.record(execution, { partition, chainHolds })) return;
+      chains.set(partition, Buffer.from(execution.chain));
+      onRecord(partition, execution, offset);
+    });
+  }
+}
+
+interface AuditedPieces {
+  readonly audit: LogAudit;
+  readonly pieces: readonly LogPiece[];
+  /** By partition the chain behind the last record. */
+  readonly chains?: Map<number, Buffer>;
+  onRecord?(partition: number, execution: Execution, offset: number): void;
+}
+
+/** The records of a piece in order, decoded. */
+export async function eachRecord(
+  { client, registryUrl: url, topicPrefix }: LogPlace,
+  { partition, from, to }: LogPiece,
+  take: (execution: Execution, record: { value: Buffer; offset: number }) => void,
+): Promise<void> {
+  const registry = openRegistry({ url, topicPrefix, log: silentLog });
+  const codec = await registry.codecFor(topics.executions);
+  await readRange(client, {
+    ...{ partition, from, to },
+    topic: topicName(topics.executions, topicPrefix),
+    onBatch: async (batch) => {
+      for (const { value, offset } of batch.records) {
+        if (value === null) continue;
+        if (!codec.knows(value)) await codec.prepare(value);
+        take(codec.decode(value), { value, offset });
+      }
+    },
+  });
+}
+
+/** Sum of `transfers` by wallet, each transfer id once, void withdrawals left out, micro-USDC. */
+export async function sumTransfers(options: LogPlace): Promise<Map<string, number>> {
+  const { client, registryUrl: url, topicPrefix } = options;
+  const registry = openRegistry({ url, topicPrefix, log: silentLog });
+  const codec = await registry.codecFor(topics.transfers);
+  const topic = topicName(topics.transfers, topicPrefix);
+  const bounds = (await (await client.admin()).bounds(topic)).get(0);
+  const sums = new TransferSums();
+  await readRange(client, {
+    topic,
+    partition: 0,
+    from: bounds?.low ?? 0,
+    to: bounds?.high ?? 0,
+    onBatch: async (batch) => {
+      for (const { value } of batch.records) {
+        if (value === null) continue;
+        if (!codec.knows(value)) await codec.prepare(value);
+        sums.take(codec.decode(value));
+      }
+    },
+  });
+  return sums.byWallet;
+}

@@ -1,0 +1,139 @@
+import { readCompleteness } from '@pm/deploy/installation/completeness';
+import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
+import type { Installation } from '@pm/deploy/installation/open';
+import { CompletenessCheck } from './completeness.ts';
+import { judgeState, notJudged } from './judge-state.ts';
+import { LogAudit } from './log-audit.ts';
+import { LogSays } from './log-says.ts';
+import { auditPieces, type LogPiece, piecesOf } from './read-log.ts';
+import { compareBuckets, compareFacts, compareMonths, type TableVerdict } from './row-tables.ts';
+import { waitForProjections } from './standing.ts';
+import { checkPrices } from './state-tables.ts';
+
+/** One line of the audit; it holds when nothing is wrong. */
+export interface AuditCheck {
+  readonly name: string;
+  readonly wrong: readonly string[];
+  /** What was looked at, in words. */
+  readonly facts: string;
+}
+
+export interface AuditOptions {
+  /** Projections have so long to reach the end that the log has now, milliseconds. */
+  readonly waitMs: number;
+  /** Which wallets' ledgers are folded by the documented query follows from it. */
+  readonly seed: number;
+  onProgress(done: number, records: number): void;
+  onCheck(check: AuditCheck): void;
+}
+
+type Check = (name: string, wrong: readonly string[], facts?: string) => void;
+
+/**
+ * Audits an installation that may be running: folds the log from its first record to its present end, waits until the projections
+ * are as far, and compares. State is read first, and then what moved meanwhile, of which nothing is said; facts are bounded by the
+ * log that was read. Memory follows what there is (wallets, their positions, resting orders, levels), not the length of the log.
+ */
+export async function runAudit(
+  installation: Installation,
+  options: AuditOptions,
+): Promise<boolean> {
+  let holds = true;
+  const check: Check = (name, wrong, facts = '') => {
+    holds &&= wrong.length === 0;
+    options.onCheck({ name, wrong, facts });
+  };
+  const { addresses, client, clickhouse } = installation;
+  const log: LogPlace = {
+    ...{ client, registryUrl: addresses.registryUrl, topicPrefix: addresses.topicPrefix },
+  };
+  const told = await readCompleteness(clickhouse, addresses.clickhouseDatabase);
+  const folded = await foldLog(log, new CompletenessCheck(told), options);
+  const { says, pieces } = folded;
+  judgeLog(says.audit, pieces, check);
+  const behind = await waitForProjections(installation, pieces, options.waitMs);
+  const wrong = [...behind, ...folded.completeness];
+  check('completeness', wrong, 'tables, books and ledger have passed the end that the log had');
+  await judgeState(installation, { log, audit: says.audit, pieces, seed: options.seed }, check);
+  check('prices', await checkPrices(clickhouse), 'between 0 and 1 wherever one stands');
+  for (const verdict of await compareFacts(clickhouse, says)) checkTable(verdict, check);
+  for (const verdict of await compareBuckets(clickhouse, says)) checkTable(verdict, check);
+  check('months of book_closings', await compareMonths(clickhouse), 'the last of their hours');
+  return holds;
+}
+
+function checkTable({ table, wrong, rows, moved }: TableVerdict, check: Check): void {
+  const left = moved === 0 ? '' : `; ${notJudged(moved)}`;
+  check(`${table} (P1)`, wrong, `${rows} rows, every column${left}`);
+}
+
+/** Behind a fold of so many records the log is read to its end. */
+const nearRecords = 1_000;
+
+interface Folded {
+  readonly says: LogSays;
+  /** All that was read. */
+  readonly pieces: readonly LogPiece[];
+  /** What is wrong with what the tables said of themselves. */
+  readonly completeness: readonly string[];
+}
+
+/** Folds the log, and what came meanwhile, while that becomes less: the less moves while state is read. */
+async function foldLog(
+  log: LogPlace,
+  completeness: CompletenessCheck,
+  { onProgress }: AuditOptions,
+): Promise<Folded> {
+  const says = new LogSays(new LogAudit(await feeWalletOf(log), { keepsEnded: false }));
+  const chains = new Map<number, Buffer>();
+  let done = 0;
+  let read: readonly LogPiece[] = [];
+  for (let before = Number.POSITIVE_INFINITY; ; ) {
+    const all = await piecesOf(log);
+    const pieces = all.map((piece) => ({ ...piece, from: endOf(read, piece.partition, piece) }));
+    const records = pieces.reduce((sum, { from, to }) => sum + to - from, 0);
+    const due = done + records;
+    await auditPieces(log, {
+      ...{ audit: says.audit, pieces, chains },
+      onRecord(partition, execution, offset) {
+        says.record(partition, execution);
+        completeness.record(partition, execution, offset);
+        done += 1;
+        onProgress(done, due);
+      },
+    });
+    read = all;
+    // A log that grows as fast as a look at it takes comes no nearer.
+    if (records <= nearRecords || records > before / 2) break;
+    before = records;
+  }
+  says.audit.finish();
+  const wrong = completeness.wrong((partition) => endOf(read, partition, { from: 0 }));
+  return { says, pieces: read, completeness: wrong };
+}
+
+function endOf(
+  read: readonly LogPiece[],
+  partition: number,
+  { from }: Pick<LogPiece, 'from'>,
+): number {
+  return read.find((piece) => piece.partition === partition)?.to ?? from;
+}
+
+const rules = [
+  ['F1', 'log', 'dense, chain unbroken, repetitions byte for byte'],
+  ['F2', 'books', 'fills within their orders, levels are the resting orders, best prices theirs'],
+  ['L1', 'orders', 'placed once, canceled as they rest'],
+  ['C1', 'supply', 'tokens of both outcomes and the USDC locked are one number'],
+  ['C2', 'money', 'what events say of wallets is what their fills come to'],
+] as const;
+
+function judgeLog(audit: LogAudit, pieces: readonly LogPiece[], check: Check): void {
+  const lost = pieces
+    .filter(({ from }) => from > 0)
+    .map(({ partition, from }) => `F1 partition ${partition} begins at ${from}`);
+  for (const [id, name, facts] of rules) {
+    const wrong = audit.violations.filter((one) => one.startsWith(id));
+    check(`${name} (${id})`, id === 'F1' ? [...lost, ...wrong] : wrong, facts);
+  }
+}

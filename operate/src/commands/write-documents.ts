@@ -1,0 +1,26 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '@pm/deploy/local/paths';
+import { withDataDictionary } from '../documents/data-dictionary.ts';
+import { withErrorsTable } from '../documents/errors-table.ts';
+import { withLimitsTable } from '../documents/limits-table.ts';
+import { withRolesTable } from '../documents/roles-table.ts';
+import { clickhouseRoles } from '../roles/roles.ts';
+import { rolesFile } from '../roles/roles-sql.ts';
+
+/** `npm run docs`: writes what documents repeat of the contracts. */
+const documents = [
+  ['docs/limits.md', withLimitsTable],
+  ['docs/errors.md', withErrorsTable],
+  ['docs/data.md', withDataDictionary],
+  ['docs/operating-clickhouse.md', withRolesTable],
+] as const;
+
+for (const [name, renew] of documents) {
+  const file = join(repositoryRoot, name);
+  writeFileSync(file, renew(readFileSync(file, 'utf8')));
+}
+writeFileSync(
+  join(repositoryRoot, 'deploy/clickhouse/roles.sql'),
+  rolesFile(clickhouseRoles, 'pm'),
+);

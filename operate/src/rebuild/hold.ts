@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { insist } from '@pm/deploy/installation/patience';
+import { StackError } from '@pm/deploy/local/stack-error';
+import { topicName } from '@pm/kit/registry';
+import { createTableSql, projectorGroup, rebuildHold, topics } from '@pm/schemas';
+import type { Rebuild } from './standing.ts';
+
+/** A hold ends by itself after so long. */
+const holdMs = 60_000;
+/** Batches under way may take so long to end. */
+const restMs = 20_000;
+const pollMs = 100;
+
+/**
+ * Holds the served tables while `work` runs: projectors end the batches that are under way and begin no others, so the tables
+ * stay as `completeness` says. Reads go on. Nothing is lost when this process dies: the hold ends by itself, and so it does when
+ * another run may have made one of its own.
+ */
+export async function whileHeld<T>(
+  rebuild: Rebuild,
+  how: { readonly goesOnHalted: boolean },
+  work: () => Promise<T>,
+): Promise<T> {
+  await liftHold(rebuild);
+  await placeHold(rebuild);
+  try {
+    await waitForRest(rebuild, how);
+    return await work();
+  } finally {
+    if (rebuild.isAlone()) await liftHold(rebuild);
+  }
+}
+
+async function placeHold({ tables, served }: Rebuild): Promise<void> {
+  await tables.command(createTableSql(rebuildHold, served));
+  await tables.command(
+    `INSERT INTO \`${served}\`.${rebuildHold.name} SELECT now64(3) + toIntervalMillisecond({ms:UInt32})`,
+    { ms: holdMs },
+  );
+}
+
+async function liftHold({ tables, served }: Rebuild): Promise<void> {
+  await tables.command(`DROP TABLE IF EXISTS \`${served}\`.${rebuildHold.name} SYNC`);
+}
+
+/** How long the hold still lasts by the server's clock, milliseconds. */
+export async function holdLeftMs({ tables, served }: Rebuild): Promise<number> {
+  const [row] = await tables.selectRows<{ left: string }>(
+    `SELECT toString(dateDiff('millisecond', now64(3), max(until))) AS left FROM \`${served}\`.${rebuildHold.name}`,
+  );
+  return Number(row?.left ?? 0);
+}
+
+/**
+ * Resolves when no batch is under way: none of the commits names a range. A projector commits its range before it looks for a
+ * hold, so one that is not seen here has not begun, and will find the hold.
+ */
+async function waitForRest(
+  rebuild: Rebuild,
+  { goesOnHalted }: { readonly goesOnHalted: boolean },
+): Promise<void> {
+  const { client, addresses } = rebuild.installation;
+  const topic = topicName(topics.executions, addresses.topicPrefix);
+  const group = projectorGroup(addresses.topicPrefix, 'tables');
+  const deadlineMs = performance.now() + restMs;
+  const admin = await client.admin();
+  let hasOwner = false;
+  try {
+    for (;;) {
+      rebuild.assertMayGoOn();
+      const commits = await insist(() => admin.commits(group, topic));
+      const begun = [...commits].filter(([, { metadata }]) => metadata !== '');
+      if (begun.length === 0) return;
+      hasOwner ||= (await insist(() => admin.groupMembers(group))).size > 0;
+      if (performance.now() > deadlineMs) {
+        // Nobody is there who could end it: who comes next begins with what is served then.
+        if (!hasOwner || goesOnHalted) return;
+        throw new StackError('START_FAILED', halted(begun.map(([partition]) => partition)));
+      }
+      await sleep(pollMs);
+    }
+  } finally {
+    await admin.close();
+  }
+}
+
+function halted(partitions: readonly number[]): string {
+  const which = partitions.join(', ');
+  return (
+    `projectors do not end their batch of partition ${which}. If they are slow, run it again later; if they cannot because ` +
+    'tables lack columns or are gone, run it with --halted'
+  );
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '@pm/deploy/local/paths';
+import { DEFAULT_PORTS } from '@pm/deploy/local/ports';
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { workedQueries } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
+import { project, RealTables } from '../../../projectors/test/io/real-tables.ts';
+import { TradingLog } from '../../../projectors/test/trading-log.ts';
+
+/** The commands of docs/data.md, as they stand there but for address and database. */
+const name = `asking_${process.pid}`;
+const page = readFileSync(join(repositoryRoot, 'docs/data.md'), 'utf8');
+const section = page.slice(page.indexOf('## Asking'), page.indexOf('## Rules for readers'));
+const real = new RealTables(name);
+let clickhouse: ClickHouse;
+
+beforeAll(async () => {
+  clickhouse = await real.fresh();
+  await project(clickhouse, new TradingLog(9).records(200));
+}, 120_000);
+
+afterAll(() => real.close(), 30_000);
+
+/** Address and body of every `curl` of the section. */
+const commands = [
+  ...section.matchAll(/curl '(\S+)' --data-binary (?:'(.+)'|@- <<'SQL'\n([\s\S]+?)\n {4}SQL)/g),
+].map(([, address = '', short, long]) => ({ address, sql: short ?? long ?? '' }));
+
+async function ask({ address, sql }: (typeof commands)[number]): Promise<string> {
+  const url = address
+    .replace(`http://127.0.0.1:${DEFAULT_PORTS.clickhouse}`, engineUrl('CLICKHOUSE'))
+    .replace('database=pm', `database=${name}_0`)
+    .replace('param_market=602', 'param_market=1');
+  const response = await fetch(url, { method: 'POST', body: sql });
+  expect([sql, response.status]).toEqual([sql, 200]);
+  return await response.text();
+}
+
+test('the commands are answered as they stand there', async () => {
+  expect(commands).toHaveLength(3);
+  const [count = '', hours = ''] = await Promise.all(commands.map(ask));
+  expect(Number(count)).toBeGreaterThan(50);
+  expect(hours).toContain('trades');
+});
+
+test('what they pick gives rows in every worked query that needs it', async () => {
+  const [, , pick] = commands;
+  const text = pick === undefined ? '' : await ask(pick);
+  const found = Object.fromEntries(
+    [...text.matchAll(/^(\w+): +(\S+)/gm)].map(([, k, v]) => [k, v]),
+  );
+  expect(Object.keys(found).sort()).toEqual(['at', 'from', 'market', 'offset', 'to', 'wallet']);
+  for (const { title, sql, example } of workedQueries) {
+    const named = Object.keys(example).filter((parameter) => parameter in found);
+    const params = {
+      ...example,
+      ...Object.fromEntries(named.map((one) => [one, found[one] ?? ''])),
+    };
+    const rows = named.length === 0 ? [{}] : await clickhouse.selectRows(sql, params);
+    expect([title, rows.length > 0]).toEqual([title, true]);
+  }
+});

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '@pm/deploy/local/paths';
+import { leaderboardTables, rebuildHold, tables } from '@pm/schemas';
+import { dictionary, withDataDictionary } from '../../src/documents/data-dictionary.ts';
+
+test('docs/data.md shows the tables and queries of the contracts (npm run docs)', () => {
+  const text = readFileSync(join(repositoryRoot, 'docs/data.md'), 'utf8');
+  expect(withDataDictionary(text)).toBe(text);
+});
+
+const every = [...Object.values(tables), ...Object.values(leaderboardTables), rebuildHold];
+
+test('the dictionary explains every column of every table, with an example that it could hold', () => {
+  const sections = dictionary().split(/^### /m);
+  for (const table of every) {
+    const lines = sections.find((text) => text.startsWith(`${table.name}\n`))?.split('\n') ?? [];
+    for (const { name, type, comment } of table.columns) {
+      expect(comment.length).toBeGreaterThan(3);
+      const line = lines.find((one) => one.startsWith(`| \`${name}\` |`) && one.includes(comment));
+      const example = line?.split('|').at(-2)?.trim() ?? '';
+      expect([table.name, name, example]).toEqual([
+        table.name,
+        name,
+        expect.stringMatching(formOf(type)),
+      ]);
+    }
+  }
+});
+
+/** What a value of the type looks like when ClickHouse prints it. */
+function formOf(type: string): RegExp {
+  const [, scale] = /^Decimal\(\d+, (\d)\)$/.exec(type) ?? [];
+  if (scale !== undefined) return new RegExp(`^-?\\d+\\.\\d{${scale}}$`);
+  const symbols = [...type.matchAll(/'(\w+)' = /g)].map(([, symbol]) => symbol);
+  if (symbols.length > 0) return new RegExp(`^(${symbols.join('|')})$`);
+  const form = forms.find(([of]) => of.test(type))?.[1];
+  if (form === undefined) throw new Error(`${type} has no form`);
+  return form;
+}
+
+const forms: readonly (readonly [RegExp, RegExp])[] = [
+  [/^FixedString\(42\)$/, /^0x[0-9a-f]{40}$/],
+  [/^FixedString\(66\)$/, /^0x[0-9a-f]{64}$/],
+  [/^FixedString\(36\)$/, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/],
+  [/^DateTime64\(3/, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/],
+  [/^DateTime\(/, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/],
+  [/^UInt/, /^\d+$/],
+  [/^Int/, /^-?\d+$/],
+  [/String/, /^\w+$/],
+];

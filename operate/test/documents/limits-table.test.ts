@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '@pm/deploy/local/paths';
+import { withLimitsTable } from '../../src/documents/limits-table.ts';
+
+test('docs/limits.md shows the table of the contracts (npm run docs)', () => {
+  const text = readFileSync(join(repositoryRoot, 'docs/limits.md'), 'utf8');
+  expect(withLimitsTable(text)).toBe(text);
+});

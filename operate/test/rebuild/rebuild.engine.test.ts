@@ -1,0 +1,225 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { findInstallation } from '@pm/deploy/installation/addresses';
+import { openInstallation } from '@pm/deploy/installation/open';
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { Fault } from '@pm/kit/fault';
+import { rebuildHold } from '@pm/schemas';
+import { variablesOf } from '../../../acceptance/test/services-under-test.ts';
+import { runRebuild } from '../../src/rebuild/run-rebuild.ts';
+import { RebuiltExchange } from './rebuilt-exchange.ts';
+
+let exchange: RebuiltExchange;
+
+beforeAll(async () => {
+  exchange = new RebuiltExchange('rebuild');
+  await exchange.open();
+  await exchange.grow(150);
+  exchange.startProjector();
+  await exchange.settle();
+}, 120_000);
+
+afterAll(async () => {
+  await exchange?.close();
+}, 60_000);
+
+/** Rebuilds in this process; `look` sees every statement before it is sent. */
+async function rebuildHere(
+  look: (sql: string) => void,
+  { signal }: AbortController = new AbortController(),
+): Promise<void> {
+  const installation = openInstallation(
+    await findInstallation(variablesOf(exchange.name), ''),
+    'rebuild',
+  );
+  const clickhouse: ClickHouse = {
+    ...installation.clickhouse,
+    async selectRows(sql, params) {
+      look(sql);
+      return await installation.clickhouse.selectRows(sql, params);
+    },
+    async command(sql, params) {
+      look(sql);
+      await installation.clickhouse.command(sql, params);
+    },
+  };
+  const tellNobody = { onProgress: () => {}, onStep: () => {}, onComparison: () => {} };
+  const asked = { compareOnly: false, fresh: false, goesOnHalted: false, signal };
+  try {
+    await runRebuild({ ...installation, clickhouse }, { ...asked, ...tellNobody });
+  } finally {
+    await installation.close();
+  }
+}
+
+/** Reaches ClickHouse no more once so many tables are exchanged: the command is dead for all that matters. */
+async function dyingRebuild(survived: number): Promise<void> {
+  let exchanged = 0;
+  await rebuildHere((sql) => {
+    if (sql.startsWith('EXCHANGE')) exchanged += 1;
+    if (exchanged > survived) throw new Fault('killed', 'stop');
+  });
+}
+
+describe('npm run rebuild', () => {
+  test('finds what was damaged and mends it, while records keep coming and the projector has read the damage', async () => {
+    await exchange.stopProjector();
+    await exchange.clickhouse.command('DELETE FROM fills WHERE in_offset % 10 = 3');
+    await exchange.clickhouse.command(
+      'INSERT INTO positions SELECT * REPLACE (size + 1000 AS size) FROM positions FINAL WHERE market = 1',
+    );
+    expect(await exchange.wrongFills()).toBeLessThan(0);
+    exchange.startProjector();
+    const stop = exchange.keepGrowing(50);
+    const first = exchange.rebuild();
+    const code = await first.ended;
+    await wait(2_000);
+    await stop();
+    expect(`${code}\n${first.output}`).toMatch(/^0\n/);
+    expect(first.output).toMatch(/DIFFER +fills /);
+    expect(first.output).toMatch(/DIFFER +positions /);
+    expect(first.output).toMatch(/equal +order_events /);
+    await exchange.settle();
+    expect(await exchange.wrongFills()).toBe(0);
+    const second = exchange.rebuild(['--compare-only']);
+    expect(`${await second.ended}\n${second.output}`).toMatch(/^0\n/);
+    expect(second.output).not.toContain('DIFFER');
+  }, 240_000);
+
+  test('leaves no copy behind that a later comparison would go on with', async () => {
+    const run = exchange.rebuild(['--compare-only']);
+    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
+    expect(await exchange.copies()).toEqual([]);
+  }, 120_000);
+
+  test('believes no copy of an earlier run that is not what is served, and folds anew', async () => {
+    await exchange.grow(100);
+    await exchange.settle();
+    const killed = exchange.rebuild(['--compare-only']);
+    await killed.said('comparing at');
+    killed.kill();
+    await killed.ended;
+    expect(await exchange.copies()).toContain(`${exchange.name}_rebuild`);
+    await exchange.clickhouse.command(
+      `DELETE FROM ${exchange.name}_rebuild.fills WHERE in_offset % 5 = 1`,
+    );
+    const run = exchange.rebuild();
+    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
+    const [before = '', after = ''] = run.output.split('folding from the first record');
+    expect(before).toMatch(/DIFFER +fills /);
+    expect(after).not.toContain('DIFFER');
+    expect(after).toContain('every table is what the log says');
+    expect(await exchange.wrongFills()).toBe(0);
+    expect(await exchange.copies()).toEqual([]);
+  }, 120_000);
+
+  test('begins with the first record when asked to', async () => {
+    const killed = exchange.rebuild(['--compare-only']);
+    await killed.said('comparing at');
+    killed.kill();
+    await killed.ended;
+    await exchange.clickhouse.command(`TRUNCATE TABLE ${exchange.name}_rebuild.fills`);
+    const run = exchange.rebuild(['--compare-only', '--fresh']);
+    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
+    expect(run.output).not.toContain('DIFFER');
+  }, 120_000);
+
+  test('lets one run work at a time', async () => {
+    const runs = [exchange.rebuild(), exchange.rebuild()];
+    const codes = await Promise.all(runs.map(({ ended }) => ended));
+    expect([...codes].sort()).toEqual([0, 1]);
+    const refused = runs[codes.indexOf(1)];
+    expect(refused?.output).toMatch(/another rebuild works on these tables \(process \d+ on /);
+    expect(await exchange.wrongFills()).toBe(0);
+  }, 120_000);
+
+  test('broken off by Ctrl-C says that it goes on, and holds nothing', async () => {
+    const run = exchange.rebuild();
+    await run.said('folding the log');
+    run.kill('SIGINT');
+    expect(await run.ended).toBe(130);
+    expect(run.output).toContain('Run it again');
+    const breaking = new AbortController();
+    const reason = new Error('broken off');
+    const held = rebuildHere((sql) => {
+      if (sql.includes('INSERT INTO') && sql.includes(rebuildHold.name)) breaking.abort(reason);
+    }, breaking);
+    await expect(held).rejects.toBe(reason);
+    expect(await exchange.isHeld()).toBe(false);
+    const after = exchange.rebuild();
+    expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
+  }, 120_000);
+
+  test('goes on after it was killed anywhere, and nothing that is served is ever wrong', async () => {
+    const stop = exchange.keepGrowing(50);
+    const wrong: number[] = [];
+    const look = async () => wrong.push(await exchange.wrongFills());
+    for (let killed = 0; killed < 8; killed += 1) {
+      const run = exchange.rebuild();
+      // Later and later, so that each step is met.
+      const dies = wait(400 + killed * 500).then(() => run.kill());
+      await Promise.all([look(), run.ended, dies]);
+      await look();
+      if (killed === 4) {
+        await exchange.stopProjector('SIGKILL');
+        exchange.startProjector();
+      }
+    }
+    const last = exchange.rebuild();
+    const code = await last.ended;
+    await look();
+    await stop();
+    expect(`${code}\n${last.output}`).toMatch(/^0\n/);
+    expect(wrong.filter((count) => count !== 0)).toEqual([]);
+    await exchange.settle();
+    expect(await exchange.wrongFills()).toBe(0);
+    const after = exchange.rebuild(['--compare-only']);
+    expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
+  }, 240_000);
+
+  test.each([0, 9, 17])(
+    'leaves everything right when it dies behind %i exchanged tables',
+    async (survived) => {
+      const stop = exchange.keepGrowing(50);
+      await expect(dyingRebuild(survived)).rejects.toThrow('killed');
+      expect(await exchange.wrongFills()).toBe(0);
+      await stop();
+      // A hold whose maker is dead ends by itself, after a minute.
+      await exchange.clickhouse.command(`DROP TABLE ${rebuildHold.name} SYNC`);
+      await exchange.grow(5);
+      await exchange.settle();
+      expect(await exchange.wrongFills()).toBe(0);
+      const after = exchange.rebuild(['--compare-only']);
+      expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
+    },
+    120_000,
+  );
+
+  test('brings tables that are gone, and the columns of today, to a projector that waits for them', async () => {
+    await exchange.settle();
+    await exchange.clickhouse.command('DROP TABLE tape SYNC');
+    await exchange.clickhouse.command('ALTER TABLE wallet_cancels DROP COLUMN reason');
+    const stop = exchange.keepGrowing(50);
+    await wait(2_000);
+    const run = exchange.rebuild(['--halted']);
+    const code = await run.ended;
+    await stop();
+    expect(`${code}\n${run.output}`).toMatch(/^0\n/);
+    expect(run.output).toMatch(/DIFFER +wallet_cancels +other columns: reason/);
+    expect(run.output).toMatch(/DIFFER +tape /);
+    await exchange.settle();
+    expect(await exchange.wrongFills()).toBe(0);
+    const after = exchange.rebuild(['--compare-only']);
+    expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
+  }, 240_000);
+
+  test('makes everything again that is lost', async () => {
+    await exchange.clickhouse.command(`DROP DATABASE ${exchange.name} SYNC`);
+    const run = exchange.rebuild();
+    expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
+    await exchange.grow(5);
+    await exchange.settle();
+    expect(await exchange.wrongFills()).toBe(0);
+    const after = exchange.rebuild(['--compare-only']);
+    expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
+  }, 240_000);
+});
