@@ -15,7 +15,7 @@ export interface PositionAction extends AccountAction {
   readonly amount: string;
 }
 
-/** What a wallet does with tokens and money besides trading; each is carried out once per id (docs/conventions.md 1.14). */
+/** What a wallet does with tokens and money besides trading; each is carried out once per id (conventions.md 1.14). */
 export class AccountApi {
   readonly #connection: Connection;
 

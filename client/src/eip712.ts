@@ -11,7 +11,7 @@ import {
 } from '@pm/schemas';
 import { hexWord, keccak, keccakText, word } from './keccak.ts';
 
-/** The eleven signed fields of an order (docs/conventions.md 3.2). Amounts are base units (10^-6). */
+/** The eleven signed fields of an order (conventions.md 3.2). Amounts are base units (10^-6). */
 export interface OrderStruct {
   readonly salt: bigint;
   readonly maker: string;
@@ -96,7 +96,7 @@ export function wrappedDigest(order: OrderStruct, separator: Buffer, chainId: nu
   return keccak(Buffer.concat([prefix, separator, wrapped]));
 }
 
-/** The inner signature and what a contract needs to check it: 317 bytes (docs/conventions.md 3.3). */
+/** The inner signature and what a contract needs to check it: 317 bytes (conventions.md 3.3). */
 export function wrapSignature(inner: string, order: OrderStruct, separator: Buffer): string {
   const typeText = Buffer.from(orderTypeText, 'ascii');
   const length = Buffer.from([typeText.length >> 8, typeText.length & 0xff]);

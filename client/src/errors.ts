@@ -29,9 +29,9 @@ const nothingDoneCodes = new Set<string>([
 export class ExchangeError extends Error {
   /** HTTP status; 0 when no answer came (refused, reset, timed out). */
   readonly status: number;
-  /** A code of docs/errors.md; `no_answer` without an answer, `client_overloaded` when it was not even sent, else empty. */
+  /** A code of errors.md; `no_answer` without an answer, `client_overloaded` when it was not even sent, else empty. */
   readonly code: string;
-  /** Whether the very same request can succeed later (docs/errors.md, column retry). */
+  /** Whether the very same request can succeed later (errors.md, column retry). */
   readonly retryable: boolean;
   /** Seconds after which the same request may succeed; null when it told none. */
   readonly retryAfterSeconds: number | null;

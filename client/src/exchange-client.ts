@@ -153,7 +153,7 @@ export class ExchangeClient {
     return this.#connection.signed({ method: 'DELETE', path: '/cancel-all' });
   }
 
-  /** Opens a session: from the first beat on, silence cancels all orders of this key (docs/sessions.md). */
+  /** Opens a session: from the first beat on, silence cancels all orders of this key (sessions.md). */
   startHeartbeat(options: HeartbeatOptions = {}): Heartbeat {
     return new Heartbeat(this.#connection, options);
   }

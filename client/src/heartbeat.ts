@@ -20,7 +20,7 @@ const beatTimeoutMs = 3_000;
 
 /**
  * The session of an API key, kept alive: beats, follows the chain of ids, and starts anew after a miss. While it runs, orders
- * of the key live; when the process dies, they are canceled (docs/sessions.md).
+ * of the key live; when the process dies, they are canceled (sessions.md).
  */
 export class Heartbeat {
   readonly #connection: Connection;

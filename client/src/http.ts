@@ -69,7 +69,7 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** Headers that prove an API key (docs/conventions.md 2.2): HMAC over timestamp, method, path without query, and body. */
+/** Headers that prove an API key (conventions.md 2.2): HMAC over timestamp, method, path without query, and body. */
 export function l2Headers(
   key: KeyOfWallet,
   sent: HttpRequest,

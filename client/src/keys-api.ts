@@ -16,7 +16,7 @@ export interface BuilderKey {
   readonly passphrase: string;
 }
 
-/** Keys of the caller's wallet (docs/conventions.md 1.2 and 2.5). */
+/** Keys of the caller's wallet (conventions.md 1.2 and 2.5). */
 export class KeysApi {
   readonly #connection: Connection;
 

@@ -118,7 +118,7 @@ function submissionOf(
   };
 }
 
-/** Base units on both sides: a BUY pays USDC for shares, a SELL the reverse (docs/conventions.md 3.4). */
+/** Base units on both sides: a BUY pays USDC for shares, a SELL the reverse (conventions.md 3.4). */
 function amountsOf(intent: OrderIntent): { makerMicro: number; takerMicro: number } {
   const price = parsePrice(intent.price);
   if (price === null || price <= 0) throw new RangeError(`not a price: ${intent.price}`);

@@ -89,12 +89,12 @@ export class OwnReads {
     return deleted;
   }
 
-  /** What the caller may still ask (docs/limits.md). */
+  /** What the caller may still ask (limits.md). */
   rateLimits(): Promise<RateLimitsAnswer> {
     return this.#connection.readOwn('/rate-limits');
   }
 
-  /** Every check of placing, without placing (docs/conventions.md 3.11). */
+  /** Every check of placing, without placing (conventions.md 3.11). */
   validate(submissions: readonly OrderSubmission[]): Promise<readonly OrderFinding[]> {
     return this.#connection.signed({ method: 'POST', path: '/orders/validate', body: submissions });
   }

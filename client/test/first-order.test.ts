@@ -7,7 +7,7 @@ import { signedHeaders } from '../src/http.ts';
 import { hexWord, keccak, keccakText, word } from '../src/keccak.ts';
 import { walletFromPrivateKey } from '../src/wallet.ts';
 
-const page = readFileSync(join(__dirname, '../../docs/first-order.md'), 'utf8');
+const page = readFileSync(join(__dirname, '../../docs/trading/first-order.md'), 'utf8');
 
 /** Every `name = value` line of the page. */
 const told = new Map(

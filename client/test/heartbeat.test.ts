@@ -4,7 +4,7 @@ import { FakeExchange } from './fake-exchange.ts';
 
 let fake: FakeExchange;
 let client: ExchangeClient;
-/** The chain as docs/sessions.md tells it: the id that the next beat has to name; empty without a session. */
+/** The chain as sessions.md tells it: the id that the next beat has to name; empty without a session. */
 let expected: string;
 let beats: number;
 

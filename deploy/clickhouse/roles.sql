@@ -1,4 +1,4 @@
--- Roles of the tables, made by `npm run docs` from operate/src/roles. How to apply: docs/operating-clickhouse.md.
+-- Roles of the tables, made by `npm run docs` from operate/src/roles. How to apply: docs/operating/clickhouse.md.
 -- The database is called pm here; it can be applied again, and takes away what a role should not have.
 
 -- The projectors.

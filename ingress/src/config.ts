@@ -17,7 +17,7 @@ import {
 const port = { min: 0, max: 65_535 };
 
 const fields = {
-  /** Whether markets at extreme prices get a finer tick by themselves (docs/conventions.md 4.3). */
+  /** Whether markets at extreme prices get a finer tick by themselves (conventions.md 4.3). */
   tickRefinement: boolean('PM_TICK_REFINEMENT', { default: true }),
   ...serviceFields,
   ...kafkaFields,

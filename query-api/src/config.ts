@@ -16,7 +16,7 @@ const ownFields = {
   httpPort: integer('PM_HTTP_PORT', { min: 0, max: 65_535 }),
   /** What API keys are derived from; the same as that of ingress. */
   keySecret: secret('PM_KEY_SECRET', { bytes: 32 }),
-  /** Timestamps of signed requests may be off by so much (docs/conventions.md 2.4). */
+  /** Timestamps of signed requests may be off by so much (conventions.md 2.4). */
   freshnessSeconds: integer('PM_FRESHNESS_SECONDS', { min: 1, max: 3_600, default: 300 }),
   /** Sites that the parameter `creator` may name, each with one of its wallets: `site=0x...`, a site may come again. */
   creatorSites: list('PM_CREATOR_SITES', {

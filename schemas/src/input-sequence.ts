@@ -1,7 +1,7 @@
 import type { Execution } from './topics/executions.ts';
 
 /**
- * Records of `executions` follow the input densely; a retry or an old owner can only repeat one (docs/architecture.md).
+ * Records of `executions` follow the input densely; a retry or an old owner can only repeat one (architecture.md).
  * `next` is new, `repeated` changes nothing, `gap` is a record that is missing before it.
  */
 export type SequenceAnswer = 'next' | 'repeated' | 'gap';

@@ -2,7 +2,7 @@ import { ordersPerRequestMax } from './http/trading.ts';
 import type { HttpRoute, RouteFamily } from './routes/index.ts';
 
 /**
- * The rate limits of the published interface and of docs/conventions.md 8, as data. A request counts in every scope that
+ * The rate limits of the published interface and of conventions.md 8, as data. A request counts in every scope that
  * covers its route and must pass all of them; what is refused counts in none. Windows are fixed and aligned to the clock.
  */
 export interface RateWindow {
@@ -68,7 +68,7 @@ export const failedProofScope: RateScope = scope('failed-credentials', [], burst
 const eventLists = ['GET /events', 'GET /events/keyset', 'GET /events/pagination'];
 const marketLists = ['GET /markets', 'GET /markets/keyset'];
 
-/** In the order of the published table, then what it leaves out (docs/conventions.md 8). */
+/** In the order of the published table, then what it leaves out (conventions.md 8). */
 export const rateScopes: readonly RateScope[] = [
   scope('catalog', { group: 'gamma' }, burst(4_000)),
   scope('events', eventLists, burst(500)),

@@ -1,6 +1,6 @@
 import type { RefusalCode } from './refusals.ts';
 
-/** What brings a refusal about, and what cures it where something does: the text of docs/errors.md (`npm run docs`). */
+/** What brings a refusal about, and what cures it where something does: the text of errors.md (`npm run docs`). */
 export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   unknown: 'A code that this version does not know; the sender is newer.',
   invalid_payload: 'The body is not JSON or not of the documented shape.',
@@ -10,7 +10,7 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
     'One of the five headers is missing, wrong or too old, or the key is unknown, revoked or of another wallet.',
   owner_mismatch: '`owner` of the item is not the API key of the request.',
   signer_mismatch:
-    'The signer is not the wallet of the API key, or the maker is not its own: not that address, not derived from it, not bound to it by the operator (docs/conventions.md 3.3).',
+    'The signer is not the wallet of the API key, or the maker is not its own: not that address, not derived from it, not bound to it by the operator (docs/trading/conventions.md 3.3).',
   invalid_signature: 'The signature is not one of this order for any accepted contract.',
   market_not_found: 'No listed market has this token.',
   condition_mismatch: '`conditionId` is not the condition of the token.',
@@ -51,7 +51,7 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   order_not_found: 'No order of the caller with this id rests.',
   already_matched: 'The order was filled before the cancel.',
   no_cancel_filter: 'A cancel of a market names neither market nor token.',
-  rate_limited: 'A limit is used up (docs/limits.md).',
+  rate_limited: 'A limit is used up (docs/trading/limits.md).',
   too_many_cancels: 'More ids in DELETE /orders than it takes.',
   fenced: 'A cancel of everything that came after this order overtook it.',
   order_delayed: 'The order waits for the end of the market’s taker delay.',

@@ -1,6 +1,6 @@
 /**
  * The closed list of refusals: why a request or an order was not carried out. Codes are part of the API and of the log,
- * are never reused, and new ones go to the end. Texts are matched exactly by published clients (docs/conventions.md 3.7).
+ * are never reused, and new ones go to the end. Texts are matched exactly by published clients (conventions.md 3.7).
  *
  *   status   HTTP status of a single request; inside a batch the item carries the text and the code
  *   retry    whether the very same request can succeed later

@@ -1,5 +1,5 @@
 /**
- * What wallets sign (EIP-712) and where: the order struct of version 2 and the L1 attestation (docs/conventions.md 2.1, 3.2).
+ * What wallets sign (EIP-712) and where: the order struct of version 2 and the L1 attestation (conventions.md 2.1, 3.2).
  */
 export interface SigningDomain {
   readonly name: string;
@@ -73,7 +73,7 @@ export const headers = {
   builderSignature: 'SERVICE_BUILDER_SIGNATURE',
 } as const;
 
-/** How soon a placed order must be in its book, milliseconds; not signed (docs/conventions.md 3.9). */
+/** How soon a placed order must be in its book, milliseconds; not signed (conventions.md 3.9). */
 export const timeToBookHeader = 'SERVICE_TIME_TO_BOOK_MS';
 
 /** Version of the order struct, the answer of GET /version. */

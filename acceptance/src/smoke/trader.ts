@@ -111,7 +111,7 @@ export class Trader {
     return result;
   }
 
-  /** An order and its trades are readable as soon as they are answered (docs/conventions.md 1.6). */
+  /** An order and its trades are readable as soon as they are answered (conventions.md 1.6). */
   async #readBack({ orderID, tradeIDs = [] }: Placement): Promise<void> {
     if (!(await this.#isReadable(orderID))) this.#told.unread.push(`order ${orderID} is unknown`);
     const [id] = tradeIDs;

@@ -24,7 +24,7 @@ export interface Report {
 export interface PublishOptions {
   /** Path of a file for the report as JSON. */
   readonly json?: string | undefined;
-  /** Puts the report into docs/figures.md. */
+  /** Puts the report into figures.md. */
   readonly write?: boolean | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface Share {
   readonly crossing: number;
 }
 
-/** The loads of `docs/figures.md`. `small` is for what is too slow for the others. */
+/** The loads of `figures.md`. `small` is for what is too slow for the others. */
 export const shapes = {
   std: { name: 'std', seed: 11, commands: 2_000_000, markets: 100, tick: 10 },
   hot: { name: 'hot', seed: 13, commands: 1_000_000, markets: 1, tick: 100 },

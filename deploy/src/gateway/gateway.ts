@@ -110,7 +110,7 @@ function endToEnd(
   return Object.fromEntries(kept);
 }
 
-/** A 503 in the words of the family (docs/conventions.md 1.0). Nothing is asked twice: a 503 is for the client to see. */
+/** A 503 in the words of the family (conventions.md 1.0). Nothing is asked twice: a 503 is for the client to see. */
 function sayUnreachable(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const family = familyOf(request);
   const error = 'the service behind this route is not reachable';

@@ -13,7 +13,7 @@ import {
 } from '@pm/schemas';
 import { type ExchangeKeys, publicKeyOf } from './keys.ts';
 
-/** An order older than this when it reaches the book is refused (docs/architecture.md). */
+/** An order older than this when it reaches the book is refused (architecture.md). */
 const bookAgeLimitMs = 2_000;
 
 /** An order signed longer ago is stale, and ids are remembered for as long. */

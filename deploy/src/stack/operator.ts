@@ -31,7 +31,7 @@ export class OperatorRefusal extends StackError {
   }
 }
 
-/** Whom the audit trail names: who runs the tool, without what a name there cannot have (docs/operator.md). */
+/** Whom the audit trail names: who runs the tool, without what a name there cannot have (operator.md). */
 const operatorName =
   nameOfUser()
     .replace(/[^\w.@-]/g, '')

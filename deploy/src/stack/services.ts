@@ -26,7 +26,7 @@ export type ExtraEnv = Readonly<Partial<Record<string, Readonly<Record<string, s
 
 const manyTimes = { PM_RATE_LIMIT_SCALE: '10000' };
 
-/** Limits that count as ever but stop nobody: for runs that send more than one client may (docs/limits.md). */
+/** Limits that count as ever but stop nobody: for runs that send more than one client may (limits.md). */
 export const wideLimits: ExtraEnv = { ingress: manyTimes, 'query-api': manyTimes };
 
 /** Bounds the JavaScript heap of a service, so that no one of them passes 300 MB. */

@@ -47,7 +47,7 @@ export interface RunningStack {
   stop(): Promise<void>;
 }
 
-/** Partitions of a local stack (docs/architecture.md). */
+/** Partitions of a local stack (architecture.md). */
 const defaultPartitions = 8;
 
 export const database = 'pm';

@@ -5,7 +5,7 @@ import type { RawHeaders } from './auth-headers.ts';
 
 /**
  * Bearer keys of agents as credentials of `@pm/kit/http`: a request with one counts for the agent and marks it as active,
- * whatever the route. A key that opens nothing makes no claim: such a request is anonymous (docs/conventions.md 1.11).
+ * whatever the route. A key that opens nothing makes no claim: such a request is anonymous (conventions.md 1.11).
  */
 export function agentCredentials(agents: AgentDirectory, activity: Pick<AgentActivity, 'mark'>) {
   return {

@@ -4,7 +4,7 @@ import type { RawHeaders } from './auth-headers.ts';
 import { hashOfKey } from './read-key-directory.ts';
 
 const prefix = 'pro_';
-/** 24 bytes are 32 base64url characters, so the whole key has the 36 of its published format: 192 bits (docs/conventions.md 1.11). */
+/** 24 bytes are 32 base64url characters, so the whole key has the 36 of its published format: 192 bits (conventions.md 1.11). */
 const keyBytes = 24;
 const bearer = /^Bearer +(pro_[A-Za-z0-9_-]{32})$/i;
 
@@ -15,7 +15,7 @@ export function newAgentKey(): string {
 
 /**
  * The agent whose key is sent as `Authorization: Bearer`, if it may act; null for anybody else: reads take those as anonymous
- * (docs/conventions.md 1.11). Found by its hash, so that the time says nothing about keys that are nearly right.
+ * (conventions.md 1.11). Found by its hash, so that the time says nothing about keys that are nearly right.
  */
 export function bearerAgent(headers: RawHeaders, agents: AgentDirectory): Agent | null {
   const { authorization } = headers;

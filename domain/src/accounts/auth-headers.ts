@@ -3,7 +3,7 @@ export type RawHeaders = Readonly<Record<string, string | readonly string[] | un
 
 const timestampText = /^[1-9]\d{0,14}$/;
 
-/** Texts of at least so many milliseconds are milliseconds, smaller ones seconds (docs/conventions.md 2.2). */
+/** Texts of at least so many milliseconds are milliseconds, smaller ones seconds (conventions.md 2.2). */
 const millisecondsFrom = 100_000_000_000;
 
 /** Repeated headers are refused like missing ones: nobody should have to guess which of them counts. */
@@ -19,7 +19,7 @@ export function readTimestampMs(text: string): number | null {
   return value >= millisecondsFrom ? value : value * 1000;
 }
 
-/** Whether a time lies within the window around now, both edges included (docs/conventions.md 2.4). */
+/** Whether a time lies within the window around now, both edges included (conventions.md 2.4). */
 export function isFresh(timestampMs: number, nowMs: number, windowMs: number): boolean {
   return Math.abs(nowMs - timestampMs) <= windowMs;
 }

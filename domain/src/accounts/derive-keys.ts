@@ -11,7 +11,7 @@ export interface DerivedKey {
 }
 
 /**
- * The key of a wallet and nonce: always the same, so that no secret is stored anywhere (docs/conventions.md 2.1). The chain
+ * The key of a wallet and nonce: always the same, so that no secret is stored anywhere (conventions.md 2.1). The chain
  * is left out on purpose: a wallet is the same on each (ccxt proves itself on one chain and signs orders for another).
  */
 export function deriveKey(

@@ -18,7 +18,7 @@ export interface KeyProof {
   readonly digest: Buffer;
 }
 
-/** What a private request claims, well-formed but not yet proven (docs/conventions.md 2.2). */
+/** What a private request claims, well-formed but not yet proven (conventions.md 2.2). */
 export interface KeyClaim extends KeyProof {
   readonly address: WalletAddress;
 }
@@ -69,7 +69,7 @@ export function readKeyClaim(raw: RawHeaders): KeyClaim | null {
   return address === null || proof === null ? null : { address, ...proof };
 }
 
-/** The four headers that prove a builder's key; they name no wallet (docs/conventions.md 2.5). */
+/** The four headers that prove a builder's key; they name no wallet (conventions.md 2.5). */
 export function readBuilderProof(raw: RawHeaders): KeyProof | null {
   return readProof(raw, builderHeaders);
 }

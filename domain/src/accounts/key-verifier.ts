@@ -42,7 +42,7 @@ const dummy: Omit<DerivedKey, 'apiKey'> & { readonly apiKey: null } = {
 };
 
 /**
- * Proof of an API key by its headers (docs/conventions.md 2.2 to 2.4). Form and time are checked first because they cost
+ * Proof of an API key by its headers (conventions.md 2.2 to 2.4). Form and time are checked first because they cost
  * nothing; an unknown key, a foreign one and a wrong secret then take the same path and time. A listed key that the
  * server's secret does not derive is no key here. Secrets are derived once per listed key and live as long as it does.
  */
@@ -90,7 +90,7 @@ function readClaim(
 /**
  * How far the clock of a well-formed request is off when it is too far, milliseconds, ahead of ours when positive; null when
  * it is not. It follows from the clock alone, before any key is looked at, so it may be told to anybody: a request that was
- * recorded once says nothing later about whether its key still works (docs/conventions.md 2.4).
+ * recorded once says nothing later about whether its key still works (conventions.md 2.4).
  */
 export function clockSkewMs(
   headers: RawHeaders,

@@ -16,7 +16,7 @@ export function hashOfKey(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest();
 }
 
-/** The read-only keys of the exchange, folded from the compacted topic `read-keys` (docs/conventions.md 2.5). */
+/** The read-only keys of the exchange, folded from the compacted topic `read-keys` (conventions.md 2.5). */
 export class ReadKeyDirectory {
   readonly #keys = new Map<string, ListedReadKey>();
   readonly #ofWallet = new Map<WalletAddress, Map<number, ListedReadKey>>();

@@ -28,7 +28,7 @@ export function showsReadKey(raw: RawHeaders): boolean {
   return raw[names.readOnlyKey.toLowerCase()] !== undefined;
 }
 
-/** The wallet whose reads the shown read-only key opens; null when it opens none (docs/conventions.md 2.5). */
+/** The wallet whose reads the shown read-only key opens; null when it opens none (conventions.md 2.5). */
 export function readKeyWallet(raw: RawHeaders, keys: ReadKeyDirectory): WalletAddress | null {
   const address = parseWalletAddress(headerText(raw, names.address));
   const shown = parseApiKeyId(headerText(raw, names.readOnlyKey));

@@ -31,7 +31,7 @@ const doubleQuote = 0x22;
  * published client signs: the path without query as it arrived, without its mount (K-TS, K-PY, P-TS2 sign the route
  * only), with the query (older clients); and each with `'` read as `"` (K-PY, K-RS). Then, where there is one, with a line
  * feed and the idempotency key after the body as it arrived, which a JSON text cannot be mistaken for. A right signature of
- * the likeliest form costs one HMAC and no copy. (docs/conventions.md 1.0, 2.2.)
+ * the likeliest form costs one HMAC and no copy. (conventions.md 1.0, 2.2.)
  */
 export function coverageOf(
   secret: Buffer,

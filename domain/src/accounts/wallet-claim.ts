@@ -1,7 +1,7 @@
 import { headers as names, parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import { headerText, type RawHeaders, readTimestampMs } from './auth-headers.ts';
 
-/** What a request for a key claims, well-formed but not yet proven (docs/conventions.md 2.1). */
+/** What a request for a key claims, well-formed but not yet proven (conventions.md 2.1). */
 export interface WalletClaim {
   readonly address: WalletAddress;
   /** 65 bytes: r, s, v. */

@@ -3,7 +3,7 @@ import type { OrderId, WalletAddress } from '@pm/schemas';
 /**
  * The collateral ledger. Per wallet `free` and `held` follow from the log alone; `pending` is an overlay: reservations
  * whose orders the log has not answered yet. What can be reserved is free - pending. All amounts are micro-USDC and safe
- * integers. (Rule: docs/architecture.md, Money.)
+ * integers. (Rule: architecture.md, Money.)
  */
 export interface Ledger {
   /**
@@ -77,7 +77,7 @@ export type ReservationKind = 'order' | 'split' | 'withdrawal';
 
 /**
  * A hold of money. It is identified by all that it is for: id, wallet, amount, partition, kind and purpose
- * (docs/decisions.md, "A reservation is all that it is for").
+ * (decisions.md, "A reservation is all that it is for").
  */
 export interface Reservation {
   /** The order id, or the request id of a split. */

@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { Fault } from '@pm/kit/fault';
 
-/** Bytes of a seed, of a raw public key, of a signature and of a key id (RFC 8032; docs/architecture.md). */
+/** Bytes of a seed, of a raw public key, of a signature and of a key id (RFC 8032; architecture.md). */
 const SEED_BYTES = 32;
 const PUBLIC_KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
@@ -44,7 +44,7 @@ export function openSignOffKey(seedOrPkcs8: Uint8Array): SignOffKey {
 
 /**
  * A check bound to one public key (raw, 32 bytes); the key object is made once, here. `node:crypto` refuses signatures
- * whose S is not below the group order, so nobody can turn one signature into another (docs/traps.md).
+ * whose S is not below the group order, so nobody can turn one signature into another (traps.md).
  */
 export function verifierFor(publicKey: Uint8Array): Verifier {
   const key = importPublic(Buffer.from(publicKey));

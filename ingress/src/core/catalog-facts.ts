@@ -53,7 +53,7 @@ export interface States {
   readonly archived: boolean;
 }
 
-/** A market that is shut takes no orders. An event that is shut has no other ones (docs/operator.md). */
+/** A market that is shut takes no orders. An event that is shut has no other ones (operator.md). */
 export function isShut({ active, closed, archived }: States): boolean {
   return !active || closed || archived;
 }

@@ -62,7 +62,7 @@ export interface SoundOrder {
   readonly forbidden: DoorRefusal | null;
 }
 
-/** A GTD order must live at least this long, and leaves the book this long before its stated time (docs/conventions.md 3.5). */
+/** A GTD order must live at least this long, and leaves the book this long before its stated time (conventions.md 3.5). */
 const gtdLeadMs = 180_000;
 const gtdEarlyMs = 60_000;
 
@@ -125,7 +125,7 @@ function isImmediate(form: OrderForm): boolean {
   return form.timeInForce === 'FOK' || form.timeInForce === 'FAK';
 }
 
-/** The condition is not signed and mostly not sent; when it is, it must be the token's (docs/conventions.md 3.1). */
+/** The condition is not signed and mostly not sent; when it is, it must be the token's (conventions.md 3.1). */
 function namesCondition(form: OrderForm, token: ListedToken): boolean {
   return form.conditionId === '' || parseConditionId(form.conditionId) === token.conditionId;
 }
@@ -154,7 +154,7 @@ function amountsInput(form: OrderForm, { market }: ListedToken) {
 
 /**
  * 0 for orders that do not expire; null when the stated time does not fit the order and never did, by when it was signed
- * (docs/conventions.md 3.5).
+ * (conventions.md 3.5).
  */
 function expiryOf(form: OrderForm): number | null {
   const statedMs = form.expirationSeconds * 1000;
@@ -170,14 +170,14 @@ function doubtOf(form: OrderForm, token: ListedToken, nowMs: number): DoorRefusa
   return form.timeInForce === 'GTD' && isSoon ? refused('invalid_expiration') : null;
 }
 
-/** A BUY that takes at once spends at least a dollar (docs/conventions.md 3.7). */
+/** A BUY that takes at once spends at least a dollar (conventions.md 3.7). */
 function marketableRefusal({ budgetMicro }: OrderAmounts): DoorRefusal | null {
   if (budgetMicro === 0 || budgetMicro >= marketableMinMicro) return null;
   const text = `invalid amount for a marketable BUY order ($${microText(budgetMicro)}), min size: 1`;
   return { kind: 'refused', code: 'invalid_size', text };
 }
 
-/** Type 0 moves the signer's own money, 1 and 2 a wallet of his, 3 names only the wallet (docs/conventions.md 3.3). */
+/** Type 0 moves the signer's own money, 1 and 2 a wallet of his, 3 names only the wallet (conventions.md 3.3). */
 function isSignerOf(form: OrderForm, address: WalletAddress): boolean {
   if (form.struct.signatureType === 3) return form.maker === form.signer;
   if (form.signer !== address) return false;

@@ -10,7 +10,7 @@ export interface CommentRefusal {
 
 export const noSuchComment: CommentRefusal = { code: 'comment_not_found', facts: {} };
 
-/** Why a comment cannot reply to what it names; null when it can, or replies to nothing (docs/conventions.md 6.4). */
+/** Why a comment cannot reply to what it names; null when it can, or replies to nothing (conventions.md 6.4). */
 export function replyRefusal(
   { place, replyTo }: Pick<CommentForm, 'place' | 'replyTo'>,
   threads: Pick<CommentThreads, 'find' | 'replyTotal'>,

@@ -26,7 +26,7 @@ export interface CommentForm {
 
 type Listed = Pick<CatalogIndex, 'findEvent' | 'hasSeries' | 'findMarket' | 'findCondition'>;
 
-/** The comment of a body, or in words why it is none (docs/conventions.md 6.4). */
+/** The comment of a body, or in words why it is none (conventions.md 6.4). */
 export function readCommentForm(sent: CommentBody, listed: Listed): CommentForm | string {
   const body = withPlainBreaks(sent.body);
   const problem = textProblem(body, { min: 1, max: commentBodyMaxChars });

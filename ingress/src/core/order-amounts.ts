@@ -42,7 +42,7 @@ export type ReadAmounts =
 
 /**
  * Limit orders must be exact: whole lots at a price on the grid, as every client's rounding table gives them. Immediate
- * orders may be off by a rounding (`nearGrid`); an immediate BUY is a budget with a limit. (docs/conventions.md 3.4, 3.5.)
+ * orders may be off by a rounding (`nearGrid`); an immediate BUY is a budget with a limit. (conventions.md 3.4, 3.5.)
  */
 export function readAmounts(input: AmountsInput): ReadAmounts {
   const [usdc, shares] =
@@ -78,7 +78,7 @@ function exactPrice({ usdcMicro, sharesMicro }: Pair): number | null {
 
 /**
  * The tick price an immediate order means:
- * the nearest one within 1 % of a tick plus 1e-4 USDC over the shares (docs/conventions.md 3.4); or, for buys,
+ * the nearest one within 1 % of a tick plus 1e-4 USDC over the shares (conventions.md 3.4); or, for buys,
  * the one at which the money buys exactly these shares cut to whole lots (ccxt), or filled up to whole lots (unified SDK).
  */
 function nearGrid(pair: Pair, input: AmountsInput): number | null {

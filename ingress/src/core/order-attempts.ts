@@ -15,7 +15,7 @@ const nobody: Pick<Envelope, 'signature' | 'keyId' | 'sequence'> = {
 
 /**
  * What a request with a retry key is about to send, item by item; null for items that send nothing. It is kept before the
- * first order leaves, so that whoever carries on can ask the log what became of it (docs/conventions.md 1.15).
+ * first order leaves, so that whoever carries on can ask the log what became of it (conventions.md 1.15).
  */
 export function encodeAttempts(attempts: readonly (Attempted | null)[]): string {
   return attempts.map((one) => (one === null ? '' : encode(one))).join(',');

@@ -30,7 +30,7 @@ export interface OrderForm {
 }
 
 /**
- * `malformed` refuses the whole request (docs/conventions.md 3.7, body malformed); `refused` only this item.
+ * `malformed` refuses the whole request (conventions.md 3.7, body malformed); `refused` only this item.
  */
 export type ReadForm =
   | { readonly kind: 'form'; readonly form: OrderForm }
@@ -78,7 +78,7 @@ export function readOrderForm(item: unknown, isSubmission: IsSubmission): ReadFo
   return { kind: 'form', form };
 }
 
-/** Orders of version 1 have a nonce or a fee rate and no timestamp (docs/conventions.md, Dialects). */
+/** Orders of version 1 have a nonce or a fee rate and no timestamp (conventions.md, Dialects). */
 function isVersion1(item: unknown): boolean {
   const order = fieldOf(item, 'order');
   if (fieldOf(order, 'timestamp') !== undefined) return false;
@@ -124,7 +124,7 @@ function bytesOf(hex: string): Buffer {
   return Buffer.from(hex.slice(2), 'hex');
 }
 
-/** Missing and empty mean zero (docs/conventions.md part 9, row 35). */
+/** Missing and empty mean zero (conventions.md part 9, row 35). */
 function bytes32Of(hex: string | undefined): Buffer {
   const isZero = hex === undefined || hex === '' || hex === zero32Hex;
   return isZero ? zero32 : bytesOf(hex);

@@ -16,7 +16,7 @@ import {
 /** Keccak-256 in a new buffer. */
 export type Keccak = (bytes: Buffer) => Buffer;
 
-/** The eleven signed fields of an order (docs/conventions.md 3.1, 3.2); addresses 20 bytes, the rest 32 or a number. */
+/** The eleven signed fields of an order (conventions.md 3.1, 3.2); addresses 20 bytes, the rest 32 or a number. */
 export interface OrderStruct {
   readonly salt: bigint;
   readonly maker: Buffer;
@@ -113,7 +113,7 @@ export class OrderHasher {
     return orderIdFromBytes(this.orderHash(negRisk ? negRiskSeparator : separator, structHash));
   }
 
-  /** What the owner of a deposit wallet signs (type 3): the order inside the wallet's own domain (docs/conventions.md 3.3). */
+  /** What the owner of a deposit wallet signs (type 3): the order inside the wallet's own domain (conventions.md 3.3). */
   wrappedHash(
     domain: { readonly separator: Buffer; readonly chainId: number },
     structHash: Buffer,
@@ -125,7 +125,7 @@ export class OrderHasher {
     return this.orderHash(domain.separator, this.keccak(this.#wrapped));
   }
 
-  /** What a wallet signs to obtain its key, once per accepted chain (docs/conventions.md 2.1). */
+  /** What a wallet signs to obtain its key, once per accepted chain (conventions.md 2.1). */
   attestationHashes(claim: {
     readonly address: Buffer;
     readonly timestamp: string;

@@ -3,7 +3,7 @@ import { readOrderForm } from './order-form.ts';
 
 /**
  * What orders mean, apart from how they were signed: token, side, amounts, type, post-only and maker of each. A retry signs
- * anew, so salt, timestamp, signature and a stated expiration differ (docs/conventions.md 1.15). Null when one is malformed.
+ * anew, so salt, timestamp, signature and a stated expiration differ (conventions.md 1.15). Null when one is malformed.
  */
 export function meaningOf(items: readonly unknown[], isSubmission: IsSubmission): string | null {
   const meanings: string[] = [];

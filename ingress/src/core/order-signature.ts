@@ -57,7 +57,7 @@ export class SignatureRule {
     this.#known = known;
   }
 
-  /** Tries the accepted domains, the likeliest first (docs/conventions.md 3.2, 3.3). */
+  /** Tries the accepted domains, the likeliest first (conventions.md 3.2, 3.3). */
   check(job: SignatureJob): SignatureVerdict {
     return job.wrapped ? this.#checkWrapped(job) : this.#checkPlain(job);
   }

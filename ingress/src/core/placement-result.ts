@@ -14,7 +14,7 @@ import type { PlacementAnswer, TradeRef } from './placement-answer.ts';
 /** Seconds after which a refusal that waiting helps against is worth another try. */
 const retryAfterSeconds = 1;
 
-/** What stands for a refused item: its text and code, and nothing of an order (docs/conventions.md 3.7). */
+/** What stands for a refused item: its text and code, and nothing of an order (conventions.md 3.7). */
 export function refusedResult(
   code: RefusalCode,
   facts: Readonly<Record<string, string | number>> = {},
@@ -70,7 +70,7 @@ function success(orderId: OrderId, status: 'live' | 'matched' | 'delayed') {
   return { success: true, errorMsg: '', orderID: orderId, orderHash: orderId, status };
 }
 
-/** Hashes and trade ids, or neither: clients poll when they get ids alone (docs/conventions.md 1.6). */
+/** Hashes and trade ids, or neither: clients poll when they get ids alone (conventions.md 1.6). */
 function tradesOf(trades: readonly TradeRef[] | null, keccak: Keccak) {
   if (trades === null) return {};
   return {

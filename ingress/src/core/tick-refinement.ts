@@ -1,6 +1,6 @@
 import { type CatalogMarket, complementPrice, type ExecutionEvent } from '@pm/schemas';
 
-/** Beyond these prices of a token a tick of 0.01 is too coarse, 1/10000 USDC (docs/conventions.md 4.3). */
+/** Beyond these prices of a token a tick of 0.01 is too coarse, 1/10000 USDC (conventions.md 4.3). */
 const highPrice = 9_600;
 const lowPrice = complementPrice(highPrice);
 const coarseTick = 100;

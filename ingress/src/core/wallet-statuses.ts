@@ -13,7 +13,7 @@ export interface ListedStatus {
   readonly changedAtMs: number;
 }
 
-/** What wallets may do, folded from the topic `wallet-status` (docs/conventions.md 2.3). */
+/** What wallets may do, folded from the topic `wallet-status` (conventions.md 2.3). */
 export class WalletStatuses {
   readonly #statuses = new Map<WalletAddress, ListedStatus>();
 

@@ -11,7 +11,7 @@ export interface ListedFreeze {
   readonly changedAtMs: number;
 }
 
-/** Whose withdrawals are frozen, folded from the topic `withdrawal-freezes` (docs/operator.md). */
+/** Whose withdrawals are frozen, folded from the topic `withdrawal-freezes` (operator.md). */
 export class WithdrawalFreezes {
   readonly #freezes = new Map<WalletAddress, ListedFreeze>();
 

@@ -30,7 +30,7 @@ export interface KeyedAgent {
   readonly key: string;
 }
 
-/** Agents as their owners manage them (docs/conventions.md 1.11). Methods resolve when the change is durable; they throw a `Fault`. */
+/** Agents as their owners manage them (conventions.md 1.11). Methods resolve when the change is durable; they throw a `Fault`. */
 export class AgentStore {
   readonly #options: AgentStoreOptions;
   /** By owner: agents are counted, read, changed and written. */

@@ -46,7 +46,7 @@ export function keyFold(
   };
 }
 
-/** Gives API keys out and takes them back. The secrets are derived, never stored (docs/conventions.md 2.1). */
+/** Gives API keys out and takes them back. The secrets are derived, never stored (conventions.md 2.1). */
 export class KeyStore {
   readonly #options: KeyStoreOptions;
   /** By wallet: a key is read, changed and written as a whole. */

@@ -24,7 +24,7 @@ const addressBytes = 20;
 
 /**
  * Loads the native bindings of `keccak` and `secp256k1` by name: the packages themselves fall back to JavaScript twins,
- * which are 18 and 36 times slower, without a word (docs/figures.md). Throws the `Fault`
+ * which are 18 and 36 times slower, without a word (figures.md). Throws the `Fault`
  * `native_binding_missing` (stop).
  */
 export function openNativeCrypto(): NativeCrypto {

@@ -38,7 +38,7 @@ interface OpenEnvelope {
 
 /**
  * Puts commands into envelopes, one open per partition: alone under low load, together while the send before is in
- * flight, so that signature, record and request are shared (docs/architecture.md).
+ * flight, so that signature, record and request are shared (architecture.md).
  */
 export class OrderSink {
   readonly #options: OrderSinkOptions;

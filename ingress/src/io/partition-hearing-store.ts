@@ -10,7 +10,7 @@ export interface PartitionHearing {
   readonly heardAtMs: number | null;
 }
 
-/** A partition is ready while its owner's ticks, two a second, are heard (docs/architecture.md). */
+/** A partition is ready while its owner's ticks, two a second, are heard (architecture.md). */
 export const silenceMaxMs = 2_000;
 
 const unheard: PartitionHearing = { inOffset: -1, clockMs: 0, heardAtMs: null };
@@ -38,7 +38,7 @@ export class PartitionHearings {
 
   /**
    * Takes an execution in. False when it was heard before: owners that overlap repeat themselves byte by byte. Throws the
-   * `Fault` `execution_gap` (stop) when one is missing (docs/architecture.md).
+   * `Fault` `execution_gap` (stop) when one is missing (architecture.md).
    */
   hear(partition: number, inOffset: number, clockMs: number): boolean {
     const before = this.at(partition);

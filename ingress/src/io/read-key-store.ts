@@ -20,7 +20,7 @@ export interface ReadKeyStoreOptions {
   readonly table: Pick<TableStore<ReadKey>, 'write'>;
 }
 
-/** Gives read-only keys out and takes them back; what is stored of a key is its SHA-256 (docs/conventions.md 2.5). */
+/** Gives read-only keys out and takes them back; what is stored of a key is its SHA-256 (conventions.md 2.5). */
 export class ReadKeyStore {
   readonly #options: ReadKeyStoreOptions;
   /** By wallet: its keys are counted, and one more written. */

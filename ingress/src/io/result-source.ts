@@ -25,7 +25,7 @@ export interface ResultSourceOptions {
 
 /**
  * Reads all partitions of `executions` from their ends: every ingress hears everything and picks out what it waits for
- * (docs/traps.md). `onBatch` is the handler of a log reader.
+ * (traps.md). `onBatch` is the handler of a log reader.
  */
 export class ResultSource {
   readonly #options: ResultSourceOptions;

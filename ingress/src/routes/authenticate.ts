@@ -14,7 +14,7 @@ export type AuthPorts = Pick<
 
 /**
  * Proves the API key of a private request that changes something; null after the refusal was sent. Read-only keys are told
- * that they may only read, wallets that are banned that they are (docs/conventions.md 2.3, 2.5).
+ * that they may only read, wallets that are banned that they are (conventions.md 2.3, 2.5).
  */
 export function authenticate(
   request: FastifyRequest,
@@ -63,7 +63,7 @@ export function signedFacts({ method, url, headers, rawBody: body }: FastifyRequ
   return { method, url, headers, body };
 }
 
-/** One answer for whatever proves nothing, but a clock that is off is told how far (docs/conventions.md 2.3, 2.4). */
+/** One answer for whatever proves nothing, but a clock that is off is told how far (conventions.md 2.3, 2.4). */
 export function refuseUnproven(
   { headers }: FastifyRequest,
   reply: FastifyReply,

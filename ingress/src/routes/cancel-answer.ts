@@ -9,7 +9,7 @@ const retryAfterSeconds = 1;
 
 /**
  * What was canceled and what was not; when the request failed, what is known to be canceled stands beside the error
- * (docs/conventions.md 1.6).
+ * (conventions.md 1.6).
  */
 export function answerCancel(
   { result, failure }: Cancellation,

@@ -6,7 +6,7 @@ import { singleBodyMaxBytes } from './route.ts';
 
 /**
  * DELETE /cancel-all: every order of the caller in every market. Orders of his that arrived before it and are still on
- * their way are refused as `fenced`; those that arrive later are not touched. A body is ignored (docs/conventions.md 1.6).
+ * their way are refused as `fenced`; those that arrive later are not touched. A body is ignored (conventions.md 1.6).
  */
 export function cancelAllRoute(ports: DoorPorts): DoorRoute {
   return cancelRoute(ports, {

@@ -16,7 +16,7 @@ const nothing: Cancellation = { result: { canceled: [], not_canceled: {} }, fail
 
 /**
  * DELETE /cancel-market-orders: all orders of the caller in a market or of a token. The filter comes in the body, or in the
- * query when the body was lost on the way; the key that is not used may be an empty text (docs/conventions.md 1.6, part 9).
+ * query when the body was lost on the way; the key that is not used may be an empty text (conventions.md 1.6, part 9).
  */
 export function cancelMarketOrdersRoute(
   ports: DoorPorts,

@@ -3,7 +3,7 @@ import { notificationsMax } from '@pm/schemas';
 import { type AuthPorts, authenticate } from './authenticate.ts';
 import type { DoorPorts } from './ports.ts';
 
-/** DELETE /notifications: the caller does not want to see these again; ids that are none are refused (docs/conventions.md 1.7). */
+/** DELETE /notifications: the caller does not want to see these again; ids that are none are refused (conventions.md 1.7). */
 export function deleteNotificationsRoute(
   ports: AuthPorts & Pick<DoorPorts, 'notificationMarks'>,
 ): DoorRoute {

@@ -5,7 +5,7 @@ import { cancelOrders } from './cancel-runner.ts';
 import type { DoorPorts } from './ports.ts';
 import { singleBodyMaxBytes } from './route.ts';
 
-/** DELETE /order: one order of the caller, in either spelling of the id (docs/conventions.md 1.6). */
+/** DELETE /order: one order of the caller, in either spelling of the id (conventions.md 1.6). */
 export function deleteOrderRoute(
   ports: DoorPorts,
   isBody: (value: unknown) => value is CancelOrderBody,

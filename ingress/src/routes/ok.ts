@@ -1,6 +1,6 @@
 import type { DoorRoute } from '@pm/kit/http';
 
-/** GET /ok: the JSON text `"OK"` (docs/conventions.md 1.1). */
+/** GET /ok: the JSON text `"OK"` (conventions.md 1.1). */
 export const okRoute: DoorRoute = {
   method: 'GET',
   path: '/ok',

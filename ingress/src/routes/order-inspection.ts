@@ -19,7 +19,7 @@ type InspectionPorts = Pick<
   'answers' | 'hashes' | 'ledger' | 'markets' | 'owners' | 'partitions' | 'signatures'
 >;
 
-/** Every check of placing, without placing: nothing is held, remembered or sent (docs/conventions.md 3.11). */
+/** Every check of placing, without placing: nothing is held, remembered or sent (conventions.md 3.11). */
 export async function inspectOrder(
   item: unknown,
   { caller, isSubmission }: { readonly caller: Caller; readonly isSubmission: IsSubmission },

@@ -30,7 +30,7 @@ type RunnerPorts = Pick<
   'answers' | 'delays' | 'partitions' | 'ledger' | 'log' | 'hashes' | 'clock' | 'metrics'
 >;
 
-/** A taker delay up to this is waited for, milliseconds; a longer one is answered as `delayed` (docs/conventions.md 4.5). */
+/** A taker delay up to this is waited for, milliseconds; a longer one is answered as `delayed` (conventions.md 4.5). */
 const takerDelayWaitMaxMs = 1_000;
 
 /** How long after the end of its delay an order's answer is waited for, milliseconds. */

@@ -27,7 +27,7 @@ interface HashedOrder {
   readonly structHash: Buffer;
 }
 
-/** Checks orders and sends what passes; the order of the checks is that of their cost (docs/architecture.md, Checks). */
+/** Checks orders and sends what passes; the order of the checks is that of their cost (architecture.md, Checks). */
 export class Placements {
   readonly #ports: DoorPorts;
   readonly #runner: OrderRunner;

@@ -33,7 +33,7 @@ export interface PlacementWork {
   readonly times: StageTimes;
 }
 
-/** Places and answers, once if the request has a retry key, with `Server-Timing` (docs/conventions.md 1.15, 3.9, 3.10). */
+/** Places and answers, once if the request has a retry key, with `Server-Timing` (conventions.md 1.15, 3.9, 3.10). */
 export async function replyToPlacement(
   asked: Asked,
   work: PlacementWork,
@@ -114,7 +114,7 @@ function commonOutage(results: readonly PlacementResult[]): RefusalCode | null {
   return results.every((result) => result.code === code) ? code : null;
 }
 
-/** Whole-request failures of a batch; post-only mode stays with its items (docs/conventions.md 3.7). */
+/** Whole-request failures of a batch; post-only mode stays with its items (conventions.md 3.7). */
 const requestOutages: ReadonlySet<RefusalCode> = new Set([
   'partition_not_ready',
   'overloaded',

@@ -35,7 +35,7 @@ const invalid = { text: 'invalid request: the body is not of this route', code: 
 
 /**
  * POST /account/split, /account/merge, /account/redeem: USDC into pairs of tokens and back, and tokens of a resolved market
- * into their payout. Answered when the matcher has carried it out; once per id (docs/conventions.md 1.14).
+ * into their payout. Answered when the matcher has carried it out; once per id (conventions.md 1.14).
  */
 export function positionActionRoute(
   ports: DoorPorts,

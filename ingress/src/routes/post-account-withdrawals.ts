@@ -24,7 +24,7 @@ const invalid = { text: 'invalid request: the body is not of this route', code: 
 
 /**
  * POST /account/withdrawals: USDC leaves the exchange. Answered with what was paid when the ledger has applied it. Once per id
- * (docs/conventions.md 1.14).
+ * (conventions.md 1.14).
  */
 export function withdrawalRoute(
   ports: DoorPorts,

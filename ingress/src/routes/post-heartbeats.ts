@@ -20,7 +20,7 @@ const invalidBody = { text: 'Invalid heartbeat payload', code: 'invalid_request'
 
 /**
  * POST /v1/heartbeats: the next heartbeat of the chain of this API key; the first one arms the cancel on silence. A wrong id
- * is answered with the one expected, empty when there is no chain (docs/conventions.md part 5).
+ * is answered with the one expected, empty when there is no chain (conventions.md part 5).
  */
 export function heartbeatRoute(
   ports: HeartbeatPorts,
@@ -47,7 +47,7 @@ export function heartbeatRoute(
   };
 }
 
-/** POST /heartbeats: the same timer without a chain; a body is read and ignored (docs/conventions.md part 5). */
+/** POST /heartbeats: the same timer without a chain; a body is read and ignored (conventions.md part 5). */
 export function bareHeartbeatRoute(ports: HeartbeatPorts): DoorRoute {
   return {
     method: 'POST',

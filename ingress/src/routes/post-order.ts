@@ -8,7 +8,7 @@ import { StageTimes } from './stage-times.ts';
 
 /**
  * POST /order: one order. A refused one is answered with the status of its refusal and the full result, so that clients
- * which read `error` and clients which read `errorMsg` both understand (docs/conventions.md 1.12).
+ * which read `error` and clients which read `errorMsg` both understand (conventions.md 1.12).
  */
 export function postOrderRoute(ports: DoorPorts, placements: Placements): DoorRoute {
   return {

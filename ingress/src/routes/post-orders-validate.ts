@@ -8,7 +8,7 @@ import { batchBodyMaxBytes, invalidPayload } from './route.ts';
 
 /**
  * POST /orders/validate: the items of POST /orders, checked in every way and placed in none. One finding per item; a body
- * that is one order and no array is one item (docs/conventions.md 3.11).
+ * that is one order and no array is one item (conventions.md 3.11).
  */
 export function validateOrdersRoute(ports: DoorPorts, isSubmission: IsSubmission): DoorRoute {
   return {

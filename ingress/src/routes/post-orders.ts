@@ -8,7 +8,7 @@ import type { DoorPorts } from './ports.ts';
 import { batchBodyMaxBytes, invalidPayload } from './route.ts';
 import { StageTimes } from './stage-times.ts';
 
-/** POST /orders: 1 to 15 orders; one result each, in their order (docs/conventions.md 3.7). */
+/** POST /orders: 1 to 15 orders; one result each, in their order (conventions.md 3.7). */
 export function postOrdersRoute(ports: DoorPorts, placements: Placements): DoorRoute {
   return {
     method: 'POST',

@@ -1,6 +1,6 @@
 import type { DoorRoute } from '@pm/kit/http';
 
-/** GET /: `OK` as text, for everybody who does not ask for JSON and nothing else; JSON of the data family (docs/conventions.md 1.1). */
+/** GET /: `OK` as text, for everybody who does not ask for JSON and nothing else; JSON of the data family (conventions.md 1.1). */
 export const rootRoute: DoorRoute = {
   method: 'GET',
   path: '/',

@@ -39,7 +39,7 @@ export interface Answered {
   readonly body: unknown;
 }
 
-/** Carries a request out once per retry key, whatever dies and whichever ingress it comes to (docs/conventions.md 1.15). */
+/** Carries a request out once per retry key, whatever dies and whichever ingress it comes to (conventions.md 1.15). */
 export async function runOnce(
   retried: Retried,
   { retries, reply }: { readonly retries: RetryKeys; readonly reply: FastifyReply },

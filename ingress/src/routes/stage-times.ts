@@ -7,7 +7,7 @@ export type TimedStage = (typeof stages)[number];
 
 /**
  * Where the milliseconds of one request went. Of a batch, whose orders go their way together, each stage is that of the
- * slowest order. Told as `Server-Timing` (docs/conventions.md 3.10).
+ * slowest order. Told as `Server-Timing` (conventions.md 3.10).
  */
 export class StageTimes {
   readonly #clock: Pick<Clock, 'monotonicMs'>;

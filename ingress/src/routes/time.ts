@@ -1,7 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { DoorPorts } from './ports.ts';
 
-/** GET /time: Unix seconds as a bare number (docs/conventions.md 1.1). */
+/** GET /time: Unix seconds as a bare number (conventions.md 1.1). */
 export function timeRoute({ clock }: Pick<DoorPorts, 'clock'>): DoorRoute {
   return {
     method: 'GET',

@@ -2,7 +2,7 @@ import { orderSizeMaxMicro, tickSizes } from '@pm/schemas';
 import fc from 'fast-check';
 import { type AmountsInput, readAmounts } from '../../src/core/order-amounts.ts';
 
-/** The rule of docs/conventions.md 3.4 for limit orders in plain BigInt, as slowly as it can be said. */
+/** The rule of conventions.md 3.4 for limit orders in plain BigInt, as slowly as it can be said. */
 function limitTwin(input: AmountsInput): { price: number; sizeMicro: number } | null {
   const [usdc, shares] =
     input.side === 'BUY'

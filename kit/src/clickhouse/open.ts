@@ -35,7 +35,7 @@ export interface InsertOptions {
 export interface ClickHouse {
   /**
    * Inserts rows as one synchronous block. The same token for the same rows inserts once, also after an unknown outcome;
-   * a token must never be used again for other rows (docs/traps.md). No rows: nothing is sent.
+   * a token must never be used again for other rows (traps.md). No rows: nothing is sent.
    */
   insertRows(
     table: string,

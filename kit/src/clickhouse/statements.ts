@@ -11,7 +11,7 @@ export type InsertFormat = 'JSONCompactEachRow' | 'TabSeparated';
 
 /**
  * `INSERT INTO t (a, b) SETTINGS ... FORMAT JSONCompactEachRow`. The settings stand in the SQL, since they decide whether
- * a retry duplicates (docs/traps.md): synchronous, this token, and views that deduplicate with their source.
+ * a retry duplicates (traps.md): synchronous, this token, and views that deduplicate with their source.
  */
 export function insertStatement(
   table: string,

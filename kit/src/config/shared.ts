@@ -46,7 +46,7 @@ export const serviceFields = {
   opsPort: integer('PM_OPS_PORT', { min: 0, max: 65_535 }),
 };
 
-/** What every public door has: who may speak for clients, and how much a client may ask (docs/limits.md). */
+/** What every public door has: who may speak for clients, and how much a client may ask (limits.md). */
 export const publicDoorFields = {
   /** Addresses and networks of proxies whose X-Forwarded-For is believed; nobody's when empty. */
   trustedProxies: list('PM_TRUSTED_PROXIES', {

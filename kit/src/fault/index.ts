@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * What a process does about a fault (docs/hacking.md):
+ * What a process does about a fault (hacking.md):
  * `retry`   the same step again, bounded;
  * `skip`    count it, dead-letter it, go on;
  * `release` give the partition back and let an owner restore it;

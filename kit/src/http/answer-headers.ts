@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * Puts what every answer of a door says beside its own headers: the request's id and, on limited routes, where the caller
- * stands in the tightest rule (docs/limits.md).
+ * stands in the tightest rule (limits.md).
  */
 export function putAnswerHeaders(request: FastifyRequest, reply: FastifyReply): void {
   void reply.header('x-request-id', request.id);

@@ -10,7 +10,7 @@ type Done = (error: Error | null, body?: unknown) => void;
 
 /**
  * Takes bodies as JSON only, keeps their bytes, and parses them once. An empty body is no body, whatever its content type
- * says: clients send the header with every DELETE (docs/conventions.md 1.0). Repeated keys: the last one counts (RFC 8259 4).
+ * says: clients send the header with every DELETE (conventions.md 1.0). Repeated keys: the last one counts (RFC 8259 4).
  */
 export function takeJsonBodies(app: FastifyInstance, maxJsonDepth: number): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');

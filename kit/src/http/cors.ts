@@ -3,7 +3,7 @@ import type { HttpApp } from './app.ts';
 
 /**
  * The only routes that pages of other origins may call: with a bearer key or none. Signed routes are among them, but their
- * headers are not: no page gets a browser to send those (docs/conventions.md 1.11).
+ * headers are not: no page gets a browser to send those (conventions.md 1.11).
  */
 const OPEN_PREFIX = '/api/v1/';
 const PREFLIGHT_SECONDS = '86400';

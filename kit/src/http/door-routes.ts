@@ -3,7 +3,7 @@ import type { RouteOptions } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { HttpApp } from './app.ts';
 
-/** Root paths follow the specification, the mounts follow the family (docs/conventions.md, Dialects). */
+/** Root paths follow the specification, the mounts follow the family (conventions.md, Dialects). */
 export type Dialect = 'specification' | 'family';
 
 /** One public route: which it is in the table of routes, and how it is added to the app under a path. */

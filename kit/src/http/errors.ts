@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** The body of every answer that is not a success (docs/conventions.md 1.0). */
+/** The body of every answer that is not a success (conventions.md 1.0). */
 export interface ErrorBody {
   readonly error: string;
   readonly code?: string;

@@ -28,7 +28,7 @@ export const defaultHttpLimits: HttpLimits = {
   maxJsonDepth: 8,
 };
 
-/** What a public door takes (docs/limits.md). Whatever stands in front of both must take the larger of each. */
+/** What a public door takes (limits.md). Whatever stands in front of both must take the larger of each. */
 export interface DoorBounds {
   /** All headers and the URL together, bytes. */
   readonly maxHeaderBytes: number;

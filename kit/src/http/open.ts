@@ -30,7 +30,7 @@ export interface HttpOptions {
 
 /**
  * Makes a door that does not listen yet (`app.listen({ host, port })`). What arrives is validated as it is: no coercion, no
- * silent removal, no defaults filled in (docs/architecture.md). Every answer is JSON and carries `X-Request-Id`; refusals are
+ * silent removal, no defaults filled in (architecture.md). Every answer is JSON and carries `X-Request-Id`; refusals are
  * `{"error": text}`. Bodies: JSON or 415, kept as `request.rawBody`. Query strings: text, repeated keys are arrays.
  */
 export function openHttp(options: HttpOptions): HttpApp {

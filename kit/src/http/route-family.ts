@@ -86,7 +86,7 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** The body of an error in the words of a family (docs/conventions.md 1.0). */
+/** The body of an error in the words of a family (conventions.md 1.0). */
 export function inWordsOf(
   family: RouteFamily,
   status: number,

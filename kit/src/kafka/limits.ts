@@ -1,6 +1,6 @@
 /**
  * Every bound of the log client. kafkajs' own defaults are long for trading (300 ms first retry, 30 s session, 5 s long poll:
- * docs/traps.md), so each is set here.
+ * traps.md), so each is set here.
  */
 export interface LogClientLimits {
   /** Opening one connection, milliseconds. */

@@ -36,7 +36,7 @@ export interface ProducerParts {
 
 /**
  * The single-flight rule is not about speed: overlapping sends on an idempotent kafkajs producer lose acknowledged records after
- * one lost response (docs/traps.md).
+ * one lost response (traps.md).
  */
 export class SingleFlightProducer implements LogProducer {
   readonly #parts: ProducerParts;

@@ -11,7 +11,7 @@ export interface PartitionResult {
 /**
  * The place of each record, or `null` for a record whose partition is missing from the result. Nothing is known of such a
  * record: kafkajs drops records of a partition that it does not know, and it does not ask a broker again that has answered
- * this send for another partition, also when a leader died after appending and that broker leads in its place (docs/traps.md).
+ * this send for another partition, also when a leader died after appending and that broker leads in its place (traps.md).
  */
 export function placesOf(
   records: readonly OutgoingRecord[],

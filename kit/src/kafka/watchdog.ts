@@ -1,5 +1,5 @@
 /**
- * Watches progress, not liveness: kafkajs' consumers can stop silently while the process is up (docs/traps.md). An empty
+ * Watches progress, not liveness: kafkajs' consumers can stop silently while the process is up (traps.md). An empty
  * fetch is progress, so a quiet topic raises no alarm. Pure: time is an argument, milliseconds of one monotonic clock.
  */
 export class Watchdog {

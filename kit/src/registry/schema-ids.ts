@@ -3,7 +3,7 @@ import { type AvroSchema, toAvroJson } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 
-/** Every retained version must read every other: a log is replayed from its start (docs/traps.md). */
+/** Every retained version must read every other: a log is replayed from its start (traps.md). */
 const compatibility = COMPATIBILITY.FULL_TRANSITIVE;
 
 /** Tries of one registration and the waits between them, milliseconds: about 6 s in all. */

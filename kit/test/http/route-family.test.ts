@@ -2,7 +2,7 @@ import { openHttp } from '../../src/http/open.ts';
 import { refuse } from '../../src/http/refuse.ts';
 import { silentLog } from '../../src/log/index.ts';
 
-/** Errors that the door words itself are in the words of the route's family (docs/conventions.md 1.0). */
+/** Errors that the door words itself are in the words of the route's family (conventions.md 1.0). */
 const app = openHttp({ log: silentLog, bodyLimitBytes: 100 });
 app.post('/comments', async (_request, reply) => refuse(reply, 'invalid_l2'));
 app.post('/order', async (_request, reply) => refuse(reply, 'invalid_l2'));

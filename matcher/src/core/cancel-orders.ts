@@ -83,7 +83,7 @@ function delayedOf(state: State, signer: Buffer | null, apiKey: Buffer | null): 
     .flatMap((account) => [...state.delays.restingOf(account)]);
 }
 
-/** Who noticed a silence may have been stopped since; by then the key may have a new session (docs/sessions.md). */
+/** Who noticed a silence may have been stopped since; by then the key may have a new session (sessions.md). */
 function isLate(state: State, { session, acceptedAtMs }: CommandOf<'CancelOrders'>): boolean {
   return session && acceptedAtMs !== 0 && state.timeMs - acceptedAtMs > state.bookAgeLimitMs;
 }

@@ -12,7 +12,7 @@ export interface Reading {
   readonly copies: number;
 }
 
-/** Reads all outputs by the rule of docs/architecture.md: next is taken, older is dropped, ahead is an alarm. */
+/** Reads all outputs by the rule of architecture.md: next is taken, older is dropped, ahead is an alarm. */
 export function readOutputs(log: MemoryLog): Reading {
   const executions: Execution[] = [];
   const values: Buffer[] = [];

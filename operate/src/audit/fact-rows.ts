@@ -254,7 +254,7 @@ function takerOf(fill: Fill): SideCells {
   };
 }
 
-/** Makers pay no fee (docs/conventions.md 4.7). */
+/** Makers pay no fee (conventions.md 4.7). */
 function makerOf(fill: Fill): SideCells {
   return {
     role: textWord('MAKER'),

@@ -45,7 +45,7 @@ const [size, cost, bought, shares, realized, volume, updated, version, partition
 const pieceLength = 8_192;
 
 /**
- * All positions there ever were, by average cost (docs/definitions.md). They are many and live as long as the fold, so their numbers
+ * All positions there ever were, by average cost (definitions.md). They are many and live as long as the fold, so their numbers
  * stand in arrays, without an object for each.
  */
 export class Positions {

@@ -10,10 +10,10 @@ import { rolesFile } from '../roles/roles-sql.ts';
 
 /** `npm run docs`: writes what documents repeat of the contracts. */
 const documents = [
-  ['docs/limits.md', withLimitsTable],
-  ['docs/errors.md', withErrorsTable],
-  ['docs/data.md', withDataDictionary],
-  ['docs/operating-clickhouse.md', withRolesTable],
+  ['docs/trading/limits.md', withLimitsTable],
+  ['docs/trading/errors.md', withErrorsTable],
+  ['docs/data/data.md', withDataDictionary],
+  ['docs/operating/clickhouse.md', withRolesTable],
 ] as const;
 
 for (const [name, renew] of documents) {

@@ -78,7 +78,7 @@ function names<Name extends string>(named: Readonly<Record<Name, unknown>>): Nam
   return Object.keys(named) as Name[];
 }
 
-/** Parameters that no value fits everywhere; docs/data.md says how to pick one. */
+/** Parameters that no value fits everywhere; data.md says how to pick one. */
 const picked = ['market', 'wallet', 'from', 'to', 'at', 'offset'];
 
 function queryText({ title, about, sql, example }: WorkedQuery): string {

@@ -8,7 +8,7 @@ interface Dated {
 }
 
 /**
- * What becomes of a table when a day is written (docs/decisions.md, "A day is written as its facts").
+ * What becomes of a table when a day is written (decisions.md, "A day is written as its facts").
  * `facts`: the rows of the day. `state`: all rows as they stand when they are read, whatever the day. `copy`: facts that `of` says
  * as well, written only when named. `none`: never written.
  */

@@ -49,7 +49,7 @@ export function roleStatements(roles: readonly ClickHouseRole[], database: strin
 
 /** The file deploy/clickhouse/roles.sql. */
 export function rolesFile(roles: readonly ClickHouseRole[], database: string): string {
-  const head = `-- Roles of the tables, made by \`npm run docs\` from operate/src/roles. How to apply: docs/operating-clickhouse.md.
+  const head = `-- Roles of the tables, made by \`npm run docs\` from operate/src/roles. How to apply: docs/operating/clickhouse.md.
 -- The database is called ${database} here; it can be applied again, and takes away what a role should not have.`;
   const parts = roles.map((role) => {
     const statements = roleStatements([role], database).map((statement) => `${statement};`);

@@ -4,8 +4,8 @@ import { repositoryRoot } from '@pm/deploy/local/paths';
 import { leaderboardTables, rebuildHold, tables } from '@pm/schemas';
 import { dictionary, withDataDictionary } from '../../src/documents/data-dictionary.ts';
 
-test('docs/data.md shows the tables and queries of the contracts (npm run docs)', () => {
-  const text = readFileSync(join(repositoryRoot, 'docs/data.md'), 'utf8');
+test('docs/data/data.md shows the tables and queries of the contracts (npm run docs)', () => {
+  const text = readFileSync(join(repositoryRoot, 'docs/data/data.md'), 'utf8');
   expect(withDataDictionary(text)).toBe(text);
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { withLimitsTable } from '../../src/documents/limits-table.ts';
 
-test('docs/limits.md shows the table of the contracts (npm run docs)', () => {
-  const text = readFileSync(join(repositoryRoot, 'docs/limits.md'), 'utf8');
+test('docs/trading/limits.md shows the table of the contracts (npm run docs)', () => {
+  const text = readFileSync(join(repositoryRoot, 'docs/trading/limits.md'), 'utf8');
   expect(withLimitsTable(text)).toBe(text);
 });

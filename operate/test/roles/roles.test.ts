@@ -43,7 +43,7 @@ const madeUp = {
   spreadMs: 3_600_000,
   shift: 1,
 };
-const page = 'docs/operating-clickhouse.md';
+const page = 'docs/operating/clickhouse.md';
 const readText = (file: string) => readFileSync(join(repositoryRoot, file), 'utf8');
 
 function roleNamed(name: string): ClickHouseRole {
@@ -405,7 +405,7 @@ describe('Grafana', () => {
     for (const sql of insertions) expect(await grafana.refusal(sql)).toBe(denied);
   });
 
-  test('runs the panel of docs/operating-clickhouse.md', async () => {
+  test('runs the panel of docs/operating/clickhouse.md', async () => {
     const [, panel = ''] = /### A panel[\s\S]*?```sql\n([\s\S]*?)```/.exec(readText(page)) ?? [];
     const [from, to] = [madeUp.fromMs / 1_000, madeUp.fromMs / 1_000 + 3_600];
     const sql = panel

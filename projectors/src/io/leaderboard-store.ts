@@ -17,7 +17,7 @@ export interface LeaderboardRun {
 }
 
 /**
- * Computes all leaderboards as of now and serves them at once (docs/definitions.md). Wallets are taken slice by slice, so a statement
+ * Computes all leaderboards as of now and serves them at once (definitions.md). Wallets are taken slice by slice, so a statement
  * holds no more than a slice in memory whatever the history.
  */
 export async function computeLeaderboards(

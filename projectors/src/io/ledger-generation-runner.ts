@@ -50,7 +50,7 @@ type Ends = readonly (Place & { readonly end: number })[];
  * that were seen when it was found closed, this plans the generation after the newest in the log, writes it into every
  * partition of `orders` and as a fence onto `transfers`, and opens the ledger when the fold has passed all of them: behind
  * its beginning a partition refuses every order reserved before, so that nothing is booked any more against a hold that
- * was lost, and everything booked before is in the fold (docs/architecture.md, Money).
+ * was lost, and everything booked before is in the fold (architecture.md, Money).
  *
  * Several processes may run it: they share one plan, and a generation begun twice begins once. A plan goes with the Redis it
  * was made in; a loss in the middle of a rebuild makes another.

@@ -65,7 +65,7 @@ export class SolvencyRunner {
     onBreach();
     log.error(
       { wallet, freeMicro, heldMicro, pendingMicro },
-      'free money of a wallet was below zero: its withdrawals are being frozen (docs/operator.md)',
+      'free money of a wallet was below zero: its withdrawals are being frozen (docs/operating/operator.md)',
     );
   }
 }

@@ -35,7 +35,7 @@ const insertsAtOnce = 4;
 const heldPollMs = 200;
 
 /**
- * Exactly once into ClickHouse (docs/traps.md): the range is in the group's commit before the first row is sent, so
+ * Exactly once into ClickHouse (traps.md): the range is in the group's commit before the first row is sent, so
  * that whoever comes after a crash sends exactly this batch with the same tokens; the commit behind it ends it. A commit
  * that fails means that the partition is no longer ours, and nothing is sent.
  *

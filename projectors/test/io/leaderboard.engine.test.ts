@@ -84,7 +84,7 @@ function legsOf(records: readonly Execution[]): readonly Leg[] {
   );
 }
 
-/** Price of token 0 in micro-USDC, of what happened before a moment: payout, or the displayed one (docs/definitions.md). */
+/** Price of token 0 in micro-USDC, of what happened before a moment: payout, or the displayed one (definitions.md). */
 function priceBefore(records: readonly Execution[], market: number, beforeMs: number): bigint {
   const past = records.filter(({ timeMs }) => timeMs < beforeMs);
   const events = past.flatMap((record) => record.events);

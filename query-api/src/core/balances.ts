@@ -33,7 +33,7 @@ function checksummed(contract: string): string {
   return checksumAddress(walletFromBytes(Buffer.from(contract.slice(2), 'hex')));
 }
 
-/** What clients ask before they trade: base units as text, and unlimited allowances (docs/conventions.md 1.7). */
+/** What clients ask before they trade: base units as text, and unlimited allowances (conventions.md 1.7). */
 export function balanceAllowance(balanceMicro: number) {
   return { balance: String(balanceMicro), allowances };
 }

@@ -27,7 +27,7 @@ const derivedKeptMax = 10_000;
 
 /**
  * Contract wallets that an operator has bound to an address, by the topic `wallet-owners`: the first record of a
- * wallet that names its operator counts (docs/conventions.md 3.3). Wallets of known factories follow from their owner
+ * wallet that names its operator counts (conventions.md 3.3). Wallets of known factories follow from their owner
  * and have no record.
  */
 export class CallerWallets {
@@ -75,7 +75,7 @@ export function allWallets({ own, proxies, safes, bound }: WalletSet): readonly 
 }
 
 /**
- * Wallets that a signature type may stand for (docs/conventions.md 1.7). Type 3 may also be signed with the caller's own address
+ * Wallets that a signature type may stand for (conventions.md 1.7). Type 3 may also be signed with the caller's own address
  * as the wallet, so it stands for that address while no contract wallet is bound.
  */
 export function walletsOfType(

@@ -34,7 +34,7 @@ export function clobMarkets(
 
 /**
  * The root's form of a market of the order book family: what is unknown or does not exist is an empty text, of the type that
- * the specification lists, where the family has null or nothing (docs/conventions.md, Dialects).
+ * the specification lists, where the family has null or nothing (conventions.md, Dialects).
  */
 export function toTheLetter<M extends LooseMarket>(market: M) {
   return {
@@ -81,7 +81,7 @@ export function simplifiedMarket(market: Market, quotes: Quotes) {
   };
 }
 
-/** What clients read before a market order, with short keys (docs/conventions.md 1.5). */
+/** What clients read before a market order, with short keys (conventions.md 1.5). */
 export function compactMarket(market: Market) {
   const fee = feeRateAnswer(market);
   return {
@@ -162,7 +162,7 @@ function words(market: Market) {
     icon: market.icon,
     image: market.image,
     end_date_iso: isoTime(market.endDateMs),
-    // From its listing on a market takes what its mode allows; its start is announced only (docs/operator.md).
+    // From its listing on a market takes what its mode allows; its start is announced only (operator.md).
     accepting_order_timestamp: isoTime(market.createdAtMs),
     game_start_time: null,
     fpmm: '',

@@ -2,7 +2,7 @@ import type { OpenOrder } from '@pm/schemas';
 import type { Catalog } from './catalog.ts';
 import { type AcceptedOrder, orderAnswer } from './order-read.ts';
 
-/** A row of the list of open orders: flat, with the keys of both spellings (docs/conventions.md 1.6). */
+/** A row of the list of open orders: flat, with the keys of both spellings (conventions.md 1.6). */
 export function openOrderAnswer(catalog: Catalog, order: AcceptedOrder): OpenOrder {
   const {
     order: wrapped,

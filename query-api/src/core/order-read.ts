@@ -35,7 +35,7 @@ export interface OrderEventRow {
   readonly role: 'TAKER' | 'MAKER';
 }
 
-/** What became of an order, as its events tell (docs/order-lifecycle.md). */
+/** What became of an order, as its events tell (order-lifecycle.md). */
 export type OrderHistory =
   | { readonly kind: 'accepted'; readonly order: OrderEventRow; readonly facts: OrderFacts }
   | { readonly kind: 'refused'; readonly code: string }
@@ -53,7 +53,7 @@ export interface OrderFacts {
 
 export type AcceptedOrder = Extract<OrderHistory, { kind: 'accepted' }>;
 
-/** A GTD order leaves the book so long before the time its owner stated (docs/conventions.md 3.5). */
+/** A GTD order leaves the book so long before the time its owner stated (conventions.md 3.5). */
 const gtdEarlyMs = 60_000;
 
 /** Trades listed with an order; an order meets more resting ones only over a long life. */
@@ -127,7 +127,7 @@ function byPlace(left: OrderEventRow, right: OrderEventRow): number {
 }
 
 /**
- * The order in both shapes clients read: camel case under `order`, snake case beside it (docs/conventions.md 1.6). `owner` is
+ * The order in both shapes clients read: camel case under `order`, snake case beside it (conventions.md 1.6). `owner` is
  * for its owner only.
  */
 export function orderAnswer(

@@ -16,7 +16,7 @@ export interface OrdersQuery {
 
 const textMaxChars = 80;
 
-/** The parameters of GET /data/orders, or why not. Nothing of an unknown parameter (docs/conventions.md 1.0). */
+/** The parameters of GET /data/orders, or why not. Nothing of an unknown parameter (conventions.md 1.0). */
 export function readOrdersQuery(query: RawQuery): OrdersQuery | ReadRefusal {
   const read = new QueryReader(query, 'clob');
   const parsed = <T>(name: string, parse: (text: string) => T | null): T | null => {

@@ -51,7 +51,7 @@ export const anyPosition: HoldingFilter = {
   title: '',
 };
 
-/** The rows of a wallet, in the markets that were asked for, that pass the other filters (docs/conventions.md 6.1). */
+/** The rows of a wallet, in the markets that were asked for, that pass the other filters (conventions.md 6.1). */
 export function selectHoldings(
   catalog: Catalog,
   rows: readonly HeldRow[],

@@ -54,7 +54,7 @@ export function displayedMicro(quote: Quote): number {
 
 /**
  * The midpoint as it is told: of a book with an empty side there is none, but clients of the family ask for the midpoint beside
- * other things and drop everything on a 404, so they are told the displayed price (docs/conventions.md, Dialects).
+ * other things and drop everything on a 404, so they are told the displayed price (conventions.md, Dialects).
  */
 export function toldMidpointMicro(
   quote: Quote,

@@ -1,6 +1,6 @@
 import { catalogErrorType, payloadTooLarge, type RouteFamily } from '@pm/schemas';
 
-/** Why a read was not answered. The texts are those that published clients know (docs/conventions.md 1.0 and 1.3 to 1.6). */
+/** Why a read was not answered. The texts are those that published clients know (conventions.md 1.0 and 1.3 to 1.6). */
 export class ReadRefusal {
   readonly status: number;
   readonly text: string;

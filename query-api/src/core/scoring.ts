@@ -4,7 +4,7 @@ import { microPerPrice, midpointMicro, type Quote } from './quote.ts';
 
 /**
  * Whether an order earns liquidity rewards now: its market has them, it rests with at least their smallest size, and no
- * farther from the midpoint of its token than they allow (docs/conventions.md 1.6). Without a midpoint nothing does.
+ * farther from the midpoint of its token than they allow (conventions.md 1.6). Without a midpoint nothing does.
  */
 export function isScoring(
   history: OrderHistory,

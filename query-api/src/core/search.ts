@@ -166,7 +166,7 @@ function figureOf(
 
 /**
  * Exact slug or title, the words of the title and no others, its start, all words in the title, in the questions, anywhere
- * (docs/conventions.md 6.5).
+ * (conventions.md 6.5).
  */
 function rankOf(match: SearchMatch, event: CatalogEvent, { asked, text }: SearchWords): number {
   if (event.slug.toLowerCase() === asked) return highestRank;

@@ -11,7 +11,7 @@ export function isoTime(timeMs: number): string {
 
 /**
  * Markets paired with one of another venue do not exist here; the specification lists their fields, so the root tells them as
- * empty (docs/conventions.md, Dialects).
+ * empty (conventions.md, Dialects).
  */
 export const noMirror = { mirrorConditionId: '', mirrorClobTokenIds: '[]' } as const;
 
@@ -50,7 +50,7 @@ export function eventMarket(market: Market) {
   };
 }
 
-/** What clients of the mount `/gamma` need to trade from a catalog market (docs/conventions.md, Dialects). */
+/** What clients of the mount `/gamma` need to trade from a catalog market (conventions.md, Dialects). */
 export function familyMarket(market: Market, context: MarketContext) {
   return { ...eventMarket(market), ...familyFacts(market, context) };
 }

@@ -26,7 +26,7 @@ export class Conditions {
 
 /**
  * Rows in front of the second that a parameter names (UInt32, Unix seconds). The bound has the precision of the column, or
- * ClickHouse leaves out rows of the second before (docs/traps.md).
+ * ClickHouse leaves out rows of the second before (traps.md).
  */
 export function timeBefore(parameter: string): string {
   return `time < toDateTime64({${parameter}:UInt32}, 3)`;

@@ -17,7 +17,7 @@ const firstSql = `SELECT toUnixTimestamp(min(time)) AS first FROM ${tape}`;
 
 /**
  * A fill has one row of its taker, in the order of time, while its candles may stand under both tokens. The product of two narrow
- * decimals would overflow, and bounds have the precision of the column (docs/traps.md).
+ * decimals would overflow, and bounds have the precision of the column (traps.md).
  */
 const volumesSql = `
 WITH toDecimal128(price, 4) * size AS notional

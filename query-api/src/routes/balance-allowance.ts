@@ -12,7 +12,7 @@ type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'money' | 'callers' | 'nowMs'>;
 
 /**
  * GET /balance-allowance, and its `/update`, which has nothing to refresh here: what the caller owns, in base units, before his
- * open orders are counted off (docs/conventions.md 1.7). Of several wallets of one signature type the richest answers.
+ * open orders are counted off (conventions.md 1.7). Of several wallets of one signature type the richest answers.
  */
 export function balanceAllowanceRoutes(ports: Ports): readonly DoorRoute[] {
   return ['/balance-allowance', '/balance-allowance/update'].map((path) =>

@@ -14,7 +14,7 @@ export interface Caller extends Reader {
   readonly wallets: readonly WalletAddress[];
 }
 
-/** The proven caller of a private request; null when the headers prove nothing (docs/conventions.md 2.3). */
+/** The proven caller of a private request; null when the headers prove nothing (conventions.md 2.3). */
 export function provenCaller(
   callers: ReadPorts['callers'],
   raw: ReadRequest['raw'],
@@ -26,7 +26,7 @@ export function provenCaller(
   return { ...reader, keys, walletSet, wallets: allWallets(walletSet) };
 }
 
-/** One refusal for whatever proves nothing, but a clock that is off is told how far (docs/conventions.md 2.3, 2.4). */
+/** One refusal for whatever proves nothing, but a clock that is off is told how far (conventions.md 2.3, 2.4). */
 export function unproven(
   { callers, nowMs }: Pick<ReadPorts, 'callers' | 'nowMs'>,
   { headers }: ReadRequest['raw'],

@@ -16,7 +16,7 @@ import { pricedBy } from './tokens.ts';
 /** Which markets of the order book family, and in which form. */
 export type ClobList = 'full' | 'simplified' | 'sampling' | 'sampling-simplified';
 
-/** A page of markets with displayed prices (docs/conventions.md 1.5 and 6.6). Errors are those of the family clob. */
+/** A page of markets with displayed prices (conventions.md 1.5 and 6.6). Errors are those of the family clob. */
 export async function clobPage(
   { catalog, books }: CatalogPorts,
   { query, dialect }: Pick<ReadRequest, 'query' | 'dialect'>,

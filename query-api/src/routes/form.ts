@@ -3,7 +3,7 @@ import type { AssetForm } from '../core/positions.ts';
 import type { ReportFrame } from '../core/reports/trade-ledger.ts';
 import type { ReadPorts } from './ports.ts';
 
-/** Which token ids public reports have in a dialect (docs/conventions.md, Dialects). */
+/** Which token ids public reports have in a dialect (conventions.md, Dialects). */
 export function assetForm(dialect: Dialect): AssetForm {
   return dialect === 'family' ? 'numeric' : 'indexed';
 }

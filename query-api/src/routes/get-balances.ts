@@ -12,7 +12,7 @@ const walletsMax = 100;
 
 /**
  * GET /balances: everything the caller has, wallet by wallet: his own address always, the others when there is something in
- * them (docs/conventions.md 1.7).
+ * them (conventions.md 1.7).
  */
 export function balancesRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/balances', family: 'clob' } as const;

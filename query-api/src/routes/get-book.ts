@@ -11,7 +11,7 @@ import { listingIn } from './tokens.ts';
 type Ports = Pick<ReadPorts, 'books' | 'catalog' | 'tables' | 'log' | 'standing' | 'nowMs'>;
 
 /**
- * GET /book: the stored bytes as they are (docs/conventions.md 1.3), or the book of a past moment (1.3a). The hottest read, so bytes
+ * GET /book: the stored bytes as they are (conventions.md 1.3), or the book of a past moment (1.3a). The hottest read, so bytes
  * at hand are sent before the framework sees the request.
  */
 export function bookRoute(ports: Ports): DoorRoute {

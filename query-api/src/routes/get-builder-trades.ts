@@ -22,7 +22,7 @@ import { AgedAnswer, readRoute } from './route.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'reports' | 'standing' | 'nowMs'>;
 
-/** Trades and volume of builders (docs/conventions.md 1.8 and 1.9). */
+/** Trades and volume of builders (conventions.md 1.8 and 1.9). */
 export function builderRoutes(ports: Ports): readonly DoorRoute[] {
   return [tradesRoute(ports), volumeRoute(ports), feesRoute(), ...boardRoutes(ports)];
 }

@@ -8,7 +8,7 @@ import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { listingIn } from './tokens.ts';
 
-/** GET /candles: trades of one token in buckets; an addition of ours (docs/conventions.md 1.4a). */
+/** GET /candles: trades of one token in buckets; an addition of ours (conventions.md 1.4a). */
 export function candlesRoute(ports: Pick<ReadPorts, 'catalog' | 'tables' | 'nowMs'>): DoorRoute {
   const route = { method: 'GET', path: '/candles', family: 'clob' } as const;
   return readRoute(route, async ({ query }): Promise<CandlesAnswer | ReadRefusal> => {

@@ -7,7 +7,7 @@ import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { pricedBy } from './tokens.ts';
 
-/** GET /closed-positions: what a wallet held and holds no more (docs/conventions.md 1.9). */
+/** GET /closed-positions: what a wallet held and holds no more (conventions.md 1.9). */
 export function closedPositionsRoute({
   catalog,
   books,

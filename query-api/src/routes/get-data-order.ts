@@ -11,7 +11,7 @@ type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
 
 /**
  * GET /data/order/:id: what became of an order. Anyone may ask, without seeing its owner; who sends signed headers is told
- * only of his own (docs/conventions.md 1.6). An order that was refused at once was never one; its refusal code stands in the
+ * only of his own (conventions.md 1.6). An order that was refused at once was never one; its refusal code stands in the
  * 404.
  */
 export function dataOrderRoute(ports: Ports): DoorRoute {

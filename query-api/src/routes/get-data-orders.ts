@@ -12,7 +12,7 @@ import { readRoute } from './route.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
 
-/** GET /data/orders: open orders of the caller's keys from any of his wallets, newest first (docs/conventions.md 1.6). */
+/** GET /data/orders: open orders of the caller's keys from any of his wallets, newest first (conventions.md 1.6). */
 export function dataOrdersRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/data/orders', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {

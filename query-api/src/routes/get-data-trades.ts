@@ -10,7 +10,7 @@ import { type Answer, readRoute } from './route.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
 
-/** GET /data/trades: trades of the caller's keys from any of his wallets, newest first (docs/conventions.md 1.6). */
+/** GET /data/trades: trades of the caller's keys from any of his wallets, newest first (conventions.md 1.6). */
 export function dataTradesRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/data/trades', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {

@@ -3,7 +3,7 @@ import { feeRateAnswer } from '../core/fee-rate.ts';
 import type { ReadPorts } from './ports.ts';
 import { tokenRuleRoutes } from './token-rules.ts';
 
-/** GET /fee-rate and /fee-rate/:token_id; without a token the default rate (docs/conventions.md 1.3). */
+/** GET /fee-rate and /fee-rate/:token_id; without a token the default rate (conventions.md 1.3). */
 export function feeRateRoutes(ports: Pick<ReadPorts, 'catalog'>): readonly DoorRoute[] {
   return tokenRuleRoutes(ports, '/fee-rate', {
     of: feeRateAnswer,

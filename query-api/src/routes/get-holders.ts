@@ -4,7 +4,7 @@ import { ReadRefusal } from '../core/refusal.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 
-/** GET /holders: the largest balances of each token of the markets asked for (docs/conventions.md 6.2). */
+/** GET /holders: the largest balances of each token of the markets asked for (conventions.md 6.2). */
 export function holdersRoute({
   catalog,
   tables,

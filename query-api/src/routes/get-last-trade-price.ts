@@ -6,7 +6,7 @@ import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { listingIn } from './tokens.ts';
 
-/** What clients of the mount `/clob` expect for a token that was never traded (docs/conventions.md, Dialects). */
+/** What clients of the mount `/clob` expect for a token that was never traded (conventions.md, Dialects). */
 const neverTraded: LastTradePrice = { price: '0', side: '' };
 
 /** GET /last-trade-price: the last trade and the side of its aggressor. */

@@ -11,7 +11,7 @@ import { AgedAnswer, readRoute } from './route.ts';
 /** How far the clock of the projectors, who compute it, may be ahead of this one, milliseconds. */
 const clockSkewMaxMs = 5_000;
 
-/** GET /v1/leaderboard: traders by profit or volume (docs/conventions.md 6.3). `Age` says how old it is, seconds. */
+/** GET /v1/leaderboard: traders by profit or volume (conventions.md 6.3). `Age` says how old it is, seconds. */
 export function leaderboardRoute(
   ports: Pick<ReadPorts, 'reports' | 'social' | 'standing' | 'nowMs'>,
 ): DoorRoute {

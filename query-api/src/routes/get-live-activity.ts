@@ -11,7 +11,7 @@ const shownMax = 100;
 
 /**
  * GET /markets/live-activity/{condition}, and its older path: the newest trades of a market with who took them, newest first. A
- * condition that is not listed has none (docs/conventions.md 1.10).
+ * condition that is not listed has none (conventions.md 1.10).
  */
 export function liveActivityRoutes(
   ports: Pick<ReadPorts, 'catalog' | 'reports' | 'social'>,

@@ -10,7 +10,7 @@ import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { pricedBy } from './tokens.ts';
 
-/** GET /v1/market-positions: who holds and held what of a market, with profit and loss (docs/conventions.md 1.9). */
+/** GET /v1/market-positions: who holds and held what of a market, with profit and loss (conventions.md 1.9). */
 export function marketPositionsRoute(
   ports: Pick<ReadPorts, 'catalog' | 'books' | 'social' | 'reports'>,
 ): DoorRoute {

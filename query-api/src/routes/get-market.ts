@@ -20,7 +20,7 @@ const paths = {
 
 /**
  * One market. GET /markets/:id has two forms: the catalog's, and for a condition id at the root, and always under `/clob`, that
- * of the order book family, which then carries the catalog's words besides (docs/conventions.md 1.5).
+ * of the order book family, which then carries the catalog's words besides (conventions.md 1.5).
  */
 export function marketRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const { catalog } = ports;

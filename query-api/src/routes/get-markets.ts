@@ -15,7 +15,7 @@ const paths = {
 
 /**
  * GET /markets has two meanings: with `next_cursor`, and always under `/clob`, it is the page of the order book family;
- * otherwise the list of the catalog (docs/conventions.md 1.0). GET /markets/keyset is the latter with a cursor.
+ * otherwise the list of the catalog (conventions.md 1.0). GET /markets/keyset is the latter with a cursor.
  */
 export function marketsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const { catalog } = ports;

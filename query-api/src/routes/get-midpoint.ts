@@ -6,7 +6,7 @@ import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { listingIn } from './tokens.ts';
 
-/** GET /midpoint: halfway between best bid and best ask; 404 when there is none (docs/conventions.md 1.3, Dialects). */
+/** GET /midpoint: halfway between best bid and best ask; 404 when there is none (conventions.md 1.3, Dialects). */
 export function midpointRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
   return readRoute(
     { method: 'GET', path: '/midpoint', family: 'clob' },

@@ -22,7 +22,7 @@ const noKey = '00000000-0000-0000-0000-000000000000';
 
 /**
  * GET /notifications: fills and cancels of the caller's orders and resolutions of markets he was in, the newest 100 of seven
- * days (docs/conventions.md 1.7). They are read off the log; what was deleted is left out.
+ * days (conventions.md 1.7). They are read off the log; what was deleted is left out.
  */
 export function notificationsRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/notifications', family: 'clob' } as const;

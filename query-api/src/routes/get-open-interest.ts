@@ -13,7 +13,7 @@ import { AgedAnswer, readRoute } from './route.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'reports' | 'lists' | 'standing' | 'nowMs'>;
 
-/** GET /oi and GET /live-volume: money in markets, and what was traded in them (docs/conventions.md 1.9). */
+/** GET /oi and GET /live-volume: money in markets, and what was traded in them (conventions.md 1.9). */
 export function marketFigureRoutes(ports: Ports): readonly DoorRoute[] {
   return [openInterestRoute(ports), liveVolumeRoute(ports)];
 }

@@ -8,7 +8,7 @@ import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { pricedBy } from './tokens.ts';
 
-/** GET /positions: what a wallet holds, valued at displayed prices (docs/conventions.md 6.1). */
+/** GET /positions: what a wallet holds, valued at displayed prices (conventions.md 6.1). */
 export function positionsRoute({
   catalog,
   books,

@@ -6,7 +6,7 @@ import { provenCaller, unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 
-/** GET /data/pre-migration-orders: nothing was migrated to this exchange (docs/conventions.md 1.6). */
+/** GET /data/pre-migration-orders: nothing was migrated to this exchange (conventions.md 1.6). */
 export function preMigrationOrdersRoute({
   callers,
   nowMs,

@@ -6,7 +6,7 @@ import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { listingIn } from './tokens.ts';
 
-/** GET /price: what the side gets now: BUY the best ask, SELL the best bid (docs/conventions.md 1.3). */
+/** GET /price: what the side gets now: BUY the best ask, SELL the best bid (conventions.md 1.3). */
 export function priceRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
   return readRoute({ method: 'GET', path: '/price', family: 'clob' }, async ({ query }) => {
     const listing = listingIn(catalog, query['token_id']);

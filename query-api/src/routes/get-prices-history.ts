@@ -12,7 +12,7 @@ export const secondsMax = 4_200_000_000;
 /** A week in minutes and more: anything wider is the widest bucket. */
 export const fidelityMax = 1_000_000;
 
-/** GET /prices-history: midpoints of one token in buckets (docs/conventions.md 1.4). */
+/** GET /prices-history: midpoints of one token in buckets (conventions.md 1.4). */
 export function pricesHistoryRoute(
   ports: Pick<ReadPorts, 'catalog' | 'tables' | 'nowMs'>,
 ): DoorRoute {

@@ -4,7 +4,7 @@ import { unproven } from './caller.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute, signedFacts } from './route.ts';
 
-/** GET /rate-limits: every bucket of the caller: of his key when he proves one, else of his address (docs/limits.md). */
+/** GET /rate-limits: every bucket of the caller: of his key when he proves one, else of his address (limits.md). */
 export function rateLimitsRoute({
   callers,
   limits,

@@ -22,7 +22,7 @@ type Ports = Pick<ReadPorts, 'catalog' | 'books' | 'reports' | 'callers' | 'nowM
 const pageSize = 500;
 
 /**
- * Rewards and rebates (docs/conventions.md 1.8). Which markets have rewards follows from the catalog; what a wallet earned is not
+ * Rewards and rebates (conventions.md 1.8). Which markets have rewards follows from the catalog; what a wallet earned is not
  * kept here, so those lists are empty for whoever proves who he is.
  */
 export function rewardRoutes(ports: Ports): readonly DoorRoute[] {

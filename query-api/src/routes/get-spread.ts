@@ -6,7 +6,7 @@ import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { listingIn } from './tokens.ts';
 
-/** GET /spread: best ask less best bid; 404 when a side is empty (docs/conventions.md 1.3). */
+/** GET /spread: best ask less best bid; 404 when a side is empty (conventions.md 1.3). */
 export function spreadRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
   return readRoute({ method: 'GET', path: '/spread', family: 'clob' }, async ({ query }) => {
     const listing = listingIn(catalog, query['token_id']);

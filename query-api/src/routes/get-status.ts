@@ -4,7 +4,7 @@ import type { ReadPorts } from './ports.ts';
 import { sendAnswer } from './route.ts';
 
 /**
- * GET /status. At the root: how far each projection is complete (docs/conventions.md 1.16). Under the mounts: the plain text that
+ * GET /status. At the root: how far each projection is complete (conventions.md 1.16). Under the mounts: the plain text that
  * clients of the family take for health; with quotes it would not be.
  */
 export function statusRoute({ standing }: Pick<ReadPorts, 'standing'>): DoorRoute {

@@ -3,7 +3,7 @@ import { priceOne } from '@pm/schemas';
 import type { ReadPorts } from './ports.ts';
 import { tokenRuleRoutes } from './token-rules.ts';
 
-/** GET /tick-size and /tick-size/:token_id: the price grid, a JSON number (docs/conventions.md 1.3). */
+/** GET /tick-size and /tick-size/:token_id: the price grid, a JSON number (conventions.md 1.3). */
 export function tickSizeRoutes(ports: Pick<ReadPorts, 'catalog'>): readonly DoorRoute[] {
   return tokenRuleRoutes(ports, '/tick-size', {
     of: (market) => ({ minimum_tick_size: market.tick / priceOne }),

@@ -7,7 +7,7 @@ import { reportFrame } from './form.ts';
 import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 
-/** GET /trades and GET /activity: the public ledger, and what one wallet did (docs/conventions.md 1.9). */
+/** GET /trades and GET /activity: the public ledger, and what one wallet did (conventions.md 1.9). */
 export function ledgerRoutes(
   ports: Pick<ReadPorts, 'catalog' | 'social' | 'reports'>,
 ): readonly DoorRoute[] {

@@ -9,7 +9,7 @@ import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { pricedBy } from './tokens.ts';
 
-/** GET /value and GET /traded: what a wallet's tokens are worth, and in how many markets it traded (docs/conventions.md 1.9). */
+/** GET /value and GET /traded: what a wallet's tokens are worth, and in how many markets it traded (conventions.md 1.9). */
 export function walletFigureRoutes({
   catalog,
   books,

@@ -3,7 +3,7 @@ import type { Catalog, Listing } from '../core/catalog.ts';
 
 /**
  * What the misnamed parameter `market` of price histories means: a token id, or a condition id for its first token
- * (docs/conventions.md part 9, 33). Undefined when it is not listed, null when it is neither.
+ * (conventions.md part 9, 33). Undefined when it is not listed, null when it is neither.
  */
 export function historyTarget(catalog: Catalog, text: string): Listing | undefined | null {
   const token = parseTokenId(text);

@@ -4,7 +4,7 @@ import { noQuote } from '../core/quote.ts';
 import type { ReadPorts } from './ports.ts';
 import { tokenBatchRoutes } from './token-batches.ts';
 
-/** GET and POST /last-trades-prices: last trades of tokens, those never traded left out (docs/conventions.md 1.3). */
+/** GET and POST /last-trades-prices: last trades of tokens, those never traded left out (conventions.md 1.3). */
 export function lastTradesPricesRoutes(
   ports: Pick<ReadPorts, 'books' | 'catalog'>,
 ): readonly DoorRoute[] {

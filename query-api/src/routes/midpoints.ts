@@ -4,7 +4,7 @@ import { noQuote, toldMidpointMicro } from '../core/quote.ts';
 import type { ReadPorts } from './ports.ts';
 import { tokenBatchRoutes } from './token-batches.ts';
 
-/** GET and POST /midpoints: midpoints by token; a token without one has no key (docs/conventions.md 1.3). */
+/** GET and POST /midpoints: midpoints by token; a token without one has no key (conventions.md 1.3). */
 export function midpointsRoutes(ports: Pick<ReadPorts, 'books' | 'catalog'>): readonly DoorRoute[] {
   return tokenBatchRoutes(ports, '/midpoints', ({ listed, quotes, dialect }) => {
     const told = listed.flatMap(({ listing: { token } }) => {

@@ -12,7 +12,7 @@ import { readRoute } from './route.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'books' | 'own' | 'callers' | 'nowMs'>;
 
-/** GET /order-scoring: whether an order of the caller earns rewards now (docs/conventions.md 1.6). */
+/** GET /order-scoring: whether an order of the caller earns rewards now (conventions.md 1.6). */
 export function orderScoringRoute(ports: Ports): DoorRoute {
   const route = { method: 'GET', path: '/order-scoring', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {

@@ -10,7 +10,7 @@ export function isOfThePast({ at, at_offset: offset, level }: RawQuery): boolean
   return at !== undefined || offset !== undefined || level !== undefined;
 }
 
-/** The book at `at` or `at_offset`, by `level` 2 or 3 (docs/conventions.md 1.3a). */
+/** The book at `at` or `at_offset`, by `level` 2 or 3 (conventions.md 1.3a). */
 export async function pastBookOf(
   ports: Pick<ReadPorts, 'tables' | 'log' | 'nowMs'>,
   listing: Listing,

@@ -16,7 +16,7 @@ import { readRoute } from './route.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'tables' | 'nowMs'>;
 
-/** POST /batch-prices-history: histories of 1 to 20 tokens by the ids given (docs/conventions.md 1.4). */
+/** POST /batch-prices-history: histories of 1 to 20 tokens by the ids given (conventions.md 1.4). */
 export function batchPricesHistoryRoute(ports: Ports): DoorRoute {
   const route = { method: 'POST', path: '/batch-prices-history', family: 'clob' } as const;
   return readRoute(route, async ({ body }) => {

@@ -5,7 +5,7 @@ import type { ReadPorts } from './ports.ts';
 import { readRoute } from './route.ts';
 import { listedItems, readTokenItems } from './tokens.ts';
 
-/** POST /books: stored books in the order asked, tokens that are not listed left out (docs/conventions.md 1.3). */
+/** POST /books: stored books in the order asked, tokens that are not listed left out (conventions.md 1.3). */
 export function booksRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
   return readRoute({ method: 'POST', path: '/books', family: 'clob' }, async ({ body }) => {
     const items = readTokenItems(body);

@@ -11,7 +11,7 @@ type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
 
 /**
  * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the order asked, with a status of its own
- * (docs/conventions.md 1.6).
+ * (conventions.md 1.6).
  */
 export function lookUpOrdersRoute(ports: Ports): DoorRoute {
   const route = { method: 'POST', path: '/data/orders', family: 'clob' } as const;

@@ -4,7 +4,7 @@ import { noQuote } from '../core/quote.ts';
 import type { ReadPorts } from './ports.ts';
 import { tokenBatchRoutes } from './token-batches.ts';
 
-/** GET and POST /prices: best prices by token; an empty side of a book has no key (docs/conventions.md 1.3). */
+/** GET and POST /prices: best prices by token; an empty side of a book has no key (conventions.md 1.3). */
 export function pricesRoutes(ports: Pick<ReadPorts, 'books' | 'catalog'>): readonly DoorRoute[] {
   return tokenBatchRoutes(ports, '/prices', ({ listed, quotes }) => {
     const answer: Record<string, { BUY?: string; SELL?: string }> = {};

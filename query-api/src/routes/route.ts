@@ -60,7 +60,7 @@ export type Answer = ReadRefusal | StatusAnswer | AgedAnswer | Buffer | object;
 
 const completeThroughHeader = 'x-complete-through';
 
-/** Says before which moment everything that happened is in an answer, Unix milliseconds (docs/conventions.md 1.16); null: not known. */
+/** Says before which moment everything that happened is in an answer, Unix milliseconds (conventions.md 1.16); null: not known. */
 export function tellThrough(reply: FastifyReply, throughMs: number | null): void {
   if (throughMs === null) void reply.removeHeader(completeThroughHeader);
   else void reply.header(completeThroughHeader, new Date(throughMs).toISOString());

@@ -4,7 +4,7 @@ import { noQuote } from '../core/quote.ts';
 import type { ReadPorts } from './ports.ts';
 import { tokenBatchRoutes } from './token-batches.ts';
 
-/** GET and POST /spreads: spreads by token; a token with an empty side has no key (docs/conventions.md 1.3). */
+/** GET and POST /spreads: spreads by token; a token with an empty side has no key (conventions.md 1.3). */
 export function spreadsRoutes(ports: Pick<ReadPorts, 'books' | 'catalog'>): readonly DoorRoute[] {
   return tokenBatchRoutes(ports, '/spreads', ({ listed, quotes }) => {
     const told = listed.flatMap(({ listing: { token } }) => {

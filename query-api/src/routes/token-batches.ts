@@ -14,7 +14,7 @@ export interface QuotedBatch extends Pick<ReadRequest, 'dialect'> {
 
 /**
  * What is told of many tokens at once, by body (`[{"token_id", "side"?}]`) and by query (`token_ids`, `sides`); at most 500,
- * tokens that are not listed left out (docs/conventions.md 1.3).
+ * tokens that are not listed left out (conventions.md 1.3).
  */
 export function tokenBatchRoutes(
   { books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>,

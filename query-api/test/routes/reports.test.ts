@@ -100,7 +100,7 @@ describe('public trades', () => {
     expect([answer.status, answer.body]).toEqual([400, { error }]);
   });
 
-  // As docs/limits.md says.
+  // As limits.md says.
   it.each([
     [`/positions?user=${user}`, 500, 10_000],
     [`/activity?user=${user}`, 500, 10_000],

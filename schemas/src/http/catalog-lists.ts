@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { EventSummary, SamplingMarket, SeriesAnswer } from './reading.ts';
 
-/** Further answers of the catalog (specification; docs/conventions.md 1.5 and 1.10). */
+/** Further answers of the catalog (specification; conventions.md 1.5 and 1.10). */
 const text = Type.String();
 const flag = Type.Boolean();
 const number = Type.Number();

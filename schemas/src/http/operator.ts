@@ -153,7 +153,9 @@ export const WithdrawalsResult = Type.Object({
       transferId: Type.String(),
       accepted: Type.Boolean(),
       paid: Type.Optional(Type.String({ description: 'USDC that really left.' })),
-      code: Type.Optional(Type.String({ description: 'Why nothing was paid (docs/errors.md).' })),
+      code: Type.Optional(
+        Type.String({ description: 'Why nothing was paid (docs/trading/errors.md).' }),
+      ),
       error: Type.Optional(Type.String()),
     }),
     { description: 'In the order of the request.' },

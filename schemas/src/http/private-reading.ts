@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Answers of the read door about the caller's own affairs (docs/conventions.md 1.6 and 1.7). */
+/** Answers of the read door about the caller's own affairs (conventions.md 1.6 and 1.7). */
 const text = Type.String();
 const decimal = Type.String({
   pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$',

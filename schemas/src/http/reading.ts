@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Answers of the read door (specification, "Resources and their fields"; docs/conventions.md 1.3 to 1.6 and part 6). */
+/** Answers of the read door (specification, "Resources and their fields"; conventions.md 1.3 to 1.6 and part 6). */
 const text = Type.String();
 const flag = Type.Boolean();
 const number = Type.Number();
@@ -151,7 +151,7 @@ export type HolderGroup = Static<typeof HolderGroup>;
 const ownerId = Type.Union([Type.String(), Type.Null()], {
   description: 'API key of the owner; null for callers who did not prove to be it.',
 });
-/** How an order ended, in one word (docs/order-lifecycle.md); null while it has not. */
+/** How an order ended, in one word (order-lifecycle.md); null while it has not. */
 const ending = {
   reason: Type.Union([text, Type.Null()]),
   ended_at: Type.Union([dateTime, Type.Null()]),
@@ -292,7 +292,7 @@ const listedMarketFields = {
   conditionId: text,
   clobTokenIds: encodedArray,
 };
-/** Listed by the specification, so there at the root alone (docs/conventions.md, Dialects). */
+/** Listed by the specification, so there at the root alone (conventions.md, Dialects). */
 const mirrorFields = { mirrorConditionId: text, mirrorClobTokenIds: encodedArray };
 export const ListedMarket = Type.Object({ ...listedMarketFields, ...mirrorFields });
 
@@ -315,7 +315,7 @@ const eventMarketFields = {
 };
 export const EventMarket = Type.Object(eventMarketFields);
 
-/** What markets carry besides under the mount `/gamma` (docs/conventions.md, Dialects). */
+/** What markets carry besides under the mount `/gamma` (conventions.md, Dialects). */
 const tradingFields = {
   outcomePrices: encodedArray,
   orderPriceMinTickSize: number,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Answers of public reports (specification, "Builder trade"; docs/conventions.md 1.8 and 1.9). */
+/** Answers of public reports (specification, "Builder trade"; conventions.md 1.8 and 1.9). */
 const text = Type.String();
 const number = Type.Number();
 const hash = Type.String({ pattern: '^0x[0-9a-f]{64}$' });

@@ -1,6 +1,6 @@
 import type { HttpRoute } from './route.ts';
 
-/** What a caller owns and is told (docs/conventions.md 1.7). */
+/** What a caller owns and is told (conventions.md 1.7). */
 export const balancesRoutes = [
   { method: 'GET', path: '/balance-allowance', door: 'query-api', family: 'clob' },
   { method: 'GET', path: '/balance-allowance/update', door: 'query-api', family: 'clob' },

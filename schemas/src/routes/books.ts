@@ -1,6 +1,6 @@
 import type { HttpRoute } from './route.ts';
 
-/** Books, prices and their history (docs/conventions.md 1.3 and 1.4). */
+/** Books, prices and their history (conventions.md 1.3 and 1.4). */
 export const booksRoutes = [
   { method: 'GET', path: '/book', door: 'query-api', family: 'clob' },
   { method: 'POST', path: '/books', door: 'query-api', family: 'clob' },

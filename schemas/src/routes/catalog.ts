@@ -1,6 +1,6 @@
 import type { HttpRoute } from './route.ts';
 
-/** Events, markets, tags, series and search (docs/conventions.md 1.10 and 1.11). */
+/** Events, markets, tags, series and search (conventions.md 1.10 and 1.11). */
 export const catalogRoutes = [
   { method: 'GET', path: '/events', door: 'query-api', family: 'gamma' },
   { method: 'GET', path: '/events/keyset', door: 'query-api', family: 'gamma' },

@@ -1,6 +1,6 @@
 import type { HttpRoute } from './route.ts';
 
-/** Comments and profiles (docs/conventions.md 1.10 and 6.4). */
+/** Comments and profiles (conventions.md 1.10 and 6.4). */
 export const commentRoutes = [
   { method: 'POST', path: '/comments', door: 'ingress', family: 'gamma' },
   { method: 'DELETE', path: '/comments/:id', door: 'ingress', family: 'gamma' },

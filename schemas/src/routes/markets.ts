@@ -1,6 +1,6 @@
 import type { HttpRoute } from './route.ts';
 
-/** Market lists of the order book family (docs/conventions.md 1.5). */
+/** Market lists of the order book family (conventions.md 1.5). */
 export const marketsRoutes = [
   { method: 'GET', path: '/sampling-markets', door: 'query-api', family: 'clob' },
   { method: 'GET', path: '/sampling-simplified-markets', door: 'query-api', family: 'clob' },

@@ -1,6 +1,6 @@
 import type { HttpRoute } from './route.ts';
 
-/** Orders and trades of the caller, read back (docs/conventions.md 1.6). */
+/** Orders and trades of the caller, read back (conventions.md 1.6). */
 export const ordersRoutes = [
   { method: 'GET', path: '/data/order/:id', door: 'query-api', family: 'clob' },
   { method: 'GET', path: '/data/orders', door: 'query-api', family: 'clob' },

@@ -1,6 +1,6 @@
 import type { HttpRoute } from './route.ts';
 
-/** Reports for everybody (docs/conventions.md 1.8 and 1.9). */
+/** Reports for everybody (conventions.md 1.8 and 1.9). */
 export const reportsRoutes = [
   { method: 'GET', path: '/positions', door: 'query-api', family: 'data' },
   { method: 'GET', path: '/closed-positions', door: 'query-api', family: 'data' },

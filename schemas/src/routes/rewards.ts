@@ -1,6 +1,6 @@
 import type { HttpRoute } from './route.ts';
 
-/** Fees of builders, rewards of makers and rebates (docs/conventions.md 1.8). */
+/** Fees of builders, rewards of makers and rebates (conventions.md 1.8). */
 export const rewardsRoutes = [
   { method: 'GET', path: '/fees/builder-fees/:code', door: 'query-api', family: 'clob' },
   { method: 'GET', path: '/rewards/markets/current', door: 'query-api', family: 'clob' },

@@ -4,7 +4,7 @@
  */
 export type Door = 'ingress' | 'query-api';
 
-/** Families differ in error bodies; each family is also mounted under its prefix (docs/conventions.md, Dialects). */
+/** Families differ in error bodies; each family is also mounted under its prefix (conventions.md, Dialects). */
 export type RouteFamily = 'clob' | 'gamma' | 'data';
 
 export interface HttpRoute {

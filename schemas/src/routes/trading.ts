@@ -1,6 +1,6 @@
 import type { HttpRoute } from './route.ts';
 
-/** Orders and cancels (docs/conventions.md 1.6). */
+/** Orders and cancels (conventions.md 1.6). */
 export const tradingRoutes = [
   { method: 'POST', path: '/order', door: 'ingress', family: 'clob' },
   { method: 'POST', path: '/orders', door: 'ingress', family: 'clob' },

@@ -154,7 +154,7 @@ export const leaderboardTables = {
 /** Places of a leaderboard that can be asked for: the largest offset and the largest page behind it. */
 export const leaderboardPlacesMax = 1_050;
 
-/** Categories in the order of their numbers, with the tags whose events count in them (docs/definitions.md). */
+/** Categories in the order of their numbers, with the tags whose events count in them (definitions.md). */
 export const leaderboardCategories = {
   OVERALL: [],
   POLITICS: ['politics'],

@@ -1,7 +1,7 @@
 import { tables } from './tables.ts';
 
 /**
- * The queries that tell the book of a market as it stood at a past moment (docs/conventions.md 1.3a). Parameters: `market` and
+ * The queries that tell the book of a market as it stood at a past moment (conventions.md 1.3a). Parameters: `market` and
  * `partition`; the moment as `at` (Unix milliseconds, the clock of the partition) and `offset` (input offset, the last record that
  * counts); `hour`, `month` and `minute` of `at` (Unix seconds of their starts). Prices and sizes come as decimals.
  */

@@ -68,7 +68,7 @@ ORDER BY token, way, limit_price, came`;
 const atIs = '`at` is Unix milliseconds, by the clock of the partition.';
 const offsetIs = '`offset` is an `in_offset`, that of the last record that counts.';
 
-/** Queries of the data dictionary (docs/data.md), by name. */
+/** Queries of the data dictionary (data.md), by name. */
 export const workedQueries = [
   {
     name: 'volumeByDay',
@@ -114,7 +114,7 @@ SETTINGS join_use_nulls = 1`,
     name: 'ledgerPnl',
     title: 'Positions of a wallet out of the ledger',
     about:
-      'The average-cost fold of docs/definitions.md over trades and moves, in micro-shares and micro-USDC: the same numbers as in `positions`.',
+      'The average-cost fold of docs/data/definitions.md over trades and moves, in micro-shares and micro-USDC: the same numbers as in `positions`.',
     sql: `WITH (toInt128(0), toInt128(0), toInt128(0), toInt128(0)) AS nothing
 SELECT market, outcome, toInt64(state.1) AS size_micro, toInt64(state.2) AS cost_micro,
   toInt64(state.3) AS bought_micro, toInt64(state.4) AS realized_micro

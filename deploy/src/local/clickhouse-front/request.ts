@@ -40,7 +40,7 @@ const INTERFACE_NAMES = new Set([
 
 /**
  * Whoever connects may do all on a local stack, as on a fresh server, except where it calls itself
- * by the name of a role that only reads (docs/operating-clickhouse.md); their limits are not here.
+ * by the name of a role that only reads (clickhouse.md); their limits are not here.
  */
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['default', 'writer'],

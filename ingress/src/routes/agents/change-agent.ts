@@ -11,7 +11,7 @@ type AgentPorts = AuthPorts & Pick<DoorPorts, 'agents' | 'activity' | 'owners'>;
 /** What is done to an agent of the owner; null when he has no such agent. */
 type Change = (owner: WalletAddress, id: AgentId) => Promise<object | null>;
 
-/** POST /api/v1/agents/:id/pause and /resume; the same again changes nothing (docs/conventions.md 1.11). */
+/** POST /api/v1/agents/:id/pause and /resume; the same again changes nothing (conventions.md 1.11). */
 export function pauseAgentRoute(ports: AgentPorts): DoorRoute {
   return changeRoute('POST', '/pause', ports, setStatus(ports, 'PAUSED'));
 }

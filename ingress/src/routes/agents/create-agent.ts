@@ -8,7 +8,7 @@ import { agentView } from './agent-view.ts';
 
 const detail = 'name is a text of 1 to 64 characters';
 
-/** POST /api/v1/agents: one more agent, with its key, which is shown this once (docs/conventions.md 1.11). */
+/** POST /api/v1/agents: one more agent, with its key, which is shown this once (conventions.md 1.11). */
 export function createAgentRoute(
   ports: AuthPorts & Pick<DoorPorts, 'agents' | 'owners'>,
   isCreation: (value: unknown) => value is AgentCreation,

@@ -3,7 +3,7 @@ import { type AuthPorts, authenticateReader } from '../authenticate.ts';
 import type { DoorPorts } from '../ports.ts';
 import { agentView } from './agent-view.ts';
 
-/** GET /api/v1/agents: the wallet's agents, oldest first (docs/conventions.md 1.11). */
+/** GET /api/v1/agents: the wallet's agents, oldest first (conventions.md 1.11). */
 export function listAgentsRoute(
   ports: AuthPorts & Pick<DoorPorts, 'agents' | 'activity'>,
 ): DoorRoute {

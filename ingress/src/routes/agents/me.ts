@@ -3,7 +3,7 @@ import { type DoorRoute, refusalBody } from '@pm/kit/http';
 import type { DoorPorts } from '../ports.ts';
 import { agentView } from './agent-view.ts';
 
-/** GET /api/v1/me: the agent whose key is sent; 401 for keys that are unknown, paused, rotated or deleted (docs/conventions.md 1.11). */
+/** GET /api/v1/me: the agent whose key is sent; 401 for keys that are unknown, paused, rotated or deleted (conventions.md 1.11). */
 export function meRoute(
   ports: Pick<DoorPorts, 'agentDirectory' | 'activity' | 'clock'>,
 ): DoorRoute {

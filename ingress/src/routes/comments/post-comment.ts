@@ -16,7 +16,7 @@ import type { SocialPorts } from './ports.ts';
 
 /**
  * POST /comments: says something about an event, a series or a market, or replies to a comment. With a `client_id` a
- * repeated request answers the first comment again (docs/conventions.md 6.4).
+ * repeated request answers the first comment again (conventions.md 6.4).
  */
 export function postCommentRoute(
   ports: SocialPorts,

@@ -18,7 +18,7 @@ type BuilderPorts = AuthPorts & Pick<DoorPorts, 'keys' | 'owners' | 'verifyBuild
 
 const path = '/auth/builder-api-key';
 
-/** POST /auth/builder-api-key: one more key that names who orders come through; it opens nothing (docs/conventions.md 2.5). */
+/** POST /auth/builder-api-key: one more key that names who orders come through; it opens nothing (conventions.md 2.5). */
 export function createBuilderKeyRoute(ports: BuilderPorts): DoorRoute {
   return {
     method: 'POST',

@@ -1,7 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { type AuthPorts, authenticateReader } from '../authenticate.ts';
 
-/** GET /auth/ban-status/closed-only: whether the wallet may only sell, in both spellings (docs/conventions.md 1.2). */
+/** GET /auth/ban-status/closed-only: whether the wallet may only sell, in both spellings (conventions.md 1.2). */
 export function closedOnlyRoute(ports: AuthPorts): DoorRoute {
   return {
     method: 'GET',

@@ -10,7 +10,7 @@ type KeyPorts = WalletPorts & Pick<DoorPorts, 'keys' | 'owners' | 'walletStatus'
 /**
  * POST /auth/api-key: the key of this wallet and nonce, made when there is none, answered when it is durable. The same
  * wallet and nonce always get the same key, a revoked one works again. The signed nonce counts; a body may repeat it, as
- * ccxt's does, and is ignored (docs/conventions.md 2.1).
+ * ccxt's does, and is ignored (conventions.md 2.1).
  */
 export function createKeyRoute(ports: KeyPorts): DoorRoute {
   return {

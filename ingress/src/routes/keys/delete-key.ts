@@ -11,7 +11,7 @@ type DeletePorts = AuthPorts & WalletPorts & Pick<DoorPorts, 'keys'>;
 
 /**
  * DELETE /auth/api-key: revokes the key that `apiKey` names, the calling one without it; by the wallet's own signature that of
- * the signed nonce. Answers exactly `"OK"`, for a key that is revoked already too (docs/conventions.md 1.2).
+ * the signed nonce. Answers exactly `"OK"`, for a key that is revoked already too (conventions.md 1.2).
  */
 export function deleteKeyRoute(ports: DeletePorts): DoorRoute {
   return {

@@ -5,7 +5,7 @@ import { refuseReserved } from './refuse-reserved.ts';
 
 type KeyPorts = WalletPorts & Pick<DoorPorts, 'keys' | 'owners'>;
 
-/** GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (docs/conventions.md, Dialects). */
+/** GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (conventions.md, Dialects). */
 export function deriveKeyRoute(ports: KeyPorts): DoorRoute {
   return {
     method: 'GET',

@@ -8,7 +8,7 @@ type SettingsPorts = AuthPorts & Pick<DoorPorts, 'keys'>;
 
 const path = '/auth/api-key/settings';
 
-/** GET /auth/api-key/settings: those of the calling key (docs/conventions.md 2.5). */
+/** GET /auth/api-key/settings: those of the calling key (conventions.md 2.5). */
 export function readSettingsRoute(ports: SettingsPorts): DoorRoute {
   return {
     method: 'GET',

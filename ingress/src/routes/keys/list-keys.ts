@@ -12,7 +12,7 @@ interface Query {
 
 /**
  * GET /auth/api-keys: the keys of the wallet, revoked ones too unless told otherwise: `{"apiKeys": […]}`, and with `metadata`
- * an array of objects. By an API key or, as ccxt asks, by the wallet's own signature (docs/conventions.md 1.2).
+ * an array of objects. By an API key or, as ccxt asks, by the wallet's own signature (conventions.md 1.2).
  */
 export function listKeysRoute(ports: AuthPorts & WalletPorts & Pick<DoorPorts, 'keys'>): DoorRoute {
   return {

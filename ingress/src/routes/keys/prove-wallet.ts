@@ -6,7 +6,7 @@ import type { DoorPorts } from '../ports.ts';
 
 export type WalletPorts = Pick<DoorPorts, 'clock' | 'signatures' | 'freshnessMs'>;
 
-/** Proves the wallet behind a request for a key; null after the refusal was sent (docs/conventions.md 2.1, 2.3). */
+/** Proves the wallet behind a request for a key; null after the refusal was sent (conventions.md 2.1, 2.3). */
 export function proveWallet(
   request: FastifyRequest,
   reply: FastifyReply,

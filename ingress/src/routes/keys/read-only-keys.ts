@@ -7,7 +7,7 @@ import { refuseReserved } from './refuse-reserved.ts';
 
 type ReadKeyPorts = AuthPorts & Pick<DoorPorts, 'owners' | 'readKeys'>;
 
-/** POST /auth/readonly-api-key: one more key that opens the wallet's private reads alone (docs/conventions.md 2.5). */
+/** POST /auth/readonly-api-key: one more key that opens the wallet's private reads alone (conventions.md 2.5). */
 export function createReadKeyRoute(ports: ReadKeyPorts): DoorRoute {
   return {
     method: 'POST',
@@ -44,7 +44,7 @@ export function listReadKeysRoute(ports: ReadKeyPorts): DoorRoute {
 
 /**
  * DELETE /auth/readonly-api-key: the key named in the body, or in the query where bodies get lost. Clients of the mount
- * `/clob` take the whole answer for a boolean (docs/conventions.md 1.2).
+ * `/clob` take the whole answer for a boolean (conventions.md 1.2).
  */
 export function deleteReadKeyRoute(ports: ReadKeyPorts): DoorRoute {
   return {

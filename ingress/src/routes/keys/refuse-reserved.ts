@@ -3,7 +3,7 @@ import type { WalletAddress } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { DoorPorts } from '../ports.ts';
 
-/** Whether the address is reserved and gets no key of any kind, which the reply then says (docs/conventions.md 3.3). */
+/** Whether the address is reserved and gets no key of any kind, which the reply then says (conventions.md 3.3). */
 export function refuseReserved(
   address: WalletAddress,
   reply: FastifyReply,

@@ -33,7 +33,7 @@ const Rules = Type.Object(
 );
 
 /**
- * PUT /operator/markets/:id/rules: what is named becomes so, the rest stays. A tick only becomes finer (docs/conventions.md 4.3).
+ * PUT /operator/markets/:id/rules: what is named becomes so, the rest stays. A tick only becomes finer (conventions.md 4.3).
  */
 export function addSetMarketRoute(app: HttpApp, ports: OperatorPorts): void {
   const schema = { params: MarketId, body: Rules };

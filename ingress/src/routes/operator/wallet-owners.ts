@@ -29,7 +29,7 @@ export const bindFailures: Readonly<Record<BindFailure, RuleProblem>> = {
 
 /**
  * POST /operator/wallet-owners binds contract wallets to addresses, one result per item in order; answered when the
- * records are durable and were read back (docs/conventions.md 3.3). GET /operator/wallets/:address/owner says whose a
+ * records are durable and were read back (conventions.md 3.3). GET /operator/wallets/:address/owner says whose a
  * wallet is, and why.
  */
 export function addWalletOwnerRoutes(app: HttpApp, ports: OperatorPorts): void {

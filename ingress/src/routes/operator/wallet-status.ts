@@ -7,7 +7,7 @@ import { addressOf, listedWalletsMax, WalletParams } from './wallet-address.ts';
 const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' } as const;
 
 /**
- * What a wallet may do: everything, only sell and cancel, or nothing (docs/conventions.md 2.3). It counts for the wallet that
+ * What a wallet may do: everything, only sell and cancel, or nothing (conventions.md 2.3). It counts for the wallet that
  * signs and for the one that pays. A banned one cannot cancel, so its orders are taken off the books; sent again, it is done
  * again. GET lists the wallets that may not do everything.
  */

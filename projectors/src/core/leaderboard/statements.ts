@@ -10,7 +10,7 @@ import {
 } from '@pm/schemas';
 
 /**
- * The statements of a computation of the leaderboards (docs/definitions.md), in their order. Parameters: `snapshot`; `now`, the whole
+ * The statements of a computation of the leaderboards (definitions.md), in their order. Parameters: `snapshot`; `now`, the whole
  * minute it is as of, Unix seconds; `fromWallet` and `toWallet`, the wallets of a slice.
  */
 const { categories, prices, sums, wallets, tops } = leaderboardTables;

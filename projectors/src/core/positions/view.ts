@@ -28,7 +28,7 @@ interface Trade {
   readonly countsAsVolume: boolean;
 }
 
-/** Splits come in, and merges go out, at one half each (docs/conventions.md 6.1). */
+/** Splits come in, and merges go out, at one half each (conventions.md 6.1). */
 const halfPrice = priceOne / 2;
 
 /**

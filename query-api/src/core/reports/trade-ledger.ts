@@ -56,7 +56,7 @@ export const secondsMax = 4_200_000_000;
 /** As clients of the family ask for GET /trades. */
 const pageBounds: PageBounds = { limitMax: 10_000, limitDefault: 100, offsetMax: 10_000 };
 
-/** The parameters of GET /trades, or why not (docs/conventions.md 1.9). */
+/** The parameters of GET /trades, or why not (conventions.md 1.9). */
 export function readLedgerQuery(query: RawQuery, strict: boolean): LedgerQuery | ReadRefusal {
   const read = new QueryReader(query, 'data');
   if (strict) read.onlyKnown(known);

@@ -4,7 +4,7 @@ import { QueryReader, type RawQuery } from '../query-reader.ts';
 import type { ReadRefusal } from '../refusal.ts';
 import type { RowCursor } from '../row-order.ts';
 
-/** Columns a list of comments can be sorted by (docs/conventions.md 6.4). */
+/** Columns a list of comments can be sorted by (conventions.md 6.4). */
 export const commentOrders = [
   'createdAt',
   'updatedAt',

@@ -8,7 +8,7 @@ import { listComments, listThread } from '../../core/social/listed-comment.ts';
 import { readRoute } from '../route.ts';
 import { answerComments, commentsFor, type SocialPorts } from './comment-answers.ts';
 
-/** GET /comments: comments at the top of an event, a series or a market, with their replies (docs/conventions.md 6.4). */
+/** GET /comments: comments at the top of an event, a series or a market, with their replies (conventions.md 6.4). */
 export function commentsRoute(ports: SocialPorts): DoorRoute {
   const route = { method: 'GET', path: '/comments', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {

@@ -7,7 +7,7 @@ import { isoTime } from '../../core/wire-market.ts';
 import { readRoute } from '../route.ts';
 import type { SocialPorts } from './comment-answers.ts';
 
-/** GET /public-profile?address=: how a wallet is shown; any wallet has at least a pseudonym (docs/conventions.md 1.10). */
+/** GET /public-profile?address=: how a wallet is shown; any wallet has at least a pseudonym (conventions.md 1.10). */
 export function publicProfileRoute({ social }: Pick<SocialPorts, 'social'>): DoorRoute {
   const route = { method: 'GET', path: '/public-profile', family: 'gamma' } as const;
   return readRoute(route, ({ query }) => {
