@@ -1,12 +1,10 @@
 import type { Command, Envelope, EventOf, ExecutionEvent } from '@pm/schemas';
-import { cancelOrder, cancelOrders } from './cancel-orders.ts';
-import { closeRecord } from './close-record.ts';
-import { decodeState } from './decode-state.ts';
-import { encodeState } from './encode-state.ts';
-import { EventWriter } from './event-writer.ts';
-import { assertState } from './invariants.ts';
-import { movePosition } from './move-positions.ts';
-import { placeOrder } from './place-order.ts';
+import { closeRecord } from './events/close-record.ts';
+import { EventWriter } from './events/event-writer.ts';
+import { cancelOrder, cancelOrders } from './orders/cancel-orders.ts';
+import { sweep } from './orders/expire-orders.ts';
+import { placeOrder } from './orders/place-order.ts';
+import { movePosition } from './orders/split-merge-redeem.ts';
 import {
   openPartition,
   refuseCommand,
@@ -16,10 +14,12 @@ import {
   setTradingMode,
   startGeneration,
   tick,
-} from './set-rules.ts';
-import type { SignOffKey } from './sign-off-keys.ts';
-import { defaultLimits, type Limits, type Output, State } from './state.ts';
-import { sweep } from './sweep.ts';
+} from './rules/partition-rules.ts';
+import type { SignOffKey } from './rules/sign-off-keys.ts';
+import { decodeState } from './state/decode-state.ts';
+import { encodeState } from './state/encode-state.ts';
+import { assertState } from './state/invariants.ts';
+import { defaultLimits, type Limits, type Output, State } from './state/state.ts';
 
 export type RejectReason = EventOf<'RecordRejected'>['reason'];
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { at } from '../../src/core/book/order-pool.ts';
 import { BatchBook, fillWords, packPrice } from '../../src/core/index.ts';
-import { at } from '../../src/core/order-pool.ts';
 
 const folder = join(__dirname, '../../../../shared/data');
 const [operations, referenceFills, referenceBook] = [

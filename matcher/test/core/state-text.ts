@@ -1,5 +1,5 @@
-import { at } from '../../src/core/order-pool.ts';
-import type { State } from '../../src/core/state.ts';
+import { at } from '../../src/core/book/order-pool.ts';
+import type { State } from '../../src/core/state/state.ts';
 
 /**
  * What a state holds, as text: clock, generation and mode; markets by number; tokens by wallet, market and outcome; resting
