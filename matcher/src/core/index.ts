@@ -2,7 +2,7 @@ export { BrokenAssumption } from './assumption.ts';
 export { BatchBook, commandAt, commandWords, fillWords } from './book/batch-book.ts';
 export { packPrice } from './book/book.ts';
 export { Applied, Engine, type RejectReason } from './engine.ts';
+export { defaultLimits, type Limits } from './record.ts';
 export { roleAllows } from './rules/roles.ts';
 export { keyIdOf, type SignOffKey } from './rules/sign-off-keys.ts';
-export { defaultLimits, type Limits } from './state/state.ts';
 export { MalformedState } from './state/state-bytes.ts';

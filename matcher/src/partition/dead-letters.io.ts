@@ -26,7 +26,10 @@ const deadLetterPartition = 0;
 /** One send stays well below what their topic takes at once, or a flood of long poison would never get through. */
 const sendBytesMax = topics.deadLetters.maxMessageBytes / 2;
 
-/** Copies rejected records to the dead letters, at least once: a copy may stand there twice, and says which record it is. */
+/**
+ * Copies rejected records to the dead letters, at least once: a copy may stand there twice, and says which record it
+ * is.
+ */
 export class DeadLetterSink {
   readonly #parts: DeadLetterSinkParts;
 

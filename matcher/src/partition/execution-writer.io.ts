@@ -44,7 +44,9 @@ export class ExecutionSink {
     this.#parts = parts;
   }
 
-  /** Resolves when the slice is on its way, which is after the one before is durable. Throws what that one failed with. */
+  /**
+   * Resolves when the slice is on its way, which is after the one before is durable. Throws what that one failed with.
+   */
   async push(slice: Slice): Promise<void> {
     for (const output of slice.outputs) this.#assertFits(output);
     await this.stored();

@@ -48,8 +48,8 @@ interface Live {
 
 /**
  * The container of one partition (states: `partition-state-store.ts`): restores it, runs its records live, writes the
- * outputs in order, takes snapshots of what is stored, and lets go of it. Between faults it may be restored any number of
- * times.
+ * outputs in order, takes snapshots of what is stored, and lets go of it. Between faults it may be restored any number
+ * of times.
  */
 export class PartitionRunner {
   readonly #parts: PartitionRunnerParts;

@@ -22,7 +22,9 @@ interface OwnershipRunnerParts {
   onStop(error: unknown): void;
 }
 
-/** How often the clocks of the partitions are looked at, and the position for lag displays is committed, milliseconds. */
+/**
+ * How often the clocks of the partitions are looked at, and the position for lag displays is committed, milliseconds.
+ */
 const beatMs = 25;
 const commitEveryMs = 1_000;
 
@@ -40,8 +42,8 @@ interface Owned {
 type GroupHooks = Pick<GroupOptions, 'onAssigned' | 'onRevoked' | 'onBatch' | 'onFault'>;
 
 /**
- * The partitions this process owns: opens a runner for each, feeds it, and restores it after a fault while the others go
- * on. Which ones it owns is the group's word.
+ * The partitions this process owns: opens a runner for each, feeds it, and restores it after a fault while the others
+ * go on. Which ones it owns is the group's word.
  */
 export class OwnershipRunner implements GroupHooks {
   readonly #parts: OwnershipRunnerParts;
@@ -147,7 +149,9 @@ export class OwnershipRunner implements GroupHooks {
     return [...owned, ...this.#released.values()].sort((a, b) => a.partition - b.partition);
   }
 
-  /** Ready when in the group and every owned partition is live; an instance without partitions is a spare, and ready. */
+  /**
+   * Ready when in the group and every owned partition is live; an instance without partitions is a spare, and ready.
+   */
   readiness(): Readiness {
     const reasons = this.#group === null ? ['group'] : [];
     for (const [partition, { runner }] of this.#owned) {

@@ -99,8 +99,8 @@ export function firstPosition(engine: MatchingEngine): Position {
 }
 
 /**
- * One step of a partition, the same live and in replay: one input record in, exactly one output record out, numbered by the
- * input's offset and chained to the output before (architecture.md).
+ * One step of a partition, the same live and in replay: one input record in, exactly one output record out, numbered by
+ * the input's offset and chained to the output before (architecture.md).
  */
 export class RecordRunner implements Position {
   readonly engine: MatchingEngine;

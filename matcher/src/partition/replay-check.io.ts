@@ -45,7 +45,10 @@ export class ReplayCheckRunner {
     await this.#until(() => this.#ahead.length < aheadMax);
   }
 
-  /** Reads the stored outputs alongside the replay. Throws the first fault of either, `replay_differs` (release) among them. */
+  /**
+   * Reads the stored outputs alongside the replay. Throws the first fault of either, `replay_differs` (release) among
+   * them.
+   */
   async alongside(replaying: Promise<void>): Promise<void> {
     const { from, to, bounds } = this.#range;
     // Copies only push outputs back: that of input n stands at offset n or behind it.

@@ -41,9 +41,9 @@ interface Restored {
 }
 
 /**
- * Brings a partition to where its stored outputs end: newest sound snapshot whose past is stored, then a silent replay of
- * `orders` that has to come to the chain hash at the tail of `executions`. Throws a `Fault` (release) with facts when the
- * log has not got what is needed or says something else; nothing is ever skipped.
+ * Brings a partition to where its stored outputs end: newest sound snapshot whose past is stored, then a silent replay
+ * of `orders` that has to come to the chain hash at the tail of `executions`. Throws a `Fault` (release) with facts
+ * when the log has not got what is needed or says something else; nothing is ever skipped.
  */
 export async function restorePartition(parts: RestoreParts): Promise<Restored> {
   const bounds = await parts.executions.bounds();

@@ -32,9 +32,9 @@ const unfinishedSuffix = '.tmp';
 const badSuffix = '.bad';
 
 /**
- * Snapshots as files, `<directory>/p<partition>/<nextOffset>.snapshot`. A file has its name only once all its bytes are on
- * the disk: temporary name, fsync, rename, fsync of the folder. The log stays the truth: whatever fails here is counted and
- * logged, and never stops matching.
+ * Snapshots as files, `<directory>/p<partition>/<nextOffset>.snapshot`. A file has its name only once all its bytes are
+ * on the disk: temporary name, fsync, rename, fsync of the folder. The log stays the truth: whatever fails here is
+ * counted and logged, and never stops matching.
  */
 export class SnapshotStore {
   readonly #options: SnapshotStoreOptions;

@@ -20,8 +20,8 @@ interface SnapshotRunnerParts {
 }
 
 /**
- * Decides when a snapshot is taken. The state is encoded right behind a slice, while it is at hand, and written only when
- * the outputs of that slice are durable: a snapshot counts only when its past is stored.
+ * Decides when a snapshot is taken. The state is encoded right behind a slice, while it is at hand, and written only
+ * when the outputs of that slice are durable: a snapshot counts only when its past is stored.
  */
 export class SnapshotRunner {
   readonly #parts: SnapshotRunnerParts;

@@ -16,7 +16,9 @@ export interface RangeRead {
 export interface LogRanges {
   /** Throws `partition_unknown` (release). */
   bounds(topic: string, partition: number): Promise<PartitionBounds>;
-  /** Resolves when every record of the range was handled. Faults: see `readRange` of the kit, or what `onBatch` threw. */
+  /**
+   * Resolves when every record of the range was handled. Faults: see `readRange` of the kit, or what `onBatch` threw.
+   */
   read(range: RangeRead): Promise<void>;
 }
 
@@ -58,8 +60,9 @@ export class ExecutionSource {
   }
 
   /**
-   * The stored output of an input, `null` when it is not there. Every input has at least one output in order, and copies
-   * only push it further back: from an output of `inOffset - k`, looking `k` further never jumps over the first one.
+   * The stored output of an input, `null` when it is not there. Every input has at least one output in order, and
+   * copies only push it further back: from an output of `inOffset - k`, looking `k` further never jumps over the first
+   * one.
    */
   async find(inOffset: number, bounds: PartitionBounds): Promise<StoredOutput | null> {
     let at = Math.max(inOffset, bounds.low);

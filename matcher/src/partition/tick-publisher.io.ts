@@ -19,9 +19,9 @@ interface TickSinkParts {
 }
 
 /**
- * Moves the clock of one partition by appending ticks to its own input: every `everyMs`, and as soon as an order expires.
- * Only one is on its way at a time. It does not wait for the engine to reach it: while the owner lags, the ticks between
- * the orders are what tells how old each order was.
+ * Moves the clock of one partition by appending ticks to its own input: every `everyMs`, and as soon as an order
+ * expires. Only one is on its way at a time. It does not wait for the engine to reach it: while the owner lags, the
+ * ticks between the orders are what tells how old each order was.
  */
 export class TickSink {
   readonly #parts: TickSinkParts;
@@ -34,7 +34,9 @@ export class TickSink {
     this.#parts = parts;
   }
 
-  /** Appends a tick when one is due. Resolves when it is durable or given up; a lost tick is made up for by the next. */
+  /**
+   * Appends a tick when one is due. Resolves when it is durable or given up; a lost tick is made up for by the next.
+   */
   async beat(nowMs: number, engine: MatchingEngine): Promise<void> {
     if (this.#sending || !this.#isDue(nowMs, engine) || !this.#isKnown(engine)) return;
     const { producer, codec, key, topic, partition, log } = this.#parts;

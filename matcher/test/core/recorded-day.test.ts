@@ -23,9 +23,10 @@ function isRecorded(): boolean {
 }
 
 /**
- * An hour of a stock, order by order, on the book as it is: the recording has its prices moved into 1 to 999 thousandths,
- * which is a market on the 0.001 grid, and whole shares, which are lots here. What the product has no command for, an
- * amendment of a resting order, only ever lowers a size at the same price there, which is what a partial fill does.
+ * An hour of a stock, order by order, on the book as it is: the recording has its prices moved into 1 to 999
+ * thousandths, which is a market on the 0.001 grid, and whole shares, which are lots here. What the product has no
+ * command for, an amendment of a resting order, only ever lowers a size at the same price there, which is what a
+ * partial fill does.
  */
 class Day {
   readonly batch = new BatchBook();

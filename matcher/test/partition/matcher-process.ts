@@ -46,7 +46,9 @@ export interface ProcessOptions {
   readonly engines?: EngineFactory;
 }
 
-/** One matcher process that owns one partition of a log in memory; a second one on the same log is a zombie or a heir. */
+/**
+ * One matcher process that owns one partition of a log in memory; a second one on the same log is a zombie or a heir.
+ */
 export class MatcherProcess {
   readonly files: MemoryFiles;
   readonly runner: PartitionRunner;

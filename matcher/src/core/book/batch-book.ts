@@ -5,15 +5,15 @@ import { at, bidFlag, orderWords, outcomeFlag } from './order-pool.ts';
 import { roomFor } from './price-ladders.ts';
 
 /**
- * The bare book for callers without accounts, fed with batches: flat commands in, flat fills out, nothing allocated on the
- * way but when a table doubles.
+ * The bare book for callers without accounts: flat commands in, flat fills out, in batches; memory is allocated only
+ * when a table doubles.
  *
  *            word 0   1       2                            3
- *   command  market | order | price << 2 | buy << 1 | token | lots; 0 cancels the order, below 0 takes and leaves
+ *   command  market | order | price << 2 | buy << 1 | token | lots; 0 cancels the order, below 0 fills and never rests
  *   fill     taker  | maker | price0, the maker's          | lots
  *
- * Orders are small numbers of the caller's, each for one order at a time; prices are those of the order's own token. A
- * cancel of an order that is not resting does nothing.
+ * Orders are small numbers that the caller chooses, each for one order at a time; prices are of the order's own token.
+ * A cancel of an order that is not resting does nothing.
  */
 export class BatchBook {
   readonly book = new Book();
@@ -23,7 +23,7 @@ export class BatchBook {
   /** Slot of each resting order plus one, 0 for others. */
   private places: Int32Array<ArrayBuffer> = new Int32Array(1024);
 
-  /** Applies the commands from `start` to `end` - 1; what changed since the batch before is forgotten first. */
+  /** Applies the commands from `start` to `end` - 1; the changes of the batch before are forgotten first. */
   run(commands: Int32Array, start: number, end: number): void {
     this.book.endRecord();
     this.fillCount = 0;
@@ -41,7 +41,9 @@ export class BatchBook {
     return place === 0 ? 0 : this.book.orders.get(place - 1, at.restLots);
   }
 
-  /** Takes lots from a resting order, which keeps its place and at least one lot: what an amendment downwards does. */
+  /**
+   * Subtracts lots from a resting order, which keeps its place and at least one lot, as an amendment downwards does.
+   */
   reduce(order: number, lots: number): void {
     const place = this.places[order] ?? 0;
     assume(place !== 0, 'a reduced order is resting');
@@ -70,7 +72,7 @@ export class BatchBook {
     this.places[order] = slot + 1;
   }
 
-  /** Fills what the order meets; gives the lots that are left. */
+  /** Fills the makers that the order meets; gives the lots that are left. */
   private match(market: number, taker: number, priceAndFlags: number, lots: number): number {
     const { book } = this;
     const isBid = (priceAndFlags & bidFlag) !== 0;

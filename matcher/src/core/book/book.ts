@@ -5,8 +5,8 @@ import {
   bidTouched,
   head,
   headWords,
-  Ladders,
   levelWords,
+  PriceLadders,
   roomFor,
   slotMask,
 } from './price-ladders.ts';
@@ -17,15 +17,16 @@ import {
  * Promises:
  *   - one book per market in terms of token 0: a bid for token 0 at p and an offer of token 1 at 1-p are the same bid;
  *   - price first, then time; direct and complementary orders queue together in order of arrival;
- *   - no market ever crosses: whoever adds an order first takes what it meets (`firstMaker`);
+ *   - no market ever crosses: an order is added only after it has filled everything it meets (`firstMaker`);
  *   - rest, reduce and remove are O(1), a new best price costs one search over a bitmap of 1 bit per tick;
- *   - all of it is flat memory (ladders.ts, order-pool.ts): nothing is allocated but when a table doubles.
- * Sizes are lots, prices 1/10000 USDC, markets and orders are slots. What changed since `endRecord` is listed in
- * `touched...` and `topped...`; the lists are replaced when they grow.
+ *   - all of it is flat memory (price-ladders.ts, order-pool.ts): memory is allocated only when a table doubles.
+ *
+ * Sizes are lots, prices 1/10000 USDC, markets and orders are slots. `touched...` and `topped...` list the changes since
+ * `endRecord`; the lists are replaced when they grow.
  */
 export class Book {
   readonly orders = new OrderPool();
-  readonly ladders = new Ladders();
+  readonly ladders = new PriceLadders();
   /** Changed levels, each once, in order of change: the market, and its price and side (see `askMark`). */
   touchedMarkets: Int32Array<ArrayBuffer> = new Int32Array(1024);
   touchedLevels: Int32Array<ArrayBuffer> = new Int32Array(1024);
@@ -53,7 +54,7 @@ export class Book {
     return level === this.ladders.top(market) ? 0 : level * this.ladders.tick(market);
   }
 
-  /** Whether the best prices are not those at the begin of the record; for markets in `toppedMarkets`. */
+  /** Whether the best prices differ from those at the start of the record; for markets in `toppedMarkets`. */
   isTopChanged(market: number): boolean {
     const { heads } = this.ladders;
     const base = market * headWords;
@@ -88,7 +89,7 @@ export class Book {
     return this.firstWithin(market, further, takerIsBid ? limit : -limit);
   }
 
-  /** Puts an order behind all others of its price; it must be on the tick and not cross. Gives its slot. */
+  /** Queues an order as the last of its price; it must be on the tick and not cross. Gives its slot. */
   rest(market: number, priceAndFlags: number, lots: number): number {
     const order = this.orders.take();
     const { ladders } = this;
@@ -125,7 +126,7 @@ export class Book {
     return order;
   }
 
-  /** Takes lots from a resting order, which keeps its place; it must keep at least one. */
+  /** Subtracts lots from a resting order, which keeps its place in the queue and at least one lot. */
   reduce(order: number, lots: number): void {
     const { ints } = this.orders;
     const from = order * orderWords;
@@ -140,7 +141,7 @@ export class Book {
     ladders.addLots(word, -lots);
   }
 
-  /** Takes an order out of its queue and frees its slot. */
+  /** Removes an order from its queue and frees its slot. */
   remove(order: number): void {
     const { ladders } = this;
     const { levels } = ladders;
@@ -181,7 +182,7 @@ export class Book {
     return found;
   }
 
-  /** Forgets what changed: the next record begins. */
+  /** Forgets the changes of the record. */
   endRecord(): void {
     const { ladders, touchedMarkets, touchedLevels, toppedMarkets } = this;
     const { levels, heads } = ladders;
@@ -206,7 +207,7 @@ export class Book {
     return ladders.first(market, level);
   }
 
-  /** Lists the level at `word` once a record and side. */
+  /** Lists the level at `word`, once for each record and side. */
   private touch(market: number, word: number, priceAndFlags: number): void {
     const { levels, heads } = this.ladders;
     const isBid = (priceAndFlags & bidFlag) !== 0;
@@ -239,7 +240,7 @@ export class Book {
   }
 }
 
-/** A changed level is its price, marked when it is an ask; asks of a market sort behind its bids. */
+/** A changed level is its price, marked when it is an ask; asks of a market sort after its bids. */
 export const askMark = 16_384;
 export const priceMask = askMark - 1;
 

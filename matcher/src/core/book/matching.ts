@@ -1,20 +1,22 @@
-import { feeMicro, lotMicro, notionalMicro } from '@pm/schemas';
+import { type CancelReason, feeMicro, lotMicro, notionalMicro } from '@pm/schemas';
 import { type FillFacts, writeFill } from '../events/write-events.ts';
-import { takeOff } from '../orders/cancel-resting.ts';
-import { lotsTaken, meetingOf, type Taker, takerPrice } from '../orders/taker.ts';
-import type { Output, State } from '../state/state.ts';
+import { removeResting } from '../orders/cancel-resting.ts';
+import { type Meeting, meetingOf } from '../orders/self-trade.ts';
+import { lotsTaken, type Taker, takerPrice } from '../orders/taker.ts';
+import type { Output } from '../record.ts';
+import type { State } from '../state/state.ts';
 import { at } from './order-pool.ts';
 
 /**
- * Fills of an incoming order.
+ * Fills of an incoming order, complete and partial.
  *
  * Promises: makers are met by price, then time; each fill is at the maker's price; a lot costs a whole number of
  * micro-USDC, so both sides and the collateral balance exactly. Buyer and seller of one token swap it (COMPLEMENTARY),
- * two buyers make a pair and its collateral (MINT), two sellers end one (MERGE). The taker alone pays a fee: a buyer on
- * top, never beyond what is held for him; a seller out of the proceeds. The taker's own money moves after all fills.
- * An overdue order in the way expires instead of filling, an order of the same wallet goes by the taker's mode of
- * self-trade (`meetingOf`). Who may meet no more orders stops. Fills stand directly behind each other among the events;
- * the cancels of what was in the way stand behind them.
+ * two buyers create a pair and its collateral (MINT), two sellers destroy one (MERGE). The taker alone pays a fee: a
+ * buyer on top, never beyond the order's hold; a seller out of the proceeds. The taker's own money moves after all
+ * fills. An overdue order in the way expires instead of filling, an order of the same wallet follows the taker's mode
+ * of self-trade (`meetingOf`). A taker that may meet no more orders stops. Fills follow each other directly among the
+ * events; the cancels of orders in the way come after them.
  */
 export function matchTaker(state: State, taker: Taker, out: Output): void {
   while (taker.lotsLeft > 0 && !taker.isStopped) {
@@ -29,16 +31,17 @@ export function matchTaker(state: State, taker: Taker, out: Output): void {
     taker.meetingsLeft -= 1;
     out.fillsLeft -= 1;
     if (meeting === 'fill') fill(state, taker, { maker, price, lots, fee: 0 }, out);
-    else out.events.pushLater(takeOff(state, maker, clearedBy[meeting], out));
+    else out.events.pushLater(removeResting(state, maker, clearedBy[meeting], out));
   }
   out.events.endLater();
 }
 
+/** The reason of the cancel of a maker that is cleared away. */
 const clearedBy = {
   expire: 'EXPIRED',
   clear: 'SELF_TRADE',
   'end-both': 'SELF_TRADE',
-} as const;
+} as const satisfies Partial<Record<Meeting, CancelReason>>;
 
 function fill(state: State, taker: Taker, facts: FillFacts, out: Output): void {
   const { maker, price, lots } = facts;
@@ -59,7 +62,7 @@ function fill(state: State, taker: Taker, facts: FillFacts, out: Output): void {
   else state.book.reduce(maker, lots);
 }
 
-/** The fee of the fill just counted. A buyer keeps in hand what the rest of the order still needs. */
+/** The fee of the fill just counted. It leaves a buyer the money that the rest of the order still needs. */
 function feeOf(taker: Taker, price: number, sizeMicro: number): number {
   const fee = feeMicro(price, sizeMicro, taker.market.feeRateBps);
   if (fee === 0) return 0;

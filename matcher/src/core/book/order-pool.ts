@@ -2,31 +2,31 @@ import { assume } from '../assumption.ts';
 import { sortSlots } from '../state/sort-slots.ts';
 
 /**
- * Resting orders in flat memory, with a free list. An order keeps its slot while it rests; slots are reused and never show
- * outside. It has a record in each of two arrays, so that a walk along a queue reads half a cache line an order and what
- * only the accounts need stays out of its way:
+ * Resting orders in flat memory, with a free list. An order keeps its slot while it rests; slots are reused and never
+ * show outside. It has a record in each of two arrays, so that a walk along a queue reads half a cache line an order
+ * and skips the words that only accounts need:
  *
  *            word 0      1                2         3          4            5             6 7
  *   ints   | rest lots | price and side | market  | previous | next       | memory      | arrival (double)    |
  *   owners | wallet    | position       | account | builder  | previous   | next        | expiry, ms (double) |
  *                                                              ... of the account
  *
- * Price and side are price0 << 2 | bid << 1 | outcome. `previous` and `next` are slots, -1 at the ends; in a free record
- * `next` is the next free one. Arrays are replaced when the pool grows: read them anew after every `take`.
+ * Price and side are price0 << 2 | bid << 1 | outcome. `previous` and `next` are slots, -1 at the ends; in a free
+ * record `next` is the next free one. Arrays are replaced when the pool grows: read them again after every `take`.
  */
 export class OrderPool {
   ints = new Int32Array(1024 * orderWords);
   private floats = new Float64Array(this.ints.buffer);
-  /** Grows when an owner is first set: a book without accounts has none. */
+  /** Grows with the first owner: a book without accounts has none. */
   private owners = new Int32Array(0);
   private ownerFloats = new Float64Array(this.owners.buffer);
   count = 0;
   private freeHead = -1;
   private fresh = 0;
-  /** Orders get ascending arrival numbers; only their order means anything. */
+  /** Arrival numbers ascend; only their order has a meaning. */
   private nextArrival = 1;
 
-  /** A new order with an arrival; its other fields hold anything until they are set. */
+  /** A new order with an arrival number; its other fields are undefined until they are set. */
   take(): number {
     let order = this.freeHead;
     if (order === -1) {
@@ -137,7 +137,7 @@ const expiryDouble = 3;
 /** A level keeps a slot plus one in 30 bits (ladders.ts). */
 const ordersMax = 2 ** 30;
 
-/** Words of an order: those of `ints`, then those of `owners`, which mean nothing to the book; `memory` neither. */
+/** Words of an order: those of `ints`, then those of `owners`. The book uses neither `owners` nor `memory`. */
 export const at = {
   restLots: 0,
   priceAndFlags: 1,
@@ -153,7 +153,7 @@ export const at = {
   accountNext: orderWords + 5,
 } as const;
 
-/** First of the two words that the expiry lies over. */
+/** First of the two words of the expiry. */
 export const expiryWord = orderWords + 2 * expiryDouble;
 
 export const outcomeFlag = 1;

@@ -3,20 +3,20 @@ import { assume } from '../assumption.ts';
 
 /**
  * The price levels of all markets in flat memory. A market is a grid of ticks in terms of token 0: level n is the price
- * n x tick. Bids and asks share the grid, since a book that does not cross never has both at one price: levels up to the
- * best bid are bids, from the best ask on asks. Prices are bounded, so a level is found by its number alone.
+ * n x tick. Bids and asks share the grid, since a book that does not cross never has both at one price: levels up to
+ * the best bid are bids, from the best ask on asks. Prices are bounded, so a level is found by its number alone.
  *
  *   heads   16 words a market, one cache line: tick, top, best bid, best ask, where its levels and bits begin,
- *           and its best prices at the begin of the record, once something changed
+ *           and its best prices at the start of the record, once something changed
  *   bits    1 bit a level: whether orders rest there
  *   levels  4 words a level: | ask touched, bid touched, first order + 1 | last order + 1 | lots (double) |
  *                                bit 31       bit 30       bits 0 to 29
  *
- * A level of zeros is empty and unmarked. A mark says that the level changed during the record on that side. Everything is
- * O(1) but the search for the next occupied level, which reads the bits 32 at a time. Arrays are replaced when a market is
- * added. A refined market gets new levels, and the few coarse ones are left behind: a tick only ever gets finer.
+ * A level of zeros is empty and unmarked. A mark says that the level changed during the record on that side. Everything
+ * is O(1) but the search for the next occupied level, which reads the bits 32 at a time. Arrays are replaced when a
+ * market is added. A refined market gets new levels, and its few coarse ones stay unused: a tick only ever gets finer.
  */
-export class Ladders {
+export class PriceLadders {
   /** How many markets there are. */
   count = 0;
   heads: Int32Array<ArrayBuffer> = new Int32Array(16 * headWords);
@@ -83,7 +83,7 @@ export class Ladders {
     this.lots[double] = (this.lots[double] as number) + change;
   }
 
-  /** The first order at a level makes it count. */
+  /** Marks a level as occupied when its first order arrives. */
   occupy(market: number, level: number, isBid: boolean): void {
     const base = market * headWords;
     const word = (this.heads[base + head.bits] as number) + (level >> 5);
@@ -95,7 +95,7 @@ export class Ladders {
     }
   }
 
-  /** The last order has left the level. */
+  /** Marks a level as empty when its last order left. */
   vacate(market: number, level: number): void {
     const base = market * headWords;
     const word = (this.heads[base + head.bits] as number) + (level >> 5);
@@ -163,7 +163,7 @@ export class Ladders {
     assume(this.ask(market) === ask * factor, 'a refined book has the same best ask');
   }
 
-  /** Gives a market empty levels behind all others. */
+  /** Gives a market empty levels after all others. */
   private layOut(market: number, tick: number): void {
     const top = priceOne / tick;
     const base = market * headWords;
@@ -199,7 +199,7 @@ export const head = {
   levels: 4,
   bits: 5,
   perTick: 6,
-  /** 1 once a level changed during the record; the best levels before are behind it. */
+  /** 1 once a level changed during the record; the next two words are the best prices before. */
   isTopped: 7,
   bidBefore: 8,
   askBefore: 9,

@@ -1,10 +1,11 @@
 import { lotMicro } from '@pm/schemas';
 import { askMark, priceMask } from '../book/book.ts';
+import type { Output, Scratch } from '../record.ts';
 import { assertTops } from '../state/invariants.ts';
-import type { Output, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { writeLevel, writeMoney, writeTop } from './write-events.ts';
 
-/** Adds what the record changed in sum: levels by market, side and price; tops by market; money by first touch. */
+/** Adds the net changes of the record: levels by market, side and price; tops by market; money by first change. */
 export function closeRecord(state: State, out: Output): void {
   if (state.book.touchedCount > 0) {
     assertTops(state);
@@ -25,9 +26,10 @@ export function closeRecord(state: State, out: Output): void {
 
 function closeLevels(state: State, out: Output): void {
   const { book, markets } = state;
-  const count = sortLevels(state);
+  const count = sortLevels(state, out.scratch);
+  const { levelKeys } = out.scratch;
   for (let index = 0; index < count; index += 1) {
-    const key = scratch[index] as number;
+    const key = levelKeys[index] as number;
     const market = Math.floor(key / levelsPerMarket);
     const packed = key - market * levelsPerMarket;
     const isBid = packed < askMark;
@@ -38,18 +40,23 @@ function closeLevels(state: State, out: Output): void {
   }
 }
 
-/** Puts market number x 32768 + packed level into `scratch`, ascending; gives how many. */
-function sortLevels(state: State): number {
+/** Puts market number x 32768 + packed level into `levelKeys`, ascending; gives how many. */
+function sortLevels(state: State, scratch: Scratch): number {
   const { touchedMarkets, touchedLevels, touchedCount: count } = state.book;
-  if (scratch.length < count) scratch = new Float64Array(count * 2);
+  // The memory is kept between records: a new array of this size costs more than the sorting.
+  if (scratch.levelKeys.length < count) scratch.levelKeys = new Float64Array(count * 2);
+  const { levelKeys } = scratch;
   for (let index = 0; index < count; index += 1) {
     const { number } = state.markets.at(touchedMarkets[index] as number);
-    scratch[index] = number * levelsPerMarket + (touchedLevels[index] as number);
+    levelKeys[index] = number * levelsPerMarket + (touchedLevels[index] as number);
   }
-  if (count > fewLevels) scratch.subarray(0, count).sort();
-  else sortFew(scratch, count);
+  if (count > fewLevels) levelKeys.subarray(0, count).sort();
+  else sortFew(levelKeys, count);
   return count;
 }
+
+const levelsPerMarket = 2 * askMark;
+const fewLevels = 32;
 
 /** By insertion: most records change a few levels, and a call of the native sort costs more than sorting those. */
 function sortFew(values: Float64Array, count: number): void {
@@ -62,12 +69,6 @@ function sortFew(values: Float64Array, count: number): void {
     values[place] = value;
   }
 }
-
-const fewLevels = 32;
-
-/** Only its memory is kept between records: a new array of this size costs more than the sorting. */
-let scratch = new Float64Array(1024);
-const levelsPerMarket = 2 * askMark;
 
 function closeTops(state: State, out: Output): void {
   const { book, markets } = state;

@@ -12,22 +12,24 @@ type Kind = ExecutionEvent['kind'];
 const codec = compileCodec(executionEvent);
 const indexes = new Map(executionEvent.branches.map(({ name }, index) => [name, index]));
 
-/** What an event is on the wire: all branches in order, a zero byte for each that is not set, and a 2 before the one that is. */
+/**
+ * An event on the wire: all branches in order, a zero byte for each that is not set, and a 2 before the one that is.
+ */
 export interface Layout {
   readonly before: number;
-  readonly behind: number;
+  readonly after: number;
 }
 
 /**
  * The layout of an event that is written field by field (write-events.ts). `fields` repeats the names of the schema in
- * order, so that whoever changes the schema is told which function to change.
+ * order, so that a change of the schema fails at the function that must follow it.
  */
 export function layoutOf(kind: Kind, fields: string): Layout {
   const index = indexes.get(kind) as number;
   const branch = executionEvent.branches[index] as (typeof executionEvent.branches)[number];
   const names = branch.fields.map(({ name }) => name).join(' ');
   assume(names === fields, `${kind} is written with the fields of its schema: ${names}`);
-  return { before: index, behind: executionEvent.branches.length - index - 1 };
+  return { before: index, after: executionEvent.branches.length - index - 1 };
 }
 
 /** The numbers on the wire of the symbols of a field. */
@@ -39,8 +41,8 @@ export function numbersOf(kind: Kind, field: string): ReadonlyMap<string, number
 }
 
 /**
- * The events of one record, straight as the bytes they have in an execution: no event is an object on the way, and the
- * memory is used again for the next record.
+ * The events of one record as the bytes of its execution: no event is an object, and the memory is used again for the
+ * next record.
  *
  *   |  0 ... 0 2 fields 0 ... 0  |  0 ... 0 2 fields 0 ... 0  | ...
  */
@@ -49,12 +51,12 @@ export class EventWriter {
   length = 0;
   /** How many of them are fills. */
   fills = 0;
-  /** Codes of those that refuse something; empty for most records. */
+  /** Codes of the events that refuse something; empty for most records. */
   readonly refusals: RefusalCode[] = [];
   private readonly to = new ByteWriter(1 << 16);
   private readonly later: ExecutionEvent[] = [];
 
-  /** The next record begins; what was given out before is no longer valid. */
+  /** Begins the next record; bytes that were returned before are no longer valid. */
   clear(): void {
     this.length = 0;
     this.fills = 0;
@@ -70,7 +72,7 @@ export class EventWriter {
     else if (refusing.has(event.kind)) this.refusals.push((event as { code: RefusalCode }).code);
   }
 
-  /** Adds an event behind those that are added before `endLater`. */
+  /** Adds an event after those that are added before `endLater`. */
   pushLater(event: ExecutionEvent): void {
     this.later.push(event);
   }
@@ -81,7 +83,7 @@ export class EventWriter {
     this.later.length = 0;
   }
 
-  /** Begins an event; its fields are written to what it gives, in order, and `end` follows. */
+  /** Begins an event: its fields are written to the result, in order, then `end` is called. */
   begin({ before }: Layout): ByteWriter {
     const { to } = this;
     to.reserve(before + 1);
@@ -93,12 +95,12 @@ export class EventWriter {
     return to;
   }
 
-  end({ behind }: Layout): void {
+  end({ after }: Layout): void {
     const { to } = this;
-    to.reserve(behind);
+    to.reserve(after);
     const { buffer } = to;
     let at = to.position;
-    for (const end = at + behind; at < end; at += 1) buffer[at] = 0;
+    for (const end = at + after; at < end; at += 1) buffer[at] = 0;
     to.position = at;
     this.length += 1;
   }
@@ -108,7 +110,7 @@ export class EventWriter {
     return this.to.buffer.subarray(0, this.to.position);
   }
 
-  /** The events as values, with bytes of their own. */
+  /** The events as values with their own bytes. */
   values(): ExecutionEvent[] {
     const bytes = Buffer.from(this.bytes());
     return eventsIn(bytes, this.length);

@@ -8,12 +8,13 @@ import {
 } from '@pm/schemas';
 import { at } from '../book/order-pool.ts';
 import type { Taker } from '../orders/taker.ts';
-import type { Output, State } from '../state/state.ts';
+import type { Output } from '../record.ts';
+import type { State } from '../state/state.ts';
 import { layoutOf, numbersOf } from './event-writer.ts';
 
 /**
- * The events that nearly every command brings, field by field from flat memory to the bytes of the execution. Rarer ones
- * are objects (`EventWriter.push`). Each layout names the fields of its schema, and a test reads all of it back.
+ * The events of nearly every command, field by field from flat memory to the bytes of the execution. Rarer ones are
+ * objects (`EventWriter.push`). Each layout names the fields of its schema, and a test reads all of it back.
  */
 const placed = layoutOf(
   'OrderPlaced',
@@ -69,7 +70,7 @@ const filled = layoutOf(
   'command market match sizeMicro takerOrderId taker takerKey takerOutcome takerSide takerPrice takerBuilder makerOrderId maker makerKey makerOutcome makerSide makerPrice makerBuilder makerRestMicro feeMicro feeRateBps',
 );
 
-/** A fill that is about to be taken from its maker. */
+/** A fill that is not yet subtracted from its maker. */
 export interface FillFacts {
   readonly maker: number;
   /** In terms of the taker's token. */
@@ -123,7 +124,7 @@ function matchOf(taker: Taker, makerOutcome: number): number {
 
 const canceled = layoutOf('OrderCanceled', 'command orderId market maker apiKey reason restMicro');
 
-/** Of an order that still rests. */
+/** The cancel of an order that still rests. */
 export function writeCanceled(
   state: State,
   order: number,
@@ -155,6 +156,11 @@ export function writeCancelRefused(
   to.writeLong(codes.get(code) as number);
   events.end(cancelRefused);
   events.refusals.push(code);
+}
+
+/** Refuses a command that is neither an order nor a cancel of one; it changes nothing. */
+export function refuseCommand(code: RefusalCode, out: Output): void {
+  out.events.push({ kind: 'CommandRefused', command: out.command, code, requestId: null });
 }
 
 const levelChanged = layoutOf('LevelChanged', 'market side price sizeMicro');

@@ -1,14 +1,14 @@
 import type { CancelReason, CommandOf, RefusalCode } from '@pm/schemas';
 import { at } from '../book/order-pool.ts';
-import { writeCancelRefused } from '../events/write-events.ts';
-import { refuseCommand } from '../rules/partition-rules.ts';
-import type { Delayed } from '../state/delayed-orders.ts';
+import { refuseCommand, writeCancelRefused } from '../events/write-events.ts';
+import type { Output } from '../record.ts';
+import type { DelayedOrder } from '../state/delayed-orders.ts';
 import { fenceOf } from '../state/fences.ts';
-import { delayedOrder, filledFlag, statusMask, statusOfFlags } from '../state/id-memory.ts';
-import type { Output, State } from '../state/state.ts';
+import { delayedMark, filledFlag, statusMask, statusOfFlags } from '../state/id-memory.ts';
+import type { State } from '../state/state.ts';
 import { cancelResting } from './cancel-resting.ts';
 
-/** One order leaves the book if its signer asks; in every mode of the market. A delayed order stays. */
+/** Cancels one order if its signer asks, in every mode of the market. A delayed order stays. */
 export function cancelOrder(state: State, command: CommandOf<'CancelOrder'>, out: Output): void {
   const memory = state.orderMemory;
   const slot = memory.find(command.orderId);
@@ -17,21 +17,22 @@ export function cancelOrder(state: State, command: CommandOf<'CancelOrder'>, out
     cancelResting(state, memory.order(slot), 'USER', out);
     return;
   }
-  const code = isMine ? whyNotCanceled(memory.order(slot), memory.flags(slot)) : 'order_not_found';
+  const code = isMine ? cancelRefusal(memory.order(slot), memory.flags(slot)) : 'order_not_found';
   writeCancelRefused(command.orderId, code, out);
 }
 
-function whyNotCanceled(order: number, flags: number): RefusalCode {
-  if (order === delayedOrder) return 'order_delayed';
+function cancelRefusal(order: number, flags: number): RefusalCode {
+  if (order === delayedMark) return 'order_delayed';
   const isMatched = (flags & filledFlag) !== 0 || statusOfFlags[flags & statusMask] === 'MATCHED';
   return isMatched ? 'already_matched' : 'order_not_found';
 }
 
 /**
- * Every matching order leaves the book, oldest first. An ingress names a signer, a key or both; the operator may name a
- * market alone. An outcome is the order's own token. Delayed orders stay, but what they do not fill will not rest; orders
- * still on their way are fenced. Orders beyond the record's budget stay, and the sender is told to repeat; a command that
- * finds the budget used up is told so unseen, so that nobody is searched for in vain.
+ * Cancels every matching order, oldest first. An ingress names a signer, a key or both; the operator may name a market
+ * alone. An outcome is the order's own token. Delayed orders stay, but what they do not fill will not rest; orders that
+ * have not reached the book are fenced. Orders beyond the record's budget stay, and the command is refused with
+ * `too_many_open_orders`, so that its sender repeats it; a command that finds the budget used up is refused without a
+ * search.
  */
 export function cancelOrders(state: State, command: CommandOf<'CancelOrders'>, out: Output): void {
   const { signer, apiKey } = command;
@@ -44,7 +45,7 @@ export function cancelOrders(state: State, command: CommandOf<'CancelOrders'>, o
     refuseCommand('too_late', out);
     return;
   }
-  const isFenced = fence(state, command, out);
+  const isFenced = addFence(state, command, out);
   denyRest(state, command);
   if (out.cancelsLeft === 0) {
     refuseCommand('too_many_open_orders', out);
@@ -58,8 +59,8 @@ export function cancelOrders(state: State, command: CommandOf<'CancelOrders'>, o
   if (now.length < orders.length || !isFenced) refuseCommand('too_many_open_orders', out);
 }
 
-/** False when there are too many fences already. */
-function fence(state: State, command: CommandOf<'CancelOrders'>, out: Output): boolean {
+/** False when the limit of fences is reached. */
+function addFence(state: State, command: CommandOf<'CancelOrders'>, out: Output): boolean {
   const asked = fenceOf(command, state.timeMs + state.bookAgeLimitMs);
   if (asked === null || asked.acceptedAtMs < state.timeMs - state.bookAgeLimitMs) return true;
   return state.fences.add(asked, out.limits.fences);
@@ -76,14 +77,17 @@ function denyRest(state: State, command: CommandOf<'CancelOrders'>): void {
   }
 }
 
-function delayedOf(state: State, signer: Buffer | null, apiKey: Buffer | null): Delayed[] {
+function delayedOf(state: State, signer: Buffer | null, apiKey: Buffer | null): DelayedOrder[] {
   if (signer === null && apiKey === null) return [...state.delays.inOrder()];
   return state.accounts
     .named(signer, apiKey)
     .flatMap((account) => [...state.delays.restingOf(account)]);
 }
 
-/** Who noticed a silence may have been stopped since; by then the key may have a new session (sessions.md). */
+/**
+ * A cancel for a session that ended may arrive late, after its ingress was paused. By then the key may have a new
+ * session, whose orders it must not cancel (sessions.md).
+ */
 function isLate(state: State, { session, acceptedAtMs }: CommandOf<'CancelOrders'>): boolean {
   return session && acceptedAtMs !== 0 && state.timeMs - acceptedAtMs > state.bookAgeLimitMs;
 }

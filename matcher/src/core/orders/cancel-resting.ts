@@ -1,9 +1,10 @@
 import { type CancelReason, type EventOf, lotMicro, notionalMicro } from '@pm/schemas';
 import { at } from '../book/order-pool.ts';
 import { writeCanceled } from '../events/write-events.ts';
-import type { Output, State } from '../state/state.ts';
+import type { Output } from '../record.ts';
+import type { State } from '../state/state.ts';
 
-/** Cancels a resting order: gives back what it holds. */
+/** Cancels a resting order: its held money or locked tokens are free again. */
 export function cancelResting(
   state: State,
   order: number,
@@ -11,12 +12,12 @@ export function cancelResting(
   out: Output,
 ): void {
   writeCanceled(state, order, reason, out);
-  giveBack(state, order);
+  unlockFunds(state, order);
   state.detach(order, false);
 }
 
-/** The same, with the event left to the caller. */
-export function takeOff(
+/** The same, but the caller writes the event later. */
+export function removeResting(
   state: State,
   order: number,
   reason: CancelReason,
@@ -33,12 +34,12 @@ export function takeOff(
     reason,
     restMicro: orders.get(order, at.restLots) * lotMicro,
   } as const;
-  giveBack(state, order);
+  unlockFunds(state, order);
   state.detach(order, false);
   return event;
 }
 
-function giveBack(state: State, order: number): void {
+function unlockFunds(state: State, order: number): void {
   const { orders } = state.book;
   const restMicro = orders.get(order, at.restLots) * lotMicro;
   if (state.isBuy(order)) {

@@ -8,20 +8,23 @@ import {
   type RefusalCode,
 } from '@pm/schemas';
 import type { State } from '../state/state.ts';
-import { checkMeeting, type Taker } from './taker.ts';
+import { checkOrderType } from './fok-fak-post-only.ts';
+import type { Taker } from './taker.ts';
 
 /** How far ahead of the partition's clock an order may be signed. */
 const signedAheadMaxMs = 300_000;
 
-/** Whether an order is too old, or too far ahead, to be looked at: its id may have been forgotten already. */
+/**
+ * Whether an order was signed too long ago, or too far ahead: its id may be forgotten, so a repetition would be missed.
+ */
 export function isStale(state: State, order: PlaceOrder): boolean {
   const { signedAtMs } = order;
   if (signedAtMs < state.timeMs - state.orderAgeLimitMs) return true;
   return signedAtMs > state.timeMs + signedAheadMaxMs;
 }
 
-/** The ladder of refusals for a new order, cheapest first; null when it must be taken. */
-export function checkOrder(state: State, taker: Taker): RefusalCode | null {
+/** The refusals of a new order, the cheapest check first; null when it must be accepted. */
+export function checkPlacement(state: State, taker: Taker): RefusalCode | null {
   return (
     checkTime(state, taker.order) ??
     (state.fences.covers(taker.order) ? 'fenced' : null) ??
@@ -30,20 +33,20 @@ export function checkOrder(state: State, taker: Taker): RefusalCode | null {
     checkExpiry(state, taker.order) ??
     checkFunds(state, taker) ??
     checkRoom(state, taker) ??
-    checkMeeting(state, taker)
+    checkOrderType(state, taker)
   );
 }
 
 /**
- * The same at the end of a taker delay: what may have changed since. Its money and tokens are there, and neither its age
- * nor fences count any more.
+ * The refusals of a delayed order at the end of its delay: only what may have changed since. Its money and tokens are
+ * held, and neither its age nor fences count any more.
  */
 export function checkRelease(state: State, taker: Taker): RefusalCode | null {
   return (
     checkMode(state, taker) ??
     checkExpiry(state, taker.order) ??
     checkRoom(state, taker) ??
-    checkMeeting(state, taker)
+    checkOrderType(state, taker)
   );
 }
 
@@ -81,7 +84,7 @@ function checkForm({ market, order, rests }: Taker): RefusalCode | null {
   return rests && sizeMicro < market.minSizeMicro ? 'invalid_size' : null;
 }
 
-/** A budget is for market buys and pays a lot at the limit, at least; the size is what the client named, no more. */
+/** A budget is for market buys and pays at least one lot at the limit; the size is only what the client named. */
 function checkBudget(order: PlaceOrder, rests: boolean): RefusalCode | null {
   const { budgetMicro } = order;
   if (rests || order.side === 'SELL') return 'invalid_amounts';
@@ -103,13 +106,13 @@ function checkFunds(state: State, taker: Taker): RefusalCode | null {
   return isCovered ? null : 'insufficient_balance_or_allowance';
 }
 
-/** What a BUY needs at most, its fee included. */
+/** Micro-USDC that a BUY needs at most, its fee included. */
 export function requiredMicro(order: PlaceOrder, feeRateBps: number): number {
   const { price, sizeMicro, budgetMicro } = order;
   return holdMicro({ side: 'BUY', price, sizeMicro, budgetMicro, feeRateBps });
 }
 
-/** A resting order needs a place among its wallet's, and a level whose total stays a safe integer. */
+/** A resting order needs a place among the open orders of its wallet, and a level whose total stays a safe integer. */
 function checkRoom(state: State, taker: Taker): RefusalCode | null {
   const { wallet, market } = taker;
   if (!taker.rests) return null;

@@ -1,22 +1,24 @@
 import { writeRefused } from '../events/write-events.ts';
-import type { Delayed } from '../state/delayed-orders.ts';
-import { delayedOrder } from '../state/id-memory.ts';
+import type { Output } from '../record.ts';
+import type { DelayedOrder } from '../state/delayed-orders.ts';
+import { delayedMark } from '../state/id-memory.ts';
 import { copyOf } from '../state/interned.ts';
-import type { Output, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { hasRoom, requiredMicro } from './check-placement.ts';
-import { enter, flagsOf } from './fill-and-rest.ts';
-import { firstToMeet, type Taker } from './taker.ts';
+import { flagsOfStatus, registerOrder } from './fill-and-rest.ts';
+import { firstToMeet } from './self-trade.ts';
+import type { Taker } from './taker.ts';
 
-/** Whether an order that may be taken is held first: it would trade at once in a market with a taker delay. */
+/** Whether an accepted order is delayed first: it would trade at once in a market with a taker delay. */
 export function isDelayed(state: State, taker: Taker): boolean {
   if (taker.market.takerDelayMs === 0 || taker.order.postOnly) return false;
   return firstToMeet(state, taker) !== -1;
 }
 
 /**
- * Holds an order until the end of the delay: a BUY its money with room for the fee, a SELL its tokens. Meanwhile it counts
- * as one of its wallet's open orders. The delay begins when ingress took the order if the clock of the partition has not
- * come that far yet, because ticks are rarer than short delays are long.
+ * Delays an order: a BUY holds its money with room for the fee, a SELL locks its tokens. Meanwhile it counts as one of
+ * its wallet's open orders. The delay begins at the clock of the partition, or when ingress accepted the order if that
+ * is later: short delays are shorter than the time between two ticks.
  */
 export function delayOrder(state: State, taker: Taker, out: Output): void {
   const { order, market } = taker;
@@ -24,8 +26,8 @@ export function delayOrder(state: State, taker: Taker, out: Output): void {
     writeRefused(order, 'too_many_open_orders', out);
     return;
   }
-  enter(state, taker);
-  state.orderMemory.setAnswer(taker.memory, flagsOf(taker, 'DELAYED'));
+  registerOrder(state, taker);
+  state.orderMemory.setResult(taker.memory, flagsOfStatus(taker, 'DELAYED'));
   const heldMicro = taker.isBuy ? requiredMicro(order, market.feeRateBps) : 0;
   const delayed = {
     order: ownCopy(taker, heldMicro),
@@ -37,15 +39,15 @@ export function delayOrder(state: State, taker: Taker, out: Output): void {
     account: state.accounts.open(order.signer, order.apiKey),
     rests: taker.rests,
   };
-  hold(state, delayed);
+  attachDelayed(state, delayed);
   state.wallets.move(taker.wallet, -heldMicro, heldMicro);
-  announce(delayed, out);
+  writeDelayed(delayed, out);
 }
 
-/** Hangs a delayed order on everything that must know of it, but moves no money. */
-export function hold(state: State, delayed: Delayed): void {
+/** Registers a delayed order with its id, account, wallet and position, and locks its tokens; moves no money. */
+export function attachDelayed(state: State, delayed: DelayedOrder): void {
   const { order, position } = delayed;
-  state.orderMemory.setOrder(delayed.memory, delayedOrder);
+  state.orderMemory.setOrder(delayed.memory, delayedMark);
   state.accounts.hold(delayed.account);
   state.wallets.addOpenOrders(delayed.wallet, 1);
   state.positions.addOrders(position, 1);
@@ -53,8 +55,8 @@ export function hold(state: State, delayed: Delayed): void {
   state.delays.add(delayed);
 }
 
-/** Bytes of its own, as decoded ones are views of a whole record; what counts no more is zero. */
-function ownCopy({ order }: Taker, holdMicro: number): Delayed['order'] {
+/** Its own bytes, because decoded ones are views of a whole record; fields that no longer count are zero. */
+function ownCopy({ order }: Taker, holdMicro: number): DelayedOrder['order'] {
   const { orderId, maker, signer, apiKey, builder } = order;
   return {
     ...order,
@@ -70,7 +72,7 @@ function ownCopy({ order }: Taker, holdMicro: number): Delayed['order'] {
   };
 }
 
-function announce({ order, releaseAtMs }: Delayed, out: Output): void {
+function writeDelayed({ order, releaseAtMs }: DelayedOrder, out: Output): void {
   out.events.push({
     kind: 'OrderDelayed',
     command: out.command,

@@ -2,12 +2,13 @@ import { lotMicro, notionalMicro, type PlacedStatus } from '@pm/schemas';
 import { packPrice } from '../book/book.ts';
 import { matchTaker } from '../book/matching.ts';
 import { writePlaced } from '../events/write-events.ts';
+import type { Output } from '../record.ts';
 import { sellFlag, statusOfFlags } from '../state/id-memory.ts';
-import type { Output, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { isComplete, type Taker } from './taker.ts';
 
-/** Gives a new order what it needs to be taken: its wallet, its position and its id in the memory. */
-export function enter(state: State, taker: Taker): void {
+/** Gives an accepted order its wallet, its position and its id in the memory. */
+export function registerOrder(state: State, taker: Taker): void {
   const { order } = taker;
   if (taker.wallet === -1) taker.wallet = state.wallets.intern(order.maker);
   if (taker.position === -1) taker.position = state.positions.open(taker.wallet, taker.market.slot);
@@ -15,18 +16,21 @@ export function enter(state: State, taker: Taker): void {
   state.orderMemory.setSigner(taker.memory, order.signer);
 }
 
-/** Fills what it meets, then rests or ends; nothing can refuse the order any more. It has been entered. */
-export function takeOrder(state: State, taker: Taker, out: Output): void {
+/**
+ * Fills a registered order, completely or partially; what is left rests if the order may rest and was not stopped, and
+ * is canceled otherwise. No refusal is possible any more.
+ */
+export function fillAndRest(state: State, taker: Taker, out: Output): void {
   const { orderMemory, positions } = state;
   const first = out.events.length;
-  // Clearing or filling the last order of its own wallet must not end the position under it.
+  // Clearing or filling the last order of the taker's own wallet must not close the position it still needs.
   positions.addOrders(taker.position, 1);
   matchTaker(state, taker, out);
   positions.addOrders(taker.position, -1);
-  restWhatIsLeft(state, taker);
+  restRemainder(state, taker, out);
   moveTakerMoney(state, taker);
   const status = statusOf(taker);
-  orderMemory.setAnswer(taker.memory, flagsOf(taker, status));
+  orderMemory.setResult(taker.memory, flagsOfStatus(taker, status));
   const { filledMicro, paidMicro, fills: count } = taker;
   if (count > 0) {
     const { offset } = out;
@@ -37,14 +41,12 @@ export function takeOrder(state: State, taker: Taker, out: Output): void {
   writePlaced(taker, status, out);
 }
 
-/** Its memory is used by one order after the other. */
-const owner = { memory: -1, wallet: -1, position: -1, account: -1, builder: -1, expiresAtMs: 0 };
-
-function restWhatIsLeft(state: State, taker: Taker): void {
+function restRemainder(state: State, taker: Taker, out: Output): void {
   const { order, market } = taker;
   if (taker.lotsLeft === 0 || taker.isStopped || !taker.rests) return;
   const place = packPrice(taker.limit0, taker.isBid, order.outcome);
   const resting = state.book.rest(market.slot, place, taker.lotsLeft);
+  const { owner } = out.scratch;
   owner.memory = taker.memory;
   owner.wallet = taker.wallet;
   owner.position = taker.position;
@@ -73,7 +75,7 @@ function statusOf(taker: Taker): PlacedStatus {
   return isComplete(taker) ? 'MATCHED' : 'CANCELED';
 }
 
-/** The answer to an order that was taken, as the memory keeps it. */
-export function flagsOf(taker: Taker, status: PlacedStatus): number {
+/** The result of an accepted order, as the memory stores it. */
+export function flagsOfStatus(taker: Taker, status: PlacedStatus): number {
   return statusOfFlags.indexOf(status) | (taker.isBuy ? 0 : sellFlag);
 }

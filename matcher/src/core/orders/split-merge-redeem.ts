@@ -6,19 +6,20 @@ import {
   orderSizeMaxMicro,
   type RefusalCode,
 } from '@pm/schemas';
+import type { Output } from '../record.ts';
 import type { Market } from '../state/markets.ts';
-import type { Output, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 
-/**
- * Tokens made and ended other than by fills.
- *
- * Promises: a split takes 1 USDC for each pair, a merge gives it back, a redemption pays every token its payout, those
- * that unswept sells of the resolved market lock, too (their sweep then unlocks nothing); the collateral moves by exactly
- * that. A request that was carried out is remembered like an order id, from the clock at that time on, and is not carried
- * out twice. Every answer names the request.
- */
 type Moving = CommandOf<'SplitPosition'> | CommandOf<'MergePosition'> | CommandOf<'RedeemPosition'>;
 
+/**
+ * Tokens that are created and destroyed other than by fills.
+ *
+ * Promises: a split takes 1 USDC for each pair, a merge gives it back, a redemption pays every token its payout, those
+ * included that sells of the resolved market still lock (their cancel then unlocks nothing); the collateral moves by
+ * exactly that. A request that was applied is remembered like an order id, from the clock at that time on, and is not
+ * applied twice. Every result names the request.
+ */
 export function movePosition(state: State, command: Moving, out: Output): void {
   const market = state.markets.find(command.market);
   if (market === undefined) {
@@ -37,7 +38,7 @@ export function movePosition(state: State, command: Moving, out: Output): void {
     return;
   }
   state.requestMemory.add(state.timeMs);
-  carryOut(state, market, command, out);
+  apply(state, market, command, out);
 }
 
 function refuse({ requestId }: Moving, code: RefusalCode, out: Output): void {
@@ -77,7 +78,7 @@ function checkSplit(
   return command.holdMicro < sizeMicro ? 'insufficient_balance_or_allowance' : null;
 }
 
-/** Whether the money that was held for it may have been released already, as that of an order that never came. */
+/** Whether its reservation may have been released already, like that of an order that never reached the log. */
 function isLate(state: State, acceptedAtMs: number): boolean {
   return acceptedAtMs !== 0 && Math.abs(acceptedAtMs - state.timeMs) > state.bookAgeLimitMs;
 }
@@ -96,7 +97,7 @@ interface Move {
   readonly paid: number;
 }
 
-function carryOut(state: State, market: Market, command: Moving, out: Output): void {
+function apply(state: State, market: Market, command: Moving, out: Output): void {
   const wallet = state.wallets.intern(command.wallet);
   const position = state.positions.open(wallet, market.slot);
   if (command.kind === 'RedeemPosition') unlockAll(state, position);

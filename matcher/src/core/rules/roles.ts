@@ -1,6 +1,8 @@
 import type { Command, Envelope, KeyRole } from '@pm/schemas';
 
-/** What each role may sign. The operator's `CancelOrders` closes markets, an ingress's cancels for its users. */
+/**
+ * Commands that each role may sign. The operator's `CancelOrders` closes markets, an ingress's cancels for its users.
+ */
 const allowed: Readonly<Record<KeyRole, readonly Command['kind'][]>> = {
   INGRESS: [
     'PlaceOrder',

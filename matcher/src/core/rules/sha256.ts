@@ -1,5 +1,6 @@
 /**
- * SHA-256 (FIPS 180-4) of short inputs, for key ids only: the core stays free of Node's modules, and keys change rarely.
+ * SHA-256 (FIPS 180-4) of short inputs, for key ids only: the core stays free of Node's modules, and keys change
+ * rarely.
  */
 export function sha256(message: Buffer): Buffer {
   const blocks = Math.floor((message.length + 8) / 64) + 1;
@@ -15,12 +16,17 @@ export function sha256(message: Buffer): Buffer {
   return digest;
 }
 
-const primes: number[] = [];
-for (let candidate = 2; primes.length < 64; candidate += 1) {
-  if (primes.every((prime) => candidate % prime !== 0)) primes.push(candidate);
+function firstPrimes(count: number): readonly number[] {
+  const primes: number[] = [];
+  for (let candidate = 2; primes.length < count; candidate += 1) {
+    if (primes.every((prime) => candidate % prime !== 0)) primes.push(candidate);
+  }
+  return primes;
 }
 
-/** The first 32 bits behind the binary point of the root of a prime, by whole numbers only. */
+const primes = firstPrimes(64);
+
+/** The first 32 bits after the binary point of the root of a prime, by whole numbers only. */
 function rootBits(prime: number, degree: bigint): number {
   const target = BigInt(prime) << (32n * degree);
   let low = 0n;
@@ -35,13 +41,13 @@ function rootBits(prime: number, degree: bigint): number {
 
 const initial = primes.slice(0, 8).map((prime) => rootBits(prime, 2n));
 const rounds = primes.map((prime) => rootBits(prime, 3n));
-const schedule = new Int32Array(64);
 
 function rotate(word: number, bits: number): number {
   return (word >>> bits) | (word << (32 - bits));
 }
 
-function fillSchedule(bytes: Buffer, start: number): void {
+function scheduleOf(bytes: Buffer, start: number): Int32Array {
+  const schedule = new Int32Array(64);
   for (let index = 0; index < 16; index += 1) {
     schedule[index] = bytes.readInt32BE(start + index * 4);
   }
@@ -53,10 +59,11 @@ function fillSchedule(bytes: Buffer, start: number): void {
     schedule[index] =
       (schedule[index - 16] as number) + low + (schedule[index - 7] as number) + high;
   }
+  return schedule;
 }
 
 function digestBlock(state: Int32Array, bytes: Buffer, start: number): void {
-  fillSchedule(bytes, start);
+  const schedule = scheduleOf(bytes, start);
   const words = Int32Array.from(state);
   for (let index = 0; index < 64; index += 1) {
     const [a, b, c, d, e, f, g, h] = words as unknown as Octet;

@@ -9,7 +9,7 @@ export interface SignOffKey {
   readonly active: boolean;
 }
 
-/** The keys that records may be signed with: facts of the log, so a replay accepts what was accepted. */
+/** The keys that records may be signed with. They are set by the log, so a replay accepts exactly what was accepted. */
 export class SignOffKeys {
   private readonly byId = new Map<string, SignOffKey>();
 

@@ -3,8 +3,8 @@ import { at, type OrderPool } from '../book/order-pool.ts';
 import { Interned } from './interned.ts';
 
 /**
- * Accounts: a signer together with an API key, and their resting orders as a linked list. They answer "every order of
- * this signer" and "every order of this key" without looking at anyone else's.
+ * Accounts: a signer together with an API key, and their resting orders as a linked list. Every order of a signer or of
+ * a key is found without a search through the orders of others.
  */
 export class Accounts extends Interned {
   private readonly orders: OrderPool;
@@ -16,7 +16,7 @@ export class Accounts extends Interned {
     this.orders = orders;
   }
 
-  /** The account of a signer and an API key; what events show of it is the key. */
+  /** The account of a signer and an API key; events show the key. */
   open(signer: Buffer, apiKey: Buffer): number {
     this.table.load(0, signer);
     this.table.load(signerWords, apiKey);

@@ -12,9 +12,9 @@ import { encodeState } from './encode-state.ts';
 import {
   filledFlag,
   fillsFlag,
+  type IdMemory,
   idWords,
   looseFlag,
-  type Memory,
   sellFlag,
   signerWords,
   statusMask,
@@ -23,17 +23,20 @@ import { assertState } from './invariants.ts';
 import type { Market } from './markets.ts';
 import { type OrderOwner, State } from './state.ts';
 import {
+  bits,
   fillsDoubles,
   formatVersion,
+  int32Max,
   MalformedState,
   modes,
   roles,
   rowWords,
   StateReader,
+  safeMax,
   sound,
 } from './state-bytes.ts';
 
-/** Throws `MalformedState`, or `BrokenAssumption` where the parts do not fit together. */
+/** The state of these bytes. Throws `MalformedState`, or `BrokenAssumption` where the parts do not fit together. */
 export function decodeState(bytes: Buffer): State {
   const from = new StateReader(bytes);
   if (from.number(0, int32Max) !== formatVersion) throw new MalformedState('another version');
@@ -48,7 +51,7 @@ export function decodeState(bytes: Buffer): State {
     readOrders(state, { positions, ids }, from);
     readDelays(state, { positions, ids }, from);
     readFences(state, from);
-    findUnswept(state);
+    findUncleared(state);
   }
   from.end();
   state.book.endRecord();
@@ -99,11 +102,11 @@ function readMarkets(state: State, from: StateReader): void {
   }
 }
 
-/** Resolved markets where orders still rest or are delayed. */
-function findUnswept({ markets, book, delays }: State): void {
+/** Lists the resolved markets that still have resting or delayed orders. */
+function findUncleared({ markets, book, delays }: State): void {
   for (const market of markets.list) {
     const isEmpty = book.anyOrder(market.slot) === -1 && delays.countOf(market) === 0;
-    if (market.mode === 'RESOLVED' && !isEmpty) markets.leaveUnswept(market);
+    if (market.mode === 'RESOLVED' && !isEmpty) markets.addUncleared(market);
   }
 }
 
@@ -135,7 +138,7 @@ function readPositions(state: State, from: StateReader): Int32Array {
 }
 
 /** Gives the slots of the ids. */
-function readMemory(memory: Memory, from: StateReader): Int32Array {
+function readMemory(memory: IdMemory, from: StateReader): Int32Array {
   const minutes: { readonly minute: number; readonly count: number }[] = [];
   for (let left = from.count(); left > 0; left -= 1) {
     minutes.push({ minute: from.number(-safeMax, safeMax), count: from.count() });
@@ -156,8 +159,8 @@ function readMemory(memory: Memory, from: StateReader): Int32Array {
   return slots;
 }
 
-/** In its minute, or in none. */
-function readId(memory: Memory, rows: Int32Array, index: number, minute: number | null): number {
+/** Reads an id into its minute, or into none. */
+function readId(memory: IdMemory, rows: Int32Array, index: number, minute: number | null): number {
   const row = index * rowWords.id;
   memory.table.loadWords(rows, row);
   if (memory.table.find() !== -1) throw new MalformedState('id twice');
@@ -172,7 +175,7 @@ function readId(memory: Memory, rows: Int32Array, index: number, minute: number 
   return slot;
 }
 
-function readFirstFills(memory: Memory, slots: Int32Array, from: StateReader): void {
+function readFirstFills(memory: IdMemory, slots: Int32Array, from: StateReader): void {
   const filled = slots.filter((slot) => (memory.flags(slot) & fillsFlag) !== 0);
   const rows = from.doubles(filled.length * fillsDoubles);
   for (let index = 0, row = 0; index < filled.length; index += 1, row += fillsDoubles) {
@@ -248,8 +251,5 @@ function placed(slots: Int32Array, place: number): number {
   return slots[sound(place, 0, slots.length - 1)] as number;
 }
 
-const safeMax = Number.MAX_SAFE_INTEGER;
-const int32Max = 2 ** 31 - 1;
 const flagsMax = ((refusalCodes.length + 1) << 8) - 1;
 const knownFlags = statusMask | sellFlag | filledFlag | looseFlag | fillsFlag | (~0 << 8);
-const bits = [0, 1] as const;

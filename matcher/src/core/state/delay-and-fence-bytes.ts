@@ -1,16 +1,51 @@
 import { orderSizeMaxMicro, type PlaceOrder, priceOne } from '@pm/schemas';
-import { hold } from '../orders/delay-order.ts';
+import { attachDelayed } from '../orders/delay-order.ts';
+import type { Fences } from './fences.ts';
 import type { State } from './state.ts';
 import {
+  bits,
+  int32Max,
   MalformedState,
   type StateReader,
+  type StateWriter,
+  safeMax,
   selfTrades,
   sides,
   sound,
   timesInForce,
 } from './state-bytes.ts';
 
-/** The way back of `writeDelays`. */
+/**
+ * A row per delayed order, by release: its id, position and builder code, then its terms. The wallet is that of the
+ * position.
+ */
+export function writeDelays(
+  { delays }: State,
+  from: Readonly<Record<'positions' | 'ids', Int32Array>>,
+  to: StateWriter,
+): void {
+  to.number(delays.count);
+  for (const { order, releaseAtMs, memory, position, rests } of delays.inOrder()) {
+    to.number(from.ids[memory] as number);
+    to.number(from.positions[position] as number);
+    to.bytes(order.apiKey);
+    to.bytes(order.builder);
+    to.number(releaseAtMs);
+    to.number(rests ? 1 : 0);
+    to.number(order.outcome);
+    to.number(sides.indexOf(order.side));
+    to.number(timesInForce.indexOf(order.timeInForce));
+    to.number(selfTrades.indexOf(order.selfTrade));
+    to.number(order.price);
+    to.number(order.sizeMicro);
+    to.number(order.budgetMicro);
+    to.number(order.holdMicro);
+    to.number(order.expiresAtMs);
+    to.number(order.acceptedAtMs);
+  }
+}
+
+/** Reads the rows of `writeDelays`. */
 export function readDelays(
   state: State,
   slots: Readonly<Record<'positions' | 'ids', Int32Array>>,
@@ -33,7 +68,7 @@ export function readDelays(
     const rests = from.choice(bits) === 1;
     const order = { ...facts, apiKey, builder, ...readTerms(from) };
     const account = state.accounts.open(order.signer, order.apiKey);
-    hold(state, { order, market, releaseAtMs, memory, wallet, position, account, rests });
+    attachDelayed(state, { order, market, releaseAtMs, memory, wallet, position, account, rests });
   }
 }
 
@@ -59,7 +94,20 @@ function readTerms(from: StateReader): Terms {
   };
 }
 
-/** The way back of `writeFences`. */
+/** A row per fence, by owner and scope. Any signer and any key are written as a zero without bytes. */
+export function writeFences(fences: Fences, to: StateWriter): void {
+  to.number(fences.count);
+  for (const { signer, apiKey, market, outcome, acceptedAtMs } of fences.inOrder()) {
+    for (const owner of [signer, apiKey]) {
+      to.number(owner === null ? 0 : 1);
+      if (owner !== null) to.bytes(owner);
+    }
+    to.number(market);
+    to.number(outcome);
+    to.number(acceptedAtMs);
+  }
+}
+/** Reads the rows of `writeFences`. */
 export function readFences({ fences }: State, from: StateReader): void {
   const count = from.count();
   for (let left = count; left > 0; left -= 1) {
@@ -74,7 +122,3 @@ export function readFences({ fences }: State, from: StateReader): void {
 function placed(slots: Int32Array, from: StateReader): number {
   return slots[sound(from.number(0, safeMax), 0, slots.length - 1)] as number;
 }
-
-const safeMax = Number.MAX_SAFE_INTEGER;
-const int32Max = 2 ** 31 - 1;
-const bits = [0, 1] as const;

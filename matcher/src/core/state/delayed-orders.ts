@@ -1,9 +1,9 @@
 import type { PlaceOrder } from '@pm/schemas';
 import type { Market } from './markets.ts';
 
-/** An order held by the taker delay of its market. */
-export interface Delayed {
-  /** Bytes of its own; `holdMicro` is what it holds (0 for a SELL). */
+/** An order that waits for the end of the taker delay of its market. */
+export interface DelayedOrder {
+  /** Its own bytes; `holdMicro` is the money it holds (0 for a SELL). */
   readonly order: PlaceOrder;
   readonly market: Market;
   readonly releaseAtMs: number;
@@ -12,7 +12,7 @@ export interface Delayed {
   readonly wallet: number;
   readonly position: number;
   readonly account: number;
-  /** Whether what it does not fill may rest: not after a cancel that covers it. */
+  /** Whether its remainder may rest: not after a cancel that covers it. */
   rests: boolean;
 }
 
@@ -20,13 +20,13 @@ export interface Delayed {
  * Delayed orders by the end of their delay, then by arrival. Objects, not flat memory: they are few, since each wallet
  * has a limited number and a delay lasts seconds.
  */
-export class Delays {
-  private queue: Delayed[] = [];
-  /** Of the queue, what is in front of it was taken. */
+export class DelayedOrders {
+  private queue: DelayedOrder[] = [];
+  /** Place of the next order in the queue; those before it were released. */
   private head = 0;
   private readonly counts = new Map<Market, number>();
   /** By account, those that may still rest. */
-  private readonly resting = new Map<number, Set<Delayed>>();
+  private readonly resting = new Map<number, Set<DelayedOrder>>();
 
   get count(): number {
     return this.queue.length - this.head;
@@ -41,11 +41,11 @@ export class Delays {
     return this.counts.get(market) ?? 0;
   }
 
-  add(delayed: Delayed): void {
+  add(delayed: DelayedOrder): void {
     let place = this.queue.length;
     while (
       place > this.head &&
-      (this.queue[place - 1] as Delayed).releaseAtMs > delayed.releaseAtMs
+      (this.queue[place - 1] as DelayedOrder).releaseAtMs > delayed.releaseAtMs
     )
       place -= 1;
     this.queue.splice(place, 0, delayed);
@@ -56,9 +56,9 @@ export class Delays {
     else ofAccount.add(delayed);
   }
 
-  /** Takes the one of `nextMs` out. */
-  takeNext(): Delayed {
-    const next = this.queue[this.head] as Delayed;
+  /** Removes and returns the order of `nextMs`. */
+  takeNext(): DelayedOrder {
+    const next = this.queue[this.head] as DelayedOrder;
     this.head += 1;
     if (this.head > headMax && this.head * 2 > this.queue.length) {
       this.queue = this.queue.slice(this.head);
@@ -68,10 +68,10 @@ export class Delays {
     return next;
   }
 
-  /** Takes at most `max` of a market out, first those that are released first. */
-  takeOf(market: Market, max: number): Delayed[] {
-    const taken: Delayed[] = [];
-    const kept: Delayed[] = [];
+  /** Removes and returns at most `max` orders of a market, in order of release. */
+  takeOf(market: Market, max: number): DelayedOrder[] {
+    const taken: DelayedOrder[] = [];
+    const kept: DelayedOrder[] = [];
     for (const delayed of this.inOrder()) {
       if (delayed.market === market && taken.length < max) taken.push(delayed);
       else kept.push(delayed);
@@ -82,34 +82,34 @@ export class Delays {
     return taken;
   }
 
-  /** Those of an account that may still rest. */
-  restingOf(account: number): Iterable<Delayed> {
+  /** The orders of an account that may still rest. */
+  restingOf(account: number): Iterable<DelayedOrder> {
     return this.resting.get(account) ?? [];
   }
 
-  /** What it does not fill does not rest. */
-  denyRest(delayed: Delayed): void {
+  /** After this its remainder does not rest. */
+  denyRest(delayed: DelayedOrder): void {
     delayed.rests = false;
     this.leaveAccount(delayed);
   }
 
-  inOrder(): readonly Delayed[] {
+  inOrder(): readonly DelayedOrder[] {
     return this.queue.slice(this.head);
   }
 
-  private forget(delayed: Delayed): void {
+  private forget(delayed: DelayedOrder): void {
     const left = this.countOf(delayed.market) - 1;
     if (left === 0) this.counts.delete(delayed.market);
     else this.counts.set(delayed.market, left);
     this.leaveAccount(delayed);
   }
 
-  private leaveAccount(delayed: Delayed): void {
+  private leaveAccount(delayed: DelayedOrder): void {
     const ofAccount = this.resting.get(delayed.account);
     ofAccount?.delete(delayed);
     if (ofAccount?.size === 0) this.resting.delete(delayed.account);
   }
 }
 
-/** Taken ones that are let stand before the queue is cut. */
+/** Released orders that stay in the queue before it is cut. */
 const headMax = 1024;

@@ -1,6 +1,6 @@
 import { at, expiryWord } from '../book/order-pool.ts';
-import { writeDelays, writeFences } from './encode-waiting.ts';
-import { fillsFlag, looseFlag, type Memory } from './id-memory.ts';
+import { writeDelays, writeFences } from './delay-and-fence-bytes.ts';
+import { fillsFlag, type IdMemory, looseFlag } from './id-memory.ts';
 import type { KeyTable } from './key-table.ts';
 import { amountsAt } from './positions.ts';
 import { countSlots, sortSlotsByBytes } from './sort-slots.ts';
@@ -12,9 +12,9 @@ import { fillsDoubles, formatVersion, modes, roles, rowWords, StateWriter } from
  *
  * Promises: equal states give equal bytes, whatever their slots and history: keys by id, markets by number, wallets by
  * bytes, positions by market and wallet, remembered ids by minute and arrival, orders by arrival, accounts and builder
- * codes by first use, delayed orders by release, fences by whom and what; each is named by its place in that order. Slots, hashes and unused things are left out.
- * Bytes that `encodeState` cannot have given are refused: every number is checked, then all invariants, and the restored
- * state must encode to the same bytes.
+ * codes by first use, delayed orders by release, fences by owner and scope; each is named by its place in that order.
+ * Slots, hashes and unused entries are left out. Bytes that `encodeState` cannot have written are refused: every number
+ * is checked, then all invariants, and the restored state must encode to the same bytes.
  *
  * It stops the partition for as long as it takes, so rows are copied word by word from flat memory, without objects.
  */
@@ -36,7 +36,7 @@ export function encodeState(state: State): Buffer {
   return to.finish();
 }
 
-/** What nearly every state needs at most; only address space until it is written to. */
+/** Bytes that nearly every state fits in; only address space until it is written to. */
 function roomFor(state: State): number {
   const ids = state.orderMemory.table.count + state.requestMemory.table.count;
   const owners = state.wallets.table.count + state.positions.table.count;
@@ -118,7 +118,7 @@ function writePositions({ wallets, markets, positions }: State, to: StateWriter)
   return placesOf(sorted, table.capacity);
 }
 
-/** Ids that no minute has any more: of resting orders by arrival, then of delayed ones by release. */
+/** Ids that are in no minute any more: of resting orders by arrival, then of delayed ones by release. */
 function looseIds({ orderMemory, book, delays }: State, orders: Int32Array): number[] {
   const loose: number[] = [];
   if (orderMemory.looseCount === 0) return loose;
@@ -133,10 +133,10 @@ function looseIds({ orderMemory, book, delays }: State, orders: Int32Array): num
 }
 
 /**
- * Minutes with their number of ids, and the number of those that are in none; a row per id: the id, its signer, its flags;
- * and the first fills of those that have any. Gives the place of each slot.
+ * Minutes with their number of ids, and the number of those that are in none; a row per id: the id, its signer, its
+ * flags; and the first fills of those that have any. Gives the place of each slot.
  */
-function writeMemory(memory: Memory, loose: readonly number[], to: StateWriter): Int32Array {
+function writeMemory(memory: IdMemory, loose: readonly number[], to: StateWriter): Int32Array {
   const minutes = memory.inOrder();
   to.number(minutes.length);
   for (const { minute, count } of minutes) {
@@ -162,7 +162,7 @@ function writeMemory(memory: Memory, loose: readonly number[], to: StateWriter):
   return placeOf;
 }
 
-function writeFirstFills(memory: Memory, slots: readonly number[], into: Float64Array): void {
+function writeFirstFills(memory: IdMemory, slots: readonly number[], into: Float64Array): void {
   for (let index = 0, row = 0; index < slots.length; index += 1, row += fillsDoubles) {
     const fills = memory.firstFills(slots[index] as number);
     into[row] = fills.filledMicro;
@@ -174,8 +174,8 @@ function writeFirstFills(memory: Memory, slots: readonly number[], into: Float64
 }
 
 /**
- * A row per order, oldest first, so that restoring puts each behind its elders: id, position, account, builder code, price
- * and flags, lots, expiry as a double. Behind them the accounts and builder codes.
+ * A row per order, oldest first, so that restoring keeps their order in each queue: id, position, account, builder
+ * code, price and flags, lots, expiry as a double. After them the accounts and builder codes.
  */
 function writeOrders(
   state: State,
@@ -226,7 +226,7 @@ function placesOf(slots: readonly number[] | Int32Array, capacity: number): Int3
   return places;
 }
 
-/** Numbers slots in the order in which they come up. */
+/** Numbers slots in the order of their first use. */
 class FirstUse {
   readonly slots: number[] = [];
   /** Place plus one, 0 when it has none yet. */

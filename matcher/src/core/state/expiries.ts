@@ -1,7 +1,7 @@
 import type { OrderPool } from '../book/order-pool.ts';
 
 /**
- * Resting GTD orders by (expiry, arrival): a binary heap that knows where each order is, so that a canceled order leaves
+ * Resting GTD orders by (expiry, arrival): a binary heap with the place of each order, so that a canceled order leaves
  * at once and `nextMs` is exact.
  */
 export class Expiries {

@@ -1,6 +1,6 @@
 import { KeyTable } from './key-table.ts';
 
-/** What an order was filled with at its placement, and where the log has those fills. */
+/** The fills of an order at its placement in sum, and their place in the log. */
 export interface FirstFills {
   /** Micro-shares. */
   readonly filledMicro: number;

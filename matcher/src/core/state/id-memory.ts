@@ -1,17 +1,17 @@
-import { type ByteWriter, type RefusalCode, refusalCodes } from '@pm/schemas';
+import { type ByteWriter, type PlaceOrder, type RefusalCode, refusalCodes } from '@pm/schemas';
 import { type FirstFills, FirstFillsTable, noFills } from './first-fills.ts';
 import { KeyTable, readWords } from './key-table.ts';
 
 /**
- * Ids that were answered, with their first answer, in flat memory: 64 bytes an id, and its place in the table.
+ * Ids of orders and requests with their first result, in flat memory: 64 bytes an id, and its place in the table.
  *
- * Promises: an id is remembered until the clock passes the end of the minute it was signed in by more than the age limit
- * (a repetition is stale by then); ids of one minute are forgotten together; the id of an order that rests or is delayed
- * longer is kept until the order ends.
+ * Promises: an id is remembered until the clock passes the end of the minute it was signed in by more than the age
+ * limit (a repetition is stale by then); ids of one minute are forgotten together; the id of an order that rests or is
+ * delayed longer is remembered until the order ends.
  */
-export class Memory {
+export class IdMemory {
   readonly table = new KeyTable(idWords, words);
-  /** By slot; of those whose flags say that there are any. */
+  /** By slot, for ids whose flags say that there are any. */
   private readonly fills = new FirstFillsTable();
   private readonly minutes = new Map<number, Bucket>();
   private latest = noBucket();
@@ -23,7 +23,7 @@ export class Memory {
     return this.table.find();
   }
 
-  /** Remembers the id that `find` has just not found, the last in the minute of `atMs`. */
+  /** Remembers the id that `find` has just not found, as the last in the minute of `atMs`. */
   add(atMs: number): number {
     return this.addIn(Math.floor(atMs / minuteMs));
   }
@@ -40,7 +40,7 @@ export class Memory {
     return slot;
   }
 
-  /** The same outside of every minute: the id of an order older than the memory. */
+  /** Remembers it in no minute: the id of an order that is older than the memory. */
   addLoose(): number {
     const slot = this.table.insert();
     this.table.ints[slot * words + flagsAt] = looseFlag;
@@ -59,7 +59,7 @@ export class Memory {
     }
   }
 
-  /** The order behind the id has ended: FILLED completely or not. */
+  /** The order of the id has ended, filled completely or not. */
   end(slot: number, isFilled: boolean): void {
     this.table.ints[slot * words + orderAt] = -1;
     const flags = this.flags(slot);
@@ -72,7 +72,7 @@ export class Memory {
     return [...this.minutes.values()].sort((a, b) => a.minute - b.minute);
   }
 
-  /** The id behind it in its minute, or -1. */
+  /** The next id of its minute, or -1. */
   next(slot: number): number {
     return this.table.ints[slot * words + nextAt] as number;
   }
@@ -84,7 +84,7 @@ export class Memory {
     return this.table.count - inMinutes;
   }
 
-  /** Copies what is canonical of a record, its first `rowWords.id` words: the id, its signer, its flags. */
+  /** Copies the canonical part of a record, its first `rowWords.id` words: the id, its signer, its flags. */
   copyRow(slot: number, to: Int32Array, at: number): void {
     const { ints } = this.table;
     const from = slot * words;
@@ -99,7 +99,7 @@ export class Memory {
     return this.table.bytes(slot, 0, 32);
   }
 
-  /** The resting order, `delayedOrder`, or -1. */
+  /** The resting order, `delayedMark`, or -1. */
   order(slot: number): number {
     return this.table.ints[slot * words + orderAt] as number;
   }
@@ -146,8 +146,8 @@ export class Memory {
     this.table.ints[slot * words + flagsAt] = flags;
   }
 
-  /** Another answer to the id; whether it is loose stays. */
-  setAnswer(slot: number, flags: number): void {
+  /** Changes the result of the id; whether it is loose stays. */
+  setResult(slot: number, flags: number): void {
     this.setFlags(slot, flags | (this.flags(slot) & looseFlag));
   }
 
@@ -208,25 +208,26 @@ const flagsAt = 13;
 const orderAt = 14;
 const nextAt = 15;
 
-/** Stands in the place of the resting order while the id is of a delayed one. */
-export const delayedOrder = -2;
+/** Takes the place of the resting order while the order is delayed. */
+export const delayedMark = -2;
 
 export const statusOfFlags = ['LIVE', 'MATCHED', 'CANCELED', 'DELAYED'] as const;
 export const statusMask = 3;
 export const sellFlag = 4;
-/** The order was filled to its end. */
+/** The order was filled completely. */
 export const filledFlag = 8;
-/** The id is in no minute any more and goes with its order. */
+/** The id is in no minute any more and is forgotten with its order. */
 export const looseFlag = 16;
 /** Something was filled at placement. */
 export const fillsFlag = 32;
 const codeShift = 8;
 
-/** Refusals by number: 0 is none, otherwise the number of the code plus one. */
+/** The refusal in the flags: 0 is none, otherwise the number of the code plus one. */
 export function codeOfFlags(flags: number): RefusalCode | null {
   return flags >> codeShift === 0 ? null : (refusalCodes[(flags >> codeShift) - 1] as RefusalCode);
 }
 
-export function flagsOfCode(code: RefusalCode): number {
-  return (refusalCodes.indexOf(code) + 1) << codeShift;
+/** The result of a refused order, as the memory stores it. */
+export function flagsOfRefusal(side: PlaceOrder['side'], code: RefusalCode): number {
+  return ((refusalCodes.indexOf(code) + 1) << codeShift) | (side === 'BUY' ? 0 : sellFlag);
 }

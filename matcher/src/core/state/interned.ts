@@ -2,13 +2,13 @@ import type { ByteWriter } from '@pm/schemas';
 import { KeyTable } from './key-table.ts';
 
 /**
- * Things the log names by bytes (wallets, accounts, builder codes), as small integers. A thing is kept while something
- * holds it; unused ones are dropped at the end of a record, many at a time, so that nothing grows without bound and a
- * thing used again and again is not made again and again. `hold` and `release` count; unused things never show outside.
+ * Wallets, accounts and builder codes, which the log names by bytes, as small integers (slots). Their uses are counted
+ * by `hold` and `release`. Unused ones are dropped at the end of a record, many at a time: so the table does not grow
+ * without bound, and one that is used again soon keeps its slot. Unused ones never show outside.
  */
 export class Interned {
   readonly table: KeyTable;
-  /** What events show: a copy of its own of each thing's bytes, by slot. */
+  /** The bytes that events show, by slot: own copies. */
   readonly shown: (Buffer | undefined)[] = [];
   private unused = 0;
 
@@ -22,7 +22,7 @@ export class Interned {
     return this.table.find();
   }
 
-  /** The slot of these bytes; new ones are held by nobody yet. */
+  /** The slot of these bytes; new ones are unused until `hold`. */
   intern(bytes: Buffer): number {
     const found = this.find(bytes);
     return found === -1 ? this.add(bytes) : found;
@@ -68,7 +68,7 @@ export class Interned {
     this.unused = 0;
   }
 
-  /** The loaded key is new; `shown` is what events will show of it. */
+  /** Adds the loaded key, which is new; events will show `shown`. */
   protected add(shown: Buffer): number {
     const slot = this.table.insert();
     this.shown[slot] = copyOf(shown);
@@ -85,7 +85,7 @@ function evenWords(words: number): number {
   return words + (words & 1);
 }
 
-/** A Buffer of its own: decoded bytes are views that would keep their whole record in memory. */
+/** An own copy: decoded bytes are views that would keep their whole record in memory. */
 export function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.alloc(bytes.length);
   copy.set(bytes);

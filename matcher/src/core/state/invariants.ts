@@ -1,22 +1,22 @@
 import { complementPrice, lotMicro, notionalMicro } from '@pm/schemas';
 import { assume } from '../assumption.ts';
 import { at } from '../book/order-pool.ts';
-import type { Ladders } from '../book/price-ladders.ts';
-import { delayedOrder, statusMask, statusOfFlags } from './id-memory.ts';
+import type { PriceLadders } from '../book/price-ladders.ts';
+import { delayedMark, statusMask, statusOfFlags } from './id-memory.ts';
 import type { Market } from './markets.ts';
 import type { State } from './state.ts';
 
 /**
- * What must hold between two records. Balances check themselves at every change (positions.ts), the queues at every order
- * (book.ts), the best prices of what changed at the end of every record; here is all of it, over everything.
+ * Invariants between two records, checked over the whole state. Balances are also checked at every change
+ * (positions.ts), queues at every order (book.ts), best prices of changed markets at the end of every record.
  */
 export function assertState(state: State): void {
   const sums = tokenSums(state);
   for (const market of state.markets.list) {
     assertBook(state, market);
-    const isKnown = market.mode !== 'RESOLVED' || state.markets.unswept.includes(market);
+    const isKnown = market.mode !== 'RESOLVED' || state.markets.uncleared.includes(market);
     const isEmpty = state.book.anyOrder(market.slot) === -1 && state.delays.countOf(market) === 0;
-    assume(isKnown || isEmpty, 'what rests at the end is known');
+    assume(isKnown || isEmpty, 'a resolved market with orders is listed');
     assertCollateral(market, sums[market.slot * 2] as number, sums[market.slot * 2 + 1] as number);
   }
   assertPositions(state);
@@ -36,7 +36,7 @@ export function assertTops(state: State): void {
   }
 }
 
-function assertTop(ladders: Ladders, market: number): void {
+function assertTop(ladders: PriceLadders, market: number): void {
   const bid = ladders.bid(market);
   const ask = ladders.ask(market);
   assume(bid < ask, 'a book does not cross');
@@ -127,19 +127,19 @@ function assertPositions(state: State): void {
   for (const position of positions.table.slots()) {
     const total = positions.totalMicro(position, 0) + positions.totalMicro(position, 1);
     assume(positions.orders(position) === resting[position], 'positions count orders');
-    assume(total > 0 || resting[position] !== 0, 'a position is of something');
+    assume(total > 0 || resting[position] !== 0, 'a position has tokens or orders');
     const { mode } = state.markets.at(positions.market(position));
     const isRedeemed = mode === 'RESOLVED' && total === 0;
     for (const outcome of [0, 1]) {
       const of = positions.lockedMicro(position, outcome);
       const needed = isRedeemed ? 0 : locked[position * 2 + outcome];
-      assume(of === needed, 'locked is what sells need');
+      assume(of === needed, 'locked tokens are those of sells');
       assume(of <= positions.totalMicro(position, outcome), 'locked is at most the total');
     }
   }
 }
 
-/** Orders, their ids, accounts, wallets and expiries point at each other. */
+/** Orders, their ids, accounts, wallets and expiries refer to each other. */
 function assertOwners(state: State): void {
   const { orders } = state.book;
   const resting = new Int32Array(state.wallets.table.capacity);
@@ -155,20 +155,20 @@ function assertOwners(state: State): void {
   for (const { wallet } of state.delays.inOrder()) {
     resting[wallet] = (resting[wallet] as number) + 1;
   }
-  assume(expiring === state.expiries.count, 'nothing else expires');
+  assume(expiring === state.expiries.count, 'no other order expires');
   for (const wallet of state.wallets.table.slots()) {
     assume(state.wallets.openOrders(wallet) === resting[wallet], 'wallets count orders');
   }
 }
 
-/** Delayed orders, their ids, accounts and positions point at each other; nothing else is delayed. */
+/** Delayed orders, their ids, accounts and positions refer to each other; no other id is delayed. */
 function assertDelays(state: State): void {
   const { orderMemory, positions, accounts, delays } = state;
   const delayed = statusOfFlags.indexOf('DELAYED');
   let count = 0;
   for (const slot of orderMemory.table.slots()) {
     const isDelayed = (orderMemory.flags(slot) & statusMask) === delayed;
-    assume(isDelayed === (orderMemory.order(slot) === delayedOrder), 'an id knows of a delay');
+    assume(isDelayed === (orderMemory.order(slot) === delayedMark), 'an id shows its delay');
     if (isDelayed) count += 1;
   }
   assume(count === delays.count, 'every delayed order has its id');

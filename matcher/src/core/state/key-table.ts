@@ -3,10 +3,10 @@ import { assume } from '../assumption.ts';
 /**
  * A hash table from keys of a fixed number of 32-bit words to records in flat memory.
  *
- * Promises: a record keeps its slot until it is removed; find, insert and remove are O(1) and make no garbage; slots and
- * the order of the table never show outside (whoever lists records sorts them). The first words of a record are its key,
- * the rest belongs to the owner of the table, as 32-bit integers (`ints`) or doubles (`floats`) over the same memory.
- * Both views are replaced when the table grows: read them anew after every insert.
+ * Promises: a record keeps its slot until it is removed; find, insert and remove are O(1) and make no garbage; slots
+ * and the order of the table never show outside (code that lists records sorts them). The first words of a record are
+ * its key, the rest belongs to the owner of the table, as 32-bit integers (`ints`) or doubles (`floats`) over the same
+ * memory. Both views are replaced when the table grows: read them again after every insert.
  */
 export class KeyTable {
   readonly keyWords: number;
@@ -17,14 +17,14 @@ export class KeyTable {
   count = 0;
   /** The key that `find` and `insert` work on. */
   readonly key: Int32Array;
-  /** Records there is room for; slots are below. */
+  /** Records that fit; every slot is smaller. */
   capacity = 64;
   private freeHead = -1;
   private fresh = 0;
   /** Pairs (hash, slot); slot -1 is an empty place. Twice as many places as records, at least. */
   private places: Int32Array;
   private mask: number;
-  /** Hash of the key that was looked for last. */
+  /** Hash of the key of the last `find`. */
   private foundHash = 0;
 
   constructor(keyWords: number, stride: number) {
@@ -62,7 +62,7 @@ export class KeyTable {
     }
   }
 
-  /** Adds the loaded key right after `find` did not find it; everything behind the key is zero. */
+  /** Adds the loaded key right after `find` did not find it; the words after the key are zero. */
   insert(): number {
     if (this.count === this.capacity) this.grow(this.capacity * 2);
     const slot = this.takeSlot();
@@ -89,7 +89,7 @@ export class KeyTable {
     this.count -= 1;
   }
 
-  /** The slots in use, ascending; what visits them in this order goes through memory in one direction. */
+  /** The slots in use, ascending, which is the order of their memory. */
   slots(): Int32Array {
     const { places } = this;
     const isUsed = new Uint8Array(this.capacity);
@@ -161,7 +161,7 @@ export class KeyTable {
     places[hole * 2 + 1] = -1;
   }
 
-  /** Makes room for so many records at once. */
+  /** Makes room for this many records at once. */
   reserve(records: number): void {
     const capacity = 2 ** Math.ceil(Math.log2(records + 1));
     if (capacity > this.capacity) this.grow(capacity);
@@ -195,7 +195,7 @@ export function readWords(bytes: Buffer, into: Int32Array, at: number): void {
   }
 }
 
-/** The way back, into a new Buffer. */
+/** The reverse of `readWords`, into a new Buffer. */
 function writeWords(words: Int32Array, at: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   for (let to = 0, word = at; to < length; to += 4, word += 1) {

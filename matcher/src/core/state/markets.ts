@@ -1,6 +1,6 @@
 import type { MarketMode } from '@pm/schemas';
 
-/** What the partition knows of a market besides its book. */
+/** The rules and the collateral of a market; its orders are in the book. */
 export interface Market {
   readonly number: number;
   /** Its place in the book and in `Markets.list`. */
@@ -12,19 +12,19 @@ export interface Market {
   minSizeMicro: number;
   feeRateBps: number;
   mode: MarketMode;
-  /** How long an order that would trade at once is held first. */
+  /** How long an order that would trade at once is delayed first, milliseconds. */
   takerDelayMs: number;
-  /** What token 0 pays once resolved, 1/10000 USDC. */
+  /** Payout of token 0 once resolved, 1/10000 USDC. */
   payout0: number;
-  /** Micro-USDC behind the tokens: 1 USDC for each pair, until redeemed. */
+  /** Micro-USDC that back the tokens: 1 USDC for each pair, until redeemed. */
   collateralMicro: number;
 }
 
 /** The markets of a partition by number; a listed market stays. */
 export class Markets {
   readonly list: Market[] = [];
-  /** Resolved markets where orders still rest or are delayed, by number; some may have lost their last one meanwhile. */
-  readonly unswept: Market[] = [];
+  /** Resolved markets that still have resting or delayed orders, by number; the last of them may have ended since. */
+  readonly uncleared: Market[] = [];
   private readonly byNumber = new Map<number, Market>();
 
   find(number: number): Market | undefined {
@@ -40,10 +40,10 @@ export class Markets {
     this.byNumber.set(market.number, market);
   }
 
-  /** Its orders go with the next records. */
-  leaveUnswept(market: Market): void {
-    this.unswept.push(market);
-    this.unswept.sort((a, b) => a.number - b.number);
+  /** Leaves the orders of a resolved market to the next records. */
+  addUncleared(market: Market): void {
+    this.uncleared.push(market);
+    this.uncleared.sort((a, b) => a.number - b.number);
   }
 
   inOrder(): Market[] {

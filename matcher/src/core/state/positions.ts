@@ -4,7 +4,7 @@ import type { Wallets } from './wallets.ts';
 
 /**
  * Outcome tokens per (wallet, market), in micro-shares: the total of each token and the part that resting and delayed
- * sells lock. A position is there while it has tokens or such orders, and then holds its wallet.
+ * sells lock. A position exists while it has tokens or such orders, and keeps its wallet.
  * Promise, checked at every change: 0 <= locked <= total.
  */
 export class Positions {
@@ -30,7 +30,7 @@ export class Positions {
     return this.table.insert();
   }
 
-  /** Forgets the position if nothing is left of it. */
+  /** Forgets the position if it has neither tokens nor orders. */
   close(position: number): void {
     const { ints, floats } = this.table;
     if (ints[position * words + ordersAt] !== 0) return;
@@ -88,7 +88,7 @@ export class Positions {
 const words = 12;
 const doubles = 6;
 const ordersAt = 2;
-/** Doubles over words 4 to 11: totals from here on, then what is locked. */
+/** Doubles over words 4 to 11: the totals, then the locked amounts. */
 export const amountsAt = 4;
 const totalAt = 2;
 const lockedAt = 4;

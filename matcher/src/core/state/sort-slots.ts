@@ -37,7 +37,7 @@ function sortedPlainly(slots: Int32Array, keys: Float64Array): Int32Array {
   return places.map((place) => slots[place] as number);
 }
 
-/** The same for numbers from 0 to `span` - 1 that are no more than a few times as many as the slots. */
+/** The same for numbers from 0 to `span` - 1, where `span` is at most a few times the number of slots. */
 export function countSlots(
   slots: Int32Array,
   span: number,

@@ -1,6 +1,6 @@
 /**
- * Values one behind the other, each at a multiple of eight bytes: numbers and money as doubles, which are exact, and
- * arrays of words whole, as they are in memory (little-endian, like every machine Node.js runs on here).
+ * Values one after the other, each at a multiple of eight bytes: numbers and money as doubles, which are exact, and
+ * arrays of words as they are in memory (little-endian, like every machine that Node.js supports here).
  */
 export class StateWriter {
   private memory: ArrayBuffer;
@@ -17,7 +17,7 @@ export class StateWriter {
     this.position += 8;
   }
 
-  /** So many words to be filled in before anything else is written. */
+  /** Words to be filled in before anything else is written. */
   words(count: number): Int32Array {
     const bytes = aligned(count * 4);
     this.reserve(bytes);
@@ -32,7 +32,7 @@ export class StateWriter {
     return new Float64Array(words.buffer, words.byteOffset, count);
   }
 
-  /** Bytes whose length the reader knows. */
+  /** Bytes without their length, which the reader knows. */
   bytes(bytes: Buffer): void {
     const words = this.words(bytes.length / 4);
     Buffer.from(words.buffer, words.byteOffset, bytes.length).set(bytes);
@@ -54,7 +54,7 @@ function aligned(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;
 }
 
-/** The bytes are not a state; nothing was restored. */
+/** Bytes that are not a state; nothing was restored. */
 export class MalformedState extends Error {
   override readonly name = 'MalformedState';
 }
@@ -78,12 +78,12 @@ export class StateReader {
     return sound(this.doubles(1)[0] as number, min, max);
   }
 
-  /** A number of things of at least one byte each, so that a forged one cannot exhaust memory. */
+  /** A number of items of at least one byte each, so that a forged one cannot exhaust memory. */
   count(): number {
     return this.number(0, this.length);
   }
 
-  /** A view of the words; it lives as long as the bytes. */
+  /** A view of the words, valid as long as the bytes. */
   words(count: number): Int32Array {
     const from = this.position;
     this.position += aligned(count * 4);
@@ -96,7 +96,7 @@ export class StateReader {
     return new Float64Array(words.buffer, words.byteOffset, count);
   }
 
-  /** A copy of its own. */
+  /** An own copy. */
   bytes(length: number): Buffer {
     const words = this.words(length / 4);
     return Buffer.from(new Uint8Array(words.buffer, words.byteOffset, length));
@@ -119,14 +119,18 @@ export function sound(value: number, min: number, max: number): number {
   return value;
 }
 
-/** Of the bytes; another one means another layout. */
+/** Version of the layout. */
 export const formatVersion = 3;
 /** In the order of their numbers in the bytes. */
 export const roles = ['INGRESS', 'OWNER', 'OPERATOR', 'LEDGER'] as const;
 export const modes = ['OPEN', 'POST_ONLY', 'CANCEL_ONLY', 'HALTED', 'RESOLVED'] as const;
+export const bits = [0, 1] as const;
 export const sides = ['BUY', 'SELL'] as const;
 export const timesInForce = ['GTC', 'GTD', 'FOK', 'FAK'] as const;
 export const selfTrades = ['CANCEL_NEWEST', 'CANCEL_OLDEST', 'CANCEL_BOTH', 'ALLOW'] as const;
-/** Words and doubles of the rows: what is in them is said where they are written. */
+/** Words and doubles of a row; their content is described where they are written (encode-state.ts). */
 export const rowWords = { position: 6, id: 14, order: 8 } as const;
 export const fillsDoubles = 5;
+
+export const safeMax = Number.MAX_SAFE_INTEGER;
+export const int32Max = 2 ** 31 - 1;

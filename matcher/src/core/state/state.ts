@@ -1,28 +1,18 @@
-import {
-  cancelsPerRecordMax,
-  fencesMax,
-  fillsPerOrderMax,
-  fillsPerRecordMax,
-  type KeyRole,
-  type MarketMode,
-  priceOne,
-  releasesPerRecordMax,
-} from '@pm/schemas';
+import { type MarketMode, priceOne } from '@pm/schemas';
 import { Book } from '../book/book.ts';
 import { at } from '../book/order-pool.ts';
-import type { EventWriter } from '../events/event-writer.ts';
 import { SignOffKeys } from '../rules/sign-off-keys.ts';
 import { Accounts } from './accounts.ts';
-import { Delays } from './delayed-orders.ts';
+import { DelayedOrders } from './delayed-orders.ts';
 import { Expiries } from './expiries.ts';
 import { Fences } from './fences.ts';
-import { Memory } from './id-memory.ts';
+import { IdMemory } from './id-memory.ts';
 import { Interned } from './interned.ts';
 import { type Market, Markets } from './markets.ts';
 import { Positions } from './positions.ts';
 import { Wallets } from './wallets.ts';
 
-/** Everything a partition knows, and the steps that more than one kind of command takes. */
+/** The whole state of a partition, and the changes that several kinds of commands share. */
 export class State {
   readonly partition: number;
   opened = false;
@@ -33,7 +23,7 @@ export class State {
   orderAgeLimitMs = 0;
   timeMs = 0;
   generation = 0;
-  /** What all markets take at most; never RESOLVED. */
+  /** Limits the modes of all markets; never RESOLVED. */
   mode: MarketMode = 'OPEN';
   readonly keys = new SignOffKeys();
   readonly markets = new Markets();
@@ -43,16 +33,16 @@ export class State {
   readonly accounts = new Accounts(this.book.orders);
   readonly builders = new Interned(8, 0);
   readonly expiries = new Expiries(this.book.orders);
-  readonly delays = new Delays();
+  readonly delays = new DelayedOrders();
   readonly fences = new Fences();
-  readonly orderMemory = new Memory();
-  readonly requestMemory = new Memory();
+  readonly orderMemory = new IdMemory();
+  readonly requestMemory = new IdMemory();
 
   constructor(partition: number) {
     this.partition = partition;
   }
 
-  /** Moves the clock, which never runs backwards, and forgets what is too old to be asked again. */
+  /** Moves the clock, which never runs backwards, and forgets ids and fences that no order in time can need. */
   moveClock(timeMs: number): void {
     if (timeMs <= this.timeMs) return;
     this.timeMs = timeMs;
@@ -61,7 +51,7 @@ export class State {
     this.fences.forget(timeMs - this.bookAgeLimitMs);
   }
 
-  /** Hangs an order the book has just taken on everything that must know of it. */
+  /** Registers an order that was just added to the book with its id, wallet, position, account and expiry. */
   attach(order: number, owner: OrderOwner): void {
     const { orders } = this.book;
     orders.set(order, at.memory, owner.memory);
@@ -77,7 +67,10 @@ export class State {
     if (owner.expiresAtMs > 0) this.expiries.add(order);
   }
 
-  /** Takes an order off the book and off everything that knows of it; what it holds has been settled. */
+  /**
+   * Removes an order from the book and from its id, wallet, position, account and expiry; its funds are settled
+   * already.
+   */
   detach(order: number, isFilled: boolean): void {
     const { orders } = this.book;
     const position = orders.get(order, at.position);
@@ -96,19 +89,19 @@ export class State {
     if (!this.isRedeemed(position)) this.positions.addLocked(position, outcome, micro);
   }
 
-  /** Gives them back, unless they were redeemed meanwhile. */
+  /** Unlocks them, unless they were redeemed meanwhile. */
   unlock(position: number, outcome: number, micro: number): void {
     if (!this.isRedeemed(position)) this.positions.addLocked(position, outcome, -micro);
   }
 
-  /** A redemption takes all tokens, locked or not; sells of the resolved market may still wait for their sweep. */
+  /** A redemption takes all tokens, locked or not; sells of the resolved market may still wait for their cancel. */
   private isRedeemed(position: number): boolean {
     const { mode } = this.markets.at(this.positions.market(position));
     const total = this.positions.totalMicro(position, 0) + this.positions.totalMicro(position, 1);
     return mode === 'RESOLVED' && total === 0;
   }
 
-  /** Whether a GTD order is due but not swept yet: it is there for readers, never for takers. */
+  /** Whether a GTD order is past its expiry but not canceled yet: it is in the book for readers, never for takers. */
   isOverdue(order: number): boolean {
     const expiresAtMs = this.book.orders.expiresAtMs(order);
     return expiresAtMs !== 0 && expiresAtMs <= this.timeMs;
@@ -134,7 +127,7 @@ export class State {
   }
 }
 
-/** What a resting order belongs to, as slots. */
+/** Id, wallet, position, account and builder code of a resting order, as slots, and its expiry. */
 export interface OrderOwner {
   readonly memory: number;
   readonly wallet: number;
@@ -142,39 +135,4 @@ export interface OrderOwner {
   readonly account: number;
   readonly builder: number;
   readonly expiresAtMs: number;
-}
-
-/** How much one record may do. Part of the rules: another limit gives another history. */
-export interface Limits {
-  readonly fillsPerOrder: number;
-  readonly fillsPerRecord: number;
-  readonly cancelsPerRecord: number;
-  readonly releasesPerRecord: number;
-  readonly fences: number;
-}
-
-export const defaultLimits: Limits = {
-  fillsPerOrder: fillsPerOrderMax,
-  fillsPerRecord: fillsPerRecordMax,
-  cancelsPerRecord: cancelsPerRecordMax,
-  releasesPerRecord: releasesPerRecordMax,
-  fences: fencesMax,
-};
-
-/** What the record has done so far, and what it may still do. */
-export interface Output {
-  readonly events: EventWriter;
-  /** Index of the command that is being applied, -1 for what the partition does itself. */
-  command: number;
-  /** Role of the key that signed the envelope. */
-  readonly role: KeyRole;
-  readonly limits: Limits;
-  /** Input offset of the record. */
-  readonly offset: number;
-  /** Resting orders that takers of this record may still meet. */
-  fillsLeft: number;
-  /** Orders that expiries, resolutions and `CancelOrders` of this record may still cancel. */
-  cancelsLeft: number;
-  /** Delayed orders that may still be released or refused with their market. */
-  releasesLeft: number;
 }

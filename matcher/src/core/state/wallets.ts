@@ -1,11 +1,11 @@
 import { Interned } from './interned.ts';
 
 /**
- * Wallets: how many orders each has resting or delayed, and how its money moved during the record. The money itself is not here:
- * what is free and held is the ledger's, the core only says how it changes.
+ * Wallets: how many orders each has resting or delayed, and how its money moved during the record. The balances are in
+ * the ledger (free and held); the core only reports their changes.
  */
 export class Wallets extends Interned {
-  /** Wallets whose money moved during the record, in order of first touch. */
+  /** Wallets whose money moved during the record, in order of their first change. */
   readonly moved: number[] = [];
 
   constructor() {
@@ -21,7 +21,7 @@ export class Wallets extends Interned {
     this.table.ints[word] = (this.table.ints[word] as number) + change;
   }
 
-  /** Changes of free and held micro-USDC; moving nothing touches nobody. */
+  /** Changes free and held micro-USDC; a change of nothing lists no wallet. */
   move(wallet: number, freeMicro: number, heldMicro: number): void {
     if (freeMicro === 0 && heldMicro === 0) return;
     const flag = wallet * this.table.stride + movedAt;
@@ -44,7 +44,7 @@ export class Wallets extends Interned {
     return this.table.floats[(wallet * this.table.stride) / 2 + heldAt] as number;
   }
 
-  /** The next record begins. */
+  /** Forgets the changes of the record. */
   endRecord(): void {
     for (const wallet of this.moved) {
       const base = wallet * this.table.stride;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Ladders } from '../../../src/core/book/price-ladders.ts';
+import { PriceLadders } from '../../../src/core/book/price-ladders.ts';
 import { BatchBook, fillWords, packPrice } from '../../../src/core/index.ts';
 
 const ticks = [1, 10, 25, 50, 100, 1_000];
@@ -10,7 +10,7 @@ describe('ladders', () => {
     const level = fc.integer({ min: 1, max: last });
     fc.assert(
       fc.property(fc.uniqueArray(level, { maxLength: 40 }), level, (levels, from) => {
-        const ladders = new Ladders();
+        const ladders = new PriceLadders();
         ladders.add(1_000);
         const market = ladders.add(tick);
         ladders.add(tick);
@@ -25,7 +25,7 @@ describe('ladders', () => {
   });
 
   it.each(ticks)('know the level of every price, tick %d', (tick) => {
-    const ladders = new Ladders();
+    const ladders = new PriceLadders();
     const market = ladders.add(tick);
     for (let level = 0; level <= 10_000 / tick; level += 1) {
       if (ladders.levelOf(market, level * tick) !== level) expect(level).toBe(-1);

@@ -7,8 +7,8 @@ interface Resting {
 }
 
 /**
- * The bare book once more, as plainly as it can be said: a list of orders per market, searched from its begin each time.
- * It shares nothing with the book it judges.
+ * The bare book once more, as plainly as it can be said: a list of orders per market, searched from its begin each
+ * time. It shares nothing with the book it judges.
  */
 export class NaiveBook {
   private readonly markets: Resting[][] = [];

@@ -5,7 +5,9 @@ import { cost, hex, price0, type Remembered, type Resting } from './naive-report
 
 type Many = CommandOf<'CancelOrders'>;
 
-/** How orders of the naive twin leave the book unfilled, or never reach it: asked for, overdue, or with their market. */
+/**
+ * How orders of the naive twin leave the book unfilled, or never reach it: asked for, overdue, or with their market.
+ */
 export class NaiveCancels extends NaivePositions {
   protected readonly opening: CommandOf<'OpenPartition'>;
   protected readonly limits: Limits;
