@@ -15,14 +15,14 @@ import { importCatalog } from './catalog-file.ts';
 import type { Operator } from './operator.ts';
 
 /**
- * Lists the recorded markets, and writes what the demo needs to know of them to `marketsFile`. Can be repeated: what the operator
- * has changed or resolved since stays so.
+ * Lists the recorded markets, returns them and writes them to `marketsFile` for the demo. Can be repeated: later changes and
+ * resolutions by the operator stay.
  */
 export async function seedCatalog(
   operator: Operator,
   marketsFile: string,
   progress: Progress,
-): Promise<void> {
+): Promise<readonly DemoMarket[]> {
   const events = demoCatalog({
     markets: recordedMarkets(),
     quotes: recordedQuotes(),
@@ -40,6 +40,7 @@ export async function seedCatalog(
     tokenIds: [market.tokenIds[0] ?? '', market.tokenIds[1] ?? ''],
   }));
   writeFileSync(marketsFile, JSON.stringify(demoMarkets));
+  return demoMarkets;
 }
 
 /** Gives every wallet of the demo, and the ten public test accounts, their first money. Can be repeated. */
