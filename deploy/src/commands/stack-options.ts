@@ -37,8 +37,14 @@ export function withStackArguments(command: Command): Command {
       process.env['PM_FEE_WALLET'] || defaultFeeWallet,
     )
     .option('--fresh', 'start from scratch: removes the contents of the data folder first')
-    .option('--demo', 'demo markets, funded test wallets and recorded trading; the default except with STACK=external')
-    .option('--no-demo', 'no trading; with local engines the demo markets and funded test wallets are kept')
+    .option(
+      '--demo',
+      'demo markets, funded test wallets and recorded trading; the default except with STACK=external',
+    )
+    .option(
+      '--no-demo',
+      'no trading; with local engines the demo markets and funded test wallets are kept',
+    )
     .option('--quote-speed <factor>', 'recorded quotes, 1 is real time', Number, 5)
     .option('--trade-speed <factor>', 'recorded trades, 1 is real time', Number, 20);
 }

@@ -11,7 +11,7 @@ import { setUpExchange } from '../setup/exchange-setup.ts';
 import { type ExchangeKeys, loadOrMakeKeys } from '../setup/keys.ts';
 import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
-import { seedCatalog, seedWallets } from './seeding.ts';
+import { seedCatalog, seedWallets, waitForTrading } from './seeding.ts';
 import { demoProcess, type ExtraEnv, exchangeServices } from './services.ts';
 
 export interface StackOptions {
@@ -92,7 +92,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     const operator = openOperator(`http://${LOOPBACK}:${ports.operator}`, keys.operatorToken);
     const demoMarkets = await seedAndPlay(options, { supervisor, operator, ...folders });
     return {
-      baseUrl: `http://${LOOPBACK}:${ports.gateway}`,
+      baseUrl: baseUrlOf(options),
       urls,
       ports,
       keys,
@@ -126,15 +126,22 @@ async function seedAndPlay(
   parts: { supervisor: Supervisor; operator: Operator; dataDir: string; logDir: string },
 ): Promise<readonly DemoMarket[]> {
   if (!options.seed) return [];
+  const { progress } = options;
   const marketsFile = join(parts.dataDir, 'demo-markets.json');
-  const markets = await seedCatalog(parts.operator, marketsFile, options.progress);
-  await seedWallets(parts.operator, options.progress);
+  const baseUrl = baseUrlOf(options);
+  const markets = await seedCatalog(parts.operator, { marketsFile, baseUrl }, progress);
+  await seedWallets(parts.operator, progress);
   if (options.demo === null) return markets;
   const { quoteSpeed, tradeSpeed } = options.demo;
   await parts.supervisor.start([
     demoProcess({ ...parts, port: options.ports.gateway, marketsFile, quoteSpeed, tradeSpeed }),
   ]);
+  await waitForTrading(baseUrl, markets, progress);
   return markets;
+}
+
+function baseUrlOf({ ports }: StackOptions): string {
+  return `http://${LOOPBACK}:${ports.gateway}`;
 }
 
 /**
