@@ -58,12 +58,34 @@ export function keyColumns({ columns, orderBy }: Table): readonly number[] {
   return orderBy.map((name) => columns.findIndex((column) => column.name === name));
 }
 
-/** `partition`, `found` and `sums` of the rows of `source`, which has the columns of the table and `partition`. */
-export function rowSumsSql(table: Table, source: string): string {
+/** Rows that changed after the end of the log that was read, as conditions on the columns of a source. */
+export interface Changed {
+  /** True for rows that are not summed. */
+  readonly isChanged: string;
+  /** True for those of them whose keys are returned. */
+  readonly isListed: string;
+}
+
+const nothingChanged: Changed = { isChanged: 'false', isListed: 'false' };
+
+/**
+ * `partition`, `found`, `sums` and `changed` (keys, their words with spaces) of the rows of `source`, which has the columns of the
+ * table and `partition`. One pass over the source: a row that is replaced meanwhile is either summed or listed, never neither.
+ */
+export function rowSumsSql(
+  table: Table,
+  source: string,
+  changed: Changed = nothingChanged,
+): string {
   const words = table.columns.map((column, index) => `${wordSql(column)} AS word_${index}`);
   const key = keyColumns(table).map((index) => `word_${index}`);
-  const sums = table.columns.map((_, index) => `toUInt32(sum(toUInt64(word_${index}) * weight))`);
-  return `SELECT partition, toString(count()) AS found, [${sums.join(', ')}] AS sums
-    FROM (SELECT partition, ${words.join(', ')}, ${mixSql(key, 'mixed').join(', ')}, bitOr(mixed, 1) AS weight FROM ${source})
+  const sums = table.columns.map(
+    (_, index) => `toUInt32(sumIf(toUInt64(word_${index}) * weight, NOT is_changed))`,
+  );
+  const keyText = `arrayStringConcat([${key.map((word) => `toString(${word})`).join(', ')}], ' ')`;
+  return `SELECT partition, toString(countIf(NOT is_changed)) AS found, [${sums.join(', ')}] AS sums,
+      groupArrayIf(${keyText}, is_listed) AS changed
+    FROM (SELECT partition, ${words.join(', ')}, ${mixSql(key, 'mixed').join(', ')}, bitOr(mixed, 1) AS weight,
+      (${changed.isChanged}) AS is_changed, is_changed AND (${changed.isListed}) AS is_listed FROM ${source})
     GROUP BY partition`;
 }

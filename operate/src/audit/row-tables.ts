@@ -1,9 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type Table, tables } from '@pm/schemas';
-import type { Buckets } from './bucket-rows.ts';
 import type { LogSays } from './log-says.ts';
-import { keyColumns, type RowSum, type RowSums, rowSumsSql } from './row-sums.ts';
-import { wordSql } from './words.ts';
+import { type Changed, type RowSum, type RowSums, rowSumsSql } from './row-sums.ts';
 
 /** Nothing here writes. */
 type Tables = Pick<ClickHouse, 'selectRows'>;
@@ -42,18 +40,20 @@ export async function compareFacts(clickhouse: Tables, log: LogSays): Promise<Ta
 }
 
 /**
- * The same for rows of buckets of time, which name no partition: theirs is that of the market. A row of the bucket under way that was
- * changed behind the log that was read is left out.
+ * The same for rows of buckets of time, which name no partition: theirs is that of the market. A row of an open bucket that was changed
+ * after the log that was read is left out.
  */
 export async function compareBuckets(clickhouse: Tables, log: LogSays): Promise<TableVerdict[]> {
   const { bounds } = log;
   const verdicts: TableVerdict[] = [];
   for (const buckets of log.buckets.all) {
     const { table } = buckets.sums;
-    const changed = await changedSince(clickhouse, buckets, bounds);
-    const source = `(${withPartition(table)}) WHERE version < ${bound} AND ${buckets.condition}`;
-    const found = await sumsOf(clickhouse, { table, source, bounds });
-    const moved = buckets.end(changed);
+    const source = `(${withPartition(table, bounds)}) WHERE ${buckets.condition}`;
+    const isListed = `bucket <= fromUnixTimestamp(${buckets.lastStartS})`;
+    const changed = { isChanged: `version >= ${bound}`, isListed };
+    const found = await sumsOf(clickhouse, { table, source, bounds, changed });
+    const keys = new Set([...found.values()].flatMap((sum) => sum.changed));
+    const moved = buckets.end(keys);
     verdicts.push({ ...judged(buckets.sums, found), moved });
   }
   return verdicts;
@@ -64,43 +64,36 @@ interface Asked {
   /** Rows with the columns of the table and `partition`. */
   readonly source: string;
   readonly bounds: readonly number[];
+  readonly changed?: Changed;
+}
+
+/** Sums of the rows of a partition, and keys of rows that show more than the log that was read. */
+interface FoundRows extends RowSum {
+  readonly changed: readonly string[];
 }
 
 async function sumsOf(
   clickhouse: Tables,
-  { table, source, bounds }: Asked,
-): Promise<ReadonlyMap<number, RowSum>> {
+  { table, source, bounds, changed }: Asked,
+): Promise<ReadonlyMap<number, FoundRows>> {
   const rows = await clickhouse.selectRows<{
     readonly partition: number;
     readonly found: string;
     readonly sums: readonly number[];
-  }>(`${rowSumsSql(table, source)} ${settings}`, { bounds });
-  return new Map(
-    rows.map(({ partition, found, sums }) => [partition, { rows: Number(found), sums }]),
-  );
+    readonly changed: readonly string[];
+  }>(`${rowSumsSql(table, source, changed)} ${settings}`, { bounds });
+  return new Map(rows.map(({ found, ...row }) => [row.partition, { ...row, rows: Number(found) }]));
 }
 
-/** Keys of rows of the last buckets that show more than the log that was read. */
-async function changedSince(
-  clickhouse: Tables,
-  { sums, lastStartS, condition }: Buckets,
-  bounds: readonly number[],
-): Promise<ReadonlySet<string>> {
-  const { table } = sums;
-  const key = keyColumns(table).flatMap((index) => table.columns[index] ?? []);
-  const rows = await clickhouse.selectRows<{ readonly key: string }>(
-    `SELECT arrayStringConcat([${key.map((column) => `toString(${wordSql(column)})`).join(', ')}], ' ') AS key
-     FROM (${withPartition(table)})
-     WHERE version >= ${bound} AND bucket <= fromUnixTimestamp({last:UInt32}) AND ${condition} ${settings}`,
-    { bounds, last: lastStartS },
-  );
-  return new Set(rows.map((row) => row.key));
-}
-
-function withPartition({ name, columns }: Table): string {
+/**
+ * Rows of a table with the partition of their market. Rules of a market that was listed after the end of the log may come later than
+ * its rows; without rules a row counts for the partition with the smallest bound, and is judged only if it is older than all.
+ */
+function withPartition({ name, columns }: Table, bounds: readonly number[]): string {
   const named = columns.map((column) => `t.${column.name} AS ${column.name}`);
-  return `SELECT ${named.join(', ')}, p.partition AS partition FROM ${name} AS t FINAL
-    LEFT ANY JOIN (SELECT market, any(partition) AS partition FROM ${tables.marketRules.name} GROUP BY market) AS p
+  const unlisted = bounds.indexOf(Math.min(...bounds));
+  return `SELECT ${named.join(', ')}, if(p.isListed = 1, p.partition, ${unlisted}) AS partition FROM ${name} AS t FINAL
+    LEFT ANY JOIN (SELECT market, any(partition) AS partition, 1 AS isListed FROM ${tables.marketRules.name} GROUP BY market) AS p
     ON t.market = p.market`;
 }
 

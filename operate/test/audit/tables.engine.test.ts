@@ -201,3 +201,38 @@ test('says nothing of what lies behind the log that was read, and all of what st
   const found = await judge(damaged(tables.positions, dearer), { says, moved });
   expect(found.get('positions')?.[0]).toContain('cost');
 }, 60_000);
+
+test('judges rows of buckets that change between its statements', async () => {
+  const changing = await real.fresh();
+  // Some records in each second, so that buckets are open for many of them.
+  const log = new TinyExchange(4)
+    .records(records)
+    .map((one, index) => ({ ...one, timeMs: index * 200 }));
+  const end = 150;
+  const views = new TableViews(0, { positions: [], candles: [] });
+  const write = async (part: readonly Execution[]) => {
+    for (const execution of part) views.fold(execution);
+    for (const { table, pieces } of views.take())
+      await changing.insertTabSeparated(table.name, columnNames(table), pieces);
+  };
+  await write(log.slice(0, end));
+  const says = new LogSays(new LogAudit(`0x${'fe'.repeat(20)}`, { keepsEnded: false }));
+  for (const execution of log.slice(0, end)) {
+    says.audit.record(execution, { partition: 0, chainHolds: true });
+    says.record(0, execution);
+  }
+  let written = end;
+  const verdicts = await compareBuckets(
+    {
+      async selectRows<T>(...asked: Parameters<ClickHouse['selectRows']>) {
+        const rows = await changing.selectRows<T>(...asked);
+        await write(log.slice(written, written + 20));
+        written += 20;
+        return rows;
+      },
+    },
+    says,
+  );
+  expect(verdicts.flatMap(({ wrong }) => wrong)).toEqual([]);
+  expect(verdicts.some(({ moved }) => moved > 0)).toBe(true);
+}, 60_000);
