@@ -17,7 +17,7 @@ export {
   type Fields,
   readConfig,
   readParentPipe,
-} from './read.ts';
+} from './read.io.ts';
 export {
   clickhouseAccount,
   clickhouseFields,

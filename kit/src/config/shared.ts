@@ -1,6 +1,6 @@
 import { logLevels } from '../log/index.ts';
 import { decimal, integer, list, oneOf, text, url } from './fields.ts';
-import type { ConfigOf, Fields } from './read.ts';
+import type { ConfigOf, Fields } from './read.io.ts';
 
 const brokerPattern = /^[\w.-]+:\d{1,5}$/;
 const topicPrefixPattern = /^[\w.-]{0,100}$/;

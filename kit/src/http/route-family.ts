@@ -7,8 +7,8 @@ import {
   urlsOf,
 } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
-import type { HttpApp } from './app.ts';
-import { tableMethod } from './door-routes.ts';
+import type { HttpApp } from './app.io.ts';
+import { tableMethod } from './door-routes.io.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

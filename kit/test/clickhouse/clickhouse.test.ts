@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { ClickHouseError } from '@clickhouse/client';
 import fc from 'fast-check';
 import { clickhouseFault } from '../../src/clickhouse/faults.ts';
-import { type ClickHouse, openClickHouse } from '../../src/clickhouse/open.ts';
+import { type ClickHouse, openClickHouse } from '../../src/clickhouse/open.io.ts';
 import { Fault } from '../../src/fault/index.ts';
 import { type Log, type LogFacts, silentLog } from '../../src/log/index.ts';
 

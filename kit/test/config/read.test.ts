@@ -10,7 +10,7 @@ import {
   text,
   url,
 } from '../../src/config/fields.ts';
-import { type Fields, readConfig, readParentPipe } from '../../src/config/read.ts';
+import { type Fields, readConfig, readParentPipe } from '../../src/config/read.io.ts';
 import {
   clickhouseFields,
   kafkaFields,
