@@ -21,16 +21,29 @@ const wallet = walletFromBytes(owner);
 const hash = (key: string) => hashOfKey(key);
 
 const settings = (at: number, status: 'ACTIVE' | 'PAUSED' = 'ACTIVE'): AgentEntry => ({
-  ...{ kind: 'AgentSettings', agent: idBytes(at), owner, name: `n${at}`, status, createdAtMs: at },
+  kind: 'AgentSettings',
+  agent: idBytes(at),
+  owner,
+  name: `n${at}`,
+  status,
+  createdAtMs: at,
 });
 const keyed = (at: number, key: string): AgentEntry => ({
-  ...{ kind: 'AgentKey', agent: idBytes(at), keyHash: hash(key), rotatedAtMs: 1 },
+  kind: 'AgentKey',
+  agent: idBytes(at),
+  keyHash: hash(key),
+  rotatedAtMs: 1,
 });
 const seen = (at: number, lastActiveAtMs: number): AgentEntry => ({
-  ...{ kind: 'AgentSeen', agent: idBytes(at), lastActiveAtMs },
+  kind: 'AgentSeen',
+  agent: idBytes(at),
+  lastActiveAtMs,
 });
 const deleted = (at: number): AgentEntry => ({
-  ...{ kind: 'AgentDeleted', agent: idBytes(at), owner, deletedAtMs: 9 },
+  kind: 'AgentDeleted',
+  agent: idBytes(at),
+  owner,
+  deletedAtMs: 9,
 });
 
 const keys = ['k0', 'k1', 'k2'].map((name) => `pro_${name.padEnd(32, 'x')}`);

@@ -83,11 +83,11 @@ export const insertRowsMax = 200_000;
 /** Bytes of one insert of written rows. */
 const insertBytesMax = 256 << 20;
 
-const REQUEST_TIMEOUT_MS = 30_000;
-const MAX_CONNECTIONS = 10;
-const SOCKET_WAIT_MS = 300_000;
+const defaultRequestTimeoutMs = 30_000;
+const defaultMaxConnections = 10;
+const defaultSocketWaitMs = 300_000;
 /** Below the 3 s after which old servers close an idle connection. */
-const IDLE_SOCKET_MS = 2_500;
+const idleSocketMs = 2_500;
 
 /** Of every statement. */
 const settings = {
@@ -102,20 +102,29 @@ const settings = {
 /** Opens a client; the first statement connects. */
 export function openClickHouse(options: ClickHouseOptions): ClickHouse {
   const { url, database, user, password } = options;
-  const timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
-  const maxSockets = options.maxConnections ?? MAX_CONNECTIONS;
+  const timeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
+  const maxSockets = options.maxConnections ?? defaultMaxConnections;
   const plain = openPlainRequests({
-    ...{ url, database, user, password, timeoutMs, maxSockets, settings },
-    socketWaitMs: options.socketWaitMs ?? SOCKET_WAIT_MS,
-    idleMs: IDLE_SOCKET_MS,
+    url,
+    database,
+    user,
+    password,
+    timeoutMs,
+    maxSockets,
+    settings,
+    socketWaitMs: options.socketWaitMs ?? defaultSocketWaitMs,
+    idleMs: idleSocketMs,
   });
   const client = createClient({
-    ...{ url, database, username: user, password },
+    url,
+    database,
+    username: user,
+    password,
     request_timeout: timeoutMs,
     max_open_connections: maxSockets,
     keep_alive: {
       enabled: true,
-      idle_socket_ttl: IDLE_SOCKET_MS,
+      idle_socket_ttl: idleSocketMs,
       eagerly_destroy_stale_sockets: true,
     },
     log: clientLog(options.log),
@@ -168,7 +177,9 @@ async function copy(
     // The limit of rows is there for answers that are held in memory.
     const settings = { max_result_rows: '0' };
     const { stream } = await client.exec({
-      ...{ query, query_params: { ...query_params }, clickhouse_settings: settings },
+      query,
+      query_params: { ...query_params },
+      clickhouse_settings: settings,
     });
     await pipeline(stream, sink);
   } catch (error) {

@@ -9,7 +9,7 @@ import { urlToHttpOptions } from 'node:url';
 import { parseError } from '@clickhouse/client';
 import { Fault } from '../fault/index.ts';
 import { parameterText, type QueryParameter } from './parameters.ts';
-import { Turns } from './semaphore.io.ts';
+import { Semaphore } from './semaphore.io.ts';
 
 export interface PlainRequestsOptions {
   readonly url: string;
@@ -67,9 +67,13 @@ export function openPlainRequests(options: PlainRequestsOptions): PlainRequests 
   const { pathname } = new URL(options.url);
   const shared = new URLSearchParams({ database: options.database });
   for (const [name, value] of Object.entries(options.settings)) shared.set(name, String(value));
-  const turns = new Turns({ count: options.maxSockets, waitingMax, waitMs: options.socketWaitMs });
+  const sockets = new Semaphore({
+    count: options.maxSockets,
+    waitingMax,
+    waitMs: options.socketWaitMs,
+  });
   const answerTo = async (asked: Asked): Promise<string> => {
-    const { isError, text } = await turns.run(() => ask(asked));
+    const { isError, text } = await sockets.run(() => ask(asked));
     if (isError) throw parseError(text);
     return text;
   };
@@ -102,7 +106,12 @@ function openSockets(options: PlainRequestsOptions): {
   const basic = Buffer.from(`${options.user}:${options.password}`).toString('base64');
   const { protocol, hostname, port } = urlToHttpOptions(url);
   const to: RequestOptions = {
-    ...{ agent, protocol, hostname, port, method: 'POST', timeout: options.timeoutMs },
+    agent,
+    protocol,
+    hostname,
+    port,
+    method: 'POST',
+    timeout: options.timeoutMs,
     headers: { Authorization: `Basic ${basic}` },
   };
   const send = isSecure ? requestHttps : requestHttp;

@@ -1,11 +1,11 @@
 import { Fault } from '../fault/index.ts';
 
-export interface TurnsOptions {
-  /** How many may have a turn at once. */
+export interface SemaphoreOptions {
+  /** Tasks that run at once. */
   readonly count: number;
-  /** How many may wait for one. */
+  /** Tasks that may wait. */
   readonly waitingMax: number;
-  /** How long one may wait, milliseconds. */
+  /** Longest wait of a task, milliseconds. */
   readonly waitMs: number;
 }
 
@@ -16,27 +16,27 @@ interface Waiting {
 }
 
 /**
- * Turns at something there is little of, in the order asked. Who would wait too long is told so: a server that is silent must not
- * make everybody else wait for all who came before.
+ * Limits how many tasks run at once; the others wait in the order of their calls. A task that waits too long is refused: a silent
+ * server must not make each new request wait for all earlier ones.
  */
-export class Turns {
-  readonly #options: TurnsOptions;
+export class Semaphore {
+  readonly #options: SemaphoreOptions;
   readonly #waiting: Waiting[] = [];
-  #taken = 0;
+  #running = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: TurnsOptions) {
+  constructor(options: SemaphoreOptions) {
     this.#options = options;
   }
 
-  /** Runs `work` in a turn. Rejects with `clickhouse_busy` (retry) when none comes in time, and at once when too many wait. */
+  /** Runs `work` when there is room. Rejects with `clickhouse_busy` (retry) after `waitMs`, and at once when too many wait. */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#taken < this.#options.count) this.#taken += 1;
+    if (this.#running < this.#options.count) this.#running += 1;
     else await this.#wait();
     try {
       return await work();
     } finally {
-      this.#passOn();
+      this.#startNext();
     }
   }
 
@@ -49,17 +49,17 @@ export class Turns {
     });
   }
 
-  /** The turn goes to who waits longest. */
-  #passOn(): void {
+  /** The longest waiting task runs next. */
+  #startNext(): void {
     const next = this.#waiting.shift();
-    if (next === undefined) this.#taken -= 1;
+    if (next === undefined) this.#running -= 1;
     else next.go();
     if (this.#waiting.length > 0) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  /** All wait equally long, so whose time is up stands in front. */
+  /** All tasks have the same time limit, so the overdue ones are first. */
   #expire(): void {
     const nowMs = performance.now();
     while ((this.#waiting[0]?.untilMs ?? Number.POSITIVE_INFINITY) <= nowMs) {

@@ -1,13 +1,6 @@
+import { resolve } from 'node:path';
 import { Fault } from '../fault/index.ts';
-import type { Field } from './fields.ts';
-
-/** Fields by the name the code uses. */
-export type Fields = Readonly<Record<string, Field<unknown>>>;
-
-/** The values of fields. */
-export type ConfigOf<F extends Fields> = {
-  readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
-};
+import { type ConfigOf, type Default, type Field, type Fields, fallbackOf } from './fields.ts';
 
 /** What is checked beyond the single variable. */
 export interface ConfigRules<F extends Fields> {
@@ -50,6 +43,17 @@ export function readConfig<const F extends Fields>(
   return config;
 }
 
+/** A path of the file system, made absolute from the working directory. */
+export function path(name: string, options: Default<string> = {}): Field<string> {
+  return {
+    name,
+    allowed: 'a path',
+    secret: false,
+    ...fallbackOf(options.default === undefined ? {} : { default: resolve(options.default) }),
+    parse: (given) => (given.includes('\u0000') ? null : { value: resolve(given) }),
+  };
+}
+
 /** Whether the parent asks this process to end with its standard input (`PM_PARENT_PIPE=1`). */
 export function readParentPipe(env: Environment = process.env): boolean {
   return env[parentPipeName] === '1';
@@ -69,12 +73,12 @@ function readField(field: Field<unknown>, env: Environment, problems: Problems):
   return undefined;
 }
 
-const SHOWN_CHARS = 80;
+const shownChars = 80;
 
 function shown(field: Field<unknown>, given: string): string {
   if (field.secret) return `[secret of ${given.length} characters]`;
   const bare = given.replace(/\/\/[^@/]*@/g, '//[secret]@');
-  return JSON.stringify(bare.length > SHOWN_CHARS ? `${bare.slice(0, SHOWN_CHARS)}...` : bare);
+  return JSON.stringify(bare.length > shownChars ? `${bare.slice(0, shownChars)}...` : bare);
 }
 
 function findUnknown(env: Environment, known: readonly string[], problems: Problems): void {

@@ -1,1 +1,2 @@
-export { Fault, type FaultReaction, type Insistence, insist, reactionTo, within } from './fault.ts';
+export { Fault, type FaultReaction, reactionTo } from './fault.ts';
+export { type Insistence, insist, within } from './waiting.io.ts';

@@ -27,10 +27,10 @@ export interface OpsListener {
 }
 
 /** Scrapes and probes are few and short; anything beyond is a mistake or an attack. */
-const MAX_CONNECTIONS = 64;
-const REQUEST_TIMEOUT_MS = 5_000;
-const HEADERS_TIMEOUT_MS = 2_000;
-const KEEP_ALIVE_TIMEOUT_MS = 5_000;
+const maxConnections = 64;
+const requestTimeoutMs = 5_000;
+const headersTimeoutMs = 2_000;
+const keepAliveTimeoutMs = 5_000;
 
 /**
  * Opens the operator's listener, apart from the door of the service: `GET /live` 200 as long as the loop turns, `GET
@@ -39,11 +39,11 @@ const KEEP_ALIVE_TIMEOUT_MS = 5_000;
  */
 export async function openOpsListener(options: OpsListenerOptions): Promise<OpsListener> {
   const server = createServer({
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: headersTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = maxConnections;
   server.on('request', (request, response) => void answer(options, request, response));
   await listen(server, options);
   const { port } = server.address() as AddressInfo;

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { Metrics } from '../metrics/index.ts';
 import type { ExpressRoute } from './express-lane.io.ts';
-import type { Verdict } from './verdict.ts';
+import type { Verdict } from './limits.ts';
 
 // Beside `HttpApp`, so that whoever imports it from the built package sees the addition too.
 declare module 'fastify' {
@@ -28,3 +29,18 @@ export type HttpApp = FastifyInstance<
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >;
+
+/** The rate limits of a listener. */
+export interface RequestLimits {
+  /** Adds the hooks that limit the public routes; called before the routes are added. */
+  attach(app: HttpApp, metrics?: Metrics): LimitsAtHand;
+}
+
+/** The limits of requests that need not be asked about. */
+export interface LimitsAtHand {
+  /**
+   * Of a route: lets a request pass when it brings no credentials and what it costs is leased already. Null, with nothing taken,
+   * when only the hooks can tell.
+   */
+  of(method: string, url: string): (request: IncomingMessage) => Verdict | null;
+}

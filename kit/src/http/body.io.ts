@@ -45,24 +45,24 @@ function problemOf(
   return null;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_LIST = 0x5b;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_LIST = 0x5d;
-const CLOSE_OBJECT = 0x7d;
+const quote = 0x22;
+const backslash = 0x5c;
+const openList = 0x5b;
+const openObject = 0x7b;
+const closeList = 0x5d;
+const closeObject = 0x7d;
 
 /** Whether no more than `maxDepth` arrays and objects are open at once. Text that is not JSON is the parser's to refuse. */
 function nestsWithin(bytes: Buffer, maxDepth: number): boolean {
   let depth = 0;
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index] ?? 0;
-    if (byte === QUOTE) {
+    if (byte === quote) {
       index = endOfText(bytes, index);
-    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+    } else if (byte === openObject || byte === openList) {
       depth += 1;
       if (depth > maxDepth) return false;
-    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+    } else if (byte === closeObject || byte === closeList) {
       depth -= 1;
     }
   }
@@ -73,8 +73,8 @@ function nestsWithin(bytes: Buffer, maxDepth: number): boolean {
 function endOfText(bytes: Buffer, start: number): number {
   let index = start + 1;
   let byte = bytes[index];
-  while (byte !== undefined && byte !== QUOTE) {
-    index += byte === BACKSLASH ? 2 : 1;
+  while (byte !== undefined && byte !== quote) {
+    index += byte === backslash ? 2 : 1;
     byte = bytes[index];
   }
   return index;

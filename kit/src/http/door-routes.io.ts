@@ -1,7 +1,15 @@
 import { type Door, type HttpRoute, type RouteFamily, routes, urlsOf } from '@pm/schemas';
-import type { RouteOptions } from 'fastify';
+import type { FastifyRequest, RouteOptions } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { HttpApp } from './app.io.ts';
+import { familyOfTarget } from './route-family.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whose words errors of this route are in, out of the table of routes; absent for routes that are not public. */
+    family?: RouteFamily;
+  }
+}
 
 /** Root paths follow the specification, the mounts follow the family (conventions.md, Dialects). */
 export type Dialect = 'specification' | 'family';
@@ -49,4 +57,28 @@ function nameOf(route: { readonly method: string; readonly path: string }): stri
 /** The method that the table of routes knows an added route by: each GET answers `HEAD` too, as itself without a body. */
 export function tableMethod({ method }: Pick<RouteOptions, 'method'>): string {
   return method === 'HEAD' ? 'GET' : String(method);
+}
+
+/** Tells every public route its family: that of its mount, at the root its own. Call it before adding routes. */
+export function nameFamilies(app: HttpApp): void {
+  const families = familiesByUrl();
+  app.addHook('onRoute', (route) => {
+    const family = families.get(`${tableMethod(route)} ${route.url}`);
+    if (family !== undefined) route.config = { ...route.config, family };
+  });
+}
+
+function familiesByUrl(): ReadonlyMap<string, RouteFamily> {
+  const families = new Map<string, RouteFamily>();
+  for (const route of routes as readonly HttpRoute[]) {
+    for (const { url, mount } of urlsOf(route)) {
+      families.set(`${route.method} ${url}`, mount ?? route.family);
+    }
+  }
+  return families;
+}
+
+/** Whose words an error of this request is in: those of its route, and of the path where no route took it. */
+export function familyOf(request: FastifyRequest): RouteFamily {
+  return request.routeOptions.config.family ?? familyOfTarget(request.url);
 }

@@ -1,8 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
+import { familyOf } from './door-routes.io.ts';
 import { bodyTooLarge, type TooLarge } from './limits.ts';
-import { familyOf, inWordsOf } from './route-family.ts';
+import { inWordsOf } from './route-family.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -44,7 +45,7 @@ const frameworkTexts = new Map([
   ['FST_ERR_MAX_PARAM_LENGTH', 'a part of the path is too long'],
 ]);
 
-const RETRY_AFTER_SECONDS = 1;
+const retryAfterSeconds = 1;
 
 interface Answer {
   readonly status: number;
@@ -80,7 +81,7 @@ function answerTo(error: FastifyError | Error, request: FastifyRequest): Answer 
 function answerToFault(fault: Fault): Answer {
   if (fault.reaction !== 'retry') return { status: 500, body: { error: 'internal error' } };
   const error = 'service unavailable, try again shortly';
-  return { status: 503, body: { error, retry_after_seconds: RETRY_AFTER_SECONDS } };
+  return { status: 503, body: { error, retry_after_seconds: retryAfterSeconds } };
 }
 
 function bodyOf({ text, code }: { readonly text: string; readonly code?: string }): ErrorBody {
@@ -91,10 +92,10 @@ function bodyOf({ text, code }: { readonly text: string; readonly code?: string 
 function textOf(error: FastifyError | Error): string {
   if (error instanceof BodyProblem) return error.message;
   if ('validation' in error && error.validation !== undefined) {
-    return `invalid request: ${error.message}`.slice(0, MAX_TEXT_CHARS);
+    return `invalid request: ${error.message}`.slice(0, maxTextChars);
   }
   const code = 'code' in error ? error.code : '';
   return frameworkTexts.get(code) ?? 'bad request';
 }
 
-const MAX_TEXT_CHARS = 200;
+const maxTextChars = 200;

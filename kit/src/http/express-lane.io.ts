@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { requestId } from './request-id.io.ts';
-import type { Verdict } from './verdict.ts';
+import type { Verdict } from './limits.ts';
 
 /** Counts an answer of one route that is being handed over; `beganAtMs` of `performance.now()`. */
 export type CountAnswer = (status: number, beganAtMs: number) => void;
@@ -25,6 +24,11 @@ export interface ExpressRoute {
  */
 export class ExpressLane {
   readonly #routes: ExpressRoute[] = [];
+  readonly #requestId: (request: IncomingMessage) => string;
+
+  constructor(requestId: (request: IncomingMessage) => string) {
+    this.#requestId = requestId;
+  }
 
   add(route: ExpressRoute): void {
     this.#routes.push(route);
@@ -54,7 +58,7 @@ export class ExpressLane {
       const beganAtMs = performance.now();
       const verdict = route.pass?.(request) ?? null;
       if (verdict === null && route.pass !== undefined) return false;
-      response.writeHead(200, headOf(requestId(request), json.length, verdict));
+      response.writeHead(200, headOf(this.#requestId(request), json.length, verdict));
       response.end(json);
       route.count?.(200, beganAtMs);
       return true;

@@ -3,17 +3,15 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import type { Log } from '../log/index.ts';
 import type { Metrics } from '../metrics/index.ts';
-import type { HttpApp } from './app.io.ts';
+import type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
 import { noBytes, takeJsonBodies } from './body.io.ts';
-import { openAnswer } from './cors.io.ts';
+import { familyOf, nameFamilies } from './door-routes.io.ts';
 import { errorAnswerer } from './errors.io.ts';
 import { ExpressLane } from './express-lane.io.ts';
-import { defaultHttpLimits, type HttpLimits, TIMEOUT_CHECK_MS } from './limits.ts';
+import { defaultHttpLimits, type HttpLimits, timeoutCheckMs } from './limits.ts';
 import { type AnswerCount, observeRequests } from './observe.io.ts';
-import { requestId } from './request-id.io.ts';
-import type { LimitsAtHand, RequestLimits } from './request-limits.io.ts';
-import { putAnswerHeaders } from './response-headers.io.ts';
-import { familyOf, familyOfTarget, inWordsOf, nameFamilies } from './route-family.ts';
+import { openAnswer, openRequestIds, putAnswerHeaders } from './response-headers.io.ts';
+import { familyOfTarget, inWordsOf } from './route-family.ts';
 
 export interface HttpOptions {
   readonly log: Log;
@@ -36,8 +34,10 @@ export interface HttpOptions {
 export function openHttp(options: HttpOptions): HttpApp {
   const limits = { ...defaultHttpLimits, ...options.limits };
   const answerError = errorAnswerer(options.log);
+  const requestId = openRequestIds();
   const app = fastify({
     ...serverOptions(options, limits),
+    genReqId: requestId,
     // No hooks run for what the router refuses.
     frameworkErrors: (error, request, raw) => {
       const reply = raw as FastifyReply;
@@ -76,7 +76,7 @@ export function openHttp(options: HttpOptions): HttpApp {
   const count = options.metrics === undefined ? null : observeRequests(app, options.metrics);
   const limited =
     options.rateLimits === undefined ? null : options.rateLimits.attach(app, options.metrics);
-  openExpressLane(app, { count, limited });
+  openExpressLane(app, new ExpressLane(requestId), { count, limited });
   app.setNotFoundHandler((request, reply) => {
     count?.unrouted(request.method);
     return reply.code(404).send(inWordsOf(familyOf(request), 404, { error: 'not found' }));
@@ -87,13 +87,14 @@ export function openHttp(options: HttpOptions): HttpApp {
 /** Routes say by `app.answerAtHand` which of their answers may be at hand. */
 function openExpressLane(
   app: HttpApp,
+  lane: ExpressLane,
   { count, limited }: { count: AnswerCount | null; limited: LimitsAtHand | null },
 ): void {
-  const lane = new ExpressLane();
   lane.open(app.server);
   app.decorate('answerAtHand', (url, { prefix, find }) => {
     lane.add({
-      ...{ prefix, find },
+      prefix,
+      find,
       ...(limited === null ? {} : { pass: limited.of('GET', url) }),
       ...(count === null ? {} : { count: count.of('GET', url) }),
     });
@@ -108,12 +109,11 @@ function serverOptions(options: HttpOptions, limits: HttpLimits) {
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     http: {
       headersTimeout: limits.headersTimeoutMs,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      connectionsCheckingInterval: timeoutCheckMs,
       maxHeaderSize: limits.maxHeaderBytes,
     },
     routerOptions: { maxParamLength: limits.maxParamChars },
     trustProxy: options.trustedProxies?.length ? [...options.trustedProxies] : false,
-    genReqId: requestId,
     clientErrorHandler: answerBrokenRequest,
     ajv: {
       customOptions: {
@@ -150,10 +150,10 @@ function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
 const badRequest = ['400 Bad Request', 'bad request'];
 
 /** Of a target no more is looked at than tells its family, bytes. */
-const TARGET_MAX_BYTES = 256;
+const targetMaxBytes = 256;
 
 /** What the bytes ask for, as far as they look like a request. */
 function targetIn(bytes: unknown): string {
   if (!Buffer.isBuffer(bytes)) return '';
-  return /^\S+ (\S+)/.exec(bytes.toString('latin1', 0, TARGET_MAX_BYTES))?.[1] ?? '';
+  return /^\S+ (\S+)/.exec(bytes.toString('latin1', 0, targetMaxBytes))?.[1] ?? '';
 }

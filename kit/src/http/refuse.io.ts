@@ -1,7 +1,8 @@
 import { type RefusalCode, refusals, refusalText } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
+import { familyOf } from './door-routes.io.ts';
 import type { ErrorBody } from './errors.io.ts';
-import { familyOf, inWordsOf } from './route-family.ts';
+import { inWordsOf } from './route-family.ts';
 
 export interface RefusalExtra {
   /** When the same request may succeed, seconds; also sent as `Retry-After`. */
@@ -11,7 +12,7 @@ export interface RefusalExtra {
 }
 
 /** What `Retry-After` says when nobody knows better, seconds. */
-const RETRY_AFTER_SECONDS = 1;
+const defaultRetryAfterSeconds = 1;
 
 const retryStatuses = new Set([425, 429, 503]);
 
@@ -27,7 +28,8 @@ export function refuse(
 ): FastifyReply {
   const { status } = refusals[code];
   const waits = retryStatuses.has(status);
-  const retryAfterSeconds = extra.retryAfterSeconds ?? (waits ? RETRY_AFTER_SECONDS : undefined);
+  const retryAfterSeconds =
+    extra.retryAfterSeconds ?? (waits ? defaultRetryAfterSeconds : undefined);
   if (waits) void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? 0)));
   if (status === 401) void reply.header('www-authenticate', 'HMAC');
   const told = retryAfterSeconds === undefined ? extra : { ...extra, retryAfterSeconds };

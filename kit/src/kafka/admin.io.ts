@@ -2,7 +2,7 @@ import { type Admin, AssignerProtocol, type ITopicMetadata } from 'kafkajs';
 import { Fault } from '../fault/index.ts';
 import type { CommittedPosition } from './group-commits.io.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
-import { parseClaim } from './sticky-assignor.ts';
+import { parseClaim } from './sticky-assignor.io.ts';
 
 /** A topic as it must be. */
 export interface TopicSpec {
@@ -113,7 +113,7 @@ export class KafkajsAdmin implements LogAdmin {
       includeSynonyms: false,
       resources: [
         {
-          type: TOPIC_RESOURCE,
+          type: topicResource,
           name: spec.name,
           configNames: Object.keys(configOf(spec)),
         },
@@ -129,7 +129,7 @@ export class KafkajsAdmin implements LogAdmin {
 }
 
 /** Kafka number of a topic among resources; Node cannot import kafkajs own name for it from an ES module. */
-const TOPIC_RESOURCE = 2;
+const topicResource = 2;
 
 function creationOf(spec: TopicSpec) {
   return {

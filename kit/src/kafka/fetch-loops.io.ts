@@ -37,7 +37,7 @@ export class FetchLoops {
     const { lanes, wire } = this.#parts;
     const leaders = wire.leaders();
     for (const partition of lanes.keys()) {
-      const node = leaders.get(partition) ?? NO_LEADER;
+      const node = leaders.get(partition) ?? noLeader;
       if (!this.#running.has(node)) this.#startLoop(node);
     }
     this.#wakeAll();
@@ -73,7 +73,7 @@ export class FetchLoops {
       const lanes = this.#lanesOf(node);
       if (lanes.length === 0) return;
       try {
-        if (node === NO_LEADER) {
+        if (node === noLeader) {
           await this.#lookForLeaders();
           continue;
         }
@@ -141,7 +141,7 @@ export class FetchLoops {
   #lanesOf(node: string): PartitionLane[] {
     const leaders = this.#parts.wire.leaders();
     return [...this.#parts.lanes.values()].filter(
-      (lane) => lane.open && (leaders.get(lane.partition) ?? NO_LEADER) === node,
+      (lane) => lane.open && (leaders.get(lane.partition) ?? noLeader) === node,
     );
   }
 
@@ -176,4 +176,4 @@ export class FetchLoops {
 }
 
 /** Stands for the broker of partitions that have no leader at the moment. */
-const NO_LEADER = 'none';
+const noLeader = 'none';

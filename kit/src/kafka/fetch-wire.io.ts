@@ -72,7 +72,7 @@ export class FetchWire {
       maxWaitTime: maxWaitMs,
       minBytes: 1,
       maxBytes: this.#limits.maxFetchBytes,
-      isolationLevel: READ_UNCOMMITTED,
+      isolationLevel: readUncommitted,
       topics: [{ topic: this.#topic, partitions: positions.map((one) => this.#request(one)) }],
     });
     const asked = new Map(positions.map((one) => [one.partition, one.offset]));
@@ -115,7 +115,7 @@ export class FetchWire {
   }
 }
 
-const READ_UNCOMMITTED = 0;
+const readUncommitted = 0;
 
 /** The part of kafkajs' untyped fetch response that is used. */
 interface FetchAnswer {

@@ -4,7 +4,7 @@ import { retryOptions } from './kafkajs-connection.io.ts';
 import { Membership, type MembershipParts } from './membership.io.ts';
 import { OwnedPartition } from './owned-partition.io.ts';
 import type { RecordBatch } from './records.ts';
-import { DEFAULT_MAX_WAIT_MS, TopicReader } from './topic-reader.io.ts';
+import { defaultMaxWaitMs, TopicReader } from './topic-reader.io.ts';
 
 /** Ownership of partitions shared out among the members of a group. */
 export interface GroupOptions {
@@ -53,7 +53,7 @@ export interface PartitionGroup {
   close(): Promise<void>;
 }
 
-const DEFAULT_SESSION_MS = 6_000;
+const defaultSessionMs = 6_000;
 
 /** Resolves after the first join; `onAssigned` calls may still be running. Rejects with `group_unreachable` (retry). */
 export async function openGroup(
@@ -63,7 +63,7 @@ export async function openGroup(
   const { kafka, limits, log } = parts;
   const reader = new TopicReader(kafka, limits, {
     topic: options.topic,
-    maxWaitMs: DEFAULT_MAX_WAIT_MS,
+    maxWaitMs: defaultMaxWaitMs,
     log,
     onStall: (fault) => options.onFault(fault, null),
   });
@@ -113,7 +113,7 @@ class StickyGroup implements PartitionGroup {
       groupId: options.groupId,
       topic: options.topic,
       instance: options.instance ?? '',
-      sessionTimeoutMs: options.sessionTimeoutMs ?? DEFAULT_SESSION_MS,
+      sessionTimeoutMs: options.sessionTimeoutMs ?? defaultSessionMs,
       owned: () => this.owned(),
       onJoined: (partitions, sameMember) => this.#joined(partitions, sameMember),
       onLost: () => this.#revokeAll(),

@@ -6,8 +6,7 @@ import { type GroupOptions, openGroup, type PartitionGroup } from './group.io.ts
 import { openProducerSession } from './idempotent-session.io.ts';
 import { openKafkajs, retryOptions } from './kafkajs-connection.io.ts';
 import { defaultLimits, type LogClientLimits } from './limits.ts';
-import type { LogClient } from './log-client.io.ts';
-import type { LogClientOptions } from './options.io.ts';
+import type { LogClient, LogClientOptions } from './log-client.io.ts';
 import { PartitionDirectory } from './partition-directory.io.ts';
 import { type LogProducer, SingleFlightProducer } from './producer.io.ts';
 import { type LogReader, openReader, type ReaderOptions } from './reader.io.ts';

@@ -4,9 +4,9 @@ import { type Cluster, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
 import { present } from '../assert/index.ts';
 import { kafkajsLog } from './kafkajs-log.io.ts';
 import { type LogClientLimits, retriesWithin } from './limits.ts';
-import type { LogClientOptions } from './options.io.ts';
+import type { LogClientOptions } from './log-client.io.ts';
 
-const KEEP_ALIVE_MS = 60_000;
+const keepAliveMs = 60_000;
 
 /** kafkajs with short, bounded retries, our log and our sockets. Opens no connection yet. */
 export function openKafkajs(options: LogClientOptions, limits: LogClientLimits): Kafka {
@@ -73,7 +73,7 @@ function socketFactory(options: LogClientOptions): NonNullable<KafkaConfig['sock
       ? tls.connect({ ...target, ...servername, ...ssl }, onConnect)
       : net.connect(target, onConnect);
     socket.setNoDelay(true);
-    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    socket.setKeepAlive(true, keepAliveMs);
     return socket;
   };
 }

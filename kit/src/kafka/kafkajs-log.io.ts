@@ -19,7 +19,7 @@ const keptFacts = [
 /** Lines that describe what this client does on purpose. */
 const expected = ['Limiting retries for the idempotent producer'];
 
-const MAX_MESSAGE_CHARS = 300;
+const maxMessageChars = 300;
 
 /**
  * kafkajs' log lines through ours. What it calls an error is often the first of several retries, so errors become warnings:
@@ -28,7 +28,7 @@ const MAX_MESSAGE_CHARS = 300;
 export function kafkajsLog(log: Log): () => (entry: LogEntry) => void {
   const own = log.child({ part: 'kafkajs' });
   return () => (entry) => {
-    const message = entry.log.message.slice(0, MAX_MESSAGE_CHARS);
+    const message = entry.log.message.slice(0, maxMessageChars);
     if (expected.some((start) => message.startsWith(start))) return;
     const facts = factsOf(entry);
     if (entry.level === logLevel.ERROR || entry.level === logLevel.WARN) own.warn(facts, message);
@@ -41,7 +41,7 @@ function factsOf(entry: LogEntry): Record<string, string | number> {
   for (const name of keptFacts) {
     const value: unknown = entry.log[name];
     if (typeof value === 'number') facts[name] = value;
-    else if (typeof value === 'string') facts[name] = value.slice(0, MAX_MESSAGE_CHARS);
+    else if (typeof value === 'string') facts[name] = value.slice(0, maxMessageChars);
   }
   return facts;
 }

@@ -4,7 +4,8 @@ import type { Log } from '../log/index.ts';
 import { retryOptions } from './kafkajs-connection.io.ts';
 import { failureOf } from './kafkajs-errors.ts';
 import type { LogClientLimits } from './limits.ts';
-import { type MemberClaim, stickyAssignor } from './sticky-assignor.ts';
+import type { MemberClaim } from './sticky-assignment.ts';
+import { stickyAssignor } from './sticky-assignor.io.ts';
 import { closeWithin, pause } from './waiting.io.ts';
 
 /** A member's place in one generation of its group; a commit carries both, and the broker refuses any other. */
@@ -34,7 +35,7 @@ export interface MembershipParts {
 }
 
 /** Turns of the member's own loop, milliseconds; it reads nothing, so this is only how punctual heartbeats are. */
-const LOOP_MS = 100;
+const loopMs = 100;
 
 /**
  * Membership of a consumer group and nothing else. The kafkajs consumer behind it has every partition paused, so it joins, sends
@@ -134,7 +135,7 @@ export class Membership {
       sessionTimeout: sessionTimeoutMs,
       heartbeatInterval: Math.min(limits.heartbeatMs, sessionTimeoutMs / 3),
       rebalanceTimeout: limits.rebalanceTimeoutMs,
-      maxWaitTimeInMs: LOOP_MS,
+      maxWaitTimeInMs: loopMs,
       // How soon added partitions are noticed.
       metadataMaxAge: limits.metadataMaxAgeMs,
       allowAutoTopicCreation: false,

@@ -41,7 +41,7 @@ export async function readRange(client: LogClient, options: RangeOptions): Promi
   });
   const watch = setInterval(
     () => reader.position(partition) >= to && end.resolve(),
-    POSITION_CHECK_MS,
+    positionCheckMs,
   );
   try {
     await end.promise;
@@ -53,7 +53,7 @@ export async function readRange(client: LogClient, options: RangeOptions): Promi
 }
 
 /** Positions also pass offsets that compaction took away, of which no batch tells. */
-const POSITION_CHECK_MS = 50;
+const positionCheckMs = 50;
 
 async function assertHasRange(client: LogClient, options: RangeOptions): Promise<void> {
   const { topic, partition, from, to } = options;
@@ -68,7 +68,7 @@ async function assertHasRange(client: LogClient, options: RangeOptions): Promise
 }
 
 /** Such topics are quiet most of the time, and each process follows many: a record ends the wait at once. */
-const QUIET_WAIT_MS = 500;
+const quietWaitMs = 500;
 
 export interface FollowOptions {
   readonly topic: string;
@@ -99,7 +99,7 @@ export async function followCompacted(
     topic,
     positions: new Map([...bounds].map(([partition, { low }]) => [partition, low])),
     dense: false,
-    maxWaitMs: QUIET_WAIT_MS,
+    maxWaitMs: quietWaitMs,
     onBatch: async ({ partition, records }) => {
       for (const record of records) await options.onRecord(record, partition);
       reached(partition, (records.at(-1)?.offset ?? -1) + 1);
@@ -112,7 +112,7 @@ export async function followCompacted(
   if (behind.size === 0) caughtUp.resolve();
   const watch = setInterval(() => {
     for (const partition of [...behind.keys()]) reached(partition, reader.position(partition));
-  }, POSITION_CHECK_MS);
+  }, positionCheckMs);
   try {
     await caughtUp.promise;
   } catch (error) {

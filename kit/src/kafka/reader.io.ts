@@ -5,7 +5,7 @@ import type { Log } from '../log/index.ts';
 import type { LogClientLimits } from './limits.ts';
 import type { PartitionLane } from './partition-lane.io.ts';
 import type { RecordBatch } from './records.ts';
-import { DEFAULT_MAX_WAIT_MS, TopicReader } from './topic-reader.io.ts';
+import { defaultMaxWaitMs, TopicReader } from './topic-reader.io.ts';
 
 /** Explicit partitions from explicit offsets; no group, no commits. */
 export interface ReaderOptions {
@@ -50,7 +50,7 @@ export async function openReader(
 ): Promise<LogReader> {
   const reader = new TopicReader(kafka, limits, {
     topic: options.topic,
-    maxWaitMs: options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
+    maxWaitMs: options.maxWaitMs ?? defaultMaxWaitMs,
     ...(options.log === undefined ? {} : { log: options.log }),
     onStall: (fault) => options.onFault(fault),
   });

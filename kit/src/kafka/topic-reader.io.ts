@@ -7,9 +7,9 @@ import type { LogClientLimits } from './limits.ts';
 import { type LaneOptions, PartitionLane } from './partition-lane.io.ts';
 import type { PartitionBounds } from './records.ts';
 import { closeWithin, pause } from './waiting.io.ts';
-import { WATCHDOG_CHECKS, Watchdog } from './watchdog.ts';
+import { Watchdog, watchdogChecks } from './watchdog.ts';
 
-export const DEFAULT_MAX_WAIT_MS = 250;
+export const defaultMaxWaitMs = 250;
 
 export interface TopicReaderOptions {
   readonly topic: string;
@@ -51,7 +51,7 @@ export class TopicReader {
 
   async connect(): Promise<void> {
     await this.#wire.connect();
-    this.#timer = setInterval(() => this.#reportStalls(), this.#limits.stallMs / WATCHDOG_CHECKS);
+    this.#timer = setInterval(() => this.#reportStalls(), this.#limits.stallMs / watchdogChecks);
   }
 
   /** Throws `partition_unknown` or `offset_out_of_range` (both stop) before anything is read. */

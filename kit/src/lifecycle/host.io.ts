@@ -14,7 +14,7 @@ export interface ProcessHost {
   exit(code: number): void;
 }
 
-const STDIN = 0;
+const standardInput = 0;
 
 /** This process. */
 export const processHost: ProcessHost = {
@@ -40,7 +40,7 @@ export const processHost: ProcessHost = {
 /** Node gives children a socket pair where a shell gives a pipe. */
 function stdinIsPipe(): boolean {
   try {
-    const stat = fstatSync(STDIN);
+    const stat = fstatSync(standardInput);
     return stat.isFIFO() || stat.isSocket();
   } catch {
     return false;

@@ -6,8 +6,8 @@ import { type ProcessHost, processHost } from './host.io.ts';
 export const exitCodes = { asked: 0, fault: 1, invalidConfig: 2 } as const;
 
 /** Bounds of a stop, milliseconds: one closer, and all of it. */
-const CLOSER_TIMEOUT_MS = 5_000;
-const STOP_TIMEOUT_MS = 10_000;
+const closerTimeoutMs = 5_000;
+const stopTimeoutMs = 10_000;
 
 /** What `start` of a service gets. */
 export interface Lifecycle {
@@ -73,7 +73,7 @@ class Service implements Lifecycle {
     this.#log = log;
   }
 
-  onStop(name: string, close: () => void | Promise<void>, timeoutMs = CLOSER_TIMEOUT_MS): void {
+  onStop(name: string, close: () => void | Promise<void>, timeoutMs = closerTimeoutMs): void {
     const closer = { name, close, timeoutMs };
     if (this.#stopping) void this.#run(closer);
     else this.#closers.push(closer);
@@ -105,9 +105,9 @@ class Service implements Lifecycle {
     this.#log.info({ reason }, 'stopping');
     this.#abort.abort();
     const overdue = setTimeout(() => {
-      this.#log.error({ timeoutMs: STOP_TIMEOUT_MS }, 'did not stop in time');
+      this.#log.error({ timeoutMs: stopTimeoutMs }, 'did not stop in time');
       this.#host.exit(exitCode === exitCodes.asked ? exitCodes.fault : exitCode);
-    }, STOP_TIMEOUT_MS);
+    }, stopTimeoutMs);
     void this.#closeAll().then(() => {
       clearTimeout(overdue);
       this.#log.info({ reason }, 'stopped');

@@ -1,1 +1,2 @@
-export { type Log, type LogFacts, type LogLevel, logLevels, openLog, silentLog } from './log.io.ts';
+export { type Log, type LogFacts, type LogLevel, logLevels, silentLog } from './log.ts';
+export { openLog } from './open.io.ts';

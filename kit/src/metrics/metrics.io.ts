@@ -50,7 +50,7 @@ export interface Metrics {
 }
 
 /** Label sets of one metric; what comes after is counted together under `other`, so that input cannot fill memory. */
-const MAX_SERIES = 2_000;
+const maxSeries = 2_000;
 
 const nameRule = /^pm_[a-z][a-z0-9_]*$/;
 const defaultBuckets = [
@@ -147,7 +147,7 @@ function hasLabels(options: MetricOptions<string>): boolean {
   return options.labels !== undefined && options.labels.length > 0;
 }
 
-/** Lets the first `MAX_SERIES` label sets through. */
+/** Lets the first `maxSeries` label sets through. */
 function boundLabels<L extends string>(options: MetricOptions<L>) {
   const names = options.labels ?? [];
   const seen = new Set<string>();
@@ -156,7 +156,7 @@ function boundLabels<L extends string>(options: MetricOptions<L>) {
     if (labels === undefined) return {};
     const series = names.map((name) => labels[name]).join('\u0000');
     if (seen.has(series)) return labels;
-    if (seen.size >= MAX_SERIES) return other;
+    if (seen.size >= maxSeries) return other;
     seen.add(series);
     return labels;
   };

@@ -14,16 +14,16 @@ export interface RedisClientOptions {
 /** ioredis' client; every failed command rejects with a `Fault`. */
 export type RedisClient = Redis;
 
-const CONNECT_TIMEOUT_MS = 2_000;
-const COMMAND_TIMEOUT_MS = 2_000;
-const FIRST_RECONNECT_MS = 50;
-const MAX_RECONNECT_MS = 2_000;
+const connectTimeoutMs = 2_000;
+const defaultCommandTimeoutMs = 2_000;
+const firstReconnectMs = 50;
+const maxReconnectMs = 2_000;
 /** Connections tried before waiting commands are given up. */
-const MAX_RETRIES_PER_COMMAND = 3;
+const maxRetriesPerCommand = 3;
 /** Commands that wait for a connection; the next one is refused. */
-const MAX_WAITING_COMMANDS = 10_000;
+const maxWaitingCommands = 10_000;
 /** A connection that is down says so once per this many milliseconds. */
-const LOG_EVERY_MS = 5_000;
+const logEveryMs = 5_000;
 
 /** What ioredis sends itself while it connects; it reads their errors as Redis words them. */
 const ownCommands = new Set(['auth', 'client', 'hello', 'info', 'readonly', 'select']);
@@ -35,10 +35,10 @@ const ownCommands = new Set(['auth', 'client', 'hello', 'info', 'readonly', 'sel
  */
 export function openRedis(options: RedisClientOptions): RedisClient {
   const client = new BoundedRedis(options.url, {
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    commandTimeout: options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
-    maxRetriesPerRequest: MAX_RETRIES_PER_COMMAND,
-    retryStrategy: (times) => Math.min(FIRST_RECONNECT_MS * 2 ** (times - 1), MAX_RECONNECT_MS),
+    connectTimeout: connectTimeoutMs,
+    commandTimeout: options.commandTimeoutMs ?? defaultCommandTimeoutMs,
+    maxRetriesPerRequest: maxRetriesPerCommand,
+    retryStrategy: (times) => Math.min(firstReconnectMs * 2 ** (times - 1), maxReconnectMs),
     enableReadyCheck: true,
     enableOfflineQueue: true,
     disableClientInfo: true,
@@ -68,7 +68,7 @@ class BoundedRedis extends Redis {
   }
 
   #admit(command: Command): boolean {
-    if (this.#waiting >= MAX_WAITING_COMMANDS) {
+    if (this.#waiting >= maxWaitingCommands) {
       const facts = { waiting: this.#waiting };
       command.reject(new Fault('redis_unavailable', 'retry', { facts }));
       return false;
@@ -86,7 +86,7 @@ function logConnection(client: Redis, log: Log): void {
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   client.on('error', (error: Error) => {
     const nowMs = performance.now();
-    if (nowMs - loggedAtMs < LOG_EVERY_MS) return;
+    if (nowMs - loggedAtMs < logEveryMs) return;
     loggedAtMs = nowMs;
     log.warn({ reason: Reflect.get(error, 'code') ?? error.name }, 'redis connection failed');
   });

@@ -74,7 +74,7 @@ export function openRegistry(options: RegistryOptions): Registry {
   };
 }
 
-const FETCH_TIMEOUT_MS = 5_000;
+const fetchTimeoutMs = 5_000;
 
 function schemaFetcher({ url, auth }: RegistryAddress): FetchSchema {
   const headers: Record<string, string> = { accept: 'application/json' };
@@ -84,7 +84,7 @@ function schemaFetcher({ url, auth }: RegistryAddress): FetchSchema {
   }
   return async (id) => {
     try {
-      const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+      const signal = AbortSignal.timeout(fetchTimeoutMs);
       const answer = await fetch(`${url}/schemas/ids/${id}`, {
         headers,
         signal,

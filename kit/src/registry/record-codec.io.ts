@@ -34,10 +34,10 @@ export interface RecordCodec<T> {
 /** Fetches a schema by its id: Avro JSON, or `null` when the registry has none of that id. */
 export type FetchSchema = (id: number) => Promise<unknown>;
 
-const MAGIC = 0;
+const magicByte = 0;
 
 /** Ids kept per topic; a schema changes a few times a year, so more are forged, and the oldest is forgotten. */
-const MAX_WRITERS = 256;
+const maxWriters = 256;
 
 type Decode = (bytes: Buffer) => unknown;
 
@@ -93,7 +93,7 @@ function openUntyped(
       const id = idOf(bytes);
       const decode = decoderFor(await fetchSchema(id), schema, id);
       const [oldest] = others.keys();
-      if (others.size >= MAX_WRITERS && oldest !== undefined) others.delete(oldest);
+      if (others.size >= maxWriters && oldest !== undefined) others.delete(oldest);
       others.set(id, decode);
     },
   };
@@ -114,17 +114,19 @@ function decoderFor(json: unknown, reader: AvroSchema, id: number): Decode {
 
 function headerOf(id: number): Buffer {
   const header = Buffer.alloc(registryHeaderBytes);
-  header.writeUInt8(MAGIC, 0);
+  header.writeUInt8(magicByte, 0);
   header.writeUInt32BE(id, 1);
   return header;
 }
 
 function idOf(bytes: Buffer): number {
   if (bytes.length < registryHeaderBytes) throw new AvroError('shorter than a registry header');
-  if (bytes[0] !== MAGIC) throw new AvroError(`unknown magic byte ${bytes[0]}`);
+  if (bytes[0] !== magicByte) throw new AvroError(`unknown magic byte ${bytes[0]}`);
   return bytes.readUInt32BE(1);
 }
 
 function idOrNull(bytes: Buffer): number | null {
-  return bytes.length < registryHeaderBytes || bytes[0] !== MAGIC ? null : bytes.readUInt32BE(1);
+  return bytes.length < registryHeaderBytes || bytes[0] !== magicByte
+    ? null
+    : bytes.readUInt32BE(1);
 }

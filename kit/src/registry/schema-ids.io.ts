@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { COMPATIBILITY, SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { type AvroSchema, toAvroJson } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
@@ -7,10 +8,10 @@ import type { Log } from '../log/index.ts';
 const compatibility = COMPATIBILITY.FULL_TRANSITIVE;
 
 /** Tries of one registration and the waits between them, milliseconds: about 6 s in all. */
-const MAX_TRIES = 6;
-const FIRST_WAIT_MS = 200;
-const MAX_WAIT_MS = 5_000;
-const REQUEST_TIMEOUT_MS = 5_000;
+const defaultMaxTries = 6;
+const firstWaitMs = 200;
+const maxWaitMs = 5_000;
+const requestTimeoutMs = 5_000;
 
 /** Where the registry is, with the user and password of its URL taken out. */
 export interface RegistryAddress {
@@ -38,7 +39,11 @@ export interface Registrar {
   register(subject: string, schema: AvroSchema): Promise<number>;
 }
 
-export function openRegistrar(address: RegistryAddress, log: Log, maxTries = MAX_TRIES): Registrar {
+export function openRegistrar(
+  address: RegistryAddress,
+  log: Log,
+  maxTries = defaultMaxTries,
+): Registrar {
   const client = openClient(address);
   return {
     async register(subject, schema) {
@@ -52,7 +57,7 @@ export function openRegistrar(address: RegistryAddress, log: Log, maxTries = MAX
           const fault = faultOf(subject, error);
           if (fault.reaction !== 'retry' || attempt >= maxTries) throw fault;
           log.warn({ subject, attempt, reason: fault.facts['reason'] }, 'registry does not answer');
-          await pause(Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS));
+          await pause(Math.min(firstWaitMs * 2 ** (attempt - 1), maxWaitMs));
         }
       }
     },
@@ -64,7 +69,7 @@ function openClient({ url, auth }: RegistryAddress): SchemaRegistry {
   const retry = { retries: 0, maxRetryTimeInSecs: 1, initialRetryTimeInSecs: 0.1 };
   const timeout = () => ({
     prepareRequest: async (next: () => Promise<Enhanceable>) =>
-      (await next()).enhance({ timeout: REQUEST_TIMEOUT_MS }),
+      (await next()).enhance({ timeout: requestTimeoutMs }),
   });
   const middlewares = [timeout] as unknown as NonNullable<ClientOptions['middlewares']>;
   const options: ClientOptions = { host: url, retry, middlewares };
@@ -84,7 +89,7 @@ const refusedStatuses = new Set([401, 403, 404, 405, 409, 422]);
 
 function faultOf(subject: string, error: unknown): Fault {
   const status = statusOf(error);
-  const reason = error instanceof Error ? error.message.slice(0, MAX_REASON_CHARS) : 'unknown';
+  const reason = error instanceof Error ? error.message.slice(0, maxReasonChars) : 'unknown';
   const facts = { subject, reason };
   // Two processes set the compatibility of a new subject at once: the later one finds it set, and a further try agrees.
   if (status === 409 && reason.includes('already exists')) {
@@ -99,7 +104,7 @@ function faultOf(subject: string, error: unknown): Fault {
   return new Fault('registry_unavailable', 'retry', { facts, cause: error });
 }
 
-const MAX_REASON_CHARS = 300;
+const maxReasonChars = 300;
 
 function statusOf(error: unknown): number | null {
   const status = error instanceof Error ? Reflect.get(error, 'status') : null;
@@ -108,8 +113,4 @@ function statusOf(error: unknown): number | null {
 
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : '';
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

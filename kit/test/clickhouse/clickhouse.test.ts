@@ -245,8 +245,14 @@ describe('reads of a silent server', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     clickhouse = openClickHouse({
-      ...{ url, database: 'pm', user: 'u', password: 'p', log: silentLog },
-      ...{ requestTimeoutMs: 1_000, maxConnections: 2, socketWaitMs: 50 },
+      url,
+      database: 'pm',
+      user: 'u',
+      password: 'p',
+      log: silentLog,
+      requestTimeoutMs: 1_000,
+      maxConnections: 2,
+      socketWaitMs: 50,
     });
   });
 

@@ -1,5 +1,3 @@
-import { type Assigner, AssignerProtocol } from 'kafkajs';
-
 /** A member of a group with what it holds now. */
 export interface MemberClaim {
   readonly memberId: string;
@@ -78,55 +76,4 @@ function sizeOf(kept: ReadonlyMap<string, readonly number[]>, memberId: string):
 
 function order(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
-}
-
-const ASSIGNOR_NAME = 'pm-sticky-1';
-const ASSIGNOR_VERSION = 0;
-
-/** The assignor in kafkajs' shape; `present()` is what this member holds when it joins. */
-export function stickyAssignor(options: {
-  topic: string;
-  present(): Omit<MemberClaim, 'memberId'>;
-  partitionCount(): number;
-}): Assigner {
-  return {
-    name: ASSIGNOR_NAME,
-    version: ASSIGNOR_VERSION,
-    assign: async ({ members }) => {
-      const claims = members.map((one) => parseClaim(one.memberId, one.memberMetadata));
-      const assignment = assign(claims, options.partitionCount());
-      return [...assignment].map(([memberId, partitions]) => ({
-        memberId,
-        memberAssignment: AssignerProtocol.MemberAssignment.encode({
-          version: ASSIGNOR_VERSION,
-          assignment: { [options.topic]: [...partitions] },
-          userData: Buffer.alloc(0),
-        }),
-      }));
-    },
-    protocol: ({ topics }) => ({
-      name: ASSIGNOR_NAME,
-      metadata: AssignerProtocol.MemberMetadata.encode({
-        version: ASSIGNOR_VERSION,
-        topics,
-        userData: Buffer.from(JSON.stringify(options.present())),
-      }),
-    }),
-  };
-}
-
-/** The claim in a member's metadata; a member with metadata of another kind claims nothing. */
-export function parseClaim(memberId: string, metadata: Buffer): MemberClaim {
-  const nothing = { memberId, instance: '', generation: -1, owned: [] };
-  try {
-    const userData = AssignerProtocol.MemberMetadata.decode(metadata)?.userData;
-    const claim: unknown = JSON.parse(String(userData));
-    if (typeof claim !== 'object' || claim === null) return nothing;
-    const { instance, generation, owned } = { ...nothing, ...claim };
-    const sound =
-      Array.isArray(owned) && owned.every(Number.isInteger) && Number.isInteger(generation);
-    return sound ? { memberId, instance: String(instance), generation, owned } : nothing;
-  } catch {
-    return nothing;
-  }
 }

@@ -1,5 +1,3 @@
-import { pino } from 'pino';
-
 /** What rooms may log: a sentence and facts (ids and numbers, never orders, keys or bodies). */
 export interface Log {
   debug(facts: LogFacts, message: string): void;
@@ -14,19 +12,6 @@ export type LogFacts = Readonly<Record<string, unknown>>;
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-
-/** Field names whose values never reach a sink, wherever they stand in the facts. */
-const secretFields = ['secret', 'passphrase', 'signature', 'authorization', 'privateKey', 'token'];
-
-/** One JSON line per entry on standard output; errors under `err` are serialised with their stack. */
-export function openLog(service: string, level: LogLevel): Log {
-  return pino({
-    level,
-    base: { service },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[secret]' },
-  });
-}
 
 /** A log that keeps nothing, for tests and tools. */
 export const silentLog: Log = {
