@@ -9,9 +9,9 @@ import {
 } from '@pm/schemas';
 import fc from 'fast-check';
 import { AgentActivity } from '../../src/accounts/agent-activity.io.ts';
-import { agentCredentials } from '../../src/accounts/agent-credentials.ts';
 import { AgentDirectory } from '../../src/accounts/agent-directory.ts';
-import { bearerAgent, newAgentKey } from '../../src/accounts/agent-key.ts';
+import { newAgentKey } from '../../src/accounts/agent-key.io.ts';
+import { agentCredentials, bearerAgent } from '../../src/accounts/agent-key.ts';
 import { hashOfKey } from '../../src/accounts/read-key-directory.ts';
 
 const idBytes = (at: number) => Buffer.alloc(16, at);
