@@ -18,7 +18,10 @@ export async function readFirstEnvelope(
   const { topic, partition, reader } = from;
   let first: Envelope | null = null;
   await readRange(client, {
-    ...{ topic, partition, from: 0, to: 1 },
+    topic,
+    partition,
+    from: 0,
+    to: 1,
     onBatch: async ({ records }) => {
       const value = records[0]?.value ?? null;
       if (value === null) return;

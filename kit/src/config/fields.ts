@@ -1,5 +1,3 @@
-import { resolve } from 'node:path';
-
 /** What a field makes of a text: a value, or a refusal (the reader says what is allowed). */
 export type Parsed<T> = { readonly value: T } | null;
 
@@ -16,11 +14,21 @@ export interface Field<T> {
   parse(text: string): Parsed<T>;
 }
 
-interface Default<T> {
+/** Fields by the name the code uses. */
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+
+/** The values of fields. */
+export type ConfigOf<F extends Fields> = {
+  readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
+};
+
+/** An option of every kind of field. */
+export interface Default<T> {
   readonly default?: T;
 }
 
-function fallbackOf<T>(options: Default<T>): { fallback?: { value: T } } {
+/** The fallback of a field with this default. */
+export function fallbackOf<T>(options: Default<T>): { fallback?: { value: T } } {
   return options.default === undefined ? {} : { fallback: { value: options.default } };
 }
 
@@ -170,17 +178,6 @@ export function secret(name: string, options: { bytes: number }): Field<Buffer> 
       const value = Buffer.from(bare, 'base64url');
       return value.length === bytes && value.toString('base64url') === bare ? { value } : refused;
     },
-  };
-}
-
-/** A path of the file system, made absolute from the working directory. */
-export function path(name: string, options: Default<string> = {}): Field<string> {
-  return {
-    name,
-    allowed: 'a path',
-    secret: false,
-    ...fallbackOf(options.default === undefined ? {} : { default: resolve(options.default) }),
-    parse: (given) => (given.includes('\u0000') ? refused : { value: resolve(given) }),
   };
 }
 

@@ -1,6 +1,5 @@
-import { logLevels } from '../log/index.ts';
-import { decimal, integer, list, oneOf, text, url } from './fields.ts';
-import type { ConfigOf, Fields } from './read.ts';
+import { logLevels } from '../log/log.ts';
+import { type ConfigOf, decimal, type Fields, integer, list, oneOf, text, url } from './fields.ts';
 
 const brokerPattern = /^[\w.-]+:\d{1,5}$/;
 const topicPrefixPattern = /^[\w.-]{0,100}$/;

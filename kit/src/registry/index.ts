@@ -4,5 +4,5 @@ export {
   type Registry,
   type RegistryOptions,
   topicName,
-} from './open.ts';
-export { type FetchSchema, openRecordCodec, type RecordCodec } from './record-codec.ts';
+} from './open.io.ts';
+export { type FetchSchema, openRecordCodec, type RecordCodec } from './record-codec.io.ts';

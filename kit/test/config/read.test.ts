@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import {
   boolean,
+  type Fields,
   integer,
   list,
   oneOf,
   optional,
-  path,
   secret,
   text,
   url,
 } from '../../src/config/fields.ts';
-import { type Fields, readConfig, readParentPipe } from '../../src/config/read.ts';
+import { path, readConfig, readParentPipe } from '../../src/config/read.io.ts';
 import {
   clickhouseFields,
   kafkaFields,

@@ -1,6 +1,6 @@
 import { AvroError, type Envelope, toAvroJson, topics } from '@pm/schemas';
 import { silentLog } from '../../src/log/index.ts';
-import { openRegistry, topicName } from '../../src/registry/open.ts';
+import { openRegistry, topicName } from '../../src/registry/open.io.ts';
 import { FakeRegistry } from './fake-registry.ts';
 
 let fake: FakeRegistry;

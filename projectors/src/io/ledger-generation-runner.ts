@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Ledger, LedgerTopic, RebuildPlan } from '@pm/domain/ledger/ledger';
+import type { LedgerTopic, RebuildPlan } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { SignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import type { LogAdmin, LogProducer } from '@pm/kit/kafka';

@@ -1,4 +1,5 @@
-import { type Ledger, ledgerCallItemsMax } from '@pm/domain/ledger/ledger';
+import { ledgerCallItemsMax } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { Fault } from '@pm/kit/fault';
 import type { RecordBatch } from '@pm/kit/kafka';
 import { moneyPieces } from '../core/ledger/pieces.ts';

@@ -1,4 +1,5 @@
-import type { Balance, Ledger } from '@pm/domain/ledger/ledger';
+import type { Balance } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';

@@ -1,9 +1,5 @@
-import type {
-  Ledger,
-  LedgerTransfer,
-  UnpaidWithdrawal,
-  VoidWithdrawal,
-} from '@pm/domain/ledger/ledger';
+import type { LedgerTransfer, UnpaidWithdrawal, VoidWithdrawal } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';

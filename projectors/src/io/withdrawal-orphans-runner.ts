@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type Ledger, orphansPerCallMax } from '@pm/domain/ledger/ledger';
+import { orphansPerCallMax } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';

@@ -1,5 +1,5 @@
 import { LedgerFold } from '@pm/domain/ledger/fold';
-import type { Ledger } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { silentLog } from '@pm/kit/log';
 import { type Envelope, type Transfer, walletFromBytes } from '@pm/schemas';
