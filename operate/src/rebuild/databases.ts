@@ -128,7 +128,7 @@ async function idOf(tables: PatientTables, database: string, name: string): Prom
 /** Stands for the code that folds: tables that other code has begun are of no use. */
 function digestOfCode(): string {
   const hash = createHash('sha256');
-  for (const folder of ['projectors/dist/core', 'schemas/dist']) {
+  for (const folder of ['projectors/dist/views', 'projectors/dist/tables', 'schemas/dist']) {
     const root = join(repositoryRoot, folder);
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
     for (const file of files.filter((name) => name.endsWith('.js')).sort())

@@ -1,9 +1,9 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type Column, columnNames, type Execution, type Table, tables } from '@pm/schemas';
-import { completenessRows, foldedTo } from '../../../projectors/src/core/completeness.ts';
-import { TableViews } from '../../../projectors/src/core/table-views.ts';
-import { RealTables } from '../../../projectors/test/io/real-tables.ts';
+import { completenessRows, foldedTo } from '../../../projectors/src/tables/completeness.ts';
+import { TableViews } from '../../../projectors/src/views/table-views.ts';
 import { marketSet, ofPartition, TinyExchange } from '../../../projectors/test/log.ts';
+import { RealTables } from '../../../projectors/test/tables/real-tables.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 import { compareLedgerQuery } from '../../src/audit/ledger-sample.ts';
 import { LogAudit } from '../../src/audit/log-audit.ts';

@@ -5,7 +5,7 @@ import { DEFAULT_PORTS } from '@pm/deploy/local/ports';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { workedQueries } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import { project, RealTables } from '../../../projectors/test/io/real-tables.ts';
+import { project, RealTables } from '../../../projectors/test/tables/real-tables.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 
 /** The commands of data.md, as they stand there but for address and database. */

@@ -10,12 +10,12 @@ import {
   tables,
   workedQueries,
 } from '@pm/schemas';
+import { cleanOpenOrders } from '../../../projectors/src/tables/open-orders-cleanup.io.ts';
+import { openTablesStore } from '../../../projectors/src/tables/projection-tables.io.ts';
 import {
   computeLeaderboards,
   dropOldLeaderboards,
-} from '../../../projectors/src/io/leaderboard-store.ts';
-import { cleanOpenOrders } from '../../../projectors/src/io/open-orders-cleanup-runner.ts';
-import { openTablesStore } from '../../../projectors/src/io/tables-store.ts';
+} from '../../../projectors/src/views/leaderboard/computation.io.ts';
 import { checkPrices } from '../../src/audit/state-tables.ts';
 import { withRolesTable } from '../../src/documents/roles-table.ts';
 import { planOf } from '../../src/export/plan.ts';
