@@ -9,11 +9,11 @@ export type ConfigOf<F extends Fields> = {
   readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
 };
 
-/** What is checked beyond the single variable. */
+/** Checks beyond the single variable. */
 export interface ConfigRules<F extends Fields> {
   /** Variables starting with `PM_` that other rooms read, so that one environment can serve several processes. */
   readonly known?: readonly string[];
-  /** Sentences about values that do not fit together; none when all is well. */
+  /** Sentences about values that do not fit together; none when all fit. */
   readonly relations?: (config: ConfigOf<F>) => readonly string[];
 }
 
@@ -27,7 +27,7 @@ type Problems = Record<string, string>;
 
 /**
  * Reads and checks all variables at once. Throws one `Fault` `invalid_config` (stop) that names every variable in its
- * facts, with what was given (secrets hidden) and what is allowed; variables starting with `PM_` that nobody knows are
+ * facts, with what was given (secrets hidden) and what is allowed; unknown variables starting with `PM_` are
  * refused with the nearest known name, since a misspelt setting silently means the default.
  */
 export function readConfig<const F extends Fields>(
@@ -69,12 +69,12 @@ function readField(field: Field<unknown>, env: Environment, problems: Problems):
   return undefined;
 }
 
-const SHOWN_CHARS = 80;
+const shownCharsMax = 80;
 
 function shown(field: Field<unknown>, given: string): string {
   if (field.secret) return `[secret of ${given.length} characters]`;
   const bare = given.replace(/\/\/[^@/]*@/g, '//[secret]@');
-  return JSON.stringify(bare.length > SHOWN_CHARS ? `${bare.slice(0, SHOWN_CHARS)}...` : bare);
+  return JSON.stringify(bare.length > shownCharsMax ? `${bare.slice(0, shownCharsMax)}...` : bare);
 }
 
 function findUnknown(env: Environment, known: readonly string[], problems: Problems): void {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
+import { withConfiguration } from '../documents/configuration.ts';
 import { withDataDictionary } from '../documents/data-dictionary.ts';
 import { withErrorsTable } from '../documents/errors-table.ts';
 import { withLimitsTable } from '../documents/limits-table.ts';
@@ -8,12 +9,13 @@ import { withRolesTable } from '../documents/roles-table.ts';
 import { clickhouseRoles } from '../roles/roles.ts';
 import { rolesFile } from '../roles/roles-sql.ts';
 
-/** `npm run docs`: writes what documents repeat of the contracts. */
+/** `npm run docs`: writes the generated parts of the documents and the roles of ClickHouse. */
 const documents = [
   ['docs/trading/limits.md', withLimitsTable],
   ['docs/trading/errors.md', withErrorsTable],
   ['docs/data/data.md', withDataDictionary],
   ['docs/operating/clickhouse.md', withRolesTable],
+  ['docs/operating/configuration.md', withConfiguration],
 ] as const;
 
 for (const [name, renew] of documents) {
