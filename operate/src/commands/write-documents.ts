@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { withConfiguration } from '../documents/configuration.ts';
-import { withDataDictionary } from '../documents/data-dictionary.ts';
+import { withDictionary, withQueries } from '../documents/data-dictionary.ts';
 import { withErrorsTable } from '../documents/errors-table.ts';
 import { withLimitsTable } from '../documents/limits-table.ts';
 import { withRolesTable } from '../documents/roles-table.ts';
@@ -13,7 +13,8 @@ import { rolesFile } from '../roles/roles-sql.ts';
 const documents = [
   ['docs/trading/limits.md', withLimitsTable],
   ['docs/trading/errors.md', withErrorsTable],
-  ['docs/data/data.md', withDataDictionary],
+  ['docs/data/dictionary.md', withDictionary],
+  ['docs/data/queries.md', withQueries],
   ['docs/operating/clickhouse.md', withRolesTable],
   ['docs/operating/configuration.md', withConfiguration],
 ] as const;
