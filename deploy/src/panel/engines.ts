@@ -5,7 +5,7 @@ import { textTable } from './tables.ts';
 /** Where the engines are, for who wants to look at tables, topics and keys themselves; nobody's password is shown. */
 export function engineTable(urls: EngineUrls): string {
   return textTable([
-    ['ClickHouse', withoutAccount(urls.clickhouse), `database ${database} (docs/data/data.md)`],
+    ['ClickHouse', withoutAccount(urls.clickhouse), `database ${database} (docs/data/queries.md)`],
     ['Kafka', urls.kafka, ''],
     ['schema registry', withoutAccount(urls.registry), ''],
     ['Redis', withoutAccount(urls.redis), ''],

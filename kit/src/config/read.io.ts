@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { Fault } from '../fault/index.ts';
-import { type ConfigOf, type Default, type Field, type Fields, fallbackOf } from './fields.ts';
+import type { ConfigOf, Described, Field, Fields } from './fields.ts';
 
-/** What is checked beyond the single variable. */
+/** Checks beyond the single variable. */
 export interface ConfigRules<F extends Fields> {
   /** Variables starting with `PM_` that other rooms read, so that one environment can serve several processes. */
   readonly known?: readonly string[];
-  /** Sentences about values that do not fit together; none when all is well. */
+  /** Sentences about values that do not fit together; none when all fit. */
   readonly relations?: (config: ConfigOf<F>) => readonly string[];
 }
 
@@ -20,7 +20,7 @@ type Problems = Record<string, string>;
 
 /**
  * Reads and checks all variables at once. Throws one `Fault` `invalid_config` (stop) that names every variable in its
- * facts, with what was given (secrets hidden) and what is allowed; variables starting with `PM_` that nobody knows are
+ * facts, with what was given (secrets hidden) and what is allowed; unknown variables starting with `PM_` are
  * refused with the nearest known name, since a misspelt setting silently means the default.
  */
 export function readConfig<const F extends Fields>(
@@ -44,13 +44,15 @@ export function readConfig<const F extends Fields>(
 }
 
 /** A path of the file system, made absolute from the working directory. */
-export function path(name: string, options: Default<string> = {}): Field<string> {
+export function path(name: string, options: Described<string>): Field<string> {
+  const { meaning, default: given } = options;
   return {
     name,
+    meaning,
     allowed: 'a path',
     secret: false,
-    ...fallbackOf(options.default === undefined ? {} : { default: resolve(options.default) }),
-    parse: (given) => (given.includes('\u0000') ? null : { value: resolve(given) }),
+    ...(given === undefined ? {} : { fallback: { value: resolve(given), shown: given } }),
+    parse: (text) => (text.includes('\u0000') ? null : { value: resolve(text) }),
   };
 }
 
@@ -73,12 +75,12 @@ function readField(field: Field<unknown>, env: Environment, problems: Problems):
   return undefined;
 }
 
-const shownChars = 80;
+const shownCharsMax = 80;
 
 function shown(field: Field<unknown>, given: string): string {
   if (field.secret) return `[secret of ${given.length} characters]`;
   const bare = given.replace(/\/\/[^@/]*@/g, '//[secret]@');
-  return JSON.stringify(bare.length > shownChars ? `${bare.slice(0, shownChars)}...` : bare);
+  return JSON.stringify(bare.length > shownCharsMax ? `${bare.slice(0, shownCharsMax)}...` : bare);
 }
 
 function findUnknown(env: Environment, known: readonly string[], problems: Problems): void {

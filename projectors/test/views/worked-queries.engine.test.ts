@@ -118,7 +118,7 @@ function levelsAt(market: number, ms: number): ReadonlyMap<string, number> {
   return new Map([...levels].filter(([, sizeMicro]) => sizeMicro > 0));
 }
 
-describe('the worked queries of docs/data/data.md answer what naive code answers:', () => {
+describe('the worked queries of docs/data/queries.md answer what naive code answers:', () => {
   test('volume by day', async () => {
     const expected = sums(
       fills.map(({ timeMs, fill }) => [[dayOf(timeMs)], [one, notional(fill)]]),
