@@ -75,12 +75,12 @@ function readField(field: Field<unknown>, env: Environment, problems: Problems):
   return undefined;
 }
 
-const shownCharsMax = 80;
+const shownChars = 80;
 
 function shown(field: Field<unknown>, given: string): string {
   if (field.secret) return `[secret of ${given.length} characters]`;
   const bare = given.replace(/\/\/[^@/]*@/g, '//[secret]@');
-  return JSON.stringify(bare.length > shownCharsMax ? `${bare.slice(0, shownCharsMax)}...` : bare);
+  return JSON.stringify(bare.length > shownChars ? `${bare.slice(0, shownChars)}...` : bare);
 }
 
 function findUnknown(env: Environment, known: readonly string[], problems: Problems): void {
