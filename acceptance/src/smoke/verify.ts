@@ -9,7 +9,7 @@ import { openRedis } from '@pm/kit/redis';
 import { topicName } from '@pm/kit/registry';
 import { compareLedgerQuery } from '@pm/operate/audit/ledger-sample';
 import { LogAudit } from '@pm/operate/audit/log-audit';
-import { LogSays } from '@pm/operate/audit/log-says';
+import { LogSays } from '@pm/operate/audit/log-expectation';
 import { compareBooks, compareLedger, type Mismatch } from '@pm/operate/audit/projections';
 import { auditPieces, piecesOf, sumTransfers } from '@pm/operate/audit/read-log';
 import { compareBuckets, compareFacts, compareMonths } from '@pm/operate/audit/row-tables';

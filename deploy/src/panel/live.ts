@@ -3,7 +3,7 @@ import { LOOPBACK } from '../local/ports.ts';
 import type { RunningStack } from '../stack/stack.ts';
 import { behindText, type ProjectionLine } from './behind.ts';
 import { counterSum, readCounters } from './counters.ts';
-import { processTable, textTable } from './tables.ts';
+import { processTable, textTable } from './text.ts';
 
 /** How often the panel is drawn on a terminal, and a line printed without one. */
 const terminalEveryMs = 1_000;

@@ -6,8 +6,8 @@ import {
   priceOne,
   tables,
 } from '@pm/schemas';
+import { textWord, wordOf } from './digests.ts';
 import { keyColumns, RowSums } from './row-sums.ts';
-import { textWord, wordOf } from './words.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;

@@ -7,8 +7,8 @@ import {
   type Side,
   tables,
 } from '@pm/schemas';
+import { bytesWord, textWord } from './digests.ts';
 import { type Cells, RowSums } from './row-sums.ts';
-import { bytesWord, textWord } from './words.ts';
 
 /** What the log knows and a single event does not. */
 export interface KnownPayouts {

@@ -1,6 +1,6 @@
 import { type OrderPlaced, tables } from '@pm/schemas';
+import { bytesWord, mixOf, mixSql, wordOf, wordSql } from './digests.ts';
 import type { LegSource } from './positions.ts';
-import { bytesWord, mixOf, mixSql, wordOf, wordSql } from './words.ts';
 
 /** What a row of `open_orders` says, as one number: such rows are many, and kept as long as an order rests. */
 export function openOrderWord(

@@ -1,5 +1,5 @@
 import type { Table } from '@pm/schemas';
-import { mixOf, mixSql, wordOf, wordSql } from './words.ts';
+import { mixOf, mixSql, wordOf, wordSql } from './digests.ts';
 
 /** A row as numbers (`words.ts`), in the order of the columns of its table. */
 export type Cells = readonly number[];

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type Table, tables } from '@pm/schemas';
-import type { LogSays } from './log-says.ts';
+import type { LogSays } from './log-expectation.ts';
 import { type Changed, type RowSum, type RowSums, rowSumsSql } from './row-sums.ts';
 
 /** Nothing here writes. */

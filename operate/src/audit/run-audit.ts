@@ -4,10 +4,10 @@ import type { Installation } from '@pm/deploy/installation/open';
 import { CompletenessCheck } from './completeness.ts';
 import { judgeState, notJudged } from './judge-state.ts';
 import { LogAudit } from './log-audit.ts';
-import { LogSays } from './log-says.ts';
+import { LogSays } from './log-expectation.ts';
+import { waitForProjections } from './progress.ts';
 import { auditPieces, type LogPiece, piecesOf } from './read-log.ts';
 import { compareBuckets, compareFacts, compareMonths, type TableVerdict } from './row-tables.ts';
-import { waitForProjections } from './standing.ts';
 import { checkPrices } from './state-tables.ts';
 
 /** One line of the audit; it holds when nothing is wrong. */

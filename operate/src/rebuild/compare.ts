@@ -1,4 +1,4 @@
-import type { PatientTables } from '@pm/deploy/installation/patience';
+import type { PatientTables } from '@pm/deploy/installation/retry-budget';
 import { tables as contracts, type Table } from '@pm/schemas';
 
 /** What a comparison of a served table with its rebuilt twin found. */

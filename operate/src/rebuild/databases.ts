@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { insist, type PatientTables } from '@pm/deploy/installation/patience';
+import { insist, type PatientTables } from '@pm/deploy/installation/retry-budget';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { tables as contracts, createTableSql, leaderboardTables } from '@pm/schemas';
 import { foldedTables } from './compare.ts';
-import type { Rebuild } from './standing.ts';
+import type { Rebuild } from './progress.ts';
 
 /** Facts about a rebuild, in the database that is folded into. */
 const facts = {

@@ -5,10 +5,10 @@ import { TableViews } from '../../../projectors/src/core/table-views.ts';
 import { RealTables } from '../../../projectors/test/io/real-tables.ts';
 import { marketSet, ofPartition, TinyExchange } from '../../../projectors/test/log.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
+import { Moved } from '../../src/audit/changed-subjects.ts';
 import { compareLedgerQuery } from '../../src/audit/ledger-sample.ts';
 import { LogAudit } from '../../src/audit/log-audit.ts';
-import { LogSays } from '../../src/audit/log-says.ts';
-import { Moved } from '../../src/audit/moved.ts';
+import { LogSays } from '../../src/audit/log-expectation.ts';
 import { compareBuckets, compareFacts, compareMonths } from '../../src/audit/row-tables.ts';
 import {
   checkPrices,

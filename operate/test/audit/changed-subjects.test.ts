@@ -1,6 +1,6 @@
 import type { Execution, ExecutionEvent } from '@pm/schemas';
+import { Moved } from '../../src/audit/changed-subjects.ts';
 import { LogAudit } from '../../src/audit/log-audit.ts';
-import { Moved } from '../../src/audit/moved.ts';
 
 const wallet = (byte: number) => Buffer.alloc(20, byte);
 const text = (byte: number) => `0x${byte.toString(16).padStart(2, '0').repeat(20)}`;

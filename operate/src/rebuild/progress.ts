@@ -1,6 +1,6 @@
 import { readCompleteness } from '@pm/deploy/installation/completeness';
 import type { Installation } from '@pm/deploy/installation/open';
-import type { PatientTables } from '@pm/deploy/installation/patience';
+import type { PatientTables } from '@pm/deploy/installation/retry-budget';
 import { piecesOf } from '../audit/read-log.ts';
 
 /** Per partition an offset of `executions`: that of the first record that is not in. */
