@@ -1,28 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readCompleteness } from '@pm/deploy/installation/completeness';
+import { completeOffsets } from '@pm/deploy/installation/completeness';
 import type { Installation } from '@pm/deploy/installation/open';
 import type { LogPiece } from './read-log.ts';
 
 const pollMs = 250;
 
-/** Next offset of a projection per partition; partitions that it has not begun are absent. */
-export type Marks = ReadonlyMap<number, number>;
-
-/** How far the tables are complete, and through which moment in all partitions (Unix seconds; 0 when not known). */
-export async function tablesStanding({
-  clickhouse,
-  addresses,
-}: Pick<Installation, 'clickhouse' | 'addresses'>): Promise<{
-  readonly marks: Marks;
-  readonly throughS: number;
-}> {
-  const rows = await readCompleteness(clickhouse, addresses.clickhouseDatabase);
-  const marks = new Map(rows.map(({ partition, throughOffset }) => [partition, throughOffset]));
-  const throughMs = rows.length === 0 ? 0 : Math.min(...rows.map((row) => row.throughMs));
-  return { marks, throughS: Math.floor(throughMs / 1000) };
-}
-
-async function redisMarks(
+async function redisOffsets(
   { redis }: Installation,
   key: string,
   fieldOf: (partition: number) => string,
@@ -31,7 +14,7 @@ async function redisMarks(
   return async (partition) => Number(fields[fieldOf(partition)] ?? 0);
 }
 
-/** Waits until every projection has passed the end of every piece; says which has not in time. */
+/** Waits until every projection has passed the end of every piece; returns one line for each that has not in time. */
 export async function waitForProjections(
   installation: Installation,
   pieces: readonly LogPiece[],
@@ -39,31 +22,28 @@ export async function waitForProjections(
 ): Promise<string[]> {
   const deadlineMs = performance.now() + waitMs;
   for (;;) {
-    const behind = await behindOf(installation, pieces);
-    if (behind.length === 0 || performance.now() > deadlineMs) return behind;
+    const late = await lateOf(installation, pieces);
+    if (late.length === 0 || performance.now() > deadlineMs) return late;
     await sleep(pollMs);
   }
 }
 
-async function behindOf(
-  installation: Installation,
-  pieces: readonly LogPiece[],
-): Promise<string[]> {
-  const { keys } = installation;
-  const { marks } = await tablesStanding(installation);
+async function lateOf(installation: Installation, pieces: readonly LogPiece[]): Promise<string[]> {
+  const { keys, clickhouse, addresses } = installation;
+  const tables = await completeOffsets(clickhouse, addresses.clickhouseDatabase);
   const projections = [
-    { name: 'tables', markOf: async (partition: number) => marks.get(partition) ?? 0 },
-    { name: 'books', markOf: await redisMarks(installation, keys.bookMarks, String) },
+    { name: 'tables', offsetOf: async (partition: number) => tables.get(partition) ?? 0 },
+    { name: 'books', offsetOf: await redisOffsets(installation, keys.bookMarks, String) },
     {
       name: 'ledger',
-      markOf: await redisMarks(installation, keys.ledgerMarks, keys.ledgerMarkOf),
+      offsetOf: await redisOffsets(installation, keys.ledgerMarks, keys.ledgerMarkOf),
     },
   ];
-  const behind: string[] = [];
-  for (const { name, markOf } of projections)
+  const late: string[] = [];
+  for (const { name, offsetOf } of projections)
     for (const { partition, to } of pieces) {
-      const mark = await markOf(partition);
-      if (mark < to) behind.push(`${name} of partition ${partition} is at ${mark} of ${to}`);
+      const offset = await offsetOf(partition);
+      if (offset < to) late.push(`${name} of partition ${partition} is at ${offset} of ${to}`);
     }
-  return behind;
+  return late;
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Installation } from '@pm/deploy/installation/open';
-import { insist, patientTables } from '@pm/deploy/installation/retry-budget';
+import { insist, retriedTables } from '@pm/deploy/installation/retry-budget';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { clickhouseAccount } from '@pm/kit/config';
@@ -78,7 +78,7 @@ function rebuildOf(
   const served = installation.addresses.clickhouseDatabase;
   return {
     ...{ installation, served, rebuilt: `${served}_rebuild`, still: `${served}_still` },
-    tables: patientTables(installation.clickhouse),
+    tables: retriedTables(installation.clickhouse),
     isAlone: lock.isHeld,
     assertMayGoOn() {
       signal.throwIfAborted();
