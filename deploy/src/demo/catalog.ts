@@ -56,7 +56,9 @@ export function demoCatalog(recorded: Recordings, baseUrl: string): ImportEvent[
   );
   return [...events, fedEventOf(recorded.trades)].map((event) => {
     const image = pictureUrl(baseUrl, event.category ?? '');
-    return { ...event, image, icon: image };
+    const pictured = { image, icon: image };
+    const markets = event.markets.map((market) => ({ ...market, ...pictured }));
+    return { ...event, ...pictured, markets };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { EngineUrls } from '../local/engines.ts';
 import { database } from '../stack/stack.ts';
-import { textTable } from './tables.ts';
+import { textTable } from './text.ts';
 
 /** Where the engines are, for who wants to look at tables, topics and keys themselves; nobody's password is shown. */
 export function engineTable(urls: EngineUrls): string {

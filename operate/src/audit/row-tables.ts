@@ -1,32 +1,35 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type Table, tables } from '@pm/schemas';
-import type { LogSays } from './log-says.ts';
+import type { LogExpectation } from './log-expectation.ts';
 import { type Changed, type RowSum, type RowSums, rowSumsSql } from './row-sums.ts';
 
 /** Nothing here writes. */
 type Tables = Pick<ClickHouse, 'selectRows'>;
 
-/** What was found of the rows of one table. */
+/** Result of the comparison of one table. */
 export interface TableVerdict {
   readonly table: string;
   readonly wrong: readonly string[];
-  /** Rows that were judged, in the log's words. */
+  /** Rows that were judged, counted by the log. */
   readonly rows: number;
-  /** Rows that were not, because they moved. */
-  readonly moved: number;
+  /** Rows that were not, because they changed meanwhile. */
+  readonly changed: number;
 }
 
-/** Statements on whole tables may take so long; each is one pass with bounded memory. */
+/** Statements on whole tables take long; each is one pass with bounded memory. */
 const settings =
   'SETTINGS max_execution_time = 800, max_threads = 2, max_bytes_before_external_group_by = 200000000';
 
 const bound = 'arrayElement({bounds:Array(UInt64)}, partition + 1)';
 
 /**
- * P1 for facts: per partition as many rows as the log leads to, and in every column the same. What lies behind the log that was read
- * is left out.
+ * P1 for facts: per partition the rows that the log leads to, equal in count and in every column. Rows after the log that was read
+ * are left out.
  */
-export async function compareFacts(clickhouse: Tables, log: LogSays): Promise<TableVerdict[]> {
+export async function compareFacts(
+  clickhouse: Tables,
+  log: LogExpectation,
+): Promise<TableVerdict[]> {
   const { bounds } = log;
   const verdicts: TableVerdict[] = [];
   for (const owed of log.facts.all) {
@@ -34,7 +37,7 @@ export async function compareFacts(clickhouse: Tables, log: LogSays): Promise<Ta
     const isOurs = `in_offset < ${bound} OR partition >= length({bounds:Array(UInt64)})`;
     const source = `${owed.table.name} FINAL WHERE ${isOurs}`;
     const found = await sumsOf(clickhouse, { table: owed.table, source, bounds });
-    verdicts.push({ ...judged(owed, found), moved: 0 });
+    verdicts.push({ ...judged(owed, found), changed: 0 });
   }
   return verdicts;
 }
@@ -43,7 +46,10 @@ export async function compareFacts(clickhouse: Tables, log: LogSays): Promise<Ta
  * The same for rows of buckets of time, which name no partition: theirs is that of the market. A row of an open bucket that was changed
  * after the log that was read is left out.
  */
-export async function compareBuckets(clickhouse: Tables, log: LogSays): Promise<TableVerdict[]> {
+export async function compareBuckets(
+  clickhouse: Tables,
+  log: LogExpectation,
+): Promise<TableVerdict[]> {
   const { bounds } = log;
   const verdicts: TableVerdict[] = [];
   for (const buckets of log.buckets.all) {
@@ -53,13 +59,13 @@ export async function compareBuckets(clickhouse: Tables, log: LogSays): Promise<
     const changed = { isChanged: `version >= ${bound}`, isListed };
     const found = await sumsOf(clickhouse, { table, source, bounds, changed });
     const keys = new Set([...found.values()].flatMap((sum) => sum.changed));
-    const moved = buckets.end(keys);
-    verdicts.push({ ...judged(buckets.sums, found), moved });
+    const left = buckets.end(keys);
+    verdicts.push({ ...judged(buckets.sums, found), changed: left });
   }
   return verdicts;
 }
 
-interface Asked {
+interface SumsQuery {
   readonly table: Table;
   /** Rows with the columns of the table and `partition`. */
   readonly source: string;
@@ -74,7 +80,7 @@ interface FoundRows extends RowSum {
 
 async function sumsOf(
   clickhouse: Tables,
-  { table, source, bounds, changed }: Asked,
+  { table, source, bounds, changed }: SumsQuery,
 ): Promise<ReadonlyMap<number, FoundRows>> {
   const rows = await clickhouse.selectRows<{
     readonly partition: number;
@@ -97,7 +103,7 @@ function withPartition({ name, columns }: Table, bounds: readonly number[]): str
     ON t.market = p.market`;
 }
 
-function judged(owed: RowSums, found: ReadonlyMap<number, RowSum>): Omit<TableVerdict, 'moved'> {
+function judged(owed: RowSums, found: ReadonlyMap<number, RowSum>): Omit<TableVerdict, 'changed'> {
   const partitions = [...new Set([...owed.partitions, ...found.keys()])].sort((a, b) => a - b);
   const wrong = partitions.flatMap((partition) => {
     const due = owed.of(partition);
@@ -112,7 +118,7 @@ function differenceOf({ columns, orderBy }: Table, due: RowSum, found: RowSum): 
   if (due.rows !== found.rows) return `${found.rows} rows instead of ${due.rows}`;
   const names = columns.map(({ name }) => name).filter((_, i) => due.sums[i] !== found.sums[i]);
   if (due.rows === 0 || names.length === 0) return null;
-  // Of rows with other keys nothing else can be said.
+  // Rows with other keys cannot be compared further.
   const isOther = names.some((name) => orderBy.includes(name));
   return isOther ? 'other rows than the log leads to' : `other values in ${names.join(', ')}`;
 }

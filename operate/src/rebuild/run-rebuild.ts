@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Installation } from '@pm/deploy/installation/open';
-import { insist, patientTables } from '@pm/deploy/installation/patience';
+import { insist, retriedTables } from '@pm/deploy/installation/retry-budget';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { clickhouseAccount } from '@pm/kit/config';
@@ -10,7 +10,6 @@ import { openTablesFold, type TablesFold } from '@pm/projectors/fold';
 import { type Comparison, compareTable, foldedTables } from './compare.ts';
 import { dropDatabase, exchangeTables, prepareDatabases, takeStill } from './databases.ts';
 import { holdLeftMs, whileHeld } from './hold.ts';
-import { type RebuildLock, takeRebuildLock } from './rebuild-lock.ts';
 import {
   completeIn,
   endsOf,
@@ -18,7 +17,8 @@ import {
   type Offsets,
   type Rebuild,
   recordsBetween,
-} from './standing.ts';
+} from './progress.ts';
+import { type RebuildLock, takeRebuildLock } from './rebuild-lock.ts';
 
 export interface RebuildOptions {
   /** Compares, exchanges nothing, and leaves no copy. */
@@ -78,7 +78,7 @@ function rebuildOf(
   const served = installation.addresses.clickhouseDatabase;
   return {
     ...{ installation, served, rebuilt: `${served}_rebuild`, still: `${served}_still` },
-    tables: patientTables(installation.clickhouse),
+    tables: retriedTables(installation.clickhouse),
     isAlone: lock.isHeld,
     assertMayGoOn() {
       signal.throwIfAborted();

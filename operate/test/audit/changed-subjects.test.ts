@@ -1,6 +1,6 @@
 import type { Execution, ExecutionEvent } from '@pm/schemas';
+import { ChangedSubjects } from '../../src/audit/changed-subjects.ts';
 import { LogAudit } from '../../src/audit/log-audit.ts';
-import { Moved } from '../../src/audit/moved.ts';
 
 const wallet = (byte: number) => Buffer.alloc(20, byte);
 const text = (byte: number) => `0x${byte.toString(16).padStart(2, '0').repeat(20)}`;
@@ -43,8 +43,8 @@ const execution = (events: readonly ExecutionEvent[]): Execution => ({
 const about = (name: string) => ({ about: name, text: name });
 
 describe('an audit of a running exchange', () => {
-  test('says nothing about what moved while it read, and everything about what stood still', () => {
-    const moved = new Moved();
+  test('leaves out subjects that changed while it read, and judges all others', () => {
+    const moved = new ChangedSubjects();
     moved.record(
       execution([fill, { kind: 'MoneyMoved', wallet: wallet(3), freeMicro: 1, heldMicro: 0 }]),
     );
@@ -53,14 +53,14 @@ describe('an audit of a running exchange', () => {
     const still = [`${text(1)} 7 0`, '8', text(4)].map(about);
     expect(moved.sort([...found, ...still])).toEqual({
       wrong: still.map(({ text: one }) => one),
-      moved: found.length,
+      changed: found.length,
     });
   });
 
   test('never takes for moved what is wrong in any case', () => {
-    const moved = new Moved();
+    const moved = new ChangedSubjects();
     moved.wallet(text(1));
-    expect(moved.sort([{ about: null, text: 'wrong' }])).toEqual({ wrong: ['wrong'], moved: 0 });
+    expect(moved.sort([{ about: null, text: 'wrong' }])).toEqual({ wrong: ['wrong'], changed: 0 });
   });
 
   test('forgets orders that have left the book when asked to, and judges alike', () => {

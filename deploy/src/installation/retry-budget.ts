@@ -2,12 +2,12 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import { insist as insistFor } from '@pm/kit/fault';
 
 /** The tables, for a tool that waits while they are busy or away. Every statement must be one that may be repeated. */
-export type PatientTables = Pick<ClickHouse, 'selectRows' | 'command'>;
+export type RetriedTables = Pick<ClickHouse, 'selectRows' | 'command'>;
 
 /** So long a statement that fails for a passing reason is tried again, milliseconds. */
 const patienceMs = 120_000;
 
-export function patientTables(clickhouse: PatientTables): PatientTables {
+export function retriedTables(clickhouse: RetriedTables): RetriedTables {
   return {
     selectRows: (sql, params) => insist(() => clickhouse.selectRows(sql, params)),
     command: (sql, params) => insist(() => clickhouse.command(sql, params)),

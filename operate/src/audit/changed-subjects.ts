@@ -8,25 +8,28 @@ import { tokenKey } from './accounts.ts';
 import type { Mismatch } from './projections.ts';
 
 /**
- * What moved while the projections were being read. They then show a later moment than the log was read to, so what differs
- * about it says nothing.
+ * Subjects of records after the end of the log that was read. Projections may already show these records, so a difference about
+ * such a subject proves nothing.
  */
-export class Moved {
+export class ChangedSubjects {
   readonly #about = new Set<string>();
 
   record({ events }: Pick<Execution, 'events'>): void {
     for (const event of events) for (const about of subjectsOf(event)) this.#about.add(about);
   }
 
-  /** Wallets whose deposits or withdrawals moved. */
+  /** A wallet with new deposits or withdrawals. */
   wallet(wallet: string): void {
     this.#about.add(wallet);
   }
 
-  /** Mismatches about what stood still, and how many others there are. */
-  sort(found: readonly Mismatch[]): { readonly wrong: readonly string[]; readonly moved: number } {
-    const still = found.filter(({ about }) => !this.#has(about));
-    return { wrong: still.map(({ text }) => text), moved: found.length - still.length };
+  /** Mismatches about unchanged subjects, and the number of the others. */
+  sort(found: readonly Mismatch[]): {
+    readonly wrong: readonly string[];
+    readonly changed: number;
+  } {
+    const unchanged = found.filter(({ about }) => !this.#has(about));
+    return { wrong: unchanged.map(({ text }) => text), changed: found.length - unchanged.length };
   }
 
   #has(about: string | null): boolean {

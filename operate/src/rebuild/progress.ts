@@ -1,6 +1,6 @@
 import { readCompleteness } from '@pm/deploy/installation/completeness';
 import type { Installation } from '@pm/deploy/installation/open';
-import type { PatientTables } from '@pm/deploy/installation/patience';
+import type { RetriedTables } from '@pm/deploy/installation/retry-budget';
 import { piecesOf } from '../audit/read-log.ts';
 
 /** Per partition an offset of `executions`: that of the first record that is not in. */
@@ -9,7 +9,7 @@ export type Offsets = ReadonlyMap<number, number>;
 /** What a rebuild works on. */
 export interface Rebuild {
   readonly installation: Installation;
-  readonly tables: PatientTables;
+  readonly tables: RetriedTables;
   /** The database that is served. */
   readonly served: string;
   /** The one that is folded into. */
@@ -23,7 +23,7 @@ export interface Rebuild {
 }
 
 /** How far the tables of a database say that they are complete. */
-export async function completeIn(tablesOf: PatientTables, database: string): Promise<Offsets> {
+export async function completeIn(tablesOf: RetriedTables, database: string): Promise<Offsets> {
   const rows = await readCompleteness(tablesOf, database);
   return new Map(rows.map(({ partition, throughOffset }) => [partition, throughOffset]));
 }
