@@ -1,8 +1,8 @@
+export { openRegistry, type Registry, type RegistryOptions, topicName } from './open.ts';
+export { readValue } from './read-value.ts';
 export {
-  openRegistry,
+  type FetchSchema,
+  openRecordCodec,
+  type RecordCodec,
   type RecordReader,
-  type Registry,
-  type RegistryOptions,
-  topicName,
-} from './open.ts';
-export { type FetchSchema, openRecordCodec, type RecordCodec } from './record-codec.ts';
+} from './record-codec.ts';
