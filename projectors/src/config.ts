@@ -12,8 +12,8 @@ import {
 } from '@pm/kit/config';
 
 /**
- * What one process can do; shared out among processes as one likes. Ledger, books and tables are groups of their own and follow
- * the log; leaderboards are computed on a timer from the tables.
+ * The views that one process can run; an operator distributes them among processes. Ledger, books and tables follow the log, each in
+ * a group of its own; leaderboards are computed from the tables at intervals.
  */
 export const views = ['ledger', 'books', 'tables', 'leaderboards'] as const;
 export type ViewName = (typeof views)[number];
@@ -32,7 +32,7 @@ const fields = {
     pattern: new RegExp(`^(${views.join('|')})$`),
   }),
   instance: text('PM_INSTANCE', { default: '', pattern: /^[\w.-]{0,64}$/ }),
-  /** Seed of the key that begins ledger generations; the partitions must know it as a LEDGER key. */
+  /** Seed of the key that signs ledger generations; the partitions must know it as a LEDGER key. */
   ledgerSeed: secret('PM_LEDGER_SEED', { bytes: 32 }),
   bookAgeLimitMs: integer('PM_BOOK_AGE_LIMIT_MS', { default: 10_000, min: 100, max: 600_000 }),
   batchRecords: integer('PM_BATCH_RECORDS', { default: 5_000, min: 1, max: 20_000 }),
@@ -45,8 +45,8 @@ const fields = {
 export type Config = ReturnType<typeof loadConfig>;
 
 /**
- * The configuration of this process. `known` are variables of other rooms in a shared environment. A larger
- * `PM_BOOK_AGE_LIMIT_MS` than the partitions have is safe (orphaned holds live longer); a smaller one is not.
+ * The configuration of this process. `known`: variables of other rooms in a shared environment. A `PM_BOOK_AGE_LIMIT_MS` above that
+ * of the partitions is safe (orphaned holds stay longer); a smaller one is not.
  */
 export function loadConfig(
   env?: Readonly<Record<string, string | undefined>>,
