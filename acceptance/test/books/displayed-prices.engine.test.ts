@@ -12,7 +12,7 @@ import { bytesOf } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../../projectors/src/books/book.ts';
 import { foldBooks } from '../../../projectors/src/books/fold.ts';
 import { renderBook } from '../../../projectors/src/books/render.ts';
-import { computeLeaderboards } from '../../../projectors/src/views/leaderboard/computation.io.ts';
+import { computeLeaderboards } from '../../../projectors/src/views/leaderboard/leaderboards.io.ts';
 import { executionOf, fillOf, marketSet, moved } from '../../../projectors/test/log.ts';
 import { project, RealTables } from '../../../projectors/test/tables/real-tables.ts';
 import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';

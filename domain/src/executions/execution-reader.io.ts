@@ -5,157 +5,109 @@ import {
   type PartitionBounds,
   readRange,
 } from '@pm/kit/kafka';
-import type { RecordCodec } from '@pm/kit/registry';
-import {
-  type Execution,
-  executionChainBytes,
-  InputSequence,
-  registryHeaderBytes,
-} from '@pm/schemas';
-import { checkChain, firstChain } from '../signoff/records.ts';
+import type { Execution } from '@pm/schemas';
+import { type ExecutionCodec, readExecution } from './each-execution.io.ts';
+import { ExecutionOrder, type ExecutionPlace, type NumberedExecution } from './execution-order.ts';
 
 /** Records read back before the first one, to find the newest input offset: more than any run of repetitions. */
 const lookBackRecords = 4_096;
 
-export interface ExecutionSourceParts {
+/** The topic `executions`, and how it is read. */
+export interface ExecutionLog {
   readonly client: LogClient;
-  readonly codec: RecordCodec<Execution>;
+  readonly codec: ExecutionCodec;
   /** Name of the topic on the broker. */
   readonly topic: string;
-  /** Checks the hash chain too; one view of the service does. */
+  /** Whether the hash chain is checked too; one reader of a service does it. */
   readonly checksChain: boolean;
 }
 
-/** A record; `execution` is `null` when it only repeats an earlier one. */
-export interface ReadExecution {
-  readonly offset: number;
-  readonly execution: Execution | null;
-}
+/** Reads the records of one partition in order from an offset on: drops repetitions, stops at gaps and broken chains. */
+export class ExecutionReader {
+  readonly #codec: ExecutionCodec;
+  readonly #place: ExecutionPlace;
+  readonly #order: ExecutionOrder;
 
-/** Decodes the records of one partition from an offset on, drops repetitions, and stops at gaps and broken chains. */
-export class ExecutionSource {
-  readonly #parts: ExecutionSourceParts;
-  readonly #partition: number;
-  #sequence: InputSequence | null = null;
-  #chain: Buffer | null = null;
-  #lastTimeMs = 0;
-
-  private constructor(parts: ExecutionSourceParts, partition: number) {
-    this.#parts = parts;
-    this.#partition = partition;
-  }
-
-  /** A source whose first record is that of `offset`. Same faults as `take` and `readRange`. */
-  static async open(
-    parts: ExecutionSourceParts,
+  private constructor(
+    { codec, topic, checksChain }: ExecutionLog,
     partition: number,
     offset: number,
-  ): Promise<ExecutionSource> {
-    const source = new ExecutionSource(parts, partition);
-    if (offset === 0) source.#startOver();
-    else await source.#lookBack(offset);
-    return source;
+  ) {
+    this.#codec = codec;
+    this.#place = { topic, partition };
+    this.#order = new ExecutionOrder(this.#place, offset, checksChain);
   }
 
-  /** Input offset behind that of the last record; 0 before the first. */
+  /** A reader whose first record is the one at `offset`. Rejects with the faults of `next` and of `readRange`. */
+  static async open(
+    log: ExecutionLog,
+    partition: number,
+    offset: number,
+  ): Promise<ExecutionReader> {
+    const reader = new ExecutionReader(log, partition, offset);
+    if (offset > 0) await reader.#lookBack(log, offset);
+    return reader;
+  }
+
+  /** Input offset after that of the last record; 0 before the first. */
   get nextInOffset(): number {
-    return (this.#sequence?.last ?? -1) + 1;
+    return this.#order.nextInOffset;
   }
 
-  /** Clock of the partition after the last record; 0 before the first. */
+  /** Clock of the partition at the last record, Unix milliseconds; 0 before the first. */
   get lastTimeMs(): number {
-    return this.#lastTimeMs;
+    return this.#order.lastTimeMs;
   }
 
-  /** What the records say, in order. Same faults as `next`. */
-  async take(records: readonly IncomingRecord[]): Promise<readonly ReadExecution[]> {
-    const taken: ReadExecution[] = [];
-    for (const record of records)
-      taken.push({ offset: record.offset, execution: await this.next(record) });
+  /** The executions of these records, in order. Same faults as `next`. */
+  async take(records: readonly IncomingRecord[]): Promise<readonly NumberedExecution[]> {
+    const taken: NumberedExecution[] = [];
+    for (const record of records) {
+      const read = this.next(record);
+      const execution = read instanceof Promise ? await read : read;
+      taken.push({ offset: record.offset, execution });
+    }
     return taken;
   }
 
   /**
-   * What one record says; null when it only repeats an earlier one. Of a codec that uses memory again it is good until the next.
-   * Throws a `Fault`: `execution_unreadable`, `execution_gap`, `chain_broken` (stop), `registry_unavailable` (retry).
+   * The execution of one record; null when it only repeats an earlier one. A promise only for a schema that is not known yet.
+   * With a codec that reuses memory it is valid until the next call. Throws or rejects with a `Fault`: `execution_unreadable`,
+   * `execution_gap`, `chain_broken` (stop), `registry_unavailable` (retry).
    */
-  async next(record: IncomingRecord): Promise<Execution | null> {
-    const execution = await this.#decode(record);
-    return this.#isNext(record, execution) ? execution : null;
+  next(record: IncomingRecord): Execution | null | Promise<Execution | null> {
+    const read = this.#read(record);
+    if (read instanceof Promise)
+      return read.then((execution) => this.#order.accept(record, execution));
+    return this.#order.accept(record, read);
   }
 
-  /** The clock a record was made at, Unix milliseconds, ahead of `next`. Same faults of reading. */
+  /** The clock at which a record was made, Unix milliseconds, before `next` takes it. Same faults of reading. */
   async clockOf(record: IncomingRecord): Promise<number> {
-    return (await this.#decode(record)).timeMs;
+    return (await this.#read(record)).timeMs;
   }
 
-  #startOver(): void {
-    this.#sequence = new InputSequence(-1);
-    this.#chain = firstChain;
+  #read(record: IncomingRecord): Execution | Promise<Execution> {
+    return readExecution(this.#codec, record, this.#place);
   }
 
-  async #lookBack(offset: number): Promise<void> {
-    const { client, topic } = this.#parts;
-    const { low } = await boundsOf(this.#parts, this.#partition);
+  async #lookBack(log: ExecutionLog, offset: number): Promise<void> {
+    const { topic, partition } = this.#place;
+    const { low } = await boundsOf(log, partition);
     const from = Math.max(low, offset - lookBackRecords);
-    let newest = -1;
     const onBatch = async ({ records }: { records: readonly IncomingRecord[] }) => {
       for (const record of records) {
-        const { inOffset, timeMs } = await this.#decode(record);
-        if (inOffset <= newest) continue;
-        newest = inOffset;
-        this.#lastTimeMs = timeMs;
-        this.#chain = chainOf(record);
+        const read = this.#read(record);
+        this.#order.recall(record, read instanceof Promise ? await read : read);
       }
     };
-    await readRange(client, { topic, partition: this.#partition, from, to: offset, onBatch });
-    if (newest >= 0) this.#sequence = new InputSequence(newest);
-  }
-
-  async #decode({ offset, value }: IncomingRecord): Promise<Execution> {
-    const { codec } = this.#parts;
-    if (value === null) throw this.#fault('execution_unreadable', { offset });
-    if (!codec.knows(value)) await codec.prepare(value);
-    try {
-      return codec.decode(value);
-    } catch (error) {
-      if (error instanceof Fault) throw error;
-      throw this.#fault('execution_unreadable', { offset }, error);
-    }
-  }
-
-  #isNext(record: IncomingRecord, execution: Execution): boolean {
-    // Only behind a log whose beginning is gone: what came before cannot be known.
-    this.#sequence ??= new InputSequence(execution.inOffset - 1);
-    const { last } = this.#sequence;
-    const answer = this.#sequence.take(execution);
-    const facts = { offset: record.offset, last, inOffset: execution.inOffset };
-    if (answer === 'gap') throw this.#fault('execution_gap', facts);
-    if (answer === 'repeated') return false;
-    this.#checkChain(record, facts);
-    this.#lastTimeMs = execution.timeMs;
-    return true;
-  }
-
-  #checkChain(record: IncomingRecord, facts: Record<string, number>): void {
-    if (!this.#parts.checksChain || record.value === null) return;
-    if (this.#chain !== null && !checkChain(record.value, this.#chain))
-      throw this.#fault('chain_broken', facts);
-    this.#chain = chainOf(record);
-  }
-
-  #fault(code: string, facts: Record<string, number>, cause?: unknown): Fault {
-    const { topic } = this.#parts;
-    return new Fault(code, 'stop', {
-      facts: { topic, partition: this.#partition, ...facts },
-      cause,
-    });
+    await readRange(log.client, { topic, partition, from, to: offset, onBatch });
   }
 }
 
-/** Offsets [low, high) that the log has of a partition now. Rejects with `partition_unknown` (retry) when the broker does not tell. */
+/** Offsets [low, high) that the log has of a partition now. Rejects with `partition_unknown` (retry) when the broker has none. */
 export async function boundsOf(
-  { client, topic }: Pick<ExecutionSourceParts, 'client' | 'topic'>,
+  { client, topic }: Pick<ExecutionLog, 'client' | 'topic'>,
   partition: number,
 ): Promise<PartitionBounds> {
   const admin = await client.admin();
@@ -164,12 +116,4 @@ export async function boundsOf(
   if (found === undefined)
     throw new Fault('partition_unknown', 'retry', { facts: { topic, partition } });
   return found;
-}
-
-/** A copy, so that the chain does not keep the whole fetch in memory. */
-function chainOf({ value }: IncomingRecord): Buffer | null {
-  if (value === null) return null;
-  return Buffer.from(
-    value.subarray(registryHeaderBytes, registryHeaderBytes + executionChainBytes),
-  );
 }

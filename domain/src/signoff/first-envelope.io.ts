@@ -1,5 +1,5 @@
 import { type LogClient, readRange } from '@pm/kit/kafka';
-import type { RecordReader } from '@pm/kit/registry';
+import { type RecordReader, readValue } from '@pm/kit/registry';
 import type { Envelope } from '@pm/schemas';
 
 /**
@@ -25,8 +25,9 @@ export async function readFirstEnvelope(
     onBatch: async ({ records }) => {
       const value = records[0]?.value ?? null;
       if (value === null) return;
-      if (!reader.knows(value)) await reader.prepare(value);
-      first = reader.decode(value);
+      first = await readValue(reader, value, (cause) => {
+        throw cause;
+      });
     },
   });
   return first;

@@ -2,7 +2,7 @@ import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord, LogClient, LogReader, ReaderOptions } from '@pm/kit/kafka';
 import { openRecordCodec, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
-import type { ExecutionSourceParts } from '../../src/executions/execution-reader.io.ts';
+import type { ExecutionLog } from '../../src/executions/execution-reader.io.ts';
 import { firstChain, sealExecution } from '../../src/signoff/records.ts';
 
 const writer: RecordCodec<Execution> = openRecordCodec(
@@ -11,7 +11,7 @@ const writer: RecordCodec<Execution> = openRecordCodec(
   async () => null,
 );
 
-/** Executions as they stand on the broker, chained. */
+/** Executions as they are on the broker, chained. */
 export function sealed(executions: readonly Execution[]): readonly IncomingRecord[] {
   let chain: Buffer = firstChain;
   return executions.map((execution, offset) => {
@@ -21,11 +21,11 @@ export function sealed(executions: readonly Execution[]): readonly IncomingRecor
   });
 }
 
-/** One partition in memory, with as much of the log client as sources use. Memory of `reused` events is used again. */
+/** One partition in memory, with the part of the log client that readers use. The memory of `reused` events is reused. */
 export function fakeLog(
   records: readonly IncomingRecord[],
   reused: readonly string[] = [],
-): ExecutionSourceParts {
+): ExecutionLog {
   const { value } = topics.executions;
   const codec: RecordCodec<Execution> = openRecordCodec(value, 1, async () => null, reused);
   const bounds = async () => new Map([[0, { low: 0, high: records.length }]]);
@@ -44,7 +44,7 @@ export function fakeLog(
     return { position: () => from, lagRecords: () => 0, close: async () => {} };
   };
   const admin = async () => ({ bounds, close: async () => {} });
-  // The sources need no more of the client than this.
+  // Readers use no other part of the client.
   const client = { admin, reader } as unknown as LogClient;
   return { client, codec, topic: 'executions', checksChain: true };
 }

@@ -1,8 +1,8 @@
-import { AvroError } from '@pm/schemas';
+import type { AvroError } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import { followCompacted, type LogClient, type LogReader } from '../kafka/index.ts';
 import type { Log } from '../log/index.ts';
-import type { RecordCodec } from '../registry/index.ts';
+import { type RecordReader, readValue } from '../registry/index.ts';
 
 /** Where an entry stands: which it replaces, and when it counts. */
 export interface EntryPlace {
@@ -13,7 +13,7 @@ export interface EntryPlace {
 export interface CompactedOptions<T> {
   /** Name of the topic on the broker. */
   readonly topic: string;
-  readonly codec: Pick<RecordCodec<T>, 'decode' | 'knows' | 'prepare'>;
+  readonly codec: RecordReader<T>;
   readonly log: Log;
   take(value: T, place: EntryPlace): void;
   /** What is done about a record that cannot be read; default `skip`, loudly: the entry it replaces stays. */
@@ -35,6 +35,12 @@ export function followTable<T>(
   options: CompactedOptions<T>,
 ): Promise<LogReader> {
   const { topic, codec, log } = options;
+  const skip = (offset: number, err: AvroError): null => {
+    if (options.unreadable === 'stop') throw unreadable(topic, offset, err);
+    log.error({ topic, offset, err }, 'skipped a record that cannot be read');
+    options.onSkip?.();
+    return null;
+  };
   return followCompacted(client, {
     topic,
     async onRecord({ key, value, offset }) {
@@ -43,15 +49,9 @@ export function followTable<T>(
         options.forget?.(name, offset);
         return;
       }
-      if (!codec.knows(value)) await codec.prepare(value);
-      try {
-        options.take(codec.decode(value), { key: name, offset });
-      } catch (error) {
-        if (!(error instanceof AvroError)) throw error;
-        if (options.unreadable === 'stop') throw unreadable(topic, offset, error);
-        log.error({ topic, offset, err: error }, 'skipped a record that cannot be read');
-        options.onSkip?.();
-      }
+      const read = readValue(codec, value, (cause) => skip(offset, cause));
+      const entry = read instanceof Promise ? await read : read;
+      if (entry !== null) options.take(entry, { key: name, offset });
     },
     onFault: (fault) => {
       if (fault.reaction === 'retry') log.warn({ topic, code: fault.code }, 'reader is held up');

@@ -1,7 +1,12 @@
 import { type AvroSchema, type Infer, subjectOf, type Topic, topics } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
-import { type FetchSchema, openRecordCodec, type RecordCodec } from './record-codec.io.ts';
+import {
+  type FetchSchema,
+  openRecordCodec,
+  type RecordCodec,
+  type RecordReader,
+} from './record-codec.io.ts';
 import { addressOf, openRegistrar, type RegistryAddress } from './schema-ids.io.ts';
 
 export interface RegistryOptions {
@@ -32,9 +37,6 @@ export interface Registry {
   /** Reads a topic's values and registers nothing: every schema is fetched by `prepare`. */
   readerFor<const S extends AvroSchema>(topic: Topic<S>): RecordReader<Infer<S>>;
 }
-
-/** The part of a codec that reads. */
-export type RecordReader<T> = Pick<RecordCodec<T>, 'decode' | 'knows' | 'prepare'>;
 
 /** Ids of a registry begin with 1, so no record claims to be written under this one. */
 const noSchemaId = 0;

@@ -31,6 +31,9 @@ export interface RecordCodec<T> {
   prepare(bytes: Buffer): Promise<void>;
 }
 
+/** The part of a codec that reads. */
+export type RecordReader<T> = Pick<RecordCodec<T>, 'decode' | 'knows' | 'prepare'>;
+
 /** Fetches a schema by its id: Avro JSON, or `null` when the registry has none of that id. */
 export type FetchSchema = (id: number) => Promise<unknown>;
 

@@ -6,7 +6,7 @@ import { StackError } from '@pm/deploy/local/stack-error';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { clickhouseAccount } from '@pm/kit/config';
 import { silentLog } from '@pm/kit/log';
-import { openTablesFold, type TablesFold } from '@pm/projectors/fold';
+import { TablesFold } from '@pm/projectors/fold';
 import { type Comparison, compareTable, foldedTables } from './compare.ts';
 import { dropDatabase, exchangeTables, prepareDatabases, takeStill } from './databases.ts';
 import { holdLeftMs, whileHeld } from './hold.ts';
@@ -130,7 +130,7 @@ async function openFold({ installation, rebuilt }: Rebuild) {
   });
   const { registryUrl, topicPrefix } = addresses;
   const parts = { client, registryUrl, topicPrefix, clickhouse, log: silentLog };
-  const fold = await insist(() => openTablesFold(parts));
+  const fold = await insist(() => TablesFold.open(parts));
   const close = async () => {
     await fold.close();
     await clickhouse.close();

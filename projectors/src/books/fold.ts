@@ -1,5 +1,5 @@
 import type { EventOf, Execution, ExecutionEvent } from '@pm/schemas';
-import { BrokenLog } from '../log/broken-log.ts';
+import { BrokenLog } from '../views/view.ts';
 import type { MarketBook } from './book.ts';
 
 /** The markets whose books a record changes. */
@@ -22,8 +22,8 @@ function changesBook(event: ExecutionEvent): event is BookEvent {
 }
 
 /**
- * Folds a record into the books it changes and returns those. A record at or below the version of a book is skipped for
- * that book. Throws `BrokenLog` when the best prices that the record states are not those of the folded levels.
+ * Folds a record into the books it changes and returns them. A record at or below the version of a book is skipped for that
+ * book. Throws `BrokenLog` when the best prices in the record are not those of the folded levels.
  */
 export function foldBooks(
   books: ReadonlyMap<number, MarketBook>,

@@ -29,14 +29,14 @@ export class PriceLevels {
     return this.#prices.map((price) => ({ price, sizeMicro: this.#sizes.get(price) ?? 0 }));
   }
 
-  /** The sum over all levels of what `of` makes of one. */
+  /** The sum of `of` over all levels. */
   sum(of: (price: number, sizeMicro: number) => number): number {
     let total = 0;
     for (const [price, sizeMicro] of this.#sizes) total += of(price, sizeMicro);
     return total;
   }
 
-  /** Index of the first price not below. */
+  /** Index of the first price that is not below this one. */
   #place(price: number): number {
     let low = 0;
     let high = this.#prices.length;

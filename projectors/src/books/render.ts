@@ -10,17 +10,22 @@ import {
 } from '@pm/schemas';
 import type { MarketBook } from './book.ts';
 
-/** What the catalog knows of a market and its answers show. */
+/** Facts of the catalog that the book of a market shows. */
 export interface MarketFacts {
   readonly conditionId: ConditionId;
   readonly tokens: readonly [TokenId, TokenId];
   readonly negRisk: boolean;
 }
 
+export interface ListedMarket {
+  readonly market: number;
+  readonly facts: MarketFacts;
+}
+
 /** The hash of one token's book in Redis. */
 export type BookHash = Readonly<Record<BookField, string>>;
 
-/** Both tokens' hashes: token 0 as the book is, token 1 mirrored (a bid of token 0 at p is an ask of token 1 at 1-p). */
+/** The hashes of both tokens: token 0 as the book is, token 1 mirrored (a bid of token 0 at p is an ask of token 1 at 1-p). */
 export function renderBook(
   book: MarketBook,
   facts: MarketFacts,
@@ -33,16 +38,16 @@ export function renderBook(
   const pair = { market, tokens, negRisk, timeMs, tick, minSizeMicro, lasts };
   const sides = { bids: book.bids.ascending(), asks: book.asks.ascending() };
   const hashOf = (outcome: 0 | 1): BookHash => {
-    const answer = bookAnswerOf(pair, outcome, sides);
+    const shown = bookAnswerOf(pair, outcome, sides);
     return {
-      json: bookJson(answer, sha1),
+      json: bookJson(shown, sha1),
       version: String(book.version),
-      bid: answer.bids.at(-1)?.price ?? '',
-      ask: answer.asks.at(-1)?.price ?? '',
-      last: answer.lastTradePrice,
+      bid: shown.bids.at(-1)?.price ?? '',
+      ask: shown.asks.at(-1)?.price ?? '',
+      last: shown.lastTradePrice,
       lastSide: book.lasts[outcome]?.side ?? '',
       marketLast: marketLastOf(book, outcome),
-      timeMs: answer.timestamp,
+      timeMs: shown.timestamp,
     };
   };
   return [hashOf(0), hashOf(1)];

@@ -1,12 +1,12 @@
 import { parseMicro, parsePrice } from '@pm/schemas';
-import { BrokenLog } from '../log/broken-log.ts';
+import { BrokenLog } from '../views/view.ts';
 import { type LastTrade, MarketBook } from './book.ts';
 import type { BookHash } from './render.ts';
 
-/** What is read of a stored hash: all of token 0, the last trade of token 1. */
+/** The fields read of the hash of token 1; of token 0 all are read. */
 export type StoredLast = Pick<BookHash, 'last' | 'lastSide'>;
 
-/** The book as it was when its hashes were written. */
+/** The book as it was when its hashes were written. Throws `BrokenLog` for a hash that cannot be read. */
 export function restoreBook(market: number, token0: BookHash, token1: StoredLast): MarketBook {
   const book = new MarketBook(market);
   const body: unknown = JSON.parse(token0.json);

@@ -1,16 +1,17 @@
-import {
-  ExecutionSource,
-  type ExecutionSourceParts,
-} from '@pm/domain/executions/execution-reader.io';
+import { type ExecutionLog, ExecutionReader } from '@pm/domain/executions/execution-reader.io';
 import { ledgerCallItemsMax } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { Fault } from '@pm/kit/fault';
 import type { RecordBatch } from '@pm/kit/kafka';
-import { LagCommits } from '../log/lag-commits.io.ts';
-import type { PartitionProjection, ViewDefinition, ViewGroup } from '../log/running-view.io.ts';
+import {
+  LagCommits,
+  type PartitionProjection,
+  type ViewDefinition,
+  type ViewGroup,
+} from '../log/view-definition.io.ts';
 import { moneyPieces } from './pieces.ts';
 
-export interface LedgerViewParts extends ExecutionSourceParts {
+export interface LedgerViewOptions extends ExecutionLog {
   readonly ledger: Ledger;
   readonly groupId: string;
   /** No partition of the exchange may have a longer time-to-book limit, milliseconds. */
@@ -18,48 +19,52 @@ export interface LedgerViewParts extends ExecutionSourceParts {
 }
 
 /** Executions into the collateral ledger. */
-export function ledgerView(parts: LedgerViewParts): ViewDefinition {
-  const { groupId, topic, ledger } = parts;
+export function ledgerView(options: LedgerViewOptions): ViewDefinition {
+  const { groupId, topic, ledger } = options;
   return {
     view: 'ledger',
     groupId,
     topic,
     async assign(partition, group) {
       const from = await ledger.mark('executions', partition);
-      const source = await ExecutionSource.open(parts, partition, from);
-      return new LedgerProjection(parts, source, { partition, from, group });
+      const reader = await ExecutionReader.open(options, partition, from);
+      return new LedgerProjection(options, { partition, from, reader, group });
     },
   };
 }
 
+/** Where a projection into the ledger begins. */
+interface LedgerStart {
+  readonly partition: number;
+  readonly from: number;
+  readonly reader: ExecutionReader;
+  readonly group: ViewGroup;
+}
+
 class LedgerProjection implements PartitionProjection {
   readonly from: number;
-  readonly #parts: LedgerViewParts;
-  readonly #source: ExecutionSource;
+  readonly #options: LedgerViewOptions;
+  readonly #reader: ExecutionReader;
   readonly #lag: LagCommits;
 
-  constructor(
-    parts: LedgerViewParts,
-    source: ExecutionSource,
-    at: { partition: number; from: number; group: ViewGroup },
-  ) {
-    this.#parts = parts;
-    this.#source = source;
-    this.from = at.from;
-    this.#lag = new LagCommits(at.group, at.partition);
+  constructor(options: LedgerViewOptions, { partition, from, reader, group }: LedgerStart) {
+    this.#options = options;
+    this.#reader = reader;
+    this.from = from;
+    this.#lag = new LagCommits(group, partition);
   }
 
   get lastTimeMs(): number {
-    return this.#source.lastTimeMs;
+    return this.#reader.lastTimeMs;
   }
 
   async project({ partition, records }: RecordBatch): Promise<number> {
-    const { ledger, bookAgeLimitMs } = this.#parts;
-    const executions = await this.#source.take(records);
+    const { ledger, bookAgeLimitMs } = this.#options;
+    const executions = await this.#reader.take(records);
     for (const piece of moneyPieces(executions, ledgerCallItemsMax)) {
       const clockMs = piece.clockMs ?? 0;
       const applied = ledger.applyExecutions({ ...piece, clockMs, partition, bookAgeLimitMs });
-      await applied.catch((error: unknown) => closeIfBehind(ledger, error));
+      await applied.catch((error: unknown) => closeIfLost(ledger, error));
     }
     const position = (records.at(-1)?.offset ?? -1) + 1;
     await this.#lag.at(position);
@@ -69,8 +74,8 @@ class LedgerProjection implements PartitionProjection {
   async close(): Promise<void> {}
 }
 
-/** A ledger that stands before what was already applied to it has lost something, and is closed. Throws on. */
-export async function closeIfBehind(ledger: Ledger, error: unknown): Promise<never> {
+/** A ledger whose mark is below what was already applied to it has lost data, and is closed. Rethrows the error. */
+export async function closeIfLost(ledger: Ledger, error: unknown): Promise<never> {
   if (error instanceof Fault && error.code === 'ledger_gap') {
     const { mark, fromOffset } = error.facts;
     if (Number(mark) < Number(fromOffset)) await ledger.close();

@@ -9,7 +9,7 @@ import type { RecordCodec } from '@pm/kit/registry';
 import { runRounds } from '@pm/kit/rounds';
 import type { Envelope, Transfer } from '@pm/schemas';
 
-export interface LedgerGenerationParts {
+export interface LedgerGenerationsOptions {
   readonly ledger: Ledger;
   readonly admin: Pick<LogAdmin, 'bounds'>;
   readonly producer: Pick<LogProducer, 'send'>;
@@ -23,83 +23,84 @@ export interface LedgerGenerationParts {
   readonly topics: Readonly<Record<LedgerTopic | 'orders', string>>;
   readonly log: Log;
   nowMs(): number;
-  /** Lets the views fold again what the ledger has lost; called while it is behind. */
+  /** Makes the views fold again the records that the ledger has lost; called while the fold has not reached the ends of the log. */
   foldAgain(): Promise<void>;
-  onState(ready: boolean): void;
+  /** Called after each check. */
+  onState(isOpen: boolean): void;
 }
 
-/** How often the state is looked at while the ledger is open: this long a loss may go unnoticed here, milliseconds. */
+/** How often an open ledger is checked, milliseconds: a loss is noticed within this. */
 const openCheckMs = 1_000;
-/** The same while it is not, milliseconds. */
+/** How often a closed ledger is checked, milliseconds. */
 const closedCheckMs = 200;
-/** How long the log gets to begin a generation before it is asked once more, milliseconds. */
+/** How long the log has to begin a generation before the generation is written again, milliseconds. */
 const resendMs = 5_000;
 
-/** Where the log is folded from: a partition of a topic. */
+/** A partition of a topic that the ledger is folded from. */
 interface Place {
   readonly topic: LedgerTopic;
   readonly partition: number;
 }
 
-/** What is folded from, and how far each must have come before a rebuild can be planned. */
+/** All of them, each with the offset that the fold must reach before a rebuild can be planned. */
 type Ends = readonly (Place & { readonly end: number })[];
 
 /**
  * Keeps the ledger open for reservations under a generation of the log.
  *
- * A ledger that is closed, never opened or gone with its Redis is folded anew by the views. Once it has come to the ends
- * that were seen when it was found closed, this plans the generation after the newest in the log, writes it into every
- * partition of `orders` and as a fence onto `transfers`, and opens the ledger when the fold has passed all of them: behind
- * its beginning a partition refuses every order reserved before, so that nothing is booked any more against a hold that
- * was lost, and everything booked before is in the fold (architecture.md, Money).
+ * A ledger that is closed, was never opened or is lost with its Redis is folded again by the views. Once the fold has reached the
+ * ends that the log had when the ledger was found closed, this class plans the generation after the newest in the log, writes it
+ * into every partition of `orders` and as a fence onto `transfers`, and opens the ledger when the fold has passed all of them. After
+ * the beginning of a generation a partition refuses every order reserved before it. So no order is booked against a lost hold, and
+ * every order booked before is in the fold (architecture.md, Money).
  *
- * Several processes may run it: they share one plan, and a generation begun twice begins once. A plan goes with the Redis it
- * was made in; a loss in the middle of a rebuild makes another.
+ * Several processes may run it: they share one plan, and a generation written twice begins once. A plan is lost with its Redis; a
+ * loss during a rebuild leads to a new one.
  */
-export class LedgerGenerationRunner {
-  readonly #parts: LedgerGenerationParts;
+export class LedgerGenerations {
+  readonly #options: LedgerGenerationsOptions;
   #ends: Ends | null = null;
-  /** What the ledger was folded from when it was last found open. */
+  /** The partitions that the ledger was folded from when it was last found open. */
   #places: readonly Place[] | null = null;
   #sent: { readonly id: string; readonly atMs: number } | null = null;
-  /** The newest generation this process has seen the ledger open under. */
-  #opened = 0;
+  /** The newest generation under which this process has found the ledger open. */
+  #openedGeneration = 0;
   #sequence = 0;
 
-  constructor(parts: LedgerGenerationParts) {
-    this.#parts = parts;
+  constructor(options: LedgerGenerationsOptions) {
+    this.#options = options;
   }
 
-  /** Sees to it from now on, until it is closed. */
+  /** Checks repeatedly until it is closed. */
   start(): { close(): Promise<void> } {
     return runRounds({
       round: async () => ((await this.check()) ? openCheckMs : closedCheckMs),
       onFailure: (error) => {
-        this.#parts.log.warn({ err: error }, 'the state of the ledger could not be seen to');
+        this.#options.log.warn({ err: error }, 'the generation of the ledger could not be checked');
         return openCheckMs;
       },
     });
   }
 
-  /** One look and one step; gives whether the ledger is open. */
+  /** One check and one step; resolves to whether the ledger is open. */
   async check(): Promise<boolean> {
     const isOpen = (await this.#isSound()) || (await this.#rebuild());
     if (isOpen) this.#ends = null;
     else this.#places = null;
-    this.#parts.onState(isOpen);
+    this.#options.onState(isOpen);
     return isOpen;
   }
 
-  /** Whether the ledger is open and may stay so; closes it when something of it may be lost. */
+  /** Whether the ledger is open and may stay open; closes it when part of it may be lost. */
   async #isSound(): Promise<boolean> {
-    const { ledger, log } = this.#parts;
+    const { ledger, log } = this.#options;
     const { ready, generation } = await ledger.state();
     if (!ready) return false;
     this.#places ??= await this.#endsNow();
     const newest = await this.#newestGeneration(this.#places);
     const isSound = newest === generation && !(await ledger.isOfEarlierLife());
     if (isSound) {
-      this.#opened = Math.max(this.#opened, generation);
+      this.#openedGeneration = Math.max(this.#openedGeneration, generation);
       return true;
     }
     await ledger.close();
@@ -108,18 +109,18 @@ export class LedgerGenerationRunner {
   }
 
   async #rebuild(): Promise<boolean> {
-    const { ledger } = this.#parts;
+    const { ledger } = this.#options;
     this.#ends ??= await this.#endsNow();
     if (!(await this.#isFolded(this.#ends))) {
-      await this.#parts.foldAgain();
+      await this.#options.foldAgain();
       return false;
     }
     const { generation } = await ledger.state();
     const newest = Math.max(generation, await this.#newestGeneration(this.#ends));
     const plan = await ledger.planRebuild({ id: randomUUID(), generation: newest + 1 });
     if (plan === null) return false;
-    if (plan.generation <= this.#opened) {
-      // Redis went back to before the ledger was opened under it.
+    if (plan.generation <= this.#openedGeneration) {
+      // Redis is back at a state from before the ledger was opened under this generation.
       await ledger.close();
       return false;
     }
@@ -130,14 +131,14 @@ export class LedgerGenerationRunner {
       places.map(({ partition }) => partition),
     );
     if (!isOpen) return false;
-    this.#opened = plan.generation;
-    this.#parts.log.info({ generation: plan.generation }, 'the ledger is open');
+    this.#openedGeneration = plan.generation;
+    this.#options.log.info({ generation: plan.generation }, 'the ledger is open');
     return true;
   }
 
-  /** Writes the generation to where the fold has not come to its beginning yet. */
+  /** Writes the generation to the partitions whose fold has not reached its beginning. */
   async #begin(plan: RebuildPlan, places: readonly Place[]): Promise<void> {
-    const { ledger, producer, log, nowMs } = this.#parts;
+    const { ledger, producer, log, nowMs } = this.#options;
     if (this.#sent?.id === plan.id && nowMs() - this.#sent.atMs < resendMs) return;
     const missing: Place[] = [];
     for (const place of places) {
@@ -154,7 +155,7 @@ export class LedgerGenerationRunner {
   }
 
   #record(plan: RebuildPlan, { topic, partition }: Place) {
-    const { codecs, key, topics } = this.#parts;
+    const { codecs, key, topics } = this.#options;
     if (topic === 'transfers') {
       return { topic: topics.transfers, partition, key: null, value: this.#fence(plan) };
     }
@@ -168,14 +169,19 @@ export class LedgerGenerationRunner {
   }
 
   #fence({ id, generation }: RebuildPlan): Buffer {
-    const { codecs, nowMs } = this.#parts;
+    const { codecs, nowMs } = this.#options;
     const transferId = createHash('sha256').update(`${id} ${generation}`).digest();
-    const nobody = { wallet: Buffer.alloc(20), amountMicro: 0 };
-    return codecs.transfers.encode({ ...nobody, transferId, generation, timeMs: nowMs() });
+    return codecs.transfers.encode({
+      transferId,
+      wallet: Buffer.alloc(20),
+      amountMicro: 0,
+      generation,
+      timeMs: nowMs(),
+    });
   }
 
   async #isFolded(ends: Ends): Promise<boolean> {
-    const { ledger } = this.#parts;
+    const { ledger } = this.#options;
     for (const { topic, partition, end } of ends) {
       if ((await ledger.mark(topic, partition)) < end) return false;
     }
@@ -183,7 +189,7 @@ export class LedgerGenerationRunner {
   }
 
   async #newestGeneration(places: readonly Place[]): Promise<number> {
-    const { ledger } = this.#parts;
+    const { ledger } = this.#options;
     let newest = 0;
     for (const { topic, partition } of places) {
       newest = Math.max(newest, await ledger.generation(topic, partition));
@@ -192,7 +198,7 @@ export class LedgerGenerationRunner {
   }
 
   async #endsNow(): Promise<Ends> {
-    const { admin, topics } = this.#parts;
+    const { admin, topics } = this.#options;
     const ends: { topic: LedgerTopic; partition: number; end: number }[] = [];
     for (const topic of ['executions', 'transfers'] as const)
       for (const [partition, { high }] of await admin.bounds(topics[topic]))

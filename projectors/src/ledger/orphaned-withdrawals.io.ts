@@ -7,7 +7,7 @@ import type { RecordCodec } from '@pm/kit/registry';
 import { repeatCheck } from '@pm/kit/rounds';
 import { type Transfer, withdrawalLateMs } from '@pm/schemas';
 
-export interface WithdrawalOrphansParts {
+export interface OrphanedWithdrawalsOptions {
   readonly ledger: Pick<Ledger, 'mark' | 'newestWithdrawal' | 'releaseWithdrawals'>;
   readonly producer: Pick<LogProducer, 'send'>;
   readonly codec: Pick<RecordCodec<Transfer>, 'encode'>;
@@ -17,33 +17,33 @@ export interface WithdrawalOrphansParts {
   nowMs(): number;
 }
 
-/** How often it looks, milliseconds. */
+/** How often it checks, milliseconds. */
 const checkMs = 5_000;
 
 /**
- * Releases money held for withdrawals whose ingress died before it wrote them. A process that was only stopped may still write
- * its record, however late. So a fence is written first: after it the log itself says that such a record is void, and once
- * the ledger has applied the fence the hold is of no use to any process.
+ * Releases money held for withdrawals whose ingress died before it wrote them. A process that was only paused may still write its
+ * record, however late. So a fence is written first: by the log itself such a record is void after it, and once the ledger has
+ * applied the fence no process needs the hold.
  */
-export class WithdrawalOrphansRunner {
-  readonly #parts: WithdrawalOrphansParts;
-  /** The fence that was written, and the holds that it makes free. */
+export class OrphanedWithdrawals {
+  readonly #options: OrphanedWithdrawalsOptions;
+  /** The fence that was written: it frees the holds of withdrawals accepted before `beforeMs`. */
   #fenced: { readonly beforeMs: number; readonly offset: number } | null = null;
 
-  constructor(parts: WithdrawalOrphansParts) {
-    this.#parts = parts;
+  constructor(options: OrphanedWithdrawalsOptions) {
+    this.#options = options;
   }
 
-  /** Looks from now on, until it is closed. */
+  /** Checks repeatedly until it is closed. */
   start(): { close(): Promise<void> } {
-    const { log } = this.#parts;
-    const failure = 'orphaned withdrawals could not be looked for';
+    const { log } = this.#options;
+    const failure = 'orphaned withdrawals could not be released';
     return repeatCheck(() => this.check(), { everyMs: checkMs, log, failure });
   }
 
-  /** One look and one step. */
+  /** One check and one step. */
   async check(): Promise<void> {
-    const { ledger, log } = this.#parts;
+    const { ledger, log } = this.#options;
     this.#fenced ??= await this.#fence();
     if (this.#fenced === null) return;
     const { beforeMs, offset } = this.#fenced;
@@ -54,18 +54,22 @@ export class WithdrawalOrphansRunner {
   }
 
   /**
-   * Null when no hold is old enough to need a fence. Its time follows from the holds that it makes free, not from this
-   * process's clock: a clock that is ahead must not make withdrawals void that are still to come.
+   * Null when no hold is old enough to need a fence. The time of a fence follows from the holds that it frees, not from the clock
+   * of this process: a clock that is ahead must not make later withdrawals void.
    */
   async #fence(): Promise<{ beforeMs: number; offset: number } | null> {
-    const { ledger, producer, codec, topic, nowMs } = this.#parts;
+    const { ledger, producer, codec, topic, nowMs } = this.#options;
     const newestMs = await ledger.newestWithdrawal(nowMs() - withdrawalLateMs);
     if (newestMs === null) return null;
     const beforeMs = newestMs + 1;
     const timeMs = beforeMs + withdrawalLateMs;
-    const transferId = createHash('sha256').update(randomUUID()).digest();
-    const nothing = { wallet: Buffer.alloc(20), amountMicro: 0, generation: 0 };
-    const value = codec.encode({ ...nothing, transferId, timeMs });
+    const value = codec.encode({
+      transferId: createHash('sha256').update(randomUUID()).digest(),
+      wallet: Buffer.alloc(20),
+      amountMicro: 0,
+      generation: 0,
+      timeMs,
+    });
     const [place] = await producer.send([{ topic, partition: 0, key: null, value }]);
     return place === undefined ? null : { beforeMs, offset: place.offset };
   }

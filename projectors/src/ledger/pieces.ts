@@ -1,5 +1,5 @@
+import type { NumberedExecution } from '@pm/domain/executions/execution-order';
 import {
-  type Execution,
   type ExecutionEvent,
   type OrderId,
   orderIdFromBytes,
@@ -8,12 +8,13 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 
-/** What consecutive records mean for money. */
+/** The effect of consecutive records on money. */
 export interface MoneyPiece {
   readonly fromOffset: number;
   readonly toOffset: number;
-  /** Clock after the last record; `null` when all of them were repetitions. */
+  /** Clock at the last record, Unix milliseconds; `null` when all of them were repetitions. */
   readonly clockMs: number | null;
+  /** Orders and requests whose reservation the records end. */
   readonly answered: readonly OrderId[];
   readonly moves: readonly MoneyMove[];
   /** The newest ledger generation that begins in them; 0 when none does. */
@@ -26,12 +27,6 @@ export interface MoneyMove {
   readonly heldMicro: number;
 }
 
-/** A record of `executions`; `null` for one that only repeats an earlier one. */
-export interface NumberedExecution {
-  readonly offset: number;
-  readonly execution: Execution | null;
-}
-
 interface Open {
   fromOffset: number;
   toOffset: number;
@@ -42,8 +37,8 @@ interface Open {
 }
 
 /**
- * Cuts records into pieces of at most `itemsMax` answers and moves. A record beyond it stands alone, whatever is around
- * it: the ledger applies such a record in parts, and it must be cut the same way after a crash.
+ * Cuts records into pieces of at most `itemsMax` answers and moves. A record beyond the limit is a piece of its own, whatever
+ * its neighbours are: the ledger applies such a record in parts, and it must be cut the same way after a crash.
  */
 export function moneyPieces(
   records: readonly NumberedExecution[],
@@ -72,14 +67,15 @@ export function moneyPieces(
 }
 
 /**
- * Refusals of a record whose reservation may be gone, and that the matcher does not remember. They answer no sender: under
- * the same id a newer record may hold money by now. The hold of such a record, if it is still there, goes as an orphan.
+ * Refusals of a record whose reservation may be gone and that the matcher does not remember. They end no reservation: a newer
+ * record may hold money under the same id. A hold of the old record that is left is released as an orphan.
  */
 const staleRefusals: ReadonlySet<RefusalCode> = new Set(['too_late', 'old_generation']);
 
 /**
- * Every order the log speaks about for the first time, or again, has had its reservation turned into what it says: a
- * delayed order's money is held from then on. So has every request of a split, merge or redemption.
+ * The order or request whose reservation the event ends. A reservation ends with the first event of its order, and with each
+ * repetition: the event says what is held from then on, also of a delayed order. The same is true of the requests of splits, merges
+ * and redemptions.
  */
 function answerOf(event: ExecutionEvent): readonly OrderId[] {
   switch (event.kind) {

@@ -6,7 +6,7 @@ import type { RecordCodec } from '@pm/kit/registry';
 import { repeatCheck } from '@pm/kit/rounds';
 import { hexBytes, type WalletAddress, type WithdrawalFreeze } from '@pm/schemas';
 
-export interface SolvencyParts {
+export interface SolvencyCheckOptions {
   readonly ledger: Pick<Ledger, 'balance' | 'insolventWallets' | 'acknowledgeInsolvent'>;
   readonly producer: Pick<LogProducer, 'send'>;
   readonly codec: Pick<RecordCodec<WithdrawalFreeze>, 'encode'>;
@@ -18,50 +18,53 @@ export interface SolvencyParts {
   onBreach(): void;
 }
 
-/** How often it looks, milliseconds; a breach is found within this of the fold. */
+/** How often it checks, milliseconds; a breach is found within this of the fold. */
 const checkMs = 250;
 
 /**
- * The solvency check of the ledger's fold. Free money below zero can come from nothing but a hold that was too small, so it
- * is money that is not there: an error with the wallet, a metric, and a record that freezes the wallet's withdrawals until
- * an operator clears it. The record is written before the finding is acknowledged, so a crash between writes it again.
+ * The solvency check of the ledger. Only a hold that was too small can bring free money below zero, so the missing money does not
+ * exist. The wallet is logged as an error and counted, and a record freezes its withdrawals until an operator clears it. The
+ * record is written before the finding is acknowledged: after a crash in between it is written again.
  */
-export class SolvencyRunner {
-  readonly #parts: SolvencyParts;
-  /** Wallets whose finding was reported and whose record is not durable yet. */
+export class SolvencyCheck {
+  readonly #options: SolvencyCheckOptions;
+  /** Wallets that were logged and counted and whose record is not durable yet. */
   readonly #reported = new Set<WalletAddress>();
 
-  constructor(parts: SolvencyParts) {
-    this.#parts = parts;
+  constructor(options: SolvencyCheckOptions) {
+    this.#options = options;
   }
 
-  /** Looks from now on, until it is closed. */
+  /** Checks repeatedly until it is closed. */
   start(): { close(): Promise<void> } {
-    const { log } = this.#parts;
+    const { log } = this.#options;
     const failure = 'solvency could not be checked';
     return repeatCheck(() => this.check(), { everyMs: checkMs, log, failure });
   }
 
-  /** One look. */
+  /** One check. */
   async check(): Promise<void> {
-    for (const wallet of await this.#parts.ledger.insolventWallets()) await this.#freeze(wallet);
+    for (const wallet of await this.#options.ledger.insolventWallets()) await this.#freeze(wallet);
   }
 
   async #freeze(wallet: WalletAddress): Promise<void> {
-    const { ledger, producer, codec, topic, nowMs } = this.#parts;
+    const { ledger, producer, codec, topic, nowMs } = this.#options;
     const balance = await ledger.balance(wallet);
     if (!this.#reported.has(wallet)) this.#report(wallet, balance);
-    const { freeMicro } = balance;
-    const reason = 'free money below zero';
-    const record = { wallet: hexBytes(wallet), frozen: true, freeMicro, reason };
-    const value = codec.encode({ ...record, changedAtMs: nowMs() });
+    const value = codec.encode({
+      wallet: hexBytes(wallet),
+      frozen: true,
+      freeMicro: balance.freeMicro,
+      reason: 'free money below zero',
+      changedAtMs: nowMs(),
+    });
     await producer.send([{ topic, partition: 0, key: Buffer.from(wallet, 'utf8'), value }]);
     await ledger.acknowledgeInsolvent(wallet);
     this.#reported.delete(wallet);
   }
 
   #report(wallet: WalletAddress, { freeMicro, heldMicro, pendingMicro }: Balance): void {
-    const { log, onBreach } = this.#parts;
+    const { log, onBreach } = this.#options;
     this.#reported.add(wallet);
     onBreach();
     log.error(

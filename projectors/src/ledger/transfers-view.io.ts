@@ -1,17 +1,17 @@
-import type { LedgerTransfer, UnpaidWithdrawal, VoidWithdrawal } from '@pm/domain/ledger/ledger';
+import type { LedgerTransfer, TransfersOutcome } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { Fault } from '@pm/kit/fault';
 import type { IncomingRecord } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { RecordCodec } from '@pm/kit/registry';
+import { type RecordReader, readValue } from '@pm/kit/registry';
 import { conditionIdFromBytes, type Transfer, walletFromBytes } from '@pm/schemas';
-import { LagCommits } from '../log/lag-commits.io.ts';
-import type { ViewDefinition } from '../log/running-view.io.ts';
-import { closeIfBehind } from './executions-view.io.ts';
+import { LagCommits, type ViewDefinition } from '../log/view-definition.io.ts';
+import { closeIfLost } from './executions-view.io.ts';
 
-export interface TransfersViewParts {
+export interface TransfersViewOptions {
   readonly ledger: Ledger;
-  readonly codec: RecordCodec<Transfer>;
+  readonly codec: RecordReader<Transfer>;
+  /** Name of the topic on the broker. */
   readonly topic: string;
   readonly groupId: string;
   readonly log: Log;
@@ -22,11 +22,11 @@ export interface TransfersViewParts {
 }
 
 /**
- * Deposits and withdrawals into the collateral ledger. A withdrawal that asks for more than its reservation held is paid up
- * to that and reported as an error: no ingress writes such a record.
+ * Deposits and withdrawals into the collateral ledger. A withdrawal that asks for more than its reservation is paid up to the
+ * reservation and logged as an error: no ingress writes such a record.
  */
-export function transfersView(parts: TransfersViewParts): ViewDefinition {
-  const { ledger, codec, topic, groupId } = parts;
+export function transfersView(options: TransfersViewOptions): ViewDefinition {
+  const { ledger, topic, groupId } = options;
   return {
     view: 'transfers',
     groupId,
@@ -40,16 +40,12 @@ export function transfersView(parts: TransfersViewParts): ViewDefinition {
           return lastTimeMs;
         },
         async project({ records }) {
-          const transfers: Transfer[] = [];
-          for (const record of records) transfers.push(await decode(codec, record));
+          const transfers = await readTransfers(options, records);
           const fromOffset = records[0]?.offset ?? 0;
           const toOffset = fromOffset + records.length;
           const piece = { fromOffset, toOffset, transfers: transfers.map(ledgerTransfer) };
-          const { unpaid, voided } = await ledger
-            .applyTransfers(piece)
-            .catch((error: unknown) => closeIfBehind(ledger, error));
-          for (const withdrawal of unpaid) reportUnpaid(withdrawal, parts);
-          for (const withdrawal of voided) reportVoid(withdrawal, parts);
+          const applied = ledger.applyTransfers(piece);
+          report(await applied.catch((error: unknown) => closeIfLost(ledger, error)), options);
           lastTimeMs = transfers.at(-1)?.timeMs ?? lastTimeMs;
           await lag.at(toOffset);
           return toOffset;
@@ -60,34 +56,19 @@ export function transfersView(parts: TransfersViewParts): ViewDefinition {
   };
 }
 
-function reportUnpaid(
-  withdrawal: UnpaidWithdrawal,
-  { log, onUnpaid }: Pick<TransfersViewParts, 'log' | 'onUnpaid'>,
-): void {
-  onUnpaid();
-  log.error({ ...withdrawal }, 'a withdrawal asks for more than its reservation held');
-}
-
-function reportVoid(
-  withdrawal: VoidWithdrawal,
-  { log, onVoid }: Pick<TransfersViewParts, 'log' | 'onVoid'>,
-): void {
-  onVoid();
-  log.warn({ ...withdrawal }, 'a withdrawal came after the fence that makes it void');
-}
-
-async function decode(
-  codec: RecordCodec<Transfer>,
-  { offset, value }: IncomingRecord,
-): Promise<Transfer> {
-  try {
-    if (value !== null && !codec.knows(value)) await codec.prepare(value);
-    if (value !== null) return codec.decode(value);
-  } catch (error) {
-    if (error instanceof Fault) throw error;
-    throw new Fault('transfer_unreadable', 'stop', { facts: { offset }, cause: error });
+/** Rejects with the `Fault` `transfer_unreadable` (stop) or `registry_unavailable` (retry). */
+async function readTransfers(
+  { codec }: Pick<TransfersViewOptions, 'codec'>,
+  records: readonly IncomingRecord[],
+): Promise<readonly Transfer[]> {
+  const transfers: Transfer[] = [];
+  for (const { offset, value } of records) {
+    const read = readValue(codec, value, (cause) => {
+      throw new Fault('transfer_unreadable', 'stop', { facts: { offset }, cause });
+    });
+    transfers.push(read instanceof Promise ? await read : read);
   }
-  throw new Fault('transfer_unreadable', 'stop', { facts: { offset } });
+  return transfers;
 }
 
 function ledgerTransfer({ transferId, wallet, ...facts }: Transfer): LedgerTransfer {
@@ -96,4 +77,18 @@ function ledgerTransfer({ transferId, wallet, ...facts }: Transfer): LedgerTrans
     transferId: conditionIdFromBytes(transferId),
     wallet: walletFromBytes(wallet),
   };
+}
+
+function report(
+  { unpaid, voided }: Pick<TransfersOutcome, 'unpaid' | 'voided'>,
+  { log, onUnpaid, onVoid }: Pick<TransfersViewOptions, 'log' | 'onUnpaid' | 'onVoid'>,
+): void {
+  for (const withdrawal of unpaid) {
+    onUnpaid();
+    log.error({ ...withdrawal }, 'a withdrawal asks for more than its reservation');
+  }
+  for (const withdrawal of voided) {
+    onVoid();
+    log.warn({ ...withdrawal }, 'a withdrawal came after a fence that makes it void');
+  }
 }

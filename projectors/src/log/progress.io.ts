@@ -2,10 +2,10 @@ import type { Readiness } from '@pm/kit/health';
 import type { RecordBatch } from '@pm/kit/kafka';
 import type { ProjectorMetrics } from '../metrics.ts';
 
-/** `restoring`: reading back what was stored; `running`; `halted`: a fault that only a person can clear. */
+/** `restoring`: reading the stored state; `running`; `halted`: a fault that only an operator can clear. */
 export type PartitionPhase = 'restoring' | 'running' | 'halted';
 
-interface PartitionStatus {
+interface PartitionProgress {
   phase: PartitionPhase;
   /** Next offset whose effects are not stored yet. */
   position: number;
@@ -16,10 +16,10 @@ interface PartitionStatus {
   fault: string | null;
 }
 
-/** Where each view of this process stands, for /status, /ready and the metrics. */
-export class StatusStore {
+/** Progress of each view of this process, for /status, /ready and the metrics. */
+export class ViewProgress {
   readonly #metrics: ProjectorMetrics;
-  readonly #views = new Map<string, Map<number, PartitionStatus>>();
+  readonly #views = new Map<string, Map<number, PartitionProgress>>();
   readonly #waiting = new Set<string>();
 
   constructor(metrics: ProjectorMetrics) {
@@ -27,7 +27,7 @@ export class StatusStore {
   }
 
   /** The process is not ready until `done` is called for the same name. */
-  await(reason: string): void {
+  waitFor(reason: string): void {
     this.#waiting.add(reason);
   }
 
@@ -40,9 +40,11 @@ export class StatusStore {
   }
 
   running(view: string, partition: number, position: number): void {
-    const status = this.#of(view, partition);
-    Object.assign(status, { phase: 'running', fault: null, position });
-    status.end = Math.max(status.end, position);
+    const progress = this.#of(view, partition);
+    progress.phase = 'running';
+    progress.fault = null;
+    progress.position = position;
+    progress.end = Math.max(progress.end, position);
   }
 
   revoked(view: string, partition: number): void {
@@ -50,9 +52,9 @@ export class StatusStore {
   }
 
   failed(view: string, partition: number, fault: { code: string; halts: boolean }): void {
-    const status = this.#of(view, partition);
-    status.phase = fault.halts ? 'halted' : 'restoring';
-    status.fault = fault.code;
+    const progress = this.#of(view, partition);
+    progress.phase = fault.halts ? 'halted' : 'restoring';
+    progress.fault = fault.code;
     this.#metrics.faults.add(1, { view, code: fault.code });
   }
 
@@ -61,18 +63,19 @@ export class StatusStore {
     batch: RecordBatch,
     { position, lastTimeMs }: { readonly position: number; readonly lastTimeMs: number },
   ): void {
-    const status = this.#of(view, batch.partition);
-    Object.assign(status, { end: Math.max(batch.highWatermark, position), lastTimeMs });
+    const progress = this.#of(view, batch.partition);
+    progress.end = Math.max(batch.highWatermark, position);
+    progress.lastTimeMs = lastTimeMs;
     this.#metrics.records.add(batch.records.length, { view });
     this.#metrics.lastTimeMs.set(lastTimeMs, { view, partition: batch.partition });
     this.stored(view, batch.partition, position);
   }
 
   stored(view: string, partition: number, position: number): void {
-    const status = this.#of(view, partition);
-    status.position = position;
-    status.end = Math.max(status.end, position);
-    this.#metrics.lagRecords.set(status.end - position, { view, partition });
+    const progress = this.#of(view, partition);
+    progress.position = position;
+    progress.end = Math.max(progress.end, position);
+    this.#metrics.lagRecords.set(progress.end - position, { view, partition });
   }
 
   ready(): Readiness {
@@ -92,8 +95,8 @@ export class StatusStore {
     return { ...this.ready(), views };
   }
 
-  #of(view: string, partition: number): PartitionStatus {
-    const partitions = this.#views.get(view) ?? new Map<number, PartitionStatus>();
+  #of(view: string, partition: number): PartitionProgress {
+    const partitions = this.#views.get(view) ?? new Map<number, PartitionProgress>();
     this.#views.set(view, partitions);
     const known = partitions.get(partition);
     if (known !== undefined) return known;

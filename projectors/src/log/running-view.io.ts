@@ -1,38 +1,15 @@
 import { Fault } from '@pm/kit/fault';
 import type { LogClient, PartitionGroup, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { StatusStore } from './progress.io.ts';
+import type { ViewProgress } from './progress.io.ts';
+import type { PartitionProjection, ViewDefinition } from './view-definition.io.ts';
 
-/** One partition of a view, from its assignment to the next. */
-export interface PartitionProjection {
-  /** First offset to read. */
-  readonly from: number;
-  /** Clock of the partition at the last record; 0 when there was none. */
-  readonly lastTimeMs: number;
-  /** Resolves to the next offset whose effects are not stored yet: the end of the batch, or less when writing waits. */
-  project(batch: RecordBatch): Promise<number>;
-  close(): Promise<void>;
-}
-
-/** A view as a consumer group: how it takes over one partition. */
-export interface ViewDefinition {
-  readonly view: string;
-  readonly groupId: string;
-  readonly topic: string;
-  /** Restores what is stored. `fail` reports a fault that happens outside of `project`. */
-  assign(partition: number, group: ViewGroup): Promise<PartitionProjection>;
-}
-
-export interface ViewGroup extends Pick<PartitionGroup, 'commit' | 'committed'> {
-  fail(error: unknown): void;
-  /** Tells that everything below `position` is stored, when that happens outside of `project`. */
-  stored(position: number): void;
-}
-
-export interface ViewParts {
+/** The process that runs a view. */
+export interface ViewHost {
   readonly client: LogClient;
-  readonly status: StatusStore;
+  readonly progress: ViewProgress;
   readonly log: Log;
+  /** Name of the process in its groups, which keeps its partitions over a restart; empty for none. */
   readonly instance: string;
   /** Ends the process: faults of the whole group. */
   fail(error: unknown): void;
@@ -42,42 +19,57 @@ export interface ViewParts {
 const firstRestoreMs = 500;
 const maxRestoreMs = 15_000;
 
-export interface RunningView {
-  close(): Promise<void>;
-  /**
-   * Restores every partition of ours that has come further than what is stored of it, by `storedOf`: what was stored was
-   * lost, and a partition without new records would not notice.
-   */
-  restoreBehind(storedOf: (partition: number) => Promise<number>): Promise<void>;
-}
-
-/** Runs a view until `close`. Faults that pass restore their partition, others halt it; the other partitions go on. */
-export async function runView(parts: ViewParts, view: ViewDefinition): Promise<RunningView> {
-  const runner = new ViewRunner(parts, view);
-  await runner.start();
-  return runner;
-}
-
-class ViewRunner implements RunningView {
-  readonly #parts: ViewParts;
+/**
+ * A view that runs until `close`. A partition with a fault that passes is restored, with any other it is halted; the other
+ * partitions continue.
+ */
+export class RunningView {
+  readonly #host: ViewHost;
   readonly #view: ViewDefinition;
   readonly #projections = new Map<number, PartitionProjection>();
-  /** Where each projection has come to. */
+  /** Next offset that each projection has not stored. */
   readonly #positions = new Map<number, number>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
   readonly #restoreMs = new Map<number, number>();
   #group: Promise<PartitionGroup> | null = null;
   #closed = false;
 
-  constructor(parts: ViewParts, view: ViewDefinition) {
-    this.#parts = parts;
+  private constructor(host: ViewHost, view: ViewDefinition) {
+    this.#host = host;
     this.#view = view;
   }
 
-  async start(): Promise<void> {
-    const { client, status, instance } = this.#parts;
+  /** Joins the group of the view. Rejects with the faults of `LogClient.group`. */
+  static async start(host: ViewHost, view: ViewDefinition): Promise<RunningView> {
+    const running = new RunningView(host, view);
+    await running.#join();
+    return running;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    await (await this.#group)?.close();
+  }
+
+  /**
+   * Restores every partition of this process whose stored position (`storedOf`) is below the one it has reached: stored data was
+   * lost, and a partition without new records would not notice.
+   */
+  async restoreLost(storedOf: (partition: number) => Promise<number>): Promise<void> {
+    for (const [partition, position] of this.#positions) {
+      if ((await storedOf(partition)) >= position) continue;
+      const facts = { view: this.#view.view, partition, position };
+      this.#host.log.warn(facts, 'stored data of a partition is lost: it is restored');
+      this.#positions.delete(partition);
+      this.#restoreLater(partition);
+    }
+  }
+
+  async #join(): Promise<void> {
+    const { client, progress, instance } = this.#host;
     const { groupId, topic, view } = this.#view;
-    status.await(`joining:${view}`);
+    progress.waitFor(`joining:${view}`);
     this.#group = client.group({
       groupId,
       topic,
@@ -89,28 +81,12 @@ class ViewRunner implements RunningView {
       onFault: (fault, partition) => this.#onFault(fault, partition),
     });
     await this.#group;
-    status.done(`joining:${view}`);
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-    await (await this.#group)?.close();
-  }
-
-  async restoreBehind(storedOf: (partition: number) => Promise<number>): Promise<void> {
-    for (const [partition, position] of this.#positions) {
-      if ((await storedOf(partition)) >= position) continue;
-      const facts = { view: this.#view.view, partition, position };
-      this.#parts.log.warn(facts, 'what was stored of a partition is lost: it is restored');
-      this.#positions.delete(partition);
-      this.#restoreLater(partition);
-    }
+    progress.done(`joining:${view}`);
   }
 
   async #assign(partition: number): Promise<number> {
-    const { status } = this.#parts;
-    status.assigning(this.#view.view, partition);
+    const { progress } = this.#host;
+    progress.assigning(this.#view.view, partition);
     await this.#end(partition);
     const group = await this.#group;
     if (group === null) throw new Fault('group_missing', 'release');
@@ -121,18 +97,18 @@ class ViewRunner implements RunningView {
         group.release(partition);
         this.#onFault(faultOf(error), partition);
       },
-      stored: (position) => status.stored(this.#view.view, partition, position),
+      stored: (position) => progress.stored(this.#view.view, partition, position),
     });
     this.#projections.set(partition, projection);
     this.#positions.set(partition, projection.from);
-    status.running(this.#view.view, partition, projection.from);
+    progress.running(this.#view.view, partition, projection.from);
     return projection.from;
   }
 
   async #revoke(partition: number): Promise<void> {
     clearTimeout(this.#timers.get(partition));
     await this.#end(partition);
-    this.#parts.status.revoked(this.#view.view, partition);
+    this.#host.progress.revoked(this.#view.view, partition);
   }
 
   async #end(partition: number): Promise<void> {
@@ -151,25 +127,20 @@ class ViewRunner implements RunningView {
     this.#restoreMs.delete(batch.partition);
     this.#positions.set(batch.partition, position);
     const { lastTimeMs } = projection;
-    this.#parts.status.projected(this.#view.view, batch, { position, lastTimeMs });
+    this.#host.progress.projected(this.#view.view, batch, { position, lastTimeMs });
   }
 
   #onFault(fault: Fault, partition: number | null): void {
-    const { log, status } = this.#parts;
+    const { log, progress } = this.#host;
+    const { view } = this.#view;
     const passes = fault.reaction === 'retry' || fault.reaction === 'release';
-    const facts = {
-      view: this.#view.view,
-      partition,
-      code: fault.code,
-      ...fault.facts,
-      err: fault,
-    };
+    const facts = { view, partition, code: fault.code, ...fault.facts, err: fault };
     if (partition === null) {
       log.warn(facts, 'the group of a view has a fault');
-      if (!passes) this.#parts.fail(fault);
+      if (!passes) this.#host.fail(fault);
       return;
     }
-    status.failed(this.#view.view, partition, { code: fault.code, halts: !passes });
+    progress.failed(view, partition, { code: fault.code, halts: !passes });
     if (passes) log.warn(facts, 'a partition is restored after a fault');
     else log.error(facts, 'a partition is halted');
     if (passes) this.#restoreLater(partition);
@@ -184,7 +155,7 @@ class ViewRunner implements RunningView {
       const group = await this.#group;
       if (group?.owned().includes(partition)) await group.restore(partition);
     };
-    const failed = (error: unknown) => this.#parts.fail(error);
+    const failed = (error: unknown) => this.#host.fail(error);
     this.#timers.set(
       partition,
       setTimeout(() => void restore().catch(failed), waitMs),

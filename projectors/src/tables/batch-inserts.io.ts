@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault, insist } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
-import type { TablesStore } from './projection-tables.io.ts';
+import { inStages } from './completeness.ts';
+import type { ProjectionTables } from './projection-tables.io.ts';
 import type { TableRows } from './row-writer.ts';
-import { inStages } from './stages.ts';
 
 /** Records [from, to) of one partition. */
 export interface BatchRange {
@@ -11,46 +11,46 @@ export interface BatchRange {
   readonly to: number;
 }
 
-export interface BatchSinkParts {
-  readonly store: Pick<TablesStore, 'guard' | 'insert'>;
-  /** The tables that the state behind the rows was restored from. */
+export interface BatchInsertsOptions {
+  readonly tables: Pick<ProjectionTables, 'guard' | 'insert'>;
+  /** Identity of the tables that the state was restored from. */
   readonly identity: string;
   readonly topicPrefix: string;
   readonly partition: number;
   /** Generation-checked commit of the group. */
   commit(offset: number, metadata: string): Promise<void>;
   onInserted(table: string, rows: number): void;
-  /** Rows that are in at the first try: nobody reads their memory any more. */
+  /** Rows that were inserted at the first try: no code reads their memory any more. */
   onUnused(rows: TableRows): void;
   onRetry(): void;
   readonly retryForMs: number;
-  /** Nobody waits for the batch any more. */
+  /** True when no owner waits for the batch any more. */
   isClosed(): boolean;
 }
 
-/** Inserts of one batch on their way at a time. */
+/** Inserts of one batch that run at a time. */
 const insertsAtOnce = 4;
 
-/** How often a held batch looks whether it may begin. */
+/** How often a batch checks whether the hold on the tables is lifted, milliseconds. */
 const heldPollMs = 200;
 
 /**
- * Exactly once into ClickHouse (traps.md): the range is in the group's commit before the first row is sent, so
- * that whoever comes after a crash sends exactly this batch with the same tokens; the commit behind it ends it. A commit
- * that fails means that the partition is no longer ours, and nothing is sent.
+ * Batches exactly once into ClickHouse (traps.md). The range is in the group's commit before the first row is sent, so the owner
+ * after a crash sends exactly this batch with the same tokens; the commit after the last row ends the batch. A commit that fails
+ * means that the partition belongs to another process, and nothing is sent.
  *
  * Tables may be exchanged for others (`npm run rebuild`). No batch begins while they are held for that, and a commit without a
- * range says that none is under way. Rows that follow from the old tables never go on into the new ones: that is
- * `tables_exchanged` (release), and the partition is restored from what is served now.
+ * range says that no batch is unfinished. Rows that follow from the old tables are never inserted into the new ones: the batch ends
+ * with `tables_exchanged` (release), and the partition is restored from the served tables.
  */
-export class TablesBatchSink {
-  readonly #parts: BatchSinkParts;
+export class BatchInserts {
+  readonly #options: BatchInsertsOptions;
 
-  constructor(parts: BatchSinkParts) {
-    this.#parts = parts;
+  constructor(options: BatchInsertsOptions) {
+    this.#options = options;
   }
 
-  /** `isBegun`: a former owner has sent a part of it, so that only its end brings the tables to rest. */
+  /** `isBegun`: an earlier owner has sent a part of the batch, so it is sent even while the tables are held. */
   async write(
     range: BatchRange,
     rows: readonly TableRows[],
@@ -59,29 +59,29 @@ export class TablesBatchSink {
     await this.#begin(range, isBegun);
     const stages = inStages(rows);
     for (const stage of stages) {
-      // What says that a batch is complete goes only where its rows went; in front of the first stage `begin` has just looked.
-      const hasLooked = stage === stages[0] && !isBegun;
+      // The completeness is inserted only into the tables that have the rows; before the first stage `begin` has just checked.
+      const isChecked = stage === stages[0] && !isBegun;
       const isLast = stage.some(({ table }) => table === tables.completeness);
-      if (isLast && !hasLooked) await this.#looksHeld();
+      if (isLast && !isChecked) await this.#isHeld();
       await this.#insertAll(range, stage);
     }
-    await this.#parts.commit(range.to, '');
+    await this.#options.commit(range.to, '');
   }
 
-  /** The range is committed first: a hold that is not seen here is younger, and whoever made it sees the range. */
+  /** The range is committed before the check: a hold that is not found here is younger, and its maker finds the range. */
   async #begin({ from, to }: BatchRange, isBegun: boolean): Promise<void> {
     for (;;) {
-      await this.#parts.commit(from, String(to));
-      if (isBegun || !(await this.#looksHeld())) return;
-      await this.#parts.commit(from, '');
+      await this.#options.commit(from, String(to));
+      if (isBegun || !(await this.#isHeld())) return;
+      await this.#options.commit(from, '');
       do {
         await wait(heldPollMs);
-        if (this.#parts.isClosed()) throw new Fault('partition_closed', 'release');
-      } while (await this.#looksHeld());
+        if (this.#options.isClosed()) throw new Fault('partition_closed', 'release');
+      } while (await this.#isHeld());
     }
   }
 
-  /** Several at a time. After a fault nothing more begins, and nothing is on its way when it is thrown. */
+  /** Several at a time. After a fault no insert begins, and none is running when the fault is thrown. */
   async #insertAll(range: BatchRange, stage: readonly TableRows[]): Promise<void> {
     const waiting = [...stage];
     const work = async () => {
@@ -98,34 +98,34 @@ export class TablesBatchSink {
   }
 
   async #insert({ from, to }: BatchRange, one: TableRows): Promise<void> {
-    const { partition, topicPrefix, store, onInserted, onUnused } = this.#parts;
+    const { partition, topicPrefix, tables: target, onInserted, onUnused } = this.#options;
     const token = `${one.table.name}:${topicPrefix}:${partition}:${from}-${to}`;
     let attempts = 0;
     await this.#insistOn(() => {
       attempts += 1;
-      return store.insert(one, token);
+      return target.insert(one, token);
     });
     onInserted(one.table.name, one.count);
-    // Else a connection that was given up may still send them.
+    // After a retry an abandoned connection may still send them.
     if (attempts === 1) onUnused(one);
   }
 
-  async #looksHeld(): Promise<boolean> {
-    const { identity, isHeld } = await this.#insistOn(() => this.#parts.store.guard());
-    if (identity !== this.#parts.identity) throw new Fault('tables_exchanged', 'release');
+  async #isHeld(): Promise<boolean> {
+    const { identity, isHeld } = await this.#insistOn(() => this.#options.tables.guard());
+    if (identity !== this.#options.identity) throw new Fault('tables_exchanged', 'release');
     return isHeld;
   }
 
-  /** A failed insert is "unknown", never "not done": the same again, until it is answered or time is up. */
+  /** The outcome of a failed insert is unknown: the same insert is repeated until it succeeds or the retry budget is used up. */
   #insistOn<T>(ask: () => Promise<T>): Promise<T> {
-    const { retryForMs, onRetry } = this.#parts;
+    const { retryForMs, onRetry } = this.#options;
     return insist(ask, { forMs: retryForMs, onRetry });
   }
 }
 
 const metadataPattern = /^\d{1,16}$/;
 
-/** The batch a commit says was under way, or `null`. */
+/** The unfinished batch that a commit names, or `null`. Throws the `Fault` `commit_metadata_unreadable` (stop). */
 export function pendingRange(
   committed: { offset: number; metadata: string } | null,
 ): BatchRange | null {

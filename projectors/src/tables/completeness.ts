@@ -1,7 +1,7 @@
-import { type Execution, tables } from '@pm/schemas';
+import { type Execution, type Table, tables } from '@pm/schemas';
 import { RowWriter, type TableRows } from './row-writer.ts';
 
-/** What a partition has come to, by the last record folded: its clock (Unix milliseconds) and the next input offset. */
+/** How far a partition is folded: clock of the last record (Unix milliseconds) and the next input offset. */
 export interface FoldedTo {
   readonly timeMs: number;
   readonly nextInOffset: number;
@@ -20,4 +20,23 @@ export function completenessRows(
   const row = new RowWriter(tables.completeness);
   row.word('tables').int(partition).int(throughOffset).int(nextInOffset).time(timeMs).end();
   return row.take();
+}
+
+/**
+ * Tables that are written last, in this order. A table of a later stage contains nothing that the tables of earlier stages
+ * lack: the views are restored from `positions`, so all rows made together with it are inserted before; the remaining size of
+ * an open order is read from `order_events`; and `completeness` stands for all tables.
+ */
+const lastStages: readonly (readonly Table[])[] = [
+  [tables.openOrders, tables.positions],
+  [tables.completeness],
+];
+
+/** The tables of a batch that have rows, stage by stage; those of one stage may be written in any order. */
+export function inStages(batch: readonly TableRows[]): readonly (readonly TableRows[])[] {
+  const last = lastStages.flat();
+  const filled = batch.filter(({ count }) => count > 0);
+  const first = filled.filter(({ table }) => !last.includes(table));
+  const others = lastStages.map((stage) => filled.filter(({ table }) => stage.includes(table)));
+  return [first, ...others].filter((stage) => stage.length > 0);
 }

@@ -5,34 +5,35 @@ import type { Position } from '../views/positions/position.ts';
 import type { Candle } from '../views/prices/candles.ts';
 import type { TableRows } from './row-writer.ts';
 
-/** What has to be known of the tables before anything is written into them. */
+/** The state of the tables to check before a batch is written. */
 export interface TablesGuard {
-  /** Names these very tables: others that take their place (`npm run rebuild`), or that are made after a loss, have another. */
+  /** Names these tables: tables that replace them (`npm run rebuild`), or that are created after a loss, have another identity. */
   readonly identity: string;
-  /** No batch may begin now. */
+  /** While true no batch may begin. */
   readonly isHeld: boolean;
 }
 
 /**
- * The tables as the projection needs them. Tables that are not there, or have other columns than the code knows, are
- * `tables_differ` (release): they will be made or rebuilt, and until then nothing can be written.
+ * The tables as the projection uses them. Tables that are missing, or whose columns are not those of this code, are `tables_differ`
+ * (release): they will be created or rebuilt, and until then nothing can be written.
  */
-export interface TablesStore {
+export interface ProjectionTables {
   guard(): Promise<TablesGuard>;
-  /** Inserts once per token, whatever is repeated. */
+  /** Inserts once for each token, however often it is repeated. */
   insert(rows: TableRows, token: string): Promise<void>;
-  /** Offset of `executions` that the tables say they are complete up to; 0 when they say nothing. */
+  /** Offset of `executions` up to which the tables are complete; 0 when they have no record of it. */
   completeTo(partition: number): Promise<number>;
-  /** Everything that is stored of a partition. */
+  /** All stored positions of a partition. */
   positions(partition: number): AsyncIterable<Position>;
   /** Rows of the minutes from..to (Unix milliseconds, both included), of all partitions. */
   candles(fromMs: number, toMs: number): Promise<readonly Candle[]>;
 }
 
-/** Rows of one answer; a partition may have millions of positions. */
+/** Rows of one query; a partition may have millions of positions. */
 const pageRows = 50_000;
 
-export function openTablesStore(clickhouse: ClickHouse): TablesStore {
+/** The tables in the database of this client. */
+export function openProjectionTables(clickhouse: ClickHouse): ProjectionTables {
   return {
     guard: () => ofOurTables(() => readGuard(clickhouse)),
     insert: ({ table, pieces }, token) =>
@@ -54,7 +55,7 @@ export function openTablesStore(clickhouse: ClickHouse): TablesStore {
   };
 }
 
-/** Tables that are neither there nor held are one look; what a hold says is a second one. */
+/** One query for the identity and for whether there is a hold; its end takes a second one. */
 const guardSql = `
 SELECT name, toString(uuid) AS id FROM system.tables
 WHERE database = currentDatabase() AND name IN ('${tables.completeness.name}', '${rebuildHold.name}')`;
@@ -69,7 +70,7 @@ async function readGuard(clickhouse: ClickHouse): Promise<TablesGuard> {
   return { identity, isHeld: found.has(rebuildHold.name) && (await readHold(clickhouse)) };
 }
 
-/** A hold that is lifted meanwhile is none. */
+/** A hold that is lifted in between counts as none. */
 async function readHold(clickhouse: ClickHouse): Promise<boolean> {
   try {
     const rows = await clickhouse.selectRows<{ held: number }>(holdSql);

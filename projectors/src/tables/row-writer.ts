@@ -1,14 +1,13 @@
 import type { Table } from '@pm/schemas';
 import { microPerUnit, priceOne } from '@pm/schemas';
-import { digitsOf, smallDigits, smallEnd, writeDigits } from './digits.ts';
-import { pieceBytes, takePiece } from './row-memory.ts';
-import { symbolsOf } from './symbols.ts';
+import { digitsOf, smallDigits, smallEnd, symbolsOf, writeDigits } from './cells.ts';
+import { pieceBytes, RowMemory } from './row-memory.ts';
 
 /** Rows of one table as the bytes of ClickHouse's format TabSeparated. */
 export interface TableRows {
   readonly table: Table;
   readonly count: number;
-  /** One behind the other; each holds whole rows. */
+  /** In order; each contains whole rows. */
   readonly pieces: readonly Buffer[];
 }
 
@@ -21,9 +20,9 @@ const space = 32;
 const backslash = 92;
 const lastPrintable = 126;
 
-/** What a writer keeps: at rest it holds little. */
+/** Memory that an empty writer keeps. */
 const ownBytes = 1 << 12;
-/** Room for any cell but ids and words, which say what they need. */
+/** Room for any cell but ids and words, which pass their own length. */
 const cellBytes = 32;
 
 const highDigits = new Uint8Array(256);
@@ -34,18 +33,19 @@ for (let byte = 0; byte < 256; byte += 1) {
   lowDigits[byte] = text.charCodeAt(1);
 }
 
-/** Behind which bytes of a UUID a dash stands. */
+/** Number of bytes of a UUID after which a dash follows. */
 const uuidGroups = [4, 6, 8, 10, 16];
 
 /**
- * Writes rows of a table cell by cell, straight as the bytes that go to ClickHouse: no cell is ever a value of its own, which
- * a profile of the projector shows on top otherwise. A row begins with its first cell and ends with `end`.
+ * Writes rows of a table cell by cell, directly as the bytes sent to ClickHouse: a value for each cell would lead the profile of
+ * the projector. A row begins with its first cell and ends with `end`.
  *
  *     #pieces  |rows.......|rows.....|     #buffer  |rows.....row beg      |
  *                                                            ^#begun ^#position
  */
 export class RowWriter {
   readonly #table: Table;
+  readonly #memory: RowMemory;
   readonly #width: number;
   readonly #symbols: readonly (ReadonlyMap<string, number> | null)[];
   readonly #own = Buffer.allocUnsafeSlow(ownBytes);
@@ -56,8 +56,9 @@ export class RowWriter {
   #cells = 0;
   #count = 0;
 
-  constructor(table: Table) {
+  constructor(table: Table, memory: RowMemory = new RowMemory()) {
     this.#table = table;
+    this.#memory = memory;
     this.#width = table.columns.length;
     this.#symbols = table.columns.map(symbolsOf);
   }
@@ -67,7 +68,7 @@ export class RowWriter {
     return this.#count;
   }
 
-  /** The rows since the last call; their memory is the caller's, who may give it back (`giveBack`). */
+  /** The rows since the last call. Their memory belongs to the caller, who may give it back (`RowMemory.giveBack`). */
   take(): TableRows {
     const last = this.#buffer.subarray(0, this.#position);
     const pieces = [...this.#pieces, this.#buffer === this.#own ? Buffer.from(last) : last];
@@ -142,7 +143,7 @@ export class RowWriter {
     return this.#endCell();
   }
 
-  /** A symbol of the column's enum, or printable ASCII without blanks and backslashes: codes, ids that are text. */
+  /** A symbol of the column's enum, or printable ASCII without blanks and backslashes: codes and ids in text. */
   word(text: string): this {
     const symbols = this.#symbols[this.#cells];
     if (symbols === null || symbols === undefined) return this.#plain(text);
@@ -151,7 +152,7 @@ export class RowWriter {
     return this.int(symbol);
   }
 
-  /** Unix milliseconds as a DateTime64(3): seconds in ten digits and their fraction, which ClickHouse reads without a calendar. */
+  /** Unix milliseconds as a DateTime64(3): seconds in ten digits and a fraction, which ClickHouse reads without a calendar. */
   time(ms: number): this {
     this.#reserve(cellBytes);
     const seconds = this.#seconds(ms);
@@ -160,7 +161,7 @@ export class RowWriter {
     return this.#endCell();
   }
 
-  /** The same without fractions, for a DateTime. */
+  /** The same without the fraction, for a DateTime. */
   second(ms: number): this {
     this.#reserve(cellBytes);
     this.#seconds(ms);
@@ -228,16 +229,16 @@ export class RowWriter {
   }
 
   #reserve(bytes: number): void {
-    if (this.#position + bytes > this.#buffer.length) this.#goOn(bytes);
+    if (this.#position + bytes > this.#buffer.length) this.#extend(bytes);
   }
 
-  /** The begun row goes on in further memory. */
-  #goOn(bytes: number): void {
+  /** Continues the unfinished row in the next piece. */
+  #extend(bytes: number): void {
     const from = this.#buffer === this.#own ? 0 : this.#begun;
     const moved = this.#position - from;
     if (moved + bytes > pieceBytes)
       throw new RangeError(`a row of ${this.#table.name} is too long`);
-    const piece = takePiece();
+    const piece = this.#memory.take();
     this.#buffer.copy(piece, 0, from, this.#position);
     if (from > 0) this.#pieces.push(this.#buffer.subarray(0, from));
     this.#buffer = piece;

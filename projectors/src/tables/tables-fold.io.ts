@@ -1,36 +1,26 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
-import { type LogClient, readRange } from '@pm/kit/kafka';
+import { type LogClient, type RecordBatch, readRange } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
-import { openCatalogSource } from '../log/catalog.io.ts';
-import type { ViewDefinition } from '../log/running-view.io.ts';
+import { Catalog } from '../log/catalog.io.ts';
 import { projectorMetrics } from '../metrics.ts';
-import { openTablesStore } from './projection-tables.io.ts';
-import { reusedEvents, type TablesViewParts, tablesView } from './tables-view.io.ts';
+import { openProjectionTables } from './projection-tables.io.ts';
+import type { TablesViewOptions } from './tables-projection.io.ts';
+import { reusedEvents, tablesView } from './tables-view.io.ts';
 
-export interface TablesFoldParts {
+export interface TablesFoldOptions {
   readonly client: LogClient;
   readonly registryUrl: string;
   readonly topicPrefix: string;
-  /** Opened on the database whose tables are filled; nobody else may write into them. */
+  /** Opened on the database whose tables are filled; no other process may write into them. */
   readonly clickhouse: ClickHouse;
   readonly log: Log;
 }
 
-/** Folds the log into tables that nobody serves, by the very code that fills the served ones. */
-export interface TablesFold {
-  /**
-   * Goes on from where the tables say they are complete to exactly these offsets of `executions`, by partition; a partition that is
-   * there already stays. Checks the hash chain. Rejects with a `Fault`; called again it goes on.
-   */
-  to(targets: ReadonlyMap<number, number>): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Partitions that are folded side by side: each holds the positions of all its wallets in memory. */
+/** Partitions that are folded side by side: each has the positions of all its wallets in memory. */
 const partitionsAtOnce = 2;
 
 const limits = {
@@ -41,63 +31,86 @@ const limits = {
   retryForMs: 120_000,
 };
 
-export async function openTablesFold(parts: TablesFoldParts): Promise<TablesFold> {
-  const { client, registryUrl: url, topicPrefix, log } = parts;
-  const registry = openRegistry({ url, topicPrefix, log });
-  let failed: unknown = null;
-  const catalog = await openCatalogSource({
-    client,
-    codec: await registry.codecFor(topics.catalog),
-    topic: topicName(topics.catalog, topicPrefix),
-    log,
-    fail: (error) => {
-      failed = error;
-    },
-  });
-  const viewParts: TablesViewParts = {
-    ...{ client, catalog, topicPrefix, limits },
-    openCodec: () => registry.codecFor(topics.executions, reusedEvents),
-    topic: topicName(topics.executions, topicPrefix),
-    checksChain: true,
-    store: openTablesStore(parts.clickhouse),
-    groupId: '',
-    metrics: projectorMetrics(openMetrics('tables-fold')),
-  };
-  return {
-    async to(targets) {
-      const waiting = [...targets];
-      const fold = async () => {
-        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-          if (failed !== null) throw failed;
-          await foldPartition(viewParts, { partition: next[0], to: next[1] });
-        }
-      };
-      // All have ended before a fault is told: two folds of one partition must never run side by side.
-      const ends = await Promise.allSettled(Array.from({ length: partitionsAtOnce }, fold));
-      for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    },
-    close: () => catalog.close(),
-  };
+/** Folds the log into tables that are not served, by the same code that fills the served ones. */
+export class TablesFold {
+  readonly #options: TablesViewOptions;
+  readonly #catalog: Catalog;
+  readonly #faults: unknown[];
+
+  private constructor(options: TablesViewOptions, catalog: Catalog, faults: unknown[]) {
+    this.#options = options;
+    this.#catalog = catalog;
+    this.#faults = faults;
+  }
+
+  static async open(options: TablesFoldOptions): Promise<TablesFold> {
+    const { client, registryUrl: url, topicPrefix, clickhouse, log } = options;
+    const registry = openRegistry({ url, topicPrefix, log });
+    const faults: unknown[] = [];
+    const catalog = await Catalog.open({
+      client,
+      codec: await registry.codecFor(topics.catalog),
+      topic: topicName(topics.catalog, topicPrefix),
+      log,
+      fail: (error) => {
+        faults.push(error);
+      },
+    });
+    const view: TablesViewOptions = {
+      client,
+      catalog,
+      topicPrefix,
+      limits,
+      openCodec: () => registry.codecFor(topics.executions, reusedEvents),
+      topic: topicName(topics.executions, topicPrefix),
+      checksChain: true,
+      tables: openProjectionTables(clickhouse),
+      groupId: '',
+      metrics: projectorMetrics(openMetrics('tables-fold')),
+    };
+    return new TablesFold(view, catalog, faults);
+  }
+
+  /**
+   * Continues from where the tables are complete to exactly these offsets of `executions`, by partition; a partition that has
+   * reached its offset is left as it is. Checks the hash chain. Rejects with a `Fault`; another call continues.
+   */
+  async to(targets: ReadonlyMap<number, number>): Promise<void> {
+    const waiting = [...targets];
+    const fold = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [partition, to] = next;
+        if (this.#faults.length > 0) throw this.#faults[0];
+        await foldPartition(this.#options, { partition, to });
+      }
+    };
+    // All have ended before a fault is thrown: two folds of one partition must never run side by side.
+    const ends = await Promise.allSettled(Array.from({ length: partitionsAtOnce }, fold));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
+  async close(): Promise<void> {
+    await this.#catalog.close();
+  }
 }
 
 async function foldPartition(
-  parts: TablesViewParts,
+  options: TablesViewOptions,
   { partition, to }: { readonly partition: number; readonly to: number },
 ): Promise<void> {
-  // A look less than what it takes to restore a partition.
-  if ((await parts.store.completeTo(partition)) >= to) return;
-  const view: ViewDefinition = tablesView(parts);
+  // One query is cheaper than restoring a partition that has nothing left to fold.
+  if ((await options.tables.completeTo(partition)) >= to) return;
   const stored = new Stored(to);
-  // No group: the tables themselves say where to go on, and batches are sent by one process.
-  const projection = await view.assign(partition, {
+  // Without a group: the tables themselves say where to continue, and one process sends all batches.
+  const projection = await tablesView(options).assign(partition, {
     commit: async () => {},
     committed: async () => null,
     fail: (error) => stored.fail(error),
     stored: (position) => stored.at(position),
   });
   try {
-    const { client, topic } = parts;
-    const onBatch = async (batch: Parameters<typeof projection.project>[0]) => {
+    const { client, topic } = options;
+    const onBatch = async (batch: RecordBatch) => {
       await projection.project(batch);
     };
     await readRange(client, { topic, partition, from: projection.from, to, onBatch });
@@ -107,7 +120,7 @@ async function foldPartition(
   }
 }
 
-/** Settles when everything in front of an offset is stored, or nothing will be any more. */
+/** Settles when everything before an offset is stored, or when it never will be. */
 class Stored {
   readonly promise: Promise<void>;
   readonly #to: number;

@@ -1,4 +1,35 @@
-/** Values by bucket of time and a number within it; walked bucket by bucket, each in the order its numbers came. */
+/** Milliseconds of a minute, the bucket of prices, and of an hour. */
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+
+/** Start of the minute, Unix milliseconds. */
+export function minuteOf(ms: number): number {
+  return ms - (ms % minuteMs);
+}
+
+/** Start of the hour, Unix milliseconds. */
+export function hourOf(ms: number): number {
+  return ms - (ms % hourMs);
+}
+
+/** Starts of months. Remembers the newest one, since a month has many records. */
+export class Months {
+  #fromMs = 0;
+  #toMs = 0;
+
+  /** Start of the month, UTC, Unix milliseconds. */
+  startOf(ms: number): number {
+    if (ms < this.#fromMs || ms >= this.#toMs) {
+      const date = new Date(ms);
+      const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+      this.#fromMs = Date.UTC(year, month);
+      this.#toMs = Date.UTC(year, month + 1);
+    }
+    return this.#fromMs;
+  }
+}
+
+/** Values by time bucket and by a number within it; iterates bucket by bucket, each in the order of insertion. */
 export class Buckets<Value> {
   readonly #buckets = new Map<number, Map<number, Value>>();
   #size = 0;
@@ -20,12 +51,12 @@ export class Buckets<Value> {
     this.#size += bucket.size - before;
   }
 
-  forEach(see: (value: Value, bucketMs: number) => void): void {
+  forEach(visit: (value: Value, bucketMs: number) => void): void {
     for (const [bucketMs, bucket] of this.#buckets)
-      for (const value of bucket.values()) see(value, bucketMs);
+      for (const value of bucket.values()) visit(value, bucketMs);
   }
 
-  /** Forgets the buckets in front of this one. */
+  /** Removes the buckets before this one. */
   dropBefore(bucketMs: number): void {
     for (const [one, bucket] of this.#buckets) {
       if (one >= bucketMs) continue;

@@ -1,19 +1,27 @@
 import { type Execution, type Fill, tables } from '@pm/schemas';
+import type { RowMemory } from '../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../tables/row-writer.ts';
 import { type RowSource, type View, writeSource } from './view.ts';
 
 const noBuilder = Buffer.alloc(32);
 
-/** Tables `fills` (one row a fill), `wallet_fills` and `tape` (one row a wallet), `builder_fills` (one a builder named). */
+/**
+ * Tables `fills` (one row for each fill), `wallet_fills` and `tape` (one for each wallet of a fill), `builder_fills` (one for each
+ * builder named).
+ */
 export class FillsView implements View {
   readonly #partition: number;
-  readonly #fills = new RowWriter(tables.fills);
-  readonly #walletFills = new RowWriter(tables.walletFills);
-  readonly #tape = new RowWriter(tables.tape);
-  readonly #builderFills = new RowWriter(tables.builderFills);
+  readonly #fills: RowWriter;
+  readonly #walletFills: RowWriter;
+  readonly #tape: RowWriter;
+  readonly #builderFills: RowWriter;
 
-  constructor(partition: number) {
+  constructor(partition: number, memory: RowMemory) {
     this.#partition = partition;
+    this.#fills = new RowWriter(tables.fills, memory);
+    this.#walletFills = new RowWriter(tables.walletFills, memory);
+    this.#tape = new RowWriter(tables.tape, memory);
+    this.#builderFills = new RowWriter(tables.builderFills, memory);
   }
 
   get pendingRows(): number {
@@ -29,7 +37,7 @@ export class FillsView implements View {
       writeFill(writeSource(this.#fills, source), event);
       writeTaker(writeSource(this.#walletFills, source), event);
       writeMaker(writeSource(this.#walletFills, source), event);
-      this.#tell(source, event);
+      this.#writePublicRows(source, event);
     }
   }
 
@@ -37,8 +45,8 @@ export class FillsView implements View {
     return this.#all().map((rows) => rows.take());
   }
 
-  /** What others may see. */
-  #tell(source: RowSource, fill: Fill): void {
+  /** The rows that other users may read. */
+  #writePublicRows(source: RowSource, fill: Fill): void {
     writeTakerTape(writeSource(this.#tape, source), fill);
     writeMakerTape(writeSource(this.#tape, source), fill);
     const { takerBuilder, makerBuilder } = fill;
@@ -63,7 +71,7 @@ function writeFill(to: RowWriter, fill: Fill): void {
   to.micro(fill.feeMicro).int(fill.feeRateBps).end();
 }
 
-/** The cells of `fills` that say nothing of keys and builders. */
+/** The cells of `fills` without keys and builders. */
 function writePublic(to: RowWriter, fill: Fill): RowWriter {
   to.int(fill.market).micro(fill.sizeMicro);
   to.hex(fill.takerOrderId).hex(fill.taker).int(fill.takerOutcome);

@@ -1,8 +1,9 @@
 import { type Execution, type ExecutionEvent, type OrderPlaced, tables } from '@pm/schemas';
+import type { RowMemory } from '../tables/row-memory.ts';
 import type { RowWriter } from '../tables/row-writer.ts';
 import { recordView, type View } from './view.ts';
 
-/** What ended an order, as far as a row needs it. */
+/** The fields of an ended order that a row needs. */
 interface EndedOrder {
   readonly orderId: Buffer;
   readonly wallet: Buffer;
@@ -11,13 +12,13 @@ interface EndedOrder {
 }
 
 /**
- * Table `open_orders`: a row when an order comes to rest and one when it has left the book, one at most per order and record,
- * since a version speaks for a whole record. Fills that leave a rest write nothing: sizes are read from `order_events`.
+ * Table `open_orders`: a row when an order comes to rest and one when it has left the book, at most one for each order and
+ * record, since a version stands for a whole record. Partial fills write nothing: sizes are read from `order_events`.
  */
-export function openOrdersView(partition: number): View {
-  return recordView(tables.openOrders, (execution, to) => {
+export function openOrdersView(partition: number, memory: RowMemory): View {
+  return recordView(tables.openOrders, memory, (execution, to) => {
     const { inOffset, timeMs } = execution;
-    for (const last of lastWords(execution).values()) {
+    for (const last of lastChanges(execution).values()) {
       if (isPlaced(last)) writePlaced(to, last, timeMs);
       else writeEnded(to, last);
       to.int(partition)
@@ -28,12 +29,12 @@ export function openOrdersView(partition: number): View {
   });
 }
 
-/** What the record says last of each order that it brought to rest or ended. */
-function lastWords({ events }: Execution): ReadonlyMap<string, OrderPlaced | EndedOrder> {
+/** The last change in the record of each order that it brought to rest or ended. */
+function lastChanges({ events }: Execution): ReadonlyMap<string, OrderPlaced | EndedOrder> {
   const last = new Map<string, OrderPlaced | EndedOrder>();
   for (const event of events) {
-    const about = event.kind === 'OrderPlaced' && event.restingMicro > 0 ? event : endedBy(event);
-    if (about !== null) last.set(about.orderId.toString('latin1'), about);
+    const change = event.kind === 'OrderPlaced' && event.restingMicro > 0 ? event : endedBy(event);
+    if (change !== null) last.set(change.orderId.toString('latin1'), change);
   }
   return last;
 }

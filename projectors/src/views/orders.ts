@@ -7,6 +7,7 @@ import {
   type Side,
   tables,
 } from '@pm/schemas';
+import type { RowMemory } from '../tables/row-memory.ts';
 import type { RowWriter } from '../tables/row-writer.ts';
 import { recordView, type View, writeSource } from './view.ts';
 
@@ -18,15 +19,15 @@ interface TermCells {
   readonly price: number;
   readonly sizeMicro: number;
   readonly restingMicro: number;
-  /** 0 stands for never, and for unknown. */
+  /** 0 means never, or unknown. */
   readonly expiresAtMs: number;
   readonly acceptedAtMs: number;
   readonly status: string;
 }
 
 /** Table `order_events`: placements, delays, refusals, fills (one row for each of the two orders) and cancels. */
-export function ordersView(partition: number): View {
-  return recordView(tables.orderEvents, ({ events, inOffset, timeMs }, to) => {
+export function ordersView(partition: number, memory: RowMemory): View {
+  return recordView(tables.orderEvents, memory, ({ events, inOffset, timeMs }, to) => {
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index];
       if (event === undefined) continue;
@@ -80,7 +81,7 @@ function reasonOf(event: OneOrderEvent): string {
   return event.kind === 'OrderCanceled' ? event.reason : blankOrderEvent.reason;
 }
 
-/** What rests of the taker is known when his command ends: his PLACED row has it. */
+/** The remaining size of the taker is known when its command ends: it is in the PLACED row. */
 function writeTaker(to: RowWriter, fill: Fill): void {
   to.hex(fill.takerOrderId).word('FILLED').hex(fill.taker).uuid(fill.takerKey).int(fill.market);
   to.int(fill.takerOutcome)
@@ -109,4 +110,17 @@ function writeTerms(to: RowWriter, terms: TermCells): void {
 
 function writeEnd(to: RowWriter, reason: string, role: string): void {
   to.word(reason).word(role).end();
+}
+
+/** Table `wallet_cancels`: one row for each canceled order. */
+export function cancelsView(partition: number, memory: RowMemory): View {
+  return recordView(tables.walletCancels, memory, ({ events, inOffset, timeMs }, to) => {
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index];
+      if (event?.kind !== 'OrderCanceled') continue;
+      writeSource(to, { partition, inOffset, index, timeMs });
+      to.hex(event.maker).hex(event.orderId).uuid(event.apiKey).int(event.market);
+      to.word(event.reason).micro(event.restMicro).end();
+    }
+  });
 }

@@ -1,54 +1,52 @@
 import type { Execution } from '@pm/schemas';
+import { RowMemory } from '../tables/row-memory.ts';
 import type { TableRows } from '../tables/row-writer.ts';
-import { BookClosingsView } from './book-closings.ts';
-import { bookEventsView } from './book-events.ts';
-import { bookOrdersView } from './book-orders.ts';
-import { cancelsView } from './cancels.ts';
+import { BookClosingsView, bookEventsView, bookOrdersView } from './book-events.ts';
 import { FillsView } from './fills.ts';
-import { marketRulesView } from './market-rules.ts';
+import { marketRulesView, resolutionsView } from './markets.ts';
 import { openOrdersView } from './open-orders.ts';
-import { ordersView } from './orders.ts';
+import { cancelsView, ordersView } from './orders.ts';
 import type { Position } from './positions/position.ts';
 import { PositionsView } from './positions/positions.ts';
 import { type Candle, CandlesView } from './prices/candles.ts';
 import { MidpointsView } from './prices/midpoints.ts';
-import { resolutionsView } from './resolutions.ts';
 import type { View } from './view.ts';
 
-/** What the tables hold of a partition that further records change. */
+/** The stored state of a partition that later records change. */
 export interface RestoredState {
   readonly positions: Iterable<Position>;
   readonly candles: Iterable<Candle>;
 }
 
-/** All tables of one partition. */
+/** The views of all tables of one partition. */
 export class TableViews implements View {
   readonly #positions: PositionsView;
   readonly #views: readonly View[];
 
-  constructor(partition: number, restored: RestoredState) {
-    this.#positions = new PositionsView(partition, restored.positions);
+  constructor(partition: number, restored: RestoredState, memory: RowMemory = new RowMemory()) {
+    this.#positions = new PositionsView(partition, restored.positions, memory);
     this.#views = [
-      new FillsView(partition),
-      ordersView(partition),
-      openOrdersView(partition),
-      cancelsView(partition),
-      bookEventsView(partition),
-      bookOrdersView(partition),
-      new BookClosingsView(),
-      marketRulesView(partition),
-      resolutionsView(partition),
+      new FillsView(partition, memory),
+      ordersView(partition, memory),
+      openOrdersView(partition, memory),
+      cancelsView(partition, memory),
+      bookEventsView(partition, memory),
+      bookOrdersView(partition, memory),
+      new BookClosingsView(memory),
+      marketRulesView(partition, memory),
+      resolutionsView(partition, memory),
       this.#positions,
-      new MidpointsView(),
-      new CandlesView(restored.candles),
+      new MidpointsView(memory),
+      new CandlesView(restored.candles, memory),
     ];
   }
 
-  /** Markets whose payout must be told by `knowPayout` before the record can be folded. */
+  /** Markets whose payout `knowPayout` must be given before the record can be folded. */
   payoutsNeeded(execution: Execution): readonly number[] {
     return this.#positions.payoutsNeeded(execution);
   }
 
+  /** `payout0`: payout of token 0, 1/10000 USDC. */
   knowPayout(market: number, payout0: number): void {
     this.#positions.knowPayout(market, payout0);
   }

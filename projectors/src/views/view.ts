@@ -1,8 +1,10 @@
 import type { Execution, Table } from '@pm/schemas';
+import type { RowMemory } from '../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../tables/row-writer.ts';
 
-/** One view of one partition: folds records in log order, and hands its rows over when a batch ends. */
+/** One view of one partition: folds records in log order, and returns its rows when a batch ends. */
 export interface View {
+  /** Throws `BrokenLog`. */
   fold(execution: Execution): void;
   /** Rows that `take` would return now. */
   readonly pendingRows: number;
@@ -10,7 +12,15 @@ export interface View {
   take(): readonly TableRows[];
 }
 
-/** Where a row comes from: the first four columns of every table of events. */
+/** Thrown by a fold when the log contradicts itself; the owner of the fold halts that partition. */
+export class BrokenLog extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'BrokenLog';
+  }
+}
+
+/** Origin of a row: the first four columns of every table of events. */
 export interface RowSource {
   readonly partition: number;
   readonly inOffset: number;
@@ -18,6 +28,7 @@ export interface RowSource {
   readonly timeMs: number;
 }
 
+/** Writes the first four cells of a row. */
 export function writeSource(
   to: RowWriter,
   { partition, inOffset, index, timeMs }: RowSource,
@@ -28,9 +39,10 @@ export function writeSource(
 /** A view of one table whose rows follow from the record alone. */
 export function recordView(
   table: Table,
+  memory: RowMemory,
   write: (execution: Execution, to: RowWriter) => void,
 ): View {
-  const rows = new RowWriter(table);
+  const rows = new RowWriter(table, memory);
   return {
     fold: (execution) => write(execution, rows),
     get pendingRows() {

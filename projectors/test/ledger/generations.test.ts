@@ -3,7 +3,7 @@ import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { silentLog } from '@pm/kit/log';
 import { type Envelope, type Transfer, walletFromBytes } from '@pm/schemas';
-import { LedgerGenerationRunner } from '../../src/ledger/generations.io.ts';
+import { LedgerGenerations } from '../../src/ledger/generations.io.ts';
 
 const partitions = 2;
 const topics = { executions: 'executions', transfers: 'transfers', orders: 'orders' };
@@ -25,8 +25,8 @@ class World {
   nowMs = 0;
   foldedAgain = 0;
 
-  runner(): LedgerGenerationRunner {
-    return new LedgerGenerationRunner({
+  generations(): LedgerGenerations {
+    return new LedgerGenerations({
       ledger: this.ledger(),
       admin: { bounds: async (topic) => this.bounds(topic) },
       producer: {
@@ -129,55 +129,55 @@ const all = (generation: number) =>
   ['orders:0', 'orders:1', 'transfers:0'].map((place) => `${place} ${generation}`);
 
 /** A world whose ledger is open under generation 1. */
-async function openWorld(): Promise<{ world: World; runner: LedgerGenerationRunner }> {
+async function openWorld(): Promise<{ world: World; generations: LedgerGenerations }> {
   const world = new World();
-  const runner = world.runner();
+  const generations = world.generations();
   world.foldAll();
-  await runner.check();
+  await generations.check();
   world.begin(...world.written);
   world.foldAll();
-  expect(await runner.check()).toBe(true);
+  expect(await generations.check()).toBe(true);
   world.written.length = 0;
-  return { world, runner };
+  return { world, generations };
 }
 
 describe('a ledger generation', () => {
   test('is written once the fold has come to the ends, and opens once it has passed it everywhere', async () => {
     const world = new World();
-    const runner = world.runner();
-    expect(await runner.check()).toBe(false);
+    const generations = world.generations();
+    expect(await generations.check()).toBe(false);
     expect([world.written, world.foldedAgain]).toEqual([[], 1]);
     world.foldAll();
-    expect(await runner.check()).toBe(false);
+    expect(await generations.check()).toBe(false);
     expect(world.written).toEqual(all(1));
     world.begin('orders:0 1', 'transfers:0 1');
     world.foldAll();
-    expect(await runner.check()).toBe(false);
+    expect(await generations.check()).toBe(false);
     world.begin('orders:1 1');
     world.foldAll();
-    expect(await runner.check()).toBe(true);
+    expect(await generations.check()).toBe(true);
     expect(world.fold.state()).toEqual({ generation: 1, ready: true });
-    expect(await runner.check()).toBe(true);
+    expect(await generations.check()).toBe(true);
     expect(world.written).toHaveLength(3);
   });
 
   test('is written again, after a while, where the log has not begun it', async () => {
     const world = new World();
-    const runner = world.runner();
+    const generations = world.generations();
     world.foldAll();
-    await runner.check();
+    await generations.check();
     world.begin('orders:0 1', 'transfers:0 1');
     world.foldAll();
-    await runner.check();
+    await generations.check();
     expect(world.written).toHaveLength(3);
     world.nowMs = 5_000;
-    await runner.check();
+    await generations.check();
     expect(world.written.slice(3)).toEqual(['orders:1 1']);
   });
 
   test('is one for all processes that look after it', async () => {
     const world = new World();
-    const [one, two] = [world.runner(), world.runner()];
+    const [one, two] = [world.generations(), world.generations()];
     world.foldAll();
     await Promise.all([one.check(), two.check()]);
     expect(new Set(world.written)).toEqual(new Set(all(1)));
@@ -189,44 +189,44 @@ describe('a ledger generation', () => {
   });
 
   test('is a newer one after a loss, and after a loss in the middle of the rebuild', async () => {
-    const { world, runner } = await openWorld();
+    const { world, generations } = await openWorld();
     world.lose();
-    expect(await runner.check()).toBe(false);
+    expect(await generations.check()).toBe(false);
     world.foldAll();
-    await runner.check();
+    await generations.check();
     expect(world.written).toEqual(all(2));
     world.begin(...all(2));
     world.lose();
     world.foldAll();
-    expect(await runner.check()).toBe(false);
+    expect(await generations.check()).toBe(false);
     world.nowMs = 5_000;
-    await runner.check();
+    await generations.check();
     world.begin(...world.written.slice(3));
     world.foldAll();
-    expect(await runner.check()).toBe(true);
+    expect(await generations.check()).toBe(true);
     expect(world.fold.state().generation).toBeGreaterThan(1);
   });
 
   test('is a newer one when the store has begun another life, or the log another generation', async () => {
-    const { world, runner } = await openWorld();
+    const { world, generations } = await openWorld();
     world.life = 'second';
-    expect(await runner.check()).toBe(false);
+    expect(await generations.check()).toBe(false);
     expect(world.written).toEqual(all(2));
     world.begin(...all(2));
     world.foldAll();
-    expect(await runner.check()).toBe(true);
+    expect(await generations.check()).toBe(true);
     world.begin('orders:1 7');
     world.foldAll();
-    expect(await runner.check()).toBe(false);
+    expect(await generations.check()).toBe(false);
     expect(world.written.slice(3)).toEqual(all(8));
   });
 
   test('is never one that was open before, even if the store went back to before it was opened', async () => {
-    const { world, runner } = await openWorld();
+    const { world, generations } = await openWorld();
     world.fold.close();
     world.fold.planRebuild({ id: 'kept', generation: 1 });
-    expect(await runner.check()).toBe(false);
-    await runner.check();
+    expect(await generations.check()).toBe(false);
+    await generations.check();
     expect(world.written).toEqual(all(2));
   });
 });

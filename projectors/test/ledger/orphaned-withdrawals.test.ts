@@ -1,7 +1,7 @@
 import { LedgerFold } from '@pm/domain/ledger/fold';
 import { silentLog } from '@pm/kit/log';
 import { type Transfer, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
-import { WithdrawalOrphansRunner } from '../../src/ledger/orphaned-withdrawals.io.ts';
+import { OrphanedWithdrawals } from '../../src/ledger/orphaned-withdrawals.io.ts';
 
 const wallet = walletFromBytes(Buffer.alloc(20, 1));
 const startMs = 1_000_000;
@@ -13,7 +13,7 @@ function open() {
   const ledger = new LedgerFold();
   const state = { nowMs: startMs, end: 1 };
   const fences: Transfer[] = [];
-  const runner = new WithdrawalOrphansRunner({
+  const orphans = new OrphanedWithdrawals({
     ledger: {
       mark: async (topic, partition) => ledger.mark(topic, partition),
       newestWithdrawal: async (beforeMs) => ledger.newestWithdrawal(beforeMs),
@@ -44,25 +44,25 @@ function open() {
     const fence = { ...deposit, transferId: '0x03', amountMicro: 0, timeMs };
     ledger.applyTransfers({ fromOffset, toOffset: fromOffset + 1, transfers: [fence] });
   };
-  return { ledger, state, runner, fences, pending, applyFence };
+  return { ledger, state, orphans, fences, pending, applyFence };
 }
 
 test('no fence is written while no hold is old enough', async () => {
-  const { state, runner, fences, pending } = open();
+  const { state, orphans, fences, pending } = open();
   state.nowMs += withdrawalLateMs;
-  await runner.check();
+  await orphans.check();
   expect([fences, pending()]).toEqual([[], 40]);
 });
 
 test('a hold is released once its fence is applied; a record that comes then is void', async () => {
-  const { ledger, state, runner, fences, pending, applyFence } = open();
+  const { ledger, state, orphans, fences, pending, applyFence } = open();
   state.nowMs += withdrawalLateMs + 1;
-  await runner.check();
+  await orphans.check();
   const timeMs = startMs + 1 + withdrawalLateMs;
   expect(fences).toMatchObject([{ amountMicro: 0, generation: 0, timeMs }]);
   expect(pending()).toBe(40);
   applyFence(1);
-  await runner.check();
+  await orphans.check();
   expect(pending()).toBe(0);
   ledger.close();
   ledger.applyTransfers({ fromOffset: 2, toOffset: 3, transfers: [withdrawal] });
@@ -70,9 +70,9 @@ test('a hold is released once its fence is applied; a record that comes then is 
 });
 
 test('a clock that is ahead makes no withdrawal void that is accepted later', async () => {
-  const { ledger, state, runner, fences, applyFence } = open();
+  const { ledger, state, orphans, fences, applyFence } = open();
   state.nowMs += 3_600_000;
-  await runner.check();
+  await orphans.check();
   applyFence(1);
   expect(fences[0]?.timeMs).toBe(startMs + 1 + withdrawalLateMs);
   ledger.close();
@@ -82,14 +82,14 @@ test('a clock that is ahead makes no withdrawal void that is accepted later', as
 });
 
 test('a record that came before the fence is paid', async () => {
-  const { ledger, state, runner, pending, applyFence } = open();
+  const { ledger, state, orphans, pending, applyFence } = open();
   state.nowMs += withdrawalLateMs + 1;
   state.end = 2;
-  await runner.check();
+  await orphans.check();
   ledger.applyTransfers({ fromOffset: 1, toOffset: 2, transfers: [withdrawal] });
-  await runner.check();
+  await orphans.check();
   applyFence(2);
-  await runner.check();
+  await orphans.check();
   expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 60, pendingMicro: 0 });
   expect(pending()).toBe(0);
 });

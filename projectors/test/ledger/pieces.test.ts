@@ -1,6 +1,5 @@
 import {
   type ExecutionEvent,
-  InputSequence,
   orderIdFromBytes,
   type RefusalCode,
   walletFromBytes,
@@ -128,13 +127,5 @@ describe('money pieces', () => {
       [1, 2],
       [2, 3],
     ]);
-  });
-});
-
-describe('the input sequence', () => {
-  test('takes what follows, drops repetitions and sees gaps', () => {
-    const sequence = new InputSequence(-1);
-    const answers = [0, 1, 0, 1, 2, 4, 3].map((inOffset) => sequence.take({ inOffset }));
-    expect(answers).toEqual(['next', 'next', 'repeated', 'repeated', 'next', 'gap', 'next']);
   });
 });

@@ -1,7 +1,7 @@
 import { LedgerFold } from '@pm/domain/ledger/fold';
 import { type Log, silentLog } from '@pm/kit/log';
 import { type WalletAddress, type WithdrawalFreeze, walletFromBytes } from '@pm/schemas';
-import { SolvencyRunner } from '../../src/ledger/solvency-check.io.ts';
+import { SolvencyCheck } from '../../src/ledger/solvency-check.io.ts';
 
 const wallet = `0x${'77'.repeat(20)}` as WalletAddress;
 const clock = { clockMs: 1_000, bookAgeLimitMs: 2_000 };
@@ -29,7 +29,7 @@ function open(fold: LedgerFold) {
     insolventWallets: async () => fold.insolventWallets(),
     acknowledgeInsolvent: async (one: WalletAddress) => fold.acknowledgeInsolvent(one),
   };
-  const runner = new SolvencyRunner({
+  const solvency = new SolvencyCheck({
     ledger,
     topic: 'withdrawal-freezes',
     codec: {
@@ -50,33 +50,33 @@ function open(fold: LedgerFold) {
       fakes.breaches += 1;
     },
   });
-  return { runner, errors, frozen, fakes };
+  return { solvency, errors, frozen, fakes };
 }
 
 test('free money below zero is an error with the wallet, a count and a frozen wallet', async () => {
-  const { runner, errors, frozen, fakes } = open(overspent());
-  await runner.check();
+  const { solvency, errors, frozen, fakes } = open(overspent());
+  await solvency.check();
   expect(errors).toMatchObject([{ wallet, freeMicro: -900, heldMicro: 400 }]);
   expect(fakes.breaches).toBe(1);
   expect(frozen).toMatchObject([{ frozen: true, freeMicro: -900, changedAtMs: 5 }]);
   expect(walletFromBytes(frozen[0]?.wallet ?? Buffer.alloc(0))).toBe(wallet);
-  await runner.check();
+  await solvency.check();
   expect(frozen).toHaveLength(1);
 });
 
 test('a freeze that could not be written is written at the next look', async () => {
-  const { runner, errors, frozen, fakes } = open(overspent());
+  const { solvency, errors, frozen, fakes } = open(overspent());
   fakes.isAway = true;
-  await expect(runner.check()).rejects.toThrow('the broker is away');
+  await expect(solvency.check()).rejects.toThrow('the broker is away');
   fakes.isAway = false;
-  await runner.check();
+  await solvency.check();
   expect([frozen.length, errors.length, fakes.breaches]).toEqual([2, 1, 1]);
-  await runner.check();
+  await solvency.check();
   expect(frozen).toHaveLength(2);
 });
 
 test('a solvent ledger freezes no wallet', async () => {
-  const { runner, errors, frozen } = open(new LedgerFold());
-  await runner.check();
+  const { solvency, errors, frozen } = open(new LedgerFold());
+  await solvency.check();
   expect([errors, frozen]).toEqual([[], []]);
 });

@@ -22,14 +22,14 @@ import { bytesOf } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../src/books/book.ts';
 import { booksView } from '../../src/books/books-view.io.ts';
 import { foldBooks } from '../../src/books/fold.ts';
-import { openBooksStore } from '../../src/books/redis-books.io.ts';
+import { RedisBooks } from '../../src/books/redis-books.io.ts';
 import { ledgerView } from '../../src/ledger/executions-view.io.ts';
 import { transfersView } from '../../src/ledger/transfers-view.io.ts';
-import { openCatalogSource } from '../../src/log/catalog.io.ts';
-import { StatusStore } from '../../src/log/progress.io.ts';
-import { runView } from '../../src/log/running-view.io.ts';
+import { Catalog } from '../../src/log/catalog.io.ts';
+import { ViewProgress } from '../../src/log/progress.io.ts';
+import { RunningView } from '../../src/log/running-view.io.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
-import { openTablesStore } from '../../src/tables/projection-tables.io.ts';
+import { openProjectionTables } from '../../src/tables/projection-tables.io.ts';
 import { tablesView } from '../../src/tables/tables-view.io.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { executionOf, TinyExchange } from '../log.ts';
@@ -190,18 +190,18 @@ function marketOf(market: number): CatalogEntry {
 async function live(until: number): Promise<void> {
   const { client, redis, registry, codec, clickhouse } = world;
   const metrics = projectorMetrics(openMetrics(`test_${lives++}`));
-  const status = new StatusStore(metrics);
+  const progress = new ViewProgress(metrics);
   const fail = (error: unknown) => {
     throw error;
   };
-  const parts = { client, status, log: silentLog, instance: '', fail };
-  const source = { client, codec, topic: `${topicPrefix}executions`, checksChain: true };
+  const host = { client, progress, log: silentLog, instance: '', fail };
+  const executionLog = { client, codec, topic: `${topicPrefix}executions`, checksChain: true };
   const ledger = openLedger(redis, keys);
   const codecs = {
     catalog: await registry.codecFor(topics.catalog),
     transfers: await registry.codecFor(topics.transfers),
   };
-  const catalog = await openCatalogSource({
+  const catalog = await Catalog.open({
     client,
     codec: codecs.catalog,
     topic: `${topicPrefix}catalog`,
@@ -210,12 +210,12 @@ async function live(until: number): Promise<void> {
   });
   const limits = { batchRecords: 40, batchRows: 5_000, batchMs: 50, restMs: 50, retryForMs: 1_000 };
   const running = await Promise.all([
-    runView(
-      parts,
-      ledgerView({ ...source, ledger, bookAgeLimitMs: 10_000, groupId: `${name}-ledger` }),
+    RunningView.start(
+      host,
+      ledgerView({ ...executionLog, ledger, bookAgeLimitMs: 10_000, groupId: `${name}-ledger` }),
     ),
-    runView(
-      parts,
+    RunningView.start(
+      host,
       transfersView({
         ledger,
         codec: codecs.transfers,
@@ -226,22 +226,22 @@ async function live(until: number): Promise<void> {
         onVoid() {},
       }),
     ),
-    runView(
-      parts,
+    RunningView.start(
+      host,
       booksView({
-        ...source,
-        store: openBooksStore(redis, keys),
+        ...executionLog,
+        redisBooks: new RedisBooks(redis, keys),
         catalog,
         metrics,
         groupId: `${name}-books`,
       }),
     ),
-    runView(
-      parts,
+    RunningView.start(
+      host,
       tablesView({
-        ...source,
-        openCodec: async () => source.codec,
-        store: openTablesStore(clickhouse),
+        ...executionLog,
+        openCodec: async () => codec,
+        tables: openProjectionTables(clickhouse),
         catalog,
         metrics,
         groupId: `${name}-tables`,
@@ -252,10 +252,10 @@ async function live(until: number): Promise<void> {
   ]);
   try {
     for (let tries = 0; tries < 400; tries += 1) {
-      if (status.ready().ready && (await slowest(ledger)) >= until) break;
+      if (progress.ready().ready && (await slowest(ledger)) >= until) break;
       await wait(50);
     }
-    expect(status.ready().reasons).toEqual([]);
+    expect(progress.ready().reasons).toEqual([]);
   } finally {
     await Promise.all(running.map((one) => one.close()));
     await catalog.close();

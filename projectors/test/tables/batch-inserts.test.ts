@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
-import { TablesBatchSink } from '../../src/tables/batch-inserts.io.ts';
+import { BatchInserts } from '../../src/tables/batch-inserts.io.ts';
 import type { TableRows } from '../../src/tables/row-writer.ts';
 
 /** One row of every table, and none of one. */
@@ -23,8 +23,8 @@ interface Written {
 /** Writes the batch; `insert` may fail, and takes a moment that differs by table. */
 async function write(insert: (table: string) => void, retryForMs = 0): Promise<Written> {
   const seen: Written = { steps: [], most: 0, underWay: 0, unused: [] };
-  const sink = new TablesBatchSink({
-    store: {
+  const inserts = new BatchInserts({
+    tables: {
       guard: async () => ({ identity: 'these', isHeld: false }),
       async insert({ table: { name } }) {
         seen.underWay += 1;
@@ -48,7 +48,7 @@ async function write(insert: (table: string) => void, retryForMs = 0): Promise<W
     onRetry: () => {},
     retryForMs,
   });
-  await sink.write({ from: 3, to: 9 }, batch).catch((error: unknown) => {
+  await inserts.write({ from: 3, to: 9 }, batch).catch((error: unknown) => {
     seen.steps.push(error instanceof Fault ? error.code : 'unknown');
   });
   return seen;

@@ -1,5 +1,5 @@
 import { parsePrice, parseWalletAddress, tables } from '@pm/schemas';
-import type { TablesGuard, TablesStore } from '../../src/tables/projection-tables.io.ts';
+import type { ProjectionTables, TablesGuard } from '../../src/tables/projection-tables.io.ts';
 import type { TableRows } from '../../src/tables/row-writer.ts';
 import type { Position } from '../../src/views/positions/position.ts';
 import type { Candle } from '../../src/views/prices/candles.ts';
@@ -10,7 +10,7 @@ const price = (cell: unknown) => parsePrice(String(cell)) ?? 0;
 const ms = (cell: unknown) => Date.parse(`${String(cell).replace(' ', 'T')}Z`);
 
 /** Tables in memory that drop an insert whose token they know, as ClickHouse does, whatever its rows are. */
-export class FakeTables implements TablesStore {
+export class FakeTables implements ProjectionTables {
   readonly #rows = new Map<string, Row[]>();
   readonly #tokens = new Set<string>();
   /** Called before and after each insert; throws to play a crash or an answer that is lost. */

@@ -6,10 +6,14 @@ import { openMetrics } from '@pm/kit/metrics';
 import { openRegistry, type Registry } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import { StatusStore } from '../../src/log/progress.io.ts';
-import { type RunningView, runView, type ViewDefinition } from '../../src/log/running-view.io.ts';
+import { ViewProgress } from '../../src/log/progress.io.ts';
+import { RunningView } from '../../src/log/running-view.io.ts';
+import type { ViewDefinition } from '../../src/log/view-definition.io.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
-import { openTablesStore, type TablesStore } from '../../src/tables/projection-tables.io.ts';
+import {
+  openProjectionTables,
+  type ProjectionTables,
+} from '../../src/tables/projection-tables.io.ts';
 import { reusedEvents, tablesView } from '../../src/tables/tables-view.io.ts';
 import { ofPartition } from '../log.ts';
 import { TradingLog } from '../trading-log.ts';
@@ -80,11 +84,15 @@ class Member {
   #running: RunningView | null = null;
 
   async start(clickhouse: ClickHouse, group: string): Promise<void> {
-    const store = openTablesStore(clickhouse);
+    const tables = openProjectionTables(clickhouse);
     const metrics = projectorMetrics(openMetrics(group.replaceAll('-', '_')));
     const view = tablesView({
-      ...{ client, topic, checksChain: true, topicPrefix, metrics },
-      store: { ...store, insert: (rows, token) => this.#insert(store, rows, token) },
+      client,
+      topic,
+      checksChain: true,
+      topicPrefix,
+      metrics,
+      tables: { ...tables, insert: (rows, token) => this.#insert(tables, rows, token) },
       openCodec: () => registry.codecFor(topics.executions, reusedEvents),
       catalog: { payout0: async () => 0 },
       groupId: `${topicPrefix}${group}`,
@@ -93,9 +101,9 @@ class Member {
     const fail = (error: unknown) => {
       throw error;
     };
-    const status = new StatusStore(metrics);
-    const parts = { client, status, log: silentLog, instance: '', fail };
-    this.#running = await runView(parts, this.#watched(view));
+    const progress = new ViewProgress(metrics);
+    const host = { client, progress, log: silentLog, instance: '', fail };
+    this.#running = await RunningView.start(host, this.#watched(view));
   }
 
   get owned(): readonly number[] {
@@ -118,8 +126,8 @@ class Member {
   }
 
   async #insert(
-    store: TablesStore,
-    rows: Parameters<TablesStore['insert']>[0],
+    tables: ProjectionTables,
+    rows: Parameters<ProjectionTables['insert']>[0],
     token: string,
   ): Promise<void> {
     const partition = Number(token.split(':')[2]);
@@ -127,7 +135,7 @@ class Member {
     await this.#gate;
     this.waiting.delete(partition);
     if (owners.get(partition) !== this) this.late += 1;
-    await store.insert(rows, token);
+    await tables.insert(rows, token);
   }
 
   #watched(view: ViewDefinition): ViewDefinition {
@@ -144,8 +152,8 @@ class Member {
 }
 
 async function isComplete(clickhouse: ClickHouse, some: Iterable<number>): Promise<boolean> {
-  const store = openTablesStore(clickhouse);
-  for (const partition of some) if ((await store.completeTo(partition)) < appended) return false;
+  const tables = openProjectionTables(clickhouse);
+  for (const partition of some) if ((await tables.completeTo(partition)) < appended) return false;
   return true;
 }
 

@@ -2,9 +2,12 @@ import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { createTableSql, tables } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import { TablesBatchSink } from '../../src/tables/batch-inserts.io.ts';
+import { BatchInserts } from '../../src/tables/batch-inserts.io.ts';
 import { cleanOpenOrders } from '../../src/tables/open-orders-cleanup.io.ts';
-import { openTablesStore, type TablesStore } from '../../src/tables/projection-tables.io.ts';
+import {
+  openProjectionTables,
+  type ProjectionTables,
+} from '../../src/tables/projection-tables.io.ts';
 import type { Position } from '../../src/views/positions/position.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { TinyExchange } from '../log.ts';
@@ -12,7 +15,7 @@ import { cellsOf, type Row, rowsWith } from './cells.ts';
 
 const database = `projectors_test_${process.pid}`;
 let clickhouse: ClickHouse;
-let store: TablesStore;
+let projected: ProjectionTables;
 
 beforeAll(async () => {
   const account = { user: 'default', password: '', log: silentLog, url: engineUrl('CLICKHOUSE') };
@@ -22,7 +25,7 @@ beforeAll(async () => {
   clickhouse = openClickHouse({ ...account, database });
   for (const table of Object.values(tables))
     await clickhouse.command(createTableSql(table, database));
-  store = openTablesStore(clickhouse);
+  projected = openProjectionTables(clickhouse);
 }, 60_000);
 
 afterAll(async () => {
@@ -37,9 +40,9 @@ async function countOf(table: string): Promise<number> {
   return Number(rows[0]?.n);
 }
 
-function sinkTo(identity: string, commits: string[]): TablesBatchSink {
-  return new TablesBatchSink({
-    store,
+function insertsTo(identity: string, commits: string[]): BatchInserts {
+  return new BatchInserts({
+    tables: projected,
     topicPrefix: 'test-',
     partition: 0,
     commit: async (offset, metadata) => {
@@ -61,9 +64,9 @@ describe('the tables in ClickHouse', () => {
     for (const record of records) views.fold(record);
     const rows = views.take();
     const commits: string[] = [];
-    const { identity } = await store.guard();
-    await sinkTo(identity, commits).write({ from: 0, to: 300 }, rows);
-    await sinkTo(identity, commits).write({ from: 0, to: 300 }, rows);
+    const { identity } = await projected.guard();
+    await insertsTo(identity, commits).write({ from: 0, to: 300 }, rows);
+    await insertsTo(identity, commits).write({ from: 0, to: 300 }, rows);
     for (const one of rows) {
       const { table } = one;
       const sent = cellsOf(one);
@@ -83,7 +86,7 @@ describe('the tables in ClickHouse', () => {
       ...[1, 0, '2026-01-01 00:00:00.000', 0, version, ended],
     ];
     const insert = (token: string, rows: readonly Row[]) =>
-      store.insert(rowsWith(tables.openOrders, rows), token);
+      projected.insert(rowsWith(tables.openOrders, rows), token);
     await insert('open:1', [row(1, 1, 0), row(2, 2, 0)]);
     await insert('open:2', [row(1, 3, 1), row(3, 3, 0)]);
     expect(await countOf(`${name} FINAL`)).toBe(2);
@@ -101,14 +104,14 @@ describe('the tables in ClickHouse', () => {
     await clickhouse.command(`TRUNCATE TABLE ${tables.candles.name}`);
     const straight = new TableViews(0, { positions: [], candles: [] });
     for (const record of before) straight.fold(record);
-    for (const one of straight.take()) await store.insert(one, `again:${one.table.name}`);
+    for (const one of straight.take()) await projected.insert(one, `again:${one.table.name}`);
     const positions: Position[] = [];
-    for await (const position of store.positions(0)) positions.push(position);
+    for await (const position of projected.positions(0)) positions.push(position);
     const lastMs = before.at(-1)?.timeMs ?? 0;
     const minuteMs = lastMs - (lastMs % 60_000);
     const restored = new TableViews(0, {
       positions,
-      candles: await store.candles(minuteMs, minuteMs),
+      candles: await projected.candles(minuteMs, minuteMs),
     });
     const resolved = before.flatMap(({ events }) =>
       events.flatMap((event) => (event.kind === 'MarketResolved' ? [event] : [])),

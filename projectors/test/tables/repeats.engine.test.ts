@@ -8,10 +8,13 @@ import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
-import { StatusStore } from '../../src/log/progress.io.ts';
-import { runView } from '../../src/log/running-view.io.ts';
+import { ViewProgress } from '../../src/log/progress.io.ts';
+import { RunningView } from '../../src/log/running-view.io.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
-import { openTablesStore, type TablesStore } from '../../src/tables/projection-tables.io.ts';
+import {
+  openProjectionTables,
+  type ProjectionTables,
+} from '../../src/tables/projection-tables.io.ts';
 import { reusedEvents, tablesView } from '../../src/tables/tables-view.io.ts';
 import { TradingLog } from '../trading-log.ts';
 import { hashesOf, RealLog, RealTables } from './real-tables.ts';
@@ -54,21 +57,30 @@ afterAll(async () => {
 }, 30_000);
 
 /** Projects the whole log; `members` of one group at a time, so that the partition changes hands. */
-async function project(clickhouse: ClickHouse, store: TablesStore, group: string): Promise<void> {
+async function project(
+  clickhouse: ClickHouse,
+  tables: ProjectionTables,
+  group: string,
+): Promise<void> {
   const metrics = projectorMetrics(openMetrics(group.replaceAll('-', '_')));
-  const status = new StatusStore(metrics);
+  const progress = new ViewProgress(metrics);
   const fail = (error: unknown) => {
     throw error;
   };
   const view = tablesView({
-    ...{ client, topic, checksChain: true, store, topicPrefix, metrics },
+    client,
+    topic,
+    checksChain: true,
+    tables,
+    topicPrefix,
+    metrics,
     openCodec: async () => codec,
     catalog: { payout0: async () => 0 },
     groupId: `${topicPrefix}${group}`,
     limits: { batchRecords: 20, batchRows: 2_000, batchMs: 50, restMs: 50, retryForMs: 1_000 },
   });
-  const parts = { client, status, log: silentLog, instance: '', fail };
-  let running = await runView(parts, view);
+  const host = { client, progress, log: silentLog, instance: '', fail };
+  let running = await RunningView.start(host, view);
   try {
     for (let tries = 0; (await completeTo(clickhouse)) < records; tries += 1) {
       expect(tries).toBeLessThan(2_400);
@@ -76,7 +88,7 @@ async function project(clickhouse: ClickHouse, store: TablesStore, group: string
       if (tries % 100 !== 99) continue;
       // Another member takes over, wherever this one is.
       await running.close();
-      running = await runView(parts, view);
+      running = await RunningView.start(host, view);
     }
   } finally {
     await running.close();
@@ -84,17 +96,17 @@ async function project(clickhouse: ClickHouse, store: TablesStore, group: string
 }
 
 async function completeTo(clickhouse: ClickHouse): Promise<number> {
-  return await openTablesStore(clickhouse).completeTo(0);
+  return await openProjectionTables(clickhouse).completeTo(0);
 }
 
 describe('the tables of ClickHouse', () => {
   test('hold the same after deaths, changes of hands and 1,000 forced repeats as after a straight run', async () => {
     const straight = await real.fresh();
-    await project(straight, openTablesStore(straight), 'straight');
+    await project(straight, openProjectionTables(straight), 'straight');
     const harried = await real.fresh();
-    const store = openTablesStore(harried);
+    const tables = openProjectionTables(harried);
     const next = seeded(99);
-    const sent: { rows: Parameters<TablesStore['insert']>[0]; token: string }[] = [];
+    const sent: { rows: Parameters<ProjectionTables['insert']>[0]; token: string }[] = [];
     let deaths = 0;
     const deadly = new Set(deadlyTables);
     const dieBehind = (table: string) => {
@@ -110,15 +122,15 @@ describe('the tables of ClickHouse', () => {
     const repeat = async (index: number) => {
       const one = sent[next(sent.length)];
       if (one === undefined) throw new Error('nothing was sent');
-      await store.insert(one.rows, index % 2 === 0 ? one.token : `again:${index}`);
+      await tables.insert(one.rows, index % 2 === 0 ? one.token : `again:${index}`);
     };
     await project(
       harried,
       {
-        ...store,
+        ...tables,
         async insert(rows, token) {
           dieNow();
-          await store.insert(rows, token);
+          await tables.insert(rows, token);
           // Behind this their memory is used again.
           sent.push({
             rows: { ...rows, pieces: rows.pieces.map((piece) => Buffer.from(piece)) },

@@ -1,6 +1,6 @@
 import { apiKeyFromBytes, microText, orderIdFromBytes, priceText, tables } from '@pm/schemas';
 import { seeded } from '../../../kit/test/seeded.ts';
-import { giveBack, pieceBytes } from '../../src/tables/row-memory.ts';
+import { pieceBytes, RowMemory } from '../../src/tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../../src/tables/row-writer.ts';
 import { cellsOf, textOf } from './cells.ts';
 
@@ -91,7 +91,8 @@ describe('a row writer', () => {
   });
 
   test('gives rows away once, each whole in one piece, however many they are', () => {
-    const rows = new RowWriter(tables.completeness);
+    const memory = new RowMemory();
+    const rows = new RowWriter(tables.completeness, memory);
     const line = (value: number) => `word-${'x'.repeat(value % 97)}\t${value}\t0\t0\t0\n`;
     const write = (value: number) => {
       rows
@@ -112,13 +113,14 @@ describe('a row writer', () => {
       ).toBe(true);
       for (const piece of taken.pieces) expect(piece.at(-1) ?? 10).toBe(10);
       expect(textOf(rows.take())).toBe(line(8));
-      giveBack(taken.pieces);
+      memory.giveBack(taken.pieces);
     }
   });
 
   test('writes over memory only when it was given back, and takes it back once', () => {
+    const memory = new RowMemory();
     const fill = (value: number): TableRows => {
-      const rows = new RowWriter(tables.completeness);
+      const rows = new RowWriter(tables.completeness, memory);
       for (let row = 0; row < 30_000; row += 1)
         rows.word('tables').int(value).int(0).int(0).int(0).end();
       return rows.take();
@@ -126,14 +128,14 @@ describe('a row writer', () => {
     const first = fill(1);
     const second = fill(2);
     expect(new Set(textOf(first).split('\n')).size).toBe(2);
-    giveBack(first.pieces);
+    memory.giveBack(first.pieces);
     const third = fill(3);
     expect(
       third.pieces.some(({ buffer }) => first.pieces.some((one) => one.buffer === buffer)),
     ).toBe(true);
     expect(textOf(second)).toBe(textOf(fill(2)));
-    giveBack(second.pieces);
-    expect(() => giveBack(second.pieces)).toThrow('memory is given back once');
+    memory.giveBack(second.pieces);
+    expect(() => memory.giveBack(second.pieces)).toThrow('memory is given back once');
   });
 
   test('refuses a row that no piece can hold', () => {

@@ -4,10 +4,11 @@ import type { IncomingRecord } from '@pm/kit/kafka';
 import { openMetrics } from '@pm/kit/metrics';
 import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
-import type { PartitionProjection } from '../../src/log/running-view.io.ts';
+import type { PartitionProjection } from '../../src/log/view-definition.io.ts';
 import { projectorMetrics } from '../../src/metrics.ts';
-import type { TablesStore } from '../../src/tables/projection-tables.io.ts';
-import { reusedEvents, type TableLimits, tablesView } from '../../src/tables/tables-view.io.ts';
+import type { ProjectionTables } from '../../src/tables/projection-tables.io.ts';
+import type { TableLimits } from '../../src/tables/tables-projection.io.ts';
+import { reusedEvents, tablesView } from '../../src/tables/tables-view.io.ts';
 import { executionOf, fillOf, marketSet, TinyExchange } from '../log.ts';
 import { FakeTables } from './fake-tables.ts';
 
@@ -27,7 +28,7 @@ class FakeCommits {
 
 interface World {
   readonly records: readonly IncomingRecord[];
-  readonly tables: TablesStore;
+  readonly tables: ProjectionTables;
   readonly commits: FakeCommits;
   readonly next: (below: number) => number;
   readonly payouts: ReadonlyMap<number, number>;
@@ -35,14 +36,16 @@ interface World {
 
 function viewOf({
   records,
-  tables: store,
+  tables,
   payouts,
   limits,
 }: Pick<World, 'records' | 'tables' | 'payouts'> & { readonly limits: TableLimits }) {
   return tablesView({
     ...fakeLog(records, reusedEvents),
     openCodec: async () => fakeLog([], reusedEvents).codec,
-    ...{ store, limits, metrics },
+    tables,
+    limits,
+    metrics,
     catalog: { payout0: async (market) => payouts.get(market) ?? 0 },
     groupId: 'g',
     topicPrefix: 't-',
@@ -347,7 +350,7 @@ describe('the tables', () => {
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const slow: TablesStore = {
+    const slow: ProjectionTables = {
       guard: () => tables.guard(),
       insert: async (rows, token) => {
         await gate;
@@ -397,7 +400,7 @@ describe('the tables', () => {
     const commits = new FakeCommits();
     const tables = new FakeTables();
     let looks = 0;
-    const counted: TablesStore = {
+    const counted: ProjectionTables = {
       guard: () => {
         looks += 1;
         return tables.guard();

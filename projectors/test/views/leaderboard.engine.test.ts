@@ -16,7 +16,7 @@ import {
   computeLeaderboards,
   dropOldLeaderboards,
   newestLeaderboard,
-} from '../../src/views/leaderboard/computation.io.ts';
+} from '../../src/views/leaderboard/leaderboards.io.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { executionOf, TinyExchange } from '../log.ts';
 

@@ -1,5 +1,6 @@
 import { type Execution, type ExecutionEvent, tables, walletFromBytes } from '@pm/schemas';
 import { bytesOf } from '../../../kit/test/seeded.ts';
+import { RowMemory } from '../../src/tables/row-memory.ts';
 import { PositionsView } from '../../src/views/positions/positions.ts';
 import { executionOf, fillOf, moved, TinyExchange } from '../log.ts';
 import { cellsOf, type Row } from '../tables/cells.ts';
@@ -20,7 +21,7 @@ function positionsOf(view: PositionsView): readonly Row[] {
 }
 
 function run(records: readonly Execution[], every = 7): Map<string, Row> {
-  const view = new PositionsView(0);
+  const view = new PositionsView(0, [], new RowMemory());
   const takes: (readonly Row[])[] = [];
   for (const [index, record] of records.entries()) {
     view.fold(record);
@@ -129,7 +130,7 @@ describe('positions', () => {
     const records = new TinyExchange(99).records(200);
     const straight = run(records, 1_000);
     for (const every of [1, 3, 50]) expect(run(records, every)).toEqual(straight);
-    const view = new PositionsView(0);
+    const view = new PositionsView(0, [], new RowMemory());
     for (const record of records) view.fold(record);
     view.take();
     for (const record of records.slice(0, 150)) view.fold(record);
@@ -160,7 +161,7 @@ describe('positions', () => {
   });
 
   test('ask for the payout only where the money does not tell it', () => {
-    const view = new PositionsView(0);
+    const view = new PositionsView(0, [], new RowMemory());
     const shape = {
       wallet: 1,
       token0Micro: 2_000_000,
@@ -188,7 +189,7 @@ describe('positions', () => {
   });
 
   test('stop at a wallet that sells more than it has', () => {
-    const view = new PositionsView(0);
+    const view = new PositionsView(0, [], new RowMemory());
     expect(() => view.fold(executionOf(0, [fillOf({ takerSide: 'SELL' })]))).toThrow(
       'more than it holds',
     );

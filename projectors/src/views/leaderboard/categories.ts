@@ -2,7 +2,7 @@ import { type CatalogEntry, leaderboardCategories } from '@pm/schemas';
 
 const tagsOf = Object.values(leaderboardCategories) as readonly (readonly string[])[];
 
-/** In which categories of the leaderboards a market counts: those of the tags of its event, and always OVERALL. */
+/** The leaderboard categories of markets: those of the tags of their event, and always OVERALL. */
 export class MarketCategories {
   readonly #eventOf = new Map<number, string>();
   readonly #tagIdsOf = new Map<string, readonly string[]>();
@@ -14,7 +14,7 @@ export class MarketCategories {
     if (entry.kind === 'CatalogTag') this.#slugOf.set(entry.id, entry.slug);
   }
 
-  /** Bits by market, without markets that count in OVERALL alone. */
+  /** Categories as bits, by market; without markets that are in OVERALL only. */
   masks(): readonly (readonly [market: number, mask: number])[] {
     const found: [number, number][] = [];
     for (const [market, eventId] of this.#eventOf) {

@@ -1,25 +1,25 @@
-/** Wallets from `from` on and before `to`. */
+/** Wallets from `from` to before `to`. */
 export interface WalletSlice {
   readonly from: string;
   readonly to: string;
 }
 
-/** Positions that one statement reads, more or less: what it holds in memory and how long it takes follow from that. */
+/** Approximate number of positions that one statement reads: its memory and its time follow from it. */
 const positionsAtOnce = 1_000_000;
-/** Slices go by the first two digits of a wallet. */
-const SLICES_MAX = 256;
-/** Behind every wallet. */
-const END = '0xg';
+/** Slices are cut by the first two digits of a wallet. */
+const slicesMax = 256;
+/** After every wallet. */
+const end = '0xg';
 
-/** All wallets, cut into as many ranges as the positions ask for; addresses lie evenly. */
+/** All wallets in as many ranges as the number of positions needs; addresses are evenly distributed. */
 export function walletSlices(
   positions: number,
   atOnce: number = positionsAtOnce,
 ): readonly WalletSlice[] {
-  const count = Math.min(SLICES_MAX, Math.max(1, Math.ceil(positions / atOnce)));
+  const count = Math.min(slicesMax, Math.max(1, Math.ceil(positions / atOnce)));
   const start = (index: number): string => {
-    if (index === count) return END;
-    const digits = Math.floor((index * SLICES_MAX) / count);
+    if (index === count) return end;
+    const digits = Math.floor((index * slicesMax) / count);
     return `0x${digits.toString(16).padStart(2, '0')}`;
   };
   return Array.from({ length: count }, (_, index) => ({

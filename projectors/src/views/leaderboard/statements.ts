@@ -10,19 +10,19 @@ import {
 } from '@pm/schemas';
 
 /**
- * The statements of a computation of the leaderboards (definitions.md), in their order. Parameters: `snapshot`; `now`, the whole
- * minute it is as of, Unix seconds; `fromWallet` and `toWallet`, the wallets of a slice.
+ * The statements of a computation of the leaderboards (definitions.md), in their order. Parameters: `snapshot`; `now`, the full
+ * minute of the computation, Unix seconds; `fromWallet` and `toWallet`, the wallets of a slice.
  */
 const { categories, prices, sums, wallets, tops } = leaderboardTables;
 
-/** One thread, so that reads keep the others; memory beyond which groups and sorts go to disk, bytes. */
+/** One thread, so that the others are left to reads; the bytes of memory above which groups and sorts use the disk. */
 const settings = `SETTINGS max_execution_time = 300, max_threads = 1, max_insert_threads = 1,
   max_bytes_before_external_group_by = 500000000, max_bytes_before_external_sort = 500000000`;
-/** Of tables in the order of wallets a wallet is done when the next one comes; rows of one key lie in one month. */
+/** For tables in the order of wallets: a wallet is complete when the next one begins. Rows of one key are in one month. */
 const byWallet = `${settings}, optimize_aggregation_in_order = 1, do_not_merge_across_partitions_select_final = 1`;
 
 const periods = Object.keys(leaderboardPeriods) as LeaderboardPeriod[];
-/** What a period starts at, Unix seconds; of everything the end, which is whole minutes as prices are. */
+/** Start of a period as a DateTime; of ALL its end, in full minutes as prices are. */
 const startOf = (period: LeaderboardPeriod): string => {
   const seconds = leaderboardPeriods[period];
   return `fromUnixTimestamp({now:UInt32} ${seconds === null ? '+ 60' : `- ${seconds}`})`;
@@ -42,9 +42,10 @@ const inSlice = 'wallet >= {fromWallet:String} AND wallet < {toWallet:String}';
 const ofRun = 'snapshot = {snapshot:UInt64}';
 
 /**
- * The price of token 0 at the moments: payout, else the displayed one, so the newest trade of a wide book, else what is halfway between bid
- * and ask, 0 and 1 where there are none. A market's rows come from one partition, so the larger version is the later one; of trades in
- * one record that of token 1 counts. No ask is 0: then nothing was ever bid or asked.
+ * The price of token 0 at the starts of the periods: the payout, else the displayed price. That is the newest trade of a wide book,
+ * else the midpoint of bid and ask, with 0 and 1 for an empty side. The rows of a market come from one partition, so the larger
+ * version is the later one; in a record with trades of token 1 those count. A stored ask is never 0: an ask of 0 means that the
+ * market never had a bid or an ask.
  */
 export const pricesSql = `
 INSERT INTO ${prices.name} (snapshot, market, categories, ${each(price)})
@@ -87,7 +88,7 @@ const at = (period: LeaderboardPeriod): string =>
 const micro = (decimal: string): string => `toInt128(reinterpretAsInt64(${decimal}))`;
 const ofPrices = `SELECT market, categories, ${each(price)} FROM ${prices.name} WHERE ${ofRun}`;
 
-/** Everything the wallets ever did, and what they hold at the prices of now less those of then. */
+/** The whole trading of the wallets, and their positions at the prices of now less those of then. */
 export const positionsSql = `
 INSERT INTO ${sums.name} (snapshot, partition, wallet, categories, version, ${vol('ALL')}, ${each(pnl)})
 SELECT {snapshot:UInt64}, partition, wallet, l.categories, max(version), sum(${micro('volume')}),
@@ -116,8 +117,8 @@ const legs = `
 const valueMicro = 'intDiv(toInt128(amount) * per, 10000)';
 
 /**
- * What came and went within the periods. Only what the positions of the slice had included by then: they are read first, each row
- * says up to which record it is folded, every trade moves a row, and the rows of a batch become visible together.
+ * The trades and moves within the periods, limited to those that are in the positions of the slice. The positions are read first,
+ * each row carries the record up to which it is folded, every trade changes a row, and the rows of a batch become visible together.
  */
 const tradesOfSlice = `
   SELECT wallet, l.categories AS categories,
@@ -138,7 +139,7 @@ const tradesOfSlice = `
   WHERE in_offset <= b.bound
   GROUP BY wallet, categories`;
 
-/** Figures of the wallets in every category they have to do with; sums are cut to micro-USDC here, at the very end. */
+/** Figures of the wallets in each of their categories; sums are rounded to micro-USDC only here, at the end. */
 export const walletsSql = `
 INSERT INTO ${wallets.name} (snapshot, category, wallet, ${each((period) => `${vol(period)}, ${pnl(period)}`)})
 SELECT {snapshot:UInt64}, category, wallet,
@@ -168,8 +169,8 @@ const boards = periods.flatMap((period) =>
 );
 
 /**
- * The first places of all boards. The figure of the last place of each is found first, so that only what reaches it is sorted; of
- * equal ones all reach it.
+ * The first places of all boards. The figure of the last place of each is found first, so that only wallets that reach it are
+ * sorted; wallets with equal figures all reach it.
  */
 export const topsSql = `
 INSERT INTO ${tops.name} (snapshot, period, category, board, place, rank, wallet, vol_micro, pnl_micro)

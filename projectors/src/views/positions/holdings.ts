@@ -1,7 +1,7 @@
 import { hexBytes, walletFromBytes } from '@pm/schemas';
 import { emptyPosition, type Position } from './position.ts';
 
-/** All positions of one partition, found by the bytes of the wallet: no text is made of a wallet that is known. */
+/** All positions of one partition, looked up by the bytes of the wallet: a known wallet is never converted to text. */
 export class Holdings {
   readonly #wallets = new Map<string, Map<number, Position>>();
 
@@ -10,7 +10,7 @@ export class Holdings {
       this.#tokensOf(hexBytes(position.wallet)).set(tokenNumber(position), { ...position });
   }
 
-  /** The position, an empty one when it is new. */
+  /** The position; an empty one when it is new. */
   of(wallet: Buffer, market: number, outcome: number): Position {
     const tokens = this.#tokensOf(wallet);
     const token = tokenNumber({ market, outcome });

@@ -1,7 +1,7 @@
 import { lotMicro, type WalletAddress } from '@pm/schemas';
-import { BrokenLog } from '../../log/broken-log.ts';
+import { BrokenLog } from '../view.ts';
 
-/** What a wallet holds of one token; micro-shares and micro-USDC, average-cost method, fees excluded. */
+/** Position of a wallet in one token; micro-shares and micro-USDC, average-cost method, fees excluded. */
 export interface Position {
   readonly wallet: WalletAddress;
   readonly market: number;
@@ -17,19 +17,24 @@ export interface Position {
   version: number;
 }
 
+/** A position before its first trade. */
 export function emptyPosition(wallet: WalletAddress, market: number, outcome: number): Position {
-  const zero = {
+  return {
+    wallet,
+    market,
+    outcome,
     sizeMicro: 0,
     costMicro: 0,
     totalBoughtMicro: 0,
     sharesBoughtMicro: 0,
     realizedMicro: 0,
     volumeMicro: 0,
+    updatedMs: 0,
+    version: -1,
   };
-  return { wallet, market, outcome, ...zero, updatedMs: 0, version: -1 };
 }
 
-/** Shares come in for a price. */
+/** Adds shares at a cost. */
 export function buy(position: Position, sizeMicro: number, paidMicro: number): void {
   position.sizeMicro += sizeMicro;
   position.costMicro += paidMicro;
@@ -37,7 +42,10 @@ export function buy(position: Position, sizeMicro: number, paidMicro: number): v
   position.sharesBoughtMicro += sizeMicro;
 }
 
-/** Shares go for proceeds: their share of the cost, rounded down, goes with them, and the rest is realized. */
+/**
+ * Removes shares for proceeds. Their share of the cost, rounded down, is removed with them, and the difference to the proceeds
+ * is realized. Throws `BrokenLog` when the position is smaller.
+ */
 export function sell(position: Position, sizeMicro: number, proceedsMicro: number): void {
   if (sizeMicro > position.sizeMicro) throw new BrokenLog('a wallet sells more than it holds');
   const removedMicro = shareOfCost(position, sizeMicro);
@@ -46,7 +54,7 @@ export function sell(position: Position, sizeMicro: number, proceedsMicro: numbe
   position.realizedMicro += proceedsMicro - removedMicro;
 }
 
-/** cost x sold / size, rounded down and exact: in whole lots two products of doubles do for almost every holding. */
+/** cost x sold / size, rounded down and exact: in whole lots two products of doubles suffice for almost every position. */
 function shareOfCost({ costMicro, sizeMicro }: Position, soldMicro: number): number {
   if (soldMicro === sizeMicro) return costMicro;
   const [sizeLots, soldLots] = [sizeMicro / lotMicro, soldMicro / lotMicro];

@@ -9,9 +9,9 @@ import {
   type Side,
   tables,
 } from '@pm/schemas';
-import { BrokenLog } from '../../log/broken-log.ts';
+import type { RowMemory } from '../../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../../tables/row-writer.ts';
-import { type RowSource, type View, writeSource } from '../view.ts';
+import { BrokenLog, type RowSource, type View, writeSource } from '../view.ts';
 import { Holdings } from './holdings.ts';
 import { buy, type Position, sell } from './position.ts';
 
@@ -24,44 +24,47 @@ interface Trade {
   readonly side: Side;
   readonly sizeMicro: number;
   readonly price: number;
-  /** Splits, merges and redemptions are no trading. */
+  /** False for splits, merges and redemptions. */
   readonly countsAsVolume: boolean;
 }
 
-/** Splits come in, and merges go out, at one half each (conventions.md 6.1). */
+/** Price of each token in splits and merges (conventions.md 6.1). */
 const halfPrice = priceOne / 2;
 
 /**
- * Tables `positions` and `holders` of one partition: absolute rows; and `wallet_moves`, which tells with `wallet_fills` what they
- * are folded from. A record at or below the version of a key is skipped
- * for that key, so whatever was stored before may be read again.
+ * Tables `positions` and `holders` of one partition: absolute rows; and `wallet_moves`, the changes beside `wallet_fills` from
+ * which they are folded. A record at or below the version of a key is skipped for that key, so stored records may be read
+ * again.
  */
 export class PositionsView implements View {
   readonly #partition: number;
   readonly #holdings: Holdings;
   readonly #payouts = new Map<number, number>();
   readonly #touched = new Set<Position>();
-  /** Those the record has begun to change: the version speaks for whole records. */
+  /** Positions that the current record has changed: a version stands for a whole record. */
   readonly #open = new Set<Position>();
-  readonly #moves = new RowWriter(tables.walletMoves);
-  readonly #holders = new RowWriter(tables.holders);
-  readonly #positions = new RowWriter(tables.positions);
+  readonly #moves: RowWriter;
+  readonly #holders: RowWriter;
+  readonly #positions: RowWriter;
 
-  constructor(partition: number, restored: Iterable<Position> = []) {
+  constructor(partition: number, restored: Iterable<Position>, memory: RowMemory) {
     this.#partition = partition;
     this.#holdings = new Holdings(restored);
+    this.#moves = new RowWriter(tables.walletMoves, memory);
+    this.#holders = new RowWriter(tables.holders, memory);
+    this.#positions = new RowWriter(tables.positions, memory);
   }
 
   get pendingRows(): number {
     return this.#touched.size * 2 + this.#moves.count;
   }
 
-  /** What token 0 pays, for records in front of which the resolution was not read. */
+  /** The payout of token 0, 1/10000 USDC, when the record of the resolution was not read. */
   knowPayout(market: number, payout0: number): void {
     this.#payouts.set(market, payout0);
   }
 
-  /** Markets of which the record redeems as many of both tokens: only their payout tells what each was worth. */
+  /** Markets of which the record redeems the same amount of both tokens: then only the payout gives the price of each. */
   payoutsNeeded({ events }: Execution): readonly number[] {
     const resolved = new Set<number>();
     const needed: number[] = [];
@@ -96,7 +99,7 @@ export class PositionsView implements View {
       writeHolder(this.#holders, position);
     }
     this.#touched.clear();
-    // Holders first: a restart restores from `positions`, so what is in there must be in `holders` already.
+    // Holders first: a restart restores from `positions`, so all its rows must be in `holders` already.
     return [this.#moves.take(), this.#holders.take(), this.#positions.take()];
   }
 
@@ -121,7 +124,7 @@ export class PositionsView implements View {
     this.#touched.add(position);
   }
 
-  /** Of unequal sizes the money tells the payout; of equal ones the resolution has to. */
+  /** For unequal sizes the payout follows from the money; for equal ones it comes from the resolution. */
   #payoutOf(moved: PositionMoved): number {
     if (moved.action !== 'REDEEM') return halfPrice;
     const lots0 = -moved.token0Micro / lotMicro;

@@ -1,7 +1,7 @@
 import { type Execution, type Fill, notionalMicro, tables } from '@pm/schemas';
+import type { RowMemory } from '../../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../../tables/row-writer.ts';
-import { Buckets } from '../buckets.ts';
-import { minuteOf } from '../time.ts';
+import { Buckets, minuteOf } from '../buckets.ts';
 import type { View } from '../view.ts';
 
 /** Trades of one token in one minute; prices in 1/10000 USDC. */
@@ -27,17 +27,18 @@ interface TokenTrade {
   readonly sizeMicro: number;
 }
 
-/** Table `candles_1m`: absolute values per token and minute. A mint or merge is a trade of both tokens, each at its price. */
+/** Table `candles_1m`: absolute values by token and minute. A mint or merge is a trade of both tokens, each at its price. */
 export class CandlesView implements View {
   readonly #candles = new Buckets<Candle>();
   readonly #touched = new Set<Candle>();
-  /** Those the record has begun to change: the version speaks for whole records. */
+  /** Candles that the current record has changed: a version stands for a whole record. */
   readonly #open = new Set<Candle>();
-  readonly #rows = new RowWriter(tables.candles);
+  readonly #rows: RowWriter;
   #minuteMs = 0;
 
   /** `restored`: the rows of the minutes that may still change. */
-  constructor(restored: Iterable<Candle> = []) {
+  constructor(restored: Iterable<Candle>, memory: RowMemory) {
+    this.#rows = new RowWriter(tables.candles, memory);
     for (const candle of restored)
       this.#candles.set(candle.bucketMs, tokenNumber(candle), { ...candle });
   }
@@ -59,7 +60,7 @@ export class CandlesView implements View {
   take(): readonly TableRows[] {
     for (const candle of this.#touched) writeCandle(this.#rows, candle);
     this.#touched.clear();
-    // The clock never runs backwards: a past minute is done.
+    // The clock of a partition never goes back: a past minute does not change.
     this.#candles.dropBefore(this.#minuteMs);
     return [this.#rows.take()];
   }

@@ -1,10 +1,10 @@
 import { type Execution, priceOne, tables } from '@pm/schemas';
+import type { RowMemory } from '../../tables/row-memory.ts';
 import { RowWriter, type TableRows } from '../../tables/row-writer.ts';
-import { Buckets } from '../buckets.ts';
-import { minuteOf } from '../time.ts';
+import { Buckets, minuteOf } from '../buckets.ts';
 import type { View } from '../view.ts';
 
-/** 1/10000 USDC halved, in micro-USDC: midpoints may lie half a tick between two prices. */
+/** Half of 1/10000 USDC in micro-USDC: a midpoint may lie halfway between two prices. */
 const microPerHalfPrice = 50;
 
 /** Prices in 1/10000 USDC, 0 for an empty side. */
@@ -16,12 +16,16 @@ interface Top {
 }
 
 /**
- * Table `midpoints_1m`: the best prices at the end of each minute of each market, and what is halfway between them, 0 when a side of the
- * book was empty then (no midpoint is 0); absolute, so it needs no state before.
+ * Table `midpoints_1m`: the best prices of each market at the end of each minute, and their midpoint, 0 when a side of the book
+ * was empty then (no midpoint is 0). Rows are absolute, so the view needs no earlier state.
  */
 export class MidpointsView implements View {
   readonly #minutes = new Buckets<Top>();
-  readonly #rows = new RowWriter(tables.midpoints);
+  readonly #rows: RowWriter;
+
+  constructor(memory: RowMemory) {
+    this.#rows = new RowWriter(tables.midpoints, memory);
+  }
 
   get pendingRows(): number {
     return this.#minutes.size;
