@@ -2,7 +2,7 @@ import type { Problem } from './purity.ts';
 import { memberOf, nameOf, nodeIn, type Syntax, type SyntaxNode, walk } from './syntax.ts';
 
 /** Characters of a line of code, of a comment or of a document. */
-export const lineCharsMax = 120;
+const lineCharsMax = 120;
 
 /** Lines that are too long. A line that cannot be broken is none: a row of a table, an address, a path without a space. */
 export function widthProblems(text: string): readonly Problem[] {

@@ -37,7 +37,7 @@ function startOf(node: SyntaxNode): number | null {
 }
 
 /** Nodes directly below a node, in the order of its fields. */
-export function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
+function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
   return Object.values(node).flatMap(nodesIn);
 }
 

@@ -1,7 +1,7 @@
 /** What a field makes of a text: a value, or a refusal (the reader says what is allowed). */
 export type Parsed<T> = { readonly value: T } | null;
 
-/** One variable of the environment: its name, what it allows in words, its default, and how its text becomes a value. */
+/** One variable of the environment: its name, the values it allows, its default, and the parser of its text. */
 export interface Field<T> {
   /** Name of the variable, unit last: `PM_LINGER_MS`. */
   readonly name: string;
@@ -179,9 +179,4 @@ export function secret(name: string, options: { bytes: number }): Field<Buffer> 
       return value.length === bytes && value.toString('base64url') === bare ? { value } : refused;
     },
   };
-}
-
-/** The same field, `null` when the variable is missing or empty. */
-export function optional<T>(field: Field<T>): Field<T | null> {
-  return { ...field, fallback: { value: null } };
 }

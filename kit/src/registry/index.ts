@@ -2,7 +2,6 @@ export {
   openRegistry,
   type RecordReader,
   type Registry,
-  type RegistryOptions,
   topicName,
 } from './open.io.ts';
-export { type FetchSchema, openRecordCodec, type RecordCodec } from './record-codec.io.ts';
+export { openRecordCodec, type RecordCodec } from './record-codec.io.ts';

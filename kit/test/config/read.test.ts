@@ -5,7 +5,6 @@ import {
   integer,
   list,
   oneOf,
-  optional,
   secret,
   text,
   url,
@@ -47,7 +46,6 @@ describe('reading', () => {
         stack: oneOf('PM_STACK', ['local', 'containers']),
         seed: secret('PM_SEED', { bytes: 4 }),
         data: path('PM_DATA'),
-        proxy: optional(url('PM_PROXY')),
       },
       {
         PM_NAME: 'a b',
@@ -70,7 +68,6 @@ describe('reading', () => {
       stack: 'containers',
       seed: Buffer.from('00ff10aa', 'hex'),
       data: resolve('data/x'),
-      proxy: null,
     });
   });
 
