@@ -63,7 +63,7 @@ function scope(
 }
 
 /** Proofs of keys that failed, per address; while it is used up, requests with credentials are refused before any check. */
-export const failedProofScope: RateScope = scope('failed-credentials', [], burst(500));
+const failedProofScope: RateScope = scope('failed-credentials', [], burst(500));
 
 const eventLists = ['GET /events', 'GET /events/keyset', 'GET /events/pagination'];
 const marketLists = ['GET /markets', 'GET /markets/keyset'];
