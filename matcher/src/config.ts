@@ -40,7 +40,7 @@ const fields = {
     default: 60_000,
   }),
   tickMs: integer('PM_TICK_MS', { min: 50, max: 10_000, default: 500 }),
-  /** Silence after which the group gives our partitions to others, milliseconds. */
+  /** Silence after which the group assigns our partitions to other processes, milliseconds. */
   sessionTimeoutMs: integer('PM_SESSION_TIMEOUT_MS', {
     min: 6_000,
     max: 10_000,
@@ -57,12 +57,12 @@ const fields = {
 
 export type MatcherConfig = ConfigOf<typeof fields>;
 
-/** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names everything that is wrong. */
+/** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names every wrong setting. */
 export function readMatcherConfig(): MatcherConfig {
   return readConfig(fields, undefined, { known: namesOf(redisFields, clickhouseFields) });
 }
 
-/** The raw key behind `PM_OPERATOR_KEY`. */
+/** The raw key of `PM_OPERATOR_KEY`. */
 export function operatorKeyOf({ operatorKey }: MatcherConfig): Buffer {
   return Buffer.from(operatorKey.replace(/^0x/, ''), 'hex');
 }

@@ -25,8 +25,8 @@ function historyOf(seed: number, records: number): Map<number, readonly Executio
   return history;
 }
 
-describe('the answer to a repetition', () => {
-  it('names the first fills of the order: where they stand, all of them, and nothing else', () => {
+describe('the result of a repeated order', () => {
+  it('names the place of the first fills of the order: all of them, and no other event', () => {
     const history = historyOf(41, 3_000);
     let named = 0;
     for (const events of history.values()) {
@@ -47,7 +47,7 @@ describe('the answer to a repetition', () => {
     expect(named).toBeGreaterThan(20);
   });
 
-  it('says that there were none, and where none are', () => {
+  it('names no place when there were no fills', () => {
     const engine = new Engine(partition);
     engine.apply(envelopeOf([opening, marketRules(1)], 'OPERATOR'), 0);
     engine.apply(envelopeOf([orderOf(1, 1)]), 1);
@@ -55,7 +55,7 @@ describe('the answer to a repetition', () => {
     expect(events).toMatchObject([{ placedAtOffset: -1, firstFill: -1, fillCount: 0 }]);
   });
 
-  it('is kept for a delayed order as long as it waits, however old it is', () => {
+  it('is remembered for a delayed order as long as it waits, however old it is', () => {
     const engine = new Engine(partition);
     const rules = { ...opening, orderAgeLimitMs: 1_000 };
     engine.apply(envelopeOf([rules, marketRules(1, { takerDelayMs: 60_000 })], 'OPERATOR'), 0);
@@ -85,7 +85,7 @@ describe('the answer to a repetition', () => {
 describe('a position that ends while its wallet trades', () => {
   const share = { sizeMicro: oneShareMicro };
 
-  it('stays whole when the last order of the wallet is cleared out of its own way', () => {
+  it('is not closed early when the taker clears the last order of its own wallet', () => {
     const engine = new Engine(partition);
     engine.apply(envelopeOf([opening, marketRules(1)], 'OPERATOR'), 0);
     const own = orderOf(1, 1, { ...share, outcome: 1 });
@@ -95,7 +95,7 @@ describe('a position that ends while its wallet trades', () => {
     engine.assertInvariants();
   });
 
-  it('stays whole when it merges its last pair with itself', () => {
+  it('is not closed early when the wallet merges its last pair with itself', () => {
     const engine = new Engine(partition);
     engine.apply(envelopeOf([opening, marketRules(1)], 'OPERATOR'), 0);
     const sells = { ...share, side: 'SELL' } as const;

@@ -11,7 +11,7 @@ import { stateText } from './state-text.ts';
 
 /** Short logs by many seeds visit more than long ones by a few, and keep the twin small. */
 const commandsPerSeed = 10_000;
-/** Every other seed runs out of every budget. */
+/** Every second seed uses up every budget. */
 const tightLimits: Limits = {
   fillsPerOrder: 3,
   fillsPerRecord: 5,
@@ -56,7 +56,7 @@ class Rehearsal {
     return envelope.commands.length;
   }
 
-  /** What a snapshot of the engine holds is what the twin holds. */
+  /** The state in a snapshot of the engine is that of the twin. */
   compareStates(): void {
     this.engine.assertInvariants();
     const state = stateText(decodeState(this.engine.encodeState()));
@@ -91,7 +91,7 @@ describe('the engine and its naive twin', () => {
     timeoutMs,
   );
 
-  it('have visited what tight budgets leave to later records, and every end of a delay', () => {
+  it('have covered the orders that tight budgets leave to later records, and every end of a delay', () => {
     const leftovers = [
       'OrderDelayed',
       'OrderRepeated DELAYED',
@@ -116,7 +116,7 @@ describe('the engine and its naive twin', () => {
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** What is told of every record is not worth noting. */
+/** Events of every record are not counted. */
 const usual = new Set(['LevelChanged', 'TopChanged', 'MoneyMoved', 'Fill']);
 
 function note(seen: Set<string>, event: ExecutionEvent): void {

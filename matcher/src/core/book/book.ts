@@ -21,8 +21,8 @@ import {
  *   - rest, reduce and remove are O(1), a new best price costs one search over a bitmap of 1 bit per tick;
  *   - all of it is flat memory (price-ladders.ts, order-pool.ts): memory is allocated only when a table doubles.
  *
- * Sizes are lots, prices 1/10000 USDC, markets and orders are slots. `touched...` and `topped...` list the changes since
- * `endRecord`; the lists are replaced when they grow.
+ * Sizes are lots, prices 1/10000 USDC, markets and orders are slots. `touched...` and `topped...` list the changes
+ * since `endRecord`; the lists are replaced when they grow.
  */
 export class Book {
   readonly orders = new OrderPool();

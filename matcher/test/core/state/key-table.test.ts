@@ -32,7 +32,7 @@ describe('a key table', () => {
 });
 
 describe('a key id', () => {
-  it('is made by a SHA-256 that agrees with the one of Node', () => {
+  it('is the start of a SHA-256 that agrees with that of Node', () => {
     for (let length = 0; length < 200; length += 7) {
       const message = Buffer.alloc(length, length);
       expect(sha256(message)).toEqual(createHash('sha256').update(message).digest());
