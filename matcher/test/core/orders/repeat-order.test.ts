@@ -1,5 +1,5 @@
 import type { EventOf, ExecutionEvent } from '@pm/schemas';
-import { Engine, roleAllows } from '../../src/core/index.ts';
+import { Engine, roleAllows } from '../../../src/core/index.ts';
 import {
   envelopeOf,
   marketRules,
@@ -10,8 +10,8 @@ import {
   splitOf,
   startMs,
   walletOf,
-} from './commands.ts';
-import { RandomLog } from './random-log.ts';
+} from '../commands.ts';
+import { RandomLog } from '../random-log.ts';
 
 /** The events of a random log by the offset of their record; the engine is restored now and then. */
 function historyOf(seed: number, records: number): Map<number, readonly ExecutionEvent[]> {
