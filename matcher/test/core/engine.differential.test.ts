@@ -3,8 +3,7 @@ import type { ExecutionEvent } from '@pm/schemas';
 import { EventWriter } from '../../src/core/events/event-writer.ts';
 import { defaultLimits, Engine, type Limits } from '../../src/core/index.ts';
 import { decodeState } from '../../src/core/state/decode-state.ts';
-import { envelopeOf, opening, partition } from './commands.ts';
-import { commandsTotal } from './commands-total.ts';
+import { commandsTotal, envelopeOf, opening, partition } from './commands.ts';
 import { NaiveEngine } from './naive/naive-engine.ts';
 import { RandomLog } from './random-log.ts';
 import { stateText } from './state-text.ts';
@@ -24,7 +23,7 @@ const seedsPerGroup = Math.ceil(commandsTotal / commandsPerSeed / groups.length)
 const timeoutMs = 60_000 + commandsTotal / 4;
 
 /** Both engines on the log of a seed. */
-class Rehearsal {
+class Comparison {
   readonly engine: Engine;
   readonly twin: NaiveEngine;
   readonly log: RandomLog;
@@ -75,7 +74,7 @@ describe('the engine and its naive twin', () => {
   const seen = new Set<string>();
 
   function compare(seed: number): void {
-    const both = new Rehearsal(seed, seen);
+    const both = new Comparison(seed, seen);
     for (let record = 1, commands = 0; commands < commandsPerSeed; record += 1) {
       commands += both.step(record);
       if (record % 500 === 0) both.engine.assertInvariants();

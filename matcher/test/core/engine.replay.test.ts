@@ -10,8 +10,8 @@ import {
   splitOf,
   startMs,
 } from './commands.ts';
-import { textOf } from './event-text.ts';
 import { RandomLog, type RandomRecord } from './random-log.ts';
+import { textOf } from './state-text.ts';
 
 function recordsOf(seed: number, count: number): RandomRecord[] {
   const log = new RandomLog(seed);

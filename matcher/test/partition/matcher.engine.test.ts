@@ -282,7 +282,7 @@ describe('two matchers on a real log', () => {
     }
   }, 60_000);
 
-  test('a frozen owner that continues beside the next owner only writes copies, and releases its partitions', async () => {
+  test('a frozen owner that wakes beside the next one only writes copies, and releases', async () => {
     for (const matcher of matchers) await matcher.kill('SIGTERM');
     const e = spawnMatcher('e');
     await until('e live', async () => (await e.partitionsIn('live')).length === 4);

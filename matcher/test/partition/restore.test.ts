@@ -200,7 +200,7 @@ describe('a damaged or incomplete log', () => {
     });
   });
 
-  test('when retention removed the start, a restore without a snapshot fails and names the missing offset', async () => {
+  test('without the start of the log, a restore needs a snapshot, or names the missing offset', async () => {
     const { log, files, chain } = await livedThrough();
     log.truncateBefore(topicNames.orders, 30);
     const bare = new MatcherProcess(log);

@@ -1,6 +1,5 @@
 import { firstChain, sealExecution } from '@pm/domain/signoff/records';
 import fc from 'fast-check';
-import { PartitionLifecycle, partitionStates } from '../../src/partition/liveness.ts';
 import { StoredExecutions } from '../../src/partition/stored-executions.io.ts';
 import { MemoryLog } from './memory-log.ts';
 import { codecs, partition } from './sealed-records.ts';
@@ -59,38 +58,4 @@ describe('stored executions', () => {
     const source = sourceOf(new MemoryLog());
     expect(await source.tail(await source.bounds())).toBeNull();
   });
-});
-
-describe('partition states', () => {
-  const paths = {
-    released: [],
-    restoring: ['restoring'],
-    live: ['restoring', 'live'],
-    failed: ['restoring', 'failed'],
-  } as const;
-  const allowed = new Set([
-    'released>restoring',
-    'restoring>live',
-    'restoring>failed',
-    'restoring>released',
-    'live>failed',
-    'live>released',
-    'failed>restoring',
-    'failed>released',
-  ]);
-
-  for (const from of partitionStates) {
-    for (const to of partitionStates) {
-      const may = allowed.has(`${from}>${to}`);
-      test(`${from} ${may ? 'may' : 'may not'} become ${to}`, () => {
-        const seen: string[] = [];
-        const states = new PartitionLifecycle(1, (state) => seen.push(state));
-        for (const step of paths[from]) states.change(step);
-        if (may) states.change(to);
-        else expect(() => states.change(to)).toThrow('forbidden_transition');
-        expect(states.state).toBe(may ? to : from);
-        expect(seen.at(-1)).toBe(states.state);
-      });
-    }
-  }
 });

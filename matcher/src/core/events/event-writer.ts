@@ -21,14 +21,14 @@ export interface Layout {
 }
 
 /**
- * The layout of an event that is written field by field (write-events.ts). `fields` repeats the names of the schema in
+ * The layout of an event that is written field by field (write-events.ts). `fields` repeat the names of the schema in
  * order, so that a change of the schema fails at the function that must follow it.
  */
-export function layoutOf(kind: Kind, fields: string): Layout {
+export function layoutOf(kind: Kind, ...fields: readonly string[]): Layout {
   const index = indexes.get(kind) as number;
   const branch = executionEvent.branches[index] as (typeof executionEvent.branches)[number];
   const names = branch.fields.map(({ name }) => name).join(' ');
-  assume(names === fields, `${kind} is written with the fields of its schema: ${names}`);
+  assume(names === fields.join(' '), `${kind} is written with the fields of its schema: ${names}`);
   return { before: index, after: executionEvent.branches.length - index - 1 };
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { seeded } from '../../../../kit/test/seeded.ts';
 import { at } from '../../../src/core/book/order-pool.ts';
 import { BatchBook, commandWords, fillWords, packPrice } from '../../../src/core/index.ts';
-import { commandsTotal } from '../commands-total.ts';
+import { commandsTotal } from '../commands.ts';
 import { NaiveBook } from '../naive/naive-book.ts';
 
 const timeoutMs = 60_000 + commandsTotal / 8;
