@@ -81,7 +81,7 @@ export class OwnedPartition {
     return this.#lifecycle.state;
   }
 
-  /** Restores the state and goes live; gives the offset of the next record. On a fault it is failed, and throws it. */
+  /** Restores the state and goes live. Returns the offset of the next record; a fault is thrown after `fail`. */
   async restore(): Promise<number> {
     // Outputs in flight from before the fault would otherwise be written twice.
     await this.#lastWriter?.stored().catch(() => {});

@@ -51,9 +51,9 @@ interface Restored {
 }
 
 /**
- * Restores a partition to where its stored outputs end: newest sound snapshot whose past is stored, then a silent
- * replay of `orders` that has to come to the chain hash at the tail of `executions`. Throws a `Fault` (release) with
- * facts when the log has not got what is needed or says something else; nothing is ever skipped.
+ * Restores a partition to the end of its stored outputs: the newest sound snapshot whose outputs are stored, then a
+ * replay of `orders` without outputs, which must end with the chain hash at the tail of `executions`. Throws a `Fault`
+ * (release) with facts when records are missing in the log or the chains differ; no record is ever skipped.
  */
 export async function restorePartition(parts: RestoreParts): Promise<Restored> {
   const bounds = await parts.executions.bounds();
@@ -147,7 +147,7 @@ async function replay(
         parts.onReplayed(output);
         await check?.expect(output);
       }
-      // Lets heartbeats and the other partitions run between two batches.
+      // Heartbeats and the other partitions run between two batches.
       await setImmediate();
     },
   });

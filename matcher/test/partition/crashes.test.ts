@@ -32,7 +32,7 @@ async function heirOf(log: MemoryLog, files: MemoryFiles): Promise<MatcherProces
 }
 
 /** Each test has many crashes; how long that takes depends on the machine. */
-jest.setTimeout(60_000);
+jest.setTimeout(240_000);
 
 describe('a killed process', () => {
   // Before the send; after the send and before its acknowledgement: at each send of the run.

@@ -96,7 +96,7 @@ describe('an owned partition', () => {
     const heir = new MatcherProcess(log, { verifyReplay: true });
     await heir.run();
     expect(heir.owned.status().chain).toBe(executions.at(-1)?.chain.toString('hex'));
-  }, 30_000);
+  }, 240_000);
 
   test('repeats a send whose records were not written, in order', async () => {
     const log = logOf([...openingRecords(), ...randomRecords(seed, 40)]);

@@ -310,5 +310,5 @@ describe('poison', () => {
       .filter(({ events: [event] }) => event?.kind !== 'RecordRejected');
     expect(taken).toHaveLength(0);
     expect(log.records(topicNames.deadLetters)).toHaveLength(100_000);
-  }, 60_000);
+  }, 240_000);
 });

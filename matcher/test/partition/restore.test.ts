@@ -94,7 +94,7 @@ describe('restore', () => {
       expect(heir.badSnapshots).toHaveLength(1);
       expect(heir.owned.status()).toMatchObject({ chain, snapshotOffset: 0 });
     }
-  }, 30_000);
+  }, 240_000);
 
   test('a snapshot ahead of the stored outputs is not used, and lost outputs are written again', async () => {
     const { log, files, chain } = await livedThrough();

@@ -10,7 +10,9 @@ import { assume } from '../assumption.ts';
 type Kind = ExecutionEvent['kind'];
 
 const codec = compileCodec(executionEvent);
-const indexes = new Map(executionEvent.branches.map(({ name }, index) => [name, index]));
+const indexes: ReadonlyMap<string, number> = new Map(
+  executionEvent.branches.map(({ name }, index) => [name, index]),
+);
 
 /**
  * An event on the wire: all branches in order, a zero byte for each that is not set, and a 2 before the one that is.
