@@ -117,3 +117,10 @@ export function envelopeOf(commands: readonly Command[], role = 'INGRESS'): Enve
     commands,
   };
 }
+
+const everyRun = process.env['CI'] === undefined ? 100_000 : 1_000_000;
+
+/**
+ * Commands of a run beside a naive twin: a million where `CI` is set, otherwise fewer, or as many as asked for by name.
+ */
+export const commandsTotal = Number(process.env['PM_TEST_COMMANDS'] ?? everyRun);

@@ -31,7 +31,7 @@ function engineWith(...commands: Command[]): Engine {
   return engine;
 }
 
-/** What a record does, in short: order numbers canceled or filled, answers, refusals. */
+/** The events of a record, in short: order numbers canceled or filled, results, refusals. */
 function storyOf(engine: Engine, commands: readonly Command[], role = 'INGRESS'): string[] {
   const { events } = engine.apply(envelopeOf(commands, role), 2);
   engine.assertInvariants();
@@ -64,7 +64,7 @@ const expiring = (count: number) =>
 const seller = { outcome: 1, acceptedAtMs: startMs + 1_000 } as const;
 
 describe('a record that runs out of its budget of cancels', () => {
-  it('leaves overdue orders to the records behind, by expiry', () => {
+  it('leaves overdue orders to the next records, by expiry', () => {
     const engine = engineWith(...expiring(7));
     expect(storyOf(engine, [tick(1_000)])).toEqual([
       '0: EXPIRED 10',
@@ -94,7 +94,7 @@ describe('a record that runs out of its budget of cancels', () => {
     ]);
   });
 
-  it('lets a post-only order rest where only overdue orders stand', () => {
+  it('lets a post-only order rest where only overdue orders are', () => {
     const engine = engineWith(...expiring(5));
     const makes = orderOf(1, 1, { ...seller, postOnly: true });
     expect(storyOf(engine, [tick(1_000), makes]).slice(3)).toEqual([
@@ -105,7 +105,7 @@ describe('a record that runs out of its budget of cancels', () => {
     expect(engine.openOrderCount).toBe(1);
   });
 
-  it('tells FOK and FAK orders that overdue orders are not there', () => {
+  it('ignores overdue orders for FOK and FAK orders', () => {
     const engine = engineWith(...expiring(4));
     const takes = (id: number, timeInForce: 'FOK' | 'FAK') =>
       orderOf(id, 1, { ...seller, timeInForce, sizeMicro: oneShareMicro });
@@ -116,7 +116,7 @@ describe('a record that runs out of its budget of cancels', () => {
     expect(engine.openOrderCount).toBe(1);
   });
 
-  it('tells the sender of a cancel-all to repeat it, and takes single cancels all the same', () => {
+  it('refuses a cancel-all so that its sender repeats it, and still accepts single cancels', () => {
     const engine = engineWith(...[10, 11, 12, 13, 14].map((id) => orderOf(id, 2)));
     const all = cancelAll({ signer: signerOf(2) });
     const one: Command = {
@@ -136,7 +136,7 @@ describe('a record that runs out of its budget of cancels', () => {
     expect(storyOf(engine, [all, nobody])).toEqual(['0: USER 13']);
   });
 
-  it('resolves at once, sweeps by market and price, and redeems what is locked before its sweep', () => {
+  it('resolves at once, cancels by market and price, and redeems locked tokens before their cancel', () => {
     const sells = [10, 11, 12, 13].map((id) =>
       orderOf(id, 1, { side: 'SELL', price: 9_000 - id * 100, sizeMicro: ten }),
     );
@@ -169,7 +169,7 @@ describe('a record that runs out of its budget of cancels', () => {
 describe('a record that runs out of its budget of fills', () => {
   const makers = [10, 11, 12, 13, 14, 15].map((id) => orderOf(id, 2));
 
-  it('cancels the rest of the taker it ends at, and refuses the takers behind him', () => {
+  it('cancels the remainder of the taker it ends at, and refuses the next takers', () => {
     const engine = engineWith(...makers);
     const taker = (id: number, more = {}) => orderOf(id, 1, { outcome: 1, ...more });
     const story = storyOf(engine, [
@@ -204,7 +204,7 @@ describe('a record that runs out of its budget of releases', () => {
     return engine;
   }
 
-  it('leaves the others to the records behind, by the end of their delay', () => {
+  it('leaves the others to the next records, by the end of their delay', () => {
     const engine = engineWithDelayed();
     expect(storyOf(engine, [tick(1_000)])).toEqual([
       ...['-1: fill 10', '-1: MATCHED'],
@@ -216,7 +216,7 @@ describe('a record that runs out of its budget of releases', () => {
     expect(engine.nextExpiryMs).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('releases nobody once half of the meetings are used up, so that orders of the record can meet', () => {
+  it('releases no order once half of the fills are used up, so that orders of the record can fill', () => {
     const engine = engineWithDelayed();
     const many = [20, 21, 22].map((id) =>
       orderOf(id, 9, { sizeMicro: oneShareMicro, price: 6_000 }),
@@ -229,7 +229,7 @@ describe('a record that runs out of its budget of releases', () => {
     expect(storyOf(engine, [])).toHaveLength(4);
   });
 
-  it('refuses what is delayed in a resolved market with later records', () => {
+  it('refuses delayed orders of a resolved market with later records', () => {
     const engine = engineWithDelayed();
     const resolve: Command = { kind: 'ResolveMarket', market: 1, payout0: 0 };
     expect(storyOf(engine, [resolve], 'OPERATOR')).toEqual([
@@ -250,7 +250,7 @@ describe('a partition with as many fences as it may have', () => {
   const fence = (id: number, afterMs = 0) =>
     cancelAll({ signer: signerOf(id), acceptedAtMs: startMs + afterMs });
 
-  it('cancels and tells the sender to repeat, until old fences are forgotten', () => {
+  it('cancels but refuses the command so that it is repeated, until old fences are forgotten', () => {
     const engine = engineWith(orderOf(10, 4));
     expect(storyOf(engine, [fence(1), fence(2), fence(3, 1_000), fence(4)])).toEqual([
       '3: USER 10',
@@ -262,7 +262,7 @@ describe('a partition with as many fences as it may have', () => {
     expect(storyOf(engine, [fence(4, 2_000), late])).toEqual(['0: USER 11', '1: fenced']);
   });
 
-  it('takes no fence farther ahead than orders can be booked', () => {
+  it('limits a fence to the time at which orders can be booked', () => {
     const engine = engineWith();
     engine.apply(envelopeOf([fence(1, 3_600_000)]), 2);
     engine.apply(envelopeOf([tick(2_500)]), 3);
