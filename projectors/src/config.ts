@@ -12,8 +12,8 @@ import {
 } from '@pm/kit/config';
 
 /**
- * The views that one process can run; an operator distributes them among processes. Ledger, books and tables follow the log, each in
- * a group of its own; leaderboards are computed from the tables at intervals.
+ * The views that one process can run; an operator distributes them among processes. Ledger, books and tables follow the
+ * log, each in a group of its own; leaderboards are computed from the tables at intervals.
  */
 export const views = ['ledger', 'books', 'tables', 'leaderboards'] as const;
 export type ViewName = (typeof views)[number];
@@ -45,8 +45,8 @@ const fields = {
 export type Config = ReturnType<typeof loadConfig>;
 
 /**
- * The configuration of this process. `known`: variables of other rooms in a shared environment. A `PM_BOOK_AGE_LIMIT_MS` above that
- * of the partitions is safe (orphaned holds stay longer); a smaller one is not.
+ * The configuration of this process. `known`: variables of other rooms in a shared environment. A
+ * `PM_BOOK_AGE_LIMIT_MS` above that of the partitions is safe (orphaned holds stay longer); a smaller one is not.
  */
 export function loadConfig(
   env?: Readonly<Record<string, string | undefined>>,
