@@ -9,7 +9,7 @@ export interface ViewHost {
   readonly client: LogClient;
   readonly progress: ViewProgress;
   readonly log: Log;
-  /** Name of the process in its groups, which keeps its partitions over a restart; empty for none. */
+  /** Name of the process as the other members of its groups see it; empty for none. */
   readonly instance: string;
   /** Ends the process: faults of the whole group. */
   fail(error: unknown): void;

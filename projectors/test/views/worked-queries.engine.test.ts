@@ -195,12 +195,12 @@ describe('the worked queries of docs/data/data.md return what naive code compute
     }
     for (const { inOffset, timeMs } of executions.filter((_one, index) => index % 29 === 7)) {
       const levels = [...levelsAt(1, timeMs)].map(([key, size]) => `${key} ${size}`).sort();
-      for (const told of [
+      for (const returned of [
         await ask('bookAt', { market: 1, outcome: 0, at: timeMs }),
         await ask('bookAtOffset', { market: 1, outcome: 0, offset: inOffset }),
       ])
         expect(
-          told.map(([side, price, size]) => `${side} ${Number(price) / 100} ${size}`).sort(),
+          returned.map(([side, price, size]) => `${side} ${Number(price) / 100} ${size}`).sort(),
         ).toEqual(levels);
     }
   });
@@ -226,11 +226,11 @@ describe('the worked queries of docs/data/data.md return what naive code compute
           a.came - b.came,
       );
     expect(expected.length).toBeGreaterThan(5);
-    for (const told of [
+    for (const returned of [
       await ask('ordersAt', { market: 1, at: moment }),
       await ask('ordersAtOffset', { market: 1, offset }),
     ])
-      expect(told.map((row) => row.slice(0, 6))).toEqual(expected.map(({ row }) => row));
+      expect(returned.map((row) => row.slice(0, 6))).toEqual(expected.map(({ row }) => row));
   });
 
   test('the top holders of a token over time', async () => {
@@ -250,8 +250,8 @@ describe('the worked queries of docs/data/data.md return what naive code compute
         .map(([owner, shares]) => [day, owner, shares]),
     );
     expect(expected.length).toBeGreaterThan(10);
-    const told = await ask('topHoldersOverTime', { market: 1, outcome: 0, top: 2 });
-    expect(told).toEqual(expected);
+    const returned = await ask('topHoldersOverTime', { market: 1, outcome: 0, top: 2 });
+    expect(returned).toEqual(expected);
   });
 
   test('the share a wallet made and took', async () => {
