@@ -37,8 +37,8 @@ for (let byte = 0; byte < 256; byte += 1) {
 const uuidGroups = [4, 6, 8, 10, 16];
 
 /**
- * Writes rows of a table cell by cell, directly as the bytes sent to ClickHouse: a value for each cell would lead the profile of
- * the projector. A row begins with its first cell and ends with `end`.
+ * Writes rows of a table cell by cell, directly as the bytes sent to ClickHouse: values for single cells would lead the
+ * profile of the projector. A row begins with its first cell and ends with `end`.
  *
  *     #pieces  |rows.......|rows.....|     #buffer  |rows.....row beg      |
  *                                                            ^#begun ^#position
@@ -152,7 +152,10 @@ export class RowWriter {
     return this.int(symbol);
   }
 
-  /** Unix milliseconds as a DateTime64(3): seconds in ten digits and a fraction, which ClickHouse reads without a calendar. */
+  /**
+   * Unix milliseconds as a DateTime64(3): seconds in ten digits and a fraction, which ClickHouse reads without a
+   * calendar.
+   */
   time(ms: number): this {
     this.#reserve(cellBytes);
     const seconds = this.#seconds(ms);
