@@ -8,7 +8,7 @@ import { withRolesTable } from '../documents/roles-table.ts';
 import { clickhouseRoles } from '../roles/roles.ts';
 import { rolesFile } from '../roles/roles-sql.ts';
 
-/** `npm run docs`: writes what documents repeat of the contracts. */
+/** `npm run docs`: writes the parts of documents that repeat the contracts. */
 const documents = [
   ['docs/trading/limits.md', withLimitsTable],
   ['docs/trading/errors.md', withErrorsTable],

@@ -8,7 +8,7 @@ import { engineUrl } from '../../../kit/test/engines.ts';
 import { project, RealTables } from '../../../projectors/test/io/real-tables.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 
-/** The commands of data.md, as they stand there but for address and database. */
+/** The commands of data.md, except for address and database. */
 const name = `asking_${process.pid}`;
 const page = readFileSync(join(repositoryRoot, 'docs/data/data.md'), 'utf8');
 const section = page.slice(page.indexOf('## Asking'), page.indexOf('## Rules for readers'));
@@ -37,14 +37,14 @@ async function ask({ address, sql }: (typeof commands)[number]): Promise<string>
   return await response.text();
 }
 
-test('the commands are answered as they stand there', async () => {
+test('the commands succeed as they are printed', async () => {
   expect(commands).toHaveLength(3);
   const [count = '', hours = ''] = await Promise.all(commands.map(ask));
   expect(Number(count)).toBeGreaterThan(50);
   expect(hours).toContain('trades');
 });
 
-test('what they pick gives rows in every worked query that needs it', async () => {
+test('their results give rows in every worked query that needs them', async () => {
   const [, , pick] = commands;
   const text = pick === undefined ? '' : await ask(pick);
   const found = Object.fromEntries(
