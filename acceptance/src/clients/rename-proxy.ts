@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
-import { LOOPBACK } from '@pm/deploy/local/ports';
+import { loopback } from '@pm/deploy/local/ports';
 
 /** A mount of the exchange as one of the three hosts that published clients know. */
 export interface RenamedHost {
@@ -28,8 +28,8 @@ export async function openRenamedHost(baseUrl: string, mount: string): Promise<R
     onward.on('error', () => outgoing.writeHead(502).end());
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, LOOPBACK, resolve));
-  return { url: `http://${LOOPBACK}:${portOf(server)}`, close: () => closed(server) };
+  await new Promise<void>((resolve) => server.listen(0, loopback, resolve));
+  return { url: `http://${loopback}:${portOf(server)}`, close: () => closed(server) };
 }
 
 function renamed(headers: IncomingHttpHeaders, host: string): IncomingHttpHeaders {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
-import { LOOPBACK } from '@pm/deploy/local/ports';
+import { loopback } from '@pm/deploy/local/ports';
 import { database, type RunningStack } from '@pm/deploy/stack/stack';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -143,7 +143,7 @@ async function waitForProjections(stack: RunningStack, client: LogClient): Promi
 /** Where the views of `executions` stand; `transfers` is another topic with offsets of its own. */
 async function viewStatus(stack: RunningStack): Promise<readonly ViewStatus[]> {
   try {
-    const response = await fetch(`http://${LOOPBACK}:${stack.ports.projectorsOps}/status`);
+    const response = await fetch(`http://${loopback}:${stack.ports.projectorsOps}/status`);
     const { views } = (await response.json()) as { views: Record<string, ViewStatus[]> };
     return Object.entries(views)
       .filter(([view]) => view !== 'transfers')

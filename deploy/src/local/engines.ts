@@ -4,7 +4,7 @@ import { ensureEngineJars } from './engine-jars.ts';
 import { kafkaBroker } from './kafka-broker.ts';
 import type { ManagedProcess, Progress } from './managed-process.ts';
 import { defaultCacheDir } from './paths.ts';
-import { type EnginePorts, LOOPBACK } from './ports.ts';
+import { type EnginePorts, loopback } from './ports.ts';
 import { findRedis, redisServer } from './redis-server.ts';
 import { registryUrl, schemaRegistry } from './schema-registry.ts';
 import type { StackError } from './stack-error.ts';
@@ -42,10 +42,10 @@ export interface RunningEngines {
 
 export function engineUrls(ports: EnginePorts): EngineUrls {
   return {
-    kafka: `${LOOPBACK}:${ports.kafka}`,
+    kafka: `${loopback}:${ports.kafka}`,
     registry: registryUrl(ports.registry),
-    clickhouse: `http://${LOOPBACK}:${ports.clickhouse}`,
-    redis: `redis://${LOOPBACK}:${ports.redis}`,
+    clickhouse: `http://${loopback}:${ports.clickhouse}`,
+    redis: `redis://${loopback}:${ports.redis}`,
   };
 }
 

@@ -42,18 +42,18 @@ export interface ManagedProcess {
   ready(): Promise<void>;
 }
 
-const INHERITED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'JAVA_HOME'] as const;
+const inheritedVariables = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'JAVA_HOME'] as const;
 
 /** The few variables any process needs to run, taken from our own environment, and `extra`. */
 export function processEnvironment(
   extra: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const name of INHERITED) {
+  for (const name of inheritedVariables) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }
   return { ...env, ...extra };
 }
 
-export const MEBIBYTE = 1024 * 1024;
+export const mebibyte = 1024 * 1024;

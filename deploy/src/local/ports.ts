@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:net';
 import { StackError, systemCodeOf } from './stack-error.ts';
 
 /** Everything on this machine listens here and nowhere else. */
-export const LOOPBACK = '127.0.0.1';
+export const loopback = '127.0.0.1';
 
 /** The ports of the local stack, fixed so that a person can remember them. */
-export const DEFAULT_PORTS = {
+export const defaultPorts = {
   kafka: 19092,
   kafkaController: 19093,
   registry: 18081,
@@ -21,7 +21,7 @@ export const DEFAULT_PORTS = {
   queryApiOps: 18007,
 } as const;
 
-export type PortName = keyof typeof DEFAULT_PORTS;
+export type PortName = keyof typeof defaultPorts;
 export type Ports = Readonly<Record<PortName, number>>;
 
 /** The ports the four engines need. */
@@ -30,7 +30,7 @@ export type EnginePorts = Pick<
   'kafka' | 'kafkaController' | 'registry' | 'clickhouse' | 'redis'
 >;
 
-const MAX_PORT = 65_535;
+const maxPort = 65_535;
 
 /** The environment variable that moves a port: `PM_PORT_KAFKA_CONTROLLER` for `kafkaController`. */
 export function portVariable(name: PortName): string {
@@ -44,8 +44,8 @@ export function portVariable(name: PortName): string {
  * port.
  */
 export function portsFromEnvironment(env: Readonly<Record<string, string | undefined>>): Ports {
-  const ports: Record<PortName, number> = { ...DEFAULT_PORTS };
-  for (const name of Object.keys(DEFAULT_PORTS) as PortName[]) {
+  const ports: Record<PortName, number> = { ...defaultPorts };
+  for (const name of Object.keys(defaultPorts) as PortName[]) {
     const text = env[portVariable(name)];
     if (text !== undefined && text !== '') ports[name] = parsePort(portVariable(name), text);
   }
@@ -58,8 +58,8 @@ export function portsFromEnvironment(env: Readonly<Record<string, string | undef
 
 function parsePort(variable: string, text: string): number {
   const port = Number(text);
-  if (/^\d+$/.test(text) && port >= 1 && port <= MAX_PORT) return port;
-  throw new StackError('BAD_DESCRIPTION', `${variable}=${text} is not a port (1 to ${MAX_PORT})`);
+  if (/^\d+$/.test(text) && port >= 1 && port <= maxPort) return port;
+  throw new StackError('BAD_DESCRIPTION', `${variable}=${text} is not a port (1 to ${maxPort})`);
 }
 
 /** Ports held by this process until `release` is called. */
@@ -90,7 +90,7 @@ export async function holdFreePorts(count: number): Promise<HeldPorts> {
 
 /** Free ports for a whole stack, released at once. */
 export async function freePorts(): Promise<Ports> {
-  const names = Object.keys(DEFAULT_PORTS) as PortName[];
+  const names = Object.keys(defaultPorts) as PortName[];
   const held = await holdFreePorts(names.length);
   await held.release();
   const found = names.map((name, index) => [name, held.ports[index] ?? 0]);
@@ -122,8 +122,8 @@ export async function requireFreePort(port: number, user: string): Promise<void>
 }
 
 function adviceFor(port: number): string {
-  const names = Object.keys(DEFAULT_PORTS) as PortName[];
-  const name = names.find((candidate) => DEFAULT_PORTS[candidate] === port);
+  const names = Object.keys(defaultPorts) as PortName[];
+  const name = names.find((candidate) => defaultPorts[candidate] === port);
   const variable = name === undefined ? 'PM_PORT_<NAME>' : portVariable(name);
   return `Stop the program that has it, or choose another: ${variable}=<port>`;
 }
@@ -132,7 +132,7 @@ function listen(port: number): Promise<Server> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen({ port, host: LOOPBACK, exclusive: true }, () => resolve(server));
+    server.listen({ port, host: loopback, exclusive: true }, () => resolve(server));
   });
 }
 

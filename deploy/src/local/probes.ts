@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
-import { LOOPBACK } from './ports.ts';
+import { loopback } from './ports.ts';
 
 /** Longest wait for one probe; the supervisor asks again. */
-const PROBE_TIMEOUT_MS = 2000;
+const probeTimeoutMs = 2000;
 
 /**
  * Sends bytes to a port of this machine and gives back the first bytes of the answer. Rejects when
@@ -10,7 +10,7 @@ const PROBE_TIMEOUT_MS = 2000;
  */
 export function askPort(port: number, question: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: LOOPBACK, timeout: PROBE_TIMEOUT_MS });
+    const socket = connect({ port, host: loopback, timeout: probeTimeoutMs });
     const fail = (reason: string): void => {
       socket.destroy();
       reject(new Error(reason));
@@ -28,7 +28,7 @@ export function askPort(port: number, question: Buffer): Promise<Buffer> {
 
 /** Rejects unless a GET answers 200. */
 export async function requireOk(url: string): Promise<void> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+  const response = await fetch(url, { signal: AbortSignal.timeout(probeTimeoutMs) });
   await response.arrayBuffer();
   if (response.status !== 200) throw new Error(`${url} answers ${response.status}`);
 }

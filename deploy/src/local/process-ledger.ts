@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, isStillRunning, type ProcessRecord, sendSignal } from './process-table.ts';
 
 /** Time for processes that lost their supervisor to end by themselves. */
-const ORPHAN_GRACE_MS = 10_000;
-const POLL_MS = 50;
+const orphanGraceMs = 10_000;
+const pollMs = 50;
 
 /**
  * The list of running processes on disk, for whoever comes after a crash: the watchdog at once, or
@@ -71,8 +71,8 @@ export async function endOrphans(file: string, supervisorPid?: number): Promise<
   for (const orphan of orphans) {
     sendSignal(orphan.pid, 'SIGCONT');
     sendSignal(orphan.pid, 'SIGTERM');
-    const deadline = Date.now() + ORPHAN_GRACE_MS;
-    while (isStillRunning(orphan) && Date.now() < deadline) await sleep(POLL_MS);
+    const deadline = Date.now() + orphanGraceMs;
+    while (isStillRunning(orphan) && Date.now() < deadline) await sleep(pollMs);
     if (isAlive(-orphan.pid)) sendSignal(-orphan.pid, 'SIGKILL');
   }
   return orphans.map((orphan) => orphan.name);

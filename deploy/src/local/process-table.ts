@@ -66,7 +66,7 @@ export interface ProcessUsage {
 }
 
 /** Linux counts processor time in hundredths of a second on every machine Node runs on. */
-const TICKS_PER_SECOND = 100;
+const ticksPerSecond = 100;
 
 export function usageOf(pid: number): ProcessUsage {
   const stat = readStat(pid);
@@ -74,7 +74,7 @@ export function usageOf(pid: number): ProcessUsage {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? '0';
   return {
     rssBytes: Number(kibibytes) * 1024,
-    cpuSeconds: stat === undefined ? 0 : stat.cpuTicks / TICKS_PER_SECOND,
+    cpuSeconds: stat === undefined ? 0 : stat.cpuTicks / ticksPerSecond,
   };
 }
 

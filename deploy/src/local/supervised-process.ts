@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ManagedProcess, MEBIBYTE } from './managed-process.ts';
+import { type ManagedProcess, mebibyte } from './managed-process.ts';
 import { requireFreePort } from './ports.ts';
 import type { ProcessLedger } from './process-ledger.ts';
 import { isAlive, sendSignal, startMarkOf, usageOf } from './process-table.ts';
@@ -34,9 +34,9 @@ export interface ProcessStatus {
 }
 
 /** A log is put aside at the start of its process once it has grown to this. */
-const MAX_LOG_BYTES = 8 * MEBIBYTE;
-const READY_POLL_MS = 60;
-const TAIL_LINES = 12;
+const maxLogBytes = 8 * mebibyte;
+const readyPollMs = 60;
+const tailLines = 12;
 
 /**
  * One process as it runs: starts, probes and stops it, and reports a death it was not asked for.
@@ -185,7 +185,7 @@ export class SupervisedProcess {
       if (Date.now() > deadline) {
         throw this.#failed(`was not ready within ${readyTimeoutMs / 1000} s (${lastReason})`);
       }
-      await sleep(READY_POLL_MS);
+      await sleep(readyPollMs);
     }
     this.#requireStarting();
     throw this.#failed(`ended while it started (${await this.#ended})`);
@@ -203,13 +203,13 @@ export class SupervisedProcess {
 /** The last lines of a log, indented. */
 export function tailOf(logFile: string): string {
   if (!existsSync(logFile)) return '  (no log)';
-  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-TAIL_LINES);
+  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-tailLines);
   return lines.map((line) => `  ${line}`).join('\n');
 }
 
 function openLog(logFile: string): number {
   mkdirSync(dirname(logFile), { recursive: true });
-  if (existsSync(logFile) && statSync(logFile).size > MAX_LOG_BYTES) {
+  if (existsSync(logFile) && statSync(logFile).size > maxLogBytes) {
     renameSync(logFile, `${logFile}.1`);
   }
   return openSync(logFile, 'a');

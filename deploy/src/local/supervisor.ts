@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MIN_FREE_BYTES, requireDiskSpace } from './host-checks.ts';
+import { defaultMinFreeBytes, requireDiskSpace } from './host-checks.ts';
 import { type ManagedProcess, type Progress, processEnvironment } from './managed-process.ts';
 import { builtEntry } from './paths.ts';
 import { endOrphans, ProcessLedger } from './process-ledger.ts';
@@ -24,11 +24,11 @@ export interface SupervisorOptions {
 }
 
 /** Back-off between restarts: doubles from the first to the last delay. */
-const FIRST_DELAY_MS = 250;
-const LAST_DELAY_MS = 8000;
+const firstDelayMs = 250;
+const longestDelayMs = 8000;
 /** Deaths in a row, each before a minute of good life, after which a process is given up. */
-const MAX_DEATHS_IN_A_ROW = 8;
-const GOOD_LIFE_MS = 60_000;
+const maxDeathsInARow = 8;
+const goodLifeMs = 60_000;
 
 /**
  * Starts processes, watches them and stops them; nothing it started outlives it. Processes start
@@ -58,7 +58,7 @@ export class Supervisor {
    * @throws StackError DATA_FOLDER_LOCKED or DISK_NEARLY_FULL
    */
   static async open(options: SupervisorOptions): Promise<Supervisor> {
-    await requireDiskSpace(options.dataDir, options.minFreeBytes ?? MIN_FREE_BYTES);
+    await requireDiskSpace(options.dataDir, options.minFreeBytes ?? defaultMinFreeBytes);
     const lock = await lockDataFolder(options.dataDir);
     try {
       const ledger = new ProcessLedger(join(options.dataDir, 'stack.processes.json'));
@@ -181,7 +181,7 @@ export class Supervisor {
   #onDeath(process: SupervisedProcess, reason: string): void {
     if (this.#stopped !== undefined) return;
     this.#options.progress(`${process.name}: died (${reason})`);
-    if (Date.now() - process.readySinceMs > GOOD_LIFE_MS) this.#deathsInARow.delete(process.name);
+    if (Date.now() - process.readySinceMs > goodLifeMs) this.#deathsInARow.delete(process.name);
     if (process.description.restart) void this.#revive(process, reason);
     else void this.#fail(process, `died (${reason}), and the stack cannot go on without it`);
   }
@@ -190,13 +190,13 @@ export class Supervisor {
     const { name } = process;
     const deaths = (this.#deathsInARow.get(name) ?? 0) + 1;
     this.#deathsInARow.set(name, deaths);
-    if (deaths > MAX_DEATHS_IN_A_ROW) {
+    if (deaths > maxDeathsInARow) {
       await this.#fail(process, `died ${deaths} times in a row (last: ${reason})`);
       return;
     }
     process.restarts += 1;
     try {
-      const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (deaths - 1), LAST_DELAY_MS);
+      const delayMs = Math.min(firstDelayMs * 2 ** (deaths - 1), longestDelayMs);
       await sleep(delayMs, undefined, { signal: this.#abort.signal });
       // Somebody asked for a restart meanwhile.
       if (process.state !== 'died' && process.state !== 'failed') return;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LOOPBACK } from '../local/ports.ts';
+import { loopback } from '../local/ports.ts';
 import type { RunningStack } from '../stack/stack.ts';
 import { lagText, type ProjectionLine } from './behind.ts';
 import { counterSum, readCounters } from './counters.ts';
@@ -68,7 +68,7 @@ function ratesBetween(before: Sample, now: Sample): Rates {
 async function sample(stack: RunningStack): Promise<Sample> {
   const [status, projections, matcher, ingress] = await Promise.all([
     readJson<{ instance: string; partitions: readonly PartitionLine[] }>(
-      `http://${LOOPBACK}:${stack.ports.matcherOps}/status`,
+      `http://${loopback}:${stack.ports.matcherOps}/status`,
     ),
     readJson<{ projections: readonly ProjectionLine[] }>(`${stack.baseUrl}/status`),
     readCounters(stack.ports.matcherOps),

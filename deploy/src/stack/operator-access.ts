@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { repositoryRoot } from '../local/paths.ts';
-import { LOOPBACK, portsFromEnvironment } from '../local/ports.ts';
+import { loopback, portsFromEnvironment } from '../local/ports.ts';
 import { StackError } from '../local/stack-error.ts';
 import { loadOrMakeKeys } from '../setup/keys.ts';
 import { type Operator, openOperator } from './operator.ts';
@@ -40,7 +40,7 @@ export function operatorFor({ data, url }: OperatorArguments): Operator {
       );
     }
     const { operator } = portsFromEnvironment(process.env);
-    return openOperator(`http://${LOOPBACK}:${operator}`, loadOrMakeKeys(file).operatorToken);
+    return openOperator(`http://${loopback}:${operator}`, loadOrMakeKeys(file).operatorToken);
   }
   const token = process.env[tokenVariable] ?? '';
   if (token === '') throw new StackError('BAD_DESCRIPTION', `${tokenVariable} is not set`);

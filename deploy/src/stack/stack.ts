@@ -4,7 +4,7 @@ import { defaultFeeWallet, type WalletAddress } from '@pm/schemas';
 import type { DemoMarket } from '../demo/market-maker.ts';
 import { type EngineUrls, startEngines } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
-import { LOOPBACK, type Ports } from '../local/ports.ts';
+import { loopback, type Ports } from '../local/ports.ts';
 import type { StackError } from '../local/stack-error.ts';
 import { Supervisor } from '../local/supervisor.ts';
 import { setUpExchange } from '../setup/exchange-setup.ts';
@@ -89,7 +89,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         extraEnv,
       }),
     );
-    const operator = openOperator(`http://${LOOPBACK}:${ports.operator}`, keys.operatorToken);
+    const operator = openOperator(`http://${loopback}:${ports.operator}`, keys.operatorToken);
     const demoMarkets = await seedAndPlay(options, { supervisor, operator, ...folders });
     return {
       baseUrl: baseUrlOf(options),
@@ -141,7 +141,7 @@ async function seedAndPlay(
 }
 
 function baseUrlOf({ ports }: StackOptions): string {
-  return `http://${LOOPBACK}:${ports.gateway}`;
+  return `http://${loopback}:${ports.gateway}`;
 }
 
 /**

@@ -18,7 +18,7 @@ export interface FiledStatement {
 }
 
 /** Whoever asks for Parquet takes whole tables; everything else is bounded in memory. */
-const FILED_FORMAT = 'Parquet';
+const filedFormat = 'Parquet';
 
 /** Gives long answers a file each. */
 export class AnswerFiles {
@@ -34,7 +34,7 @@ export class AnswerFiles {
   filed(text: Buffer, statement: Statement): FiledStatement | undefined {
     const { verb, outputFormat, outputFormatStart: start } = statement;
     const isQuery = verb === 'SELECT' || verb === 'WITH';
-    if (!isQuery || outputFormat !== FILED_FORMAT || start === undefined) return undefined;
+    if (!isQuery || outputFormat !== filedFormat || start === undefined) return undefined;
     this.#count += 1;
     const file = join(this.#folder, `answer-${this.#count}`);
     const name = file.replaceAll('\\', '\\\\').replaceAll("'", "\\'");

@@ -33,7 +33,7 @@ export class BodyReader {
 
   async readAll(request: IncomingMessage): Promise<Buffer> {
     const chunks: Buffer[] = [];
-    if (codingOf(request) === PLAIN) {
+    if (codingOf(request) === plainCoding) {
       await this.#collect(request, chunks);
     } else {
       const sink = new Writable({
@@ -113,16 +113,16 @@ function unreadable(error: unknown): EngineError {
   return frontError('CANNOT_PARSE_TEXT', `The body cannot be read: ${String(error)}.`);
 }
 
-const PLAIN = 'identity';
+const plainCoding = 'identity';
 
 function codingOf(request: IncomingMessage): string {
   const coding = request.headers['content-encoding'] ?? '';
-  return coding === '' ? PLAIN : coding;
+  return coding === '' ? plainCoding : coding;
 }
 
 function unpackerFor(request: IncomingMessage): Transform | undefined {
   const coding = codingOf(request);
-  if (coding === PLAIN) return undefined;
+  if (coding === plainCoding) return undefined;
   if (coding === 'gzip') return createGunzip();
   if (coding === 'deflate') return createInflate();
   if (coding === 'br') return createBrotliDecompress();

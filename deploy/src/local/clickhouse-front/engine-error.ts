@@ -1,5 +1,5 @@
 /** Error codes of ClickHouse that the front itself answers with. */
-export const CODES = {
+export const errorCodes = {
   CANNOT_PARSE_TEXT: 6,
   BAD_ARGUMENTS: 36,
   NOT_IMPLEMENTED: 48,
@@ -15,7 +15,7 @@ export const CODES = {
   UNKNOWN_EXCEPTION: 1002,
 } as const;
 
-type CodeName = keyof typeof CODES;
+type CodeName = keyof typeof errorCodes;
 
 /**
  * An answer of ClickHouse that is an exception: number, and text as `Code: N. DB::Exception: ...
@@ -33,7 +33,10 @@ export class EngineError extends Error {
 
 /** An exception of the front's own, in the words a server would use. */
 export function frontError(name: CodeName, reason: string): EngineError {
-  return new EngineError(CODES[name], `Code: ${CODES[name]}. DB::Exception: ${reason} (${name})`);
+  return new EngineError(
+    errorCodes[name],
+    `Code: ${errorCodes[name]}. DB::Exception: ${reason} (${name})`,
+  );
 }
 
 /** Turns whatever the embedded engine throws into the text a server would send. */
@@ -61,7 +64,7 @@ function tidy(message: string): string {
 // ClickHouse's own table (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp), names turned into
 // numbers; any other code is 500. Only 202 differs: a full queue is 503 here, so that a client
 // knows to come again.
-const STATUS_OF_CODES: readonly (readonly [status: number, codes: readonly number[]])[] = [
+const statusOfCodes: readonly (readonly [status: number, codes: readonly number[]])[] = [
   [400, [6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223]],
   [400, [321, 376, 427, 441, 675, 676]],
   [401, [194]],
@@ -77,6 +80,6 @@ const STATUS_OF_CODES: readonly (readonly [status: number, codes: readonly numbe
 
 /** The HTTP status ClickHouse gives for an error code. */
 export function statusOf(code: number): number {
-  const row = STATUS_OF_CODES.find(([, codes]) => codes.includes(code));
+  const row = statusOfCodes.find(([, codes]) => codes.includes(code));
   return row === undefined ? 500 : row[0];
 }

@@ -32,10 +32,10 @@ export interface FrontOptions {
 }
 
 /** Longest address with its parameters, as `http_max_uri_size` of a server. */
-const MAX_ADDRESS_BYTES = 1_048_576;
+const maxAddressBytes = 1_048_576;
 
 /** How long an idle connection is kept; clients let go after 2.5 s, before the server may. */
-const KEEP_ALIVE_MS = 10_000;
+const keepAliveMs = 10_000;
 
 const compress = promisify(gzip);
 
@@ -46,13 +46,13 @@ const compress = promisify(gzip);
 export function createFront(options: FrontOptions): Server {
   const bodies = new BodyReader(options.rowsDir, options.maxBodyBytes);
   const answers = new AnswerFiles(options.rowsDir);
-  const server = createServer({ maxHeaderSize: MAX_ADDRESS_BYTES }, (request, response) => {
+  const server = createServer({ maxHeaderSize: maxAddressBytes }, (request, response) => {
     route(request, response, { ...options, bodies, answers }).catch((error: unknown) => {
       console.error('a response could not be sent', error);
       response.destroy();
     });
   });
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.keepAliveTimeout = keepAliveMs;
   return server;
 }
 
@@ -186,7 +186,7 @@ async function insertRows(
   requireTextFormat(insert.format);
   const rows = await context.bodies.spool(text.subarray(insert.dataStart), body);
   try {
-    if (rows.byteCount === 0) return { result: NOTHING, format: options.format, isInsert: true };
+    if (rows.byteCount === 0) return { result: noResult, format: options.format, isInsert: true };
     const part = (from: number, to: number): string => text.toString('utf8', from, to);
     const target = part(0, insert.targetEnd);
     const settings = part(insert.targetEnd, insert.settingsEnd);
@@ -199,7 +199,7 @@ async function insertRows(
   }
 }
 
-const NOTHING: EngineResult = {
+const noResult: EngineResult = {
   bytes: new Uint8Array(0),
   rowsRead: 0,
   bytesRead: 0,

@@ -10,20 +10,20 @@ import { Session } from 'chdb';
 import { createFront } from './http-front.ts';
 import { quoteName, SessionPool } from './session-pool.ts';
 
-const MEBIBYTE = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 
-const LIMITS = {
+const frontLimits = {
   /** Enough for two cores; more only adds memory (measured). */
   sessions: 4,
   maxWaiting: 256,
   maxWaitMs: 30_000,
-  maxBodyBytes: 256 * MEBIBYTE,
-  maxStatementBytes: 4 * MEBIBYTE,
-  maxResultBytes: 256 * MEBIBYTE,
+  maxBodyBytes: 256 * mebibyte,
+  maxStatementBytes: 4 * mebibyte,
+  maxResultBytes: 256 * mebibyte,
 } as const;
 
 /** Longest wait for running queries at the end. */
-const STOP_TIMEOUT_MS = 8000;
+const stopTimeoutMs = 8000;
 
 interface Arguments {
   readonly port: number;
@@ -82,8 +82,8 @@ async function start(): Promise<void> {
   await mkdir(rowsDir, { recursive: true });
   const { keeper, facts } = await openEngine(dataDir, database);
   const [version = 'unknown', timezone = 'UTC'] = facts;
-  const pool = new SessionPool({ ...LIMITS, dataDir, database });
-  const server = createFront({ ...LIMITS, pool, rowsDir, version, timezone });
+  const pool = new SessionPool({ ...frontLimits, dataDir, database });
+  const server = createFront({ ...frontLimits, pool, rowsDir, version, timezone });
   server.listen(port, '127.0.0.1', () => {
     console.log(`ClickHouse ${version} answers on http://127.0.0.1:${port}, data in ${dataDir}`);
   });
@@ -92,7 +92,7 @@ async function start(): Promise<void> {
     if (stopping) return;
     stopping = true;
     console.log(`stopping: ${reason}`);
-    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
+    setTimeout(() => process.exit(1), stopTimeoutMs).unref();
     server.close();
     server.closeIdleConnections();
     void pool.close().then(() => {

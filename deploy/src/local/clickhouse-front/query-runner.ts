@@ -25,9 +25,9 @@ export interface Query {
  * Settings that DEFAULT does not take back: those that say what a session may do would make a reader's session a writer's, and
  * `compatibility` changes hundreds of others, which stay (measured).
  */
-const LASTING = new Set(['readonly', 'allow_ddl', 'profile', 'compatibility']);
+const lastingSettings = new Set(['readonly', 'allow_ddl', 'profile', 'compatibility']);
 
-const NAME = /^[A-Za-z_]\w*$/;
+const namePattern = /^[A-Za-z_]\w*$/;
 
 /**
  * Runs one query so that nothing of it is seen by another. Settings stay in the session, since to set and unset them costs
@@ -87,7 +87,7 @@ async function enterSettings(
     await session.run(`SET ${gone.map((name) => `${name} = DEFAULT`).join(', ')}`);
   const values = changed.map(([name, value]) => assigned(name, value));
   if (values.length > 0) await session.run(`SET ${values.join(', ')}`);
-  session.spoiled = changed.some(([name]) => LASTING.has(name));
+  session.spoiled = changed.some(([name]) => lastingSettings.has(name));
   session.settings = settings;
 }
 
@@ -109,7 +109,7 @@ function assigned(name: string, value: string): string {
 }
 
 function requireName(name: string, kind: 'setting' | 'parameter'): void {
-  if (NAME.test(name)) return;
+  if (namePattern.test(name)) return;
   if (kind === 'setting')
     throw frontError(
       'UNKNOWN_SETTING',

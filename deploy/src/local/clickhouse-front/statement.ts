@@ -46,20 +46,20 @@ interface Token {
 }
 
 // Loops are unrolled (plain*, then escape plain*) so that long strings cost no backtracking.
-const QUOTED = ["'", '"', '`'].map(
+const quotedPatterns = ["'", '"', '`'].map(
   (quote) =>
     `${quote}[^${quote}\\\\]*(?:(?:\\\\[\\s\\S]|${quote}${quote})[^${quote}\\\\]*)*${quote}`,
 );
-const COMMENT = '--[^\\n]*|#[ !][^\\n]*|\\/\\*[\\s\\S]*?\\*\\/';
-const HEREDOC = '\\$(?<tag>\\w*)\\$[\\s\\S]*?\\$\\k<tag>\\$';
-const LEXEME = new RegExp(
-  `(?<blank>\\s+|${COMMENT})|${HEREDOC}|${QUOTED.join('|')}|(?<word>[A-Za-z_]\\w*)|[\\s\\S]`,
+const commentPattern = '--[^\\n]*|#[ !][^\\n]*|\\/\\*[\\s\\S]*?\\*\\/';
+const heredocPattern = '\\$(?<tag>\\w*)\\$[\\s\\S]*?\\$\\k<tag>\\$';
+const lexemePattern = new RegExp(
+  `(?<blank>\\s+|${commentPattern})|${heredocPattern}|${quotedPatterns.join('|')}|(?<word>[A-Za-z_]\\w*)|[\\s\\S]`,
   'gy',
 );
 
 function* tokensOf(text: string): Generator<Token> {
   let depth = 0;
-  for (const match of text.matchAll(LEXEME)) {
+  for (const match of text.matchAll(lexemePattern)) {
     if (match.groups?.['blank'] !== undefined) continue;
     const lexeme = match[0];
     if (lexeme === ')') depth -= 1;
