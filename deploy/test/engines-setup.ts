@@ -37,7 +37,7 @@ async function start(): Promise<EnginesUnderTest> {
       logDir: join(folder, 'logs'),
       ports: await freeEnginePorts(),
       progress: (line) => console.log(`engines: ${line}`),
-      // Jest has the last word: tests fail on their own once an engine is gone.
+      // Jest decides: tests fail by themselves once an engine is gone.
       onFatal: (failure) => console.error(failure.message),
     });
     const { kafka, registry, clickhouse, redis } = engines.urls;
@@ -54,6 +54,6 @@ async function start(): Promise<EnginesUnderTest> {
   }
 }
 
-// Jest calls the default export; here and in the teardown the house rule gives way.
+// Jest calls the default export; the rule has an exception here and in the teardown.
 // biome-ignore lint/style/noDefaultExport: asked for by Jest's globalSetup
 export default setUp;

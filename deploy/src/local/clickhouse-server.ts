@@ -11,10 +11,10 @@ export interface ClickHouseOptions {
   readonly port: number;
 }
 
-/** Four sessions, the session that keeps the engine, and files and packing beside them. */
+/** Four sessions, the session that keeps the engine loaded, and threads for files and compression. */
 const threadCount = 12;
 
-/** The embedded engine behind its HTTP front; see clickhouse-front/. The database is `pm`. */
+/** The embedded engine with its HTTP front; see clickhouse-front/. The database is `pm`. */
 export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
   const folder = join(options.dataDir, 'clickhouse');
   return {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { messageOf } from './stack-error.ts';
 
-/** How a finished command went. `output` is the end of what it said on both streams. */
+/** Result of a finished command. `output` is the end of both streams. */
 export interface CommandResult {
   readonly exitCode: number;
   readonly output: string;
@@ -14,10 +14,10 @@ export interface CommandOptions {
   readonly timeoutMs: number;
 }
 
-/** Enough of a log to see the reason, little enough to read. */
+/** The end of a log, enough to see the reason. */
 const maxOutputChars = 64 * 1024;
 
-/** The exit code a shell gives for a command it cannot find. */
+/** Exit code of a shell for a command that it cannot find. */
 export const commandNotFound = 127;
 
 /**

@@ -9,7 +9,7 @@ import { deployRoot } from './paths.ts';
 import { isAlive } from './process-table.ts';
 import { StackError } from './stack-error.ts';
 
-/** Where the fetched engines are. */
+/** Paths of the fetched engines. */
 export interface EngineJars {
   /** The java that runs them. */
   readonly java: string;
@@ -26,8 +26,7 @@ const registryVersion = '3.0.9';
 const registryArtifact = `io.apicurio:apicurio-registry-app:${registryVersion}:tar.gz:all`;
 const registryJar = `apicurio-registry-app-${registryVersion}-runner.jar`;
 /**
- * The one version of the plugin that fetches this artifact without asking for its parent pom, which
- * is not on Central.
+ * The one version of the plugin that fetches this artifact without its parent pom, which is not on Central.
  */
 const fetchGoal = 'org.apache.maven.plugins:maven-dependency-plugin:2.8:get';
 
@@ -42,9 +41,8 @@ const pomFile = join(engineFiles, 'pom.xml');
  * Fetches Kafka, Apicurio Registry and a static Redis from Maven Central into `<cacheDir>/engines`,
  * once.
  *
- * A stamp names what the folder was made of (the pom's digest and the registry's version), so an
- * old folder is replaced. Everything is put together in a temporary folder and renamed into place,
- * so a half-done fetch is never seen.
+ * A stamp names the sources of the folder (digest of the pom, version of the registry), so an old folder is replaced. Files are
+ * collected in a temporary folder, which is then renamed, so a partial fetch is never visible.
  *
  * @throws StackError TOOL_MISSING or FETCH_FAILED
  */
@@ -131,7 +129,7 @@ async function unpack(archive: string, folder: string): Promise<void> {
   await rm(archive);
 }
 
-/** The archive has Redis for six kinds of machine; five of them only take room. */
+/** The archive has Redis for six kinds of machine; the other five are removed. */
 async function keepOwnRedis(folder: string): Promise<void> {
   const own = findBundledRedis(folder);
   for (const entry of await readdir(folder)) {

@@ -16,13 +16,13 @@ export interface EngineOptions {
   readonly logDir: string;
   readonly ports: EnginePorts;
   readonly progress: Progress;
-  /** Where fetched engines are kept; `.cache` of the repository by default. */
+  /** Folder of fetched engines; `.cache` of the repository by default. */
   readonly cacheDir?: string;
   /** See `SupervisorOptions.onFatal`. */
   readonly onFatal?: (failure: StackError) => void;
 }
 
-/** Where clients find the engines. */
+/** Addresses of the engines for clients. */
 export interface EngineUrls {
   /** host:port */
   readonly kafka: string;
@@ -50,10 +50,10 @@ export function engineUrls(ports: EnginePorts): EngineUrls {
 }
 
 /**
- * Starts Kafka, the schema registry, ClickHouse and Redis, fetching first what is missing, and
- * waits until all answer.
+ * Starts Kafka, the schema registry, ClickHouse and Redis, after fetching
+ * missing files, and waits until all are ready.
  *
- * @throws StackError with a message for the person at the terminal.
+ * @throws StackError with a message for the terminal.
  */
 export async function startEngines(options: EngineOptions): Promise<RunningEngines> {
   const { progress, onFatal, ports } = options;

@@ -9,14 +9,14 @@ const checkTimeoutMs = 30_000;
 const installTimeoutMs = 600_000;
 const debianPackages = ['openjdk-17-jre-headless', 'maven'];
 
-/** The java command: of JAVA_HOME if that is set, as Maven does it, else the one on PATH. */
+/** The java command: that of JAVA_HOME if set, as with Maven, else the one on PATH. */
 export function javaCommand(): string {
   const home = process.env['JAVA_HOME'];
   const inHome = home === undefined ? '' : join(home, 'bin', 'java');
   return inHome !== '' && existsSync(inHome) ? inHome : 'java';
 }
 
-/** The main version out of what `java -version` says; undefined when it says none. */
+/** The main version in the output of `java -version`; undefined when there is none. */
 export function parseJavaVersion(output: string): number | undefined {
   const match = /version "(?:1\.)?(\d+)/.exec(output);
   return match?.[1] === undefined ? undefined : Number(match[1]);
@@ -41,8 +41,8 @@ async function missingTools(withMaven: boolean): Promise<string[]> {
 }
 
 /**
- * Makes sure of java (always) and mvn (only when something must be fetched). On Debian as root what
- * is missing is installed with apt-get; elsewhere it is named together with the way to get it.
+ * Requires java (always) and mvn (only to fetch engines). On Debian as root missing tools are installed with apt-get; elsewhere the
+ * error names them and how to install them.
  *
  * @throws StackError TOOL_MISSING
  */
@@ -62,8 +62,7 @@ export async function requireJavaTools(withMaven: boolean, progress: Progress): 
 }
 
 /**
- * Failure is not looked at here: the tools are checked again afterwards, and the advice is the
- * same.
+ * Failures are ignored here: the tools are checked again afterwards, with the same advice.
  */
 async function installDebianPackages(): Promise<void> {
   const env = { ...processPath(), DEBIAN_FRONTEND: 'noninteractive' };

@@ -108,7 +108,7 @@ function settings(options: KafkaOptions, logFolder: string): string {
     'log.cleaner.dedupe.buffer.size': 16 * mebibyte,
     'message.max.bytes': maxMessageBytes,
     'replica.fetch.max.bytes': maxMessageBytes,
-    // The log is the exchange's memory; a topic that may forget says so itself.
+    // The log is the exchange's memory; a topic with limited retention sets it itself.
     'log.retention.ms': -1,
   };
   return `${Object.entries(values)
@@ -120,8 +120,7 @@ const apiVersionsKey = 18;
 const correlationId = 7;
 
 /**
- * Asks for the versions the broker speaks: answered once it processes requests, so a client can
- * start.
+ * Requests the API versions of the broker: it responds once it processes requests, so a client can start.
  * https://kafka.apache.org/protocol#protocol_messages (request header 1, ApiVersions 0)
  */
 async function requireBroker(port: number): Promise<void> {
@@ -131,7 +130,8 @@ async function requireBroker(port: number): Promise<void> {
   request.writeInt16BE(0, 6);
   request.writeInt32BE(correlationId, 8);
   request.writeInt16BE(-1, 12);
-  const answer = await askPort(port, request);
-  const isAnswer = answer.length >= 10 && answer.readInt32BE(4) === correlationId;
-  if (!isAnswer || answer.readInt16BE(8) !== 0) throw new Error('the broker does not answer yet');
+  const response = await askPort(port, request);
+  const isResponse = response.length >= 10 && response.readInt32BE(4) === correlationId;
+  if (!isResponse || response.readInt16BE(8) !== 0)
+    throw new Error('the broker does not respond yet');
 }

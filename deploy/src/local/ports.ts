@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:net';
 import { StackError, systemCodeOf } from './stack-error.ts';
 
-/** Everything on this machine listens here and nowhere else. */
+/** The only address that local processes listen on. */
 export const loopback = '127.0.0.1';
 
-/** The ports of the local stack, fixed so that a person can remember them. */
+/** The ports of the local stack, fixed so that users can remember them. */
 export const defaultPorts = {
   kafka: 19092,
   kafkaController: 19093,
@@ -32,13 +32,13 @@ export type EnginePorts = Pick<
 
 const maxPort = 65_535;
 
-/** The environment variable that moves a port: `PM_PORT_KAFKA_CONTROLLER` for `kafkaController`. */
+/** The environment variable of a port: `PM_PORT_KAFKA_CONTROLLER` for `kafkaController`. */
 export function portVariable(name: PortName): string {
   return `PM_PORT_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
 /**
- * The default ports, moved by `PM_PORT_*` variables.
+ * The default ports, changed by `PM_PORT_*` variables.
  *
  * @throws StackError BAD_DESCRIPTION for a variable that is no port number, or two names on one
  * port.
@@ -71,7 +71,7 @@ export interface HeldPorts {
 /**
  * Finds free ports by binding to port 0, and holds all of them until released, so that two searches
  * in one process cannot find the same one. Between release and use another program may still take
- * one; the start then says so.
+ * one; the start then fails with its number.
  */
 export async function holdFreePorts(count: number): Promise<HeldPorts> {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
@@ -106,9 +106,9 @@ export async function freeEnginePorts(): Promise<EnginePorts> {
 }
 
 /**
- * Refuses a port that somebody listens on.
+ * Refuses a port that another program listens on.
  *
- * @throws StackError PORT_IN_USE with the port, its user-to-be and how to choose another.
+ * @throws StackError PORT_IN_USE with the port, its process and how to choose another.
  */
 export async function requireFreePort(port: number, user: string): Promise<void> {
   try {

@@ -18,7 +18,7 @@ export interface RedisOptions {
 const requiredVersion = [6, 2] as const;
 const checkTimeoutMs = 10_000;
 
-/** The version out of what `redis-server --version` says. */
+/** The version in the output of `redis-server --version`. */
 export function parseRedisVersion(
   output: string,
 ): readonly [major: number, minor: number] | undefined {
@@ -62,8 +62,7 @@ async function isOnPath(): Promise<boolean> {
 }
 
 /**
- * Redis with its log of writes on disk, written each second; never evicts, as books are rebuilt but
- * keys are not.
+ * Redis with an append-only file, synced each second; it never evicts, since books can be rebuilt but keys cannot.
  */
 export function redisServer(options: RedisOptions): ManagedProcess {
   const folder = join(options.dataDir, 'redis');

@@ -13,7 +13,7 @@ export interface RegistryOptions {
   readonly kafkaPort: number;
 }
 
-/** Where the registry speaks the Confluent API. */
+/** URL of the registry's Confluent API. */
 export function registryUrl(port: number): string {
   return `http://${loopback}:${port}/apis/ccompat/v7`;
 }

@@ -33,13 +33,13 @@ export interface ProcessStatus {
   readonly cpuSeconds: number;
 }
 
-/** A log is put aside at the start of its process once it has grown to this. */
+/** A log of this size is renamed at the next start of its process. */
 const maxLogBytes = 8 * mebibyte;
 const readyPollMs = 60;
 const tailLines = 12;
 
 /**
- * One process as it runs: starts, probes and stops it, and reports a death it was not asked for.
+ * One running process: starts, probes and stops it, and reports an unexpected death.
  */
 export class SupervisedProcess {
   readonly description: ManagedProcess;
@@ -49,7 +49,7 @@ export class SupervisedProcess {
   #ended: Promise<string> = Promise.resolve('not started');
   state: ProcessState = 'stopped';
   restarts = 0;
-  /** Since when it has been ready; for the back-off. */
+  /** Time since when it is ready, for the back-off. */
   readySinceMs = 0;
 
   constructor(
@@ -157,7 +157,7 @@ export class SupervisedProcess {
   #onEnd(child: ChildProcess, reason: string): string {
     this.#child = undefined;
     if (child.pid !== undefined) {
-      // What it started itself goes with it.
+      // Its own child processes end with it.
       if (isAlive(-child.pid)) sendSignal(-child.pid, 'SIGKILL');
       this.#ledger.remove(child.pid);
     }

@@ -5,7 +5,7 @@ export type Counters = readonly { readonly name: string; readonly value: number 
 
 const metricLine = /^([a-zA-Z_:][\w:]*)(?:\{.*\})? ([-+0-9.eE]+)$/;
 
-/** The metrics of the service whose operator's listener is on `port`; none while it does not answer. */
+/** The metrics of the service whose operator's listener is on `port`; none while it does not respond. */
 export async function readCounters(port: number): Promise<Counters> {
   try {
     const response = await fetch(`http://${loopback}:${port}/metrics`, {

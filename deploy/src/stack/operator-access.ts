@@ -7,7 +7,7 @@ import { StackError } from '../local/stack-error.ts';
 import { loadOrMakeKeys } from '../setup/keys.ts';
 import { type Operator, openOperator } from './operator.ts';
 
-/** Which operator's listener a command uses: that of a data folder, or the one at an address. */
+/** The operator's listener of a command: that of a data folder, or the one at an address. */
 export interface OperatorArguments {
   readonly data: string;
   readonly url?: string;
@@ -15,7 +15,7 @@ export interface OperatorArguments {
 
 const tokenVariable = 'PM_OPERATOR_TOKEN';
 
-/** Adds the options that say so. */
+/** Adds the options of `OperatorArguments`. */
 export function withOperatorArguments(command: Command): Command {
   return command
     .option(

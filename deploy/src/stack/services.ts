@@ -26,12 +26,12 @@ export type ExtraEnv = Readonly<Partial<Record<string, Readonly<Record<string, s
 
 const manyTimes = { PM_RATE_LIMIT_SCALE: '10000' };
 
-/** Limits that count as ever but stop nobody: for runs that send more than one client may (limits.md). */
+/** Rate limits that count but never refuse: for runs that send more than one client may (limits.md). */
 export const wideLimits: ExtraEnv = { ingress: manyTimes, 'query-api': manyTimes };
 
-/** Bounds the JavaScript heap of a service, so that no one of them passes 300 MB. */
+/** Bound of the JavaScript heap of a service, so that none passes 300 MB. */
 const heapMebibytes = 192;
-/** Space for what was just made: with less, answers and batches that are on their way are copied again and again. */
+/** Space for young objects: with less, responses and batches in transit are copied repeatedly. */
 const youngMebibytes = 32;
 
 /** The four services and the gateway, as processes. */
@@ -85,7 +85,7 @@ interface ServiceSpec {
   readonly opsPort: number;
   readonly httpPorts?: readonly number[];
   readonly env: Readonly<Record<string, string>>;
-  /** Engines it uses, if they are ours to wait for. */
+  /** Engines that it uses and, if they belong to this stack, waits for. */
   readonly needs: readonly string[];
 }
 
@@ -113,14 +113,14 @@ function service(options: ServicesOptions, name: string, spec: ServiceSpec): Man
 
 function gateway(options: ServicesOptions): ManagedProcess {
   const { ports } = options;
-  const doors = [ports.ingress, ports.queryApi].map((port) => `http://${loopback}:${port}`);
+  const services = [ports.ingress, ports.queryApi].map((port) => `http://${loopback}:${port}`);
   return {
     ...processDefaults(options, 'gateway'),
     args: [
       `--max-old-space-size=${heapMebibytes}`,
       builtEntry('gateway/main.js'),
       String(ports.gateway),
-      ...doors,
+      ...services,
     ],
     env: processEnvironment(),
     dependsOn: ['ingress', 'query-api'],
@@ -129,7 +129,7 @@ function gateway(options: ServicesOptions): ManagedProcess {
   };
 }
 
-/** The recorded day, played against the gateway. It has no door, so it is ready when it runs. */
+/** The recorded day, played against the gateway. It has no listener, so it is ready when it runs. */
 export function demoProcess(demo: {
   readonly dataDir: string;
   readonly logDir: string;

@@ -145,8 +145,8 @@ function baseUrlOf({ ports }: StackOptions): string {
 }
 
 /**
- * Removes what a stack keeps, and nothing else that may lie in the folder. The supervisor's lock makes sure that no other
- * stack is at work on it, and what an earlier one left running has ended.
+ * Removes the data of a stack and no other files of the folder. The supervisor's lock ensures that no other stack uses it, and that
+ * processes of an earlier one have ended.
  */
 async function emptyDataFolder(dataDir: string, progress: Progress): Promise<void> {
   const holder = await Supervisor.open({ dataDir, progress });

@@ -15,9 +15,8 @@ export interface SpooledRows {
 }
 
 /**
- * Takes request bodies in, unpacked and bounded: into memory where it is the statement, into a file
- * where it is rows. The engine reads rows from that file (FROM INFILE), since rows inside the SQL
- * text are cut at the first `;` that follows a line end, and what follows is then run as a
+ * Reads request bodies, unpacked and bounded: a statement into memory, rows into a file. The engine reads rows from that file (FROM INFILE), since rows inside the SQL
+ * text are cut at the first `;` after a line end, and the rest is run as a
  * statement. Measured: that drops tables.
  */
 export class BodyReader {

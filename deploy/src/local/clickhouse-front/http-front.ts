@@ -19,14 +19,14 @@ import { readStatement, type Statement } from './statement.ts';
 
 export interface FrontOptions {
   readonly pool: SessionPool;
-  /** Folder for rows and long answers on their way; its path may hold nothing the engine takes for a pattern. */
+  /** Folder for rows and long results in transit; its path must not contain pattern characters of the engine. */
   readonly rowsDir: string;
   readonly maxBodyBytes: number;
-  /** Longest statement, rows not counted. */
+  /** Longest statement without rows. */
   readonly maxStatementBytes: number;
-  /** Largest answer that is held in memory. */
+  /** Largest result in memory. */
   readonly maxResultBytes: number;
-  /** Version of the engine, as its error texts end with it. */
+  /** Version of the engine, the end of its error texts. */
   readonly version: string;
   readonly timezone: string;
 }
@@ -34,7 +34,7 @@ export interface FrontOptions {
 /** Longest address with its parameters, as `http_max_uri_size` of a server. */
 const maxAddressBytes = 1_048_576;
 
-/** How long an idle connection is kept; clients let go after 2.5 s, before the server may. */
+/** Lifetime of an idle connection; clients close it after 2.5 s, before the server does. */
 const keepAliveMs = 10_000;
 
 const compress = promisify(gzip);
@@ -106,11 +106,11 @@ interface Answer {
   readonly result: EngineResult;
   readonly format: string;
   readonly isInsert: boolean;
-  /** Where the answer is when it is not in `result`. */
+  /** The result, when it is not in `result`. */
   readonly file?: AnswerFile;
 }
 
-/** A request in full: its statement checked, its rows put aside, run. */
+/** Runs a request: checks its statement, stores its rows, executes. */
 async function execute(
   request: IncomingMessage,
   options: RequestOptions,

@@ -1,8 +1,7 @@
 import { frontError } from './engine-error.ts';
 
 /**
- * Formats of rows that may be inserted here: text only, the ones that were tested whole over this
- * engine.
+ * Formats of rows that may be inserted here: text formats that are tested with this engine.
  */
 const textFormats = new Set([
   'JSONEachRow',
@@ -31,7 +30,7 @@ const textFormats = new Set([
 ]);
 
 /**
- * @throws EngineError 73 for a binary format; a real server takes it, so the text says what to use.
+ * @throws EngineError 73 for a binary format; a real server accepts it, so the text names an alternative.
  */
 export function requireTextFormat(format: string): void {
   if (textFormats.has(format)) return;

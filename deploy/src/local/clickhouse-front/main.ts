@@ -1,7 +1,7 @@
 /**
  * The local ClickHouse: an HTTP interface over the engine embedded in this process. Ends cleanly on
- * SIGTERM, on SIGINT and, with --watch-stdin, when its standard input ends, which is how it learns
- * that its supervisor is gone.
+ * SIGTERM, on SIGINT and, with --watch-stdin, when its standard input ends: then its supervisor is
+ * gone.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -50,7 +50,7 @@ function readArguments(): Arguments {
   }
   if (/[*?{}]/.test(resolve(dataDir))) {
     throw new Error(
-      `the engine would take ${dataDir} for a pattern: choose a folder without * ? { }`,
+      `the engine would read ${dataDir} as a pattern: choose a folder without * ? { }`,
     );
   }
   const { database, 'watch-stdin': watchStdin } = values;
@@ -58,8 +58,7 @@ function readArguments(): Arguments {
 }
 
 /**
- * A session for the whole life of the process keeps the engine loaded; it also creates the
- * database.
+ * A session for the lifetime of the process keeps the engine loaded; it also creates the database.
  */
 async function openEngine(
   dataDir: string,
@@ -85,7 +84,7 @@ async function start(): Promise<void> {
   const pool = new SessionPool({ ...frontLimits, dataDir, database });
   const server = createFront({ ...frontLimits, pool, rowsDir, version, timezone });
   server.listen(port, '127.0.0.1', () => {
-    console.log(`ClickHouse ${version} answers on http://127.0.0.1:${port}, data in ${dataDir}`);
+    console.log(`ClickHouse ${version} listens on http://127.0.0.1:${port}, data in ${dataDir}`);
   });
   let stopping = false;
   const stop = (reason: string): void => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { frontError } from './engine-error.ts';
 import type { Role } from './session-pool.ts';
 
-/** What the address and the headers of a request say. */
+/** Options in the address and the headers of a request. */
 export interface RequestOptions {
   readonly role: Role;
   readonly query: string;
@@ -14,7 +14,7 @@ export interface RequestOptions {
   readonly wantsGzip: boolean;
 }
 
-/** Names in the address that are for the interface and no settings of the engine. */
+/** Names in the address that belong to the interface and are no settings of the engine. */
 const interfaceNames = new Set([
   'query',
   'query_id',
@@ -39,8 +39,8 @@ const interfaceNames = new Set([
 ]);
 
 /**
- * Whoever connects may do all on a local stack, as on a fresh server, except where it calls itself
- * by the name of a role that only reads (clickhouse.md); their limits are not here.
+ * Every user may do everything on a local stack, as on a fresh server, except the names of roles that only read (clickhouse.md);
+ * the limits of roles are not implemented here.
  */
 const roleOfUser: ReadonlyMap<string, Role> = new Map([
   ['default', 'writer'],
