@@ -8,8 +8,8 @@ export interface RenamedHost {
 }
 
 /**
- * Stands in front of one mount and renames the headers that carry the name of another house (`POLY_ADDRESS` becomes
- * `SERVICE_ADDRESS`). Nothing else of a request or an answer is changed, so what a client signs stays signed.
+ * A proxy of one mount that renames the headers of another exchange (`POLY_ADDRESS` becomes `SERVICE_ADDRESS`). Nothing else of a
+ * request or a response is changed, so signatures stay valid.
  */
 export async function openRenamedHost(baseUrl: string, mount: string): Promise<RenamedHost> {
   const target = new URL(baseUrl);

@@ -33,7 +33,7 @@ function progress(line: string): void {
   console.error(`${((Date.now() - startedAtMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
 }
 
-/** What the tests are told of the exchange. */
+/** Variables of the tests: addresses and markets of the exchange. */
 function settings(world: World, hosts: Record<string, RenamedHost>, python: PythonClients) {
   const { stack, markets } = world;
   return {
