@@ -44,7 +44,7 @@ export function nothingTold(): Told {
 }
 
 /** Longer than any service may take to come back (run.ts). */
-const patience = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 90_000 };
+const retry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 90_000 };
 
 /** A trader whose client sends the same signed order again until the exchange returns its result. */
 export class Trader {
@@ -58,7 +58,7 @@ export class Trader {
       told.requests += 1;
       if (tries > 1) told.retries += 1;
     };
-    this.#client = new ExchangeClient({ baseUrl, signer, retry: patience, onAttempt });
+    this.#client = new ExchangeClient({ baseUrl, signer, retry, onAttempt });
     this.#received = told;
     this.#random = random;
   }
