@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// What stands between a bare clone and everything else: checks the machine, installs packages, builds, and hands over
-// to the built command. Plain JavaScript on Node's own modules, because nothing else is there yet.
+// Entry point of a bare clone: checks the machine, installs packages, builds, and runs the built command. Plain JavaScript
+// on Node's own modules, because nothing else is installed yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const cache = join(root, '.cache');
 const nodeMinimum = [20, 19];
 
-/** Command of this file -> what runs once everything is built. */
+/** Command of this file -> entry file that runs after the build. */
 const targets = {
   start: 'deploy/dist/commands/start.js',
   stack: 'deploy/dist/commands/stack.js',
@@ -58,7 +58,7 @@ function step(name, command, args) {
   process.stderr.write(` done in ${seconds} s\n`);
 }
 
-/** Stands for the packages that are installed: the lock file, and the Node version that native parts belong to. */
+/** Identifies the installed packages: the lock file, and the Node version that native parts belong to. */
 function packagesMark() {
   return createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
@@ -75,7 +75,7 @@ function installPackages() {
   writeFileSync(stamp, packagesMark());
 }
 
-/** Every room, because these two refer to all of them. Types of tests are no matter of a start: `npm run check` judges them. */
+/** Every package, because these two refer to all of them. Types of tests are left to `npm run check`. */
 function build() {
   step('build', process.execPath, [
     join(root, 'node_modules/typescript/bin/tsc'),

@@ -26,7 +26,7 @@ export interface TradeFilter extends OrderFilter {
   readonly after?: number;
 }
 
-/** An order by id in a list: what it is, or why it cannot be told. */
+/** An order by id in a list: its state, or the reason why it is not known. */
 export interface FoundOrder {
   readonly order_id: string;
   /** 200, 400 (no order id) or 404. */
@@ -37,7 +37,7 @@ export interface FoundOrder {
   readonly code?: string;
 }
 
-/** What the exchange knows of the caller, as of the moment of the request. */
+/** Private reads of the caller, with the state at the time of the request. */
 export class OwnReads {
   readonly #connection: Connection;
 
@@ -45,12 +45,12 @@ export class OwnReads {
     this.#connection = connection;
   }
 
-  /** Throws `ExchangeError` 404 for an order that was never accepted; its `code` says why it was refused. */
+  /** Throws `ExchangeError` 404 for an order that was never accepted; its `code` is the reason of the refusal. */
   order(orderId: string): Promise<StoredOrder> {
     return this.#connection.readOwn(`/data/order/${orderId}`);
   }
 
-  /** 1 to 500 orders, an entry for each in the order asked. */
+  /** 1 to 500 orders, one entry each in the order of the request. */
   ordersById(orderIds: readonly string[]): Promise<readonly FoundOrder[]> {
     const body = orderIds.map((orderId) => ({ orderId }));
     return this.#connection.signed({ method: 'POST', path: '/data/orders', body });
@@ -61,7 +61,7 @@ export class OwnReads {
     return everyRow(this.#connection, '/data/orders', { id, market, asset_id: assetId });
   }
 
-  /** Trades, newest first. Pages go by number: trades that happen meanwhile may show a row twice; ids tell. */
+  /** Trades, newest first. Pages have numbers: with new trades meanwhile a row may come twice, with the same id. */
   trades(filter: TradeFilter = {}): AsyncGenerator<Trade, void> {
     return everyRow(this.#connection, '/data/trades', {
       id: filter.id,
@@ -89,7 +89,7 @@ export class OwnReads {
     return deleted;
   }
 
-  /** What the caller may still ask (limits.md). */
+  /** Rate limits of the caller and what is left of them (limits.md). */
   rateLimits(): Promise<RateLimitsAnswer> {
     return this.#connection.readOwn('/rate-limits');
   }
@@ -100,13 +100,13 @@ export class OwnReads {
   }
 }
 
-/** What placing an order would meet. */
+/** Dry run of an order. */
 export interface OrderFinding {
   readonly valid: boolean;
   readonly code?: string;
   readonly errorMsg: string;
   readonly orderID?: string;
-  /** Placing it again would give its first answer. */
+  /** Placing it again would return its first result. */
   readonly known?: boolean;
   readonly signature?: {
     readonly valid: boolean;

@@ -22,8 +22,8 @@ export function inBook({ outcome, side, price }: Resting): { side: Side; price: 
 }
 
 /**
- * A random log of one partition in which orders rest, fill and leave, and levels are what rests. Bids stay below one half and asks
- * above, so that nothing crosses; clocks stand still, go a little, or jump hours.
+ * A random log of one partition in which orders rest, fill and leave, and levels are their sums. Bids stay below one half and asks
+ * above, so that nothing crosses; clocks stay, advance a little, or jump by hours.
  */
 export class RestingExchange {
   readonly #next: (below: number) => number;
@@ -94,7 +94,7 @@ export class RestingExchange {
     } as ExecutionEvent;
   }
 
-  /** Somebody from outside meets it, all of it or a part, in one of the two ways there are. */
+  /** A taker fills it wholly or in part, as a trade or a mint. */
   #fill(order: Resting): readonly Fill[] {
     const { market, outcome, side, price } = order;
     const filled =
@@ -131,7 +131,7 @@ export class RestingExchange {
   }
 }
 
-/** Takers and makers have what they will sell. */
+/** Takers and makers get the tokens that they will sell. */
 function provided(market: number): readonly ExecutionEvent[] {
   const micro = 1_000_000 * 1_000_000;
   const pair = { market, token0Micro: micro, token1Micro: micro, paidMicro: -micro };

@@ -17,7 +17,7 @@ async function serve(answer: RequestListener): Promise<Server> {
   return server;
 }
 
-/** A door that tells what reached it. */
+/** A service that returns the requests that reach it. */
 function openDoor(name: string): Promise<Server> {
   return serve((request, response) => {
     const hash = createHash('sha256');
@@ -26,9 +26,9 @@ function openDoor(name: string): Promise<Server> {
       response.setHeader('content-type', 'application/json');
       response.setHeader('x-door', name);
       const { method, url, headers } = request;
-      const told = JSON.stringify({ method, url, headers, body: hash.digest('hex') });
-      response.setHeader('content-length', Buffer.byteLength(told));
-      response.end(told);
+      const echo = JSON.stringify({ method, url, headers, body: hash.digest('hex') });
+      response.setHeader('content-length', Buffer.byteLength(echo));
+      response.end(echo);
     });
   });
 }
@@ -67,7 +67,7 @@ afterEach(() => {
   for (const talk of talks.splice(0)) talk.close();
 });
 
-/** What the door got of a request with this target and these header lines. */
+/** The request that reaches the service for this target and these header lines. */
 async function reached(talk: RawTalk, target: string, lines = ''): Promise<Reached> {
   talk.send(`GET ${target} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`);
   const answer = await talk.hears('"body":"');

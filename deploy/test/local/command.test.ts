@@ -1,11 +1,11 @@
-import { COMMAND_NOT_FOUND, runCommand } from '../../src/local/command.ts';
+import { commandNotFound, runCommand } from '../../src/local/command.ts';
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
 
 test('a command that cannot start is told as such, and nothing waits for it any more', async () => {
   const before = timers();
   const result = await runCommand('no-such-command', [], { timeoutMs: 60_000 });
-  expect(result.exitCode).toBe(COMMAND_NOT_FOUND);
+  expect(result.exitCode).toBe(commandNotFound);
   expect(timers()).toBeLessThanOrEqual(before);
 });
 

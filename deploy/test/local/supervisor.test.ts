@@ -22,7 +22,7 @@ import {
 } from '../../src/local/supervisor.ts';
 
 /** A child that says when it starts and stops, in a file all children of a test share. */
-const CHILD = `
+const childSource = `
   const { appendFileSync, writeFileSync } = require('node:fs');
   const [diary, name] = process.argv.slice(1);
   appendFileSync(diary, name + ' started\\n');
@@ -55,7 +55,7 @@ function fake(name: string, changes: Partial<ManagedProcess> = {}): ManagedProce
   return {
     name,
     command: process.execPath,
-    args: ['-e', CHILD, diary, name],
+    args: ['-e', childSource, diary, name],
     env: processEnvironment(),
     cwd: folder,
     logFile: join(folder, 'logs', `${name}.log`),

@@ -61,7 +61,7 @@ test('events are sent in pages, one after the other, with a line for each', asyn
   );
   expect(pages).toEqual([40, 40, 10]);
   expect(totals).toMatchObject({ events: 90, created: 90 });
-  expect(lines[1]).toBe('80 events, 80 markets (80 new, 0 changed, 0 as they were), 80 markets/s');
+  expect(lines[1]).toBe('80 events, 80 markets (80 new, 0 changed, 0 unchanged), 80 markets/s');
 });
 
 describe('an event that is refused', () => {

@@ -16,15 +16,15 @@ export interface ProfileSetting {
   readonly max?: number;
 }
 
-/** What a user may use up in an hour. */
+/** Resources of a user per hour. */
 export type HourlyQuota = Readonly<
   Partial<Record<'queries' | 'errors' | 'result_rows' | 'read_rows' | 'execution_time', number>>
 >;
 
-/** A role of the ClickHouse that holds the tables: who has it may do this and nothing else. */
+/** A role in ClickHouse: its users may do this and nothing else. */
 export interface ClickHouseRole {
   readonly name: string;
-  /** Who gets it. */
+  /** Its users. */
   readonly comment: string;
   readonly rights: readonly Right[];
   readonly settings: Readonly<Record<string, ProfileSetting>>;
@@ -36,7 +36,7 @@ const million = 1_000_000;
 
 const projected = Object.values(tables).map(({ name }) => name);
 const { categories, prices, sums, wallets, tops, runs } = leaderboardTables;
-/** Leaderboards are dropped partition by partition once a newer one is served. */
+/** Leaderboards are dropped by partition once a newer one is served. */
 const dropped = [categories, prices, sums, wallets, tops].map(({ name }) => name);
 const exchange = (privileges: readonly string[], names: readonly string[]): Right => ({
   ...{ privileges, database: 'exchange', tables: names },
@@ -50,7 +50,7 @@ const writer: ClickHouseRole = {
     // DROP PARTITION is a kind of deletion.
     exchange(['ALTER DELETE'], dropped),
     exchange(['OPTIMIZE'], [tables.openOrders.name]),
-    // Also while it is not there: a hold that cannot be seen would not hold.
+    // Also while the table is missing: a hold that cannot be read would have no effect.
     exchange(['SELECT'], [rebuildHold.name]),
     { privileges: ['SELECT'], database: 'system', tables: ['parts', 'tables'] },
   ],
@@ -58,7 +58,7 @@ const writer: ClickHouseRole = {
   quota: null,
 };
 
-/** What reading roles have in common: they read, and choose the settings of their queries within bounds. */
+/** Shared by reading roles: they read, and choose the settings of their queries within bounds. */
 function reading(limits: {
   readonly seconds: { readonly usual: number; readonly most: number };
   readonly memoryBytes: number;
@@ -100,7 +100,7 @@ const reader: ClickHouseRole = {
         ...[wallets, tops, runs].map(({ name }) => name),
       ],
     ),
-    // Whether the tape is still the table that was summed up.
+    // To check that the tape is still the table that was summed.
     { privileges: ['SELECT'], database: 'system', tables: ['tables'] },
   ],
   settings: reading({

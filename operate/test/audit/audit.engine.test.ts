@@ -95,10 +95,10 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
     if (await isSo()) return;
     await wait(100);
   }
-  throw new Error('it did not come about in time');
+  throw new Error('the condition did not become true in time');
 }
 
-/** Somebody with money and pairs of tokens. */
+/** A wallet with money and pairs of tokens. */
 class Trader {
   readonly client: ExchangeClient;
   readonly #signer: Signer;
@@ -130,7 +130,7 @@ class Trader {
       size: '5',
     } as const;
     const order = buildOrder({ ...base, ...intent }, { ...context, nowMs: Date.now() });
-    // One that is refused, when money or tokens have run out, is something to audit as well.
+    // An order that is refused for lack of money or tokens is audited as well.
     await this.client.postOrder(order);
     return order.orderId;
   }
@@ -160,7 +160,7 @@ function broken(checks: ReadonlyMap<string, AuditCheck>): readonly (readonly [st
   return wrong.map(([check, { wrong: texts }]) => [check, texts.join('; ')]);
 }
 
-/** What becomes of each table. */
+/** Damage of each table. */
 const damages: Readonly<Record<keyof typeof tables, string>> = {
   fills: 'fee = fee + 1',
   walletFills: 'size = size * 2',

@@ -6,9 +6,9 @@ const execution = (inOffset: number): Execution => ({
   ...{ sequence: 0, events: [] },
 });
 
-/** Of a log whose record 2 is repeated as 3, so that offsets of both topics differ behind it. */
-function wrongOf(told: { throughOffset: number; nextInOffset: number; throughMs: number }) {
-  const check = new CompletenessCheck([{ partition: 1, ...told }]);
+/** In a log whose record 2 is repeated as 3, so that the offsets of both topics differ from then on. */
+function wrongOf(row: { throughOffset: number; nextInOffset: number; throughMs: number }) {
+  const check = new CompletenessCheck([{ partition: 1, ...row }]);
   for (const [inOffset, offset] of [
     [0, 0],
     [1, 1],
@@ -20,7 +20,7 @@ function wrongOf(told: { throughOffset: number; nextInOffset: number; throughMs:
   return check.wrong(() => 6);
 }
 
-describe('what the tables say of their completeness', () => {
+describe('the completeness of the tables', () => {
   test.each([
     [3, 3, 1_002],
     [4, 3, 1_002],

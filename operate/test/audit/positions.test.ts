@@ -28,7 +28,7 @@ describe('positions by average cost', () => {
     expect(positions.get(key)?.realizedMicro).toBe(600_000 + 200_000 - 1_333_300);
   });
 
-  test('are exact where a cost times a size is no safe integer', () => {
+  test('are exact where cost times size is no safe integer', () => {
     const positions = new Positions();
     positions.apply({ ...leg('BUY', 0, 1), sizeMicro: 9_000_000_010_000, price: 9_999 }, source);
     positions.apply({ ...leg('SELL', 0, 1), sizeMicro: 4_999_999_990_000, price: 1 }, source);
@@ -37,7 +37,7 @@ describe('positions by average cost', () => {
     expect(positions.get(key)?.costMicro).toBe(Number(cost - removed));
   });
 
-  test('are found again however many there are', () => {
+  test('are found among any number of others', () => {
     const positions = new Positions();
     const wallets = Array.from({ length: 5_000 }, (_, index) => `0x${index}`);
     for (const [index, wallet] of wallets.entries())

@@ -19,22 +19,22 @@ const summary = (changes: Partial<Manifest>, first: string | null) =>
     { folder: 'there', firstMs: first === null ? null : Date.parse(first) },
   );
 
-describe('what an export says', () => {
+describe('the output of an export', () => {
   test('marks states as of when they were read', () => {
     expect(tableLine(table)).toMatch(/^fills +7 rows 900 bytes$/);
     expect(tableLine({ ...table, kind: 'state' })).toMatch(
-      /900 bytes, as of 2026-06-05T10:00:00.000Z, whatever the day$/,
+      /900 bytes, as of 2026-06-05T10:00:00.000Z, independent of the day$/,
     );
   });
 
-  test('calls a day whole, or says up to when it goes', () => {
+  test('calls a day whole, or states its end', () => {
     expect(summary({}, '2026-05-01')).toEqual(['2026-06-01 is whole: 1 tables in there']);
     expect(summary({ partial: true, to: '2026-06-01T12:00:00.000Z' }, '2026-05-01')).toEqual([
       '2026-06-01 up to 2026-06-01T12:00:00.000Z: 1 tables in there',
     ]);
   });
 
-  test('says of a day in front of the first record that it is one', () => {
+  test('notes that a day is before the first record', () => {
     expect(summary({}, '2026-06-02')[1]).toContain(
       'before the first record (2026-06-02T00:00:00.000Z)',
     );
