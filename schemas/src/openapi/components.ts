@@ -69,6 +69,7 @@ const names: ReadonlyMap<unknown, string> = new Map(
 /** Collects the shared schemas that a document uses, and refers to them. */
 export class Components {
   readonly #used = new Map<string, unknown>();
+  readonly #responses = new Map<string, object>();
 
   /** The schema as JSON: a reference where it is a shared one. */
   refer(schema: unknown): unknown {
@@ -82,10 +83,21 @@ export class Components {
     return { $ref: `#/components/schemas/${name}` };
   }
 
+  /** A response that many operations have: a reference, unless another one has the name. */
+  referResponse(name: string, response: object): object {
+    const known = this.#responses.get(name) ?? response;
+    if (JSON.stringify(known) !== JSON.stringify(response)) return response;
+    this.#responses.set(name, response);
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  responses(): Readonly<Record<string, object>> {
+    return sorted(this.#responses);
+  }
+
   /** All that were referred to, by name. */
   schemas(): Readonly<Record<string, unknown>> {
-    const sorted = [...this.#used].sort(([left], [right]) => (left < right ? -1 : 1));
-    return Object.fromEntries(sorted);
+    return sorted(this.#used);
   }
 
   #copied(value: unknown): unknown {
@@ -95,4 +107,8 @@ export class Components {
       Object.entries(value).map(([name, inner]) => [name, this.refer(inner)]),
     );
   }
+}
+
+function sorted<T>(by: ReadonlyMap<string, T>): Readonly<Record<string, T>> {
+  return Object.fromEntries([...by].sort(([left], [right]) => (left < right ? -1 : 1)));
 }

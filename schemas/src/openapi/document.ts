@@ -18,15 +18,18 @@ export interface OpenApi {
   readonly [part: string]: unknown;
 }
 
+/** The version of the API: that of the packages. */
+const apiVersion = '0.1.0';
+
 type Listed = Declaration & { readonly method: string; readonly path: string };
 type Subjects<R> = Readonly<Record<string, Readonly<Record<string, R>>>>;
 
 /** The public API. The same for the same declarations, in the order of the subjects. */
-export function openApiDocument(version: string): OpenApi {
+export function openApiDocument(): OpenApi {
   return documentOf(routeSubjects, {
     info: {
       title: 'Prediction exchange',
-      version,
+      version: apiVersion,
       description:
         'Parameters are text: nothing is coerced, and an empty value of a query counts as absent. Amounts are decimal text. ' +
         'Each operation is served at the root and under the mounts among its servers, where clients of the family find its ' +
@@ -45,11 +48,11 @@ export function openApiDocument(version: string): OpenApi {
 }
 
 /** The operator's listener. */
-export function operatorApiDocument(version: string): OpenApi {
+export function operatorApiDocument(): OpenApi {
   return documentOf(operatorSubjects, {
     info: {
       title: 'Prediction exchange, operator',
-      version,
+      version: apiVersion,
       description: 'Served on the port of the operator only (operator.md).',
     },
     partsOf: (name, subject, route) => ({
@@ -95,6 +98,7 @@ function documentOf<R extends Listed>(
       securitySchemes: of.schemes,
       parameters: requestHeaders,
       headers: responseHeaders,
+      responses: components.responses(),
       schemas: components.schemas(),
     },
   };

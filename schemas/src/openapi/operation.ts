@@ -35,7 +35,14 @@ export function operationOf(parts: OperationParts, components: Components): obje
     parameters: parametersOf(route, components),
     ...(route.body === undefined ? {} : { requestBody: bodyOf(route, route.body, components) }),
     responses: Object.fromEntries(
-      parts.responses.map((one) => [one.status, responseOf(one, parts, components)]),
+      parts.responses.map((one) => {
+        const response = responseOf(one, parts, components);
+        const { status, shared } = one;
+        return [
+          status,
+          shared === undefined ? response : components.referResponse(shared, response),
+        ] as const;
+      }),
     ),
   };
 }

@@ -11,7 +11,22 @@ import type {
 /** A response of a route with the schema of its body; undefined for bodies that are not JSON alone. */
 export interface DeclaredResponse extends ResponseDeclaration {
   readonly status: number;
+  /** Of an error that many routes have alike: the families whose words it is in, and what it is. */
+  readonly shared?: string;
 }
+
+const statusNames: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  409: 'Conflict',
+  413: 'TooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'KeyReused',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'Unavailable',
+};
 
 /** Errors that follow from what kind of route it is, with their texts. */
 function commonErrors(
@@ -47,41 +62,42 @@ function commonErrors(
 
 /** Every response of a public route by ascending status, errors included. */
 export function responsesOf(route: RouteDeclaration): readonly DeclaredResponse[] {
-  return allOf(route, errorSchemaOf(route));
+  const families = [...new Set<RouteFamily>([route.family, ...(route.mounts ?? [])])];
+  return allOf(route, { prefix: families.map(capital).join(''), schema: errorsOf(families) });
 }
 
 /** The same for a route of the operator's listener. */
 export function operatorResponsesOf(route: OperatorRouteDeclaration): readonly DeclaredResponse[] {
   const errors = { 400: 'The body or a parameter is not of its form.', ...route.errors };
-  const { 429: _unlimited, ...all } = Object.fromEntries(
-    allOf({ ...route, errors }, OperatorError).map((one) => [one.status, one]),
-  );
-  return Object.values(all);
+  const all = allOf({ ...route, errors }, { prefix: 'Operator', schema: OperatorError });
+  return all.filter(({ status }) => status !== 429);
 }
 
-function allOf(route: Declaration, schema: Type.TSchema): readonly DeclaredResponse[] {
+function allOf(
+  route: Declaration,
+  { prefix, schema }: { readonly prefix: string; readonly schema: Type.TSchema },
+): readonly DeclaredResponse[] {
   const common = commonErrors(route);
   const own = route.errors ?? {};
-  const statuses = new Set([
-    ...Object.keys(common),
-    ...Object.keys(own),
-    ...Object.keys(route.responses),
-  ]);
-  return [...statuses]
+  const statuses = [common, own, route.responses].flatMap((some) => Object.keys(some));
+  return [...new Set(statuses)]
     .map(Number)
     .sort((left, right) => left - right)
     .map((status) => {
       const declared = route.responses[status];
       if (declared !== undefined) return { status, ...declared };
       const texts = [own[status], common[status]].filter((text) => text !== undefined);
-      return { status, description: texts.join('; '), schema };
+      const error = { status, description: texts.join('; '), schema };
+      return own[status] === undefined
+        ? { ...error, shared: `${prefix}${statusNames[status] ?? status}` }
+        : error;
     });
 }
 
-/** The bodies of its errors: those of the family, and of the mounts it has besides (conventions.md 1.0). */
-function errorSchemaOf({ family, mounts = [] }: RouteDeclaration): Type.TSchema {
-  const families = [...new Set<RouteFamily>([family, ...mounts])];
-  const [first, ...others] = families.map((one) => familyErrors[one]);
-  if (first === undefined || others.length === 0) return first ?? familyErrors.clob;
-  return Type.Union([first, ...others]);
+/** The bodies of errors in the words of one or of several families (conventions.md 1.0). */
+function errorsOf(families: readonly RouteFamily[]): Type.TSchema {
+  const [first = familyErrors.clob, ...others] = families.map((one) => familyErrors[one]);
+  return others.length === 0 ? first : Type.Union([first, ...others]);
 }
+
+const capital = (word: string) => word.slice(0, 1).toUpperCase() + word.slice(1);
