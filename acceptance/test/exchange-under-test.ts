@@ -15,7 +15,7 @@ import {
 import { freePorts } from '@pm/deploy/local/ports';
 import { type ExchangeKeys, loadOrMakeKeys, publicKeyOf } from '@pm/deploy/setup/keys';
 import { type Operator, openOperator } from '@pm/deploy/stack/operator';
-import type { Ledger } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';

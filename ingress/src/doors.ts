@@ -1,6 +1,6 @@
-import { agentCredentials } from '@pm/domain/accounts/agent-credentials';
+import { markAgents } from '@pm/domain/accounts/agent-activity.io';
+import { agentCredentials } from '@pm/domain/accounts/agent-key';
 import { keyCredentials } from '@pm/domain/accounts/key-credentials';
-import { markAgents } from '@pm/domain/accounts/mark-agents.io';
 import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
 import type { DoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
 import { openOpsListener } from '@pm/kit/health';

@@ -17,52 +17,74 @@ import {
 
 const instancePattern = /^[\w.-]{1,64}$/;
 
-const fields = {
+/** Variables of the matcher; the configuration reference is made of them. */
+export const matcherFields = {
   ...kafkaFields,
   ...registryFields,
   ...serviceFields,
-  /** Ed25519 seed of the OWNER key, which signs the ticks; all matchers share it. */
-  ownerSeed: secret('PM_OWNER_SEED', { bytes: 32 }),
-  /** Raw Ed25519 public key that alone may open a partition. */
+  ownerSeed: secret('PM_OWNER_SEED', {
+    meaning: 'Ed25519 seed of the OWNER key, which signs the ticks; the same in all matchers.',
+    bytes: 32,
+  }),
   operatorKey: text('PM_OPERATOR_KEY', {
+    meaning: 'Raw Ed25519 public key that alone may open a partition.',
     pattern: /^(0x)?[0-9a-fA-F]{64}$/,
     allowed: '32 bytes as 64 hex digits',
   }),
-  snapshotDirectory: path('PM_SNAPSHOT_DIR'),
+  snapshotDirectory: path('PM_SNAPSHOT_DIR', {
+    meaning:
+      'Folder of the snapshots; without them a restart replays a partition from its first record.',
+  }),
   snapshotEveryRecords: integer('PM_SNAPSHOT_EVERY_RECORDS', {
+    meaning: 'Records after which a partition writes its next snapshot.',
+    unit: 'records',
     min: 100,
     max: 100_000_000,
     default: 100_000,
   }),
   snapshotEveryMs: integer('PM_SNAPSHOT_EVERY_MS', {
+    meaning: 'Time after which a partition with new records writes its next snapshot.',
+    unit: 'milliseconds',
     min: 1_000,
     max: 86_400_000,
     default: 60_000,
   }),
-  tickMs: integer('PM_TICK_MS', { min: 50, max: 10_000, default: 500 }),
-  /** Silence after which the group gives our partitions to others, milliseconds. */
+  tickMs: integer('PM_TICK_MS', {
+    meaning: 'Time between two ticks, which move the clock of a partition.',
+    unit: 'milliseconds',
+    min: 50,
+    max: 10_000,
+    default: 500,
+  }),
   sessionTimeoutMs: integer('PM_SESSION_TIMEOUT_MS', {
+    meaning:
+      'Silence after which the consumer group gives the partitions of this process to another.',
+    unit: 'milliseconds',
     min: 6_000,
     max: 10_000,
     default: 6_000,
   }),
-  verifyReplay: boolean('PM_VERIFY_REPLAY', { default: false }),
-  /** Name of this process among the owners. */
+  verifyReplay: boolean('PM_VERIFY_REPLAY', {
+    meaning: 'Whether a replay compares every output with the log, not only the hash at its end.',
+    default: false,
+  }),
   instance: text('PM_INSTANCE', {
+    meaning: 'Name of this process in its consumer group, logs and status.',
     default: `${hostname()}-${process.pid}`.replace(/[^\w.-]/g, '-').slice(-64),
+    defaultShown: 'host name and process id',
     pattern: instancePattern,
     allowed: '1 to 64 letters, digits, dots, dashes and underscores',
   }),
 };
 
-export type MatcherConfig = ConfigOf<typeof fields>;
+export type MatcherConfig = ConfigOf<typeof matcherFields>;
 
 /** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names everything that is wrong. */
 export function readMatcherConfig(): MatcherConfig {
-  return readConfig(fields, undefined, { known: namesOf(redisFields, clickhouseFields) });
+  return readConfig(matcherFields, undefined, { known: namesOf(redisFields, clickhouseFields) });
 }
 
-/** The raw key behind `PM_OPERATOR_KEY`. */
+/** The raw key of `PM_OPERATOR_KEY`. */
 export function operatorKeyOf({ operatorKey }: MatcherConfig): Buffer {
   return Buffer.from(operatorKey.replace(/^0x/, ''), 'hex');
 }

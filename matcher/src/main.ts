@@ -11,17 +11,17 @@ import { openRegistry, topicName } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
 import { type MatcherConfig, operatorKeyOf, readMatcherConfig } from './config.ts';
 import { Engine, roleAllows } from './core/index.ts';
-import { DeadLetterSink } from './io/dead-letter-sink.ts';
-import { EnvelopeSource } from './io/envelope-source.ts';
-import { ExecutionSource, type LogRanges } from './io/execution-source.ts';
-import { openLogRanges } from './io/log-source.ts';
-import { OwnershipRunner } from './io/ownership-runner.ts';
-import { PartitionRunner, type PartitionRunnerParts } from './io/partition-runner.ts';
-import type { EngineFactory } from './io/record-runner.ts';
-import { defaultSliceLimits } from './io/slice-runner.ts';
-import { SnapshotStore } from './io/snapshot-store.ts';
-import { TickSink } from './io/tick-sink.ts';
 import { type MatcherMetrics, openMatcherMetrics } from './metrics.ts';
+import { DeadLetterSink } from './partition/dead-letters.io.ts';
+import { EnvelopeSource } from './partition/envelope-reader.ts';
+import { openLogRanges } from './partition/log-ranges.io.ts';
+import { PartitionRunner, type PartitionRunnerParts } from './partition/owned-partition.io.ts';
+import { OwnershipRunner } from './partition/ownership.io.ts';
+import type { EngineFactory } from './partition/record-processor.ts';
+import { defaultSliceLimits } from './partition/slices.io.ts';
+import { SnapshotStore } from './partition/snapshot-directory.io.ts';
+import { ExecutionSource, type LogRanges } from './partition/stored-executions.io.ts';
+import { TickSink } from './partition/tick-publisher.io.ts';
 
 /** Sends whose records were surely not written: about 15 s of tries, then the partition is restored. */
 const retry = {

@@ -12,46 +12,93 @@ import {
 } from '@pm/kit/config';
 
 /**
- * What one process can do; shared out among processes as one likes. Ledger, books and tables are groups of their own and follow
- * the log; leaderboards are computed on a timer from the tables.
+ * Views of the log, in any distribution over processes. Ledger, books and tables are consumer groups of their own;
+ * leaderboards are computed on a timer from the tables.
  */
 export const views = ['ledger', 'books', 'tables', 'leaderboards'] as const;
 export type ViewName = (typeof views)[number];
 
 const isView = (name: string): name is ViewName => views.some((view) => view === name);
 
-const fields = {
+/** Variables of the projectors; the configuration reference is made of them. */
+export const projectorsFields = {
   ...serviceFields,
   ...kafkaFields,
   ...registryFields,
   ...redisFields,
   ...clickhouseFields,
   views: list('PM_VIEWS', {
+    meaning: 'Views that this process keeps: each of them needs one process at least.',
     default: views,
     max: views.length,
     pattern: new RegExp(`^(${views.join('|')})$`),
   }),
-  instance: text('PM_INSTANCE', { default: '', pattern: /^[\w.-]{0,64}$/ }),
-  /** Seed of the key that begins ledger generations; the partitions must know it as a LEDGER key. */
-  ledgerSeed: secret('PM_LEDGER_SEED', { bytes: 32 }),
-  bookAgeLimitMs: integer('PM_BOOK_AGE_LIMIT_MS', { default: 10_000, min: 100, max: 600_000 }),
-  batchRecords: integer('PM_BATCH_RECORDS', { default: 5_000, min: 1, max: 20_000 }),
-  batchRows: integer('PM_BATCH_ROWS', { default: 50_000, min: 1, max: 100_000 }),
-  batchMs: integer('PM_BATCH_MS', { default: 500, min: 1, max: 10_000 }),
-  restMs: integer('PM_BATCH_REST_MS', { default: 2_000, min: 1, max: 60_000 }),
-  insertRetryMs: integer('PM_INSERT_RETRY_MS', { default: 30_000, min: 0, max: 600_000 }),
+  instance: text('PM_INSTANCE', {
+    meaning: 'Name of this process in its consumer groups, logs and status.',
+    default: '',
+    pattern: /^[\w.-]{0,64}$/,
+  }),
+  ledgerSeed: secret('PM_LEDGER_SEED', {
+    meaning:
+      'Ed25519 seed of the key that begins ledger generations; the partitions must list it as a LEDGER key.',
+    bytes: 32,
+  }),
+  bookAgeLimitMs: integer('PM_BOOK_AGE_LIMIT_MS', {
+    meaning:
+      'Time after which an unanswered reservation can no longer be booked; never smaller than the limit of the partitions.',
+    unit: 'milliseconds',
+    default: 10_000,
+    min: 100,
+    max: 600_000,
+  }),
+  batchRecords: integer('PM_BATCH_RECORDS', {
+    meaning: 'Records of a partition that go into one batch at most.',
+    unit: 'records',
+    default: 5_000,
+    min: 1,
+    max: 20_000,
+  }),
+  batchRows: integer('PM_BATCH_ROWS', {
+    meaning: 'Rows after which a batch takes no further record.',
+    unit: 'rows',
+    default: 50_000,
+    min: 1,
+    max: 100_000,
+  }),
+  batchMs: integer('PM_BATCH_MS', {
+    meaning: 'Time a batch with rows is gathered at most.',
+    unit: 'milliseconds',
+    default: 500,
+    min: 1,
+    max: 10_000,
+  }),
+  restMs: integer('PM_BATCH_REST_MS', {
+    meaning:
+      'Time a batch without rows is gathered: how often an idle exchange writes its completeness.',
+    unit: 'milliseconds',
+    default: 2_000,
+    min: 1,
+    max: 60_000,
+  }),
+  insertRetryMs: integer('PM_INSERT_RETRY_MS', {
+    meaning: 'Retry budget of one statement of a batch while ClickHouse fails.',
+    unit: 'milliseconds',
+    default: 30_000,
+    min: 0,
+    max: 600_000,
+  }),
 };
 
 export type Config = ReturnType<typeof loadConfig>;
 
 /**
- * The configuration of this process. `known` are variables of other rooms in a shared environment. A larger
- * `PM_BOOK_AGE_LIMIT_MS` than the partitions have is safe (orphaned holds live longer); a smaller one is not.
+ * The configuration of this process. `known`: variables of other rooms in a shared environment. A `PM_BOOK_AGE_LIMIT_MS` above that
+ * of the partitions is safe (orphaned holds stay longer); a smaller one is not.
  */
 export function loadConfig(
   env?: Readonly<Record<string, string | undefined>>,
   known: readonly string[] = [],
 ) {
-  const config = readConfig(fields, env, { known });
+  const config = readConfig(projectorsFields, env, { known });
   return { ...config, views: config.views.filter(isView) };
 }

@@ -19,7 +19,7 @@ export function projectorMetrics(metrics: Metrics): ProjectorMetrics {
   return {
     records: metrics.counter({
       name: 'pm_projector_records_total',
-      help: 'Records of the log projected.',
+      help: 'Projected records of the log.',
       labels: ['view'],
     }),
     faults: metrics.counter({
@@ -29,7 +29,7 @@ export function projectorMetrics(metrics: Metrics): ProjectorMetrics {
     }),
     lagRecords: metrics.gauge({
       name: 'pm_projector_lag_records',
-      help: 'Records of the partition not projected yet.',
+      help: 'Records of the partition that are not projected yet.',
       labels: ['view', 'partition'],
     }),
     lastTimeMs: metrics.gauge({
@@ -48,23 +48,23 @@ export function projectorMetrics(metrics: Metrics): ProjectorMetrics {
     }),
     insertRetries: metrics.counter({
       name: 'pm_projector_insert_retries_total',
-      help: 'Inserts tried again because the tables were away.',
+      help: 'Retries of inserts because the tables could not be reached.',
     }),
     books: metrics.counter({
       name: 'pm_projector_books_total',
-      help: 'Books written to the cache.',
+      help: 'Books written to Redis.',
     }),
     solvencyBreaches: metrics.counter({
       name: 'pm_solvency_breach_total',
-      help: 'Wallets whose free money was found below zero; their withdrawals are frozen.',
+      help: 'Wallets found with free money below zero; their withdrawals are frozen.',
     }),
     unpaidWithdrawals: metrics.counter({
       name: 'pm_withdrawals_unpaid_total',
-      help: 'Withdrawals whose record asks for more than their reservation held.',
+      help: 'Withdrawals whose record asks for more than their reservation.',
     }),
     voidWithdrawals: metrics.counter({
       name: 'pm_withdrawals_void_total',
-      help: 'Withdrawals that came after the fence that makes them void.',
+      help: 'Withdrawals that came after a fence that makes them void.',
     }),
   };
 }

@@ -1,9 +1,7 @@
-import { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
-import { agentCredentials } from '@pm/domain/accounts/agent-credentials';
-import { keyCredentials } from '@pm/domain/accounts/key-credentials';
+import { AgentActivity, markAgents } from '@pm/domain/accounts/agent-activity.io';
+import { agentCredentials } from '@pm/domain/accounts/agent-key';
+import { keyCredentials, oncePerRequest } from '@pm/domain/accounts/key-credentials';
 import { clockSkewMs, openKeyVerifier } from '@pm/domain/accounts/key-verifier';
-import { markAgents } from '@pm/domain/accounts/mark-agents.io';
-import { oncePerRequest } from '@pm/domain/accounts/once-per-request';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
 import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';

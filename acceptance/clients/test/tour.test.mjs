@@ -10,11 +10,14 @@ const [quoterIndex, visitorIndex] = [8, 9];
 const tourMarket = marketAt(9);
 const command = join(import.meta.dirname, '../../dist/commands/tour.js');
 
-test('every read answers a newcomer with data', async () => {
+test('every read returns data to a new user', async () => {
   const client = new ExchangeClient({ baseUrl, signer: walletFromPrivateKey(keyAt(quoterIndex)) });
   await client.connect();
   const orders = tourMarket.tokenIds.map((tokenId) => ({
-    ...{ tokenId, side: 'BUY', price: '0.45', size: '100' },
+    tokenId,
+    side: 'BUY',
+    price: '0.45',
+    size: '100',
   }));
   const placed = await client.placeOrders(orders);
   assert.deepEqual(
@@ -26,7 +29,7 @@ test('every read answers a newcomer with data', async () => {
     [command, '--base-url', baseUrl, '--account', String(visitorIndex)],
     {
       encoding: 'utf8',
-      timeout: 150_000,
+      timeout: 90_000,
     },
   );
   const wrong = tour.stdout.split('\n').filter((line) => line.includes('<--'));

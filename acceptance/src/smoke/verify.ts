@@ -9,7 +9,7 @@ import { openRedis } from '@pm/kit/redis';
 import { topicName } from '@pm/kit/registry';
 import { compareLedgerQuery } from '@pm/operate/audit/ledger-sample';
 import { LogAudit } from '@pm/operate/audit/log-audit';
-import { LogSays } from '@pm/operate/audit/log-says';
+import { LogExpectation } from '@pm/operate/audit/log-expectation';
 import { compareBooks, compareLedger, type Mismatch } from '@pm/operate/audit/projections';
 import { auditPieces, piecesOf, sumTransfers } from '@pm/operate/audit/read-log';
 import { compareBuckets, compareFacts, compareMonths } from '@pm/operate/audit/row-tables';
@@ -53,7 +53,7 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
   try {
     const projections = await waitForProjections(stack, client);
     const audit = new LogAudit(await feeWalletOf(log));
-    const says = new LogSays(audit);
+    const says = new LogExpectation(audit);
     const pieces = await piecesOf(log);
     await auditPieces(log, {
       audit,

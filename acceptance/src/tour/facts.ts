@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExchangeClient } from '@pm/client';
+import { type ChosenMarket, chooseMarket, type ListedEvent, tokensOf } from './choose-market.ts';
 
-/** A market as lists of events show it. */
+/** A market with both of its names. */
 export interface TourMarket {
   readonly id: string;
   readonly slug: string;
@@ -14,105 +15,99 @@ interface Named {
   readonly slug: string;
 }
 
-/** What the stops of a tour ask about. */
+/** Subjects of the reads of a tour. */
 export interface TourFacts {
-  readonly event: EventRow;
+  readonly event: Pick<ListedEvent, 'id' | 'slug' | 'title'>;
   /** A tag that shares events with another one. */
   readonly tag: Named;
   readonly series: Named;
   readonly market: TourMarket;
   readonly wallet: string;
-  /** An order of the wallet that rests, and the builder it was sent for. */
+  /** An order of the wallet that rests, and its builder. */
   readonly orderId: string;
   readonly builder: string;
   readonly commentId: string;
 }
 
-interface EventRow extends Named {
-  readonly title: string;
-  readonly tags: readonly Named[];
-  readonly markets: readonly (Pick<TourMarket, 'id' | 'conditionId'> & {
-    readonly clobTokenIds: string;
-  })[];
-}
-
-/** A market is looked for so long: the demo has just begun to quote. */
-const findMaxMs = 30_000;
+/** Time to find a market with depth and to buy there, milliseconds: the demo may have just begun to quote. */
+const findMaxMs = 15_000;
 const pauseMs = 500;
-/** An order that buys at once is worth so many USDC; the least is one. */
-const boughtUsdc = 5;
+/** Tokens of one request for books. */
+const booksPerRequest = 500;
 const restingSize = '5';
 const builder = `0x${'70'.repeat(32)}`;
 const nothing: Named = { id: '0', slug: 'none' };
 
-/** Does what a newcomer would: buys, sells it back, buys again, leaves an order, says something. Rejects with an `Error`. */
+/**
+ * First steps of a new user: buys, sells, buys again, leaves an order and a comment. So the wallet has a position, trades, an open
+ * order and activity to read. Throws an `Error` when there is no market with depth.
+ */
 export async function makeFacts(client: ExchangeClient, wallet: string): Promise<TourFacts> {
-  const { event, tag, market, tick, bestAsk } = await findMarket(client);
-  const [series = nothing] = await client.read<readonly Named[]>('/series', { limit: '1' });
-  const [tokenId] = market.tokens;
-  const { slug } = await client.read<Named>(`/markets/${market.id}`);
-  const size = String(Math.ceil(boughtUsdc / Number(bestAsk)));
-  const order = { tokenId, size, builder } as const;
-  const atOnce = { ...order, timeInForce: 'FAK' } as const;
-  const bought = await client.placeOrder({ ...atOnce, side: 'BUY', price: bestAsk });
-  if (!bought.success) throw new Error(`the first order was refused: ${bought.errorMsg}`);
-  await client.placeOrder({ ...atOnce, side: 'SELL', price: tick });
-  await client.placeOrder({ ...atOnce, side: 'BUY', price: bestAsk });
+  const { events, market } = await buySomewhere(client);
+  const { event, id, conditionId, tokens, tick, size, price } = market;
+  const order = { tokenId: tokens[0], size, builder } as const;
+  await client.placeOrder({ ...order, side: 'SELL', price: tick, timeInForce: 'FAK' });
+  await client.placeOrder({ ...order, side: 'BUY', price, timeInForce: 'FAK' });
   const resting = await client.placeOrder({
-    ...{ ...order, side: 'BUY', price: tick, size: restingSize },
+    ...order,
+    side: 'BUY',
+    price: tick,
+    size: restingSize,
   });
-  await client.comments.setProfile({ name: 'A visitor', bio: 'Took the tour.' });
-  const { id } = await client.comments.write({
-    parent_entity_type: 'Event',
-    parent_entity_id: event.id,
-    body: 'Prices look right to me.',
-  });
+  const commentId = await writeComment(client, event.id);
+  const { slug } = await client.read<Named>(`/markets/${id}`);
+  const [series = nothing] = await client.read<readonly Named[]>('/series', { limit: '1' });
+  const [mostTags] = [...events].sort((one, other) => other.tags.length - one.tags.length);
   return {
     event,
-    tag,
+    tag: mostTags?.tags[0] ?? nothing,
     series,
-    market: { ...market, slug },
+    market: { id, slug, conditionId, tokens },
     wallet,
     builder,
     orderId: resting.orderID,
-    commentId: id,
+    commentId,
   };
 }
 
-interface Found {
-  readonly event: EventRow;
-  readonly tag: Named;
-  readonly market: Omit<TourMarket, 'slug'>;
-  readonly tick: string;
-  readonly bestAsk: string;
+interface Bought {
+  readonly events: readonly ListedEvent[];
+  readonly market: ChosenMarket;
 }
 
-/** A market that is quoted on both sides. */
-async function findMarket(client: ExchangeClient): Promise<Found> {
+/** Chooses a market with depth and buys there; chooses again when its quotes have moved away meanwhile. */
+async function buySomewhere(client: ExchangeClient): Promise<Bought> {
   const deadlineMs = performance.now() + findMaxMs;
+  let reason = 'no market has depth on both sides';
   while (performance.now() < deadlineMs) {
     const query = { limit: '100', order: 'volume24hr', ascending: 'false' };
-    const events = await client.read<readonly EventRow[]>('/events', query);
-    const [mostTags] = [...events].sort((one, other) => other.tags.length - one.tags.length);
-    for (const event of events) {
-      const found = await quotedMarket(client, event);
-      if (found !== null) return { event, tag: mostTags?.tags[0] ?? nothing, ...found };
+    const events = await client.read<readonly ListedEvent[]>('/events', query);
+    const market = chooseMarket(events, await readBooks(client, tokensOf(events)));
+    if (market !== null) {
+      const { tokens, size, price } = market;
+      const order = { tokenId: tokens[0], size, price, builder };
+      const bought = await client.placeOrder({ ...order, side: 'BUY', timeInForce: 'FAK' });
+      if (bought.success) return { events, market };
+      reason = `the first order was refused: ${bought.errorMsg}`;
     }
     await sleep(pauseMs);
   }
-  throw new Error(`no market was quoted on both sides for ${findMaxMs} ms`);
+  throw new Error(`${reason}, for ${findMaxMs} ms`);
 }
 
-async function quotedMarket(
-  client: ExchangeClient,
-  event: EventRow,
-): Promise<Omit<Found, 'event' | 'tag'> | null> {
-  for (const { id, conditionId, clobTokenIds } of event.markets) {
-    const tokens = JSON.parse(clobTokenIds) as [string, string];
-    const { bids, asks, tick_size: tick } = await client.book(tokens[0]);
-    const best = asks.at(-1);
-    if (bids.length > 0 && best !== undefined)
-      return { market: { id, conditionId, tokens }, tick, bestAsk: best.price };
-  }
-  return null;
+async function readBooks(client: ExchangeClient, tokens: readonly string[]) {
+  const pages: Promise<Awaited<ReturnType<ExchangeClient['books']>>>[] = [];
+  for (let from = 0; from < tokens.length; from += booksPerRequest)
+    pages.push(client.books(tokens.slice(from, from + booksPerRequest)));
+  return (await Promise.all(pages)).flat();
+}
+
+async function writeComment(client: ExchangeClient, eventId: string): Promise<string> {
+  await client.comments.setProfile({ name: 'A visitor', bio: 'Took the tour.' });
+  const { id } = await client.comments.write({
+    parent_entity_type: 'Event',
+    parent_entity_id: eventId,
+    body: 'Prices look right to me.',
+  });
+  return id;
 }

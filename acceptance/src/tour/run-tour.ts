@@ -3,91 +3,104 @@ import { ExchangeClient, type Signer } from '@pm/client';
 import { makeFacts } from './facts.ts';
 import { type Stop, stopsOf } from './stops.ts';
 
-/** What a stop of the tour saw. */
-export interface Seen {
+/** A read and its response. */
+export interface Visit {
   readonly stop: Stop;
-  /** Path and query as they were asked. */
+  /** Path and query of the request. */
   readonly target: string;
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 when there was no response. */
   readonly status: number;
-  readonly answer: string;
-  /** Null when all is well, else what is not. */
-  readonly wrong: string | null;
+  readonly body: string;
+  /** Null when the read passes, else the reason. */
+  readonly problem: string | null;
 }
 
-const timeoutMs = 15_000;
-/** What was just written is asked for until it is there: the slowest projection is the leaderboards, every 15 s. */
-const patienceMs = 45_000;
+const timeoutMs = 10_000;
+/** Time of all reads together until they show what was just written; the slowest projection, the leaderboards, runs every 15 s. */
+const defaultVisibleMaxMs = 35_000;
 const pauseMs = 500;
 
 /**
- * Visits every read of an exchange as a newcomer: first it trades and says something with `visitor`, who needs money, then it asks
- * for everything there is. Rejects with an `Error` when there is nothing to trade with.
+ * Calls every read of an exchange as a new user: first it trades and comments with `visitor`, whose wallet needs money. Reads that
+ * do not show it yet are repeated, all of them until one deadline. Returns whether all passed; rejects with an `Error` when there
+ * is no market to trade in.
  */
 export async function runTour(
   baseUrl: string,
   visitor: Signer,
-  onSeen: (seen: Seen) => void,
+  onVisit: (visit: Visit) => void,
 ): Promise<boolean> {
   const client = new ExchangeClient({ baseUrl, signer: visitor });
   await client.connect();
   const facts = await makeFacts(client, visitor.checksummed);
-  let isWell = true;
-  for (const stop of stopsOf(facts)) {
-    const seen = await visitUntilThere(client, stop, baseUrl);
-    isWell &&= seen.wrong === null;
-    onSeen(seen);
-  }
+  const isWell = await visitAll(stopsOf(facts), (stop) => visit(client, stop, baseUrl), onVisit);
   await client.cancelAll();
   return isWell;
 }
 
-async function visitUntilThere(client: ExchangeClient, stop: Stop, baseUrl: string): Promise<Seen> {
-  const deadlineMs = performance.now() + patienceMs;
+/** Reports each visit once: when it passes, or at the deadline. No read waits for another one. */
+export async function visitAll(
+  stops: readonly Stop[],
+  visitOne: (stop: Stop) => Promise<Visit>,
+  onVisit: (visit: Visit) => void,
+  visibleMaxMs: number = defaultVisibleMaxMs,
+): Promise<boolean> {
+  const deadlineMs = performance.now() + visibleMaxMs;
+  let waiting = stops;
   for (;;) {
-    const seen = await visit(client, stop, baseUrl);
-    if (seen.wrong === null || performance.now() > deadlineMs) return seen;
+    const failed: Visit[] = [];
+    for (const stop of waiting) {
+      const visited = await visitOne(stop);
+      if (visited.problem === null) onVisit(visited);
+      else failed.push(visited);
+    }
+    if (failed.length === 0) return true;
+    if (performance.now() > deadlineMs) {
+      for (const visited of failed) onVisit(visited);
+      return false;
+    }
+    waiting = failed.map(({ stop }) => stop);
     await sleep(pauseMs);
   }
 }
 
-async function visit(client: ExchangeClient, stop: Stop, baseUrl: string): Promise<Seen> {
+async function visit(client: ExchangeClient, stop: Stop, baseUrl: string): Promise<Visit> {
   const [method = 'GET', pattern = '/'] = stop.route.split(' ');
   const path = pattern.replaceAll(/:(\w+)/g, (_, name) => stop.params?.[name] ?? '');
   const query = new URLSearchParams(stop.query).toString();
   const target = query === '' ? path : `${path}?${query}`;
   const request = { method: method as 'GET' | 'POST', path, body: stop.body };
-  const headers = stop.isOwn === true ? client.signRequest(request).headers : {};
-  const body = stop.body === undefined ? null : JSON.stringify(stop.body);
-  const type = { 'content-type': 'application/json' };
+  const signed = stop.isOwn === true ? client.signRequest(request).headers : {};
   try {
     const response = await fetch(baseUrl + target, {
-      ...{ method, body, headers: { ...type, ...headers } },
+      method,
+      body: stop.body === undefined ? null : JSON.stringify(stop.body),
+      headers: { 'content-type': 'application/json', ...signed },
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const answer = await response.text();
+    const body = await response.text();
     const { status } = response;
-    return { stop, target, status, answer, wrong: wrongWith(stop, status, answer) };
+    return { stop, target, status, body, problem: problemOf(stop, status, body) };
   } catch (error) {
-    return { stop, target, status: 0, answer: '', wrong: String(error) };
+    return { stop, target, status: 0, body: '', problem: String(error) };
   }
 }
 
-function wrongWith({ mayBeEmpty }: Stop, status: number, answer: string): string | null {
+function problemOf({ mayBeEmpty }: Stop, status: number, body: string): string | null {
   if (status === 404 && mayBeEmpty !== undefined) return null;
   if (status < 200 || status > 299) return 'it is refused';
-  return mayBeEmpty === undefined && isEmpty(answer) ? 'it holds nothing' : null;
+  return mayBeEmpty === undefined && isEmpty(body) ? 'it is empty' : null;
 }
 
-/** Whether an answer is an empty list, map or page. */
-function isEmpty(answer: string): boolean {
-  if (!/^[[{]/.test(answer)) return answer === '';
-  const value = JSON.parse(answer) as Readonly<Record<string, unknown>>;
+/** Whether a body is an empty list, map or page. */
+function isEmpty(body: string): boolean {
+  if (!/^[[{]/.test(body)) return body === '';
+  const value = JSON.parse(body) as Readonly<Record<string, unknown>>;
   const page = value['data'] ?? value;
   if (Array.isArray(page)) return page.length === 0;
   const fields = Object.values(value);
-  const saysSomething = (field: unknown) =>
+  const isFilled = (field: unknown) =>
     Array.isArray(field) ? field.length > 0 : typeof field === 'string' && field !== '';
   const lists = fields.filter((field) => Array.isArray(field));
-  return fields.length === 0 || (lists.length > 0 && !fields.some(saysSomething));
+  return fields.length === 0 || (lists.length > 0 && !fields.some(isFilled));
 }

@@ -2,19 +2,19 @@ import type { TourFacts } from './facts.ts';
 
 /** One request of the tour. */
 export interface Stop {
-  /** As the table of routes names it: `GET /book`. */
+  /** Method and path in the table of routes: `GET /book`. */
   readonly route: string;
-  /** What stands for the parameters of its path. */
+  /** Values of the parameters of its path. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** Signed with the visitor's key. */
   readonly isOwn?: boolean;
-  /** Why its answer may hold nothing, or be 404, on an exchange that has just begun. */
+  /** Why its response may be empty, or 404, on a new exchange. */
   readonly mayBeEmpty?: string;
 }
 
-const notKept = 'what wallets earned is not kept';
+const notStored = 'earnings of wallets are not stored';
 const noSports = 'there are no sports here';
 const searchedChars = 40;
 const noCreators = 'no creator is configured';
@@ -129,7 +129,7 @@ function tokenStops({ market }: TourFacts): readonly Stop[] {
   ]);
 }
 
-/** What only the owner of a key may see. */
+/** Reads of the owner of an API key. */
 function ownStops({ orderId, market }: TourFacts): readonly Stop[] {
   const money = { asset_type: 'COLLATERAL', signature_type: '0' };
   const stops: readonly Stop[] = [
@@ -148,7 +148,7 @@ function ownStops({ orderId, market }: TourFacts): readonly Stop[] {
   return stops.map((stop) => ({ ...stop, isOwn: true }));
 }
 
-function reportStops({ wallet, market }: TourFacts): readonly Stop[] {
+function reportStops({ event, wallet, market }: TourFacts): readonly Stop[] {
   const user = { query: { user: wallet } };
   const here = { query: { market: market.conditionId } };
   return [
@@ -156,14 +156,14 @@ function reportStops({ wallet, market }: TourFacts): readonly Stop[] {
     {
       route: 'GET /closed-positions',
       ...user,
-      mayBeEmpty: 'the visitor still holds what he bought',
+      mayBeEmpty: 'the position of the visitor is open',
     },
     { route: 'GET /value', ...user },
     { route: 'GET /traded', ...user },
     { route: 'GET /activity', ...user },
     { route: 'GET /trades', query: { market: market.conditionId, limit: '5' } },
     { route: 'GET /oi', ...here },
-    { route: 'GET /live-volume', query: { id: '1' } },
+    { route: 'GET /live-volume', query: { id: event.id } },
     { route: 'GET /holders', ...here },
     { route: 'GET /v1/leaderboard', query: { timePeriod: 'DAY', orderBy: 'VOL', limit: '5' } },
     { route: 'GET /v1/market-positions', ...here },
@@ -183,15 +183,17 @@ function builderStops({ builder }: TourFacts): readonly Stop[] {
 function rewardStops({ market, wallet }: TourFacts): readonly Stop[] {
   const { conditionId } = market;
   const day = new Date().toISOString().slice(0, 10);
-  const earned = { isOwn: true, query: { date: day }, mayBeEmpty: notKept } as const;
+  const earned = { isOwn: true, query: { date: day }, mayBeEmpty: notStored } as const;
   return [
     { route: 'GET /rewards/markets/current', mayBeEmpty: noRewards },
     {
-      ...{ route: 'GET /rewards/markets/multi', query: { condition_ids: conditionId } },
+      route: 'GET /rewards/markets/multi',
+      query: { condition_ids: conditionId },
       mayBeEmpty: noRewards,
     },
     {
-      ...{ route: 'GET /rewards/markets/:condition_id', params: { condition_id: conditionId } },
+      route: 'GET /rewards/markets/:condition_id',
+      params: { condition_id: conditionId },
       mayBeEmpty: noRewards,
     },
     { route: 'GET /rewards/user', ...earned },
@@ -199,7 +201,8 @@ function rewardStops({ market, wallet }: TourFacts): readonly Stop[] {
     { route: 'GET /rewards/user/percentages', ...earned },
     { route: 'GET /rewards/user/markets', ...earned },
     {
-      ...{ route: 'GET /rebates/current', query: { maker_address: wallet, date: day } },
+      route: 'GET /rebates/current',
+      query: { maker_address: wallet, date: day },
       mayBeEmpty: 'the visitor made no market',
     },
   ];

@@ -9,12 +9,12 @@ import {
   workedQueries,
 } from '@pm/schemas';
 import { bytesOf } from '../../../kit/test/seeded.ts';
-import { MarketBook } from '../../../projectors/src/core/books/book.ts';
-import { foldBooks } from '../../../projectors/src/core/books/fold.ts';
-import { renderBook } from '../../../projectors/src/core/books/render.ts';
-import { computeLeaderboards } from '../../../projectors/src/io/leaderboard-store.ts';
-import { project, RealTables } from '../../../projectors/test/io/real-tables.ts';
+import { MarketBook } from '../../../projectors/src/books/book.ts';
+import { foldBooks } from '../../../projectors/src/books/fold.ts';
+import { renderBook } from '../../../projectors/src/books/render.ts';
+import { computeLeaderboards } from '../../../projectors/src/views/leaderboard/leaderboards.io.ts';
 import { executionOf, fillOf, marketSet, moved } from '../../../projectors/test/log.ts';
+import { project, RealTables } from '../../../projectors/test/tables/real-tables.ts';
 import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
 import { priceOfMicro } from '../../../query-api/src/core/displayed-price.ts';
 import { historyPoints, noPrices } from '../../../query-api/src/core/history.ts';

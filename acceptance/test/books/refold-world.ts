@@ -5,16 +5,16 @@ import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
+import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
-import { MarketBook } from '../../../projectors/src/core/books/book.ts';
-import { foldBooks } from '../../../projectors/src/core/books/fold.ts';
-import { type MarketFacts, renderBook } from '../../../projectors/src/core/books/render.ts';
-import { booksView } from '../../../projectors/src/io/books-runner.ts';
-import { type BooksStore, openBooksStore } from '../../../projectors/src/io/books-store.ts';
-import type { PartitionProjection } from '../../../projectors/src/io/view-runner.ts';
+import { MarketBook } from '../../../projectors/src/books/book.ts';
+import { booksView } from '../../../projectors/src/books/books-view.io.ts';
+import { foldBooks } from '../../../projectors/src/books/fold.ts';
+import { RedisBooks } from '../../../projectors/src/books/redis-books.io.ts';
+import { type MarketFacts, renderBook } from '../../../projectors/src/books/render.ts';
+import type { PartitionProjection } from '../../../projectors/src/log/view-definition.io.ts';
 import { projectorMetrics } from '../../../projectors/src/metrics.ts';
-import { fakeLog, sealed } from '../../../projectors/test/io/fake-log.ts';
 import { TinyExchange } from '../../../projectors/test/log.ts';
 import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
 import { noQuote, type Quote, quoteFields, quoteOf } from '../../../query-api/src/core/quote.ts';
@@ -120,7 +120,7 @@ export class World {
   async assign(): Promise<Owner> {
     const view = booksView({
       ...fakeLog(this.log),
-      store: this.#store(),
+      redisBooks: new WatchedBooks(this),
       catalog: { facts: async (market) => factsOf(market), inPartition: () => listed },
       groupId: 'g',
       metrics,
@@ -135,19 +135,11 @@ export class World {
     return this.owner;
   }
 
-  /** The real store, looked at after every write, where it may lose everything too. */
-  #store(): BooksStore {
-    const store = openBooksStore(redis, keys);
-    return {
-      ...store,
-      write: async (...args) => {
-        const written = await store.write(...args);
-        this.flushAfterWrites -= 1;
-        if (this.flushAfterWrites === 0) await this.flush();
-        await this.look();
-        return written;
-      },
-    };
+  /** After each write of a book: Redis may lose everything, and all reads are checked. */
+  async afterWrite(): Promise<void> {
+    this.flushAfterWrites -= 1;
+    if (this.flushAfterWrites === 0) await this.flush();
+    await this.look();
   }
 
   /** One batch; a fault that passes ends the projection. */
@@ -251,6 +243,22 @@ export class World {
     this.refused = 0;
     await this.look();
     expect(this.refused).toBe(0);
+  }
+}
+
+/** The books in Redis, with a check after every write. */
+class WatchedBooks extends RedisBooks {
+  readonly #world: World;
+
+  constructor(world: World) {
+    super(redis, keys);
+    this.#world = world;
+  }
+
+  override async write(...args: Parameters<RedisBooks['write']>): Promise<boolean> {
+    const written = await super.write(...args);
+    await this.#world.afterWrite();
+    return written;
   }
 }
 

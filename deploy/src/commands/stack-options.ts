@@ -8,14 +8,15 @@ import { StackError } from '../local/stack-error.ts';
 import { engineMode } from '../stack/mode.ts';
 import type { StackOptions } from '../stack/stack.ts';
 
-/** What a person may say about a stack, on the command line. */
+/** Options of a stack on the command line. */
 export interface StackArguments {
   readonly data: string;
   readonly port?: string;
   readonly replication: number;
   readonly feeWallet: string;
   readonly fresh?: boolean;
-  readonly demo: boolean;
+  /** Absent unless one of `--demo` and `--no-demo` is given. */
+  readonly demo?: boolean;
   readonly quoteSpeed: number;
   readonly tradeSpeed: number;
 }
@@ -32,28 +33,44 @@ export function withStackArguments(command: Command): Command {
     .option('--replication <copies>', 'copies of each topic, for engines of your own', Number, 1)
     .option(
       '--fee-wallet <address>',
-      'who is paid the fees, for ever; the operator withdraws from it',
+      'wallet that receives the fees; it can never change; the operator withdraws from it',
       process.env['PM_FEE_WALLET'] || defaultFeeWallet,
     )
-    .option('--fresh', 'begin anew: what the data folder keeps is removed first')
-    .option('--no-demo', 'markets and wallets, but nobody trading')
+    .option('--fresh', 'start from scratch: removes the contents of the data folder first')
+    .option(
+      '--demo',
+      'demo markets, funded test wallets and recorded trading; the default except with STACK=external',
+    )
+    .option(
+      '--no-demo',
+      'no trading; with local engines the demo markets and funded test wallets are kept',
+    )
     .option('--quote-speed <factor>', 'recorded quotes, 1 is real time', Number, 5)
     .option('--trade-speed <factor>', 'recorded trades, 1 is real time', Number, 20);
 }
 
-/** The same options as a stack understands them. */
-export function stackOptions(given: StackArguments, progress: Progress): StackOptions {
+/**
+ * Options of `startStack`. Engines of another installation get topics, schemas and tables only, unless `--demo` is given: demo markets
+ * and money of wallets with public keys do not belong there.
+ */
+export function stackOptions(
+  given: StackArguments,
+  progress: Progress,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): StackOptions {
   const { quoteSpeed, tradeSpeed } = given;
+  const mode = engineMode(env);
+  const isLocal = mode.kind === 'local';
   return {
-    mode: engineMode(process.env),
+    mode,
     dataDir: given.data,
-    ports: portsOf(given),
+    ports: portsOf(given, env),
     progress,
     replicationFactor: given.replication,
     feeWallet: feeWalletOf(given),
     fresh: given.fresh ?? false,
-    seed: true,
-    demo: given.demo ? { quoteSpeed, tradeSpeed } : null,
+    seed: isLocal || given.demo === true,
+    demo: (given.demo ?? isLocal) ? { quoteSpeed, tradeSpeed } : null,
   };
 }
 
@@ -64,7 +81,7 @@ function feeWalletOf({ feeWallet }: StackArguments): WalletAddress {
   throw new StackError('BAD_DESCRIPTION', `${what} (--fee-wallet, PM_FEE_WALLET)`);
 }
 
-function portsOf(given: StackArguments): Ports {
-  const moved = given.port === undefined ? {} : { PM_PORT_GATEWAY: given.port };
-  return portsFromEnvironment({ ...process.env, ...moved });
+function portsOf(given: StackArguments, env: Readonly<Record<string, string | undefined>>): Ports {
+  const gateway = given.port === undefined ? {} : { PM_PORT_GATEWAY: given.port };
+  return portsFromEnvironment({ ...env, ...gateway });
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { messageOf, StackError } from '../local/stack-error.ts';
 import { engineTable } from '../panel/engines.ts';
-import { processTable } from '../panel/tables.ts';
+import { processTable } from '../panel/text.ts';
 import { stackStatus } from '../stack/control.ts';
 import { type StackArguments, withStackArguments } from './stack-options.ts';
 

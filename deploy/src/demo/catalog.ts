@@ -1,4 +1,5 @@
 import type { ImportEvent, ImportMarket } from '@pm/schemas';
+import { pictureUrl } from './pictures.ts';
 import {
   fedEvent,
   type RecordedMarket,
@@ -29,23 +30,39 @@ const feeRates: Readonly<Record<string, number>> = {
 };
 const otherFeeRate = 315;
 
+const quotedDescription =
+  'A market of the demo. Its quotes were recorded on 1 August 2026 and are replayed here with test money; the outcome of ' +
+  'the recorded event does not resolve it. The operator of this installation resolves it or leaves it open.';
+
+const fedDescription =
+  'A market of the demo. How does the target range of the federal funds rate change at the meeting of March 2026? Exactly ' +
+  'one of the four markets resolves to Yes: the one that names the change of the upper bound of the range, as stated by the ' +
+  'Federal Open Market Committee. Its trades were recorded on 26 February 2026 and are replayed here with test money.';
+
 const fineTick = '0.001';
 const coarseTick = '0.01';
 
-/** The catalog of the demo: one event per recorded question, and the Fed event. */
-export function demoCatalog(recorded: {
-  markets: readonly RecordedMarket[];
-  quotes: readonly RecordedQuote[];
-  trades: readonly RecordedTrade[];
-}): ImportEvent[] {
+export interface Recordings {
+  readonly markets: readonly RecordedMarket[];
+  readonly quotes: readonly RecordedQuote[];
+  readonly trades: readonly RecordedTrade[];
+}
+
+/** The catalog of the demo: one event per recorded question, and the Fed event. `baseUrl` serves their pictures. */
+export function demoCatalog(recorded: Recordings, baseUrl: string): ImportEvent[] {
   const fine = slugsWithFineQuotes(recorded.quotes);
   const events = [...groupByQuestion(recorded.markets).values()].map((markets) =>
     eventOf(markets, fine),
   );
-  return [...events, fedEventOf(recorded.trades)];
+  return [...events, fedEventOf(recorded.trades)].map((event) => {
+    const image = pictureUrl(baseUrl, event.category ?? '');
+    const pictured = { image, icon: image };
+    const markets = event.markets.map((market) => ({ ...market, ...pictured }));
+    return { ...event, ...pictured, markets };
+  });
 }
 
-/** Questions that differ in punctuation only are one event. */
+/** Questions that differ only in punctuation are one event. */
 function groupByQuestion(markets: readonly RecordedMarket[]): Map<string, RecordedMarket[]> {
   const groups = new Map<string, RecordedMarket[]>();
   for (const market of markets) {
@@ -64,6 +81,7 @@ function eventOf(markets: readonly RecordedMarket[], fine: ReadonlySet<string>):
   return {
     slug: `${slugText(question)}-2026`,
     title: question,
+    description: quotedDescription,
     category: tag,
     tags: [tag],
     startDate: '2026-08-01T00:00:00.000Z',
@@ -87,6 +105,7 @@ function fedEventOf(trades: readonly RecordedTrade[]): ImportEvent {
   const markets: ImportMarket[] = [...conditions].map(([question, conditionId]) => ({
     slug: slugText(question),
     question,
+    description: fedDescription,
     tickSize: fineTick,
     feeRateBps: otherFeeRate,
     negRisk: true,
@@ -96,6 +115,7 @@ function fedEventOf(trades: readonly RecordedTrade[]): ImportEvent {
   }));
   return {
     ...fedEvent,
+    description: fedDescription,
     category: 'economics',
     tags: ['economics', 'fed'],
     series: 'fomc',
@@ -105,7 +125,7 @@ function fedEventOf(trades: readonly RecordedTrade[]): ImportEvent {
   };
 }
 
-/** Slug of a Fed market, as the catalog gives it. */
+/** Slug of a Fed market in the catalog. */
 export function slugText(text: string): string {
   return text
     .toLowerCase()
@@ -120,7 +140,7 @@ function slugsWithFineQuotes(quotes: readonly RecordedQuote[]): Set<string> {
   );
 }
 
-/** Length of what all texts begin with, up to a hyphen. */
+/** Length of the common prefix of all texts, up to a hyphen. */
 function commonPrefix(texts: readonly string[]): number {
   const first = texts[0] ?? '';
   let length = 0;

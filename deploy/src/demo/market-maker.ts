@@ -1,20 +1,25 @@
 import type { OrderIntent } from '@pm/client';
-import type { Desk } from './desk.ts';
 import type { RecordedQuote } from './recordings.ts';
+import type { TradingAccount } from './trading-account.ts';
 
-/** What a player needs to know of a market. */
+/** A market as the demo trades it. */
 export interface DemoMarket {
   readonly slug: string;
   readonly conditionId: string;
   readonly tokenIds: readonly [string, string];
 }
 
+/** The market that a first look shows: the one with the most recorded trades. */
+export function shownMarket(markets: readonly DemoMarket[]): DemoMarket | null {
+  return markets.find(({ slug }) => slug.includes('no-change-in-fed')) ?? markets[0] ?? null;
+}
+
 /** Shares of each quote: recorded quotes have no size, so it follows from the market. */
 const quoteShares = { least: 50, spread: 450 };
 
 /**
- * Quotes of one maker: the recorded bid as a BUY of token 0, the recorded ask as a BUY of token 1 at what is left of one
- * USDC, so that a maker needs no tokens. A new quote replaces the old one.
+ * Quotes of one maker: the recorded bid as a BUY of token 0, the recorded ask as a BUY of token 1 at one USDC less its
+ * price, so that a maker needs no tokens. A new quote replaces the old one.
  */
 export function quoteOrders(quote: RecordedQuote, market: DemoMarket): OrderIntent[] {
   const size = String(sharesFor(market.slug));
@@ -34,13 +39,13 @@ export function newestQuotes(quotes: readonly RecordedQuote[]): RecordedQuote[] 
   return [...new Map(quotes.map((quote) => [quote.slug, quote])).values()];
 }
 
-/** Takes the desk's old quotes off and puts the new ones on. */
+/** Cancels the account's old quotes in these markets and places the new ones. */
 export async function requote(
-  desk: Desk,
+  account: TradingAccount,
   quotes: readonly { readonly quote: RecordedQuote; readonly market: DemoMarket }[],
 ): Promise<void> {
-  await Promise.all(quotes.map(({ market }) => desk.cancelMarket(market.conditionId)));
-  await desk.place(quotes.flatMap(({ quote, market }) => quoteOrders(quote, market)));
+  await Promise.all(quotes.map(({ market }) => account.cancelMarket(market.conditionId)));
+  await account.place(quotes.flatMap(({ quote, market }) => quoteOrders(quote, market)));
 }
 
 function sharesFor(slug: string): number {

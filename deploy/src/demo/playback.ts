@@ -1,7 +1,4 @@
-/**
- * A recording played against the clock: `due` hands out what has come due since the last call, over and over again
- * from the start when it ends. Pure but for the time it is given.
- */
+/** A recording played against the clock: `due` returns the items that have come due since the last call; at the end it starts again. */
 export class Playback<Item extends { readonly timeMs: number }> {
   readonly #items: readonly Item[];
   readonly #speed: number;

@@ -51,7 +51,7 @@ export function recordedMarkets(): RecordedMarket[] {
 
 let quotes: readonly RecordedQuote[] | null = null;
 
-/** Two hundred thousand rows: read once and kept. */
+/** Two hundred thousand rows: read once and cached. */
 export function recordedQuotes(): readonly RecordedQuote[] {
   quotes ??= rowsOf('quotes-2026-08-01.csv.gz').map((row) => ({
     timeMs: Date.parse(cell(row, 'time')),

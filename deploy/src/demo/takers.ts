@@ -1,16 +1,14 @@
 import type { OrderIntent } from '@pm/client';
 import type { PlacementResult } from '@pm/schemas';
-import type { Desk } from './desk.ts';
+import { ticksPerUsdc } from './ladders.ts';
 import type { DemoMarket } from './market-maker.ts';
 import type { RecordedTrade } from './recordings.ts';
+import type { TradingAccount } from './trading-account.ts';
 
 /** Recorded trades reach a million shares; the demo cuts them so that its wallets last. */
 export const tradeSizeMaxShares = 1_000;
 
-/** Prices are averages over a transaction and off the grid; the market's tick is a tenth of a cent. */
-const ticksPerUsdc = 1_000;
-
-/** Shares of each token that an account holds, as far as its own results tell. */
+/** Shares of each token that an account holds, by the results of its own orders. */
 class Holdings {
   readonly #shares = new Map<string, number>();
 
@@ -23,14 +21,14 @@ class Holdings {
   }
 }
 
-/** Plays recorded trades: a maker rests what the taker is going to meet, then the taker trades. */
+/** Plays recorded trades: a maker places the resting order, then the taker trades with it. */
 export class TradePlayer {
-  readonly #maker: Desk;
-  readonly #takers: readonly Desk[];
+  readonly #maker: TradingAccount;
+  readonly #takers: readonly TradingAccount[];
   readonly #makerHoldings = new Holdings();
   readonly #takerHoldings: readonly Holdings[];
 
-  constructor(maker: Desk, takers: readonly Desk[]) {
+  constructor(maker: TradingAccount, takers: readonly TradingAccount[]) {
     this.#maker = maker;
     this.#takers = takers;
     this.#takerHoldings = takers.map(() => new Holdings());
@@ -44,18 +42,21 @@ export class TradePlayer {
     const size = Math.min(tradeSizeMaxShares, Math.floor(trade.size * 100) / 100);
     const ticks = Math.round(trade.price * ticksPerUsdc);
     if (size < 5 || ticks < 1 || ticks >= ticksPerUsdc) return;
-    const meant = { outcome: trade.outcome, side: trade.side, ticks, size };
-    await this.#send(this.#maker, this.#makerHoldings, counterOf(meant), { market, order: 'GTC' });
-    await this.#send(taker, holdings, meant, { market, order: 'FAK' });
+    const intended = { outcome: trade.outcome, side: trade.side, ticks, size };
+    await this.#send(this.#maker, this.#makerHoldings, counterOf(intended), {
+      market,
+      order: 'GTC',
+    });
+    await this.#send(taker, holdings, intended, { market, order: 'FAK' });
   }
 
   async #send(
-    desk: Desk,
+    account: TradingAccount,
     holdings: Holdings,
-    meant: Meant,
+    intended: Intended,
     how: { market: DemoMarket; order: 'GTC' | 'FAK' },
   ): Promise<void> {
-    const wanted = coverable(meant, holdings, how.market);
+    const wanted = coverable(intended, holdings, how.market);
     const intent: OrderIntent = {
       tokenId: how.market.tokenIds[wanted.outcome],
       side: wanted.side,
@@ -63,32 +64,32 @@ export class TradePlayer {
       size: String(wanted.size),
       timeInForce: how.order,
     };
-    const [result] = await desk.place([intent]);
+    const [result] = await account.place([intent]);
     if (result?.success) noteFills(holdings, intent, result);
   }
 }
 
-interface Meant {
+interface Intended {
   readonly outcome: 0 | 1;
   readonly side: 'BUY' | 'SELL';
   readonly ticks: number;
   readonly size: number;
 }
 
-/** Who takes the other side at the same price. */
-function counterOf(meant: Meant): Meant {
-  return { ...meant, side: meant.side === 'BUY' ? 'SELL' : 'BUY' };
+/** The other side at the same price. */
+function counterOf(intended: Intended): Intended {
+  return { ...intended, side: intended.side === 'BUY' ? 'SELL' : 'BUY' };
 }
 
-/** Selling what one does not hold is buying the other token at the rest of one USDC. */
-function coverable(meant: Meant, holdings: Holdings, market: DemoMarket): Meant {
-  if (meant.side === 'BUY' || holdings.of(market.tokenIds[meant.outcome]) >= meant.size)
-    return meant;
-  const outcome = meant.outcome === 0 ? 1 : 0;
-  return { ...meant, outcome, side: 'BUY', ticks: ticksPerUsdc - meant.ticks };
+/** A SELL without tokens becomes a BUY of the other token at one USDC less the price. */
+function coverable(intended: Intended, holdings: Holdings, market: DemoMarket): Intended {
+  if (intended.side === 'BUY' || holdings.of(market.tokenIds[intended.outcome]) >= intended.size)
+    return intended;
+  const outcome = intended.outcome === 0 ? 1 : 0;
+  return { ...intended, outcome, side: 'BUY', ticks: ticksPerUsdc - intended.ticks };
 }
 
-/** A resting order may fill later; what it holds is then found out by a refusal at worst. */
+/** A resting order may fill later; then the count is too low, and at worst an order is refused. */
 function noteFills(holdings: Holdings, intent: OrderIntent, result: PlacementResult): void {
   if (intent.side === 'BUY') holdings.add(intent.tokenId, Number(result.takingAmount));
   else holdings.add(intent.tokenId, -Number(intent.size));

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Signer, walletFromPrivateKey } from '@pm/client';
 
 /**
- * The ten accounts every Hardhat and Anvil node starts with. Their keys are public knowledge: good for trying an exchange,
- * and for nothing else.
+ * The ten accounts every Hardhat and Anvil node starts with. Their keys are public knowledge: use them for trying an
+ * exchange only.
  */
 export const testAccountKeys = [
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
@@ -18,10 +18,10 @@ export const testAccountKeys = [
   '0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6',
 ] as const;
 
-/** What each test account is given, USDC. */
+/** First deposit of each test account, USDC. */
 export const testAccountUsdc = '10000';
 
-/** What each wallet of the demo itself is given, USDC: enough to quote every market for weeks. */
+/** First deposit of each wallet of the demo, USDC: enough to quote every market for weeks. */
 export const demoWalletUsdc = '20000000';
 
 const makerCount = 4;

@@ -12,6 +12,7 @@ import { type Log, silentLog } from '@pm/kit/log';
 import { type Door, type HttpRoute, routes, urlsOf } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
+import { pictureOf, pictureRoute } from '../demo/pictures.ts';
 
 /** Longer than any bounded wait behind a door. */
 const doorTimeoutMs = 30_000;
@@ -43,7 +44,21 @@ export function openGateway(doors: Readonly<Record<Door, string>>, log: Log = si
     for (const pool of Object.values(pools)) await pool.destroy();
   });
   for (const route of routes) mount(app, route, pools[route.door]);
+  servePictures(app);
   return app;
+}
+
+/** Pictures of the demo's events: their URLs work without a network. */
+function servePictures(app: HttpApp): void {
+  app.get(pictureRoute, async (request, reply) => {
+    const { tag } = request.params as { readonly tag: string };
+    const picture = pictureOf(tag);
+    if (picture === null) return await reply.code(404).send({ error: 'no such picture' });
+    return await reply
+      .header('cache-control', 'public, max-age=86400')
+      .type('image/svg+xml')
+      .send(picture);
+  });
 }
 
 function openPool(doorUrl: string): Pool {

@@ -1,18 +1,18 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 
-/** How far the tables say that they are complete, in one partition. */
+/** A row of table `completeness`: the tables have all rows of one partition up to here. */
 export interface CompletePartition {
   readonly partition: number;
   /** Offset in `executions` of the first record that may be missing. */
   readonly throughOffset: number;
   /** The same in `orders`. */
   readonly nextInOffset: number;
-  /** Clock of the partition up to which all is there, Unix milliseconds. */
+  /** Clock of the partition up to which the tables are complete, Unix milliseconds. */
   readonly throughMs: number;
 }
 
-/** Partitions that the projection has not begun are absent. */
+/** The one reader of table `completeness`. Partitions that the projection has not begun are absent. */
 export async function readCompleteness(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   database: string,
@@ -34,4 +34,13 @@ export async function readCompleteness(
     nextInOffset: Number(row.next_in_offset),
     throughMs: Number(row.through_ms),
   }));
+}
+
+/** By partition the offset in `executions` of the first record that may be missing in the tables. */
+export async function completeOffsets(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  database: string,
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await readCompleteness(clickhouse, database);
+  return new Map(rows.map(({ partition, throughOffset }) => [partition, throughOffset]));
 }

@@ -8,7 +8,7 @@ export interface ProjectionLine {
 }
 
 /** How many records each projection is behind the log; `?` where that is not known. */
-export function behindText(projections: readonly ProjectionLine[]): string {
+export function lagText(projections: readonly ProjectionLine[]): string {
   const texts = projections.map(({ projection, known, partitions }) => {
     const records = partitions.reduce((sum, { lag }) => sum + lag, 0);
     return `${projection} ${known ? records : '?'}`;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LOOPBACK } from '../local/ports.ts';
 import type { RunningStack } from '../stack/stack.ts';
-import { behindText, type ProjectionLine } from './behind.ts';
+import { lagText, type ProjectionLine } from './behind.ts';
 import { counterSum, readCounters } from './counters.ts';
-import { processTable, textTable } from './tables.ts';
+import { processTable, textTable } from './text.ts';
 
 /** How often the panel is drawn on a terminal, and a line printed without one. */
 const terminalEveryMs = 1_000;
@@ -100,7 +100,7 @@ function plainLine(now: Sample, rates: Rates): string {
   const live = now.partitions.filter((one) => one.state === 'live').length;
   return (
     `${rates.ordersPerSecond.toFixed(1)} orders/s  ${rates.fillsPerSecond.toFixed(1)} fills/s  ` +
-    `${live} partitions live  lag ${lag}  ${behindText(now.projections)}`
+    `${live} partitions live  lag ${lag}  ${lagText(now.projections)}`
   );
 }
 
@@ -115,7 +115,7 @@ function panelText(stack: RunningStack, now: Sample, rates: Rates): string {
   ]);
   return [
     `${rates.ordersPerSecond.toFixed(1).padStart(8)} orders/s ${rates.fillsPerSecond.toFixed(1).padStart(8)} fills/s`,
-    behindText(now.projections),
+    lagText(now.projections),
     '',
     textTable([['partition', 'owner', 'state', 'lag', 'last offset', 'open orders'], ...rows]),
     '',

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { demoCatalog } from '../demo/catalog.ts';
-import type { DemoMarket } from '../demo/market-maker.ts';
+import { type DemoMarket, shownMarket } from '../demo/market-maker.ts';
 import { recordedMarkets, recordedQuotes, recordedTrades } from '../demo/recordings.ts';
 import {
   demoWalletUsdc,
@@ -15,19 +16,20 @@ import { importCatalog } from './catalog-file.ts';
 import type { Operator } from './operator.ts';
 
 /**
- * Lists the recorded markets, and writes what the demo needs to know of them to `marketsFile`. Can be repeated: what the operator
- * has changed or resolved since stays so.
+ * Lists the recorded markets, returns them and writes them to `marketsFile` for the demo. Can be repeated: later changes and
+ * resolutions by the operator stay.
  */
 export async function seedCatalog(
   operator: Operator,
-  marketsFile: string,
+  { marketsFile, baseUrl }: { readonly marketsFile: string; readonly baseUrl: string },
   progress: Progress,
-): Promise<void> {
-  const events = demoCatalog({
+): Promise<readonly DemoMarket[]> {
+  const recorded = {
     markets: recordedMarkets(),
     quotes: recordedQuotes(),
     trades: recordedTrades(),
-  });
+  };
+  const events = demoCatalog(recorded, baseUrl);
   const total = events.reduce((sum, event) => sum + event.markets.length, 0);
   const { markets } = await importCatalog(
     { importEvents: operator.importNewEvents },
@@ -40,9 +42,10 @@ export async function seedCatalog(
     tokenIds: [market.tokenIds[0] ?? '', market.tokenIds[1] ?? ''],
   }));
   writeFileSync(marketsFile, JSON.stringify(demoMarkets));
+  return demoMarkets;
 }
 
-/** Gives every wallet of the demo, and the ten public test accounts, their first money. Can be repeated. */
+/** Makes the first deposit of the demo's wallets and the ten public test accounts. Can be repeated. */
 export async function seedWallets(operator: Operator, progress: Progress): Promise<void> {
   const first = (wallet: string, amount: string) => ({
     transferId: `0x${createHash('sha256').update(`first deposit of ${wallet}`).digest('hex')}`,
@@ -55,4 +58,37 @@ export async function seedWallets(operator: Operator, progress: Progress): Promi
   ];
   await operator.deposit(deposits);
   progress(`wallets: ${deposits.length} funded`);
+}
+
+/** Time for the demo's first trades to be served. */
+const tradingMaxMs = 20_000;
+const pollMs = 250;
+
+/** Waits until the shown market has a book and a trade. A market that the operator has closed gets none: then it gives up in time. */
+export async function waitForTrading(
+  baseUrl: string,
+  markets: readonly DemoMarket[],
+  progress: Progress,
+): Promise<void> {
+  const market = shownMarket(markets);
+  const deadlineMs = performance.now() + tradingMaxMs;
+  while (market !== null && performance.now() < deadlineMs) {
+    if (await isTraded(baseUrl, market)) return progress(`demo: ${market.slug} is traded`);
+    await sleep(pollMs);
+  }
+  progress('demo: no trade yet');
+}
+
+async function isTraded(baseUrl: string, market: DemoMarket): Promise<boolean> {
+  try {
+    const [book, trades] = await Promise.all(
+      [`/book?token_id=${market.tokenIds[0]}`, `/trades?market=${market.conditionId}&limit=1`].map(
+        async (target) => (await fetch(baseUrl + target)).json(),
+      ),
+    );
+    const { bids, asks } = book as { readonly bids: unknown[]; readonly asks: unknown[] };
+    return bids.length > 1 && asks.length > 1 && (trades as unknown[]).length > 0;
+  } catch {
+    return false;
+  }
 }

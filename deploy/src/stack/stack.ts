@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { defaultFeeWallet, type WalletAddress } from '@pm/schemas';
+import type { DemoMarket } from '../demo/market-maker.ts';
 import { type EngineUrls, startEngines } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
 import { LOOPBACK, type Ports } from '../local/ports.ts';
@@ -10,16 +11,16 @@ import { setUpExchange } from '../setup/exchange-setup.ts';
 import { type ExchangeKeys, loadOrMakeKeys } from '../setup/keys.ts';
 import type { EngineMode } from './mode.ts';
 import { type Operator, openOperator } from './operator.ts';
-import { seedCatalog, seedWallets } from './seeding.ts';
+import { seedCatalog, seedWallets, waitForTrading } from './seeding.ts';
 import { demoProcess, type ExtraEnv, exchangeServices } from './services.ts';
 
 export interface StackOptions {
   readonly mode: EngineMode;
-  /** Everything the stack keeps. */
+  /** Folder of all data of the stack. */
   readonly dataDir: string;
   readonly ports: Ports;
   readonly progress: Progress;
-  /** Begins anew: the data folder is emptied first. */
+  /** Starts from scratch: the data folder is emptied first. */
   readonly fresh: boolean;
   /** Lists the recorded markets and funds the wallets. */
   readonly seed: boolean;
@@ -42,8 +43,10 @@ export interface RunningStack {
   readonly operator: Operator;
   readonly supervisor: Supervisor;
   readonly logDir: string;
-  /** Names of tables that another version has made: `npm run rebuild` makes them anew. */
+  /** Names of tables that another version has made: `npm run rebuild` makes them again. */
   readonly otherTables: readonly string[];
+  /** Markets of the demo; none where it is not listed. */
+  readonly demoMarkets: readonly DemoMarket[];
   stop(): Promise<void>;
 }
 
@@ -52,7 +55,7 @@ const defaultPartitions = 8;
 
 export const database = 'pm';
 
-/** Engines, topics, schemas, tables, services, catalog, wallets, demo: in this order, each step told to `progress`. */
+/** Starts engines, topics, schemas, tables, services, catalog, wallets and demo, in this order, and reports each step. */
 export async function startStack(options: StackOptions): Promise<RunningStack> {
   const dataDir = resolve(options.dataDir);
   const logDir = join(dataDir, 'logs');
@@ -87,10 +90,19 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       }),
     );
     const operator = openOperator(`http://${LOOPBACK}:${ports.operator}`, keys.operatorToken);
-    await seedAndPlay(options, { supervisor, operator, ...folders });
-    const baseUrl = `http://${LOOPBACK}:${ports.gateway}`;
-    const stop = () => supervisor.stop();
-    return { baseUrl, urls, ports, keys, operator, supervisor, logDir, otherTables, stop };
+    const demoMarkets = await seedAndPlay(options, { supervisor, operator, ...folders });
+    return {
+      baseUrl: baseUrlOf(options),
+      urls,
+      ports,
+      keys,
+      operator,
+      supervisor,
+      logDir,
+      otherTables,
+      demoMarkets,
+      stop: () => supervisor.stop(),
+    };
   } catch (error) {
     await supervisor.stop();
     throw error;
@@ -112,16 +124,24 @@ async function openEngines(options: StackOptions, dataDir: string, logDir: strin
 async function seedAndPlay(
   options: StackOptions,
   parts: { supervisor: Supervisor; operator: Operator; dataDir: string; logDir: string },
-): Promise<void> {
-  if (!options.seed) return;
+): Promise<readonly DemoMarket[]> {
+  if (!options.seed) return [];
+  const { progress } = options;
   const marketsFile = join(parts.dataDir, 'demo-markets.json');
-  await seedCatalog(parts.operator, marketsFile, options.progress);
-  await seedWallets(parts.operator, options.progress);
-  if (options.demo === null) return;
+  const baseUrl = baseUrlOf(options);
+  const markets = await seedCatalog(parts.operator, { marketsFile, baseUrl }, progress);
+  await seedWallets(parts.operator, progress);
+  if (options.demo === null) return markets;
   const { quoteSpeed, tradeSpeed } = options.demo;
   await parts.supervisor.start([
     demoProcess({ ...parts, port: options.ports.gateway, marketsFile, quoteSpeed, tradeSpeed }),
   ]);
+  await waitForTrading(baseUrl, markets, progress);
+  return markets;
+}
+
+function baseUrlOf({ ports }: StackOptions): string {
+  return `http://${LOOPBACK}:${ports.gateway}`;
 }
 
 /**

@@ -1,14 +1,16 @@
 import { ImportCatalog, importEventsMax } from '@pm/schemas';
 import { Value } from 'typebox/value';
 import { demoCatalog } from '../../src/demo/catalog.ts';
+import { pictureOf } from '../../src/demo/pictures.ts';
 import { recordedMarkets, recordedQuotes, recordedTrades } from '../../src/demo/recordings.ts';
 import { testAccounts } from '../../src/demo/wallets.ts';
 
-const catalog = demoCatalog({
+const recorded = {
   markets: recordedMarkets(),
   quotes: recordedQuotes(),
   trades: recordedTrades(),
-});
+};
+const catalog = demoCatalog(recorded, 'http://127.0.0.1:8080');
 const markets = catalog.flatMap((event) => event.markets);
 
 test('the catalog holds the 600 recorded markets and the four of the Fed event', () => {
@@ -34,6 +36,15 @@ test('markets quoted in tenths of a cent have the finer tick', () => {
     const decimals = Math.max(...[quote.bid, quote.ask].map((p) => p?.split('.')[1]?.length ?? 0));
     if (decimals > 2) expect(fine.has(quote.slug)).toBe(true);
   }
+});
+
+test('every event has a description and a picture that the gateway draws', () => {
+  for (const { description, image = '' } of catalog) {
+    expect(description).toContain('demo');
+    const tag = /^http:\/\/127\.0\.0\.1:8080\/demo\/pictures\/([a-z]+)\.svg$/.exec(image)?.[1];
+    expect(pictureOf(tag ?? '')).toContain('<svg ');
+  }
+  expect(pictureOf('toString')).toBeNull();
 });
 
 test('the test wallets are the public ones', () => {

@@ -392,3 +392,11 @@ describe('a door', () => {
     await alone.close();
   });
 });
+
+test('serves the pictures of the demo, and 404 for other names', async () => {
+  const picture = await gateway.inject({ url: '/demo/pictures/economics.svg' });
+  expect([picture.statusCode, picture.headers['content-type']]).toEqual([200, 'image/svg+xml']);
+  expect(picture.body).toContain('<svg ');
+  const other = await gateway.inject({ url: '/demo/pictures/nothing.svg' });
+  expect(other.statusCode).toBe(404);
+});

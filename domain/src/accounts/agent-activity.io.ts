@@ -1,6 +1,8 @@
 import type { Clock } from '@pm/kit/clock';
 import { reactionTo } from '@pm/kit/fault';
+import type { HttpApp } from '@pm/kit/http';
 import { type AgentId, parseAgentId, type RedisKeys } from '@pm/schemas';
+import type { agentCredentials } from './agent-key.ts';
 
 /** The commands of a `RedisClient` that uses are noted with. */
 export interface ActivityRedis {
@@ -86,6 +88,14 @@ export class AgentActivity {
       if (reactionTo(error) !== 'retry') this.#options.onFault(error);
     });
   }
+}
+
+/** Marks agents as active where no rate limits ask for their credentials anyway. Call it before the routes are added. */
+export function markAgents(app: HttpApp, credentials: ReturnType<typeof agentCredentials>): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.headers.authorization !== undefined) credentials.prove(request);
+    done();
+  });
 }
 
 function timeOf(text: string | null): number {

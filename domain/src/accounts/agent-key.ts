@@ -1,21 +1,21 @@
-import { randomBytes } from 'node:crypto';
+import type { AgentId } from '@pm/schemas';
 import type { Agent, AgentDirectory } from './agent-directory.ts';
 import type { RawHeaders } from './auth-headers.ts';
 import { hashOfKey } from './read-key-directory.ts';
 
 const prefix = 'pro_';
 /** 24 bytes are 32 base64url characters, so the whole key has the 36 of its published format: 192 bits (conventions.md 1.11). */
-const keyBytes = 24;
+export const agentKeyBytes = 24;
 const bearer = /^Bearer +(pro_[A-Za-z0-9_-]{32})$/i;
 
-/** A fresh key, to be shown once. */
-export function newAgentKey(): string {
-  return prefix + randomBytes(keyBytes).toString('base64url');
+/** The text of a key made of `agentKeyBytes` random bytes. */
+export function agentKeyFrom(random: Buffer): string {
+  return prefix + random.toString('base64url');
 }
 
 /**
- * The agent whose key is sent as `Authorization: Bearer`, if it may act; null for anybody else: reads take those as anonymous
- * (conventions.md 1.11). Found by its hash, so that the time says nothing about keys that are nearly right.
+ * The agent whose key is sent as `Authorization: Bearer`, if it may act; null otherwise: reads take such a request as
+ * anonymous (conventions.md 1.11). The key is found by its hash, so that the time does not reveal keys that are nearly right.
  */
 export function bearerAgent(headers: RawHeaders, agents: AgentDirectory): Agent | null {
   const { authorization } = headers;
@@ -24,4 +24,23 @@ export function bearerAgent(headers: RawHeaders, agents: AgentDirectory): Agent 
   if (key === undefined) return null;
   const agent = agents.findByKey(hashOfKey(key));
   return agent?.status === 'ACTIVE' ? agent : null;
+}
+
+/**
+ * Bearer keys of agents as credentials of the rate limits: a request with one counts for the agent and marks it as active,
+ * whatever the route. A key that opens nothing makes no claim: such a request is anonymous (conventions.md 1.11).
+ */
+export function agentCredentials(
+  agents: AgentDirectory,
+  activity: { mark(agentId: AgentId): void },
+) {
+  return {
+    claims: (headers: RawHeaders): boolean => bearerAgent(headers, agents) !== null,
+    prove({ headers }: { readonly headers: RawHeaders }) {
+      const agent = bearerAgent(headers, agents);
+      if (agent === null) return null;
+      activity.mark(agent.id);
+      return { kind: 'agent', id: agent.id } as const;
+    },
+  };
 }

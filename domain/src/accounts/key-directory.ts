@@ -35,7 +35,11 @@ export class KeyDirectory {
       apiKey: apiKeyFromBytes(credential.apiKey),
       wallet: walletFromBytes(credential.wallet),
       kind: credential.keyKind,
-      ...{ nonce, active, createdAtMs, revokedAtMs, selfTrade },
+      nonce,
+      active,
+      createdAtMs,
+      revokedAtMs,
+      selfTrade,
     };
     this.#keys.set(key.apiKey, key);
     const siblings = this.#ofWallet.get(key.wallet) ?? new Set<ApiKeyId>();

@@ -1,40 +1,39 @@
 import { Fault } from '@pm/kit/fault';
-import type { RecordBatch } from '@pm/kit/kafka';
-import type { RecordCodec } from '@pm/kit/registry';
-import { AvroError, type Execution } from '@pm/schemas';
+import type { IncomingRecord, RecordBatch } from '@pm/kit/kafka';
+import { type RecordReader, readValue } from '@pm/kit/registry';
+import type { Execution } from '@pm/schemas';
+import type { ExecutionPlace } from './execution-order.ts';
 
-/** What reading executions needs of their codec. */
-export type ExecutionCodec = Pick<RecordCodec<Execution>, 'decode' | 'knows' | 'prepare'>;
+/** The part of a codec that reads executions. */
+export type ExecutionCodec = RecordReader<Execution>;
 
 /**
- * Decodes the records of a batch one after the other and hands each over before the next is decoded. Waits only for a schema
- * that is not known yet. Throws the `Fault` `execution_unreadable` (stop) for what is no execution, and what `take` throws.
+ * Decodes the records of a batch one after the other and passes each to `take` before it decodes the next. Waits only for a
+ * schema that is not known yet. Rejects with the faults of `readExecution`, and with what `take` throws.
  */
 export async function eachExecution(
   { partition, records }: Pick<RecordBatch, 'partition' | 'records'>,
   codec: ExecutionCodec,
   take: (execution: Execution, offset: number) => void,
 ): Promise<void> {
-  for (const { value, offset } of records) {
-    if (value === null) throw unreadable(partition, offset);
-    if (!codec.knows(value)) await codec.prepare(value);
-    take(decode(codec, value, { partition, offset }), offset);
+  const place = { partition };
+  for (const record of records) {
+    const read = readExecution(codec, record, place);
+    take(read instanceof Promise ? await read : read, record.offset);
   }
 }
 
-function decode(
+/**
+ * The execution of one record; a promise only for a schema that is not known yet. Throws or rejects with a `Fault`:
+ * `execution_unreadable` (stop) with the facts of `place`, since only matchers write the topic and a record that cannot be read
+ * is a broken log; `registry_unavailable` (retry).
+ */
+export function readExecution(
   codec: ExecutionCodec,
-  value: Buffer,
-  place: { readonly partition: number; readonly offset: number },
-): Execution {
-  try {
-    return codec.decode(value);
-  } catch (error) {
-    if (error instanceof AvroError) throw unreadable(place.partition, place.offset, error);
-    throw error;
-  }
-}
-
-function unreadable(partition: number, offset: number, cause?: AvroError): Fault {
-  return new Fault('execution_unreadable', 'stop', { facts: { partition, offset }, cause });
+  { value, offset }: Pick<IncomingRecord, 'value' | 'offset'>,
+  place: Partial<ExecutionPlace>,
+): Execution | Promise<Execution> {
+  return readValue(codec, value, (cause) => {
+    throw new Fault('execution_unreadable', 'stop', { facts: { ...place, offset }, cause });
+  });
 }

@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import { type OrderId, type WalletAddress, withdrawalLateMs } from '@pm/schemas';
+import { type WalletAddress, withdrawalLateMs } from '@pm/schemas';
 import {
   type AppliedTransfer,
   type ApplyOutcome,
@@ -11,14 +11,10 @@ import {
   type LedgerTransfer,
   type Move,
   orphanMarginMs,
-  orphansPerCallMax,
   type RebuildPlan,
   type Reservation,
-  type ReservationKind,
-  type ReserveOutcome,
   type ReserveResult,
   type Send,
-  sendersMax,
   type TransfersOutcome,
   type TransfersPiece,
   type UnpaidWithdrawal,
@@ -28,25 +24,7 @@ import {
   withdrawalsLane,
 } from './ledger.ts';
 import { sumMoves } from './parts.ts';
-
-interface Money {
-  free: number;
-  held: number;
-  pending: number;
-}
-
-/** A pending reservation. `answers` counts what the log has said of its records, however many senders there are. */
-interface Held {
-  readonly id: string;
-  readonly wallet: WalletAddress;
-  readonly partition: number;
-  readonly kind: ReservationKind;
-  readonly market: number;
-  amountMicro: number;
-  acceptedAtMs: number;
-  answers: number;
-  readonly senders: Set<string>;
-}
+import { type Money, PendingReservations } from './pending-reservations.ts';
 
 /**
  * The rule of the ledger without Redis: what the scripts are checked against by random histories, and what tests of other
@@ -54,7 +32,7 @@ interface Held {
  */
 export class LedgerFold {
   readonly #wallets = new Map<WalletAddress, Money>();
-  readonly #pending = new Map<string, Held>();
+  readonly #pending = new PendingReservations((wallet) => this.#money(wallet));
   readonly #marks = new Map<string, number>();
   readonly #transfers = new Map<string, AppliedTransfer>();
   readonly #generations = new Map<string, number>();
@@ -63,7 +41,6 @@ export class LedgerFold {
   readonly #passing = new Set<WalletAddress>();
   #plan: RebuildPlan | null = null;
   #state: LedgerState = { generation: 0, ready: false };
-  #sends = 0;
   /** The newest time of a fence on `transfers`. */
   #fenceMs = 0;
 
@@ -71,11 +48,8 @@ export class LedgerFold {
     return this.#reserve({ id: orderId, ...facts });
   }
 
-  cancelReservation({ id, partition, sender }: Send): boolean {
-    const held = this.#pending.get(id);
-    if (held?.partition !== partition || !held.senders.delete(sender)) return false;
-    this.#releaseIfAnswered(held);
-    return true;
+  cancelReservation(send: Send): boolean {
+    return this.#pending.cancel(send);
   }
 
   applyExecutions(piece: ExecutionsPiece): ApplyOutcome {
@@ -84,8 +58,8 @@ export class LedgerFold {
     const moves = sumMoves(piece.moves);
     for (const move of moves) this.#assertExact(move);
     for (const move of moves) this.#move(move.wallet, move.freeMicro, move.heldMicro);
-    for (const orderId of piece.answered) this.#answer(orderId, partition);
-    this.#releaseOrphans(partition, clockMs - bookAgeLimitMs - orphanMarginMs);
+    for (const orderId of piece.answered) this.#pending.answer(orderId, partition);
+    this.#pending.releaseOrphans(partition, clockMs - bookAgeLimitMs - orphanMarginMs);
     this.#begin(`executions:${partition}`, piece.generation);
     this.#marks.set(`executions:${partition}`, piece.toOffset);
     return 'applied';
@@ -101,8 +75,8 @@ export class LedgerFold {
       this.#transfers.set(transferId, transfer);
     }
     for (const { transferId } of valid) {
-      const held = this.#pending.get(transferId);
-      if (held?.kind === 'withdrawal') this.#release(held);
+      const held = this.#pending.find(transferId);
+      if (held?.kind === 'withdrawal') this.#pending.release(held);
     }
     this.#marks.set('transfers:0', piece.toOffset);
     const unpaid = [...applied]
@@ -136,16 +110,11 @@ export class LedgerFold {
   }
 
   newestWithdrawal(beforeMs: number): number | null {
-    const isOld = ({ partition, acceptedAtMs }: Held) =>
-      partition === withdrawalsLane && acceptedAtMs < beforeMs;
-    const times = [...this.#pending.values()].filter(isOld).map((held) => held.acceptedAtMs);
-    return times.length === 0 ? null : Math.max(...times);
+    return this.#pending.newest(withdrawalsLane, beforeMs);
   }
 
   releaseWithdrawals(beforeMs: number): number {
-    const before = this.#pending.size;
-    this.#releaseOrphans(withdrawalsLane, beforeMs);
-    return before - this.#pending.size;
+    return this.#pending.releaseOrphans(withdrawalsLane, beforeMs);
   }
 
   balance(wallet: WalletAddress): Balance {
@@ -254,34 +223,10 @@ export class LedgerFold {
     else this.#passing.delete(wallet);
   }
 
-  #reserve(facts: Omit<Held, 'answers' | 'senders'>): ReserveResult {
+  #reserve(facts: Parameters<PendingReservations['reserve']>[0]): ReserveResult {
     const { generation, ready } = this.#state;
     if (!ready) return { outcome: 'not_ready', generation: 0, sender: '' };
-    const held = this.#pending.get(facts.id);
-    const outcome = this.#outcomeOf(facts, held);
-    if (outcome !== 'reserved' && outcome !== 'already') return { outcome, generation, sender: '' };
-    const sender = `s${this.#sends++}`;
-    if (held === undefined) {
-      this.#pending.set(facts.id, { ...facts, answers: 0, senders: new Set([sender]) });
-      this.#money(facts.wallet).pending += facts.amountMicro;
-      return { outcome, generation, sender };
-    }
-    held.senders.add(sender);
-    held.acceptedAtMs = Math.max(held.acceptedAtMs, facts.acceptedAtMs);
-    if (outcome === 'reserved') {
-      held.amountMicro = facts.amountMicro;
-      this.#money(facts.wallet).pending += facts.amountMicro;
-    }
-    return { outcome, generation, sender };
-  }
-
-  #outcomeOf(facts: Omit<Held, 'answers' | 'senders'>, held: Held | undefined): ReserveOutcome {
-    if (held !== undefined && !isSame(held, facts)) return 'conflict';
-    if (held !== undefined && held.senders.size >= sendersMax) return 'busy';
-    if (held !== undefined && (held.amountMicro > 0 || facts.amountMicro === 0)) return 'already';
-    const { availableMicro } = this.balance(facts.wallet);
-    const isShort = facts.amountMicro > 0 && availableMicro < facts.amountMicro;
-    return isShort ? 'insufficient' : 'reserved';
+    return this.#pending.reserve(facts, generation);
   }
 
   /** What each transfer that is not applied yet will move; nothing is changed before all of it is known to fit. */
@@ -303,44 +248,9 @@ export class LedgerFold {
   /** While the ledger is open a withdrawal pays what its reservation holds, and nothing that the wallet does not have. */
   #movedBy({ transferId, wallet, amountMicro }: LedgerTransfer, freeMicro: number): number {
     if (amountMicro >= 0 || !this.#state.ready) return amountMicro;
-    const held = this.#pending.get(transferId);
+    const held = this.#pending.find(transferId);
     const isOwn = held?.kind === 'withdrawal' && held.wallet === wallet;
     const holdMicro = isOwn ? held.amountMicro : 0;
     return 0 - Math.min(-amountMicro, holdMicro, Math.max(0, freeMicro));
   }
-
-  #answer(orderId: OrderId, partition: number): void {
-    const held = this.#pending.get(orderId);
-    if (held?.partition !== partition) return;
-    held.answers += 1;
-    this.#releaseIfAnswered(held);
-  }
-
-  /** No record that could still be booked is on its way: each was answered or never sent. */
-  #releaseIfAnswered(held: Held): void {
-    if (held.answers >= held.senders.size) this.#release(held);
-  }
-
-  #release({ id, wallet, amountMicro }: Held): void {
-    this.#pending.delete(id);
-    this.#money(wallet).pending -= amountMicro;
-  }
-
-  /** Oldest first; of the same age by id, as a Redis sorted set has it. */
-  #releaseOrphans(partition: number, beforeMs: number): void {
-    [...this.#pending.values()]
-      .filter((one) => one.partition === partition && one.acceptedAtMs < beforeMs)
-      .sort((a, b) => a.acceptedAtMs - b.acceptedAtMs || (a.id < b.id ? -1 : 1))
-      .slice(0, orphansPerCallMax)
-      .forEach((orphan) => {
-        this.#release(orphan);
-      });
-  }
-}
-
-/** Whether both are for the same; a record that holds nothing goes with any amount. */
-function isSame(a: Omit<Held, 'answers' | 'senders'>, b: typeof a): boolean {
-  const isAmount = a.amountMicro === b.amountMicro || a.amountMicro === 0 || b.amountMicro === 0;
-  const isPlace = a.wallet === b.wallet && a.partition === b.partition;
-  return isAmount && isPlace && a.kind === b.kind && a.market === b.market;
 }

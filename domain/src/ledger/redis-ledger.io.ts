@@ -8,13 +8,13 @@ import {
   type ScriptArgument,
 } from '@pm/kit/redis';
 import { type RedisKeys, type WalletAddress, withdrawalLateMs } from '@pm/schemas';
+import type { Ledger } from './ledger.io.ts';
 import {
   type AppliedTransfer,
   type ApplyOutcome,
   type Balance,
   type ExecutionsPiece,
   insolventPerCallMax,
-  type Ledger,
   type LedgerState,
   type LedgerTopic,
   ledgerCallItemsMax,
@@ -36,6 +36,16 @@ import {
 } from './ledger.ts';
 import { type Part, partsOf, sumMoves } from './parts.ts';
 import {
+  assertSpan,
+  exactNumber,
+  isAmount,
+  outcomeOf,
+  readApplied,
+  readUnpaid,
+  type ScriptAnswer,
+  type Span,
+} from './script-answers.ts';
+import {
   applyExecutionsLua,
   applyTransfersLua,
   cancelLua,
@@ -51,19 +61,6 @@ import {
 /** Opens the ledger that lives under these keys. Every method rejects with the faults of `openRedis` besides its own. */
 export function openLedger(redis: RedisClient, keys: RedisKeys): Ledger {
   return new RedisLedger(redis, keys);
-}
-
-type ScriptAnswer = readonly [
-  answer: 'applied' | 'repeated' | 'gap' | 'overflow',
-  mark: string,
-  ...rest: readonly string[],
-];
-
-interface Span {
-  readonly topic: LedgerTopic;
-  readonly partition: number;
-  readonly fromOffset: number;
-  readonly toOffset: number;
 }
 
 class RedisLedger implements Ledger {
@@ -310,45 +307,4 @@ class RedisLedger implements Ledger {
       ...moves,
     ];
   }
-}
-
-function outcomeOf([answer, mark]: ScriptAnswer, span: Span): ApplyOutcome {
-  if (answer === 'applied' || answer === 'repeated') return answer;
-  const facts = { ...span, mark: Number(mark) };
-  if (answer === 'gap') throw new Fault('ledger_gap', 'release', { facts });
-  throw new Fault('ledger_overflow', 'stop', { facts });
-}
-
-/** An entry of the applied transfers: "wallet amount moved". */
-function readApplied(entry: string): AppliedTransfer {
-  const [wallet = '', amount = '', moved = ''] = entry.split(' ');
-  const [amountMicro, movedMicro] = [exactNumber(amount), exactNumber(moved)];
-  return { wallet: wallet as WalletAddress, amountMicro, movedMicro };
-}
-
-function readUnpaid(texts: readonly string[]) {
-  const unpaid: UnpaidWithdrawal[] = [];
-  const voided: VoidWithdrawal[] = [];
-  for (let at = 0; at < texts.length; at += 4) {
-    const [transferId = '', wallet = '', amount = '', moved = ''] = texts.slice(at, at + 4);
-    const one = { transferId, wallet: wallet as WalletAddress, amountMicro: exactNumber(amount) };
-    if (moved === 'void') voided.push(one);
-    else unpaid.push({ ...one, movedMicro: exactNumber(moved) });
-  }
-  return { unpaid, voided };
-}
-
-function assertSpan({ fromOffset, toOffset }: { fromOffset: number; toOffset: number }): void {
-  const sound = isAmount(fromOffset) && isAmount(toOffset) && fromOffset < toOffset;
-  assert(sound, 'a piece of a log has a beginning before its end');
-}
-
-function isAmount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
-}
-
-function exactNumber(text: string | null): number {
-  const value = Number(text ?? '0');
-  if (!Number.isSafeInteger(value)) throw new Fault('ledger_overflow', 'stop');
-  return value;
 }

@@ -7,7 +7,7 @@ import { RateLimiter } from './limiter.io.ts';
 import { RedisLimits } from './redis-limits.io.ts';
 
 /** A request waits so long for its count, milliseconds; beyond that the process counts alone. */
-const COUNT_TIMEOUT_MS = 250;
+const countTimeoutMs = 250;
 
 export interface DoorLimiterOptions {
   /** `publicDoorFields` of `@pm/kit/config`. */
@@ -38,7 +38,7 @@ export function openDoorLimiter({
   log,
 }: DoorLimiterOptions): DoorLimiter | null {
   if (config.rateLimits === 'off') return null;
-  const redis = openRedis({ url: config.redisUrl, log, commandTimeoutMs: COUNT_TIMEOUT_MS });
+  const redis = openRedis({ url: config.redisUrl, log, commandTimeoutMs: countTimeoutMs });
   const limiter = new RateLimiter({
     store: new RedisLimits(redis, keys),
     limits: limitTable(config.rateLimitScale, config.rateLimitAgentFactor),

@@ -2,8 +2,9 @@ import { Fault } from '@pm/kit/fault';
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
 import { type RedisKeys, rateRules, rateWindowMaxSeconds } from '@pm/schemas';
 import type { Caller } from './callers.ts';
+import type { Granted, Want } from './leases.ts';
+import type { LimitStore } from './limiter.io.ts';
 import { takeLua, usedLua } from './scripts.ts';
-import type { Granted, LimitStore, Want } from './store.io.ts';
 
 /** Requests in one call, and requests that may wait for one. */
 const takesPerCall = 64;

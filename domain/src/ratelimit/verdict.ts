@@ -1,12 +1,20 @@
-import type { Verdict } from '@pm/kit/http';
 import type { RateRule } from '@pm/schemas';
 
-/** Whether a request may go on, and the rule that says most about the next one: the tightest, or that which refused. */
-export interface RuleVerdict extends Verdict {
+/**
+ * Whether a request may go on (a `Verdict` of `@pm/kit/http`), and the rule that says most about the next one: the tightest, or
+ * the one that refused.
+ */
+export interface RuleVerdict {
+  readonly isAllowed: boolean;
   readonly rule: RateRule;
+  readonly limit: number;
+  /** Units left in the window as far as this process knows. */
+  readonly remaining: number;
+  /** Until the window ends, whole seconds, at least 1. */
+  readonly resetSeconds: number;
 }
 
-/** Seconds until a time, rounded up, at least 1: whoever waits so long finds a new window. */
+/** Seconds until a time, rounded up, at least 1: a caller that waits so long finds a new window. */
 export function secondsUntil(endsAtMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((endsAtMs - nowMs) / 1000));
 }

@@ -1,5 +1,5 @@
 import { type LogClient, readRange } from '@pm/kit/kafka';
-import type { RecordReader } from '@pm/kit/registry';
+import { type RecordReader, readValue } from '@pm/kit/registry';
 import type { Envelope } from '@pm/schemas';
 
 /**
@@ -18,12 +18,16 @@ export async function readFirstEnvelope(
   const { topic, partition, reader } = from;
   let first: Envelope | null = null;
   await readRange(client, {
-    ...{ topic, partition, from: 0, to: 1 },
+    topic,
+    partition,
+    from: 0,
+    to: 1,
     onBatch: async ({ records }) => {
       const value = records[0]?.value ?? null;
       if (value === null) return;
-      if (!reader.knows(value)) await reader.prepare(value);
-      first = reader.decode(value);
+      first = await readValue(reader, value, (cause) => {
+        throw cause;
+      });
     },
   });
   return first;

@@ -9,14 +9,14 @@ import {
 import { Fault } from '@pm/kit/fault';
 
 /** Bytes of a seed, of a raw public key, of a signature and of a key id (RFC 8032; architecture.md). */
-const SEED_BYTES = 32;
-const PUBLIC_KEY_BYTES = 32;
-const SIGNATURE_BYTES = 64;
-const KEY_ID_BYTES = 8;
+const seedBytes = 32;
+const publicKeyBytes = 32;
+const signatureBytes = 64;
+const keyIdBytes = 8;
 
 /** What stands before the raw key in its DER forms (RFC 8410, section 7 and 4). */
-const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
-const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
+const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
+const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** A private key that signs what its owner puts on the log. */
 export interface SignOffKey {
@@ -38,7 +38,7 @@ export type Verifier = (bytes: Uint8Array, signature: Uint8Array) => boolean;
 export function openSignOffKey(seedOrPkcs8: Uint8Array): SignOffKey {
   const key = importPrivate(Buffer.from(seedOrPkcs8));
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  const publicKey = Buffer.from(spki.subarray(SPKI_HEAD.length));
+  const publicKey = Buffer.from(spki.subarray(spkiHead.length));
   return { publicKey, keyId: keyIdOf(publicKey), sign: (bytes) => signBytes(null, bytes, key) };
 }
 
@@ -49,16 +49,16 @@ export function openSignOffKey(seedOrPkcs8: Uint8Array): SignOffKey {
 export function verifierFor(publicKey: Uint8Array): Verifier {
   const key = importPublic(Buffer.from(publicKey));
   return (bytes, signature) =>
-    signature.length === SIGNATURE_BYTES && verifyBytes(null, bytes, key, signature);
+    signature.length === signatureBytes && verifyBytes(null, bytes, key, signature);
 }
 
 /** The name of a key on the log: the first 8 bytes of the SHA-256 of its raw public key. */
 export function keyIdOf(publicKey: Uint8Array): Buffer {
-  return createHash('sha256').update(publicKey).digest().subarray(0, KEY_ID_BYTES);
+  return createHash('sha256').update(publicKey).digest().subarray(0, keyIdBytes);
 }
 
 function importPrivate(bytes: Buffer): KeyObject {
-  const der = bytes.length === SEED_BYTES ? Buffer.concat([PKCS8_HEAD, bytes]) : bytes;
+  const der = bytes.length === seedBytes ? Buffer.concat([pkcs8Head, bytes]) : bytes;
   try {
     const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
     if (key.asymmetricKeyType === 'ed25519') return key;
@@ -69,8 +69,8 @@ function importPrivate(bytes: Buffer): KeyObject {
 }
 
 function importPublic(raw: Buffer): KeyObject {
-  if (raw.length !== PUBLIC_KEY_BYTES) throw invalidKey('raw public key: 32 bytes', raw.length);
-  return createPublicKey({ key: Buffer.concat([SPKI_HEAD, raw]), format: 'der', type: 'spki' });
+  if (raw.length !== publicKeyBytes) throw invalidKey('raw public key: 32 bytes', raw.length);
+  return createPublicKey({ key: Buffer.concat([spkiHead, raw]), format: 'der', type: 'spki' });
 }
 
 function invalidKey(wanted: string, givenBytes: number): Fault {

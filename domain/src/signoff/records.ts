@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { RecordCodec } from '@pm/kit/registry';
 import {
   ByteWriter,
   type Envelope,
@@ -9,6 +8,11 @@ import {
   registryHeaderBytes,
 } from '@pm/schemas';
 import type { SignOffKey, Verifier } from './keys.ts';
+
+/** The writing half of a record codec of `@pm/kit/registry`. */
+export interface Encoder<T> {
+  encode(value: T): Buffer;
+}
 
 /** Where the signed bytes of an envelope and the chained bytes of an execution begin. */
 const signedFrom = registryHeaderBytes + envelopeSignatureBytes;
@@ -25,7 +29,7 @@ export const firstChain: Buffer = Buffer.alloc(executionChainBytes);
  * it (layout: schemas/src/topics/orders.ts).
  */
 export function sealEnvelope(
-  codec: Pick<RecordCodec<Envelope>, 'encode'>,
+  codec: Encoder<Envelope>,
   key: SignOffKey,
   content: Pick<Envelope, 'partition' | 'sequence' | 'commands'>,
 ): Buffer {
@@ -48,7 +52,7 @@ export function verifySealed(value: Buffer, verifier: Verifier): boolean {
  * (schemas/src/topics/executions.ts). The first record of a partition follows `firstChain`.
  */
 export function sealExecution(
-  codec: Pick<RecordCodec<Execution>, 'encode'>,
+  codec: Encoder<Execution>,
   previousChain: Buffer,
   body: Omit<Execution, 'chain'>,
 ): { readonly value: Buffer; readonly chain: Buffer } {
@@ -60,7 +64,7 @@ export function sealExecution(
  * other. The events are the last field, so the codec writes the head with an empty array, whose end is one byte.
  */
 export function sealWritten(
-  codec: Pick<RecordCodec<Execution>, 'encode'>,
+  codec: Encoder<Execution>,
   previousChain: Buffer,
   { head, written }: WrittenExecution,
 ): { readonly value: Buffer; readonly chain: Buffer } {

@@ -9,9 +9,9 @@ import {
 } from '@pm/schemas';
 import fc from 'fast-check';
 import { AgentActivity } from '../../src/accounts/agent-activity.io.ts';
-import { agentCredentials } from '../../src/accounts/agent-credentials.ts';
 import { AgentDirectory } from '../../src/accounts/agent-directory.ts';
-import { bearerAgent, newAgentKey } from '../../src/accounts/agent-key.ts';
+import { newAgentKey } from '../../src/accounts/agent-key.io.ts';
+import { agentCredentials, bearerAgent } from '../../src/accounts/agent-key.ts';
 import { hashOfKey } from '../../src/accounts/read-key-directory.ts';
 
 const idBytes = (at: number) => Buffer.alloc(16, at);
@@ -21,16 +21,29 @@ const wallet = walletFromBytes(owner);
 const hash = (key: string) => hashOfKey(key);
 
 const settings = (at: number, status: 'ACTIVE' | 'PAUSED' = 'ACTIVE'): AgentEntry => ({
-  ...{ kind: 'AgentSettings', agent: idBytes(at), owner, name: `n${at}`, status, createdAtMs: at },
+  kind: 'AgentSettings',
+  agent: idBytes(at),
+  owner,
+  name: `n${at}`,
+  status,
+  createdAtMs: at,
 });
 const keyed = (at: number, key: string): AgentEntry => ({
-  ...{ kind: 'AgentKey', agent: idBytes(at), keyHash: hash(key), rotatedAtMs: 1 },
+  kind: 'AgentKey',
+  agent: idBytes(at),
+  keyHash: hash(key),
+  rotatedAtMs: 1,
 });
 const seen = (at: number, lastActiveAtMs: number): AgentEntry => ({
-  ...{ kind: 'AgentSeen', agent: idBytes(at), lastActiveAtMs },
+  kind: 'AgentSeen',
+  agent: idBytes(at),
+  lastActiveAtMs,
 });
 const deleted = (at: number): AgentEntry => ({
-  ...{ kind: 'AgentDeleted', agent: idBytes(at), owner, deletedAtMs: 9 },
+  kind: 'AgentDeleted',
+  agent: idBytes(at),
+  owner,
+  deletedAtMs: 9,
 });
 
 const keys = ['k0', 'k1', 'k2'].map((name) => `pro_${name.padEnd(32, 'x')}`);

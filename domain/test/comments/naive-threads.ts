@@ -108,8 +108,14 @@ export class NaiveThreads {
     if (clientId !== '' && this.#comments.some(isNamed)) return;
     const place = `${parentType}:${parentId}`;
     const comment = {
-      ...{ id, author, place, replyTo, clientId },
-      ...{ isHidden: false, likes: [], reporters: [] },
+      id,
+      author,
+      place,
+      replyTo,
+      clientId,
+      isHidden: false,
+      likes: [],
+      reporters: [],
     };
     this.#comments = [...this.#comments, comment];
     const top = this.#topOf(comment);

@@ -56,8 +56,11 @@ function eventOf({ kind, back, wallet, flag, name }: Step, offset: number): Comm
       return { kind: 'CommentHidden', commentId, hidden: flag, timeMs: offset };
     default:
       return posted({
-        ...{ author: bytes(wallet), parentType: flag ? 'EVENT' : 'MARKET', timeMs: offset },
-        ...{ parentId: String(name % 2), clientId: name > 9 ? `c${name}` : '' },
+        author: bytes(wallet),
+        parentType: flag ? 'EVENT' : 'MARKET',
+        timeMs: offset,
+        parentId: String(name % 2),
+        clientId: name > 9 ? `c${name}` : '',
         replyTo: kind === 'reply' ? commentId : '',
       });
   }
@@ -70,7 +73,12 @@ function seen(threads: CommentThreads, events: readonly CommentEvent[]) {
     if (comment === undefined || event.kind !== 'CommentPosted') return [];
     const { id, author, top, depth, isShown, reportCount, parentType, parentId } = comment;
     return {
-      ...{ id, author, top, depth, isShown, reportCount },
+      id,
+      author,
+      top,
+      depth,
+      isShown,
+      reportCount,
       likes: [...comment.likes.keys()],
       replies: ids(threads.repliesOf(id)),
       total: threads.replyTotal(id),

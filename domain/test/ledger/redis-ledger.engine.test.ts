@@ -4,8 +4,8 @@ import { defineScript, openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { LedgerFold } from '../../src/ledger/fold.ts';
+import type { Ledger } from '../../src/ledger/ledger.io.ts';
 import {
-  type Ledger,
   ledgerCallItemsMax,
   type Send,
   sendersMax,

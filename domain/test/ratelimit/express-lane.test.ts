@@ -26,9 +26,12 @@ beforeAll(async () => {
   // Ten times the table: of smaller limits nothing is leased, so nothing can be granted without asking.
   const limits = limitTable(10, 2);
   const store = new PlainStore(clock.nowMs);
-  const limiter = new RateLimiter({ ...{ store, limits, clock }, processes: 1, log: silentLog });
+  const limiter = new RateLimiter({ store, limits, clock, processes: 1, log: silentLog });
   app = openHttp({
-    ...{ log: silentLog, bodyLimitBytes: 1, metrics, trustedProxies: ['127.0.0.1'] },
+    log: silentLog,
+    bodyLimitBytes: 1,
+    metrics,
+    trustedProxies: ['127.0.0.1'],
     rateLimits: limitRequests({ limiter, credentials: [named] }),
   });
   app.answerAtHand('/book', {
@@ -75,8 +78,11 @@ async function read(
       answer.on('data', (chunk) => chunks.push(chunk));
       answer.on('end', () =>
         resolve({
-          ...{ status: answer.statusCode ?? 0, headers: answer.headers, from },
-          ...{ body: Buffer.concat(chunks).toString(), wholeWay: handled > before },
+          status: answer.statusCode ?? 0,
+          headers: answer.headers,
+          from,
+          body: Buffer.concat(chunks).toString(),
+          wholeWay: handled > before,
         }),
       );
     }).on('error', reject);

@@ -1,8 +1,8 @@
 import { silentLog } from '@pm/kit/log';
 import { type HttpRoute, type RateRule, rateCost, rateRulesOf, routes } from '@pm/schemas';
 import { type Caller, limitTable } from '../../src/ratelimit/callers.ts';
+import type { LimitStore } from '../../src/ratelimit/limiter.io.ts';
 import { RateLimiter } from '../../src/ratelimit/limiter.io.ts';
-import type { LimitStore } from '../../src/ratelimit/store.io.ts';
 
 /** A clock that moves when told; wall and monotonic time differ, as they do. */
 export class TestClock {

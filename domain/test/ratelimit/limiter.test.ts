@@ -1,7 +1,7 @@
 import { rateRules } from '@pm/schemas';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { Caller } from '../../src/ratelimit/callers.ts';
-import { leasedShare } from '../../src/ratelimit/limiter.io.ts';
+import { leasedShare } from '../../src/ratelimit/leases.ts';
 import { openLimiter, rulesFor, Tally, TestClock } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
 

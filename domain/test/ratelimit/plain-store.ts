@@ -1,7 +1,8 @@
 import { Fault } from '@pm/kit/fault';
 import { rateRules } from '@pm/schemas';
 import type { Caller } from '../../src/ratelimit/callers.ts';
-import type { Granted, LimitStore, Want } from '../../src/ratelimit/store.io.ts';
+import type { Granted, Want } from '../../src/ratelimit/leases.ts';
+import type { LimitStore } from '../../src/ratelimit/limiter.io.ts';
 
 /** The store as the rule reads, without cleverness: a count per caller, rule and window. */
 export class PlainStore implements LimitStore {

@@ -6,9 +6,9 @@ import { rateRules, redisKeys } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
 import { type Caller, limitTable } from '../../src/ratelimit/callers.ts';
+import type { Want } from '../../src/ratelimit/leases.ts';
 import { RateLimiter } from '../../src/ratelimit/limiter.io.ts';
 import { RedisLimits } from '../../src/ratelimit/redis-limits.io.ts';
-import type { Want } from '../../src/ratelimit/store.io.ts';
 import { rulesFor } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
 

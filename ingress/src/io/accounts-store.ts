@@ -1,7 +1,7 @@
 import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import { oncePerRequest } from '@pm/domain/accounts/key-credentials';
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
-import { oncePerRequest } from '@pm/domain/accounts/once-per-request';
 import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';

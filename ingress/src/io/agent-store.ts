@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Agent, AgentDirectory } from '@pm/domain/accounts/agent-directory';
-import { newAgentKey } from '@pm/domain/accounts/agent-key';
+import { newAgentKey } from '@pm/domain/accounts/agent-key.io';
 import { hashOfKey } from '@pm/domain/accounts/read-key-directory';
 import type { Clock } from '@pm/kit/clock';
 import {

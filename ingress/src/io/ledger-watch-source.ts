@@ -1,4 +1,4 @@
-import type { Ledger } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
 
 /** How often the ledger is asked whether it takes reservations, milliseconds. */
 const askEveryMs = 1_000;

@@ -4,7 +4,8 @@ import type { ListedKey } from '@pm/domain/accounts/key-directory';
 import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
 import type { ReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
-import type { Ledger, Send } from '@pm/domain/ledger/ledger';
+import type { Send } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { Clock } from '@pm/kit/clock';
 import type {
   AgentId,

@@ -1,8 +1,8 @@
 import { silentLog } from '@pm/kit/log';
 import type { Command } from '@pm/schemas';
 import { defaultLimits } from '../../../kit/src/kafka/limits.ts';
-import type { PartitionDirectory } from '../../../kit/src/kafka/partition-directory.ts';
-import { SingleFlightProducer } from '../../../kit/src/kafka/producer.ts';
+import type { PartitionDirectory } from '../../../kit/src/kafka/partition-directory.io.ts';
+import { SingleFlightProducer } from '../../../kit/src/kafka/producer.io.ts';
 import type { OutgoingRecord } from '../../../kit/src/kafka/records.ts';
 import { CommandRunner } from '../../src/io/command-runner.ts';
 import { OrderSink } from '../../src/io/order-sink.ts';

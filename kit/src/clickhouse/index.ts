@@ -5,6 +5,6 @@ export {
   insertRowsMax,
   openClickHouse,
   selectRowsMax,
-} from './open.ts';
+} from './open.io.ts';
 export type { QueryParameter } from './parameters.ts';
 export type { Cell } from './statements.ts';

@@ -1,48 +1,80 @@
-import { resolve } from 'node:path';
-
-/** What a field makes of a text: a value, or a refusal (the reader says what is allowed). */
+/** The value of a text, or null for a refusal (the reader reports the allowed values). */
 export type Parsed<T> = { readonly value: T } | null;
 
-/** One variable of the environment: its name, what it allows in words, its default, and how its text becomes a value. */
+/** One variable of the environment: name, meaning, unit, allowed values in words, default, and parser of its text. */
 export interface Field<T> {
-  /** Name of the variable, unit last: `PM_LINGER_MS`. */
+  /** Name of the variable, unit last: `PM_BATCH_MS`. */
   readonly name: string;
-  /** What is allowed, as shown to the operator. */
+  /** One sentence for operators: the effect of the value (docs/operating/configuration.md). */
+  readonly meaning: string;
+  /** Unit of a number: `milliseconds`, `records`. */
+  readonly unit?: string;
+  /** Allowed values in words, as shown to the operator. */
   readonly allowed: string;
   /** Taken when the variable is missing or empty; without one the variable is required. */
-  readonly fallback?: { readonly value: T };
+  readonly fallback?: Fallback<T>;
   /** A secret's text is never shown. */
   readonly secret: boolean;
   parse(text: string): Parsed<T>;
 }
 
-interface Default<T> {
+/** Fields by the name the code uses. */
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+
+/** The values of fields. */
+export type ConfigOf<F extends Fields> = {
+  readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
+};
+
+/** The value of a missing variable; `shown` stands for it in documents where it differs between machines. */
+export interface Fallback<T> {
+  readonly value: T;
+  readonly shown?: string;
+}
+
+/** Options of every kind of field. */
+export interface Described<T> {
+  readonly meaning: string;
   readonly default?: T;
 }
 
-function fallbackOf<T>(options: Default<T>): { fallback?: { value: T } } {
+/** The fallback of a field with this default. */
+export function fallbackOf<T>(options: Described<T>): { fallback?: Fallback<T> } {
   return options.default === undefined ? {} : { fallback: { value: options.default } };
 }
 
 const refused = null;
 
+type TextOptions = Described<string> & {
+  readonly pattern?: RegExp;
+  readonly allowed?: string;
+  readonly secret?: boolean;
+  /** The default in words, where its value differs between machines. */
+  readonly defaultShown?: string;
+};
+
 /** Any text, or what `pattern` allows (then `allowed` says it in words). `secret` hides the value in messages. */
-export function text(
-  name: string,
-  options: Default<string> & { pattern?: RegExp; allowed?: string; secret?: boolean } = {},
-): Field<string> {
-  const { pattern, allowed = pattern === undefined ? 'any text' : `text like ${pattern.source}` } =
-    options;
+export function text(name: string, options: TextOptions): Field<string> {
+  const { meaning, pattern, defaultShown } = options;
+  const { allowed = pattern === undefined ? 'any text' : `text like ${pattern.source}` } = options;
+  const { fallback } = fallbackOf(options);
   return {
     name,
+    meaning,
     allowed,
     secret: options.secret ?? false,
-    ...fallbackOf(options),
+    ...(fallback === undefined
+      ? {}
+      : { fallback: defaultShown === undefined ? fallback : { ...fallback, shown: defaultShown } }),
     parse: (given) => (pattern === undefined || pattern.test(given) ? { value: given } : refused),
   };
 }
 
-type Span = Default<number> & { readonly min: number; readonly max: number };
+type Span = Described<number> & {
+  readonly min: number;
+  readonly max: number;
+  readonly unit: string;
+};
 
 /** A whole number in decimal digits from `min` to `max`, both included. */
 export function integer(name: string, span: Span): Field<number> {
@@ -56,11 +88,13 @@ export function decimal(name: string, span: Span): Field<number> {
 
 function numberIn(
   name: string,
-  { min, max, ...options }: Span,
+  { min, max, unit, ...options }: Span,
   { kind, pattern }: { readonly kind: string; readonly pattern: RegExp },
 ): Field<number> {
   return {
     name,
+    meaning: options.meaning,
+    unit,
     allowed: `a ${kind} number from ${min} to ${max}`,
     secret: false,
     ...fallbackOf(options),
@@ -80,9 +114,10 @@ const switches = new Map([
 ]);
 
 /** `1`, `true`, `0` or `false`. */
-export function boolean(name: string, options: Default<boolean> = {}): Field<boolean> {
+export function boolean(name: string, options: Described<boolean>): Field<boolean> {
   return {
     name,
+    meaning: options.meaning,
     allowed: [...switches.keys()].join(', '),
     secret: false,
     ...fallbackOf(options),
@@ -96,11 +131,12 @@ export function boolean(name: string, options: Default<boolean> = {}): Field<boo
 /** An absolute URL of one of the protocols (default http and https), without a trailing slash. */
 export function url(
   name: string,
-  options: Default<string> & { protocols?: readonly string[] } = {},
+  options: Described<string> & { protocols?: readonly string[] },
 ): Field<string> {
   const { protocols = ['http', 'https'] } = options;
   return {
     name,
+    meaning: options.meaning,
     allowed: `a URL starting with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
     secret: false,
     ...fallbackOf(options),
@@ -115,12 +151,13 @@ export function url(
 /** Items between commas, trimmed, none empty, none twice, each matching `pattern` when there is one. */
 export function list(
   name: string,
-  options: Default<readonly string[]> & { min?: number; max?: number; pattern?: RegExp } = {},
+  options: Described<readonly string[]> & { min?: number; max?: number; pattern?: RegExp },
 ): Field<readonly string[]> {
   const { min = 1, max = 100, pattern } = options;
   const like = pattern === undefined ? '' : ` like ${pattern.source}`;
   return {
     name,
+    meaning: options.meaning,
     allowed: `${min} to ${max} different items${like}, separated by commas`,
     secret: false,
     ...fallbackOf(options),
@@ -140,10 +177,11 @@ export function list(
 export function oneOf<const T extends string>(
   name: string,
   values: readonly T[],
-  options: Default<NoInfer<T>> = {},
+  options: Described<NoInfer<T>>,
 ): Field<T> {
   return {
     name,
+    meaning: options.meaning,
     allowed: values.join(', '),
     secret: false,
     ...fallbackOf(options),
@@ -155,10 +193,14 @@ export function oneOf<const T extends string>(
 }
 
 /** Exactly so many secret bytes as hex (with or without 0x) or base64url; never shown and without a default. */
-export function secret(name: string, options: { bytes: number }): Field<Buffer> {
-  const { bytes } = options;
+export function secret(
+  name: string,
+  options: { readonly bytes: number; readonly meaning: string },
+): Field<Buffer> {
+  const { bytes, meaning } = options;
   return {
     name,
+    meaning,
     allowed: `${bytes} bytes as ${2 * bytes} hex digits or as base64url`,
     secret: true,
     parse(given) {
@@ -170,17 +212,6 @@ export function secret(name: string, options: { bytes: number }): Field<Buffer> 
       const value = Buffer.from(bare, 'base64url');
       return value.length === bytes && value.toString('base64url') === bare ? { value } : refused;
     },
-  };
-}
-
-/** A path of the file system, made absolute from the working directory. */
-export function path(name: string, options: Default<string> = {}): Field<string> {
-  return {
-    name,
-    allowed: 'a path',
-    secret: false,
-    ...fallbackOf(options.default === undefined ? {} : { default: resolve(options.default) }),
-    parse: (given) => (given.includes('\u0000') ? refused : { value: resolve(given) }),
   };
 }
 

@@ -1,23 +1,18 @@
 export {
   boolean,
+  type ConfigOf,
   decimal,
   type Field,
+  type Fields,
   integer,
   list,
   oneOf,
   optional,
-  path,
   secret,
   text,
   url,
 } from './fields.ts';
-export {
-  type ConfigOf,
-  type ConfigRules,
-  type Fields,
-  readConfig,
-  readParentPipe,
-} from './read.ts';
+export { type ConfigRules, path, readConfig, readParentPipe } from './read.io.ts';
 export {
   clickhouseAccount,
   clickhouseFields,

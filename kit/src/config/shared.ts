@@ -1,35 +1,74 @@
-import { logLevels } from '../log/index.ts';
-import { decimal, integer, list, oneOf, text, url } from './fields.ts';
-import type { ConfigOf, Fields } from './read.ts';
+import { logLevels } from '../log/log.ts';
+import {
+  type ConfigOf,
+  decimal,
+  type Fields,
+  integer,
+  list,
+  oneOf,
+  secret,
+  text,
+  url,
+} from './fields.ts';
 
 const brokerPattern = /^[\w.-]+:\d{1,5}$/;
 const topicPrefixPattern = /^[\w.-]{0,100}$/;
 const namePattern = /^[A-Za-z_]\w{0,63}$/;
 
-/** Where the log is, and what all its topics begin with (so that tests share one broker). */
+/** Address of the log, and the prefix of its topics (so that tests share one broker). */
 export const kafkaFields = {
-  kafkaBrokers: list('PM_KAFKA_BROKERS', { pattern: brokerPattern }),
-  topicPrefix: text('PM_TOPIC_PREFIX', { default: '', pattern: topicPrefixPattern }),
+  kafkaBrokers: list('PM_KAFKA_BROKERS', {
+    meaning: 'Kafka brokers to connect to first, each as `host:port`.',
+    pattern: brokerPattern,
+  }),
+  topicPrefix: text('PM_TOPIC_PREFIX', {
+    meaning: 'Prefix of every topic, consumer group and schema subject of this exchange.',
+    default: '',
+    pattern: topicPrefixPattern,
+  }),
 };
 
 /** The schema registry, with the path of its Confluent API; a user and password may stand in the URL. */
-export const registryFields = { registryUrl: url('PM_REGISTRY_URL') };
+export const registryFields = {
+  registryUrl: url('PM_REGISTRY_URL', {
+    meaning:
+      'Schema registry, with the path of its Confluent API; user and password may stand in it.',
+  }),
+};
 
-/** The cache, and what all its keys begin with. */
+/** The cache, and the prefix of its keys. */
 export const redisFields = {
-  redisUrl: url('PM_REDIS_URL', { protocols: ['redis', 'rediss'] }),
-  redisPrefix: text('PM_REDIS_PREFIX', { default: 'pm', pattern: /^[\w-]{1,64}$/ }),
+  redisUrl: url('PM_REDIS_URL', {
+    meaning: 'Redis with books, the collateral ledger, idempotency keys and rate limits.',
+    protocols: ['redis', 'rediss'],
+  }),
+  redisPrefix: text('PM_REDIS_PREFIX', {
+    meaning: 'Prefix of every Redis key of this exchange.',
+    default: 'pm',
+    pattern: /^[\w-]{1,64}$/,
+  }),
 };
 
 /** The tables. */
 export const clickhouseFields = {
-  clickhouseUrl: url('PM_CLICKHOUSE_URL'),
-  clickhouseDatabase: text('PM_CLICKHOUSE_DATABASE', { default: 'pm', pattern: namePattern }),
-  clickhouseUser: text('PM_CLICKHOUSE_USER', { default: 'default' }),
-  clickhousePassword: text('PM_CLICKHOUSE_PASSWORD', { default: '', secret: true }),
+  clickhouseUrl: url('PM_CLICKHOUSE_URL', { meaning: 'HTTP interface of ClickHouse.' }),
+  clickhouseDatabase: text('PM_CLICKHOUSE_DATABASE', {
+    meaning: 'Database of the tables.',
+    default: 'pm',
+    pattern: namePattern,
+  }),
+  clickhouseUser: text('PM_CLICKHOUSE_USER', {
+    meaning: 'ClickHouse user of this process; its role limits it (clickhouse.md).',
+    default: 'default',
+  }),
+  clickhousePassword: text('PM_CLICKHOUSE_PASSWORD', {
+    meaning: 'Password of that user.',
+    default: '',
+    secret: true,
+  }),
 };
 
-/** The same as `openClickHouse` wants it. */
+/** The same as the account that `openClickHouse` takes. */
 export function clickhouseAccount(config: ConfigOf<typeof clickhouseFields>) {
   return {
     url: config.clickhouseUrl,
@@ -39,34 +78,79 @@ export function clickhouseAccount(config: ConfigOf<typeof clickhouseFields>) {
   };
 }
 
-/** What every process has: how much it logs, the address of its doors, and the port of its operator's listener. */
+/** Settings of every process: amount of logging, address of its listeners, port of its health and metrics. */
 export const serviceFields = {
-  logLevel: oneOf('PM_LOG_LEVEL', logLevels, { default: 'info' }),
-  host: text('PM_HOST', { default: '127.0.0.1', pattern: /^[\w.:-]+$/ }),
-  opsPort: integer('PM_OPS_PORT', { min: 0, max: 65_535 }),
+  logLevel: oneOf('PM_LOG_LEVEL', logLevels, {
+    meaning: 'Least severity that is logged.',
+    default: 'info',
+  }),
+  host: text('PM_HOST', {
+    meaning: 'Address that all listeners of the process bind to.',
+    default: '127.0.0.1',
+    pattern: /^[\w.:-]+$/,
+  }),
+  opsPort: integer('PM_OPS_PORT', {
+    meaning: 'Port of health, status and metrics; never public. 0 takes a free one.',
+    unit: 'port',
+    min: 0,
+    max: 65_535,
+  }),
 };
 
-/** What every public door has: who may speak for clients, and how much a client may ask (limits.md). */
+/** Settings of a public listener: trusted proxies and rate limits (limits.md). */
 export const publicDoorFields = {
-  /** Addresses and networks of proxies whose X-Forwarded-For is believed; nobody's when empty. */
+  httpPort: integer('PM_HTTP_PORT', {
+    meaning: 'Port of the public listener. 0 takes a free one.',
+    unit: 'port',
+    min: 0,
+    max: 65_535,
+  }),
+  keySecret: secret('PM_KEY_SECRET', {
+    meaning:
+      'Secret from which all API keys are derived; the same in ingress and query-api. Another value makes every key unknown.',
+    bytes: 32,
+  }),
+  freshnessSeconds: integer('PM_FRESHNESS_SECONDS', {
+    meaning:
+      'Largest difference between the timestamp of a signed request and the clock of the server.',
+    unit: 'seconds',
+    min: 1,
+    max: 3_600,
+    default: 300,
+  }),
   trustedProxies: list('PM_TRUSTED_PROXIES', {
+    meaning: 'Addresses and networks of proxies whose `X-Forwarded-For` is used.',
     default: [],
     pattern: /^[\da-fA-F.:]+(\/\d{1,3})?$/,
   }),
-  rateLimits: oneOf('PM_RATE_LIMITS', ['on', 'off'], { default: 'on' }),
-  /** Multiplies every limit. */
-  rateLimitScale: decimal('PM_RATE_LIMIT_SCALE', { min: 0.001, max: 1_000_000, default: 1 }),
-  /** Agents get so many times the table. */
+  rateLimits: oneOf('PM_RATE_LIMITS', ['on', 'off'], {
+    meaning: 'Whether requests are limited.',
+    default: 'on',
+  }),
+  rateLimitScale: decimal('PM_RATE_LIMIT_SCALE', {
+    meaning: 'Multiplies every limit of the table in limits.md.',
+    unit: 'factor',
+    min: 0.001,
+    max: 1_000_000,
+    default: 1,
+  }),
   rateLimitAgentFactor: decimal('PM_RATE_LIMIT_AGENT_FACTOR', {
+    meaning: 'Multiplies every limit for requests with an agent key.',
+    unit: 'factor',
     min: 0.001,
     max: 1_000,
     default: 2,
   }),
-  /** Processes that serve the same door. */
-  doorProcesses: integer('PM_DOOR_PROCESSES', { min: 1, max: 1_000, default: 1 }),
+  doorProcesses: integer('PM_DOOR_PROCESSES', {
+    meaning: 'Number of processes of this service that share the limits.',
+    unit: 'processes',
+    min: 1,
+    max: 1_000,
+    default: 1,
+  }),
 };
 
-/** The variables behind fields, for the `known` list of rooms that share an environment. */
+/** The variable names of fields, for the `known` list of rooms that share an environment. */
 export function namesOf(...sets: readonly Fields[]): readonly string[] {
   return sets.flatMap((fields) => Object.values(fields).map((field) => field.name));
 }

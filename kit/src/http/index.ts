@@ -1,9 +1,20 @@
-export type { HttpApp } from './app.ts';
-export { openToBrowsers } from './cors.ts';
-export { type Dialect, type DoorRoute, registerRoutes, tableMethod } from './door-routes.ts';
-export type { ErrorBody } from './errors.ts';
-export { type DoorBounds, defaultHttpLimits, doorBounds, type HttpLimits } from './limits.ts';
-export { type HttpOptions, openHttp } from './open.ts';
+export type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
+export {
+  type Dialect,
+  type DoorRoute,
+  familyOf,
+  registerRoutes,
+  tableMethod,
+} from './door-routes.io.ts';
+export type { ErrorBody } from './errors.io.ts';
+export {
+  type DoorBounds,
+  defaultHttpLimits,
+  doorBounds,
+  type HttpLimits,
+  type Verdict,
+} from './limits.ts';
+export { type HttpOptions, openHttp } from './open.io.ts';
 export {
   type ParsedParam,
   parseBooleanParam,
@@ -11,7 +22,6 @@ export {
   parseListParam,
   type RawParam,
 } from './query-params.ts';
-export { type RefusalExtra, refusalBody, refuse } from './refuse.ts';
-export type { LimitsAtHand, RequestLimits } from './request-limits.ts';
-export { familyOf, inWordsOf, originForm } from './route-family.ts';
-export type { Verdict } from './verdict.ts';
+export { type RefusalExtra, refusalBody, refuse } from './refuse.io.ts';
+export { openToBrowsers } from './response-headers.io.ts';
+export { inWordsOf, originForm } from './route-family.ts';

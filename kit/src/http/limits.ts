@@ -61,4 +61,14 @@ export const doorBounds: Readonly<Record<Door, DoorBounds>> = {
 };
 
 /** How often Node looks for connections beyond their timeouts, milliseconds. */
-export const TIMEOUT_CHECK_MS = 1_000;
+export const timeoutCheckMs = 1_000;
+
+/** What a rate limit says of one request, as its response headers report it. */
+export interface Verdict {
+  readonly isAllowed: boolean;
+  readonly limit: number;
+  /** Units left in the window as far as this process knows; other processes may have used some of them. */
+  readonly remaining: number;
+  /** Until the window ends, whole seconds, at least 1. */
+  readonly resetSeconds: number;
+}

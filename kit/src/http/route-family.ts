@@ -6,40 +6,6 @@ import {
   routes,
   urlsOf,
 } from '@pm/schemas';
-import type { FastifyRequest } from 'fastify';
-import type { HttpApp } from './app.ts';
-import { tableMethod } from './door-routes.ts';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whose words errors of this route are in, out of the table of routes; absent for routes that are not public. */
-    family?: RouteFamily;
-  }
-}
-
-/** Tells every public route its family: that of its mount, at the root its own. Call it before adding routes. */
-export function nameFamilies(app: HttpApp): void {
-  const families = familiesByUrl();
-  app.addHook('onRoute', (route) => {
-    const family = families.get(`${tableMethod(route)} ${route.url}`);
-    if (family !== undefined) route.config = { ...route.config, family };
-  });
-}
-
-function familiesByUrl(): ReadonlyMap<string, RouteFamily> {
-  const families = new Map<string, RouteFamily>();
-  for (const route of routes as readonly HttpRoute[]) {
-    for (const { url, mount } of urlsOf(route)) {
-      families.set(`${route.method} ${url}`, mount ?? route.family);
-    }
-  }
-  return families;
-}
-
-/** Whose words an error of this request is in: those of its route, and of the path where no route took it. */
-export function familyOf(request: FastifyRequest): RouteFamily {
-  return request.routeOptions.config.family ?? familyOfTarget(request.url);
-}
 
 /** By the beginnings of public URLs, up to their first parameter; of those that families share, the first in the table. */
 const familiesByBeginning: ReadonlyMap<string, RouteFamily> = beginnings();

@@ -20,11 +20,11 @@ export function failureOf(error: unknown): KafkajsFailure {
   };
 }
 
-const MAX_CAUSES = 8;
+const maxCauses = 8;
 
 function innermost(error: unknown): unknown {
   let current = error;
-  for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
+  for (let depth = 0; depth < maxCauses; depth += 1) {
     const next = fieldOf(current, 'originalError') ?? fieldOf(current, 'cause');
     if (!(next instanceof Error)) return current;
     current = next;

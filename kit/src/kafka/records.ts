@@ -48,7 +48,7 @@ export function parseOffset(text: string): number {
 
 /** Bytes a record counts with against queue and batch limits (payload and a constant for its frame). */
 export function recordBytes(record: Pick<OutgoingRecord, 'key' | 'value'>): number {
-  return (record.key?.length ?? 0) + (record.value?.length ?? 0) + RECORD_FRAME_BYTES;
+  return (record.key?.length ?? 0) + (record.value?.length ?? 0) + recordFrameBytes;
 }
 
-const RECORD_FRAME_BYTES = 24;
+const recordFrameBytes = 24;

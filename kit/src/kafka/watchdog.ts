@@ -42,4 +42,4 @@ export class Watchdog {
 }
 
 /** Checks per stall time. */
-export const WATCHDOG_CHECKS = 8;
+export const watchdogChecks = 8;

@@ -34,6 +34,17 @@ export function isMissingScript(error: unknown): boolean {
   return error instanceof Fault && error.facts['reply'] === 'NOSCRIPT';
 }
 
+/** The answers of a pipeline; throws the first fault among them. */
+export function resultsOf<V>(
+  pairs: readonly (readonly [Error | null, unknown])[] | null,
+): readonly V[] {
+  if (pairs === null) throw new Fault('redis_unavailable', 'retry');
+  return pairs.map(([error, value]) => {
+    if (error !== null) throw error;
+    return value as V;
+  });
+}
+
 function classOf(message: string): string {
   return replyClass.exec(message)?.[1] ?? 'ERR';
 }

@@ -1,4 +1,3 @@
-export { redisFault } from './faults.ts';
-export { openRedis, type RedisClient, type RedisClientOptions } from './open.ts';
-export { resultsOf } from './pipeline.ts';
-export { type DefinedScript, defineScript, type Script, type ScriptArgument } from './script.ts';
+export { redisFault, resultsOf } from './faults.ts';
+export { openRedis, type RedisClient, type RedisClientOptions } from './open.io.ts';
+export { type DefinedScript, defineScript, type Script, type ScriptArgument } from './script.io.ts';

@@ -1,8 +1,13 @@
 export {
   openRegistry,
-  type RecordReader,
   type Registry,
   type RegistryOptions,
   topicName,
-} from './open.ts';
-export { type FetchSchema, openRecordCodec, type RecordCodec } from './record-codec.ts';
+} from './open.io.ts';
+export { readValue } from './read-value.io.ts';
+export {
+  type FetchSchema,
+  openRecordCodec,
+  type RecordCodec,
+  type RecordReader,
+} from './record-codec.io.ts';

@@ -6,7 +6,7 @@ type AvroEnum = Extract<AvroSchema, { readonly type: 'enum' }>;
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Schemas nest less deep; a registry may hold anything. */
-const MAX_DEPTH = 32;
+const maxDepth = 32;
 
 const primitives = new Set(['int', 'long', 'boolean', 'double', 'string', 'bytes']);
 
@@ -27,13 +27,13 @@ interface Place {
 }
 
 function deeper(place: Place): Place {
-  if (place.depth >= MAX_DEPTH) throw new AvroError('the writer schema nests too deep');
+  if (place.depth >= maxDepth) throw new AvroError('the writer schema nests too deep');
   return { ...place, depth: place.depth + 1 };
 }
 
 /** Named types stand in full once and by name afterwards; names are unique, namespaces are ours or none. */
 function collectNamed(json: unknown, named: Map<string, JsonObject>, depth: number): void {
-  if (depth > MAX_DEPTH) throw new AvroError('the writer schema nests too deep');
+  if (depth > maxDepth) throw new AvroError('the writer schema nests too deep');
   if (Array.isArray(json)) {
     for (const branch of json) collectNamed(branch, named, depth + 1);
     return;

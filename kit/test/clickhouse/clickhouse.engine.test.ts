@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
-import { type ClickHouse, openClickHouse, selectRowsMax } from '../../src/clickhouse/open.ts';
+import { type ClickHouse, openClickHouse, selectRowsMax } from '../../src/clickhouse/open.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { engineUrl } from '../engines.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { ClickHouseError } from '@clickhouse/client';
 import fc from 'fast-check';
 import { clickhouseFault } from '../../src/clickhouse/faults.ts';
-import { type ClickHouse, openClickHouse } from '../../src/clickhouse/open.ts';
+import { type ClickHouse, openClickHouse } from '../../src/clickhouse/open.io.ts';
 import { Fault } from '../../src/fault/index.ts';
 import { type Log, type LogFacts, silentLog } from '../../src/log/index.ts';
 
@@ -245,8 +245,14 @@ describe('reads of a silent server', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     clickhouse = openClickHouse({
-      ...{ url, database: 'pm', user: 'u', password: 'p', log: silentLog },
-      ...{ requestTimeoutMs: 1_000, maxConnections: 2, socketWaitMs: 50 },
+      url,
+      database: 'pm',
+      user: 'u',
+      password: 'p',
+      log: silentLog,
+      requestTimeoutMs: 1_000,
+      maxConnections: 2,
+      socketWaitMs: 50,
     });
   });
 

@@ -1,11 +1,11 @@
 import { type CatalogEntry, catalogEntry, catalogKey } from '@pm/schemas';
 import { followTable } from '../../src/compacted/index.ts';
 import { Fault } from '../../src/fault/index.ts';
-import type { LogClient } from '../../src/kafka/log-client.ts';
-import type { ReaderOptions } from '../../src/kafka/reader.ts';
+import type { LogClient } from '../../src/kafka/log-client.io.ts';
+import type { ReaderOptions } from '../../src/kafka/reader.io.ts';
 import type { IncomingRecord } from '../../src/kafka/records.ts';
 import { silentLog } from '../../src/log/index.ts';
-import { openRecordCodec } from '../../src/registry/record-codec.ts';
+import { openRecordCodec } from '../../src/registry/record-codec.io.ts';
 
 const codec = openRecordCodec(catalogEntry, 7, async () => null);
 

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import {
   boolean,
+  type Fields,
   integer,
   list,
   oneOf,
   optional,
-  path,
   secret,
   text,
   url,
 } from '../../src/config/fields.ts';
-import { type Fields, readConfig, readParentPipe } from '../../src/config/read.ts';
+import { path, readConfig, readParentPipe } from '../../src/config/read.io.ts';
 import {
   clickhouseFields,
   kafkaFields,
@@ -20,6 +20,10 @@ import {
   serviceFields,
 } from '../../src/config/shared.ts';
 import { Fault } from '../../src/fault/index.ts';
+
+/** Documents of a field, of no matter to its reading. */
+const meaning = 'A setting.';
+const unit = 'items';
 
 function faultOf(read: () => unknown): Fault {
   try {
@@ -39,15 +43,15 @@ describe('reading', () => {
   test('gives every kind of field its value', () => {
     const config = readConfig(
       {
-        name: text('PM_NAME'),
-        lingerMs: integer('PM_LINGER_MS', { min: 0, max: 100 }),
-        verbose: boolean('PM_VERBOSE'),
-        api: url('PM_API'),
-        brokers: list('PM_BROKERS'),
-        stack: oneOf('PM_STACK', ['local', 'containers']),
-        seed: secret('PM_SEED', { bytes: 4 }),
-        data: path('PM_DATA'),
-        proxy: optional(url('PM_PROXY')),
+        name: text('PM_NAME', { meaning }),
+        lingerMs: integer('PM_LINGER_MS', { meaning, unit, min: 0, max: 100 }),
+        verbose: boolean('PM_VERBOSE', { meaning }),
+        api: url('PM_API', { meaning }),
+        brokers: list('PM_BROKERS', { meaning }),
+        stack: oneOf('PM_STACK', ['local', 'containers'], { meaning }),
+        seed: secret('PM_SEED', { meaning, bytes: 4 }),
+        data: path('PM_DATA', { meaning }),
+        proxy: optional(url('PM_PROXY', { meaning })),
       },
       {
         PM_NAME: 'a b',
@@ -75,14 +79,14 @@ describe('reading', () => {
   });
 
   test('takes the default for a missing and for an empty variable', () => {
-    const fields = { ms: integer('PM_MS', { min: 1, max: 9, default: 5 }) };
+    const fields = { ms: integer('PM_MS', { meaning, unit, min: 1, max: 9, default: 5 }) };
     expect(readConfig(fields, {}).ms).toBe(5);
     expect(readConfig(fields, { PM_MS: '' }).ms).toBe(5);
   });
 
   test('reads a secret as hex with 0x, or as base64url with or without padding', () => {
     const bytes = Buffer.alloc(32, 0xfb);
-    const fields = { key: secret('PM_KEY', { bytes: 32 }) };
+    const fields = { key: secret('PM_KEY', { meaning, bytes: 32 }) };
     const forms = [`0x${bytes.toString('hex')}`, bytes.toString('base64url')];
     for (const given of [...forms, `${bytes.toString('base64url')}=`]) {
       expect(readConfig(fields, { PM_KEY: given }).key).toEqual(bytes);
@@ -132,20 +136,25 @@ describe('refusing', () => {
     ['a space', { PM_X: ' 5' }],
     ['hex', { PM_X: '0x5' }],
   ])('refuses an integer that is %s and says the range', (_, env) => {
-    expect(problem({ x: integer('PM_X', { min: 1, max: 10 }) }, env)).toBe(
+    expect(problem({ x: integer('PM_X', { meaning, unit, min: 1, max: 10 }) }, env)).toBe(
       `given "${env.PM_X}"; allowed: a whole number from 1 to 10`,
     );
   });
 
   test.each([
-    ['boolean', boolean('PM_X'), 'yes', '1, true, 0, false'],
-    ['oneOf', oneOf('PM_X', ['a', 'b']), 'c', 'a, b'],
-    ['url', url('PM_X'), 'ftp://a', 'a URL starting with http:// or https://'],
-    ['url that is none', url('PM_X'), 'http://', 'a URL starting with http:// or https://'],
-    ['list with a repetition', list('PM_X'), 'a,a', '1 to 100 different items'],
-    ['list with a hole', list('PM_X'), 'a,,b', '1 to 100 different items'],
-    ['text', text('PM_X', { pattern: /^a+$/ }), 'b', 'text like ^a+$'],
-    ['path', path('PM_X'), 'a\u0000b', 'a path'],
+    ['boolean', boolean('PM_X', { meaning }), 'yes', '1, true, 0, false'],
+    ['oneOf', oneOf('PM_X', ['a', 'b'], { meaning }), 'c', 'a, b'],
+    ['url', url('PM_X', { meaning }), 'ftp://a', 'a URL starting with http:// or https://'],
+    [
+      'url that is none',
+      url('PM_X', { meaning }),
+      'http://',
+      'a URL starting with http:// or https://',
+    ],
+    ['list with a repetition', list('PM_X', { meaning }), 'a,a', '1 to 100 different items'],
+    ['list with a hole', list('PM_X', { meaning }), 'a,,b', '1 to 100 different items'],
+    ['text', text('PM_X', { meaning, pattern: /^a+$/ }), 'b', 'text like ^a+$'],
+    ['path', path('PM_X', { meaning }), 'a\u0000b', 'a path'],
   ])('refuses a bad %s and says what is allowed', (_, field, given, allowed) => {
     expect(problem({ x: field }, { PM_X: given })).toContain(`allowed: ${allowed}`);
   });
@@ -153,14 +162,17 @@ describe('refusing', () => {
   test.each(['00', 'zz'.repeat(32), `${'A'.repeat(43)}B`, 'A'.repeat(42), ' '.repeat(43)])(
     'refuses the secret %s without showing it',
     (given) => {
-      const found = problem({ key: secret('PM_KEY', { bytes: 32 }) }, { PM_KEY: given });
+      const found = problem({ key: secret('PM_KEY', { meaning, bytes: 32 }) }, { PM_KEY: given });
       expect(found).not.toContain(given);
       expect(found).toContain(`[secret of ${given.length} characters]`);
     },
   );
 
   test('hides secret texts and the user part of URLs', () => {
-    const fields = { a: text('PM_A', { secret: true, pattern: /^x$/ }), b: url('PM_B') };
+    const fields = {
+      a: text('PM_A', { meaning, secret: true, pattern: /^x$/ }),
+      b: url('PM_B', { meaning }),
+    };
     const found = problem(fields, { PM_A: 'hunter2', PM_B: 'gopher://me:hunter2@h' });
     expect(found).not.toContain('hunter2');
     expect(found).toContain('gopher://[secret]@h');
@@ -169,7 +181,7 @@ describe('refusing', () => {
   test('tells all problems at once, by variable', () => {
     const fault = faultOf(() =>
       readConfig(
-        { a: text('PM_A'), b: integer('PM_B', { min: 1, max: 2 }) },
+        { a: text('PM_A', { meaning }), b: integer('PM_B', { meaning, unit, min: 1, max: 2 }) },
         { PM_B: '3', PM_C: '' },
       ),
     );
@@ -192,8 +204,8 @@ describe('refusing', () => {
 
   test('checks relations once the variables are sound', () => {
     const fields = {
-      heartbeatMs: integer('PM_HEARTBEAT_MS', { min: 1, max: 100 }),
-      sessionMs: integer('PM_SESSION_MS', { min: 1, max: 100 }),
+      heartbeatMs: integer('PM_HEARTBEAT_MS', { meaning, unit, min: 1, max: 100 }),
+      sessionMs: integer('PM_SESSION_MS', { meaning, unit, min: 1, max: 100 }),
     };
     const sentence = 'PM_HEARTBEAT_MS is below PM_SESSION_MS';
     const relations = (config: { heartbeatMs: number; sessionMs: number }) =>

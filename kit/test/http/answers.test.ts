@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { Fault } from '../../src/fault/index.ts';
-import type { HttpApp } from '../../src/http/app.ts';
-import { openToBrowsers } from '../../src/http/cors.ts';
-import { openHttp } from '../../src/http/open.ts';
-import { refusalBody, refuse } from '../../src/http/refuse.ts';
+import type { HttpApp } from '../../src/http/app.io.ts';
+import { openHttp } from '../../src/http/open.io.ts';
+import { refusalBody, refuse } from '../../src/http/refuse.io.ts';
+import { openToBrowsers } from '../../src/http/response-headers.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { openMetrics } from '../../src/metrics/index.ts';
 import { connectTo } from './raw-talk.ts';

@@ -1,5 +1,5 @@
-import { openHttp } from '../../src/http/open.ts';
-import { refuse } from '../../src/http/refuse.ts';
+import { openHttp } from '../../src/http/open.io.ts';
+import { refuse } from '../../src/http/refuse.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 
 /** Errors that the door words itself are in the words of the route's family (conventions.md 1.0). */

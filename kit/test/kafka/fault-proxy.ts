@@ -2,7 +2,7 @@ import net from 'node:net';
 import { createDeferred } from './deferred.ts';
 
 /** Kafka's number of a produce request. */
-const PRODUCE = 0;
+const produce = 0;
 
 /**
  * A TCP relay in front of one broker that reads Kafka's frames, so that it can lose exactly one answer. Clients are sent through it
@@ -80,7 +80,7 @@ export class FaultProxy {
     };
     const produces = new Set<number>();
     const requests = new FrameReader((frame) => {
-      if (frame.readInt16BE(4) === PRODUCE) {
+      if (frame.readInt16BE(4) === produce) {
         produces.add(frame.readInt32BE(8));
         this.produceRequests += 1;
       }

@@ -1,8 +1,8 @@
 import type { Fault } from '../../src/fault/index.ts';
-import { FetchLoops } from '../../src/kafka/fetch-loops.ts';
-import type { FetchedPartition, FetchPosition } from '../../src/kafka/fetch-wire.ts';
+import { FetchLoops } from '../../src/kafka/fetch-loops.io.ts';
+import type { FetchedPartition, FetchPosition } from '../../src/kafka/fetch-wire.io.ts';
 import { defaultLimits } from '../../src/kafka/limits.ts';
-import { PartitionLane } from '../../src/kafka/partition-lane.ts';
+import { PartitionLane } from '../../src/kafka/partition-lane.io.ts';
 import { Watchdog } from '../../src/kafka/watchdog.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { createDeferred, until } from './deferred.ts';

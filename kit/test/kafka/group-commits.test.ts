@@ -1,7 +1,7 @@
 import type { Admin } from 'kafkajs';
-import { GroupCommits } from '../../src/kafka/group-commits.ts';
+import { GroupCommits } from '../../src/kafka/group-commits.io.ts';
 import { defaultLimits } from '../../src/kafka/limits.ts';
-import type { MemberPlace, Membership } from '../../src/kafka/membership.ts';
+import type { MemberPlace, Membership } from '../../src/kafka/membership.io.ts';
 import { createDeferred } from './deferred.ts';
 
 const broken = (type: string) => Object.assign(new Error(type), { type });

@@ -9,7 +9,7 @@ import { joinRecorded } from './group-member.ts';
 
 jest.setTimeout(40_000);
 
-const SESSION_MS = 3_000;
+const sessionMs = 3_000;
 const member = path.join(__dirname, 'group-member.mjs');
 const built = path.join(__dirname, '../../dist/kafka/index.js');
 
@@ -35,7 +35,7 @@ afterEach(async () => {
 function startMember(groupId: string, topic: string): { child: ChildProcess; lines: string[] } {
   const child = spawn(
     process.execPath,
-    [member, engineUrl('KAFKA'), groupId, topic, String(SESSION_MS)],
+    [member, engineUrl('KAFKA'), groupId, topic, String(sessionMs)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -57,14 +57,14 @@ test('a killed member is replaced when its session has ended', async () => {
   const groupId = freshName('group');
   const { child, lines } = startMember(groupId, topic);
   await until(() => lines.includes('assigned 1'), 'the child owns all');
-  const survivor = await joinRecorded(client, { groupId, topic, sessionTimeoutMs: SESSION_MS });
+  const survivor = await joinRecorded(client, { groupId, topic, sessionTimeoutMs: sessionMs });
   await until(() => survivor.group.owned().length === 1, 'they share');
   const startMs = performance.now();
   child.kill('SIGKILL');
   await until(() => survivor.group.owned().length === 2, 'the survivor owns all');
   const takenMs = performance.now() - startMs;
   process.stdout.write(
-    `hand-over after a kill, session ${SESSION_MS} ms: ${Math.round(takenMs)} ms\n`,
+    `hand-over after a kill, session ${sessionMs} ms: ${Math.round(takenMs)} ms\n`,
   );
 });
 
@@ -74,7 +74,7 @@ test('a frozen member commits and reads nothing once it wakes up without its par
   const { child, lines } = startMember(groupId, topic);
   await until(() => lines.includes('committed'), 'the child owns and commits');
   child.kill('SIGSTOP');
-  const owner = await joinRecorded(client, { groupId, topic, sessionTimeoutMs: SESSION_MS });
+  const owner = await joinRecorded(client, { groupId, topic, sessionTimeoutMs: sessionMs });
   await until(() => owner.group.owned().length === 1, 'the partition has a new owner', 15_000);
   await owner.group.commit(0, 0, 'owner');
   const producer = await client.producer();

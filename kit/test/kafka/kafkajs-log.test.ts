@@ -1,5 +1,5 @@
 import { logLevel } from 'kafkajs';
-import { kafkajsLog } from '../../src/kafka/kafkajs-log.ts';
+import { kafkajsLog } from '../../src/kafka/kafkajs-log.io.ts';
 import type { Log, LogFacts } from '../../src/log/index.ts';
 
 function recording() {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Kafka } from 'kafkajs';
 import { defaultLimits } from '../../src/kafka/limits.ts';
-import { Membership } from '../../src/kafka/membership.ts';
+import { Membership } from '../../src/kafka/membership.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { until } from './deferred.ts';
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../../src/fault/index.ts';
-import { OwnedPartition } from '../../src/kafka/owned-partition.ts';
-import { PartitionLane } from '../../src/kafka/partition-lane.ts';
+import { OwnedPartition } from '../../src/kafka/owned-partition.io.ts';
+import { PartitionLane } from '../../src/kafka/partition-lane.io.ts';
 import { createDeferred } from './deferred.ts';
 
 function hooksWith(assigned: Promise<number> = Promise.resolve(0)) {

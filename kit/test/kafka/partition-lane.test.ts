@@ -1,6 +1,6 @@
 import type { Fault } from '../../src/fault/index.ts';
-import type { FetchedPartition } from '../../src/kafka/fetch-wire.ts';
-import { PartitionLane } from '../../src/kafka/partition-lane.ts';
+import type { FetchedPartition } from '../../src/kafka/fetch-wire.io.ts';
+import { PartitionLane } from '../../src/kafka/partition-lane.io.ts';
 import type { RecordBatch } from '../../src/kafka/records.ts';
 import { createDeferred, until } from './deferred.ts';
 

@@ -2,10 +2,10 @@ import {
   PartitionGuard,
   PartitionMissing,
   type ProducerSession,
-} from '../../src/kafka/idempotent-session.ts';
+} from '../../src/kafka/idempotent-session.io.ts';
 import { defaultLimits, retriesWithin } from '../../src/kafka/limits.ts';
-import type { PartitionDirectory } from '../../src/kafka/partition-directory.ts';
-import { SingleFlightProducer } from '../../src/kafka/producer.ts';
+import type { PartitionDirectory } from '../../src/kafka/partition-directory.io.ts';
+import { SingleFlightProducer } from '../../src/kafka/producer.io.ts';
 import type { OutgoingRecord, RecordPlace } from '../../src/kafka/records.ts';
 import { placesOf } from '../../src/kafka/result-coverage.ts';
 import { bytesOf, SendQueue } from '../../src/kafka/send-queue.ts';

@@ -1,10 +1,6 @@
 import fc from 'fast-check';
-import {
-  assign,
-  type MemberClaim,
-  parseClaim,
-  stickyAssignor,
-} from '../../src/kafka/sticky-assignor.ts';
+import { assign, type MemberClaim } from '../../src/kafka/sticky-assignment.ts';
+import { parseClaim, stickyAssignor } from '../../src/kafka/sticky-assignor.io.ts';
 
 /** Members with any claims: overlapping, doubled, out of range. */
 const members: fc.Arbitrary<MemberClaim[]> = fc.uniqueArray(

@@ -1,5 +1,5 @@
 import { Fault } from '../../src/fault/index.ts';
-import type { ProcessHost } from '../../src/lifecycle/host.ts';
+import type { ProcessHost } from '../../src/lifecycle/host.io.ts';
 import { type Lifecycle, runService } from '../../src/lifecycle/index.ts';
 import type { Log, LogFacts } from '../../src/log/index.ts';
 

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { Fault } from '../../src/fault/index.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { redisFault } from '../../src/redis/faults.ts';
-import { openRedis } from '../../src/redis/open.ts';
+import { openRedis } from '../../src/redis/open.io.ts';
 
 function replyError(message: string): Error {
   return Object.assign(new Error(message), { name: 'ReplyError' });

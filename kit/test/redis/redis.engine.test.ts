@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { silentLog } from '../../src/log/index.ts';
-import { openRedis, type RedisClient } from '../../src/redis/open.ts';
-import { defineScript } from '../../src/redis/script.ts';
+import { openRedis, type RedisClient } from '../../src/redis/open.io.ts';
+import { defineScript } from '../../src/redis/script.io.ts';
 import { engineUrl } from '../engines.ts';
 
 const url = engineUrl('REDIS');

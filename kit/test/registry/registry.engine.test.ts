@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AvroSchema, type Topic, topics } from '@pm/schemas';
 import { silentLog } from '../../src/log/index.ts';
-import { openRegistry } from '../../src/registry/open.ts';
+import { openRegistry } from '../../src/registry/open.io.ts';
 import { engineUrl } from '../engines.ts';
 
 const url = engineUrl('REGISTRY');

@@ -1,6 +1,8 @@
 import { AvroError, type Envelope, toAvroJson, topics } from '@pm/schemas';
+import { Fault } from '../../src/fault/index.ts';
 import { silentLog } from '../../src/log/index.ts';
-import { openRegistry, topicName } from '../../src/registry/open.ts';
+import { openRegistry, topicName } from '../../src/registry/open.io.ts';
+import { readValue } from '../../src/registry/read-value.io.ts';
 import { FakeRegistry } from './fake-registry.ts';
 
 let fake: FakeRegistry;
@@ -210,5 +212,47 @@ describe('a codec', () => {
     };
     for (let id = 1_000; id < 1_257; id += 1) await codec.prepare(forged(id));
     expect([codec.knows(forged(1_000)), codec.knows(forged(1_001))]).toEqual([false, true]);
+  });
+});
+
+describe('reading the value of a record', () => {
+  const refuse = (cause: AvroError): never => {
+    throw new Fault('order_unreadable', 'stop', { cause });
+  };
+
+  test('returns the value itself when its schema is known', async () => {
+    const codec = await open().codecFor(topics.orders);
+    expect(readValue(codec, codec.encode(envelope), refuse)).toEqual(envelope);
+  });
+
+  test('waits for the registry only when the schema is not known yet', async () => {
+    const bytes = (await open().codecFor(topics.orders)).encode(envelope);
+    const reader = open().readerFor(topics.orders);
+    const first = readValue(reader, bytes, refuse);
+    expect(first).toBeInstanceOf(Promise);
+    expect(await first).toEqual(envelope);
+    expect(readValue(reader, bytes, refuse)).toEqual(envelope);
+  });
+
+  test('hands what can never be read to its caller, who throws or skips', async () => {
+    const codec = await open().codecFor(topics.orders);
+    const short = codec.encode(envelope).subarray(0, 9);
+    const foreign = codec.encode(envelope);
+    foreign.writeUInt32BE(77, 1);
+    for (const value of [null, Buffer.alloc(0), short]) {
+      expect(() => readValue(codec, value, refuse)).toThrow('order_unreadable');
+      expect(readValue(codec, value, () => 'skipped')).toBe('skipped');
+    }
+    await expect(readValue(codec, foreign, refuse)).rejects.toThrow('order_unreadable');
+    expect(readValue(codec, foreign, () => 'skipped')).toBe('skipped');
+  });
+
+  test('leaves a registry that is away to be tried again', async () => {
+    const codec = await open().codecFor(topics.orders);
+    const bytes = codec.encode(envelope);
+    bytes.writeUInt32BE(77, 1);
+    fake.failures.push(503);
+    const failed = { code: 'registry_unavailable', reaction: 'retry' };
+    await expect(readValue(codec, bytes, refuse)).rejects.toMatchObject(failed);
   });
 });

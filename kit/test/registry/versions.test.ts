@@ -1,6 +1,6 @@
 import { AvroError, type AvroSchema, toAvroJson, topics } from '@pm/schemas';
 import avsc from 'avsc';
-import { openRecordCodec } from '../../src/registry/record-codec.ts';
+import { openRecordCodec } from '../../src/registry/record-codec.io.ts';
 
 const hash = { type: 'fixed', name: 'Hash', size: 4 } as const;
 const side = { type: 'enum', name: 'Side', symbols: ['BUY', 'SELL'], default: 'BUY' } as const;

@@ -1,32 +1,33 @@
 import type { Command, Envelope, EventOf, ExecutionEvent } from '@pm/schemas';
-import { cancelOrder, cancelOrders } from './cancel-orders.ts';
-import { closeRecord } from './close-record.ts';
-import { decodeState } from './decode-state.ts';
-import { encodeState } from './encode-state.ts';
-import { EventWriter } from './event-writer.ts';
-import { assertState } from './invariants.ts';
-import { movePosition } from './move-positions.ts';
-import { placeOrder } from './place-order.ts';
+import { unreachable } from './assumption.ts';
+import { closeRecord } from './events/close-record.ts';
+import { EventWriter } from './events/event-writer.ts';
+import { refuseCommand } from './events/write-events.ts';
+import { cancelOrder, cancelOrders } from './orders/cancel-orders.ts';
+import { endDueOrders } from './orders/expire-orders.ts';
+import { placeOrder } from './orders/place-order.ts';
+import { movePosition } from './orders/split-merge-redeem.ts';
+import { defaultLimits, type Limits, type Output, Scratch } from './record.ts';
+import { resolveMarket, setMarket } from './rules/market-rules.ts';
 import {
   openPartition,
-  refuseCommand,
-  resolveMarket,
   setKey,
-  setMarket,
   setTradingMode,
   startGeneration,
   tick,
-} from './set-rules.ts';
-import type { SignOffKey } from './sign-off-keys.ts';
-import { defaultLimits, type Limits, type Output, State } from './state.ts';
-import { sweep } from './sweep.ts';
+} from './rules/partition-rules.ts';
+import type { SignOffKey } from './rules/sign-off-keys.ts';
+import { decodeState } from './state/decode-state.ts';
+import { encodeState } from './state/encode-state.ts';
+import { assertState } from './state/invariants.ts';
+import { State } from './state/state.ts';
 
 export type RejectReason = EventOf<'RecordRejected'>['reason'];
 
-/** What one record did, and the partition's clock after it. */
+/** The events of one record, and the partition's clock after it. */
 export class Applied {
   readonly timeMs: number;
-  /** The events as they go out; valid until the next record. */
+  /** The events as bytes; valid until the next record. */
   readonly written: EventWriter;
 
   constructor(timeMs: number, written: EventWriter) {
@@ -34,7 +35,7 @@ export class Applied {
     this.written = written;
   }
 
-  /** The same as values, read back from the bytes before the next record; not for the path of orders. */
+  /** The events as values, read back from the bytes; for tests and tools, before the next record. */
   get events(): readonly ExecutionEvent[] {
     return this.written.values();
   }
@@ -46,18 +47,20 @@ export class Applied {
  * Promises:
  *   - the same records give the same events and the same state, byte for byte, with any stops and restores between;
  *   - commands of an envelope apply in order; a refused command changes nothing but the memory of its id;
- *   - a record meets, cancels and releases a limited number of orders; what is left of a mass expiry, of a resolution or of
- *     ended delays is done at the head of the records behind, and never fills until then;
- *   - the fills of one placement stand directly behind each other;
- *   - events come from the sweep, then per command, then once per record LevelChanged, TopChanged and MoneyMoved;
+ *   - a record meets, cancels and releases a limited number of orders; the rest of a mass expiry, of a resolution or of
+ *     ended delays is done at the head of the next records, and never fills until then;
+ *   - the fills of one placement follow each other directly;
+ *   - events are those of orders that are due, then those of each command, then once per record LevelChanged,
+ *     TopChanged and MoneyMoved;
  *   - the clock moves by `Tick` alone and never backwards;
- *   - money is conserved: what all wallets lose in a record is what the collateral of the markets gains.
- * It throws `BrokenAssumption` only, and then its state must be thrown away.
+ *   - money is conserved: in a record all wallets lose exactly what the collateral of the markets gains.
+ * It throws `BrokenAssumption` only, and then its state must be discarded.
  */
 export class Engine {
   private state: State;
   private readonly limits: Limits;
   private readonly written = new EventWriter();
+  private readonly scratch = new Scratch();
 
   /** Other limits than those of the schemas are for tests: they are part of the rules. */
   constructor(partition: number, limits = defaultLimits) {
@@ -83,7 +86,7 @@ export class Engine {
     return this.state.timeMs;
   }
 
-  /** When the next GTD order expires or the next delay ends, else Infinity; the owner ticks then. In the past while some are left. */
+  /** When the next GTD order expires or the next delay ends, else Infinity; in the past while some of them are left. */
   get nextExpiryMs(): number {
     return Math.min(this.state.expiries.nextMs, this.state.delays.nextMs);
   }
@@ -105,8 +108,8 @@ export class Engine {
   }
 
   /**
-   * Applies an envelope whose sign-off and role the caller has checked. The offset is that of the record: answers to
-   * repetitions name it.
+   * Applies an envelope whose sign-off and role the caller has checked. `inOffset` is the offset of its record, which
+   * the results of repeated orders name.
    */
   apply(envelope: Envelope, inOffset: number): Applied {
     const role = this.state.keys.find(envelope.keyId)?.role ?? 'INGRESS';
@@ -120,8 +123,9 @@ export class Engine {
       fillsLeft: this.limits.fillsPerRecord,
       cancelsLeft: this.limits.cancelsPerRecord,
       releasesLeft: this.limits.releasesPerRecord,
+      scratch: this.scratch,
     };
-    sweep(this.state, out);
+    endDueOrders(this.state, out);
     for (const command of envelope.commands) {
       out.command += 1;
       applyCommand(this.state, command, out);
@@ -130,7 +134,7 @@ export class Engine {
     return new Applied(this.state.timeMs, this.written);
   }
 
-  /** The input record is unusable and changes nothing. */
+  /** The output of an input record that is rejected and changes nothing. */
   reject(reason: RejectReason): Applied {
     this.written.clear();
     this.written.push({ kind: 'RecordRejected', reason });
@@ -142,13 +146,18 @@ export class Engine {
     return encodeState(this.state);
   }
 
-  /** Throws `BrokenAssumption` unless every invariant holds; looks at everything, for tests and tools. */
+  /** Throws `BrokenAssumption` unless every invariant holds; checks the whole state, for tests and tools. */
   assertInvariants(): void {
     assertState(this.state);
   }
 }
 
+/** One case for each kind: a new kind of command does not compile without one. */
 function applyCommand(state: State, command: Command, out: Output): void {
+  if (!state.opened && needsOpening[command.kind]) {
+    refuseCommand('partition_not_ready', out);
+    return;
+  }
   switch (command.kind) {
     case 'PlaceOrder':
       placeOrder(state, command, out);
@@ -156,26 +165,22 @@ function applyCommand(state: State, command: Command, out: Output): void {
     case 'CancelOrder':
       cancelOrder(state, command, out);
       break;
-    case 'OpenPartition':
-      openPartition(state, command, out);
-      break;
-    default:
-      if (state.opened) applyRest(state, command, out);
-      else refuseCommand('partition_not_ready', out);
-  }
-}
-
-function applyRest(
-  state: State,
-  command: Exclude<Command, { kind: 'PlaceOrder' | 'CancelOrder' | 'OpenPartition' }>,
-  out: Output,
-): void {
-  switch (command.kind) {
     case 'CancelOrders':
       cancelOrders(state, command, out);
       break;
+    case 'SplitPosition':
+    case 'MergePosition':
+    case 'RedeemPosition':
+      movePosition(state, command, out);
+      break;
     case 'Tick':
       tick(state, command, out);
+      break;
+    case 'OpenPartition':
+      openPartition(state, command, out);
+      break;
+    case 'SetKey':
+      setKey(state, command, out);
       break;
     case 'SetMarket':
       setMarket(state, command, out);
@@ -183,16 +188,30 @@ function applyRest(
     case 'ResolveMarket':
       resolveMarket(state, command, out);
       break;
-    case 'SetKey':
-      setKey(state, command, out);
+    case 'SetTradingMode':
+      setTradingMode(state, command, out);
       break;
     case 'StartGeneration':
       startGeneration(state, command, out);
       break;
-    case 'SetTradingMode':
-      setTradingMode(state, command, out);
-      break;
     default:
-      movePosition(state, command, out);
+      unreachable(command);
   }
 }
+
+/** Orders and their cancels need none: an unopened partition has no markets and no orders, which refuses them. */
+const needsOpening: Readonly<Record<Command['kind'], boolean>> = {
+  PlaceOrder: false,
+  CancelOrder: false,
+  OpenPartition: false,
+  CancelOrders: true,
+  SplitPosition: true,
+  MergePosition: true,
+  RedeemPosition: true,
+  Tick: true,
+  SetKey: true,
+  SetMarket: true,
+  ResolveMarket: true,
+  SetTradingMode: true,
+  StartGeneration: true,
+};

@@ -1,8 +1,8 @@
 export { BrokenAssumption } from './assumption.ts';
-export { BatchBook, commandAt, commandWords, fillWords } from './batch-book.ts';
-export { packPrice } from './book.ts';
+export { BatchBook, commandAt, commandWords, fillWords } from './book/batch-book.ts';
+export { packPrice } from './book/book.ts';
 export { Applied, Engine, type RejectReason } from './engine.ts';
-export { roleAllows } from './roles.ts';
-export { keyIdOf, type SignOffKey } from './sign-off-keys.ts';
-export { defaultLimits, type Limits } from './state.ts';
-export { MalformedState } from './state-bytes.ts';
+export { defaultLimits, type Limits } from './record.ts';
+export { roleAllows } from './rules/roles.ts';
+export { keyIdOf, type SignOffKey } from './rules/sign-off-keys.ts';
+export { MalformedState } from './state/state-bytes.ts';

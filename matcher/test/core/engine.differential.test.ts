@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ExecutionEvent } from '@pm/schemas';
-import { decodeState } from '../../src/core/decode-state.ts';
-import { EventWriter } from '../../src/core/event-writer.ts';
+import { EventWriter } from '../../src/core/events/event-writer.ts';
 import { defaultLimits, Engine, type Limits } from '../../src/core/index.ts';
+import { decodeState } from '../../src/core/state/decode-state.ts';
 import { envelopeOf, opening, partition } from './commands.ts';
 import { commandsTotal } from './commands-total.ts';
-import { NaiveEngine } from './naive-engine.ts';
+import { NaiveEngine } from './naive/naive-engine.ts';
 import { RandomLog } from './random-log.ts';
 import { stateText } from './state-text.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { at } from '../../src/core/book/order-pool.ts';
 import { BatchBook, fillWords, packPrice } from '../../src/core/index.ts';
-import { at } from '../../src/core/order-pool.ts';
 
 const folder = join(__dirname, '../../../../shared/data');
 const [operations, referenceFills, referenceBook] = [
@@ -23,9 +23,10 @@ function isRecorded(): boolean {
 }
 
 /**
- * An hour of a stock, order by order, on the book as it is: the recording has its prices moved into 1 to 999 thousandths,
- * which is a market on the 0.001 grid, and whole shares, which are lots here. What the product has no command for, an
- * amendment of a resting order, only ever lowers a size at the same price there, which is what a partial fill does.
+ * An hour of a stock, order by order, on the book as it is: the recording has its prices moved into 1 to 999
+ * thousandths, which is a market on the 0.001 grid, and whole shares, which are lots here. What the product has no
+ * command for, an amendment of a resting order, only ever lowers a size at the same price there, which is what a
+ * partial fill does.
  */
 class Day {
   readonly batch = new BatchBook();

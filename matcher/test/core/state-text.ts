@@ -1,10 +1,10 @@
-import { at } from '../../src/core/order-pool.ts';
-import type { State } from '../../src/core/state.ts';
+import { at } from '../../src/core/book/order-pool.ts';
+import type { State } from '../../src/core/state/state.ts';
 
 /**
- * What a state holds, as text: clock, generation and mode; markets by number; tokens by wallet, market and outcome; resting
- * orders by arrival; delayed ones by release; remembered ids and how many fences there are. The naive twin writes the same
- * (`NaiveEngine.stateText`).
+ * What a state holds, as text: clock, generation and mode; markets by number; tokens by wallet, market and outcome;
+ * resting orders by arrival; delayed ones by release; remembered ids and how many fences there are. The naive twin
+ * writes the same (`NaiveEngine.stateText`).
  */
 export function stateText(state: State): string {
   return [

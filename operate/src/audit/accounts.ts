@@ -9,7 +9,7 @@ import {
 } from '@pm/schemas';
 import { type Leg, type LegSource, type PositionKey, Positions } from './positions.ts';
 
-/** What follows from fills and moves alone: positions of each wallet, its money, collateral of each market. */
+/** Totals of fills and moves: positions of each wallet, its money, collateral of each market. */
 export class Accounts {
   readonly positions = new Positions();
   /** Wallet -> micro-USDC gained (or spent, negative) since the start, deposits left out. */
@@ -17,7 +17,7 @@ export class Accounts {
   /** Market -> micro-USDC locked. */
   readonly collateral = new Map<number, number>();
 
-  /** Of a fill the taker comes first. */
+  /** The taker's side first, then the maker's. */
   applyFill(fill: Fill, feeWallet: string, source: LegSource): void {
     const { market, sizeMicro } = fill;
     const taker = walletFromBytes(fill.taker);

@@ -11,7 +11,7 @@ class Ladder {
     this.#better = better;
   }
 
-  /** Sets the total of a level, and tells what it was. */
+  /** Sets the total of a level and returns the total before. */
   set(price: number, sizeMicro: number): number {
     const before = this.sizes.get(price) ?? 0;
     if (sizeMicro > 0) {
@@ -20,7 +20,7 @@ class Ladder {
       return before;
     }
     this.sizes.delete(price);
-    // All are looked at only when the best one has gone.
+    // All are compared only when the best one has gone.
     if (price === this.best) this.best = this.#bestOfAll();
     return before;
   }
@@ -36,17 +36,17 @@ class Ladder {
 export class BookLevels {
   readonly bids = new Ladder(Math.max);
   readonly asks = new Ladder(Math.min);
-  /** What the log said last of the best prices, 1/10000 USDC; 0 for a side that is empty. */
-  told = { bid: 0, ask: 0 };
+  /** Best prices by the last event that states them, 1/10000 USDC; 0 for an empty side. */
+  stated = { bid: 0, ask: 0 };
 
   set(side: Side, price: number, sizeMicro: number): number {
     return (side === 'BUY' ? this.bids : this.asks).set(price, sizeMicro);
   }
 
-  /** How what the log said of the best prices differs from the levels, in words; null when it does not. */
+  /** Difference between the stated best prices and the levels; null when there is none. */
   wrongTop(): string | null {
-    const [{ bid, ask }, bids, asks] = [this.told, this.bids.best, this.asks.best];
+    const [{ bid, ask }, bids, asks] = [this.stated, this.bids.best, this.asks.best];
     if (bid === bids && ask === asks) return null;
-    return `best prices ${bid} and ${ask} are told, levels say ${bids} and ${asks}`;
+    return `best prices ${bid} and ${ask} are stated, those of the levels are ${bids} and ${asks}`;
   }
 }

@@ -6,21 +6,21 @@ import {
   priceOne,
   tables,
 } from '@pm/schemas';
+import { digestOf, textDigest } from './digests.ts';
 import { keyColumns, RowSums } from './row-sums.ts';
-import { textWord, wordOf } from './words.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 /** A midpoint is half of the sum of two prices: 1/10000 USDC halved, in micro-USDC. */
 const microPerHalfPrice = 50;
 
-/** Places of what changes in a row of `candles_1m`. */
+/** Indexes of the changing columns of `candles_1m`. */
 const candleAt = { high: 4, low: 5, close: 6, volume: 7, notional: 8, trades: 9, version: 10 };
 
-/** Rows of a table of buckets of time. Those of the bucket under way may still change, by partition; all others are summed up. */
+/** Rows of a table of buckets of time. Per partition the rows of the open bucket may still change; all others are summed. */
 export class Buckets {
   readonly sums: RowSums;
-  /** The rows of which the table is asked; it may have others. */
+  /** Selects the rows of the table that are compared; it may have others. */
   readonly condition: string;
   readonly #lengthMs: number;
   readonly #open = new Map<number, { bucketMs: number; readonly rows: Map<number, number[]> }>();
@@ -31,7 +31,7 @@ export class Buckets {
     this.condition = condition;
   }
 
-  /** The rows of a moment's bucket, by a number of the caller's; and when the bucket begins, Unix seconds. */
+  /** Rows of the bucket of a time, by a key of the caller's, and the start of the bucket, Unix seconds. */
   at(partition: number, timeMs: number) {
     const bucketMs = timeMs - (timeMs % this.#lengthMs);
     const known = this.#open.get(partition);
@@ -45,17 +45,17 @@ export class Buckets {
     return { rows: open.rows, startS: bucketMs / 1000 };
   }
 
-  /** When the latest bucket begins that may still change, Unix seconds; 0 for none. */
+  /** Start of the latest open bucket, Unix seconds; 0 for none. */
   get lastStartS(): number {
     return Math.max(0, ...[...this.#open.values()].map(({ bucketMs }) => bucketMs / 1000));
   }
 
-  /** Ends the log: sums up what may still have changed, but for rows with these keys (`keyOf`). Tells how many it left out. */
-  end(moved: ReadonlySet<string>): number {
+  /** Ends the log: sums the rows of open buckets, except those with these keys (`#keyOf`). Returns the number of these. */
+  end(changed: ReadonlySet<string>): number {
     let left = 0;
     for (const [partition, { rows }] of this.#open) {
       for (const row of rows.values()) {
-        if (moved.has(this.#keyOf(row))) left += 1;
+        if (changed.has(this.#keyOf(row))) left += 1;
         else this.sums.add(partition, row);
       }
       rows.clear();
@@ -63,16 +63,16 @@ export class Buckets {
     return left;
   }
 
-  /** The words of what tells rows apart. */
+  /** Digests of the key columns. */
   #keyOf(row: readonly number[]): string {
     return keyColumns(this.sums.table)
-      .map((index) => wordOf(row[index] ?? 0))
+      .map((index) => digestOf(row[index] ?? 0))
       .join(' ');
   }
 }
 
 /**
- * What the rows of candles, midpoints and closings come to, out of the log. Of closings those of the hours; those of the months follow
+ * Expected sums of the rows of candles, midpoints and closings, by the log. Of closings only those of hours: those of months follow
  * from them.
  */
 export class BucketRows {
@@ -92,8 +92,8 @@ export class BucketRows {
         const { market, side, price, sizeMicro } = event;
         const { rows, startS } = this.closings.at(partition, timeMs);
         const level = (market * 2 + (side === 'BUY' ? 0 : 1)) * priceOne + price;
-        const cells = [textWord(side), price, sizeMicro, inOffset];
-        rows.set(level, [market, textWord('hour'), startS, ...cells]);
+        const cells = [textDigest(side), price, sizeMicro, inOffset];
+        rows.set(level, [market, textDigest('hour'), startS, ...cells]);
       }
     }
   }

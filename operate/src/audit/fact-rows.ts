@@ -7,16 +7,16 @@ import {
   type Side,
   tables,
 } from '@pm/schemas';
+import { bytesDigest, textDigest } from './digests.ts';
 import { type Cells, RowSums } from './row-sums.ts';
-import { bytesWord, textWord } from './words.ts';
 
-/** What the log knows and a single event does not. */
+/** Facts of the log that a single event lacks. */
 export interface KnownPayouts {
   /** What token 0 of a resolved market pays, 1/10000 USDC. */
   readonly payouts: ReadonlyMap<number, number>;
 }
 
-/** Cells that every row of facts begins with: partition, in_offset, event_index, time. */
+/** First cells of every row of facts: partition, in_offset, event_index, time. */
 type Place = readonly [number, number, number, number];
 
 /** One side of a fill. */
@@ -53,10 +53,7 @@ const noTerms: Terms = {
 
 const noBuilder = Buffer.alloc(32);
 
-/**
- * What the rows of all tables of facts come to, by what the events say: written down here once more, and not taken from who fills
- * the tables.
- */
+/** Expected sums of the rows of all tables of facts, by the events: a second implementation, independent of the projectors'. */
 export class FactRows {
   readonly fills = new RowSums(tables.fills);
   readonly walletFills = new RowSums(tables.walletFills);
@@ -99,12 +96,12 @@ export class FactRows {
           break;
         case 'LevelChanged': {
           const { market, side, price, sizeMicro } = event;
-          add(this.bookEvents, [...place, market, textWord(side), price, sizeMicro]);
+          add(this.bookEvents, [...place, market, textDigest(side), price, sizeMicro]);
           break;
         }
         case 'MarketSet': {
           const { market, tick, minSizeMicro, feeRateBps, mode, takerDelayMs } = event;
-          const rules = [tick, minSizeMicro, feeRateBps, textWord(mode), takerDelayMs];
+          const rules = [tick, minSizeMicro, feeRateBps, textDigest(mode), takerDelayMs];
           add(this.marketRules, [...place, market, ...rules]);
           break;
         }
@@ -121,7 +118,7 @@ export class FactRows {
     const { market, sizeMicro, feeMicro, feeRateBps } = fill;
     const [taker, maker] = [takerOf(fill), makerOf(fill)];
     add(this.fills, [
-      ...[...place, market, textWord(fill.match), sizeMicro],
+      ...[...place, market, textDigest(fill.match), sizeMicro],
       ...[taker.order, taker.wallet, taker.key, taker.outcome, taker.side, taker.price],
       taker.builder,
       ...[maker.order, maker.wallet, maker.key, maker.outcome, maker.side, maker.price],
@@ -133,9 +130,9 @@ export class FactRows {
       add(this.walletFills, [...place, wallet, role, ...traded, one.feeMicro, order, key]);
       add(this.tape, [...place, role, wallet, ...traded]);
       add(this.orderEvents, [
-        ...[...place, order, textWord('FILLED'), wallet, key, market, outcome, side],
-        ...[textWord('GTC'), price, sizeMicro, one.restMicro, 0, 0, textWord('NONE')],
-        ...[textWord(''), role],
+        ...[...place, order, textDigest('FILLED'), wallet, key, market, outcome, side],
+        ...[textDigest('GTC'), price, sizeMicro, one.restMicro, 0, 0, textDigest('NONE')],
+        ...[textDigest(''), role],
       ]);
     }
     this.#ofBuilders(place, fill, [taker, maker]);
@@ -163,26 +160,26 @@ export class FactRows {
     this.#orderEvent(place, event, event);
     const { market, outcome, side, price, restingMicro: sizeMicro } = event;
     if (sizeMicro === 0) return;
-    this.#rests(place, market, bytesWord(event.orderId), { outcome, side, price, sizeMicro });
+    this.#rests(place, market, bytesDigest(event.orderId), { outcome, side, price, sizeMicro });
   }
 
   #canceled(place: Place, event: EventOf<'OrderCanceled'>): void {
     const { market, restMicro } = event;
     this.#orderEvent(place, event, { ...noTerms, sizeMicro: restMicro });
-    const [order, wallet] = [bytesWord(event.orderId), bytesWord(event.maker)];
-    const key = bytesWord(event.apiKey);
-    const why = textWord(event.reason);
+    const [order, wallet] = [bytesDigest(event.orderId), bytesDigest(event.maker)];
+    const key = bytesDigest(event.apiKey);
+    const why = textDigest(event.reason);
     add(this.walletCancels, [...place, wallet, order, key, market, why, restMicro]);
-    add(this.bookOrders, [...place, market, order, textWord('BUY'), 0, 0]);
+    add(this.bookOrders, [...place, market, order, textDigest('BUY'), 0, 0]);
   }
 
   #orderEvent(place: Place, event: OrderEvent, terms: Terms): void {
     add(this.orderEvents, [
-      ...[...place, bytesWord(event.orderId), textWord(orderEventKinds[event.kind])],
-      ...[bytesWord(event.maker), bytesWord(event.apiKey), event.market],
-      ...[terms.outcome, textWord(terms.side), textWord(terms.timeInForce), terms.price],
+      ...[...place, bytesDigest(event.orderId), textDigest(orderEventKinds[event.kind])],
+      ...[bytesDigest(event.maker), bytesDigest(event.apiKey), event.market],
+      ...[terms.outcome, textDigest(terms.side), textDigest(terms.timeInForce), terms.price],
       ...[terms.sizeMicro, terms.restingMicro, terms.expiresAtMs, terms.acceptedAtMs],
-      ...[textWord(terms.status), textWord(reasonOf(event)), textWord('TAKER')],
+      ...[textDigest(terms.status), textDigest(reasonOf(event)), textDigest('TAKER')],
     ]);
   }
 
@@ -196,14 +193,14 @@ export class FactRows {
     const { outcome, side, price, sizeMicro } = at;
     const isBid = (side === 'BUY') === (outcome === 0);
     const shown = outcome === 0 ? price : complementPrice(price);
-    const word = textWord(isBid ? 'BUY' : 'SELL');
+    const word = textDigest(isBid ? 'BUY' : 'SELL');
     add(this.bookOrders, [...place, market, order, word, shown, sizeMicro]);
   }
 
   #moved(place: Place, event: EventOf<'PositionMoved'>, { payouts }: KnownPayouts): void {
     const { market, action, token0Micro, token1Micro } = event;
     const price0 = action === 'REDEEM' ? (payouts.get(market) ?? 0) : priceOne / 2;
-    const [wallet, what] = [bytesWord(event.wallet), textWord(action)];
+    const [wallet, what] = [bytesDigest(event.wallet), textDigest(action)];
     const row = (outcome: number, price: number, changeMicro: number) => {
       if (changeMicro === 0) return;
       add(this.walletMoves, [
@@ -241,13 +238,13 @@ function reasonOf(event: OrderEvent): string {
 
 function takerOf(fill: Fill): SideCells {
   return {
-    role: textWord('TAKER'),
-    wallet: bytesWord(fill.taker),
-    order: bytesWord(fill.takerOrderId),
-    key: bytesWord(fill.takerKey),
-    builder: bytesWord(fill.takerBuilder),
+    role: textDigest('TAKER'),
+    wallet: bytesDigest(fill.taker),
+    order: bytesDigest(fill.takerOrderId),
+    key: bytesDigest(fill.takerKey),
+    builder: bytesDigest(fill.takerBuilder),
     outcome: fill.takerOutcome,
-    side: textWord(fill.takerSide),
+    side: textDigest(fill.takerSide),
     price: fill.takerPrice,
     feeMicro: fill.feeMicro,
     restMicro: 0,
@@ -257,13 +254,13 @@ function takerOf(fill: Fill): SideCells {
 /** Makers pay no fee (conventions.md 4.7). */
 function makerOf(fill: Fill): SideCells {
   return {
-    role: textWord('MAKER'),
-    wallet: bytesWord(fill.maker),
-    order: bytesWord(fill.makerOrderId),
-    key: bytesWord(fill.makerKey),
-    builder: bytesWord(fill.makerBuilder),
+    role: textDigest('MAKER'),
+    wallet: bytesDigest(fill.maker),
+    order: bytesDigest(fill.makerOrderId),
+    key: bytesDigest(fill.makerKey),
+    builder: bytesDigest(fill.makerBuilder),
     outcome: fill.makerOutcome,
-    side: textWord(fill.makerSide),
+    side: textDigest(fill.makerSide),
     price: fill.makerPrice,
     feeMicro: 0,
     restMicro: fill.makerRestMicro,

@@ -4,20 +4,20 @@ import { readRange } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { tokenIdFromBytes, topics } from '@pm/schemas';
+import { ChangedSubjects } from './changed-subjects.ts';
 import { compareLedgerQuery, sampleText } from './ledger-sample.ts';
 import type { LogAudit } from './log-audit.ts';
-import { Moved } from './moved.ts';
 import { type AuditedMarket, compareBooks, compareLedger, type Mismatch } from './projections.ts';
 import { eachRecord, type LogPiece, piecesOf, sumTransfers } from './read-log.ts';
 import { compareHeld, compareOpenOrders, compareSupply } from './state-tables.ts';
 
-/** Tells of one check; nothing wrong: it holds. */
-type Tell = (name: string, wrong: readonly string[], facts: string) => void;
+/** Reports one check; it holds when nothing is wrong. */
+type Report = (name: string, wrong: readonly string[], facts: string) => void;
 
 export interface Judged {
   readonly log: LogPlace;
   readonly audit: LogAudit;
-  /** All that was read. */
+  /** The log that was read. */
   readonly pieces: readonly LogPiece[];
   readonly seed: number;
 }
@@ -28,25 +28,29 @@ interface StateCheck {
   readonly facts: string;
 }
 
-/** Compares whatever shows the present only, and then sees what moved while it was read. */
+/** Compares state, which shows the present only, and then leaves out what changed while it was read. */
 export async function judgeState(
   installation: Installation,
   { log, audit, pieces, seed }: Judged,
-  tell: Tell,
+  report: Report,
 ): Promise<void> {
   const deposits = await sumTransfers(log);
   const checks = await compareState(installation, { audit, deposits, seed });
-  const moved = await movedSince(log, pieces);
+  const changed = await changedSince(log, pieces);
   for (const [wallet, micro] of await sumTransfers(log))
-    if (deposits.get(wallet) !== micro) moved.wallet(wallet);
+    if (deposits.get(wallet) !== micro) changed.wallet(wallet);
   for (const { name, found, facts } of checks) {
-    const sorted = moved.sort(found);
-    tell(name, sorted.wrong, sorted.moved === 0 ? facts : `${facts}; ${notJudged(sorted.moved)}`);
+    const sorted = changed.sort(found);
+    report(
+      name,
+      sorted.wrong,
+      sorted.changed === 0 ? facts : `${facts}; ${notJudged(sorted.changed)}`,
+    );
   }
 }
 
-export function notJudged(moved: number): string {
-  return `${moved} moved while they were read and are not judged`;
+export function notJudged(changed: number): string {
+  return `${changed} changed while they were read and are not judged`;
 }
 
 async function compareState(
@@ -98,7 +102,7 @@ function restingIn({ orders }: LogAudit): number {
   return [...orders.values()].filter(({ restingMicro }) => restingMicro > 0).length;
 }
 
-/** The markets of the catalog that any record has told of. */
+/** All markets of the catalog topic. */
 async function marketsOf({
   client,
   addresses,
@@ -126,12 +130,12 @@ async function marketsOf({
   return [...markets.values()];
 }
 
-async function movedSince(log: LogPlace, pieces: readonly LogPiece[]): Promise<Moved> {
-  const moved = new Moved();
+async function changedSince(log: LogPlace, pieces: readonly LogPiece[]): Promise<ChangedSubjects> {
+  const changed = new ChangedSubjects();
   const ends = new Map((await piecesOf(log)).map(({ partition, to }) => [partition, to]));
   for (const { partition, to } of pieces) {
     const piece = { partition, from: to, to: ends.get(partition) ?? to };
-    await eachRecord(log, piece, (execution) => moved.record(execution));
+    await eachRecord(log, piece, (execution) => changed.record(execution));
   }
-  return moved;
+  return changed;
 }

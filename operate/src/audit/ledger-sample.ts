@@ -5,10 +5,10 @@ import { tokenKey } from './accounts.ts';
 import type { Position, Positions } from './positions.ts';
 import type { Mismatch } from './projections.ts';
 
-/** Wallets whose ledger is folded: each is one statement over all it ever did. */
+/** Wallets whose ledger is folded: each is one statement over its whole history. */
 const sampledWallets = 20;
 
-/** What a sample is told as; the same seed chooses the same wallets. */
+/** A sample as text; the same seed chooses the same wallets. */
 export function sampleText({ wallets }: Pick<Positions, 'wallets'>, seed: number): string {
   return `${Math.min(sampledWallets, wallets.length)} wallets, --seed ${seed}`;
 }
@@ -23,7 +23,7 @@ interface LedgerRow {
 }
 
 /**
- * PnL by the documented query over the ledger ("Positions of a wallet out of the ledger", data.md) is that of the log, to the
+ * Compares: PnL by the documented query over the ledger ("Positions of a wallet out of the ledger", data.md) is that of the log, to the
  * micro-unit, for wallets chosen by `seed`.
  */
 export async function compareLedgerQuery(
@@ -35,10 +35,10 @@ export async function compareLedgerQuery(
   const wrong: Mismatch[] = [];
   for (const wallet of sampleOf(positions.wallets, seed)) {
     const rows = await clickhouse.selectRows<LedgerRow>(sql, { wallet });
-    const told = new Map(rows.map((row) => [tokenKey({ wallet, ...row }), figuresOf(row)]));
+    const found = new Map(rows.map((row) => [tokenKey({ wallet, ...row }), figuresOf(row)]));
     const owed = new Map([...positions.of(wallet)].map((one) => [tokenKey(one), owedOf(one)]));
-    for (const key of new Set([...told.keys(), ...owed.keys()])) {
-      const [one, other] = [told.get(key) ?? 'nothing', owed.get(key) ?? 'nothing'];
+    for (const key of new Set([...found.keys(), ...owed.keys()])) {
+      const [one, other] = [found.get(key) ?? 'nothing', owed.get(key) ?? 'nothing'];
       if (one !== other)
         wrong.push({ about: key, text: `P1 ledger query, ${key}: ${one} instead of ${other}` });
     }

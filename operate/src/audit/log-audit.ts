@@ -10,39 +10,39 @@ import {
 } from '@pm/schemas';
 import { Accounts, add, tokenKey } from './accounts.ts';
 import { BookLevels } from './book-levels.ts';
-import { openOrderWord } from './open-order-word.ts';
+import { openOrderDigest } from './digests.ts';
 import type { LegSource } from './positions.ts';
 
-/** An order as the log tells it. */
+/** An order by the records of the log. */
 export interface AuditedOrder {
   readonly market: number;
   readonly wallet: string;
   /** Micro-USDC held per micro-share that rests: its limit for a BUY, nothing for a SELL; 1/10000. */
   readonly heldPrice: number;
-  /** What its row of `open_orders` comes to. */
-  readonly word: number;
+  /** Digest of its row of `open_orders`. */
+  readonly digest: number;
   restingMicro: number;
 }
 
-/** What a record is besides its events: found by whoever reads the bytes. */
+/** Facts of a record besides its events, from its bytes and its place. */
 export interface RecordFacts {
   readonly partition: number;
   readonly chainHolds: boolean;
 }
 
 /**
- * Judges a log of executions by what it says, and by nothing the exchange itself computed: it knows the contracts only.
- * Every broken rule becomes a line in `violations`; what the log adds up to is there to be compared with the projections.
+ * Judges a log of executions by its events alone: it knows the contracts and uses no result of the exchange's own code. Every
+ * broken rule becomes a line in `violations`; the totals of the log are compared with the projections.
  */
 export class LogAudit {
   readonly violations: string[] = [];
   readonly orders = new Map<string, AuditedOrder>();
-  /** Orders that wait for the end of a taker delay: micro-USDC each holds. */
+  /** Orders that wait for the end of a taker delay, with the micro-USDC that each locks. */
   readonly delayed = new Map<string, { readonly wallet: string; readonly heldMicro: number }>();
   readonly accounts = new Accounts();
   /** Market -> its book, in terms of token 0. */
   readonly levels = new Map<number, BookLevels>();
-  /** Wallet -> what the events say of its money. */
+  /** Wallet -> its money by the events, micro-USDC. */
   readonly free = new Map<string, number>();
   readonly held = new Map<string, number>();
   /** Resolved market -> what token 0 pays, 1/10000 USDC. */
@@ -56,10 +56,10 @@ export class LogAudit {
   readonly #feeWallet: string;
   readonly #keepsEnded: boolean;
   readonly #nextOffset = new Map<number, number>();
-  /** Where the events under way come from. */
+  /** The record of the current events. */
   #source: LegSource = { partition: 0, inOffset: 0, timeMs: 0 };
-  /** Takers whose fills were told and whose order was not yet: order id -> micro-shares. */
-  readonly #untold = new Map<string, number>();
+  /** Takers whose fills were read and whose order was not yet: order id -> micro-shares. */
+  readonly #unplaced = new Map<string, number>();
   /** Market -> micro-shares, by orders and by levels: equal after every record. */
   readonly #resting = new Map<number, number>();
   readonly #shown = new Map<number, number>();
@@ -70,7 +70,7 @@ export class LogAudit {
     this.#keepsEnded = keepsEnded;
   }
 
-  /** Input offset behind the last record of a partition. */
+  /** Input offset after the last record of a partition. */
   nextInOffset(partition: number): number {
     return this.#nextOffset.get(partition) ?? 0;
   }
@@ -137,7 +137,7 @@ export class LogAudit {
         this.#level(event);
         break;
       case 'TopChanged':
-        this.#levelsOf(event.market).told = { bid: event.bid, ask: event.ask };
+        this.#levelsOf(event.market).stated = { bid: event.bid, ask: event.ask };
         break;
       case 'RecordRejected':
         this.rejectedRecords += 1;
@@ -163,10 +163,10 @@ export class LogAudit {
     const id = orderIdFromBytes(event.orderId);
     this.delayed.delete(id);
     if (this.orders.has(id)) this.#broken(`L1 ${id} placed twice`);
-    const told = this.#untold.get(id) ?? 0;
-    this.#untold.delete(id);
-    if (told !== event.filledMicro) {
-      this.#broken(`F2 ${id} says ${event.filledMicro} filled, fills say ${told}`);
+    const filled = this.#unplaced.get(id) ?? 0;
+    this.#unplaced.delete(id);
+    if (filled !== event.filledMicro) {
+      this.#broken(`F2 ${id} states ${event.filledMicro} filled, its fills are ${filled}`);
     }
     const isMarketBuy = event.timeInForce === 'FOK' || event.timeInForce === 'FAK';
     if (!isMarketBuy && event.filledMicro + event.restingMicro > event.sizeMicro) {
@@ -178,7 +178,7 @@ export class LogAudit {
       market: event.market,
       wallet: walletFromBytes(event.maker),
       heldPrice: event.side === 'BUY' ? event.price : 0,
-      word: openOrderWord(event, this.#source),
+      digest: openOrderDigest(event, this.#source),
       restingMicro: event.restingMicro,
     });
     add(this.#resting, event.market, event.restingMicro);
@@ -187,7 +187,7 @@ export class LogAudit {
   #fill(fill: Fill): void {
     this.fills += 1;
     this.accounts.applyFill(fill, this.#feeWallet, this.#source);
-    add(this.#untold, orderIdFromBytes(fill.takerOrderId), fill.sizeMicro);
+    add(this.#unplaced, orderIdFromBytes(fill.takerOrderId), fill.sizeMicro);
     this.#makerFilled(fill);
   }
 
@@ -256,7 +256,7 @@ export class LogAudit {
         this.#broken(`C1 market ${market}: ${first} / ${second} tokens, ${locked} locked`);
       }
     }
-    for (const id of this.#untold.keys()) this.#broken(`F2 taker ${id} was never placed`);
+    for (const id of this.#unplaced.keys()) this.#broken(`F2 taker ${id} was never placed`);
   }
 
   /** Before resolution pairs are worth one USDC each; after it each token is worth its payout. */
@@ -268,7 +268,7 @@ export class LogAudit {
     return worth === sums.locked;
   }
 
-  /** P2's source: after every record the levels of a market add up to its resting orders, and its best prices are theirs. */
+  /** F2: after every record the levels of a market add up to its resting orders, and its best prices are those of the levels. */
   #checkBooks(execution: Execution): void {
     const touched = new Set<number>();
     for (const event of execution.events) {
@@ -287,7 +287,7 @@ export class LogAudit {
     }
   }
 
-  /** C2: what is held is what resting buys cost at their limits, and what delayed ones hold. */
+  /** C2: locked money is the cost of resting buys at their limits, and the locks of delayed orders. */
   #checkHeld(): void {
     const owed = new Map<string, number>();
     for (const order of this.orders.values()) {
@@ -295,14 +295,14 @@ export class LogAudit {
     }
     for (const { wallet, heldMicro } of this.delayed.values()) add(owed, wallet, heldMicro);
     for (const wallet of new Set([...owed.keys(), ...this.held.keys()])) {
-      const told = this.held.get(wallet) ?? 0;
-      if (told !== (owed.get(wallet) ?? 0)) {
-        this.#broken(`C2 ${wallet}: ${told} held, resting buys cost ${owed.get(wallet) ?? 0}`);
+      const held = this.held.get(wallet) ?? 0;
+      if (held !== (owed.get(wallet) ?? 0)) {
+        this.#broken(`C2 ${wallet}: ${held} held, resting buys cost ${owed.get(wallet) ?? 0}`);
       }
     }
   }
 
-  /** C2: what the events say of each wallet's money is what its fills come to. */
+  /** C2: the money of each wallet by the events equals that by its fills. */
   #checkMoney(): void {
     const wallets = new Set([
       ...this.free.keys(),
@@ -310,16 +310,16 @@ export class LogAudit {
       ...this.accounts.money.keys(),
     ]);
     for (const wallet of wallets) {
-      const told = (this.free.get(wallet) ?? 0) + (this.held.get(wallet) ?? 0);
+      const stated = (this.free.get(wallet) ?? 0) + (this.held.get(wallet) ?? 0);
       const owed = this.accounts.money.get(wallet) ?? 0;
-      if (told !== owed) this.#broken(`C2 ${wallet}: events say ${told}, fills say ${owed}`);
+      if (stated !== owed) this.#broken(`C2 ${wallet}: events say ${stated}, fills say ${owed}`);
     }
   }
 
-  #broken(what: string): void {
-    if (this.violations.length < violationsMax) this.violations.push(what);
+  #broken(rule: string): void {
+    if (this.violations.length < violationsMax) this.violations.push(rule);
   }
 }
 
-/** More than these say nothing new. */
+/** More lines would say nothing new. */
 const violationsMax = 50;

@@ -6,13 +6,13 @@ export interface PositionKey {
   readonly outcome: number;
 }
 
-/** A change of what a wallet holds of a token. */
+/** A change of the position of a wallet in a token. */
 export interface Leg extends PositionKey {
   readonly side: Side;
   readonly sizeMicro: number;
-  /** What a share counts as, 1/10000 USDC. */
+  /** Value of a share, 1/10000 USDC. */
   readonly price: number;
-  /** Splits, merges and redemptions are none. */
+  /** False for splits, merges and redemptions. */
   readonly isTrade: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface LegSource {
   readonly timeMs: number;
 }
 
-/** What a wallet has of a token and has done with it; micro-shares and micro-USDC. */
+/** Position and history of a wallet in a token; micro-shares and micro-USDC. */
 export interface Position extends PositionKey {
   readonly sizeMicro: number;
   readonly costMicro: number;
@@ -41,12 +41,12 @@ const [size, cost, bought, shares, realized, volume, updated, version, partition
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
 ] as const;
 
-/** Positions of a piece of memory: what a million wallets have traded lies in some hundred pieces. */
+/** Positions of a piece of memory: those of a million wallets are in some hundred pieces. */
 const pieceLength = 8_192;
 
 /**
  * All positions there ever were, by average cost (definitions.md). They are many and live as long as the fold, so their numbers
- * stand in arrays, without an object for each.
+ * are in arrays, without an object for each.
  */
 export class Positions {
   readonly #places = new Map<string, Map<number, number>>();
@@ -82,7 +82,7 @@ export class Positions {
     cells[from + partition] = source.partition;
   }
 
-  /** Null when the wallet never had to do with the token. */
+  /** Null when the wallet never had the token. */
   get(key: PositionKey): Position | null {
     const place = this.#places.get(key.wallet)?.get(key.market * 2 + key.outcome);
     return place === undefined ? null : this.#read(key, place);
@@ -92,7 +92,7 @@ export class Positions {
     for (const wallet of this.#places.keys()) yield* this.of(wallet);
   }
 
-  /** What a wallet ever had to do with. */
+  /** All positions of a wallet, closed ones too. */
   *of(wallet: string): Generator<Position> {
     for (const [token, place] of this.#places.get(wallet) ?? [])
       yield this.#read({ wallet, market: Math.floor(token / 2), outcome: token % 2 }, place);

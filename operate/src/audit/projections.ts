@@ -10,19 +10,19 @@ import {
 import { BookLevels } from './book-levels.ts';
 import type { LogAudit } from './log-audit.ts';
 
-/** What differs, and what it is about: a wallet, a market, an order or a token (`tokenKey`); null when it is wrong whatever moved. */
+/** A difference and its subject: a wallet, a market, an order or a token (`tokenKey`); null when no later record can explain it. */
 export interface Mismatch {
   readonly about: string | null;
   readonly text: string;
 }
 
-/** A market as the comparison needs it. */
+/** Number and tokens of a market. */
 export interface AuditedMarket {
   readonly market: number;
   readonly tokenIds: readonly [TokenId, TokenId];
 }
 
-/** What is read of Redis. */
+/** The reads of Redis that the comparison uses. */
 export interface RedisReader {
   hget(key: string, field: string): Promise<string | null>;
   hgetall(key: string): Promise<Record<string, string>>;
@@ -79,7 +79,7 @@ function equalMaps(one: ReadonlyMap<number, number>, other: ReadonlyMap<number, 
   return one.size === other.size && [...one].every(([key, value]) => other.get(key) === value);
 }
 
-/** The ledger: per wallet what deposits and the log add up to; nothing pending any more, if all orders are answered (`isQuiet`). */
+/** C2: the ledger of each wallet is what deposits and the log add up to; nothing is pending when all orders have results (`isQuiet`). */
 export async function compareLedger(
   redis: Pick<RedisReader, 'hgetall'>,
   keys: RedisKeys,
@@ -95,11 +95,11 @@ export async function compareLedger(
     const fields = await redis.hgetall(keys.wallet(wallet as WalletAddress));
     const free = (expected.deposits.get(wallet) ?? 0) + (expected.audit.free.get(wallet) ?? 0);
     const held = expected.audit.held.get(wallet) ?? 0;
-    const told = [fields['free'], fields['held'], fields['pending']].map((text) =>
+    const found = [fields['free'], fields['held'], fields['pending']].map((text) =>
       Number(text ?? 0),
     );
-    if (told[0] !== free || told[1] !== held || (expected.isQuiet && told[2] !== 0)) {
-      const text = `C2 ledger of ${wallet}: ${told.join(' ')} instead of ${free} ${held} 0`;
+    if (found[0] !== free || found[1] !== held || (expected.isQuiet && found[2] !== 0)) {
+      const text = `C2 ledger of ${wallet}: ${found.join(' ')} instead of ${free} ${held} 0`;
       wrong.push({ about: wallet, text });
     }
     if (free < 0) wrong.push({ about: wallet, text: `C2 ${wallet} overspent: ${free}` });

@@ -22,7 +22,7 @@ export interface LogPiece {
   readonly to: number;
 }
 
-/** All that `executions` holds now. */
+/** The present bounds of `executions`, all partitions. */
 export async function piecesOf({
   client,
   topicPrefix,
@@ -36,7 +36,7 @@ export async function piecesOf({
 
 /**
  * Audits pieces that begin with the first record of their partition, or where an earlier call with the same `chains` ended.
- * `onRecord` sees what is new, once each, with its offset in `executions`.
+ * `onRecord` receives each new record once, with its offset in `executions`.
  */
 export async function auditPieces(
   options: LogPlace,
@@ -56,7 +56,7 @@ export async function auditPieces(
 interface AuditedPieces {
   readonly audit: LogAudit;
   readonly pieces: readonly LogPiece[];
-  /** By partition the chain behind the last record. */
+  /** By partition the chain after the last record. */
   readonly chains?: Map<number, Buffer>;
   onRecord?(partition: number, execution: Execution, offset: number): void;
 }

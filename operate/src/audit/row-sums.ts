@@ -1,15 +1,15 @@
 import type { Table } from '@pm/schemas';
-import { mixOf, mixSql, wordOf, wordSql } from './words.ts';
+import { digestOf, digestSql, mixOf, mixSql } from './digests.ts';
 
-/** A row as numbers (`words.ts`), in the order of the columns of its table. */
+/** A row as numbers (`digests.ts`), in the order of the columns of its table. */
 export type Cells = readonly number[];
 
-/** What rows come to. */
+/** Count and sums of rows. */
 export interface RowSum {
   readonly rows: number;
   /**
-   * Of each column the sum of its words, each times a number that follows from the key of its row, modulo 2^32: another one when a
-   * cell is changed, two rows have exchanged theirs, or a row is missing or too many.
+   * Per column the sum of the digests, each times a weight that follows from the key of its row, modulo 2^32: it differs when a cell
+   * is changed, two rows have exchanged theirs, or a row is missing or too many.
    */
   readonly sums: readonly number[];
 }
@@ -27,14 +27,14 @@ export class RowSums {
 
   add(partition: number, cells: Cells): void {
     const sum = this.#of(partition);
-    const words = cells.map(wordOf);
-    const weight = mixOf(this.#key.map((index) => words[index] ?? 0)) | 1;
+    const digests = cells.map(digestOf);
+    const weight = mixOf(this.#key.map((index) => digests[index] ?? 0)) | 1;
     sum.rows += 1;
-    for (let index = 0; index < words.length; index += 1)
-      sum.sums[index] = (sum.sums[index] ?? 0) + Math.imul(words[index] ?? 0, weight);
+    for (let index = 0; index < digests.length; index += 1)
+      sum.sums[index] = (sum.sums[index] ?? 0) + Math.imul(digests[index] ?? 0, weight);
   }
 
-  /** What the rows of a partition come to. */
+  /** Count and sums of the rows of a partition. */
   of(partition: number): RowSum {
     const { rows, sums } = this.#of(partition);
     return { rows, sums: [...sums] };
@@ -53,17 +53,39 @@ export class RowSums {
   }
 }
 
-/** Places of the columns that tell rows of a table apart. */
+/** Indexes of the key columns of a table. */
 export function keyColumns({ columns, orderBy }: Table): readonly number[] {
   return orderBy.map((name) => columns.findIndex((column) => column.name === name));
 }
 
-/** `partition`, `found` and `sums` of the rows of `source`, which has the columns of the table and `partition`. */
-export function rowSumsSql(table: Table, source: string): string {
-  const words = table.columns.map((column, index) => `${wordSql(column)} AS word_${index}`);
-  const key = keyColumns(table).map((index) => `word_${index}`);
-  const sums = table.columns.map((_, index) => `toUInt32(sum(toUInt64(word_${index}) * weight))`);
-  return `SELECT partition, toString(count()) AS found, [${sums.join(', ')}] AS sums
-    FROM (SELECT partition, ${words.join(', ')}, ${mixSql(key, 'mixed').join(', ')}, bitOr(mixed, 1) AS weight FROM ${source})
+/** Rows that changed after the end of the log that was read, as conditions on the columns of a source. */
+export interface Changed {
+  /** True for rows that are not summed. */
+  readonly isChanged: string;
+  /** True for those of them whose keys are returned. */
+  readonly isListed: string;
+}
+
+const nothingChanged: Changed = { isChanged: 'false', isListed: 'false' };
+
+/**
+ * `partition`, `found`, `sums` and `changed` (keys, their digests with spaces) of the rows of `source`, which has the columns of the
+ * table and `partition`. One pass over the source: a row that is replaced meanwhile is either summed or listed, never neither.
+ */
+export function rowSumsSql(
+  table: Table,
+  source: string,
+  changed: Changed = nothingChanged,
+): string {
+  const digests = table.columns.map((column, index) => `${digestSql(column)} AS digest_${index}`);
+  const key = keyColumns(table).map((index) => `digest_${index}`);
+  const sums = table.columns.map(
+    (_, index) => `toUInt32(sumIf(toUInt64(digest_${index}) * weight, NOT is_changed))`,
+  );
+  const keyText = `arrayStringConcat([${key.map((digest) => `toString(${digest})`).join(', ')}], ' ')`;
+  return `SELECT partition, toString(countIf(NOT is_changed)) AS found, [${sums.join(', ')}] AS sums,
+      groupArrayIf(${keyText}, is_listed) AS changed
+    FROM (SELECT partition, ${digests.join(', ')}, ${mixSql(key, 'mixed').join(', ')}, bitOr(mixed, 1) AS weight,
+      (${changed.isChanged}) AS is_changed, is_changed AND (${changed.isListed}) AS is_listed FROM ${source})
     GROUP BY partition`;
 }

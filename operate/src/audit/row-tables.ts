@@ -1,34 +1,35 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type Table, tables } from '@pm/schemas';
-import type { Buckets } from './bucket-rows.ts';
-import type { LogSays } from './log-says.ts';
-import { keyColumns, type RowSum, type RowSums, rowSumsSql } from './row-sums.ts';
-import { wordSql } from './words.ts';
+import type { LogExpectation } from './log-expectation.ts';
+import { type Changed, type RowSum, type RowSums, rowSumsSql } from './row-sums.ts';
 
 /** Nothing here writes. */
 type Tables = Pick<ClickHouse, 'selectRows'>;
 
-/** What was found of the rows of one table. */
+/** Result of the comparison of one table. */
 export interface TableVerdict {
   readonly table: string;
   readonly wrong: readonly string[];
-  /** Rows that were judged, in the log's words. */
+  /** Rows that were judged, counted by the log. */
   readonly rows: number;
-  /** Rows that were not, because they moved. */
-  readonly moved: number;
+  /** Rows that were not, because they changed meanwhile. */
+  readonly changed: number;
 }
 
-/** Statements on whole tables may take so long; each is one pass with bounded memory. */
+/** Statements on whole tables take long; each is one pass with bounded memory. */
 const settings =
   'SETTINGS max_execution_time = 800, max_threads = 2, max_bytes_before_external_group_by = 200000000';
 
 const bound = 'arrayElement({bounds:Array(UInt64)}, partition + 1)';
 
 /**
- * P1 for facts: per partition as many rows as the log leads to, and in every column the same. What lies behind the log that was read
- * is left out.
+ * P1 for facts: per partition the rows that the log leads to, equal in count and in every column. Rows after the log that was read
+ * are left out.
  */
-export async function compareFacts(clickhouse: Tables, log: LogSays): Promise<TableVerdict[]> {
+export async function compareFacts(
+  clickhouse: Tables,
+  log: LogExpectation,
+): Promise<TableVerdict[]> {
   const { bounds } = log;
   const verdicts: TableVerdict[] = [];
   for (const owed of log.facts.all) {
@@ -36,75 +37,73 @@ export async function compareFacts(clickhouse: Tables, log: LogSays): Promise<Ta
     const isOurs = `in_offset < ${bound} OR partition >= length({bounds:Array(UInt64)})`;
     const source = `${owed.table.name} FINAL WHERE ${isOurs}`;
     const found = await sumsOf(clickhouse, { table: owed.table, source, bounds });
-    verdicts.push({ ...judged(owed, found), moved: 0 });
+    verdicts.push({ ...judged(owed, found), changed: 0 });
   }
   return verdicts;
 }
 
 /**
- * The same for rows of buckets of time, which name no partition: theirs is that of the market. A row of the bucket under way that was
- * changed behind the log that was read is left out.
+ * The same for rows of buckets of time, which name no partition: theirs is that of the market. A row of an open bucket that was changed
+ * after the log that was read is left out.
  */
-export async function compareBuckets(clickhouse: Tables, log: LogSays): Promise<TableVerdict[]> {
+export async function compareBuckets(
+  clickhouse: Tables,
+  log: LogExpectation,
+): Promise<TableVerdict[]> {
   const { bounds } = log;
   const verdicts: TableVerdict[] = [];
   for (const buckets of log.buckets.all) {
     const { table } = buckets.sums;
-    const changed = await changedSince(clickhouse, buckets, bounds);
-    const source = `(${withPartition(table)}) WHERE version < ${bound} AND ${buckets.condition}`;
-    const found = await sumsOf(clickhouse, { table, source, bounds });
-    const moved = buckets.end(changed);
-    verdicts.push({ ...judged(buckets.sums, found), moved });
+    const source = `(${withPartition(table, bounds)}) WHERE ${buckets.condition}`;
+    const isListed = `bucket <= fromUnixTimestamp(${buckets.lastStartS})`;
+    const changed = { isChanged: `version >= ${bound}`, isListed };
+    const found = await sumsOf(clickhouse, { table, source, bounds, changed });
+    const keys = new Set([...found.values()].flatMap((sum) => sum.changed));
+    const left = buckets.end(keys);
+    verdicts.push({ ...judged(buckets.sums, found), changed: left });
   }
   return verdicts;
 }
 
-interface Asked {
+interface SumsQuery {
   readonly table: Table;
   /** Rows with the columns of the table and `partition`. */
   readonly source: string;
   readonly bounds: readonly number[];
+  readonly changed?: Changed;
+}
+
+/** Sums of the rows of a partition, and keys of rows that show more than the log that was read. */
+interface FoundRows extends RowSum {
+  readonly changed: readonly string[];
 }
 
 async function sumsOf(
   clickhouse: Tables,
-  { table, source, bounds }: Asked,
-): Promise<ReadonlyMap<number, RowSum>> {
+  { table, source, bounds, changed }: SumsQuery,
+): Promise<ReadonlyMap<number, FoundRows>> {
   const rows = await clickhouse.selectRows<{
     readonly partition: number;
     readonly found: string;
     readonly sums: readonly number[];
-  }>(`${rowSumsSql(table, source)} ${settings}`, { bounds });
-  return new Map(
-    rows.map(({ partition, found, sums }) => [partition, { rows: Number(found), sums }]),
-  );
+    readonly changed: readonly string[];
+  }>(`${rowSumsSql(table, source, changed)} ${settings}`, { bounds });
+  return new Map(rows.map(({ found, ...row }) => [row.partition, { ...row, rows: Number(found) }]));
 }
 
-/** Keys of rows of the last buckets that show more than the log that was read. */
-async function changedSince(
-  clickhouse: Tables,
-  { sums, lastStartS, condition }: Buckets,
-  bounds: readonly number[],
-): Promise<ReadonlySet<string>> {
-  const { table } = sums;
-  const key = keyColumns(table).flatMap((index) => table.columns[index] ?? []);
-  const rows = await clickhouse.selectRows<{ readonly key: string }>(
-    `SELECT arrayStringConcat([${key.map((column) => `toString(${wordSql(column)})`).join(', ')}], ' ') AS key
-     FROM (${withPartition(table)})
-     WHERE version >= ${bound} AND bucket <= fromUnixTimestamp({last:UInt32}) AND ${condition} ${settings}`,
-    { bounds, last: lastStartS },
-  );
-  return new Set(rows.map((row) => row.key));
-}
-
-function withPartition({ name, columns }: Table): string {
+/**
+ * Rows of a table with the partition of their market. Rules of a market that was listed after the end of the log may come later than
+ * its rows; without rules a row counts for the partition with the smallest bound, and is judged only if it is older than all.
+ */
+function withPartition({ name, columns }: Table, bounds: readonly number[]): string {
   const named = columns.map((column) => `t.${column.name} AS ${column.name}`);
-  return `SELECT ${named.join(', ')}, p.partition AS partition FROM ${name} AS t FINAL
-    LEFT ANY JOIN (SELECT market, any(partition) AS partition FROM ${tables.marketRules.name} GROUP BY market) AS p
+  const unlisted = bounds.indexOf(Math.min(...bounds));
+  return `SELECT ${named.join(', ')}, if(p.isListed = 1, p.partition, ${unlisted}) AS partition FROM ${name} AS t FINAL
+    LEFT ANY JOIN (SELECT market, any(partition) AS partition, 1 AS isListed FROM ${tables.marketRules.name} GROUP BY market) AS p
     ON t.market = p.market`;
 }
 
-function judged(owed: RowSums, found: ReadonlyMap<number, RowSum>): Omit<TableVerdict, 'moved'> {
+function judged(owed: RowSums, found: ReadonlyMap<number, RowSum>): Omit<TableVerdict, 'changed'> {
   const partitions = [...new Set([...owed.partitions, ...found.keys()])].sort((a, b) => a - b);
   const wrong = partitions.flatMap((partition) => {
     const due = owed.of(partition);
@@ -119,7 +118,7 @@ function differenceOf({ columns, orderBy }: Table, due: RowSum, found: RowSum): 
   if (due.rows !== found.rows) return `${found.rows} rows instead of ${due.rows}`;
   const names = columns.map(({ name }) => name).filter((_, i) => due.sums[i] !== found.sums[i]);
   if (due.rows === 0 || names.length === 0) return null;
-  // Of rows with other keys nothing else can be said.
+  // Rows with other keys cannot be compared further.
   const isOther = names.some((name) => orderBy.includes(name));
   return isOther ? 'other rows than the log leads to' : `other values in ${names.join(', ')}`;
 }

@@ -4,24 +4,24 @@ import type { Installation } from '@pm/deploy/installation/open';
 import { CompletenessCheck } from './completeness.ts';
 import { judgeState, notJudged } from './judge-state.ts';
 import { LogAudit } from './log-audit.ts';
-import { LogSays } from './log-says.ts';
+import { LogExpectation } from './log-expectation.ts';
+import { waitForProjections } from './progress.ts';
 import { auditPieces, type LogPiece, piecesOf } from './read-log.ts';
 import { compareBuckets, compareFacts, compareMonths, type TableVerdict } from './row-tables.ts';
-import { waitForProjections } from './standing.ts';
 import { checkPrices } from './state-tables.ts';
 
 /** One line of the audit; it holds when nothing is wrong. */
 export interface AuditCheck {
   readonly name: string;
   readonly wrong: readonly string[];
-  /** What was looked at, in words. */
+  /** What was compared, as text. */
   readonly facts: string;
 }
 
 export interface AuditOptions {
-  /** Projections have so long to reach the end that the log has now, milliseconds. */
+  /** Time for projections to reach the present end of the log, milliseconds. */
   readonly waitMs: number;
-  /** Which wallets' ledgers are folded by the documented query follows from it. */
+  /** Chooses the wallets whose ledgers are folded by the documented query. */
   readonly seed: number;
   onProgress(done: number, records: number): void;
   onCheck(check: AuditCheck): void;
@@ -31,8 +31,8 @@ type Check = (name: string, wrong: readonly string[], facts?: string) => void;
 
 /**
  * Audits an installation that may be running: folds the log from its first record to its present end, waits until the projections
- * are as far, and compares. State is read first, and then what moved meanwhile, of which nothing is said; facts are bounded by the
- * log that was read. Memory follows what there is (wallets, their positions, resting orders, levels), not the length of the log.
+ * are as far, and compares; projections that do not get there in time are reported and not compared. State is read first, and then the records since, whose subjects are not judged; facts are bounded by the
+ * log that was read. Memory follows the state (wallets, their positions, resting orders, levels), not the length of the log.
  */
 export async function runAudit(
   installation: Installation,
@@ -47,44 +47,46 @@ export async function runAudit(
   const log: LogPlace = {
     ...{ client, registryUrl: addresses.registryUrl, topicPrefix: addresses.topicPrefix },
   };
-  const told = await readCompleteness(clickhouse, addresses.clickhouseDatabase);
-  const folded = await foldLog(log, new CompletenessCheck(told), options);
-  const { says, pieces } = folded;
-  judgeLog(says.audit, pieces, check);
-  const behind = await waitForProjections(installation, pieces, options.waitMs);
-  const wrong = [...behind, ...folded.completeness];
+  const complete = await readCompleteness(clickhouse, addresses.clickhouseDatabase);
+  const folded = await foldLog(log, new CompletenessCheck(complete), options);
+  const { expected, pieces } = folded;
+  judgeLog(expected.audit, pieces, check);
+  const late = await waitForProjections(installation, pieces, options.waitMs);
+  const wrong = [...late, ...folded.completeness];
   check('completeness', wrong, 'tables, books and ledger have passed the end that the log had');
-  await judgeState(installation, { log, audit: says.audit, pieces, seed: options.seed }, check);
-  check('prices', await checkPrices(clickhouse), 'between 0 and 1 wherever one stands');
-  for (const verdict of await compareFacts(clickhouse, says)) checkTable(verdict, check);
-  for (const verdict of await compareBuckets(clickhouse, says)) checkTable(verdict, check);
+  // Rows that are not complete yet would be reported as missing.
+  if (late.length > 0) return false;
+  await judgeState(installation, { log, audit: expected.audit, pieces, seed: options.seed }, check);
+  check('prices', await checkPrices(clickhouse), 'between 0 and 1 in every table');
+  for (const verdict of await compareFacts(clickhouse, expected)) checkTable(verdict, check);
+  for (const verdict of await compareBuckets(clickhouse, expected)) checkTable(verdict, check);
   check('months of book_closings', await compareMonths(clickhouse), 'the last of their hours');
   return holds;
 }
 
-function checkTable({ table, wrong, rows, moved }: TableVerdict, check: Check): void {
-  const left = moved === 0 ? '' : `; ${notJudged(moved)}`;
+function checkTable({ table, wrong, rows, changed }: TableVerdict, check: Check): void {
+  const left = changed === 0 ? '' : `; ${notJudged(changed)}`;
   check(`${table} (P1)`, wrong, `${rows} rows, every column${left}`);
 }
 
-/** Behind a fold of so many records the log is read to its end. */
+/** After a fold of at most so many records the log counts as read to its end. */
 const nearRecords = 1_000;
 
 interface Folded {
-  readonly says: LogSays;
-  /** All that was read. */
+  readonly expected: LogExpectation;
+  /** The log that was read. */
   readonly pieces: readonly LogPiece[];
-  /** What is wrong with what the tables said of themselves. */
+  /** Problems of the rows of table `completeness`. */
   readonly completeness: readonly string[];
 }
 
-/** Folds the log, and what came meanwhile, while that becomes less: the less moves while state is read. */
+/** Folds the log, then the records since, while they become fewer: the fewer change while state is read. */
 async function foldLog(
   log: LogPlace,
   completeness: CompletenessCheck,
   { onProgress }: AuditOptions,
 ): Promise<Folded> {
-  const says = new LogSays(new LogAudit(await feeWalletOf(log), { keepsEnded: false }));
+  const expected = new LogExpectation(new LogAudit(await feeWalletOf(log), { keepsEnded: false }));
   const chains = new Map<number, Buffer>();
   let done = 0;
   let read: readonly LogPiece[] = [];
@@ -94,22 +96,22 @@ async function foldLog(
     const records = pieces.reduce((sum, { from, to }) => sum + to - from, 0);
     const due = done + records;
     await auditPieces(log, {
-      ...{ audit: says.audit, pieces, chains },
+      ...{ audit: expected.audit, pieces, chains },
       onRecord(partition, execution, offset) {
-        says.record(partition, execution);
+        expected.record(partition, execution);
         completeness.record(partition, execution, offset);
         done += 1;
         onProgress(done, due);
       },
     });
     read = all;
-    // A log that grows as fast as a look at it takes comes no nearer.
+    // The end of a log that grows as fast as it is read is never reached.
     if (records <= nearRecords || records > before / 2) break;
     before = records;
   }
-  says.audit.finish();
+  expected.audit.finish();
   const wrong = completeness.wrong((partition) => endOf(read, partition, { from: 0 }));
-  return { says, pieces: read, completeness: wrong };
+  return { expected, pieces: read, completeness: wrong };
 }
 
 function endOf(
@@ -122,10 +124,14 @@ function endOf(
 
 const rules = [
   ['F1', 'log', 'dense, chain unbroken, repetitions byte for byte'],
-  ['F2', 'books', 'fills within their orders, levels are the resting orders, best prices theirs'],
+  [
+    'F2',
+    'books',
+    'fills within their orders, levels are the resting orders, best prices are theirs',
+  ],
   ['L1', 'orders', 'placed once, canceled as they rest'],
-  ['C1', 'supply', 'tokens of both outcomes and the USDC locked are one number'],
-  ['C2', 'money', 'what events say of wallets is what their fills come to'],
+  ['C1', 'supply', 'tokens of both outcomes and locked USDC are equal'],
+  ['C2', 'money', 'money of wallets by events equals that by fills'],
 ] as const;
 
 function judgeLog(audit: LogAudit, pieces: readonly LogPiece[], check: Check): void {

@@ -1,22 +1,22 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { parseMicro } from '@pm/schemas';
 import { tokenKey } from './accounts.ts';
+import { openOrderDigestSql } from './digests.ts';
 import type { LogAudit } from './log-audit.ts';
-import { openOrderWordSql } from './open-order-word.ts';
 import type { Position, PositionKey } from './positions.ts';
 import type { Mismatch } from './projections.ts';
 
 /** Nothing here writes. */
 type Tables = Pick<ClickHouse, 'selectRows'>;
 
-/** Statements on whole tables may take so long; each is one pass with bounded memory. */
+/** Statements on whole tables take long; each is one pass with bounded memory. */
 const settings = 'SETTINGS max_execution_time = 600, max_threads = 2';
-/** Rows of one answer. */
+/** Rows of one result. */
 const pageRows = 50_000;
-/** More wrong rows of a table say nothing new. */
+/** More wrong rows of a table would say nothing new. */
 const wrongMax = 1_000;
 
-/** Columns of positions, and what they must be. Holders have some of them. */
+/** Columns of positions and their expected values. Holders have some of them. */
 const positionCells = [
   ['partition', 'partition', 'partition'],
   ['size', 'reinterpretAsInt64(size)', 'sizeMicro'],
@@ -44,10 +44,10 @@ const heldTables = {
 
 type HeldTable = keyof typeof heldTables;
 
-/** What a table of positions is compared with. */
+/** Expected state of a table of positions. */
 type Held = Pick<LogAudit, 'accounts' | 'nextInOffset'>;
 
-/** P1 for `positions` and `holders`: a row for whatever a wallet ever had to do with, each figure as the log adds up to. */
+/** P1 for `positions` and `holders`: a row for each token that a wallet ever had, with the figures that the log adds up to. */
 export async function compareHeld(
   clickhouse: Tables,
   table: HeldTable,
@@ -72,7 +72,7 @@ export async function compareHeld(
 
 type HeldRow = PositionKey & Readonly<Record<string, string | number>>;
 
-/** A row that the log read leads to must be as it says; one that shows more may only if it moved meanwhile. */
+/** A row must be as the log leads to; one that shows more is allowed only if it changed meanwhile. */
 function mismatchOf(
   table: HeldTable,
   row: HeldRow,
@@ -85,14 +85,14 @@ function mismatchOf(
     return { about: key, text: `P1 ${table}, ${key}: no record ${version} is about it` };
   if (owed === null) return { about: null, text: `P1 ${table}, ${key}: nothing leads to it` };
   const differing = heldTables[table].cells.flatMap(([name, , field]) => {
-    const told = Number(row[`cell_${name}`]);
-    return told === owed[field] ? [] : [`${name} ${told} instead of ${owed[field]}`];
+    const found = Number(row[`cell_${name}`]);
+    return found === owed[field] ? [] : [`${name} ${found} instead of ${owed[field]}`];
   });
   if (differing.length === 0) return null;
   return { about: null, text: `P1 ${table}, ${key}: ${differing.join(', ')}` };
 }
 
-/** Also those that hold nothing any more. */
+/** All rows, also those of positions that are closed. */
 async function* heldRows(clickhouse: Tables, table: HeldTable): AsyncGenerator<HeldRow> {
   const { key, cells } = heldTables[table];
   const named = cells.map(([name, sql]) => `${sql} AS cell_${name}`);
@@ -133,19 +133,19 @@ export async function compareSupply(
   return wrong;
 }
 
-/** P1 for `open_orders`: what it shows rests on the books, in every column, and nothing else does. */
+/** P1 for `open_orders`: its rows are the resting orders, in every column, and there are no others. */
 export async function compareOpenOrders(
   clickhouse: Tables,
   { orders }: Pick<LogAudit, 'orders'>,
 ): Promise<Mismatch[]> {
   const wrong: Mismatch[] = [];
   const shown = new Set<string>();
-  for await (const { order_id: id, word } of openOrderRows(clickhouse)) {
+  for await (const { order_id: id, digest } of openOrderRows(clickhouse)) {
     shown.add(id);
     const order = orders.get(id);
     if ((order?.restingMicro ?? 0) === 0)
       wrong.push({ about: id, text: `P1 open_orders: ${id} does not rest` });
-    else if (order?.word !== word)
+    else if (order?.digest !== digest)
       wrong.push({ about: null, text: `P1 open_orders: ${id} was placed otherwise` });
   }
   for (const [id, { restingMicro }] of orders)
@@ -157,15 +157,15 @@ export async function compareOpenOrders(
 interface OpenOrderRow {
   readonly wallet: string;
   readonly order_id: string;
-  readonly word: number;
+  readonly digest: number;
 }
 
 async function* openOrderRows(clickhouse: Tables): AsyncGenerator<OpenOrderRow> {
   let after = { wallet: '', id: '' };
   for (;;) {
     const rows = await clickhouse.selectRows<OpenOrderRow>(
-      `SELECT wallet, order_id, word FROM (
-         SELECT wallet, order_id, ${openOrderWordSql} FROM open_orders FINAL
+      `SELECT wallet, order_id, digest FROM (
+         SELECT wallet, order_id, ${openOrderDigestSql} FROM open_orders FINAL
          WHERE ended = 0 AND (wallet, order_id) > ({wallet:String}, {id:String})
          ORDER BY wallet, order_id LIMIT ${pageRows}
        ) ORDER BY wallet, order_id ${settings}`,
@@ -178,7 +178,7 @@ async function* openOrderRows(clickhouse: Tables): AsyncGenerator<OpenOrderRow> 
   }
 }
 
-/** Prices of shares lie between 0 and 1 USDC, wherever they stand; a midpoint of 0 says that a side was empty. */
+/** Prices of shares are between 0 and 1 USDC in every table; a midpoint of 0 means that a side was empty. */
 export async function checkPrices(clickhouse: Tables): Promise<string[]> {
   const outside = (column: string) => `countIf(${column} <= 0 OR ${column} >= 1)`;
   const rows = await clickhouse.selectRows<Record<string, string>>(
@@ -196,5 +196,5 @@ export async function checkPrices(clickhouse: Tables): Promise<string[]> {
   );
   return Object.entries(rows[0] ?? {})
     .filter(([, count]) => count !== '0')
-    .map(([table, count]) => `${count} rows of ${table} have a price that cannot be`);
+    .map(([table, count]) => `${count} rows of ${table} have a price outside of 0 to 1`);
 }

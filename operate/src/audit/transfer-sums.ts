@@ -3,7 +3,7 @@ import { add } from './accounts.ts';
 
 /**
  * Sums of `transfers` by wallet, micro-USDC: each transfer id once, without withdrawals that a fence before them makes
- * void. The rule of the ledger's fold, spelled a second time: the audit shares no code with what it judges.
+ * void. The rule of the ledger's fold, implemented a second time: the audit shares no code with what it judges.
  */
 export class TransferSums {
   readonly byWallet = new Map<string, number>();
@@ -21,7 +21,7 @@ export class TransferSums {
     this.#seen.add(id);
   }
 
-  /** A fence begins a generation or, without one, stands for a time. */
+  /** A fence begins a generation or, without one, sets a time. */
   #raise({ generation, timeMs }: Transfer): void {
     if (generation > 0) this.#generation = Math.max(this.#generation, generation);
     else this.#fenceMs = Math.max(this.#fenceMs, timeMs);

@@ -10,7 +10,7 @@ import { type AuditCheck, runAudit } from '../audit/run-audit.ts';
 /** Seeds below this print short. */
 const seedEnd = 1_000_000;
 
-/** `npm run audit`: does what this installation says add up? One line per check; exit code 0 when all hold, else 1. */
+/** `npm run audit`: compares an installation with its log. One line per check; exit code 0 when all hold, else 1. */
 const given = new Command('npm run audit --')
   .description(
     'Audits the running stack of a data folder, or the installation that PM_KAFKA_BROKERS, PM_REGISTRY_URL, PM_CLICKHOUSE_URL and PM_REDIS_URL name.',
@@ -20,17 +20,17 @@ const given = new Command('npm run audit --')
     'data folder of the running stack',
     process.env['PM_DATA'] ?? join(repositoryRoot, 'data'),
   )
-  .option('--wait <seconds>', 'how long projections may take to the end of the log', Number, 60)
+  .option('--wait <seconds>', 'time for projections to reach the end of the log', Number, 60)
   .option(
     '--seed <number>',
-    'which wallets the ledger query is asked of; a random number unless given',
+    'chooses the wallets of the ledger query; random by default',
     Number,
     randomInt(seedEnd),
   )
   .parse()
   .opts<{ data: string; wait: number; seed: number }>();
 
-/** More lines of one check say nothing new. */
+/** Lines shown of one check. */
 const shownMax = 5;
 const progressEvery = 20_000;
 

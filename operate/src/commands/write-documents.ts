@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
-import { withDataDictionary } from '../documents/data-dictionary.ts';
+import { withConfiguration } from '../documents/configuration.ts';
+import { withDictionary, withQueries } from '../documents/data-dictionary.ts';
 import { withErrorsTable } from '../documents/errors-table.ts';
 import { withLimitsTable } from '../documents/limits-table.ts';
 import { openApiFiles } from '../documents/openapi-files.ts';
@@ -9,12 +10,14 @@ import { withRolesTable } from '../documents/roles-table.ts';
 import { clickhouseRoles } from '../roles/roles.ts';
 import { rolesFile } from '../roles/roles-sql.ts';
 
-/** `npm run docs`: writes what documents repeat of the contracts. */
+/** `npm run docs`: writes the generated parts of the documents and the roles of ClickHouse. */
 const documents = [
   ['docs/trading/limits.md', withLimitsTable],
   ['docs/trading/errors.md', withErrorsTable],
-  ['docs/data/data.md', withDataDictionary],
+  ['docs/data/dictionary.md', withDictionary],
+  ['docs/data/queries.md', withQueries],
   ['docs/operating/clickhouse.md', withRolesTable],
+  ['docs/operating/configuration.md', withConfiguration],
 ] as const;
 
 for (const [name, renew] of documents) {

@@ -36,7 +36,7 @@ const sources: Readonly<Record<keyof typeof tables, string>> = {
   marketRules: '`MarketSet`',
 };
 
-/** What the tables of leaderboards are computed from; no role of people reads them. */
+/** Sources of the tables of leaderboards; no role of people reads them. */
 const computed: Readonly<Record<keyof typeof leaderboardTables, string>> = {
   categories: 'the catalog',
   prices: '`midpoints_1m`, `candles_1m`, `resolutions`, for the markets of `holders`',
@@ -78,7 +78,7 @@ function names<Name extends string>(named: Readonly<Record<Name, unknown>>): Nam
   return Object.keys(named) as Name[];
 }
 
-/** Parameters that no value fits everywhere; data.md says how to pick one. */
+/** Parameters without a value that fits every installation; queries.md says how to pick one. */
 const picked = ['market', 'wallet', 'from', 'to', 'at', 'offset'];
 
 function queryText({ title, about, sql, example }: WorkedQuery): string {
@@ -86,20 +86,30 @@ function queryText({ title, about, sql, example }: WorkedQuery): string {
     picked.includes(name) ? `\`${name}\`` : `\`${name}\` = \`${value}\``,
   );
   const params = given.length === 0 ? '' : ` Parameters: ${given.join(', ')}.`;
-  return [`### ${title}`, '', `${about}${params}`, '', '```sql', sql, '```'].join('\n');
+  return [`### ${title}`, '', wrapped(`${about}${params}`), '', '```sql', sql, '```'].join('\n');
+}
+
+/** Lines of documents end at 120 columns; a code span may be broken. */
+function wrapped(text: string): string {
+  return text.replace(/(?=\S)(.{1,118})(?:\s+|$)/g, '$1\n').trimEnd();
 }
 
 /** The worked queries as Markdown. */
-export function queries(): string {
+function queries(): string {
   return workedQueries.map(queryText).join('\n\n');
 }
 
-/** The text with what lies between its marks renewed. Throws a `RangeError` when marks are missing. */
-export function withDataDictionary(text: string): string {
-  return renewed(renewed(text, marks.tables, dictionary()), marks.queries, queries());
+/** The page with its tables renewed. Throws a `RangeError` when marks are missing. */
+export function withDictionary(text: string): string {
+  return renewed(text, marks.tables, dictionary());
 }
 
-/** The text with what lies between two marks replaced. Throws a `RangeError` when they are missing. */
+/** The page with its worked queries renewed. Throws a `RangeError` when marks are missing. */
+export function withQueries(text: string): string {
+  return renewed(text, marks.queries, queries());
+}
+
+/** The text with the part between two marks replaced. Throws a `RangeError` when they are missing. */
 export function renewed(
   text: string,
   [begin, end]: readonly [string, string],

@@ -1,5 +1,5 @@
 import { readCompleteness } from '@pm/deploy/installation/completeness';
-import { insist } from '@pm/deploy/installation/patience';
+import { insist } from '@pm/deploy/installation/retry-budget';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { Day } from './day.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { insist } from '@pm/deploy/installation/patience';
+import { insist } from '@pm/deploy/installation/retry-budget';
 import { lockFolder } from '@pm/deploy/local/run-lock';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { completePart, requireComplete } from './completeness.ts';

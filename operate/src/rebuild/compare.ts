@@ -1,4 +1,4 @@
-import type { PatientTables } from '@pm/deploy/installation/patience';
+import type { RetriedTables } from '@pm/deploy/installation/retry-budget';
 import { tables as contracts, type Table } from '@pm/schemas';
 
 /** What a comparison of a served table with its rebuilt twin found. */
@@ -41,7 +41,7 @@ export const foldedTables: readonly Table[] = Object.values(contracts);
 
 /** Compares what two tables say, whatever their parts and however often a row was written. Both must stand still. */
 export async function compareTable(
-  tables: PatientTables,
+  tables: RetriedTables,
   table: Table,
   databases: ComparedDatabases,
 ): Promise<Comparison> {
@@ -88,7 +88,7 @@ class Content {
 }
 
 async function contentOf(
-  tables: PatientTables,
+  tables: RetriedTables,
   table: string,
   month: string,
 ): Promise<MonthContent> {
@@ -101,7 +101,7 @@ async function contentOf(
 }
 
 async function monthsOf(
-  tables: PatientTables,
+  tables: RetriedTables,
   name: string,
   { served, rebuilt }: ComparedDatabases,
 ): Promise<readonly string[]> {
@@ -114,7 +114,7 @@ async function monthsOf(
 }
 
 async function differingColumns(
-  tables: PatientTables,
+  tables: RetriedTables,
   name: string,
   { served, rebuilt }: ComparedDatabases,
 ): Promise<readonly string[]> {
@@ -134,7 +134,7 @@ interface DifferenceRow {
 }
 
 async function differenceOf(
-  tables: PatientTables,
+  tables: RetriedTables,
   { name, orderBy }: Table,
   { served, rebuilt, month }: ComparedDatabases & { readonly month: string },
 ): Promise<Difference> {

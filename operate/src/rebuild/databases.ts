@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { insist, type PatientTables } from '@pm/deploy/installation/patience';
+import { insist, type RetriedTables } from '@pm/deploy/installation/retry-budget';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { tables as contracts, createTableSql, leaderboardTables } from '@pm/schemas';
 import { foldedTables } from './compare.ts';
-import type { Rebuild } from './standing.ts';
+import type { Rebuild } from './progress.ts';
 
 /** Facts about a rebuild, in the database that is folded into. */
 const facts = {
@@ -97,7 +97,7 @@ async function exchangeTable(rebuild: Rebuild, name: string, id: string): Promis
   );
 }
 
-export async function dropDatabase(tables: PatientTables, database: string): Promise<void> {
+export async function dropDatabase(tables: RetriedTables, database: string): Promise<void> {
   await tables.command(`DROP DATABASE IF EXISTS \`${database}\` SYNC`);
 }
 
@@ -117,7 +117,7 @@ async function remember({ tables, rebuilt }: Rebuild, fact: string, value: strin
 }
 
 /** The identity of a table, which goes along when it is exchanged; empty when there is none. */
-async function idOf(tables: PatientTables, database: string, name: string): Promise<string> {
+async function idOf(tables: RetriedTables, database: string, name: string): Promise<string> {
   const [row] = await tables.selectRows<{ id: string }>(
     'SELECT toString(uuid) AS id FROM system.tables WHERE database = {database:String} AND name = {name:String}',
     { database, name },
@@ -128,7 +128,7 @@ async function idOf(tables: PatientTables, database: string, name: string): Prom
 /** Stands for the code that folds: tables that other code has begun are of no use. */
 function digestOfCode(): string {
   const hash = createHash('sha256');
-  for (const folder of ['projectors/dist/core', 'schemas/dist']) {
+  for (const folder of ['projectors/dist/views', 'projectors/dist/tables', 'schemas/dist']) {
     const root = join(repositoryRoot, folder);
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
     for (const file of files.filter((name) => name.endsWith('.js')).sort())

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { insist } from '@pm/deploy/installation/patience';
+import { insist } from '@pm/deploy/installation/retry-budget';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { topicName } from '@pm/kit/registry';
 import { createTableSql, projectorGroup, rebuildHold, topics } from '@pm/schemas';
-import type { Rebuild } from './standing.ts';
+import type { Rebuild } from './progress.ts';
 
 /** A hold ends by itself after so long. */
 const holdMs = 60_000;

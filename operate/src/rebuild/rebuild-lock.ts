@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Installation } from '@pm/deploy/installation/open';
-import { insist } from '@pm/deploy/installation/patience';
+import { insist } from '@pm/deploy/installation/retry-budget';
 import { startMarkOf } from '@pm/deploy/local/process-table';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { defineScript } from '@pm/kit/redis';

@@ -1,16 +1,15 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Installation } from '@pm/deploy/installation/open';
-import { insist, patientTables } from '@pm/deploy/installation/patience';
+import { insist, retriedTables } from '@pm/deploy/installation/retry-budget';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { clickhouseAccount } from '@pm/kit/config';
 import { silentLog } from '@pm/kit/log';
-import { openTablesFold, type TablesFold } from '@pm/projectors/fold';
+import { TablesFold } from '@pm/projectors/fold';
 import { type Comparison, compareTable, foldedTables } from './compare.ts';
 import { dropDatabase, exchangeTables, prepareDatabases, takeStill } from './databases.ts';
 import { holdLeftMs, whileHeld } from './hold.ts';
-import { type RebuildLock, takeRebuildLock } from './rebuild-lock.ts';
 import {
   completeIn,
   endsOf,
@@ -18,7 +17,8 @@ import {
   type Offsets,
   type Rebuild,
   recordsBetween,
-} from './standing.ts';
+} from './progress.ts';
+import { type RebuildLock, takeRebuildLock } from './rebuild-lock.ts';
 
 export interface RebuildOptions {
   /** Compares, exchanges nothing, and leaves no copy. */
@@ -78,7 +78,7 @@ function rebuildOf(
   const served = installation.addresses.clickhouseDatabase;
   return {
     ...{ installation, served, rebuilt: `${served}_rebuild`, still: `${served}_still` },
-    tables: patientTables(installation.clickhouse),
+    tables: retriedTables(installation.clickhouse),
     isAlone: lock.isHeld,
     assertMayGoOn() {
       signal.throwIfAborted();
@@ -130,7 +130,7 @@ async function openFold({ installation, rebuilt }: Rebuild) {
   });
   const { registryUrl, topicPrefix } = addresses;
   const parts = { client, registryUrl, topicPrefix, clickhouse, log: silentLog };
-  const fold = await insist(() => openTablesFold(parts));
+  const fold = await insist(() => TablesFold.open(parts));
   const close = async () => {
     await fold.close();
     await clickhouse.close();

@@ -13,10 +13,10 @@ test('best prices follow levels that come, change and go', () => {
     if (sizeMicro === 0) naive[side].delete(price);
     else naive[side].set(price, sizeMicro);
     const [bids, asks] = [[...naive.BUY.keys()], [...naive.SELL.keys()]];
-    book.told = { bid: Math.max(0, ...bids), ask: asks.length === 0 ? 0 : Math.min(...asks) };
+    book.stated = { bid: Math.max(0, ...bids), ask: asks.length === 0 ? 0 : Math.min(...asks) };
     expect(book.wrongTop()).toBeNull();
     expect(book.bids.sizes).toEqual(naive.BUY);
-    book.told = { ...book.told, bid: book.told.bid + 1 };
-    expect(book.wrongTop()).toContain('levels say');
+    book.stated = { ...book.stated, bid: book.stated.bid + 1 };
+    expect(book.wrongTop()).toContain('those of the levels');
   }
 });

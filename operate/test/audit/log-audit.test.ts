@@ -199,7 +199,7 @@ test('best prices that are not those of the levels are found', () => {
   const [first = []] = log;
   const told = first.map((event) => (event.kind === 'TopChanged' ? top(4_100) : event));
   expect(audited([told]).violations).toEqual([
-    'F2 market 7 at 0: best prices 4100 and 0 are told, levels say 4000 and 0',
+    'F2 market 7 at 0: best prices 4100 and 0 are stated, those of the levels are 4000 and 0',
   ]);
 });
 

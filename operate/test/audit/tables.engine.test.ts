@@ -1,14 +1,14 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type Column, columnNames, type Execution, type Table, tables } from '@pm/schemas';
-import { completenessRows, foldedTo } from '../../../projectors/src/core/completeness.ts';
-import { TableViews } from '../../../projectors/src/core/table-views.ts';
-import { RealTables } from '../../../projectors/test/io/real-tables.ts';
+import { completenessRows, foldedTo } from '../../../projectors/src/tables/completeness.ts';
+import { TableViews } from '../../../projectors/src/views/table-views.ts';
 import { marketSet, ofPartition, TinyExchange } from '../../../projectors/test/log.ts';
+import { RealTables } from '../../../projectors/test/tables/real-tables.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
+import { ChangedSubjects } from '../../src/audit/changed-subjects.ts';
 import { compareLedgerQuery } from '../../src/audit/ledger-sample.ts';
 import { LogAudit } from '../../src/audit/log-audit.ts';
-import { LogSays } from '../../src/audit/log-says.ts';
-import { Moved } from '../../src/audit/moved.ts';
+import { LogExpectation } from '../../src/audit/log-expectation.ts';
 import { compareBuckets, compareFacts, compareMonths } from '../../src/audit/row-tables.ts';
 import {
   checkPrices,
@@ -56,8 +56,8 @@ async function project(partition: number, log: readonly Execution[]): Promise<vo
 }
 
 /** What the log says up to a record of each partition. */
-function saysUpTo(end: number): LogSays {
-  const says = new LogSays(new LogAudit(`0x${'fe'.repeat(20)}`, { keepsEnded: false }));
+function saysUpTo(end: number): LogExpectation {
+  const says = new LogExpectation(new LogAudit(`0x${'fe'.repeat(20)}`, { keepsEnded: false }));
   for (const [partition, log] of logs.entries())
     for (const execution of log.slice(0, end)) {
       says.audit.record(execution, { partition, chainHolds: true });
@@ -71,7 +71,7 @@ type Reader = Pick<ClickHouse, 'selectRows'>;
 /** Everything that is wrong, by what found it; of state that moved behind the log that was read nothing is said. */
 async function judge(
   reader: Reader,
-  { says = saysUpTo(records), moved = new Moved() } = {},
+  { says = saysUpTo(records), moved = new ChangedSubjects() } = {},
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const { audit } = says;
   const { positions } = audit.accounts;
@@ -190,14 +190,49 @@ test('names prices that cannot be, and tokens that nobody has paid for', async (
 test('says nothing of what lies behind the log that was read, and all of what stood still', async () => {
   for (const end of [1, 60, 150, 219]) {
     const says = saysUpTo(end);
-    const moved = new Moved();
+    const moved = new ChangedSubjects();
     for (const log of logs) for (const execution of log.slice(end)) moved.record(execution);
     expect([end, Object.fromEntries(await judge(clickhouse, { says, moved }))]).toEqual([end, {}]);
   }
   const says = saysUpTo(150);
-  const moved = new Moved();
+  const moved = new ChangedSubjects();
   for (const log of logs) for (const execution of log.slice(150)) moved.record(execution);
   const dearer = `SELECT * REPLACE (if(version < 60, cost + 1, cost) AS cost) FROM positions FINAL`;
   const found = await judge(damaged(tables.positions, dearer), { says, moved });
   expect(found.get('positions')?.[0]).toContain('cost');
+}, 60_000);
+
+test('judges rows of buckets that change between its statements', async () => {
+  const changing = await real.fresh();
+  // Some records in each second, so that buckets are open for many of them.
+  const log = new TinyExchange(4)
+    .records(records)
+    .map((one, index) => ({ ...one, timeMs: index * 200 }));
+  const end = 150;
+  const views = new TableViews(0, { positions: [], candles: [] });
+  const write = async (part: readonly Execution[]) => {
+    for (const execution of part) views.fold(execution);
+    for (const { table, pieces } of views.take())
+      await changing.insertTabSeparated(table.name, columnNames(table), pieces);
+  };
+  await write(log.slice(0, end));
+  const says = new LogExpectation(new LogAudit(`0x${'fe'.repeat(20)}`, { keepsEnded: false }));
+  for (const execution of log.slice(0, end)) {
+    says.audit.record(execution, { partition: 0, chainHolds: true });
+    says.record(0, execution);
+  }
+  let written = end;
+  const verdicts = await compareBuckets(
+    {
+      async selectRows<T>(...asked: Parameters<ClickHouse['selectRows']>) {
+        const rows = await changing.selectRows<T>(...asked);
+        await write(log.slice(written, written + 20));
+        written += 20;
+        return rows;
+      },
+    },
+    says,
+  );
+  expect(verdicts.flatMap(({ wrong }) => wrong)).toEqual([]);
+  expect(verdicts.some(({ changed }) => changed > 0)).toBe(true);
 }, 60_000);

@@ -5,13 +5,13 @@ import { DEFAULT_PORTS } from '@pm/deploy/local/ports';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { workedQueries } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import { project, RealTables } from '../../../projectors/test/io/real-tables.ts';
+import { project, RealTables } from '../../../projectors/test/tables/real-tables.ts';
 import { TradingLog } from '../../../projectors/test/trading-log.ts';
 
-/** The commands of data.md, as they stand there but for address and database. */
+/** The commands of queries.md, as they are there but for address and database. */
 const name = `asking_${process.pid}`;
-const page = readFileSync(join(repositoryRoot, 'docs/data/data.md'), 'utf8');
-const section = page.slice(page.indexOf('## Asking'), page.indexOf('## Rules for readers'));
+const page = readFileSync(join(repositoryRoot, 'docs/data/queries.md'), 'utf8');
+const section = page.slice(page.indexOf('## Asking'), page.indexOf('<!-- queries:begin'));
 const real = new RealTables(name);
 let clickhouse: ClickHouse;
 

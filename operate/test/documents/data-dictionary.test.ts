@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { leaderboardTables, rebuildHold, tables } from '@pm/schemas';
-import { dictionary, withDataDictionary } from '../../src/documents/data-dictionary.ts';
+import { dictionary, withDictionary, withQueries } from '../../src/documents/data-dictionary.ts';
 
-test('docs/data/data.md shows the tables and queries of the contracts (npm run docs)', () => {
-  const text = readFileSync(join(repositoryRoot, 'docs/data/data.md'), 'utf8');
-  expect(withDataDictionary(text)).toBe(text);
+test.each([
+  ['dictionary.md', withDictionary],
+  ['queries.md', withQueries],
+])('docs/data/%s shows the contracts (npm run docs)', (name, renewed) => {
+  const text = readFileSync(join(repositoryRoot, 'docs/data', name), 'utf8');
+  expect(renewed(text)).toBe(text);
 });
 
 const every = [...Object.values(tables), ...Object.values(leaderboardTables), rebuildHold];

@@ -2,7 +2,7 @@ import type { Installation } from '@pm/deploy/installation/open';
 import { Fault } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
 import { exchangeTables } from '../../src/rebuild/databases.ts';
-import type { Rebuild } from '../../src/rebuild/standing.ts';
+import type { Rebuild } from '../../src/rebuild/progress.ts';
 
 /** Two databases of tables with identities, as far as an exchange sees them. */
 class FakeServer {

@@ -10,12 +10,12 @@ import {
   tables,
   workedQueries,
 } from '@pm/schemas';
+import { cleanOpenOrders } from '../../../projectors/src/tables/open-orders-cleanup.io.ts';
+import { openProjectionTables } from '../../../projectors/src/tables/projection-tables.io.ts';
 import {
   computeLeaderboards,
   dropOldLeaderboards,
-} from '../../../projectors/src/io/leaderboard-store.ts';
-import { cleanOpenOrders } from '../../../projectors/src/io/open-orders-cleanup-runner.ts';
-import { openTablesStore } from '../../../projectors/src/io/tables-store.ts';
+} from '../../../projectors/src/views/leaderboard/leaderboards.io.ts';
 import { checkPrices } from '../../src/audit/state-tables.ts';
 import { withRolesTable } from '../../src/documents/roles-table.ts';
 import { planOf } from '../../src/export/plan.ts';
@@ -213,12 +213,12 @@ describe('the writer', () => {
     const owner = await as(null);
     await owner.command(createTableSql(rebuildHold, database));
     await owner.command(`INSERT INTO ${rebuildHold.name} SELECT now64(3) + INTERVAL 1 HOUR`);
-    const store = openTablesStore((await as(roleNamed('pm_writer'))).asClient());
+    const store = openProjectionTables((await as(roleNamed('pm_writer'))).asClient());
     const { identity, isHeld } = await store.guard();
     expect([identity.length, isHeld]).toEqual([36, true]);
     await (await as(null)).command(`DROP TABLE ${rebuildHold.name} SYNC`);
     expect(
-      (await openTablesStore((await as(roleNamed('pm_writer'))).asClient()).guard()).isHeld,
+      (await openProjectionTables((await as(roleNamed('pm_writer'))).asClient()).guard()).isHeld,
     ).toBe(false);
   });
 

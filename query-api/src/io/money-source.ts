@@ -1,4 +1,4 @@
-import type { Ledger } from '@pm/domain/ledger/ledger';
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { Fault } from '@pm/kit/fault';
 import type { MoneyReads } from '../routes/ports.ts';
 

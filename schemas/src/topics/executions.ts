@@ -444,7 +444,7 @@ export const fillsPerOrderMax = 1_000;
 /**
  * All takers of one record together meet no more resting orders than this; one that finds it used up is treated as at
  * `fillsPerOrderMax`. With `cancelsPerRecordMax` it keeps every record below the message limit of the topic
- * (matcher/test/core/record-size.test.ts adds it up).
+ * (matcher/test/core/events/record-size.test.ts adds it up).
  */
 export const fillsPerRecordMax = 20_000;
 

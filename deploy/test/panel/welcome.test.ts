@@ -1,0 +1,36 @@
+import { slugText } from '../../src/demo/catalog.ts';
+import { recordedTrades } from '../../src/demo/recordings.ts';
+import { welcomeScreen } from '../../src/panel/welcome.ts';
+
+const stack = {
+  baseUrl: 'http://127.0.0.1:8080',
+  urls: {
+    kafka: 'kafka:9092',
+    registry: 'http://registry',
+    clickhouse: 'http://clickhouse:8123',
+    redis: 'redis://redis:6379',
+  },
+  logDir: '/logs',
+  otherTables: [],
+};
+
+test('the first lines to paste are about the market with the most recorded trades', () => {
+  const questions = recordedTrades().map(({ question }) => question);
+  const count = (one: string) => questions.filter((question) => question === one).length;
+  const most = [...new Set(questions)].sort((one, other) => count(other) - count(one))[0] ?? '';
+  const demoMarkets = ['another', slugText(most)].map((slug, index) => ({
+    slug,
+    conditionId: `0x${index}`,
+    tokenIds: [`${index}0`, `${index}1`] as const,
+  }));
+  const screen = welcomeScreen({ ...stack, demoMarkets });
+  expect(screen).toContain('/book?token_id=10');
+  expect(screen).toContain('/trades?market=0x1');
+  expect(screen).not.toContain('token_id=00');
+});
+
+test('without a demo no test wallet and no market is shown', () => {
+  const screen = welcomeScreen({ ...stack, demoMarkets: [] });
+  expect(screen).toContain('No market was listed');
+  expect(screen).not.toMatch(/curl|Hardhat|first-trade/);
+});

@@ -1,0 +1,119 @@
+import { Fault } from '@pm/kit/fault';
+import {
+  type IncomingRecord,
+  type LogClient,
+  type PartitionBounds,
+  readRange,
+} from '@pm/kit/kafka';
+import type { Execution } from '@pm/schemas';
+import { type ExecutionCodec, readExecution } from './each-execution.io.ts';
+import { ExecutionOrder, type ExecutionPlace, type NumberedExecution } from './execution-order.ts';
+
+/** Records read back before the first one, to find the newest input offset: more than any run of repetitions. */
+const lookBackRecords = 4_096;
+
+/** The topic `executions`, and how it is read. */
+export interface ExecutionLog {
+  readonly client: LogClient;
+  readonly codec: ExecutionCodec;
+  /** Name of the topic on the broker. */
+  readonly topic: string;
+  /** Whether the hash chain is checked too; one reader of a service does it. */
+  readonly checksChain: boolean;
+}
+
+/** Reads the records of one partition in order from an offset on: drops repetitions, stops at gaps and broken chains. */
+export class ExecutionReader {
+  readonly #codec: ExecutionCodec;
+  readonly #place: ExecutionPlace;
+  readonly #order: ExecutionOrder;
+
+  private constructor(
+    { codec, topic, checksChain }: ExecutionLog,
+    partition: number,
+    offset: number,
+  ) {
+    this.#codec = codec;
+    this.#place = { topic, partition };
+    this.#order = new ExecutionOrder(this.#place, offset, checksChain);
+  }
+
+  /** A reader whose first record is the one at `offset`. Rejects with the faults of `next` and of `readRange`. */
+  static async open(
+    log: ExecutionLog,
+    partition: number,
+    offset: number,
+  ): Promise<ExecutionReader> {
+    const reader = new ExecutionReader(log, partition, offset);
+    if (offset > 0) await reader.#lookBack(log, offset);
+    return reader;
+  }
+
+  /** Input offset after that of the last record; 0 before the first. */
+  get nextInOffset(): number {
+    return this.#order.nextInOffset;
+  }
+
+  /** Clock of the partition at the last record, Unix milliseconds; 0 before the first. */
+  get lastTimeMs(): number {
+    return this.#order.lastTimeMs;
+  }
+
+  /** The executions of these records, in order. Same faults as `next`. */
+  async take(records: readonly IncomingRecord[]): Promise<readonly NumberedExecution[]> {
+    const taken: NumberedExecution[] = [];
+    for (const record of records) {
+      const read = this.next(record);
+      const execution = read instanceof Promise ? await read : read;
+      taken.push({ offset: record.offset, execution });
+    }
+    return taken;
+  }
+
+  /**
+   * The execution of one record; null when it only repeats an earlier one. A promise only for a schema that is not known yet.
+   * With a codec that reuses memory it is valid until the next call. Throws or rejects with a `Fault`: `execution_unreadable`,
+   * `execution_gap`, `chain_broken` (stop), `registry_unavailable` (retry).
+   */
+  next(record: IncomingRecord): Execution | null | Promise<Execution | null> {
+    const read = this.#read(record);
+    if (read instanceof Promise)
+      return read.then((execution) => this.#order.accept(record, execution));
+    return this.#order.accept(record, read);
+  }
+
+  /** The clock at which a record was made, Unix milliseconds, before `next` takes it. Same faults of reading. */
+  async clockOf(record: IncomingRecord): Promise<number> {
+    return (await this.#read(record)).timeMs;
+  }
+
+  #read(record: IncomingRecord): Execution | Promise<Execution> {
+    return readExecution(this.#codec, record, this.#place);
+  }
+
+  async #lookBack(log: ExecutionLog, offset: number): Promise<void> {
+    const { topic, partition } = this.#place;
+    const { low } = await boundsOf(log, partition);
+    const from = Math.max(low, offset - lookBackRecords);
+    const onBatch = async ({ records }: { records: readonly IncomingRecord[] }) => {
+      for (const record of records) {
+        const read = this.#read(record);
+        this.#order.recall(record, read instanceof Promise ? await read : read);
+      }
+    };
+    await readRange(log.client, { topic, partition, from, to: offset, onBatch });
+  }
+}
+
+/** Offsets [low, high) that the log has of a partition now. Rejects with `partition_unknown` (retry) when the broker has none. */
+export async function boundsOf(
+  { client, topic }: Pick<ExecutionLog, 'client' | 'topic'>,
+  partition: number,
+): Promise<PartitionBounds> {
+  const admin = await client.admin();
+  const bounds = await admin.bounds(topic).finally(() => admin.close());
+  const found = bounds.get(partition);
+  if (found === undefined)
+    throw new Fault('partition_unknown', 'retry', { facts: { topic, partition } });
+  return found;
+}

@@ -1,0 +1,77 @@
+import { assert } from '@pm/kit/assert';
+import { Fault } from '@pm/kit/fault';
+import type { WalletAddress } from '@pm/schemas';
+import type {
+  AppliedTransfer,
+  ApplyOutcome,
+  LedgerTopic,
+  UnpaidWithdrawal,
+  VoidWithdrawal,
+} from './ledger.ts';
+
+/** What the two applying scripts return. */
+export type ScriptAnswer = readonly [
+  answer: 'applied' | 'repeated' | 'gap' | 'overflow',
+  mark: string,
+  ...rest: readonly string[],
+];
+
+/** The records that a script call applies. */
+export interface Span {
+  readonly topic: LedgerTopic;
+  readonly partition: number;
+  readonly fromOffset: number;
+  readonly toOffset: number;
+}
+
+/** The outcome of an applying script. Throws `ledger_gap` (release) or `ledger_overflow` (stop). */
+export function outcomeOf([answer, mark]: ScriptAnswer, span: Span): ApplyOutcome {
+  if (answer === 'applied' || answer === 'repeated') return answer;
+  const facts = { ...span, mark: Number(mark) };
+  if (answer === 'gap') throw new Fault('ledger_gap', 'release', { facts });
+  throw new Fault('ledger_overflow', 'stop', { facts });
+}
+
+/** An entry of the applied transfers: "wallet amount moved". */
+export function readApplied(entry: string): AppliedTransfer {
+  const [wallet = '', amount = '', moved = ''] = entry.split(' ');
+  const [amountMicro, movedMicro] = [exactNumber(amount), exactNumber(moved)];
+  return { wallet: wallet as WalletAddress, amountMicro, movedMicro };
+}
+
+/** The withdrawals that were not paid in full, as the script lists them: transfer id, wallet, amount, moved. */
+export function readUnpaid(texts: readonly string[]) {
+  const unpaid: UnpaidWithdrawal[] = [];
+  const voided: VoidWithdrawal[] = [];
+  for (let at = 0; at < texts.length; at += 4) {
+    const [transferId = '', wallet = '', amount = '', moved = ''] = texts.slice(at, at + 4);
+    const one = { transferId, wallet: wallet as WalletAddress, amountMicro: exactNumber(amount) };
+    if (moved === 'void') voided.push(one);
+    else unpaid.push({ ...one, movedMicro: exactNumber(moved) });
+  }
+  return { unpaid, voided };
+}
+
+/** Asserts that a piece has at least one record. */
+export function assertSpan({
+  fromOffset,
+  toOffset,
+}: {
+  fromOffset: number;
+  toOffset: number;
+}): void {
+  const sound = isAmount(fromOffset) && isAmount(toOffset) && fromOffset < toOffset;
+  assert(sound, 'a piece of a log has a beginning before its end');
+}
+
+/** Whether a number is an amount or offset: whole, exact, not negative. */
+export function isAmount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
+
+/** A number as Redis returns it; 0 for a missing one. Throws `ledger_overflow` (stop) beyond 2^53. */
+export function exactNumber(text: string | null): number {
+  const value = Number(text ?? '0');
+  if (!Number.isSafeInteger(value)) throw new Fault('ledger_overflow', 'stop');
+  return value;
+}

@@ -1,0 +1,107 @@
+import { type Execution, InputSequence } from '@pm/schemas';
+import { eachExecution } from '../../src/executions/each-execution.io.ts';
+import { ExecutionReader } from '../../src/executions/execution-reader.io.ts';
+import { fakeLog, sealed } from './fake-log.ts';
+
+/** Executions in input order; logs of different keys have different chains. */
+function executionsOf(count: number, key: number): readonly Execution[] {
+  return Array.from({ length: count }, (_, inOffset) => ({
+    chain: Buffer.alloc(32),
+    inOffset,
+    timeMs: 1_000 + inOffset,
+    keyId: Buffer.alloc(8, key),
+    sequence: inOffset,
+    events: [{ kind: 'LevelChanged', market: 1, side: 'BUY', price: 1 + inOffset, sizeMicro: 10 }],
+  }));
+}
+
+const records = sealed(executionsOf(20, 1));
+const unreadable = {
+  offset: 0,
+  key: null,
+  value: Buffer.from('000000000100', 'hex'),
+  timestampMs: 0,
+};
+
+describe('the reader of executions', () => {
+  test('reads from any offset on, knowing what came before', async () => {
+    for (const from of [0, 1, 13, 20]) {
+      const reader = await ExecutionReader.open(fakeLog(records), 0, from);
+      expect([reader.nextInOffset, reader.lastTimeMs]).toEqual([from, from && 999 + from]);
+      const taken = await reader.take(records.slice(from));
+      expect(taken.map(({ execution }) => execution?.inOffset)).toEqual(
+        records.slice(from).map(({ offset }) => offset),
+      );
+    }
+  });
+
+  test('drops what an old owner repeats, also right after a restart', async () => {
+    const tail = records.slice(5, 10).map((record, index) => ({ ...record, offset: 10 + index }));
+    const rest = records.slice(10).map((record) => ({ ...record, offset: record.offset + 5 }));
+    const log = [...records.slice(0, 10), ...tail, ...rest];
+    for (const from of [0, 12, 15]) {
+      const reader = await ExecutionReader.open(fakeLog(log), 0, from);
+      const taken = await reader.take(log.slice(from));
+      const fresh = taken.flatMap(({ execution }) =>
+        execution === null ? [] : [execution.inOffset],
+      );
+      const first = from === 0 ? 0 : 10;
+      expect(fresh).toEqual(Array.from({ length: 20 - first }, (_, index) => first + index));
+    }
+  });
+
+  test('stops at a missing record', async () => {
+    const reader = await ExecutionReader.open(fakeLog(records), 0, 0);
+    await expect(reader.take([...records.slice(0, 3), ...records.slice(4)])).rejects.toThrow(
+      'execution_gap',
+    );
+  });
+
+  test('stops where the chain is broken', async () => {
+    const forged = sealed(executionsOf(20, 2));
+    const reader = await ExecutionReader.open(fakeLog(records), 0, 0);
+    await expect(reader.take([...records.slice(0, 9), ...forged.slice(9)])).rejects.toThrow(
+      'chain_broken',
+    );
+  });
+
+  test('stops at bytes that are no execution', async () => {
+    const reader = await ExecutionReader.open(fakeLog(records), 0, 0);
+    await expect(reader.take([unreadable])).rejects.toMatchObject({
+      code: 'execution_unreadable',
+      reaction: 'stop',
+      facts: { topic: 'executions', partition: 0, offset: 0 },
+    });
+  });
+});
+
+describe('each execution of a batch', () => {
+  test('is passed on with its offset, repetitions included', async () => {
+    const { codec } = fakeLog([]);
+    const batch = { partition: 3, records: [...records.slice(0, 2), ...records.slice(0, 2)] };
+    const seen: string[] = [];
+    await eachExecution(batch, codec, ({ inOffset }, offset) => seen.push(`${inOffset}@${offset}`));
+    expect(seen).toEqual(['0@0', '1@1', '0@0', '1@1']);
+  });
+
+  test('is passed on before the next one is decoded, and none after one that cannot be read', async () => {
+    const { codec } = fakeLog([]);
+    for (const value of [null, unreadable.value]) {
+      const broken = { ...unreadable, offset: 1, value };
+      const seen: number[] = [];
+      const batch = { partition: 3, records: [...records.slice(0, 1), broken, ...records] };
+      const read = eachExecution(batch, codec, (_, offset) => seen.push(offset));
+      const fault = { code: 'execution_unreadable', facts: { partition: 3, offset: 1 } };
+      await expect(read).rejects.toMatchObject(fault);
+      expect(seen).toEqual([0]);
+    }
+  });
+});
+
+describe('the input sequence', () => {
+  test('takes what follows, drops repetitions and sees gaps', () => {
+    const sequence = new InputSequence(-1);
+    const orders = [0, 1, 0, 1, 2, 4, 3].map((inOffset) => sequence.take({ inOffset }));
+    expect(orders).toEqual(['next', 'next', 'repeated', 'repeated', 'next', 'gap', 'next']);
+  });
+});

@@ -1,0 +1,65 @@
+import type { AvroError } from '@pm/schemas';
+import { Fault } from '../fault/index.ts';
+import { followCompacted, type LogClient, type LogReader } from '../kafka/index.ts';
+import type { Log } from '../log/index.ts';
+import { type RecordReader, readValue } from '../registry/index.ts';
+
+/** Where an entry stands: which it replaces, and when it counts. */
+export interface EntryPlace {
+  readonly key: string;
+  readonly offset: number;
+}
+
+export interface CompactedOptions<T> {
+  /** Name of the topic on the broker. */
+  readonly topic: string;
+  readonly codec: RecordReader<T>;
+  readonly log: Log;
+  take(value: T, place: EntryPlace): void;
+  /** What is done about a record that cannot be read; default `skip`, loudly: the entry it replaces stays. */
+  readonly unreadable?: 'skip' | 'stop';
+  /** A record was skipped, for whoever counts them. */
+  onSkip?(): void;
+  /** The record of this key was deleted. */
+  forget?(key: string, offset: number): void;
+  /** Something nobody foresaw: the process should stop. */
+  onFault(fault: Fault): void;
+}
+
+/**
+ * Follows a topic of entries from its start, newest of each key last; resolves when what was there at the call is taken in.
+ * Faults that pass are logged and read over; any other goes to `onFault`.
+ */
+export function followTable<T>(
+  client: LogClient,
+  options: CompactedOptions<T>,
+): Promise<LogReader> {
+  const { topic, codec, log } = options;
+  const skip = (offset: number, err: AvroError): null => {
+    if (options.unreadable === 'stop') throw unreadable(topic, offset, err);
+    log.error({ topic, offset, err }, 'skipped a record that cannot be read');
+    options.onSkip?.();
+    return null;
+  };
+  return followCompacted(client, {
+    topic,
+    async onRecord({ key, value, offset }) {
+      const name = key?.toString('utf8') ?? '';
+      if (value === null) {
+        options.forget?.(name, offset);
+        return;
+      }
+      const read = readValue(codec, value, (cause) => skip(offset, cause));
+      const entry = read instanceof Promise ? await read : read;
+      if (entry !== null) options.take(entry, { key: name, offset });
+    },
+    onFault: (fault) => {
+      if (fault.reaction === 'retry') log.warn({ topic, code: fault.code }, 'reader is held up');
+      else options.onFault(fault);
+    },
+  });
+}
+
+function unreadable(topic: string, offset: number, cause: AvroError): Fault {
+  return new Fault('record_unreadable', 'stop', { facts: { topic, offset }, cause });
+}

@@ -1,0 +1,84 @@
+import { type Door, type HttpRoute, type RouteFamily, routes, urlsOf } from '@pm/schemas';
+import type { FastifyRequest, RouteOptions } from 'fastify';
+import { Fault } from '../fault/index.ts';
+import type { HttpApp } from './app.io.ts';
+import { familyOfTarget } from './route-family.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whose words errors of this route are in, out of the table of routes; absent for routes that are not public. */
+    family?: RouteFamily;
+  }
+}
+
+/** Root paths follow the specification, the mounts follow the family (conventions.md, Dialects). */
+export type Dialect = 'specification' | 'family';
+
+/** One public route: which it is in the table of routes, and how it is added to the app under a path. */
+export interface DoorRoute {
+  readonly method: HttpRoute['method'];
+  readonly path: string;
+  add(app: HttpApp, at: RoutePlace): void;
+}
+
+/** Where a route is added: `url` is the path, with its mount if it has one; `mount` is null at the root. */
+export interface RoutePlace {
+  readonly url: string;
+  readonly dialect: Dialect;
+  readonly mount: RouteFamily | null;
+}
+
+/**
+ * Adds every route wherever the table says. Throws the `Fault` `routes_differ` (stop) when the
+ * routes and those of the table for this door are not the same: the gateway sends here what the table says.
+ */
+export function registerRoutes(app: HttpApp, door: Door, doorRoutes: readonly DoorRoute[]): void {
+  const table: readonly HttpRoute[] = routes.filter((route) => route.door === door);
+  const wanted = new Map(table.map((route) => [nameOf(route), route]));
+  const given = new Set(doorRoutes.map(nameOf));
+  const missing = [...wanted.keys()].filter((name) => !given.has(name));
+  const unknown = [...given].filter((name) => !wanted.has(name));
+  if (missing.length + unknown.length > 0 || given.size !== doorRoutes.length) {
+    const facts = { missing: missing.join(', '), unknown: unknown.join(', ') };
+    throw new Fault('routes_differ', 'stop', { facts });
+  }
+  for (const route of doorRoutes) {
+    const listed = wanted.get(nameOf(route));
+    for (const { url, mount } of listed === undefined ? [] : urlsOf(listed)) {
+      route.add(app, { url, mount, dialect: mount === null ? 'specification' : 'family' });
+    }
+  }
+}
+
+function nameOf(route: { readonly method: string; readonly path: string }): string {
+  return `${route.method} ${route.path}`;
+}
+
+/** The method that the table of routes knows an added route by: each GET answers `HEAD` too, as itself without a body. */
+export function tableMethod({ method }: Pick<RouteOptions, 'method'>): string {
+  return method === 'HEAD' ? 'GET' : String(method);
+}
+
+/** Tells every public route its family: that of its mount, at the root its own. Call it before adding routes. */
+export function nameFamilies(app: HttpApp): void {
+  const families = familiesByUrl();
+  app.addHook('onRoute', (route) => {
+    const family = families.get(`${tableMethod(route)} ${route.url}`);
+    if (family !== undefined) route.config = { ...route.config, family };
+  });
+}
+
+function familiesByUrl(): ReadonlyMap<string, RouteFamily> {
+  const families = new Map<string, RouteFamily>();
+  for (const route of routes as readonly HttpRoute[]) {
+    for (const { url, mount } of urlsOf(route)) {
+      families.set(`${route.method} ${url}`, mount ?? route.family);
+    }
+  }
+  return families;
+}
+
+/** Whose words an error of this request is in: those of its route, and of the path where no route took it. */
+export function familyOf(request: FastifyRequest): RouteFamily {
+  return request.routeOptions.config.family ?? familyOfTarget(request.url);
+}

@@ -1,0 +1,159 @@
+import type { Socket } from 'node:net';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import type { Log } from '../log/index.ts';
+import type { Metrics } from '../metrics/index.ts';
+import type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
+import { noBytes, takeJsonBodies } from './body.io.ts';
+import { familyOf, nameFamilies } from './door-routes.io.ts';
+import { errorAnswerer } from './errors.io.ts';
+import { ExpressLane } from './express-lane.io.ts';
+import { defaultHttpLimits, type HttpLimits, timeoutCheckMs } from './limits.ts';
+import { type AnswerCount, observeRequests } from './observe.io.ts';
+import { openAnswer, openRequestIds, putAnswerHeaders } from './response-headers.io.ts';
+import { familyOfTarget, inWordsOf } from './route-family.ts';
+
+export interface HttpOptions {
+  readonly log: Log;
+  /** The largest body, bytes; a route may set a smaller one (`bodyLimit`). */
+  readonly bodyLimitBytes: number;
+  /** Counts requests and their durations when given; once per process. */
+  readonly metrics?: Metrics;
+  readonly limits?: Partial<HttpLimits>;
+  /** Limits the public routes when given. */
+  readonly rateLimits?: RequestLimits;
+  /** Addresses of proxies whose `X-Forwarded-For` is believed; default none. */
+  readonly trustedProxies?: readonly string[];
+}
+
+/**
+ * Makes a door that does not listen yet (`app.listen({ host, port })`). What arrives is validated as it is: no coercion, no
+ * silent removal, no defaults filled in (architecture.md). Every answer is JSON and carries `X-Request-Id`; refusals are
+ * `{"error": text}`. Bodies: JSON or 415, kept as `request.rawBody`. Query strings: text, repeated keys are arrays.
+ */
+export function openHttp(options: HttpOptions): HttpApp {
+  const limits = { ...defaultHttpLimits, ...options.limits };
+  const answerError = errorAnswerer(options.log);
+  const requestId = openRequestIds();
+  const app = fastify({
+    ...serverOptions(options, limits),
+    genReqId: requestId,
+    // No hooks run for what the router refuses.
+    frameworkErrors: (error, request, raw) => {
+      const reply = raw as FastifyReply;
+      request.verdict = null;
+      putAnswerHeaders(request, reply);
+      openAnswer(request, reply);
+      answerError(error, request, reply);
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.server.maxConnections = limits.maxConnections;
+  // Expectations but 100-continue may be ignored (RFC 9110 10.1.1); Node would refuse them without a word.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
+  takeJsonBodies(app as unknown as FastifyInstance, limits.maxJsonDepth);
+  nameFamilies(app);
+  app.setErrorHandler<Error>(answerError);
+  // One hook with a callback, and no decorators: each further hook, each promise and each property that fastify copies onto a
+  // request is a hundredth or more of answering a book.
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.rawBody = noBytes;
+    request.beganAtMs = performance.now();
+    request.verdict = null;
+    done();
+  });
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    putAnswerHeaders(request, reply);
+    done();
+  });
+  // Fastify closes the connection with each body it refuses, and a client that is still sending is reset before it reads why. A
+  // connection that goes on is read to the end of the body by Node, within the time of a request.
+  app.addHook('onError', (_request, reply, _error, done) => {
+    void reply.removeHeader('connection');
+    done();
+  });
+  const count = options.metrics === undefined ? null : observeRequests(app, options.metrics);
+  const limited =
+    options.rateLimits === undefined ? null : options.rateLimits.attach(app, options.metrics);
+  openExpressLane(app, new ExpressLane(requestId), { count, limited });
+  app.setNotFoundHandler((request, reply) => {
+    count?.unrouted(request.method);
+    return reply.code(404).send(inWordsOf(familyOf(request), 404, { error: 'not found' }));
+  });
+  return app;
+}
+
+/** Routes say by `app.answerAtHand` which of their answers may be at hand. */
+function openExpressLane(
+  app: HttpApp,
+  lane: ExpressLane,
+  { count, limited }: { count: AnswerCount | null; limited: LimitsAtHand | null },
+): void {
+  lane.open(app.server);
+  app.decorate('answerAtHand', (url, { prefix, find }) => {
+    lane.add({
+      prefix,
+      find,
+      ...(limited === null ? {} : { pass: limited.of('GET', url) }),
+      ...(count === null ? {} : { count: count.of('GET', url) }),
+    });
+  });
+}
+
+function serverOptions(options: HttpOptions, limits: HttpLimits) {
+  return {
+    logger: false,
+    bodyLimit: options.bodyLimitBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: timeoutCheckMs,
+      maxHeaderSize: limits.maxHeaderBytes,
+    },
+    routerOptions: { maxParamLength: limits.maxParamChars },
+    trustProxy: options.trustedProxies?.length ? [...options.trustedProxies] : false,
+    clientErrorHandler: answerBrokenRequest,
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        allErrors: false,
+        useDefaults: false,
+      },
+    },
+  } as const;
+}
+
+/** Bytes that are not HTTP, or come too late: there is no request yet, so the answer is written by hand. */
+const brokenRequests = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'the request took too long']],
+  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'the headers are too large']],
+]);
+
+/** What Node's parser could not read. `rawPacket` are the newest bytes, mostly all there were; no bytes, none. */
+type BrokenRequest = Error & { readonly code?: string; readonly rawPacket?: unknown };
+
+function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [line = '', text = ''] = brokenRequests.get(error.code ?? '') ?? badRequest;
+  const family = familyOfTarget(targetIn(error.rawPacket));
+  const body = JSON.stringify(inWordsOf(family, Number.parseInt(line, 10), { error: text }));
+  const head = `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  socket.end(head + body);
+}
+
+const badRequest = ['400 Bad Request', 'bad request'];
+
+/** Of a target no more is looked at than tells its family, bytes. */
+const targetMaxBytes = 256;
+
+/** What the bytes ask for, as far as they look like a request. */
+function targetIn(bytes: unknown): string {
+  if (!Buffer.isBuffer(bytes)) return '';
+  return /^\S+ (\S+)/.exec(bytes.toString('latin1', 0, targetMaxBytes))?.[1] ?? '';
+}

@@ -1,0 +1,49 @@
+import { type RefusalCode, refusals, refusalText } from '@pm/schemas';
+import type { FastifyReply } from 'fastify';
+import { familyOf } from './door-routes.io.ts';
+import type { ErrorBody } from './errors.io.ts';
+import { inWordsOf } from './route-family.ts';
+
+export interface RefusalExtra {
+  /** When the same request may succeed, seconds; also sent as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  /** Further fields of the body. */
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** What `Retry-After` says when nobody knows better, seconds. */
+const defaultRetryAfterSeconds = 1;
+
+const retryStatuses = new Set([425, 429, 503]);
+
+/**
+ * Answers a request with a refusal of the closed list: its status, `{"error": text, "code": code}`, `retry_after_seconds`
+ * and `Retry-After` with 425, 429 and 503, `WWW-Authenticate` with 401 (RFC 9110 11.6.1), in the words of the route's family.
+ */
+export function refuse(
+  reply: FastifyReply,
+  code: RefusalCode,
+  facts: Readonly<Record<string, string | number>> = {},
+  extra: RefusalExtra = {},
+): FastifyReply {
+  const { status } = refusals[code];
+  const waits = retryStatuses.has(status);
+  const retryAfterSeconds =
+    extra.retryAfterSeconds ?? (waits ? defaultRetryAfterSeconds : undefined);
+  if (waits) void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? 0)));
+  if (status === 401) void reply.header('www-authenticate', 'HMAC');
+  const told = retryAfterSeconds === undefined ? extra : { ...extra, retryAfterSeconds };
+  const body = refusalBody(code, facts, told);
+  return reply.code(status).send(inWordsOf(familyOf(reply.request), status, body));
+}
+
+/** The body alone, for the items of a batch. */
+export function refusalBody(
+  code: RefusalCode,
+  facts: Readonly<Record<string, string | number>> = {},
+  { retryAfterSeconds, body = {} }: RefusalExtra = {},
+): ErrorBody {
+  const retry =
+    retryAfterSeconds === undefined ? {} : { retry_after_seconds: Math.ceil(retryAfterSeconds) };
+  return { ...body, error: refusalText(code, facts), code, ...retry };
+}

@@ -1,0 +1,167 @@
+import type { Cluster, Kafka } from 'kafkajs';
+import { openCluster } from './kafkajs-connection.io.ts';
+import { failureOf } from './kafkajs-errors.ts';
+import type { LogClientLimits } from './limits.ts';
+import { type IncomingRecord, type PartitionBounds, parseOffset } from './records.ts';
+
+/** A partition and the offset to read from. */
+export interface FetchPosition {
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** What one fetch brought of one partition. */
+export interface FetchedPartition {
+  readonly partition: number;
+  /** The offset that was asked for. */
+  readonly from: number;
+  /** Records at or after `from`, in order; may be empty. */
+  readonly records: readonly IncomingRecord[];
+  /** Offset after everything the broker sent, also after what compaction took away. */
+  readonly nextOffset: number;
+  readonly highWatermark: number;
+}
+
+/**
+ * Reading without a consumer group. kafkajs' own consumer waits for its slowest partition before it fetches again, answers an
+ * out-of-range offset by committing a default one and going on there, and can stop silently; none of that is used here.
+ */
+export class FetchWire {
+  readonly #cluster: Cluster;
+  readonly #topic: string;
+  readonly #limits: LogClientLimits;
+
+  constructor(kafka: Kafka, topic: string, limits: LogClientLimits) {
+    this.#cluster = openCluster(kafka, limits);
+    this.#topic = topic;
+    this.#limits = limits;
+  }
+
+  async connect(): Promise<void> {
+    await this.#cluster.connect();
+    await this.#cluster.addTargetTopic(this.#topic);
+  }
+
+  /** Leader of each partition by the newest metadata; a partition without a leader is absent. */
+  leaders(): ReadonlyMap<number, string> {
+    const known = this.#cluster.findTopicPartitionMetadata(this.#topic);
+    return new Map(
+      known.filter((one) => one.leader >= 0).map((one) => [one.partitionId, String(one.leader)]),
+    );
+  }
+
+  async refresh(): Promise<void> {
+    await this.#cluster.connect();
+    await this.#cluster.refreshMetadata();
+  }
+
+  /** Forgets the connection an error came from, so that the next call opens a new one. */
+  forget(error: unknown): void {
+    const { host, port } = failureOf(error);
+    if (host !== null && port !== null) this.#cluster.removeBroker({ host, port });
+  }
+
+  /** One fetch of several partitions of one broker; waits `maxWaitMs` when there is nothing new. Throws kafkajs' errors. */
+  async fetch(
+    node: string,
+    positions: readonly FetchPosition[],
+    maxWaitMs: number,
+  ): Promise<readonly FetchedPartition[]> {
+    const broker = await this.#cluster.findBroker({ nodeId: node });
+    const answer: FetchAnswer = await broker.fetch({
+      maxWaitTime: maxWaitMs,
+      minBytes: 1,
+      maxBytes: this.#limits.maxFetchBytes,
+      isolationLevel: readUncommitted,
+      topics: [{ topic: this.#topic, partitions: positions.map((one) => this.#request(one)) }],
+    });
+    const asked = new Map(positions.map((one) => [one.partition, one.offset]));
+    return answer.responses.flatMap(({ partitions }) =>
+      partitions.map((one) => fetchedOf(one, asked.get(one.partition) ?? 0)),
+    );
+  }
+
+  /** Bounds of these partitions as their leaders tell them now. */
+  async bounds(partitions: readonly number[]): Promise<ReadonlyMap<number, PartitionBounds>> {
+    const lows = await this.#offsets(partitions, true);
+    const highs = await this.#offsets(partitions, false);
+    const bounds = new Map<number, PartitionBounds>();
+    for (const [partition, low] of lows) {
+      const high = highs.get(partition);
+      if (high !== undefined) bounds.set(partition, { low, high });
+    }
+    return bounds;
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#cluster.disconnect();
+  }
+
+  #request({ partition, offset }: FetchPosition) {
+    const maxBytes = this.#limits.maxPartitionFetchBytes;
+    return { partition, fetchOffset: String(offset), maxBytes };
+  }
+
+  async #offsets(
+    partitions: readonly number[],
+    fromBeginning: boolean,
+  ): Promise<Map<number, number>> {
+    const asked = partitions.map((partition) => ({ partition }));
+    const found = await this.#cluster.fetchTopicsOffset([
+      { topic: this.#topic, partitions: asked, fromBeginning },
+    ]);
+    const all = found.flatMap((one) => one.partitions);
+    return new Map(all.map(({ partition, offset }) => [partition, parseOffset(offset)]));
+  }
+}
+
+const readUncommitted = 0;
+
+/** The part of kafkajs' untyped fetch response that is used. */
+interface FetchAnswer {
+  readonly responses: readonly { readonly partitions: readonly PartitionAnswer[] }[];
+}
+
+interface PartitionAnswer {
+  readonly partition: number;
+  readonly highWatermark: string;
+  readonly messages: readonly {
+    readonly offset: string;
+    readonly key: Buffer | null;
+    readonly value: Buffer | null;
+    readonly timestamp: string;
+    readonly isControlRecord?: boolean;
+    readonly batchContext?: { readonly firstOffset?: string; readonly lastOffsetDelta?: number };
+  }[];
+}
+
+function fetchedOf(answer: PartitionAnswer, from: number): FetchedPartition {
+  const records: IncomingRecord[] = [];
+  for (const { offset, key, value, timestamp, isControlRecord } of answer.messages) {
+    const at = parseOffset(offset);
+    // A broker sends whole stored batches, so the first records may lie before the offset asked for.
+    if (at >= from && isControlRecord !== true)
+      records.push({ offset: at, key, value, timestampMs: Number(timestamp) });
+  }
+  const highWatermark = parseOffset(answer.highWatermark);
+  return {
+    partition: answer.partition,
+    from,
+    records,
+    nextOffset: endOf(answer, from),
+    highWatermark,
+  };
+}
+
+/** A compacted batch keeps its offset span when its last records are gone. */
+function endOf({ messages }: PartitionAnswer, from: number): number {
+  const last = messages.at(-1);
+  if (last === undefined) return from;
+  const first = last.batchContext?.firstOffset;
+  const span = last.batchContext?.lastOffsetDelta;
+  const end =
+    first === undefined || span === undefined
+      ? parseOffset(last.offset)
+      : parseOffset(first) + span;
+  return Math.max(from, end + 1);
+}

@@ -1,0 +1,227 @@
+import { Fault } from '../fault/index.ts';
+import { type CommittedPosition, GroupCommits } from './group-commits.io.ts';
+import { retryOptions } from './kafkajs-connection.io.ts';
+import { Membership, type MembershipParts } from './membership.io.ts';
+import { OwnedPartition } from './owned-partition.io.ts';
+import type { RecordBatch } from './records.ts';
+import { defaultMaxWaitMs, TopicReader } from './topic-reader.io.ts';
+
+/** Ownership of partitions shared out among the members of a group. */
+export interface GroupOptions {
+  readonly groupId: string;
+  readonly topic: string;
+  /**
+   * A partition has become ours: the first offset to read, or where the group's last commit stands (the start of the partition when
+   * there is none). Called before any batch of it, may take long: heartbeats and the other partitions go on. A rejection is a fault
+   * of this partition.
+   */
+  onAssigned(partition: number): Promise<number | 'committed'>;
+  /** It is ours no more; no batch of it is delivered after the call. A rejection is logged. Called once per ended ownership. */
+  onRevoked(partition: number): Promise<void>;
+  /** As for readers. Must not wait for `close()` of its own group. */
+  onBatch(batch: RecordBatch): Promise<void>;
+  readonly dense: boolean;
+  /**
+   * With `facts.partition`: that partition has stopped (`offset_gap`, `offset_out_of_range`, `handler_failed`, `assign_failed`, or the
+   * handler's own fault), the others go on; `restore` starts it again. `reader_stalled` (retry). `group_crashed` (stop): no more
+   * restarts.
+   */
+  onFault(fault: Fault, partition: number | null): void;
+  /** Silence after which the broker gives our partitions to others, 6,000 to 10,000 milliseconds; default 6,000. */
+  readonly sessionTimeoutMs?: number;
+  /** Member name seen by the others. */
+  readonly instance?: string;
+}
+
+export interface PartitionGroup {
+  /** `null` while out of the group. */
+  readonly memberId: string | null;
+  /** Ours now, also those that are being restored. */
+  owned(): readonly number[];
+  /**
+   * Generation-checked: rejects with `ownership_lost` (release) when the partition is not, or no longer, ours; the position of a later
+   * owner never moves. `commit_outcome_unknown` (release) after `commitTimeoutMs`.
+   */
+  commit(partition: number, offset: number, metadata: string): Promise<void>;
+  /** What any member committed last. */
+  committed(partition: number): Promise<CommittedPosition | null>;
+  /** Stops the delivery of one partition after a release fault; may be called from its handler. It stays ours. */
+  release(partition: number): void;
+  /** Starts a released or faulty partition again, from what `onAssigned` says; must not be awaited in its handler. */
+  restore(partition: number): Promise<void>;
+  /** Revokes all, leaves the group so that others take over at once, closes. */
+  close(): Promise<void>;
+}
+
+const defaultSessionMs = 6_000;
+
+/** Resolves after the first join; `onAssigned` calls may still be running. Rejects with `group_unreachable` (retry). */
+export async function openGroup(
+  parts: MembershipParts,
+  options: GroupOptions,
+): Promise<PartitionGroup> {
+  const { kafka, limits, log } = parts;
+  const reader = new TopicReader(kafka, limits, {
+    topic: options.topic,
+    maxWaitMs: defaultMaxWaitMs,
+    log,
+    onStall: (fault) => options.onFault(fault, null),
+  });
+  const admin = kafka.admin({ retry: retryOptions(limits) });
+  await Promise.all([reader.connect(), admin.connect()]);
+  const group = new StickyGroup(
+    parts,
+    options,
+    reader,
+    (membership) =>
+      new GroupCommits(membership, admin, {
+        groupId: options.groupId,
+        topic: options.topic,
+        limits,
+      }),
+  );
+  const close = group.close.bind(group);
+  group.close = () => close().finally(() => admin.disconnect());
+  try {
+    await group.start();
+  } catch (error) {
+    await group.close();
+    throw error;
+  }
+  return group;
+}
+
+class StickyGroup implements PartitionGroup {
+  readonly #parts: MembershipParts;
+  readonly #options: GroupOptions;
+  readonly #reader: TopicReader;
+  readonly #membership: Membership;
+  readonly #commits: GroupCommits;
+  readonly #owned = new Map<number, OwnedPartition>();
+  readonly #revoking = new Set<Promise<void>>();
+
+  constructor(
+    parts: MembershipParts,
+    options: GroupOptions,
+    reader: TopicReader,
+    commitsOf: (membership: Membership) => GroupCommits,
+  ) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#reader = reader;
+    this.#membership = new Membership(parts, {
+      groupId: options.groupId,
+      topic: options.topic,
+      instance: options.instance ?? '',
+      sessionTimeoutMs: options.sessionTimeoutMs ?? defaultSessionMs,
+      owned: () => this.owned(),
+      onJoined: (partitions, sameMember) => this.#joined(partitions, sameMember),
+      onLost: () => this.#revokeAll(),
+      onFault: (fault) => options.onFault(fault, null),
+    });
+    this.#commits = commitsOf(this.#membership);
+  }
+
+  start(): Promise<void> {
+    return this.#membership.start();
+  }
+
+  get memberId(): string | null {
+    return this.#membership.memberId;
+  }
+
+  owned(): readonly number[] {
+    return [...this.#owned.keys()].sort((a, b) => a - b);
+  }
+
+  async commit(partition: number, offset: number, metadata: string): Promise<void> {
+    const held = this.#owned.get(partition);
+    const stillOwned = () =>
+      held?.owned === true && this.#owned.get(partition) === held && this.#membership.alive();
+    await this.#commits.commit({ partition, offset, metadata, stillOwned });
+  }
+
+  committed(partition: number): Promise<CommittedPosition | null> {
+    return this.#commits.committed(partition);
+  }
+
+  release(partition: number): void {
+    this.#owned.get(partition)?.pause();
+  }
+
+  async restore(partition: number): Promise<void> {
+    await this.#owned.get(partition)?.restore();
+  }
+
+  async close(): Promise<void> {
+    this.#revokeAll();
+    await Promise.all(this.#revoking);
+    await this.#membership.close();
+    // A join that was under way may have brought partitions after the first call.
+    this.#revokeAll();
+    await Promise.all(this.#revoking);
+    await this.#reader.close();
+  }
+
+  /** What stays is not touched; what is lost ends before what is gained starts. */
+  #joined(partitions: readonly number[], sameMember: boolean): void {
+    for (const partition of this.owned())
+      if (!sameMember || !partitions.includes(partition)) this.#revoke(partition);
+    const ready = Promise.all(this.#revoking);
+    for (const partition of partitions)
+      if (!this.#owned.has(partition)) this.#owned.set(partition, this.#take(partition, ready));
+    const { groupId, topic } = this.#options;
+    this.#parts.log.info({ groupId, topic, owned: partitions.length }, 'joined the group');
+  }
+
+  #take(partition: number, ready: Promise<unknown>): OwnedPartition {
+    const hooks = {
+      onAssigned: async () =>
+        this.#firstOffset(partition, await this.#options.onAssigned(partition)),
+      onRevoked: () => this.#options.onRevoked(partition),
+      open: (from: number) => this.#open(partition, from),
+      remove: this.#reader.remove.bind(this.#reader),
+      onFault: (fault: Fault) => this.#options.onFault(fault, partition),
+    };
+    return new OwnedPartition(partition, hooks, ready);
+  }
+
+  async #firstOffset(partition: number, first: number | 'committed'): Promise<number> {
+    if (first !== 'committed') return first;
+    const committed = await this.#commits.committed(partition);
+    if (committed !== null) return committed.offset;
+    const low = (await this.#reader.bounds([partition])).get(partition)?.low;
+    if (low !== undefined) return low;
+    throw new Fault('partition_unknown', 'stop', {
+      facts: { topic: this.#options.topic, partition },
+    });
+  }
+
+  async #open(partition: number, from: number) {
+    const { dense, onBatch, onFault } = this.#options;
+    await this.#reader.assertWithinBounds(new Map([[partition, from]]));
+    return this.#reader.add({
+      partition,
+      from,
+      dense,
+      mayDeliver: () => this.#membership.alive(),
+      onBatch: (batch) => onBatch(batch),
+      onFault: (fault) => onFault(fault, partition),
+    });
+  }
+
+  #revokeAll(): void {
+    for (const partition of this.owned()) this.#revoke(partition);
+  }
+
+  #revoke(partition: number): void {
+    const held = this.#owned.get(partition);
+    this.#owned.delete(partition);
+    if (held === undefined) return;
+    const revoking = held.revoke().catch((error: unknown) => {
+      this.#parts.log.error({ partition, err: error }, 'a revocation failed');
+    });
+    const tracked: Promise<void> = revoking.finally(() => this.#revoking.delete(tracked));
+    this.#revoking.add(tracked);
+  }
+}

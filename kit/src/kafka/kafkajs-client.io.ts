@@ -1,0 +1,92 @@
+import type { Kafka } from 'kafkajs';
+import { Fault } from '../fault/index.ts';
+import type { Log } from '../log/index.ts';
+import { KafkajsAdmin, type LogAdmin } from './admin.io.ts';
+import { type GroupOptions, openGroup, type PartitionGroup } from './group.io.ts';
+import { openProducerSession } from './idempotent-session.io.ts';
+import { openKafkajs, retryOptions } from './kafkajs-connection.io.ts';
+import { defaultLimits, type LogClientLimits } from './limits.ts';
+import type { LogClient, LogClientOptions } from './log-client.io.ts';
+import { PartitionDirectory } from './partition-directory.io.ts';
+import { type LogProducer, SingleFlightProducer } from './producer.io.ts';
+import { type LogReader, openReader, type ReaderOptions } from './reader.io.ts';
+import type { SendQueueLimits } from './send-queue.ts';
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+/** Opens no connection yet; each part connects when it is asked for. */
+export function openLogClient(options: LogClientOptions): LogClient {
+  return new KafkajsClient(options);
+}
+
+class KafkajsClient implements LogClient {
+  readonly #limits: LogClientLimits;
+  readonly #log: Log;
+  readonly #kafka: Kafka;
+  readonly #open = new Set<Closable>();
+  #closed = false;
+
+  constructor(options: LogClientOptions) {
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#log = options.log;
+    this.#kafka = openKafkajs(options, this.#limits);
+  }
+
+  async producer(options: Partial<SendQueueLimits> = {}): Promise<LogProducer> {
+    this.#assertOpen();
+    const limits = { ...this.#limits, ...options };
+    const admin = this.#kafka.admin({ retry: retryOptions(limits) });
+    await admin.connect();
+    const openSession = () => openProducerSession(this.#kafka, limits);
+    const directory = new PartitionDirectory(admin, {
+      maxTries: limits.maxMetadataTries,
+      waitMs: limits.initialRetryMs,
+    });
+    const parts = { limits, log: this.#log, directory, openSession };
+    const producer = new SingleFlightProducer(parts, await openSession());
+    return this.#track(producer, () => admin.disconnect());
+  }
+
+  async reader(options: ReaderOptions): Promise<LogReader> {
+    this.#assertOpen();
+    return this.#track(await openReader(this.#kafka, this.#limits, options));
+  }
+
+  async group(options: GroupOptions): Promise<PartitionGroup> {
+    this.#assertOpen();
+    const parts = { kafka: this.#kafka, limits: this.#limits, log: this.#log };
+    return this.#track(await openGroup(parts, options));
+  }
+
+  async admin(): Promise<LogAdmin> {
+    this.#assertOpen();
+    const admin = this.#kafka.admin({ retry: retryOptions(this.#limits) });
+    await admin.connect();
+    return this.#track(new KafkajsAdmin(admin));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#open].map((part) => part.close()));
+  }
+
+  /** Remembers a part until it closes; closing twice is closing once. */
+  #track<T extends Closable>(part: T, then: () => Promise<void> = async () => {}): T {
+    const close = part.close.bind(part);
+    let closing: Promise<void> | null = null;
+    part.close = () => {
+      closing ??= close()
+        .then(then)
+        .finally(() => this.#open.delete(part));
+      return closing;
+    };
+    this.#open.add(part);
+    return part;
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new Fault('client_closed', 'stop');
+  }
+}

@@ -1,0 +1,79 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import { type Cluster, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
+import { present } from '../assert/index.ts';
+import { kafkajsLog } from './kafkajs-log.io.ts';
+import { type LogClientLimits, retriesWithin } from './limits.ts';
+import type { LogClientOptions } from './log-client.io.ts';
+
+const keepAliveMs = 60_000;
+
+/** kafkajs with short, bounded retries, our log and our sockets. Opens no connection yet. */
+export function openKafkajs(options: LogClientOptions, limits: LogClientLimits): Kafka {
+  const config: KafkaConfig = {
+    brokers: [...options.brokers],
+    clientId: options.clientId,
+    connectionTimeout: limits.connectTimeoutMs,
+    authenticationTimeout: limits.requestTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    retry: { ...retryOptions(limits), retries: limits.connectionRetries },
+    logLevel: logLevel.INFO,
+    logCreator: kafkajsLog(options.log),
+    socketFactory: socketFactory(options),
+  };
+  if (options.ssl !== undefined) config.ssl = { ...options.ssl };
+  if (options.sasl !== undefined) config.sasl = { ...options.sasl };
+  return new Kafka(config);
+}
+
+/** Waits between tries in kafkajs' shape. */
+export function retryOptions(limits: LogClientLimits) {
+  return {
+    initialRetryTime: limits.initialRetryMs,
+    maxRetryTime: limits.maxRetryMs,
+    retries: retriesWithin(limits),
+    factor: 0.2,
+    multiplier: 2,
+  };
+}
+
+/**
+ * A cluster (metadata, connections, fetch) without a consumer group. kafkajs hands its cluster to the makers of partition
+ * assigners and nowhere else; the consumer made for it is never run, so nothing joins a group.
+ */
+export function openCluster(kafka: Kafka, limits: LogClientLimits): Cluster {
+  let cluster: Cluster | null = null;
+  kafka.consumer({
+    groupId: 'unused',
+    readUncommitted: true,
+    allowAutoTopicCreation: false,
+    retry: retryOptions(limits),
+    partitionAssigners: [
+      (made) => {
+        cluster = made.cluster;
+        return {
+          name: 'unused',
+          version: 0,
+          assign: async () => [],
+          protocol: () => ({ name: 'unused', metadata: Buffer.alloc(0) }),
+        };
+      },
+    ],
+  });
+  return present<Cluster>(cluster, 'the cluster of a consumer');
+}
+
+/** Sockets as kafkajs opens them, with the address put through `route` first. */
+function socketFactory(options: LogClientOptions): NonNullable<KafkaConfig['socketFactory']> {
+  const route = options.route ?? ((address: { host: string; port: number }) => address);
+  return ({ host, port, ssl, onConnect }) => {
+    const target = route({ host, port });
+    const servername = net.isIP(host) === 0 ? { servername: host } : {};
+    const socket = ssl
+      ? tls.connect({ ...target, ...servername, ...ssl }, onConnect)
+      : net.connect(target, onConnect);
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, keepAliveMs);
+    return socket;
+  };
+}

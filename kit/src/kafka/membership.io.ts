@@ -1,0 +1,225 @@
+import type { Cluster, Consumer, Kafka } from 'kafkajs';
+import { Fault } from '../fault/index.ts';
+import type { Log } from '../log/index.ts';
+import { retryOptions } from './kafkajs-connection.io.ts';
+import { failureOf } from './kafkajs-errors.ts';
+import type { LogClientLimits } from './limits.ts';
+import type { MemberClaim } from './sticky-assignment.ts';
+import { stickyAssignor } from './sticky-assignor.io.ts';
+import { closeWithin, pause } from './waiting.io.ts';
+
+/** A member's place in one generation of its group; a commit carries both, and the broker refuses any other. */
+export interface MemberPlace {
+  readonly memberId: string;
+  readonly generation: number;
+}
+
+export interface MembershipOptions {
+  readonly groupId: string;
+  readonly topic: string;
+  readonly instance: string;
+  readonly sessionTimeoutMs: number;
+  /** What this member holds now, put before the group's leader at each rebalance. */
+  owned(): readonly number[];
+  /** Called at each join, before anything else happens; `sameMember` is false when others may have owned our partitions since. */
+  onJoined(partitions: readonly number[], sameMember: boolean): void;
+  /** The member is out of its group: it left, crashed, or was silent for a whole session. */
+  onLost(): void;
+  onFault(fault: Fault): void;
+}
+
+export interface MembershipParts {
+  readonly kafka: Kafka;
+  readonly limits: LogClientLimits;
+  readonly log: Log;
+}
+
+/** Turns of the member's own loop, milliseconds; it reads nothing, so this is only how punctual heartbeats are. */
+const loopMs = 100;
+
+/**
+ * Membership of a consumer group and nothing else. The kafkajs consumer behind it has every partition paused, so it joins, sends
+ * heartbeats and commits but reads nothing: records come from a `TopicReader`, which a rebalance does not interrupt.
+ */
+export class Membership {
+  readonly #parts: MembershipParts;
+  readonly #options: MembershipOptions;
+  #consumer: Consumer | null = null;
+  #cluster: Cluster | null = null;
+  #memberId: string | null = null;
+  #generation = -1;
+  /** False between a join and its first heartbeat, which tells the generation. */
+  #generationKnown = false;
+  #lastContactMs = 0;
+  /** The newest assignment, still in force as long as heartbeats with its member id succeed. */
+  #assignment: { memberId: string; partitions: readonly number[] } | null = null;
+  #crashes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(parts: MembershipParts, options: MembershipOptions) {
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  get memberId(): string | null {
+    return this.#memberId;
+  }
+
+  /** Our place, once its generation is known. */
+  place(): MemberPlace | null {
+    if (this.#memberId === null || !this.#generationKnown) return null;
+    return { memberId: this.#memberId, generation: this.#generation };
+  }
+
+  /** Whether the broker still counts us in, as far as our own clock can tell. */
+  alive(): boolean {
+    return (
+      this.#memberId !== null &&
+      performance.now() - this.#lastContactMs < this.#options.sessionTimeoutMs
+    );
+  }
+
+  /** Resolves after the first join; rejects with `group_unreachable` (retry). */
+  async start(): Promise<void> {
+    await this.#run();
+    if (this.#memberId === null)
+      throw new Fault('group_unreachable', 'retry', { facts: { groupId: this.#options.groupId } });
+    this.#timer = setInterval(() => this.#checkSession(), this.#options.sessionTimeoutMs / 10);
+  }
+
+  /** A connection to the group's coordinator. */
+  async coordinator() {
+    const cluster = this.#cluster;
+    if (cluster === null) throw new Fault('ownership_lost', 'release');
+    return cluster.findGroupCoordinator({ groupId: this.#options.groupId });
+  }
+
+  forgetCoordinator(error: unknown): void {
+    const { host, port } = failureOf(error);
+    if (host !== null && port !== null) this.#cluster?.removeBroker({ host, port });
+  }
+
+  /** Leaves the group, so that the others need not wait for the session to end. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#memberId = null;
+    const leaving = this.#consumer?.disconnect() ?? Promise.resolve();
+    await closeWithin(leaving, this.#parts.limits.closeTimeoutMs);
+  }
+
+  async #run(): Promise<void> {
+    const consumer = this.#open();
+    this.#consumer = consumer;
+    const { GROUP_JOIN, HEARTBEAT, CRASH } = consumer.events;
+    const { topic } = this.#options;
+    consumer.on(GROUP_JOIN, ({ payload }) => {
+      consumer.pause([{ topic }]);
+      this.#joined(payload.memberId, payload.memberAssignment[topic] ?? []);
+    });
+    consumer.on(HEARTBEAT, ({ payload }) =>
+      this.#heard(payload.memberId, payload.groupGenerationId),
+    );
+    consumer.on(CRASH, ({ payload }) => this.#crashed(payload.error));
+    await consumer.connect();
+    await consumer.subscribe({ topic });
+    await consumer.run({ autoCommit: false, eachBatch: async () => {} });
+  }
+
+  #open(): Consumer {
+    const { kafka, limits } = this.#parts;
+    const { groupId, topic, sessionTimeoutMs } = this.#options;
+    return kafka.consumer({
+      groupId,
+      sessionTimeout: sessionTimeoutMs,
+      heartbeatInterval: Math.min(limits.heartbeatMs, sessionTimeoutMs / 3),
+      rebalanceTimeout: limits.rebalanceTimeoutMs,
+      maxWaitTimeInMs: loopMs,
+      // How soon added partitions are noticed.
+      metadataMaxAge: limits.metadataMaxAgeMs,
+      allowAutoTopicCreation: false,
+      // Restarts are ours: kafkajs' own have no bound and give no word of the lost partitions.
+      retry: { ...retryOptions(limits), restartOnFailure: async () => false },
+      partitionAssigners: [
+        ({ cluster }) => {
+          this.#cluster = cluster;
+          const partitionCount = () => cluster.findTopicPartitionMetadata(topic).length;
+          return stickyAssignor({ topic, present: () => this.#claim(), partitionCount });
+        },
+      ],
+    });
+  }
+
+  #claim(): Omit<MemberClaim, 'memberId'> {
+    const { instance, owned } = this.#options;
+    return { instance, generation: this.#generation, owned: owned() };
+  }
+
+  #joined(memberId: string, partitions: readonly number[]): void {
+    if (this.#closed) return;
+    const sameMember = memberId === this.#memberId && this.alive();
+    this.#memberId = memberId;
+    this.#assignment = { memberId, partitions };
+    this.#generationKnown = false;
+    this.#lastContactMs = performance.now();
+    this.#options.onJoined(
+      [...partitions].sort((a, b) => a - b),
+      sameMember,
+    );
+  }
+
+  #heard(memberId: string, generation: number): void {
+    // Given up after a silence, but the broker (which was away itself) still counts us in: take the partitions again.
+    if (this.#memberId === null && this.#assignment?.memberId === memberId)
+      this.#joined(memberId, this.#assignment.partitions);
+    if (memberId !== this.#memberId) return;
+    this.#generation = generation;
+    this.#generationKnown = true;
+    this.#lastContactMs = performance.now();
+    this.#crashes = 0;
+  }
+
+  /** A whole session without contact: the broker has given our partitions to others, whether we can hear it or not. */
+  #checkSession(): void {
+    if (this.#memberId === null || this.alive()) return;
+    this.#parts.log.error(
+      { groupId: this.#options.groupId },
+      'no heartbeat for a whole session, giving all partitions up',
+    );
+    this.#lose();
+  }
+
+  #lose(): void {
+    this.#memberId = null;
+    this.#generationKnown = false;
+    this.#options.onLost();
+  }
+
+  #crashed(error: Error): void {
+    if (this.#closed) return;
+    const { limits, log } = this.#parts;
+    const { groupId } = this.#options;
+    const { name, type } = failureOf(error);
+    this.#crashes += 1;
+    this.#assignment = null;
+    log.warn({ groupId, cause: name, type, crashes: this.#crashes }, 'the group member crashed');
+    this.#lose();
+    if (this.#crashes <= limits.maxGroupRestarts) void this.#restart();
+    else
+      this.#options.onFault(
+        new Fault('group_crashed', 'stop', { facts: { groupId, cause: name }, cause: error }),
+      );
+  }
+
+  async #restart(): Promise<void> {
+    const { initialRetryMs, maxRetryMs } = this.#parts.limits;
+    await pause(Math.min(initialRetryMs * 2 ** this.#crashes, maxRetryMs));
+    if (this.#closed) return;
+    try {
+      await this.#run();
+    } catch (error) {
+      this.#crashed(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}

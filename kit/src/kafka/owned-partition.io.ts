@@ -1,0 +1,95 @@
+import { Fault } from '../fault/index.ts';
+import type { PartitionLane } from './partition-lane.io.ts';
+
+/** What an owned partition does to the outside. */
+export interface OwnedPartitionHooks {
+  /** The first offset to read; may take long. */
+  onAssigned(): Promise<number>;
+  onRevoked(): Promise<void>;
+  /** Starts to read. Rejects when the offset is out of range. */
+  open(from: number): Promise<PartitionLane>;
+  remove(lane: PartitionLane): Promise<void>;
+  onFault(fault: Fault): void;
+}
+
+/** One partition from assignment to revocation; a partition that comes back is a new one of these. */
+export class OwnedPartition {
+  readonly partition: number;
+  readonly #hooks: OwnedPartitionHooks;
+  #lane: PartitionLane | null = null;
+  #revoked = false;
+  #paused = false;
+  #starting: Promise<void>;
+  #assignedOnce = false;
+  #revoking: Promise<void> | null = null;
+
+  /** `ready` is what has to end before: the revocations of the same rebalance. */
+  constructor(partition: number, hooks: OwnedPartitionHooks, ready: Promise<unknown>) {
+    this.partition = partition;
+    this.#hooks = hooks;
+    this.#starting = ready.then(() => this.#start());
+  }
+
+  /** False from the moment of revocation. */
+  get owned(): boolean {
+    return !this.#revoked;
+  }
+
+  /** No batch starts after this call; resolves when `onRevoked` has ended. */
+  revoke(): Promise<void> {
+    this.#revoked = true;
+    this.#revoking ??= this.#end();
+    return this.#revoking;
+  }
+
+  /** No batch starts after this call; the partition stays ours. */
+  pause(): void {
+    this.#paused = true;
+    void this.#lane?.close();
+  }
+
+  /** After `pause` or a fault: asks `onAssigned` again and reads from there. */
+  async restore(): Promise<void> {
+    this.pause();
+    await this.#starting;
+    await this.#dropLane();
+    if (this.#revoked) return;
+    this.#paused = false;
+    this.#starting = this.#start();
+    await this.#starting;
+  }
+
+  async #start(): Promise<void> {
+    if (this.#revoked) return;
+    this.#assignedOnce = true;
+    try {
+      const from = await this.#hooks.onAssigned();
+      if (this.#revoked || this.#paused) return;
+      const lane = await this.#hooks.open(from);
+      this.#lane = lane;
+      if (this.#revoked || this.#paused) await lane.close();
+    } catch (error) {
+      if (this.#revoked) return;
+      const facts = { partition: this.partition };
+      this.#hooks.onFault(
+        error instanceof Fault
+          ? error
+          : new Fault('assign_failed', 'stop', { facts, cause: error }),
+      );
+    }
+  }
+
+  async #end(): Promise<void> {
+    const stopping = this.#lane?.close();
+    await this.#starting;
+    await stopping;
+    await this.#dropLane();
+    if (this.#assignedOnce) await this.#hooks.onRevoked();
+  }
+
+  async #dropLane(): Promise<void> {
+    const lane = this.#lane;
+    this.#lane = null;
+    if (lane !== null) await this.#hooks.remove(lane);
+  }
+}

@@ -1,0 +1,169 @@
+import { Fault } from '../fault/index.ts';
+import type { FetchedPartition } from './fetch-wire.io.ts';
+import { type RecordBatch, recordBytes } from './records.ts';
+
+/** What a lane needs of its reader. */
+export interface LaneOptions {
+  readonly topic: string;
+  readonly partition: number;
+  /** First offset to read. */
+  readonly from: number;
+  /** Offsets must follow each other without a gap. */
+  readonly dense: boolean;
+  readonly maxBufferedBytes: number;
+  readonly maxBufferedRecords: number;
+  /** Asked right before each batch: false while ownership is in doubt. */
+  mayDeliver(): boolean;
+  onBatch(batch: RecordBatch): Promise<void>;
+  /** Called once; the lane delivers nothing after it. */
+  onFault(fault: Fault): void;
+  /** The lane takes records again. */
+  onRoom(): void;
+}
+
+interface Buffered {
+  readonly batch: RecordBatch;
+  readonly bytes: number;
+  readonly nextOffset: number;
+}
+
+/**
+ * One partition from fetch to handler: checks that offsets follow each other, buffers within bounds, calls the handler with one
+ * batch at a time. A slow handler holds up nobody else: its lane gets full and is left out of the next fetch.
+ */
+export class PartitionLane {
+  readonly partition: number;
+  readonly #options: LaneOptions;
+  readonly #buffer: Buffered[] = [];
+  #bufferedBytes = 0;
+  #bufferedRecords = 0;
+  #fetchPosition: number;
+  #position: number;
+  #highWatermark: number;
+  #open = true;
+  #running: Promise<void> | null = null;
+
+  constructor(options: LaneOptions) {
+    this.partition = options.partition;
+    this.#options = options;
+    this.#fetchPosition = options.from;
+    this.#position = options.from;
+    this.#highWatermark = options.from;
+  }
+
+  /** Next offset to fetch. */
+  get fetchPosition(): number {
+    return this.#fetchPosition;
+  }
+
+  /** Next offset to handle. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Records in the partition that are not handled yet, by the newest word of the broker. */
+  get lagRecords(): number {
+    return Math.max(0, this.#highWatermark - this.#position);
+  }
+
+  get dense(): boolean {
+    return this.#options.dense;
+  }
+
+  get open(): boolean {
+    return this.#open;
+  }
+
+  hasRoom(): boolean {
+    const { maxBufferedBytes, maxBufferedRecords } = this.#options;
+    const full =
+      this.#bufferedBytes >= maxBufferedBytes || this.#bufferedRecords >= maxBufferedRecords;
+    return this.#open && !full;
+  }
+
+  /** Takes what a fetch brought. An answer to an older question is dropped, a gap is a fault. */
+  accept(fetched: FetchedPartition): void {
+    if (!this.#open || fetched.from !== this.#fetchPosition) return;
+    this.#highWatermark = Math.max(fetched.highWatermark, fetched.nextOffset);
+    const gap = this.#options.dense ? gapOf(fetched) : null;
+    if (gap !== null) {
+      this.fail('offset_gap', { expected: gap.expected, found: gap.found });
+      return;
+    }
+    this.#fetchPosition = fetched.nextOffset;
+    this.#push(fetched);
+    this.#running ??= this.#drain().finally(() => {
+      this.#running = null;
+    });
+  }
+
+  /** Ends the lane with a fault that stops the process or partition: reading on would jump. */
+  fail(code: string, facts: Record<string, string | number>, cause?: unknown): void {
+    const { topic, partition } = this.#options;
+    this.#end(new Fault(code, 'stop', { facts: { topic, partition, ...facts }, cause }));
+  }
+
+  /** No batch starts after this call; resolves when the running one has ended. */
+  async close(): Promise<void> {
+    this.#open = false;
+    this.#buffer.length = 0;
+    await this.#running;
+  }
+
+  #push({ records, nextOffset }: FetchedPartition): void {
+    const { topic, partition } = this.#options;
+    const bytes = records.reduce((sum, record) => sum + recordBytes(record), 0);
+    const batch = { topic, partition, records, highWatermark: this.#highWatermark };
+    this.#buffer.push({ batch, bytes, nextOffset });
+    this.#bufferedBytes += bytes;
+    this.#bufferedRecords += records.length;
+  }
+
+  async #drain(): Promise<void> {
+    // Never inside the fetch that brought the records.
+    await Promise.resolve();
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const wasFull = !this.hasRoom();
+      try {
+        if (next.batch.records.length > 0) await this.#options.onBatch(next.batch);
+      } catch (error) {
+        this.#end(faultOf(error, this.#options));
+        return;
+      }
+      this.#position = next.nextOffset;
+      this.#bufferedBytes -= next.bytes;
+      this.#bufferedRecords -= next.batch.records.length;
+      if (wasFull && this.hasRoom()) this.#options.onRoom();
+    }
+  }
+
+  #next(): Buffered | undefined {
+    return this.#open && this.#options.mayDeliver() ? this.#buffer.shift() : undefined;
+  }
+
+  #end(fault: Fault): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#buffer.length = 0;
+    this.#options.onFault(fault);
+  }
+}
+
+/** The first place where offsets do not follow each other. */
+function gapOf({
+  from,
+  records,
+  nextOffset,
+}: FetchedPartition): { expected: number; found: number } | null {
+  let expected = from;
+  for (const { offset } of records) {
+    if (offset !== expected) return { expected, found: offset };
+    expected += 1;
+  }
+  return expected === nextOffset ? null : { expected, found: nextOffset };
+}
+
+function faultOf(error: unknown, { topic, partition }: LaneOptions): Fault {
+  if (error instanceof Fault) return error;
+  return new Fault('handler_failed', 'stop', { facts: { topic, partition }, cause: error });
+}

@@ -1,0 +1,146 @@
+import { Fault } from '../fault/index.ts';
+import type { LogClient } from './log-client.io.ts';
+import type { LogReader } from './reader.io.ts';
+import type { IncomingRecord, RecordBatch } from './records.ts';
+
+/** A piece of one partition: offsets [from, to). */
+export interface RangeOptions {
+  readonly topic: string;
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+  /** False for a compacted topic; default true. */
+  readonly dense?: boolean;
+  /** One call at a time; holds no record at or after `to`. */
+  onBatch(batch: RecordBatch): Promise<void>;
+}
+
+/**
+ * Reads [from, to) of one partition for restores and tails; resolves when all were handled. Rejects with `offset_out_of_range` (stop)
+ * when the broker has not got the whole range, `offset_gap` (stop), `reader_stalled` (retry), or what `onBatch` threw.
+ */
+export async function readRange(client: LogClient, options: RangeOptions): Promise<void> {
+  const { topic, partition, from, to } = options;
+  await assertHasRange(client, options);
+  if (from >= to) return;
+  const end = new Deferred<void>();
+  const reader = await client.reader({
+    topic,
+    positions: new Map([[partition, from]]),
+    dense: options.dense ?? true,
+    onBatch: async (batch) => {
+      const records = batch.records.filter((record) => record.offset < to);
+      if (records.length > 0) await options.onBatch({ ...batch, records });
+      if ((batch.records.at(-1)?.offset ?? -1) >= to - 1) {
+        end.resolve();
+        // What follows is past the range: no batch may come after it.
+        await end.never;
+      }
+    },
+    onFault: (fault) => end.reject(fault),
+  });
+  const watch = setInterval(
+    () => reader.position(partition) >= to && end.resolve(),
+    positionCheckMs,
+  );
+  try {
+    await end.promise;
+  } finally {
+    clearInterval(watch);
+    end.release();
+    await reader.close();
+  }
+}
+
+/** Positions also pass offsets that compaction took away, of which no batch tells. */
+const positionCheckMs = 50;
+
+async function assertHasRange(client: LogClient, options: RangeOptions): Promise<void> {
+  const { topic, partition, from, to } = options;
+  const admin = await client.admin();
+  const bounds = (await admin.bounds(topic).finally(() => admin.close())).get(partition);
+  if (bounds === undefined)
+    throw new Fault('partition_unknown', 'stop', { facts: { topic, partition } });
+  if (from < bounds.low || to > bounds.high)
+    throw new Fault('offset_out_of_range', 'stop', {
+      facts: { topic, partition, from, to, ...bounds },
+    });
+}
+
+/** Such topics are quiet most of the time, and each process follows many: a record ends the wait at once. */
+const quietWaitMs = 500;
+
+export interface FollowOptions {
+  readonly topic: string;
+  /** One call at a time per partition; `value` is null when the key was deleted. */
+  onRecord(record: IncomingRecord, partition: number): void | Promise<void>;
+  /** As for readers; nothing comes after a `stop`. */
+  onFault(fault: Fault): void;
+}
+
+/**
+ * Reads a compacted topic from its start and goes on live. Resolves when everything that was there at the call has been handled;
+ * rejects when a fault that stops the reader comes before that.
+ */
+export async function followCompacted(
+  client: LogClient,
+  options: FollowOptions,
+): Promise<LogReader> {
+  const { topic } = options;
+  const admin = await client.admin();
+  const bounds = await admin.bounds(topic).finally(() => admin.close());
+  const caughtUp = new Deferred<void>();
+  const behind = new Map([...bounds].filter(([, { low, high }]) => low < high));
+  const reached = (partition: number, position: number) => {
+    if (position >= (behind.get(partition)?.high ?? 0)) behind.delete(partition);
+    if (behind.size === 0) caughtUp.resolve();
+  };
+  const reader = await client.reader({
+    topic,
+    positions: new Map([...bounds].map(([partition, { low }]) => [partition, low])),
+    dense: false,
+    maxWaitMs: quietWaitMs,
+    onBatch: async ({ partition, records }) => {
+      for (const record of records) await options.onRecord(record, partition);
+      reached(partition, (records.at(-1)?.offset ?? -1) + 1);
+    },
+    onFault: (fault) => {
+      if (fault.reaction !== 'retry') caughtUp.reject(fault);
+      options.onFault(fault);
+    },
+  });
+  if (behind.size === 0) caughtUp.resolve();
+  const watch = setInterval(() => {
+    for (const partition of [...behind.keys()]) reached(partition, reader.position(partition));
+  }, positionCheckMs);
+  try {
+    await caughtUp.promise;
+  } catch (error) {
+    await reader.close();
+    throw error;
+  } finally {
+    clearInterval(watch);
+  }
+  return reader;
+}
+
+/** A promise that others settle. */
+class Deferred<T> {
+  readonly promise: Promise<T>;
+  /** Resolves at `release()`. */
+  readonly never: Promise<void>;
+  resolve: (value: T) => void = () => {};
+  reject: (error: unknown) => void = () => {};
+  release: () => void = () => {};
+
+  constructor() {
+    this.promise = new Promise<T>((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    this.promise.catch(() => {});
+    this.never = new Promise((resolve) => {
+      this.release = resolve;
+    });
+  }
+}

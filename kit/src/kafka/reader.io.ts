@@ -1,0 +1,111 @@
+import type { Kafka } from 'kafkajs';
+import { present } from '../assert/index.ts';
+import type { Fault } from '../fault/index.ts';
+import type { Log } from '../log/index.ts';
+import type { LogClientLimits } from './limits.ts';
+import type { PartitionLane } from './partition-lane.io.ts';
+import type { RecordBatch } from './records.ts';
+import { defaultMaxWaitMs, TopicReader } from './topic-reader.io.ts';
+
+/** Explicit partitions from explicit offsets; no group, no commits. */
+export interface ReaderOptions {
+  readonly topic: string;
+  /** Partition to the first offset to read. */
+  readonly positions: ReadonlyMap<number, number>;
+  /** Offsets must follow each other without a gap: for every topic that is not compacted. */
+  readonly dense: boolean;
+  /**
+   * One call at a time per partition, the next one after it resolved; partitions run concurrently and a slow one holds up no other.
+   * Must not wait for `close()` of its own reader.
+   */
+  onBatch(batch: RecordBatch): Promise<void>;
+  /**
+   * `offset_gap`, `offset_out_of_range` (stop): the log no longer has what comes next; the reader has stopped and never jumps.
+   * `handler_failed` (stop), or the `Fault` that `onBatch` threw: the reader has stopped.
+   * `reader_stalled` (retry): no fetch for `stallMs`; the reader goes on trying and loses nothing.
+   */
+  onFault(fault: Fault): void;
+  /** Longest wait of a fetch without news, 200 to 500 milliseconds; a record ends it at once. */
+  readonly maxWaitMs?: number;
+  readonly log?: Log;
+}
+
+export interface LogReader {
+  /** Next offset to handle. */
+  position(partition: number): number;
+  /** Records of the partition that are not handled yet. */
+  lagRecords(partition: number): number;
+  /** No batch starts after this call; resolves when the running ones have ended. */
+  close(): Promise<void>;
+}
+
+/**
+ * Rejects with `offset_out_of_range` or `partition_unknown` (stop) when a first offset is outside what the broker has; nothing was
+ * read then and `onFault` is not called.
+ */
+export async function openReader(
+  kafka: Kafka,
+  limits: LogClientLimits,
+  options: ReaderOptions,
+): Promise<LogReader> {
+  const reader = new TopicReader(kafka, limits, {
+    topic: options.topic,
+    maxWaitMs: options.maxWaitMs ?? defaultMaxWaitMs,
+    ...(options.log === undefined ? {} : { log: options.log }),
+    onStall: (fault) => options.onFault(fault),
+  });
+  try {
+    await reader.connect();
+    await reader.assertWithinBounds(options.positions);
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+  return new FixedReader(reader, options);
+}
+
+class FixedReader implements LogReader {
+  readonly #reader: TopicReader;
+  readonly #lanes = new Map<number, PartitionLane>();
+  #stopped = false;
+
+  constructor(reader: TopicReader, options: ReaderOptions) {
+    this.#reader = reader;
+    for (const [partition, from] of options.positions) {
+      const lane = reader.add({
+        partition,
+        from,
+        dense: options.dense,
+        mayDeliver: () => !this.#stopped,
+        onBatch: (batch) => options.onBatch(batch),
+        onFault: (fault) => this.#stop(fault, options),
+      });
+      this.#lanes.set(partition, lane);
+    }
+  }
+
+  position(partition: number): number {
+    return this.#lane(partition).position;
+  }
+
+  lagRecords(partition: number): number {
+    return this.#lane(partition).lagRecords;
+  }
+
+  async close(): Promise<void> {
+    this.#stopped = true;
+    await this.#reader.close();
+  }
+
+  /** One broken partition stops them all: what reads several wants them together. */
+  #stop(fault: Fault, options: ReaderOptions): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    for (const lane of this.#lanes.values()) void this.#reader.remove(lane);
+    options.onFault(fault);
+  }
+
+  #lane(partition: number): PartitionLane {
+    return present(this.#lanes.get(partition), `partition ${partition} of this reader`);
+  }
+}

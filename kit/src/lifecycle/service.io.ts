@@ -1,0 +1,149 @@
+import { Fault } from '../fault/index.ts';
+import { type Log, openLog } from '../log/index.ts';
+import { type ProcessHost, processHost } from './host.io.ts';
+
+/** Exit codes: asked to stop, a fault, a configuration that cannot be. */
+export const exitCodes = { asked: 0, fault: 1, invalidConfig: 2 } as const;
+
+/** Bounds of a stop, milliseconds: one closer, and all of it. */
+const closerTimeoutMs = 5_000;
+const stopTimeoutMs = 10_000;
+
+/** What `start` of a service gets. */
+export interface Lifecycle {
+  /** Aborted when the service begins to stop. */
+  readonly signal: AbortSignal;
+  /** From here on the lifecycle logs through this log. */
+  useLog(log: Log): void;
+  /**
+   * Registers what must be closed; at the stop the last registered closes first. Each gets `timeoutMs` (default 5 s), then
+   * the next one runs. Registered while stopping, it runs at once.
+   */
+  onStop(name: string, close: () => void | Promise<void>, timeoutMs?: number): void;
+  /** Logs the error, closes everything and ends the process with code 1. */
+  fail(error: unknown): void;
+}
+
+interface Closer {
+  readonly name: string;
+  readonly close: () => void | Promise<void>;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Runs a service from its `main.ts`: calls `start`, says "ready" in one line, and ends the process when asked to (SIGTERM,
+ * SIGINT, or the parent's pipe with `PM_PARENT_PIPE=1`) or at a fault, after closing in reverse order, within 10 s.
+ * Exit codes: `exitCodes`. Resolves when the service is ready or has begun to stop.
+ */
+export async function runService(
+  name: string,
+  start: (life: Lifecycle) => Promise<void>,
+  host: ProcessHost = processHost,
+): Promise<void> {
+  const service = new Service(name, host);
+  host.onUncaught((error) => service.fail(error));
+  host.onSignal((signal) => service.stop(exitCodes.asked, signal));
+  host.onParentGone(() => service.stop(exitCodes.asked, 'parent gone'));
+  try {
+    await start(service);
+  } catch (error) {
+    service.fail(error);
+    return;
+  }
+  service.started();
+}
+
+class Service implements Lifecycle {
+  readonly #abort = new AbortController();
+  readonly #closers: Closer[] = [];
+  readonly #host: ProcessHost;
+  #log: Log;
+  #stopping = false;
+
+  constructor(name: string, host: ProcessHost) {
+    this.#host = host;
+    this.#log = openLog(name, 'info');
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  useLog(log: Log): void {
+    this.#log = log;
+  }
+
+  onStop(name: string, close: () => void | Promise<void>, timeoutMs = closerTimeoutMs): void {
+    const closer = { name, close, timeoutMs };
+    if (this.#stopping) void this.#run(closer);
+    else this.#closers.push(closer);
+  }
+
+  started(): void {
+    if (!this.#stopping) this.#log.info({}, 'ready');
+  }
+
+  fail(error: unknown): void {
+    if (this.#stopping) {
+      // Half-closed parts fail; the first reason is the one that counts.
+      this.#log.warn({ err: error }, 'failed while stopping');
+      return;
+    }
+    if (error instanceof Fault && error.code === 'invalid_config') {
+      this.#complainAbout(error);
+      this.stop(exitCodes.invalidConfig, error.code);
+      return;
+    }
+    this.#log.error({ err: error, ...factsOf(error) }, 'stopping after a fault');
+    this.stop(exitCodes.fault, 'fault');
+  }
+
+  /** Closes and ends the process. Only the first call counts: Ctrl-C reaches a process and its parent at once. */
+  stop(exitCode: number, reason: string): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#log.info({ reason }, 'stopping');
+    this.#abort.abort();
+    const overdue = setTimeout(() => {
+      this.#log.error({ timeoutMs: stopTimeoutMs }, 'did not stop in time');
+      this.#host.exit(exitCode === exitCodes.asked ? exitCodes.fault : exitCode);
+    }, stopTimeoutMs);
+    void this.#closeAll().then(() => {
+      clearTimeout(overdue);
+      this.#log.info({ reason }, 'stopped');
+      this.#host.exit(exitCode);
+    });
+  }
+
+  async #closeAll(): Promise<void> {
+    for (let closer = this.#closers.pop(); closer !== undefined; closer = this.#closers.pop()) {
+      await this.#run(closer);
+    }
+  }
+
+  /** Never rejects: what fails to close must not keep the rest open. */
+  async #run({ name, close, timeoutMs }: Closer): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Fault('close_timeout', 'stop')), timeoutMs);
+    });
+    try {
+      await Promise.race([(async () => await close())(), late]);
+    } catch (error) {
+      this.#log.warn({ closer: name, timeoutMs, err: error }, 'did not close cleanly');
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #complainAbout(fault: Fault): void {
+    this.#host.complain('The configuration is invalid:');
+    for (const [variable, problem] of Object.entries(fault.facts)) {
+      this.#host.complain(`  ${variable}: ${problem}`);
+    }
+  }
+}
+
+function factsOf(error: unknown): Record<string, unknown> {
+  return error instanceof Fault ? { code: error.code, ...error.facts } : {};
+}

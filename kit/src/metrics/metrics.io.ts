@@ -1,0 +1,163 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { assert } from '../assert/index.ts';
+import { SeriesHistogram } from './series.io.ts';
+
+/** A value for every label of a metric. */
+export type LabelValues<L extends string> = Readonly<Record<L, string | number>>;
+/** No argument for metrics without labels, otherwise all their labels. */
+type LabelArgument<L extends string> = [L] extends [never] ? [] : [labels: LabelValues<L>];
+
+/** What a metric is: its name (unit last, e.g. `pm_http_request_seconds`), a help sentence and all its labels. */
+export interface MetricOptions<L extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly L[];
+}
+
+/** Counts up. */
+export interface CounterMetric<L extends string> {
+  add(amount: number, ...labels: LabelArgument<L>): void;
+  /** Adds one under labels known beforehand, for paths where looking them up would be dear. */
+  bind(...labels: LabelArgument<L>): () => void;
+}
+
+/** Goes up and down. */
+export interface GaugeMetric<L extends string> {
+  set(value: number, ...labels: LabelArgument<L>): void;
+}
+
+/** Spreads observations over buckets. */
+export interface HistogramMetric<L extends string> {
+  observe(value: number, ...labels: LabelArgument<L>): void;
+  /** Observes under labels known beforehand. */
+  bind(...labels: LabelArgument<L>): (value: number) => void;
+}
+
+/** The metrics of one process. Making two of one name throws; so does a name or help that breaks the rules above. */
+export interface Metrics {
+  counter<const L extends string = never>(options: MetricOptions<L>): CounterMetric<L>;
+  /** `read` is called at each scrape, for values that are already kept somewhere; only without labels. */
+  gauge<const L extends string = never>(
+    options: MetricOptions<L> & { readonly read?: () => number },
+  ): GaugeMetric<L>;
+  /** `buckets` are upper bounds, ascending, in the unit of the name; default: 0.5 ms to 10 s. */
+  histogram<const L extends string = never>(
+    options: MetricOptions<L> & { readonly buckets?: readonly number[] },
+  ): HistogramMetric<L>;
+  /** All of them in Prometheus' text format. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Label sets of one metric; what comes after is counted together under `other`, so that input cannot fill memory. */
+const maxSeries = 2_000;
+
+const nameRule = /^pm_[a-z][a-z0-9_]*$/;
+const defaultBuckets = [
+  0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5,
+  1, 2, 5, 10,
+] as const;
+
+/** Opens the registry of this process with Node's own metrics: CPU, memory, event loop lag, collections. */
+export function openMetrics(service: string): Metrics {
+  const register = new Registry();
+  register.setDefaultLabels({ service });
+  collectDefaultMetrics({ register });
+  return {
+    counter: (options) => openCounter(register, options),
+    gauge: (options) => openGauge(register, options),
+    histogram: (options) => openHistogram(register, options),
+    text: () => register.metrics(),
+    contentType: register.contentType,
+  };
+}
+
+function openCounter<L extends string>(
+  register: Registry,
+  options: MetricOptions<L>,
+): CounterMetric<L> {
+  const bound = boundLabels(options);
+  const waiting: { labels: Record<string, string | number>; count: number }[] = [];
+  const counter: Counter<string> = new Counter<string>({
+    ...configuration(register, options),
+    collect() {
+      for (const series of waiting) {
+        if (series.count > 0) this.inc(series.labels, series.count);
+        series.count = 0;
+      }
+    },
+  });
+  if (!hasLabels(options)) counter.inc(0);
+  return {
+    add: (amount, ...[labels]) => counter.inc(bound(labels), amount),
+    bind: (...[labels]) => {
+      const series = { labels: bound(labels), count: 0 };
+      waiting.push(series);
+      return () => {
+        series.count += 1;
+      };
+    },
+  };
+}
+
+function openGauge<L extends string>(
+  register: Registry,
+  options: MetricOptions<L> & { readonly read?: () => number },
+): GaugeMetric<L> {
+  const { read } = options;
+  assert(read === undefined || !hasLabels(options), 'a gauge that is read has no labels');
+  const collect =
+    read === undefined
+      ? {}
+      : {
+          collect(this: Gauge<string>) {
+            this.set(read());
+          },
+        };
+  const gauge = new Gauge<string>({ ...configuration(register, options), ...collect });
+  const bound = boundLabels(options);
+  return { set: (value, ...[labels]) => gauge.set(bound(labels), value) };
+}
+
+function openHistogram<L extends string>(
+  register: Registry,
+  options: MetricOptions<L> & { readonly buckets?: readonly number[] },
+): HistogramMetric<L> {
+  const { name, help, labelNames } = configuration(register, options);
+  const bounds = options.buckets ?? defaultBuckets;
+  const histogram = new SeriesHistogram({ name, help, bounds, labelNames, register });
+  const bound = boundLabels(options);
+  return {
+    observe: (value, ...[labels]) => histogram.series(bound(labels)).observe(value),
+    bind: (...[labels]) => {
+      const series = histogram.series(bound(labels));
+      return (value) => series.observe(value);
+    },
+  };
+}
+
+function configuration<L extends string>(register: Registry, options: MetricOptions<L>) {
+  const { name, help, labels = [] } = options;
+  assert(nameRule.test(name), `the metric name ${name} is pm_ and snake case`);
+  assert(help.endsWith('.'), `the help of ${name} is a sentence`);
+  return { name, help, labelNames: [...labels], registers: [register] };
+}
+
+function hasLabels(options: MetricOptions<string>): boolean {
+  return options.labels !== undefined && options.labels.length > 0;
+}
+
+/** Lets the first `maxSeries` label sets through. */
+function boundLabels<L extends string>(options: MetricOptions<L>) {
+  const names = options.labels ?? [];
+  const seen = new Set<string>();
+  const other: Record<string, string> = Object.fromEntries(names.map((name) => [name, 'other']));
+  return (labels: LabelValues<L> | undefined): Record<string, string | number> => {
+    if (labels === undefined) return {};
+    const series = names.map((name) => labels[name]).join('\u0000');
+    if (seen.has(series)) return labels;
+    if (seen.size >= maxSeries) return other;
+    seen.add(series);
+    return labels;
+  };
+}

@@ -1,0 +1,109 @@
+import { type AvroSchema, type Infer, subjectOf, type Topic, topics } from '@pm/schemas';
+import { Fault } from '../fault/index.ts';
+import type { Log } from '../log/index.ts';
+import {
+  type FetchSchema,
+  openRecordCodec,
+  type RecordCodec,
+  type RecordReader,
+} from './record-codec.io.ts';
+import { addressOf, openRegistrar, type RegistryAddress } from './schema-ids.io.ts';
+
+export interface RegistryOptions {
+  /** Base of the Confluent API, e.g. `http://127.0.0.1:8081/apis/ccompat/v7`. */
+  readonly url: string;
+  /** What the names of all topics begin with. */
+  readonly topicPrefix: string;
+  readonly log: Log;
+  /** Tries of one registration, with growing waits; default 6, about 6 s when nobody answers. */
+  readonly maxTries?: number;
+}
+
+/** The schema registry as this process uses it: at start, and when a record of another version turns up. */
+export interface Registry {
+  /**
+   * Registers the value schema of every topic under `<prefix><name>-value` with FULL_TRANSITIVE. Throws a `Fault`:
+   * `schema_incompatible` or `registry_refused` (stop) naming the subject, `registry_unavailable` (retry).
+   */
+  registerAll(): Promise<void>;
+  /**
+   * The codec of a topic's values; registers its schema when `registerAll` has not. Same faults. Decoded branches named in
+   * `reuse` live until the next decode.
+   */
+  codecFor<const S extends AvroSchema>(
+    topic: Topic<S>,
+    reuse?: readonly string[],
+  ): Promise<RecordCodec<Infer<S>>>;
+  /** Reads a topic's values and registers nothing: every schema is fetched by `prepare`. */
+  readerFor<const S extends AvroSchema>(topic: Topic<S>): RecordReader<Infer<S>>;
+}
+
+/** Ids of a registry begin with 1, so no record claims to be written under this one. */
+const noSchemaId = 0;
+
+/** The name of a topic on the broker. */
+export function topicName(topic: Pick<Topic, 'name'>, prefix: string): string {
+  return `${prefix}${topic.name}`;
+}
+
+/** Opens nothing yet: the first registration connects. */
+export function openRegistry(options: RegistryOptions): Registry {
+  const address = addressOf(options.url);
+  const log = options.log.child({ part: 'registry' });
+  const registrar = openRegistrar(address, log, options.maxTries);
+  const fetchSchema = schemaFetcher(address);
+  const ids = new Map<string, Promise<number>>();
+  const idFor = (topic: Topic): Promise<number> => {
+    const subject = subjectOf(topicName(topic, options.topicPrefix));
+    const known = ids.get(subject);
+    if (known !== undefined) return known;
+    const asked = registrar.register(subject, topic.value);
+    ids.set(subject, asked);
+    // A failure is not kept: the next call asks again.
+    asked.catch(() => ids.delete(subject));
+    return asked;
+  };
+  return {
+    async registerAll() {
+      for (const topic of Object.values(topics)) await idFor(topic);
+    },
+    async codecFor(topic, reuse) {
+      return openRecordCodec(topic.value, await idFor(topic), fetchSchema, reuse);
+    },
+    readerFor(topic) {
+      return openRecordCodec(topic.value, noSchemaId, fetchSchema);
+    },
+  };
+}
+
+const fetchTimeoutMs = 5_000;
+
+function schemaFetcher({ url, auth }: RegistryAddress): FetchSchema {
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (auth !== null) {
+    const pair = Buffer.from(`${auth.username}:${auth.password}`).toString('base64');
+    headers['authorization'] = `Basic ${pair}`;
+  }
+  return async (id) => {
+    try {
+      const signal = AbortSignal.timeout(fetchTimeoutMs);
+      const answer = await fetch(`${url}/schemas/ids/${id}`, {
+        headers,
+        signal,
+        redirect: 'error',
+      });
+      if (answer.status === 404) return null;
+      if (!answer.ok) throw new Error(`status ${answer.status}`);
+      return schemaIn(await answer.json());
+    } catch (cause) {
+      throw new Fault('registry_unavailable', 'retry', { facts: { schemaId: id }, cause });
+    }
+  };
+}
+
+function schemaIn(body: unknown): unknown {
+  const text: unknown =
+    typeof body === 'object' && body !== null ? Reflect.get(body, 'schema') : null;
+  if (typeof text !== 'string') throw new Error('an answer without a schema');
+  return JSON.parse(text);
+}

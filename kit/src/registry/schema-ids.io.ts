@@ -1,0 +1,116 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { COMPATIBILITY, SchemaRegistry } from '@kafkajs/confluent-schema-registry';
+import { type AvroSchema, toAvroJson } from '@pm/schemas';
+import { Fault } from '../fault/index.ts';
+import type { Log } from '../log/index.ts';
+
+/** Every retained version must read every other: a log is replayed from its start (traps.md). */
+const compatibility = COMPATIBILITY.FULL_TRANSITIVE;
+
+/** Tries of one registration and the waits between them, milliseconds: about 6 s in all. */
+const defaultMaxTries = 6;
+const firstWaitMs = 200;
+const maxWaitMs = 5_000;
+const requestTimeoutMs = 5_000;
+
+/** Where the registry is, with the user and password of its URL taken out. */
+export interface RegistryAddress {
+  readonly url: string;
+  readonly auth: { readonly username: string; readonly password: string } | null;
+}
+
+/** Takes `http://user:password@host/path` apart. */
+export function addressOf(url: string): RegistryAddress {
+  const parsed = new URL(url);
+  const username = decodeURIComponent(parsed.username);
+  const password = decodeURIComponent(parsed.password);
+  parsed.username = '';
+  parsed.password = '';
+  const bare = parsed.toString().replace(/\/+$/, '');
+  return { url: bare, auth: username === '' ? null : { username, password } };
+}
+
+/** Registers schemas; one client for all, used at start only. */
+export interface Registrar {
+  /**
+   * The id of the schema under the subject. Throws a `Fault`: `schema_incompatible` (stop) naming the subject,
+   * `registry_refused` (stop), or `registry_unavailable` (retry) after bounded tries.
+   */
+  register(subject: string, schema: AvroSchema): Promise<number>;
+}
+
+export function openRegistrar(
+  address: RegistryAddress,
+  log: Log,
+  maxTries = defaultMaxTries,
+): Registrar {
+  const client = openClient(address);
+  return {
+    async register(subject, schema) {
+      const body = { type: 'AVRO', schema: JSON.stringify(toAvroJson(schema)) };
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          const confluent = body as Parameters<SchemaRegistry['register']>[0];
+          const { id } = await client.register(confluent, { subject, compatibility });
+          return id;
+        } catch (error) {
+          const fault = faultOf(subject, error);
+          if (fault.reaction !== 'retry' || attempt >= maxTries) throw fault;
+          log.warn({ subject, attempt, reason: fault.facts['reason'] }, 'registry does not answer');
+          await pause(Math.min(firstWaitMs * 2 ** (attempt - 1), maxWaitMs));
+        }
+      }
+    },
+  };
+}
+
+function openClient({ url, auth }: RegistryAddress): SchemaRegistry {
+  // Our own tries replace the client's, which cover GET only.
+  const retry = { retries: 0, maxRetryTimeInSecs: 1, initialRetryTimeInSecs: 0.1 };
+  const timeout = () => ({
+    prepareRequest: async (next: () => Promise<Enhanceable>) =>
+      (await next()).enhance({ timeout: requestTimeoutMs }),
+  });
+  const middlewares = [timeout] as unknown as NonNullable<ClientOptions['middlewares']>;
+  const options: ClientOptions = { host: url, retry, middlewares };
+  if (auth !== null) options.auth = { ...auth };
+  return new SchemaRegistry(options);
+}
+
+type ClientOptions = ConstructorParameters<typeof SchemaRegistry>[0];
+
+/** The part of the client's HTTP request that is used; its package is not ours to import. */
+interface Enhanceable {
+  enhance(extras: { timeout: number }): unknown;
+}
+
+/** Answers that no further try changes. A request that got no answer comes as 400 from this client, so 400 is tried again. */
+const refusedStatuses = new Set([401, 403, 404, 405, 409, 422]);
+
+function faultOf(subject: string, error: unknown): Fault {
+  const status = statusOf(error);
+  const reason = error instanceof Error ? error.message.slice(0, maxReasonChars) : 'unknown';
+  const facts = { subject, reason };
+  // Two processes set the compatibility of a new subject at once: the later one finds it set, and a further try agrees.
+  if (status === 409 && reason.includes('already exists')) {
+    return new Fault('registry_unavailable', 'retry', { facts, cause: error });
+  }
+  if (status === 409 || nameOf(error) === 'ConfluentSchemaRegistryCompatibilityError') {
+    return new Fault('schema_incompatible', 'stop', { facts, cause: error });
+  }
+  if (status !== null && refusedStatuses.has(status)) {
+    return new Fault('registry_refused', 'stop', { facts: { ...facts, status }, cause: error });
+  }
+  return new Fault('registry_unavailable', 'retry', { facts, cause: error });
+}
+
+const maxReasonChars = 300;
+
+function statusOf(error: unknown): number | null {
+  const status = error instanceof Error ? Reflect.get(error, 'status') : null;
+  return typeof status === 'number' ? status : null;
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : '';
+}

@@ -1,0 +1,55 @@
+import type { Log } from '../log/index.ts';
+
+/** Work that is done again and again, never twice at once. */
+export interface Rounds {
+  /** Does one piece; resolves with the pause before the next, milliseconds. */
+  round(): Promise<number>;
+  /** What is said of a round that failed; gives the pause before the next, milliseconds. */
+  onFailure(error: unknown): number;
+}
+
+/** Runs a check again and again, with the same pause after each; one that fails is a warning. */
+export function repeatCheck(
+  check: () => Promise<void>,
+  how: {
+    /** Milliseconds. */
+    readonly everyMs: number;
+    readonly log: Log;
+    /** The log line of a check that failed. */
+    readonly failure: string;
+  },
+): { close(): Promise<void> } {
+  const { everyMs, log, failure } = how;
+  return runRounds({
+    round: async () => {
+      await check();
+      return everyMs;
+    },
+    onFailure: (error) => {
+      log.warn({ err: error }, failure);
+      return everyMs;
+    },
+  });
+}
+
+/** Begins at once. `close` lets a round that is under way end, and starts no other. */
+export function runRounds({ round, onFailure }: Rounds): { close(): Promise<void> } {
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let running: Promise<void> = Promise.resolve();
+  const turn = async (): Promise<void> => {
+    const pauseMs = await round().catch(onFailure);
+    if (!isClosed) timer = setTimeout(begin, pauseMs);
+  };
+  const begin = (): void => {
+    running = turn();
+  };
+  begin();
+  return {
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

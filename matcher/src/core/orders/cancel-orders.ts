@@ -1,0 +1,116 @@
+import type { CancelReason, CommandOf, RefusalCode } from '@pm/schemas';
+import { at } from '../book/order-pool.ts';
+import { refuseCommand, writeCancelRefused } from '../events/write-events.ts';
+import type { Output } from '../record.ts';
+import type { DelayedOrder } from '../state/delayed-orders.ts';
+import { fenceOf } from '../state/fences.ts';
+import { delayedMark, filledFlag, statusMask, statusOfFlags } from '../state/id-memory.ts';
+import type { State } from '../state/state.ts';
+import { cancelResting } from './cancel-resting.ts';
+
+/** Cancels one order if its signer asks, in every mode of the market. A delayed order stays. */
+export function cancelOrder(state: State, command: CommandOf<'CancelOrder'>, out: Output): void {
+  const memory = state.orderMemory;
+  const slot = memory.find(command.orderId);
+  const isMine = slot !== -1 && memory.isSignedBy(slot, command.signer);
+  if (isMine && memory.order(slot) >= 0) {
+    cancelResting(state, memory.order(slot), 'USER', out);
+    return;
+  }
+  const code = isMine ? cancelRefusal(memory.order(slot), memory.flags(slot)) : 'order_not_found';
+  writeCancelRefused(command.orderId, code, out);
+}
+
+function cancelRefusal(order: number, flags: number): RefusalCode {
+  if (order === delayedMark) return 'order_delayed';
+  const isMatched = (flags & filledFlag) !== 0 || statusOfFlags[flags & statusMask] === 'MATCHED';
+  return isMatched ? 'already_matched' : 'order_not_found';
+}
+
+/**
+ * Cancels every matching order, oldest first. An ingress names a signer, a key or both; the operator may name a market
+ * alone. An outcome is the order's own token. Delayed orders stay, but what they do not fill will not rest; orders that
+ * have not reached the book are fenced. Orders beyond the record's budget stay, and the command is refused with
+ * `too_many_open_orders`, so that its sender repeats it; a command that finds the budget used up is refused without a
+ * search.
+ */
+export function cancelOrders(state: State, command: CommandOf<'CancelOrders'>, out: Output): void {
+  const { signer, apiKey } = command;
+  const named = signer !== null || apiKey !== null;
+  if (!named && (out.role !== 'OPERATOR' || command.market === -1)) {
+    refuseCommand('invalid_payload', out);
+    return;
+  }
+  if (isLate(state, command)) {
+    refuseCommand('too_late', out);
+    return;
+  }
+  const isFenced = addFence(state, command, out);
+  denyRest(state, command);
+  if (out.cancelsLeft === 0) {
+    refuseCommand('too_many_open_orders', out);
+    return;
+  }
+  const orders = askedOrders(state, command);
+  const now = orders.subarray(0, out.cancelsLeft);
+  const reason = reasonOf(command, out);
+  for (const order of now) cancelResting(state, order, reason, out);
+  out.cancelsLeft -= now.length;
+  if (now.length < orders.length || !isFenced) refuseCommand('too_many_open_orders', out);
+}
+
+/** False when the limit of fences is reached. */
+function addFence(state: State, command: CommandOf<'CancelOrders'>, out: Output): boolean {
+  const asked = fenceOf(command, state.timeMs + state.bookAgeLimitMs);
+  if (asked === null || asked.acceptedAtMs < state.timeMs - state.bookAgeLimitMs) return true;
+  return state.fences.add(asked, out.limits.fences);
+}
+
+function denyRest(state: State, command: CommandOf<'CancelOrders'>): void {
+  const { signer, apiKey, market, outcome } = command;
+  if (state.delays.count === 0) return;
+  for (const delayed of delayedOf(state, signer, apiKey)) {
+    const isAsked =
+      (market === -1 || delayed.order.market === market) &&
+      (outcome === -1 || delayed.order.outcome === outcome);
+    if (isAsked) state.delays.denyRest(delayed);
+  }
+}
+
+function delayedOf(state: State, signer: Buffer | null, apiKey: Buffer | null): DelayedOrder[] {
+  if (signer === null && apiKey === null) return [...state.delays.inOrder()];
+  return state.accounts
+    .named(signer, apiKey)
+    .flatMap((account) => [...state.delays.restingOf(account)]);
+}
+
+/**
+ * A cancel for a session that ended may arrive late, after its ingress was paused. By then the key may have a new
+ * session, whose orders it must not cancel (sessions.md).
+ */
+function isLate(state: State, { session, acceptedAtMs }: CommandOf<'CancelOrders'>): boolean {
+  return session && acceptedAtMs !== 0 && state.timeMs - acceptedAtMs > state.bookAgeLimitMs;
+}
+
+/** Oldest first. */
+function askedOrders(state: State, command: CommandOf<'CancelOrders'>): Int32Array {
+  const { signer, apiKey, market, outcome } = command;
+  const { orders } = state.book;
+  const slot = market === -1 ? -1 : state.markets.find(market)?.slot;
+  if (slot === undefined) return new Int32Array(0);
+  const candidates =
+    signer === null && apiKey === null
+      ? state.book.ordersOf(slot)
+      : state.accounts.restingOrders(signer, apiKey);
+  const asked = candidates.filter(
+    (order) =>
+      (slot === -1 || orders.get(order, at.market) === slot) &&
+      (outcome === -1 || orders.outcome(order) === outcome),
+  );
+  return orders.sortByArrival(Int32Array.from(asked));
+}
+
+function reasonOf(command: CommandOf<'CancelOrders'>, out: Output): CancelReason {
+  if (out.role === 'OPERATOR') return 'MARKET';
+  return command.session ? 'SESSION' : 'USER';
+}

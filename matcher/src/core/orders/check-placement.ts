@@ -1,0 +1,125 @@
+import {
+  holdMicro,
+  lotMicro,
+  openOrdersPerWalletMax,
+  orderSizeMaxMicro,
+  type PlaceOrder,
+  priceOne,
+  type RefusalCode,
+} from '@pm/schemas';
+import type { State } from '../state/state.ts';
+import { checkOrderType } from './fok-fak-post-only.ts';
+import type { Taker } from './taker.ts';
+
+/** How far ahead of the partition's clock an order may be signed. */
+const signedAheadMaxMs = 300_000;
+
+/**
+ * Whether an order was signed too long ago, or too far ahead: its id may be forgotten, so a repetition would be missed.
+ */
+export function isStale(state: State, order: PlaceOrder): boolean {
+  const { signedAtMs } = order;
+  if (signedAtMs < state.timeMs - state.orderAgeLimitMs) return true;
+  return signedAtMs > state.timeMs + signedAheadMaxMs;
+}
+
+/** The refusals of a new order, the cheapest check first; null when it must be accepted. */
+export function checkPlacement(state: State, taker: Taker): RefusalCode | null {
+  return (
+    checkTime(state, taker.order) ??
+    (state.fences.covers(taker.order) ? 'fenced' : null) ??
+    checkMode(state, taker) ??
+    checkForm(taker) ??
+    checkExpiry(state, taker.order) ??
+    checkFunds(state, taker) ??
+    checkRoom(state, taker) ??
+    checkOrderType(state, taker)
+  );
+}
+
+/**
+ * The refusals of a delayed order at the end of its delay: only what may have changed since. Its money and tokens are
+ * held, and neither its age nor fences count any more.
+ */
+export function checkRelease(state: State, taker: Taker): RefusalCode | null {
+  return (
+    checkMode(state, taker) ??
+    checkExpiry(state, taker.order) ??
+    checkRoom(state, taker) ??
+    checkOrderType(state, taker)
+  );
+}
+
+/** A delayed order counts as one of its wallet's open orders, whether it may rest or not. */
+export function hasRoom(state: State, wallet: number): boolean {
+  return wallet === -1 || state.wallets.openOrders(wallet) < openOrdersPerWalletMax;
+}
+
+function checkTime(state: State, order: PlaceOrder): RefusalCode | null {
+  const asked = order.ageLimitMs;
+  const limitMs = asked > 0 && asked < state.bookAgeLimitMs ? asked : state.bookAgeLimitMs;
+  if (Math.abs(order.acceptedAtMs - state.timeMs) > limitMs) return 'too_late';
+  return order.generation < state.generation ? 'old_generation' : null;
+}
+
+/** The stricter of the mode for all and that of the market. */
+function checkMode(state: State, { market, order }: Taker): RefusalCode | null {
+  const [all, own] = [state.mode, market.mode];
+  if (all === 'OPEN' && own === 'OPEN') return null;
+  if (own === 'RESOLVED') return 'market_resolved';
+  if (all === 'HALTED') return 'system_paused';
+  if (own === 'HALTED') return 'condition_paused';
+  if (all === 'CANCEL_ONLY' || own === 'CANCEL_ONLY') return 'cancel_only';
+  return order.postOnly ? null : 'post_only_mode';
+}
+
+function checkForm({ market, order, rests }: Taker): RefusalCode | null {
+  const { price, sizeMicro } = order;
+  if (order.postOnly && !rests) return 'invalid_post_only_order_type';
+  if (price < market.tick || price > priceOne - market.tick) return 'invalid_tick_size';
+  if (price % market.tick !== 0) return 'invalid_tick_size';
+  if (order.budgetMicro !== 0) return checkBudget(order, rests);
+  if (sizeMicro <= 0 || sizeMicro > orderSizeMaxMicro) return 'invalid_amounts';
+  if (sizeMicro % lotMicro !== 0) return 'invalid_amounts';
+  return rests && sizeMicro < market.minSizeMicro ? 'invalid_size' : null;
+}
+
+/** A budget is for market buys and pays at least one lot at the limit; the size is only what the client named. */
+function checkBudget(order: PlaceOrder, rests: boolean): RefusalCode | null {
+  const { budgetMicro } = order;
+  if (rests || order.side === 'SELL') return 'invalid_amounts';
+  if (budgetMicro < order.price || budgetMicro > orderSizeMaxMicro) return 'invalid_amounts';
+  return order.sizeMicro < 0 ? 'invalid_amounts' : null;
+}
+
+function checkExpiry(state: State, order: PlaceOrder): RefusalCode | null {
+  const { expiresAtMs } = order;
+  const isRight = order.timeInForce === 'GTD' ? expiresAtMs > state.timeMs : expiresAtMs === 0;
+  return isRight ? null : 'invalid_expiration';
+}
+
+function checkFunds(state: State, taker: Taker): RefusalCode | null {
+  const { order } = taker;
+  const isCovered = taker.isBuy
+    ? requiredMicro(order, taker.market.feeRateBps) <= order.holdMicro
+    : order.sizeMicro <= state.positions.freeMicro(taker.position, order.outcome);
+  return isCovered ? null : 'insufficient_balance_or_allowance';
+}
+
+/** Micro-USDC that a BUY needs at most, its fee included. */
+export function requiredMicro(order: PlaceOrder, feeRateBps: number): number {
+  const { price, sizeMicro, budgetMicro } = order;
+  return holdMicro({ side: 'BUY', price, sizeMicro, budgetMicro, feeRateBps });
+}
+
+/** A resting order needs a place among the open orders of its wallet, and a level whose total stays a safe integer. */
+function checkRoom(state: State, taker: Taker): RefusalCode | null {
+  const { wallet, market } = taker;
+  if (!taker.rests) return null;
+  if (!hasRoom(state, wallet)) return 'too_many_open_orders';
+  const levelLots = state.book.levelLots(market.slot, taker.isBid, taker.limit0);
+  return levelLots + taker.lotsLeft > levelLotsMax ? 'too_many_open_orders' : null;
+}
+
+/** Largest total of a level, so that it is a safe integer in micro-shares. */
+const levelLotsMax = Math.floor(Number.MAX_SAFE_INTEGER / lotMicro);

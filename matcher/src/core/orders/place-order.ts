@@ -1,0 +1,53 @@
+import { type PlaceOrder, type RefusalCode, refusals } from '@pm/schemas';
+import { writeRefused } from '../events/write-events.ts';
+import { meetingsMax, type Output } from '../record.ts';
+import { flagsOfRefusal } from '../state/id-memory.ts';
+import type { State } from '../state/state.ts';
+import { checkPlacement, isStale } from './check-placement.ts';
+import { delayOrder, isDelayed } from './delay-order.ts';
+import { fillAndRest, registerOrder } from './fill-and-rest.ts';
+import { repeatOrder } from './repeat-order.ts';
+import { cancelOwnMaker } from './self-trade.ts';
+import type { Taker } from './taker.ts';
+
+/**
+ * An order is refused and changes nothing, or it is accepted: it fills what it meets, then rests (GTC, GTD) or ends; in
+ * a market with a taker delay an order that would trade at once is delayed first. The first result of an id is
+ * remembered if the order was accepted or if the refusal is final; a repetition gets the same result again.
+ */
+export function placeOrder(state: State, order: PlaceOrder, out: Output): void {
+  const market = state.markets.find(order.market);
+  if (market === undefined || (order.outcome !== 0 && order.outcome !== 1)) {
+    writeRefused(order, 'market_not_found', out);
+    return;
+  }
+  if (isStale(state, order)) {
+    writeRefused(order, 'stale_order', out);
+    return;
+  }
+  const known = state.orderMemory.find(order.orderId);
+  if (known !== -1) {
+    repeatOrder(state, order, known, out);
+    return;
+  }
+  const taker = out.scratch.taker.begin(state, order, market, meetingsMax(out));
+  const refusal = checkPlacement(state, taker);
+  if (refusal !== null) {
+    refuseNew(state, taker, refusal, out);
+  } else if (isDelayed(state, taker)) {
+    delayOrder(state, taker, out);
+  } else {
+    registerOrder(state, taker);
+    fillAndRest(state, taker, out);
+  }
+}
+
+function refuseNew(state: State, taker: Taker, code: RefusalCode, out: Output): void {
+  const { order } = taker;
+  if (refusals[code].final === true) {
+    const slot = state.orderMemory.add(order.signedAtMs);
+    state.orderMemory.setFlags(slot, flagsOfRefusal(order.side, code));
+  }
+  if (code === 'self_trade') cancelOwnMaker(state, taker, out);
+  writeRefused(order, code, out);
+}

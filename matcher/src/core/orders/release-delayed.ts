@@ -1,0 +1,74 @@
+import type { RefusalCode } from '@pm/schemas';
+import { writeRefused } from '../events/write-events.ts';
+import { meetingsMax, type Output } from '../record.ts';
+import type { DelayedOrder } from '../state/delayed-orders.ts';
+import { flagsOfRefusal } from '../state/id-memory.ts';
+import type { Market } from '../state/markets.ts';
+import type { State } from '../state/state.ts';
+import { checkRelease } from './check-placement.ts';
+import { fillAndRest } from './fill-and-rest.ts';
+import { cancelOwnMaker } from './self-trade.ts';
+
+/**
+ * The ends of taker delays.
+ *
+ * Promises: orders are released by the end of their delay, then by arrival, as far as the budgets of the record go;
+ * each gets back what it held and is then placed like a new one, or refused for what has changed since, and that result
+ * is remembered even if the refusal is not final: a delayed order has one end. Events have command -1, because the
+ * command that moved the clock belongs to another sender. In a market that resolves, all are refused before their delay
+ * ends.
+ */
+export function releaseDue(state: State, out: Output): void {
+  const half = out.limits.fillsPerRecord / 2;
+  while (state.delays.nextMs <= state.timeMs && out.releasesLeft > 0 && out.fillsLeft > half) {
+    release(state, state.delays.takeNext(), out);
+  }
+}
+
+/** Refuses the delayed orders of a resolved market. */
+export function refuseDelayed(state: State, market: Market, out: Output): void {
+  if (state.delays.countOf(market) === 0 || out.releasesLeft === 0) return;
+  for (const delayed of state.delays.takeOf(market, out.releasesLeft)) release(state, delayed, out);
+}
+
+function release(state: State, delayed: DelayedOrder, out: Output): void {
+  const { command } = out;
+  out.command = -1;
+  out.releasesLeft -= 1;
+  returnFunds(state, delayed);
+  const taker = {
+    ...out.scratch.taker.begin(state, delayed.order, delayed.market, meetingsMax(out)),
+    memory: delayed.memory,
+    rests: delayed.rests,
+  };
+  const refusal = checkRelease(state, taker);
+  if (refusal === null) {
+    fillAndRest(state, taker, out);
+  } else {
+    if (refusal === 'self_trade') cancelOwnMaker(state, taker, out);
+    refuse(state, delayed, refusal, out);
+  }
+  state.positions.addOrders(delayed.position, -1);
+  state.positions.close(delayed.position);
+  out.command = command;
+}
+
+/** Its money and tokens are free, as if it had just arrived; its position stays open until its end. */
+function returnFunds(state: State, { order, wallet, position, account }: DelayedOrder): void {
+  const { holdMicro, outcome, sizeMicro } = order;
+  if (order.side === 'SELL') state.unlock(position, outcome, sizeMicro);
+  state.wallets.move(wallet, holdMicro, -holdMicro);
+  state.wallets.addOpenOrders(wallet, -1);
+  state.accounts.release(account);
+}
+
+function refuse(
+  state: State,
+  { order, memory }: DelayedOrder,
+  code: RefusalCode,
+  out: Output,
+): void {
+  state.orderMemory.setResult(memory, flagsOfRefusal(order.side, code));
+  state.orderMemory.end(memory, false);
+  writeRefused(order, code, out);
+}

@@ -1,0 +1,57 @@
+import { at } from '../book/order-pool.ts';
+import type { Output } from '../record.ts';
+import type { State } from '../state/state.ts';
+import { cancelResting } from './cancel-resting.ts';
+import type { Taker } from './taker.ts';
+
+/** The effect of a resting order in the taker's way: it fills, it is canceled, or the taker ends here. */
+export type Meeting = 'fill' | 'expire' | 'clear' | 'end' | 'end-both';
+
+/**
+ * Overdue orders expire. Orders of the taker's own wallet follow its mode of self-trade: ALLOW fills them,
+ * CANCEL_OLDEST clears them away, CANCEL_NEWEST ends the taker, CANCEL_BOTH ends both. Each counts as a meeting, like a
+ * fill.
+ */
+export function meetingOf(state: State, taker: Taker, maker: number): Meeting {
+  if (state.isOverdue(maker)) return 'expire';
+  if (state.book.orders.get(maker, at.wallet) !== taker.wallet) return 'fill';
+  switch (taker.order.selfTrade) {
+    case 'ALLOW':
+      return 'fill';
+    case 'CANCEL_OLDEST':
+      return 'clear';
+    case 'CANCEL_BOTH':
+      return 'end-both';
+    default:
+      return 'end';
+  }
+}
+
+/**
+ * The first order in the taker's way that it does not clear away, or -1; `clearedFirst` counts those it clears before.
+ * A post-only order clears nothing.
+ */
+export function firstToMeet(state: State, taker: Taker): number {
+  const { order, market, isBid, limit0 } = taker;
+  let before = 0;
+  let maker = state.book.firstMaker(market.slot, isBid, limit0);
+  for (; maker !== -1 && before <= taker.meetingsLeft; before += 1) {
+    const meeting = meetingOf(state, taker, maker);
+    if (meeting !== 'expire' && (meeting !== 'clear' || order.postOnly)) break;
+    maker = state.book.nextMaker(maker, isBid, limit0);
+  }
+  taker.clearedFirst = before;
+  return maker;
+}
+
+/**
+ * For a taker that is refused with `self_trade`: under CANCEL_BOTH the order of its own wallet that it meets first is
+ * canceled with it. A FOK order cancels nothing, because it meets no order unless it can fill completely.
+ */
+export function cancelOwnMaker(state: State, taker: Taker, out: Output): void {
+  const { selfTrade, timeInForce } = taker.order;
+  if (selfTrade !== 'CANCEL_BOTH' || timeInForce === 'FOK') return;
+  const maker = firstToMeet(state, taker);
+  out.fillsLeft -= 1;
+  cancelResting(state, maker, 'SELF_TRADE', out);
+}

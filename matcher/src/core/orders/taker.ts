@@ -1,0 +1,119 @@
+import {
+  affordableMicro,
+  complementPrice,
+  lotMicro,
+  orderSizeMaxMicro,
+  type PlaceOrder,
+} from '@pm/schemas';
+import type { Market } from '../state/markets.ts';
+import type { State } from '../state/state.ts';
+
+/** An incoming order while it is matched: what it still wants and what it got. */
+export interface Taker {
+  readonly order: PlaceOrder;
+  readonly market: Market;
+  /** Its place in the book: BUY of token 0 and SELL of token 1 are bids. */
+  readonly isBid: boolean;
+  readonly isBuy: boolean;
+  /** Limit in terms of token 0. */
+  readonly limit0: number;
+  /** Whether it has a budget to spend instead of a size. */
+  readonly hasBudget: boolean;
+  /** Slot of its wallet, -1 when the partition does not know it. */
+  wallet: number;
+  position: number;
+  memory: number;
+  lotsLeft: number;
+  budgetLeftMicro: number;
+  /** Whether what it does not fill may rest. */
+  readonly rests: boolean;
+  /** Resting orders it may still meet: those it fills, and those in its way that it clears. */
+  meetingsLeft: number;
+  filledMicro: number;
+  paidMicro: number;
+  feeMicro: number;
+  fills: number;
+  /** What is left of it in the book in the end. */
+  restingMicro: number;
+  /** Orders it clears before the first that it meets (`firstToMeet`). */
+  clearedFirst: number;
+  /** A self-trade or the limit of meetings ended it: what is left is canceled. */
+  isStopped: boolean;
+}
+
+type Mutable = { -readonly [Field in keyof Taker]: Taker[Field] };
+
+/** One taker whose memory is used by one order after the other: it ends when the next one begins. */
+export class ReusedTaker {
+  private taker: Mutable | null = null;
+
+  /** The taker of an order that may meet up to `meetingsMax` resting orders. */
+  begin(state: State, order: PlaceOrder, market: Market, meetingsMax: number): Taker {
+    const taker = this.taker ?? blankTaker(order, market);
+    this.taker = taker;
+    taker.order = order;
+    taker.market = market;
+    taker.isBuy = order.side === 'BUY';
+    taker.isBid = taker.isBuy === (order.outcome === 0);
+    taker.limit0 = order.outcome === 0 ? order.price : complementPrice(order.price);
+    taker.hasBudget = order.budgetMicro > 0;
+    taker.wallet = state.wallets.find(order.maker);
+    taker.position = state.positions.find(taker.wallet, market.slot);
+    taker.memory = -1;
+    taker.lotsLeft = (taker.hasBudget ? orderSizeMaxMicro : order.sizeMicro) / lotMicro;
+    taker.budgetLeftMicro = order.budgetMicro;
+    taker.rests = order.timeInForce === 'GTC' || order.timeInForce === 'GTD';
+    taker.meetingsLeft = meetingsMax;
+    taker.filledMicro = 0;
+    taker.paidMicro = 0;
+    taker.feeMicro = 0;
+    taker.fills = 0;
+    taker.clearedFirst = 0;
+    taker.restingMicro = 0;
+    taker.isStopped = false;
+    return taker;
+  }
+}
+
+function blankTaker(order: PlaceOrder, market: Market): Mutable {
+  return {
+    order,
+    market,
+    isBid: false,
+    isBuy: false,
+    limit0: 0,
+    hasBudget: false,
+    wallet: -1,
+    position: -1,
+    memory: -1,
+    lotsLeft: 0,
+    budgetLeftMicro: 0,
+    rests: false,
+    meetingsLeft: 0,
+    filledMicro: 0,
+    paidMicro: 0,
+    feeMicro: 0,
+    fills: 0,
+    clearedFirst: 0,
+    restingMicro: 0,
+    isStopped: false,
+  };
+}
+
+/** The price of a level in terms of the taker's token. */
+export function takerPrice(taker: Taker, price0: number): number {
+  return taker.order.outcome === 0 ? price0 : complementPrice(price0);
+}
+
+/** Whether the size is filled, or the budget no longer pays a lot at the limit. */
+export function isComplete(taker: Taker): boolean {
+  if (taker.hasBudget) return taker.budgetLeftMicro < taker.order.price;
+  return taker.lotsLeft === 0;
+}
+
+/** Lots it takes of a maker: no more than both have, nor than the budget pays at that price. */
+export function lotsTaken(taker: Taker, price: number, makerLots: number): number {
+  const lots = Math.min(taker.lotsLeft, makerLots);
+  if (!taker.hasBudget) return lots;
+  return Math.min(lots, affordableMicro(price, taker.budgetLeftMicro) / lotMicro);
+}

@@ -1,0 +1,70 @@
+import {
+  cancelsPerRecordMax,
+  fencesMax,
+  fillsPerOrderMax,
+  fillsPerRecordMax,
+  type KeyRole,
+  releasesPerRecordMax,
+} from '@pm/schemas';
+import type { EventWriter } from './events/event-writer.ts';
+import { ReusedTaker } from './orders/taker.ts';
+import type { OrderOwner } from './state/state.ts';
+
+/** How much one record may do. Part of the rules: another limit gives another history. */
+export interface Limits {
+  readonly fillsPerOrder: number;
+  readonly fillsPerRecord: number;
+  readonly cancelsPerRecord: number;
+  readonly releasesPerRecord: number;
+  readonly fences: number;
+}
+
+export const defaultLimits: Limits = {
+  fillsPerOrder: fillsPerOrderMax,
+  fillsPerRecord: fillsPerRecordMax,
+  cancelsPerRecord: cancelsPerRecordMax,
+  releasesPerRecord: releasesPerRecordMax,
+  fences: fencesMax,
+};
+
+/** The events of one record so far, and the budgets that are left to it. */
+export interface Output {
+  readonly events: EventWriter;
+  /** Index of the command that is being applied, -1 for changes without a command. */
+  command: number;
+  /** Role of the key that signed the envelope. */
+  readonly role: KeyRole;
+  readonly limits: Limits;
+  /** Input offset of the record. */
+  readonly offset: number;
+  /** Resting orders that takers of this record may still meet. */
+  fillsLeft: number;
+  /** Orders that expiries, resolutions and `CancelOrders` of this record may still cancel. */
+  cancelsLeft: number;
+  /** Delayed orders that may still be released or refused with their market. */
+  releasesLeft: number;
+  readonly scratch: Scratch;
+}
+
+/** How many resting orders the next taker of the record may meet. */
+export function meetingsMax(out: Output): number {
+  return Math.min(out.limits.fillsPerOrder, out.fillsLeft);
+}
+
+/**
+ * IdMemory that is used again for each command, so that none is allocated. It belongs to one engine: partitions of one
+ * process share nothing. Nothing in it is valid after the command.
+ */
+export class Scratch {
+  readonly taker = new ReusedTaker();
+  readonly owner: { -readonly [Field in keyof OrderOwner]: OrderOwner[Field] } = {
+    memory: -1,
+    wallet: -1,
+    position: -1,
+    account: -1,
+    builder: -1,
+    expiresAtMs: 0,
+  };
+  /** Sort keys of changed levels; grows with the largest record. */
+  levelKeys = new Float64Array(1024);
+}

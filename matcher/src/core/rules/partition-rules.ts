@@ -1,0 +1,101 @@
+import type { CommandOf } from '@pm/schemas';
+import { refuseCommand } from '../events/write-events.ts';
+import { expireOrders } from '../orders/expire-orders.ts';
+import { releaseDue } from '../orders/release-delayed.ts';
+import type { Output } from '../record.ts';
+import { copyOf } from '../state/interned.ts';
+import type { State } from '../state/state.ts';
+
+/** The first command of a partition, and only that; its key is the operator's. */
+export function openPartition(
+  state: State,
+  command: CommandOf<'OpenPartition'>,
+  out: Output,
+): void {
+  if (state.opened) {
+    refuseCommand('duplicate', out);
+    return;
+  }
+  const isRight =
+    command.partition === state.partition &&
+    command.bookAgeLimitMs > 0 &&
+    command.orderAgeLimitMs > 0 &&
+    command.timeMs >= 0;
+  if (!isRight) {
+    refuseCommand('invalid_payload', out);
+    return;
+  }
+  state.opened = true;
+  state.operatorKey = copyOf(command.operatorKey);
+  state.feeWallet = state.wallets.intern(command.feeWallet);
+  state.wallets.hold(state.feeWallet);
+  state.bookAgeLimitMs = command.bookAgeLimitMs;
+  state.orderAgeLimitMs = command.orderAgeLimitMs;
+  state.timeMs = command.timeMs;
+  storeKey(state, { publicKey: state.operatorKey, role: 'OPERATOR', active: true }, out);
+}
+
+/** Adds, changes or retires a key. There is one operator, whose key neither changes nor retires. */
+export function setKey(state: State, command: CommandOf<'SetKey'>, out: Output): void {
+  const isOperator = state.operatorKey?.equals(command.publicKey) ?? false;
+  if (isOperator || command.role === 'OPERATOR') {
+    refuseCommand('invalid_payload', out);
+    return;
+  }
+  storeKey(state, command, out);
+}
+
+function storeKey(
+  state: State,
+  key: Pick<CommandOf<'SetKey'>, 'publicKey' | 'role' | 'active'>,
+  out: Output,
+): void {
+  const { role, active } = key;
+  const keyId = state.keys.set(key.publicKey, role, active);
+  if (keyId === null) {
+    refuseCommand('invalid_payload', out);
+    return;
+  }
+  out.events.push({ kind: 'KeySet', command: out.command, keyId, role, active });
+}
+
+/** Sets the mode that limits all markets; RESOLVED is a mode of single markets. */
+export function setTradingMode(
+  state: State,
+  { mode }: CommandOf<'SetTradingMode'>,
+  out: Output,
+): void {
+  if (mode === 'RESOLVED') {
+    refuseCommand('invalid_payload', out);
+    return;
+  }
+  state.mode = mode;
+  out.events.push({ kind: 'TradingModeSet', command: out.command, mode });
+}
+
+/** Begins a generation of the ledger: orders of an older one are refused from here on. */
+export function startGeneration(
+  state: State,
+  command: CommandOf<'StartGeneration'>,
+  out: Output,
+): void {
+  const { generation } = command;
+  if (generation <= state.generation || generation > generationMax) {
+    refuseCommand('invalid_payload', out);
+    return;
+  }
+  state.generation = generation;
+  out.events.push({ kind: 'GenerationStarted', command: out.command, generation });
+}
+
+/** The largest 32-bit integer. */
+const generationMax = 2 ** 31 - 1;
+
+/**
+ * Moves the clock, then expires and releases what is due by then; what is beyond the budgets waits for later records.
+ */
+export function tick(state: State, command: CommandOf<'Tick'>, out: Output): void {
+  state.moveClock(command.timeMs);
+  expireOrders(state, out);
+  releaseDue(state, out);
+}

@@ -1,0 +1,124 @@
+import { orderSizeMaxMicro, type PlaceOrder, priceOne } from '@pm/schemas';
+import { attachDelayed } from '../orders/delay-order.ts';
+import type { Fences } from './fences.ts';
+import type { State } from './state.ts';
+import {
+  bits,
+  int32Max,
+  MalformedState,
+  type StateReader,
+  type StateWriter,
+  safeMax,
+  selfTrades,
+  sides,
+  sound,
+  timesInForce,
+} from './state-bytes.ts';
+
+/**
+ * A row per delayed order, by release: its id, position and builder code, then its terms. The wallet is that of the
+ * position.
+ */
+export function writeDelays(
+  { delays }: State,
+  from: Readonly<Record<'positions' | 'ids', Int32Array>>,
+  to: StateWriter,
+): void {
+  to.number(delays.count);
+  for (const { order, releaseAtMs, memory, position, rests } of delays.inOrder()) {
+    to.number(from.ids[memory] as number);
+    to.number(from.positions[position] as number);
+    to.bytes(order.apiKey);
+    to.bytes(order.builder);
+    to.number(releaseAtMs);
+    to.number(rests ? 1 : 0);
+    to.number(order.outcome);
+    to.number(sides.indexOf(order.side));
+    to.number(timesInForce.indexOf(order.timeInForce));
+    to.number(selfTrades.indexOf(order.selfTrade));
+    to.number(order.price);
+    to.number(order.sizeMicro);
+    to.number(order.budgetMicro);
+    to.number(order.holdMicro);
+    to.number(order.expiresAtMs);
+    to.number(order.acceptedAtMs);
+  }
+}
+
+/** Reads the rows of `writeDelays`. */
+export function readDelays(
+  state: State,
+  slots: Readonly<Record<'positions' | 'ids', Int32Array>>,
+  from: StateReader,
+): void {
+  for (let left = from.count(); left > 0; left -= 1) {
+    const memory = placed(slots.ids, from);
+    const position = placed(slots.positions, from);
+    if (state.orderMemory.order(memory) !== -1) throw new MalformedState('order twice');
+    const market = state.markets.at(state.positions.market(position));
+    const wallet = state.positions.wallet(position);
+    const facts = {
+      orderId: state.orderMemory.id(memory),
+      signer: state.orderMemory.signer(memory),
+      maker: state.wallets.bytes(wallet),
+      market: market.number,
+    };
+    const [apiKey, builder] = [from.bytes(16), from.bytes(32)];
+    const releaseAtMs = from.number(0, safeMax);
+    const rests = from.choice(bits) === 1;
+    const order = { ...facts, apiKey, builder, ...readTerms(from) };
+    const account = state.accounts.open(order.signer, order.apiKey);
+    attachDelayed(state, { order, market, releaseAtMs, memory, wallet, position, account, rests });
+  }
+}
+
+type Terms = Omit<PlaceOrder, 'orderId' | 'signer' | 'maker' | 'market' | 'apiKey' | 'builder'>;
+
+function readTerms(from: StateReader): Terms {
+  return {
+    kind: 'PlaceOrder',
+    outcome: from.choice(bits),
+    side: from.choice(sides),
+    timeInForce: from.choice(timesInForce),
+    selfTrade: from.choice(selfTrades),
+    price: from.number(1, priceOne - 1),
+    sizeMicro: from.number(0, orderSizeMaxMicro),
+    budgetMicro: from.number(0, orderSizeMaxMicro),
+    holdMicro: from.number(0, safeMax),
+    expiresAtMs: from.number(0, safeMax),
+    acceptedAtMs: from.number(0, safeMax),
+    postOnly: false,
+    generation: 0,
+    ageLimitMs: 0,
+    signedAtMs: 0,
+  };
+}
+
+/** A row per fence, by owner and scope. Any signer and any key are written as a zero without bytes. */
+export function writeFences(fences: Fences, to: StateWriter): void {
+  to.number(fences.count);
+  for (const { signer, apiKey, market, outcome, acceptedAtMs } of fences.inOrder()) {
+    for (const owner of [signer, apiKey]) {
+      to.number(owner === null ? 0 : 1);
+      if (owner !== null) to.bytes(owner);
+    }
+    to.number(market);
+    to.number(outcome);
+    to.number(acceptedAtMs);
+  }
+}
+/** Reads the rows of `writeFences`. */
+export function readFences({ fences }: State, from: StateReader): void {
+  const count = from.count();
+  for (let left = count; left > 0; left -= 1) {
+    const signer = from.choice(bits) === 1 ? from.bytes(20) : null;
+    const apiKey = from.choice(bits) === 1 ? from.bytes(16) : null;
+    const market = from.number(-1, int32Max);
+    const outcome = from.number(-1, 1);
+    fences.add({ signer, apiKey, market, outcome, acceptedAtMs: from.number(0, safeMax) }, count);
+  }
+}
+
+function placed(slots: Int32Array, from: StateReader): number {
+  return slots[sound(from.number(0, safeMax), 0, slots.length - 1)] as number;
+}

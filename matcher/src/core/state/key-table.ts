@@ -1,0 +1,209 @@
+import { assume } from '../assumption.ts';
+
+/**
+ * A hash table from keys of a fixed number of 32-bit words to records in flat memory.
+ *
+ * Promises: a record keeps its slot until it is removed; find, insert and remove are O(1) and make no garbage; slots
+ * and the order of the table never show outside (code that lists records sorts them). The first words of a record are
+ * its key, the rest belongs to the owner of the table, as 32-bit integers (`ints`) or doubles (`floats`) over the same
+ * memory. Both views are replaced when the table grows: read them again after every insert.
+ */
+export class KeyTable {
+  readonly keyWords: number;
+  /** 32-bit words of a record, even, so that doubles are aligned. */
+  readonly stride: number;
+  ints: Int32Array;
+  floats: Float64Array;
+  count = 0;
+  /** The key that `find` and `insert` work on. */
+  readonly key: Int32Array;
+  /** Records that fit; every slot is smaller. */
+  capacity = 64;
+  private freeHead = -1;
+  private fresh = 0;
+  /** Pairs (hash, slot); slot -1 is an empty place. Twice as many places as records, at least. */
+  private places: Int32Array;
+  private mask: number;
+  /** Hash of the key of the last `find`. */
+  private foundHash = 0;
+
+  constructor(keyWords: number, stride: number) {
+    assume(stride % 2 === 0 && stride >= keyWords, 'a record has room for its key');
+    this.keyWords = keyWords;
+    this.stride = stride;
+    this.key = new Int32Array(keyWords);
+    this.ints = new Int32Array(this.capacity * stride);
+    this.floats = new Float64Array(this.ints.buffer);
+    this.places = new Int32Array(this.capacity * 4).fill(-1);
+    this.mask = this.capacity * 2 - 1;
+  }
+
+  /** Puts all of `bytes` into the key from word `at` on. */
+  load(at: number, bytes: Buffer): void {
+    readWords(bytes, this.key, at);
+  }
+
+  /** Takes the key from words at `from`. */
+  loadWords(words: Int32Array, from: number): void {
+    for (let word = 0; word < this.keyWords; word += 1) {
+      this.key[word] = words[from + word] as number;
+    }
+  }
+
+  /** The slot of the loaded key, or -1. */
+  find(): number {
+    const places = this.places;
+    const hash = this.hashKey();
+    this.foundHash = hash;
+    for (let at = hash & this.mask; ; at = (at + 1) & this.mask) {
+      const slot = places[at * 2 + 1] as number;
+      if (slot === -1) return -1;
+      if (places[at * 2] === hash && this.matches(slot)) return slot;
+    }
+  }
+
+  /** Adds the loaded key right after `find` did not find it; the words after the key are zero. */
+  insert(): number {
+    if (this.count === this.capacity) this.grow(this.capacity * 2);
+    const slot = this.takeSlot();
+    const base = slot * this.stride;
+    const { ints, key, keyWords, stride } = this;
+    for (let word = 0; word < keyWords; word += 1) ints[base + word] = key[word] as number;
+    for (let word = keyWords; word < stride; word += 1) ints[base + word] = 0;
+    this.putPlace(this.foundHash, slot);
+    this.count += 1;
+    return slot;
+  }
+
+  remove(slot: number): void {
+    const base = slot * this.stride;
+    this.loadWords(this.ints, base);
+    let at = this.hashKey() & this.mask;
+    while (this.places[at * 2 + 1] !== slot) {
+      assume(this.places[at * 2 + 1] !== -1, 'a removed key is in the table');
+      at = (at + 1) & this.mask;
+    }
+    this.closeHole(at);
+    this.ints[base] = this.freeHead;
+    this.freeHead = slot;
+    this.count -= 1;
+  }
+
+  /** The slots in use, ascending, which is the order of their memory. */
+  slots(): Int32Array {
+    const { places } = this;
+    const isUsed = new Uint8Array(this.capacity);
+    for (let at = 1; at < places.length; at += 2) {
+      const slot = places[at] as number;
+      if (slot !== -1) isUsed[slot] = 1;
+    }
+    const found = new Int32Array(this.count);
+    let count = 0;
+    for (let slot = 0; count < found.length; slot += 1) {
+      if (isUsed[slot] === 0) continue;
+      found[count] = slot;
+      count += 1;
+    }
+    return found;
+  }
+
+  /** A new Buffer with `length` bytes of the record, from word `word` on. */
+  bytes(slot: number, word: number, length: number): Buffer {
+    return writeWords(this.ints, slot * this.stride + word, length);
+  }
+
+  private matches(slot: number): boolean {
+    const base = slot * this.stride;
+    for (let word = 0; word < this.keyWords; word += 1) {
+      if (this.ints[base + word] !== this.key[word]) return false;
+    }
+    return true;
+  }
+
+  private hashKey(): number {
+    let hash = 0;
+    for (let word = 0; word < this.keyWords; word += 1) {
+      hash = Math.imul(hash ^ (this.key[word] as number), 0x9e3779b1);
+      hash ^= hash >>> 15;
+    }
+    return hash;
+  }
+
+  private takeSlot(): number {
+    const slot = this.freeHead;
+    if (slot === -1) {
+      this.fresh += 1;
+      return this.fresh - 1;
+    }
+    this.freeHead = this.ints[slot * this.stride] as number;
+    return slot;
+  }
+
+  private putPlace(hash: number, slot: number): void {
+    let at = hash & this.mask;
+    while (this.places[at * 2 + 1] !== -1) at = (at + 1) & this.mask;
+    this.places[at * 2] = hash;
+    this.places[at * 2 + 1] = slot;
+  }
+
+  /** Moves later keys of the run back, so that no search stops at the hole too early. */
+  private closeHole(start: number): void {
+    const places = this.places;
+    const mask = this.mask;
+    let hole = start;
+    for (let at = (hole + 1) & mask; places[at * 2 + 1] !== -1; at = (at + 1) & mask) {
+      const home = (places[at * 2] as number) & mask;
+      if (((at - home) & mask) < ((at - hole) & mask)) continue;
+      places[hole * 2] = places[at * 2] as number;
+      places[hole * 2 + 1] = places[at * 2 + 1] as number;
+      hole = at;
+    }
+    places[hole * 2 + 1] = -1;
+  }
+
+  /** Makes room for this many records at once. */
+  reserve(records: number): void {
+    const capacity = 2 ** Math.ceil(Math.log2(records + 1));
+    if (capacity > this.capacity) this.grow(capacity);
+  }
+
+  private grow(capacity: number): void {
+    const old = this.places;
+    this.capacity = capacity;
+    const ints = new Int32Array(this.capacity * this.stride);
+    ints.set(this.ints);
+    this.ints = ints;
+    this.floats = new Float64Array(ints.buffer);
+    this.places = new Int32Array(this.capacity * 4).fill(-1);
+    this.mask = this.capacity * 2 - 1;
+    for (let at = 0; at < old.length; at += 2) {
+      const slot = old[at + 1] as number;
+      if (slot !== -1) this.putPlace(old[at] as number, slot);
+    }
+  }
+}
+
+/** Bytes as little-endian words; their number is a multiple of four. */
+export function readWords(bytes: Buffer, into: Int32Array, at: number): void {
+  const words = bytes.length >> 2;
+  for (let word = 0, from = 0; word < words; word += 1, from += 4) {
+    into[at + word] =
+      (bytes[from] as number) |
+      ((bytes[from + 1] as number) << 8) |
+      ((bytes[from + 2] as number) << 16) |
+      ((bytes[from + 3] as number) << 24);
+  }
+}
+
+/** The reverse of `readWords`, into a new Buffer. */
+function writeWords(words: Int32Array, at: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  for (let to = 0, word = at; to < length; to += 4, word += 1) {
+    const value = words[word] as number;
+    bytes[to] = value;
+    bytes[to + 1] = value >> 8;
+    bytes[to + 2] = value >> 16;
+    bytes[to + 3] = value >> 24;
+  }
+  return bytes;
+}

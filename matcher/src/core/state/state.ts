@@ -1,0 +1,138 @@
+import { type MarketMode, priceOne } from '@pm/schemas';
+import { Book } from '../book/book.ts';
+import { at } from '../book/order-pool.ts';
+import { SignOffKeys } from '../rules/sign-off-keys.ts';
+import { Accounts } from './accounts.ts';
+import { DelayedOrders } from './delayed-orders.ts';
+import { Expiries } from './expiries.ts';
+import { Fences } from './fences.ts';
+import { IdMemory } from './id-memory.ts';
+import { Interned } from './interned.ts';
+import { type Market, Markets } from './markets.ts';
+import { Positions } from './positions.ts';
+import { Wallets } from './wallets.ts';
+
+/** The whole state of a partition, and the changes that several kinds of commands share. */
+export class State {
+  readonly partition: number;
+  opened = false;
+  operatorKey: Buffer | null = null;
+  /** Slot of the wallet that fees are paid to. */
+  feeWallet = -1;
+  bookAgeLimitMs = 0;
+  orderAgeLimitMs = 0;
+  timeMs = 0;
+  generation = 0;
+  /** Limits the modes of all markets; never RESOLVED. */
+  mode: MarketMode = 'OPEN';
+  readonly keys = new SignOffKeys();
+  readonly markets = new Markets();
+  readonly book = new Book();
+  readonly wallets = new Wallets();
+  readonly positions = new Positions(this.wallets);
+  readonly accounts = new Accounts(this.book.orders);
+  readonly builders = new Interned(8, 0);
+  readonly expiries = new Expiries(this.book.orders);
+  readonly delays = new DelayedOrders();
+  readonly fences = new Fences();
+  readonly orderMemory = new IdMemory();
+  readonly requestMemory = new IdMemory();
+
+  constructor(partition: number) {
+    this.partition = partition;
+  }
+
+  /** Moves the clock, which never runs backwards, and forgets ids and fences that no order in time can need. */
+  moveClock(timeMs: number): void {
+    if (timeMs <= this.timeMs) return;
+    this.timeMs = timeMs;
+    this.orderMemory.forget(timeMs, this.orderAgeLimitMs);
+    this.requestMemory.forget(timeMs, this.orderAgeLimitMs);
+    this.fences.forget(timeMs - this.bookAgeLimitMs);
+  }
+
+  /** Registers an order that was just added to the book with its id, wallet, position, account and expiry. */
+  attach(order: number, owner: OrderOwner): void {
+    const { orders } = this.book;
+    orders.set(order, at.memory, owner.memory);
+    orders.set(order, at.wallet, owner.wallet);
+    orders.set(order, at.position, owner.position);
+    orders.set(order, at.builder, owner.builder);
+    orders.setExpiresAtMs(order, owner.expiresAtMs);
+    this.accounts.link(owner.account, order);
+    this.wallets.addOpenOrders(owner.wallet, 1);
+    this.positions.addOrders(owner.position, 1);
+    this.builders.hold(owner.builder);
+    this.orderMemory.setOrder(owner.memory, order);
+    if (owner.expiresAtMs > 0) this.expiries.add(order);
+  }
+
+  /**
+   * Removes an order from the book and from its id, wallet, position, account and expiry; its funds are settled
+   * already.
+   */
+  detach(order: number, isFilled: boolean): void {
+    const { orders } = this.book;
+    const position = orders.get(order, at.position);
+    if (orders.expiresAtMs(order) > 0) this.expiries.remove(order);
+    this.orderMemory.end(orders.get(order, at.memory), isFilled);
+    this.builders.release(orders.get(order, at.builder));
+    this.wallets.addOpenOrders(orders.get(order, at.wallet), -1);
+    this.accounts.unlink(order);
+    this.book.remove(order);
+    this.positions.addOrders(position, -1);
+    this.positions.close(position);
+  }
+
+  /** Locks tokens of a sell, unless they were redeemed already. */
+  lock(position: number, outcome: number, micro: number): void {
+    if (!this.isRedeemed(position)) this.positions.addLocked(position, outcome, micro);
+  }
+
+  /** Unlocks them, unless they were redeemed meanwhile. */
+  unlock(position: number, outcome: number, micro: number): void {
+    if (!this.isRedeemed(position)) this.positions.addLocked(position, outcome, -micro);
+  }
+
+  /** A redemption takes all tokens, locked or not; sells of the resolved market may still wait for their cancel. */
+  private isRedeemed(position: number): boolean {
+    const { mode } = this.markets.at(this.positions.market(position));
+    const total = this.positions.totalMicro(position, 0) + this.positions.totalMicro(position, 1);
+    return mode === 'RESOLVED' && total === 0;
+  }
+
+  /** Whether a GTD order is past its expiry but not canceled yet: it is in the book for readers, never for takers. */
+  isOverdue(order: number): boolean {
+    const expiresAtMs = this.book.orders.expiresAtMs(order);
+    return expiresAtMs !== 0 && expiresAtMs <= this.timeMs;
+  }
+
+  idOf(order: number): Buffer {
+    return this.orderMemory.id(this.book.orders.get(order, at.memory));
+  }
+
+  marketOf(order: number): Market {
+    return this.markets.at(this.book.orders.get(order, at.market));
+  }
+
+  /** A bid is a BUY of token 0 or a SELL of token 1. */
+  isBuy(order: number): boolean {
+    return this.book.orders.isBid(order) === (this.book.orders.outcome(order) === 0);
+  }
+
+  /** The price in terms of the order's own token. */
+  ownPrice(order: number): number {
+    const price = this.book.orders.price0(order);
+    return this.book.orders.outcome(order) === 0 ? price : priceOne - price;
+  }
+}
+
+/** Id, wallet, position, account and builder code of a resting order, as slots, and its expiry. */
+export interface OrderOwner {
+  readonly memory: number;
+  readonly wallet: number;
+  readonly position: number;
+  readonly account: number;
+  readonly builder: number;
+  readonly expiresAtMs: number;
+}

@@ -1,0 +1,102 @@
+import { Fault } from '@pm/kit/fault';
+import type { PartitionBounds } from '@pm/kit/kafka';
+import { registryHeaderBytes } from '@pm/schemas';
+import type { OutputRecord } from './record-processor.ts';
+import type { ExecutionSource, StoredOutput } from './stored-executions.io.ts';
+
+interface ReplayCheckParts {
+  readonly partition: number;
+  readonly executions: ExecutionSource;
+}
+
+interface ReplayCheckRange {
+  /** Input offsets [from, to) that are replayed. */
+  readonly from: number;
+  readonly to: number;
+  /** Bounds of `executions[p]`. */
+  readonly bounds: PartitionBounds;
+}
+
+/** Outputs of the replay that wait for their stored copy; a replay that is further ahead waits. */
+const aheadMax = 1_024;
+
+/**
+ * Compares a replay with the stored outputs record by record while both are read, and names the first that differs.
+ * The registry header is left out: it says how the rest was written, not what.
+ */
+export class ReplayCheckRunner {
+  readonly #parts: ReplayCheckParts;
+  readonly #range: ReplayCheckRange;
+  readonly #ahead: OutputRecord[] = [];
+  #next: number;
+  #wake: () => void = () => {};
+  #failure: unknown = null;
+
+  constructor(parts: ReplayCheckParts, range: ReplayCheckRange) {
+    this.#parts = parts;
+    this.#range = range;
+    this.#next = range.from;
+  }
+
+  /** Takes the next output of the replay; waits while too many are not compared. */
+  async expect(output: OutputRecord): Promise<void> {
+    this.#ahead.push(output);
+    this.#wake();
+    await this.#until(() => this.#ahead.length < aheadMax);
+  }
+
+  /**
+   * Reads the stored outputs alongside the replay. Throws the first fault of either, `replay_differs` (release) among
+   * them.
+   */
+  async alongside(replaying: Promise<void>): Promise<void> {
+    const { from, to, bounds } = this.#range;
+    // Copies only push outputs back: that of input n stands at offset n or behind it.
+    const comparing = this.#parts.executions.readValues(
+      { from: Math.max(from, bounds.low), to: bounds.high },
+      (value, stored) => this.#compare(value, stored),
+    );
+    const compared = comparing.then(() => {
+      if (this.#next !== to) throw this.#differs(this.#next, 'not stored');
+    });
+    await Promise.all([this.#guard(replaying), this.#guard(compared)]);
+  }
+
+  async #compare(value: Buffer, { inOffset }: StoredOutput): Promise<void> {
+    if (inOffset < this.#next || inOffset >= this.#range.to) return;
+    if (inOffset > this.#next) throw this.#differs(this.#next, 'not stored');
+    await this.#until(() => this.#ahead.length > 0);
+    const output = this.#ahead.shift();
+    const same =
+      output?.inOffset === inOffset &&
+      output.value.subarray(registryHeaderBytes).equals(value.subarray(registryHeaderBytes));
+    if (!same) throw this.#differs(inOffset, 'other bytes');
+    this.#next += 1;
+    this.#wake();
+  }
+
+  async #until(holds: () => boolean): Promise<void> {
+    while (this.#failure === null && !holds()) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  /** The failure of one side wakes and ends the other. */
+  async #guard(side: Promise<void>): Promise<void> {
+    try {
+      await side;
+    } catch (error) {
+      this.#failure ??= error;
+      this.#wake();
+      throw this.#failure;
+    }
+  }
+
+  #differs(inOffset: number, how: string): Fault {
+    const { partition } = this.#parts;
+    return new Fault('replay_differs', 'release', { facts: { partition, inOffset, how } });
+  }
+}

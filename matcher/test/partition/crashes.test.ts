@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { MatcherProcess, snapshotFolder, topicNames } from './matcher-process.ts';
+import { type FileStep, fileSteps, MemoryFiles } from './memory-files.ts';
+import { MemoryLog, type SendVerdict } from './memory-log.ts';
+import { readOutputs } from './reading.ts';
+import { openingRecords, randomRecords } from './sealed-records.ts';
+
+const count = 90;
+const records = [...openingRecords(), ...randomRecords(77, count - 2)];
+
+function logOf(values: readonly Buffer[] = records): MemoryLog {
+  const log = new MemoryLog();
+  for (const value of values) log.append(topicNames.orders, value);
+  return log;
+}
+
+/** The chain at the end when nothing ever fails. */
+async function undisturbed(): Promise<string> {
+  const process = new MatcherProcess(logOf());
+  await process.run();
+  return process.runner.status().chain;
+}
+
+/** What the heir of a killed process comes to, on the same log and disk. */
+async function heirOf(log: MemoryLog, files: MemoryFiles): Promise<MatcherProcess> {
+  log.verdict = () => 'store';
+  files.dead = false;
+  files.before = () => {};
+  const heir = new MatcherProcess(log, { files, verifyReplay: true });
+  await heir.run();
+  return heir;
+}
+
+/** Each test lives through many deaths; how long that takes is up to the machine. */
+jest.setTimeout(60_000);
+
+describe('a killed process', () => {
+  // Before the send; after the send and before its answer: at each send of the run.
+  test.each<SendVerdict>(['lose', 'store_and_lose_answer'])(
+    'at any send (%s): its heir comes to the same chain',
+    async (verdict) => {
+      const chain = await undisturbed();
+      const sends = logOf();
+      await new MatcherProcess(sends).run();
+      for (let at = 1; at <= sends.sends; at += 1) {
+        const log = logOf();
+        log.verdict = () => (log.sends === at ? verdict : 'store');
+        const files = new MemoryFiles();
+        await expect(new MatcherProcess(log, { files }).run()).rejects.toMatchObject({
+          code: 'send_outcome_unknown',
+        });
+        const heir = await heirOf(log, files);
+        expect(heir.runner.status()).toMatchObject({ state: 'live', chain });
+        expect(readOutputs(log).executions).toHaveLength(count);
+      }
+    },
+  );
+
+  test.each(fileSteps.flatMap((step) => [1, 2, 3].map((nth) => [step, nth] as const)))(
+    'inside a snapshot, at %s number %i: its heir comes to the same chain',
+    async (step: FileStep, nth: number) => {
+      const log = logOf();
+      const files = new MemoryFiles();
+      let seen = 0;
+      files.before = (now) => {
+        if (now !== step) return;
+        seen += 1;
+        if (seen < nth) return;
+        files.dead = true;
+        throw new Error('killed');
+      };
+      await new MatcherProcess(log, { files }).run();
+      expect(files.dead).toBe(true);
+      const before = files.names(snapshotFolder).filter((name) => name.endsWith('.tmp'));
+      const heir = await heirOf(log, files);
+      expect(heir.runner.status().chain).toBe(await undisturbed());
+      expect(readOutputs(log).copies).toBe(0);
+      expect(files.names(snapshotFolder).filter((name) => before.includes(name))).toEqual([]);
+    },
+  );
+
+  test('after its outputs were stored and before their snapshot: the older one is used', async () => {
+    const log = logOf();
+    const files = new MemoryFiles();
+    await new MatcherProcess(log, { files, snapshotEveryRecords: 20 }).run();
+    const newest = files.names(snapshotFolder).sort().at(-1);
+    files.contents.delete(`${snapshotFolder}/${newest}`);
+    const heir = await heirOf(log, files);
+    expect(heir.runner.status().chain).toBe(await undisturbed());
+    expect(heir.runner.status().snapshotOffset).toBeGreaterThan(0);
+  });
+
+  test('any history of deaths, lost answers and full disks ends in the same chain', async () => {
+    const chain = await undisturbed();
+    const life = fc.record({
+      sends: fc.integer({ min: 1, max: 12 }),
+      verdict: fc.constantFrom<SendVerdict>('lose', 'store_and_lose_answer', 'refuse'),
+      fileStep: fc.constantFrom(...fileSteps),
+      fileSteps: fc.integer({ min: 0, max: 9 }),
+      snapshotEvery: fc.integer({ min: 1, max: 30 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(life, { maxLength: 6 }), async (lives) => {
+        const log = logOf();
+        const files = new MemoryFiles();
+        for (const one of lives) {
+          const last = log.sends + one.sends;
+          log.verdict = () => (log.sends >= last ? one.verdict : 'store');
+          let left = one.fileSteps;
+          files.before = (step) => {
+            left -= step === one.fileStep ? 1 : 0;
+            if (left < 0) throw new Error('ENOSPC');
+          };
+          const options = { files, snapshotEveryRecords: one.snapshotEvery };
+          await new MatcherProcess(log, options).run().catch(() => {});
+        }
+        const heir = await heirOf(log, files);
+        expect(heir.runner.status().chain).toBe(chain);
+        expect(readOutputs(log).executions).toHaveLength(count);
+        expect(heir.badSnapshots).toEqual([]);
+      }),
+      { numRuns: 60, seed: 4 },
+    );
+  });
+});
+
+describe('a released partition', () => {
+  test('is kept as a snapshot of everything, so that its heir replays nothing', async () => {
+    const log = logOf();
+    const files = new MemoryFiles();
+    const first = new MatcherProcess(log, { files, snapshotEveryRecords: 1_000_000 });
+    await first.run();
+    await first.runner.stop();
+    const heir = await heirOf(log, files);
+    expect(heir.runner.status()).toMatchObject({
+      snapshotOffset: count,
+      chain: await undisturbed(),
+    });
+  });
+
+  test('a snapshot on its way when the partition is let go is still written', async () => {
+    const log = logOf();
+    log.batchRecords = count;
+    const files = new MemoryFiles();
+    const process = new MatcherProcess(log, {
+      files,
+      snapshotEveryRecords: count,
+      recordsPerSlice: count,
+    });
+    await process.restore();
+    const batch = log.records(topicNames.orders);
+    await process.runner.take({ records: batch, highWatermark: count });
+    await process.runner.stop();
+    expect(files.names(snapshotFolder)).toEqual([`${count}.snapshot`]);
+  });
+
+  test('a restore ends when nobody wants it any more', async () => {
+    const log = logOf(Array.from({ length: 10 }, () => records).flat());
+    await new MatcherProcess(log).run();
+    const heir = new MatcherProcess(log);
+    heir.wanted = false;
+    await expect(heir.restore()).rejects.toMatchObject({ code: 'restore_ended' });
+    await heir.runner.stop();
+    expect(heir.runner.state).toBe('released');
+  });
+
+  test('takes no snapshot of what is not stored', async () => {
+    const log = logOf();
+    const files = new MemoryFiles();
+    log.verdict = () => (log.sends > 2 ? 'lose' : 'store');
+    const process = new MatcherProcess(log, { files, snapshotEveryRecords: 1 });
+    await process.run().catch(() => {});
+    await process.runner.stop();
+    expect(process.runner.state).toBe('released');
+    const stored = readOutputs(log).executions.length;
+    const offsets = files.names(snapshotFolder).map((name) => Number.parseInt(name, 10));
+    expect(Math.max(...offsets)).toBeLessThanOrEqual(stored);
+  });
+
+  test('writes no snapshot when only the clock moved', async () => {
+    const log = logOf();
+    const files = new MemoryFiles();
+    const first = new MatcherProcess(log, { files });
+    await first.run();
+    await first.runner.stop();
+    const before = files.names(snapshotFolder);
+    const second = new MatcherProcess(log, { files });
+    await second.restore();
+    second.runner.beat(second.nowMs);
+    await second.catchUp();
+    await second.runner.stop();
+    expect(log.records(topicNames.orders)).toHaveLength(count + 1);
+    expect(files.names(snapshotFolder)).toEqual(before);
+  });
+});

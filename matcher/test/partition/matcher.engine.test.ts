@@ -1,0 +1,318 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SignOffKey } from '@pm/domain/signoff/keys';
+import { checkChain, firstChain, sealEnvelope } from '@pm/domain/signoff/records';
+import { type LogClient, type LogProducer, openLogClient, readRange } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRegistry, topicName } from '@pm/kit/registry';
+import { type Command, type EventOf, type Execution, topics } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
+import { Engine, roleAllows } from '../../src/core/index.ts';
+import { EnvelopeSource } from '../../src/partition/envelope-reader.ts';
+import { firstPosition, RecordRunner } from '../../src/partition/record-processor.ts';
+import { decodeImage } from '../../src/partition/snapshot-image.ts';
+import { marketRules, opening, orderOf } from '../core/commands.ts';
+import { keys } from './sealed-records.ts';
+import { SpawnedMatcher } from './spawned-matcher.ts';
+
+const partitions = [0, 1, 2, 3];
+const broker = engineUrl('KAFKA');
+const registryUrl = engineUrl('REGISTRY');
+const topicPrefix = `t-matcher-${process.pid}-${Date.now().toString(36)}-`;
+const names = {
+  orders: topicName(topics.orders, topicPrefix),
+  executions: topicName(topics.executions, topicPrefix),
+  deadLetters: topicName(topics.deadLetters, topicPrefix),
+};
+
+async function openWorld() {
+  const client = openLogClient({ brokers: [broker], clientId: 'matcher-test', log: silentLog });
+  const admin = await client.admin();
+  const spec = { replicationFactor: 1, minInSyncReplicas: 1, compacted: false, retentionMs: -1 };
+  await admin.ensureTopics([
+    { ...spec, name: names.orders, partitions: 4, maxMessageBytes: 1 << 20 },
+    { ...spec, name: names.executions, partitions: 4, maxMessageBytes: 16 << 20 },
+    { ...spec, name: names.deadLetters, partitions: 1, maxMessageBytes: 1 << 20 },
+  ]);
+  const registry = openRegistry({ url: registryUrl, topicPrefix, log: silentLog });
+  await registry.registerAll();
+  const codecs = {
+    orders: await registry.codecFor(topics.orders),
+    executions: await registry.codecFor(topics.executions),
+  };
+  return { client, admin, codecs, producer: await client.producer() };
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+async function append(world: World, key: SignOffKey, partition: number, commands: Command[]) {
+  const value = sealEnvelope(world.codecs.orders, key, { partition, sequence: 0, commands });
+  await world.producer.send([{ topic: names.orders, partition, key: null, value }]);
+}
+
+async function openPartitions(world: World): Promise<void> {
+  const setKey = (key: SignOffKey, role: 'OWNER' | 'INGRESS'): Command => ({
+    kind: 'SetKey',
+    publicKey: key.publicKey,
+    role,
+    active: true,
+  });
+  for (const partition of partitions) {
+    const operatorKey = keys.operator.publicKey;
+    await append(world, keys.operator, partition, [
+      { ...opening, partition, operatorKey, timeMs: Date.now() },
+      setKey(keys.owner, 'OWNER'),
+      setKey(keys.ingress, 'INGRESS'),
+      marketRules(1),
+    ]);
+  }
+}
+
+/** Orders that meet each other, and a poison record now and then, until the signal. */
+async function flow(world: World, signal: AbortSignal): Promise<number> {
+  let id = 0;
+  while (!signal.aborted) {
+    const nowMs = Date.now();
+    for (const partition of partitions) {
+      const orders = Array.from({ length: 6 }, () => {
+        id += 1;
+        const price = 4_700 + 100 * (id % 7);
+        const times = { acceptedAtMs: nowMs, signedAtMs: nowMs };
+        return orderOf(id, id % 9, { outcome: id % 2, price, ...times });
+      });
+      await append(world, keys.ingress, partition, orders);
+    }
+    if (id % 240 === 0) await poison(world.producer, partitions[id % 4] ?? 0);
+    await pause(10);
+  }
+  return id;
+}
+
+async function poison(producer: LogProducer, partition: number): Promise<void> {
+  const value = Buffer.from('poison');
+  await producer.send([{ topic: names.orders, partition, key: null, value }]);
+}
+
+async function valuesOf(client: LogClient, topic: string, partition: number, to: number) {
+  const values: Buffer[] = [];
+  await readRange(client, {
+    topic,
+    partition,
+    from: 0,
+    to,
+    onBatch: async ({ records }) => {
+      for (const { value } of records) values.push(value ?? Buffer.alloc(0));
+    },
+  });
+  return values;
+}
+
+/** The outputs by the high-water rule; throws at a gap, at a copy that differs and where the chain breaks. */
+function readThrough(world: World, values: readonly Buffer[]): readonly Execution[] {
+  const taken: { value: Buffer; execution: Execution }[] = [];
+  let chain = firstChain;
+  for (const value of values) {
+    const execution = world.codecs.executions.decode(value);
+    const known = taken[execution.inOffset];
+    if (known !== undefined) {
+      if (!known.value.equals(value)) throw new Error('a copy differs');
+      continue;
+    }
+    if (execution.inOffset !== taken.length) throw new Error('a gap');
+    if (!checkChain(value, chain)) throw new Error('the chain breaks');
+    chain = execution.chain;
+    taken.push({ value, execution });
+  }
+  return taken.map(({ execution }) => execution);
+}
+
+async function until(
+  what: string,
+  holds: () => Promise<boolean>,
+  limitMs = 30_000,
+): Promise<number> {
+  const startedMs = Date.now();
+  while (!(await holds())) {
+    if (Date.now() - startedMs > limitMs) throw new Error(`waited too long: ${what}`);
+    await pause(50);
+  }
+  return Date.now() - startedMs;
+}
+
+/** The same log through the same steps in this process. */
+function replayed(world: World, partition: number, values: readonly Buffer[]) {
+  const source = new EnvelopeSource({
+    partition,
+    operatorKey: keys.operator.publicKey,
+    codec: world.codecs.orders,
+    roleAllows,
+  });
+  const parts = { partition, source, executions: world.codecs.executions };
+  const runner = new RecordRunner(parts, firstPosition(new Engine(partition)));
+  for (const [offset, value] of values.entries()) runner.run({ offset, value });
+  return runner;
+}
+
+async function newestSnapshot(directory: string, partition: number) {
+  const folder = join(directory, `p${partition}`);
+  const offsets = (await readdir(folder)).map((name) => Number.parseInt(name, 10));
+  const nextOffset = Math.max(...offsets);
+  const bytes = await readFile(join(folder, `${nextOffset}.snapshot`));
+  const image = decodeImage(bytes, { partition, nextOffset });
+  if (typeof image === 'string') throw new Error(image);
+  return image;
+}
+
+describe('two matchers on a real log', () => {
+  let world: World;
+  let directory: string;
+  const matchers: SpawnedMatcher[] = [];
+
+  const spawnMatcher = (instance: string): SpawnedMatcher => {
+    const matcher = new SpawnedMatcher({
+      PM_KAFKA_BROKERS: broker,
+      PM_REGISTRY_URL: registryUrl,
+      PM_TOPIC_PREFIX: topicPrefix,
+      PM_OWNER_SEED: Buffer.alloc(32, 2).toString('hex'),
+      PM_OPERATOR_KEY: keys.operator.publicKey.toString('hex'),
+      PM_SNAPSHOT_DIR: join(directory, instance),
+      PM_SNAPSHOT_EVERY_RECORDS: '100',
+      PM_INSTANCE: instance,
+    });
+    matchers.push(matcher);
+    return matcher;
+  };
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pm-matcher-'));
+    world = await openWorld();
+    await openPartitions(world);
+  }, 60_000);
+
+  afterAll(async () => {
+    for (const matcher of matchers) await matcher.kill('SIGKILL');
+    await world.client.close();
+    await rm(directory, { recursive: true, force: true });
+  }, 30_000);
+
+  test('one is killed: the other takes over, the chain is unbroken and the states are equal', async () => {
+    const [a, b] = [spawnMatcher('a'), spawnMatcher('b')];
+    await until('both live', async () => {
+      const live = [await a.partitionsIn('live'), await b.partitionsIn('live')];
+      return live.every((own) => own.length === 2) && new Set(live.flat()).size === 4;
+    });
+    expect([await a.isReady(), await b.isReady()]).toEqual([true, true]);
+
+    const end = new AbortController();
+    const flowing = flow(world, end.signal);
+    await pause(2_500);
+    await a.kill('SIGKILL');
+    const takeoverMs = await until('a takeover', async () => {
+      return (await b.partitionsIn('live')).length === 4;
+    });
+    await pause(2_000);
+    end.abort();
+    const orders = await flowing;
+
+    const high = await world.admin.bounds(names.orders);
+    await until('all outputs', async () => {
+      const status = await b.status();
+      return status.every((one) => one.inOffset >= (high.get(one.partition)?.high ?? 0) - 1);
+    });
+    await b.kill('SIGTERM');
+    expect(b.exitCode).toBe(0);
+
+    const [ins, outs] = [
+      await world.admin.bounds(names.orders),
+      await world.admin.bounds(names.executions),
+    ];
+    const seen = { OrderPlaced: 0, OrderRefused: 0, Fill: 0, RecordRejected: 0 };
+    for (const partition of partitions) {
+      const inputs = await valuesOf(
+        world.client,
+        names.orders,
+        partition,
+        ins.get(partition)?.high ?? 0,
+      );
+      const outputs = await valuesOf(
+        world.client,
+        names.executions,
+        partition,
+        outs.get(partition)?.high ?? 0,
+      );
+      const executions = readThrough(world, outputs);
+      for (const { events } of executions) count(events, seen);
+      const runner = replayed(world, partition, inputs.slice(0, executions.length));
+      expect(runner.chain).toEqual(executions.at(-1)?.chain);
+      const snapshot = await newestSnapshot(join(directory, 'b'), partition);
+      const atSnapshot = replayed(world, partition, inputs.slice(0, snapshot.nextOffset));
+      expect(atSnapshot.chain).toEqual(snapshot.chain);
+      expect(atSnapshot.engine.encodeState().equals(snapshot.state)).toBe(true);
+    }
+    expect(seen.OrderPlaced + seen.OrderRefused).toBe(orders);
+    expect(seen.OrderPlaced).toBeGreaterThan(100);
+    expect(seen.Fill).toBeGreaterThan(100);
+    expect(seen.RecordRejected).toBeGreaterThan(0);
+    const letters = (await world.admin.bounds(names.deadLetters)).get(0)?.high ?? 0;
+    expect(letters).toBeGreaterThanOrEqual(seen.RecordRejected);
+    process.stdout.write(
+      `takeover after kill -9: ${takeoverMs} ms, ${orders} orders, ${seen.Fill} fills\n`,
+    );
+  }, 120_000);
+
+  test('a graceful stop hands over in a moment, from the last snapshot', async () => {
+    const c = spawnMatcher('c');
+    await until('c live', async () => (await c.partitionsIn('live')).length === 4);
+    const d = spawnMatcher('d');
+    await until('shared out', async () => (await d.partitionsIn('live')).length === 2);
+    await c.kill('SIGTERM');
+    expect(c.exitCode).toBe(0);
+    const handoverMs = await until(
+      'd live',
+      async () => (await d.partitionsIn('live')).length === 4,
+    );
+    process.stdout.write(`hand-over after SIGTERM: ${handoverMs} ms\n`);
+    const outs = await world.admin.bounds(names.executions);
+    for (const partition of partitions) {
+      readThrough(
+        world,
+        await valuesOf(world.client, names.executions, partition, outs.get(partition)?.high ?? 0),
+      );
+    }
+  }, 60_000);
+
+  test('a frozen owner that wakes up beside its heir only writes copies, and lets go', async () => {
+    for (const matcher of matchers) await matcher.kill('SIGTERM');
+    const e = spawnMatcher('e');
+    await until('e live', async () => (await e.partitionsIn('live')).length === 4);
+    const end = new AbortController();
+    const flowing = flow(world, end.signal);
+    await pause(1_000);
+    e.freeze();
+    const f = spawnMatcher('f');
+    await until('f live', async () => (await f.partitionsIn('live')).length === 4);
+    e.thaw();
+    await until('e back', async () => (await e.partitionsIn('live')).length === 2);
+    await pause(1_000);
+    end.abort();
+    await flowing;
+    for (const matcher of [e, f]) await matcher.kill('SIGTERM');
+    const outs = await world.admin.bounds(names.executions);
+    for (const partition of partitions) {
+      const high = outs.get(partition)?.high ?? 0;
+      const values = await valuesOf(world.client, names.executions, partition, high);
+      const executions = readThrough(world, values);
+      process.stdout.write(`partition ${partition}: ${values.length - executions.length} copies\n`);
+    }
+  }, 90_000);
+});
+
+type Seen = Record<'OrderPlaced' | 'OrderRefused' | 'Fill' | 'RecordRejected', number>;
+
+function count(events: Execution['events'], seen: Seen): void {
+  for (const { kind } of events) {
+    if (kind in seen) seen[kind as EventOf<keyof Seen>['kind']] += 1;
+  }
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { checkpointEveryRecords } from '@pm/schemas';
+import { engines, MatcherProcess, topicNames } from './matcher-process.ts';
+import { MemoryLog } from './memory-log.ts';
+import { readOutputs } from './reading.ts';
+import { codecs, keys, openingRecords, randomRecords, sealed } from './sealed-records.ts';
+
+const seed = 20_261_121;
+
+function logOf(records: readonly (Buffer | null)[]): MemoryLog {
+  const log = new MemoryLog();
+  for (const record of records) log.append(topicNames.orders, record);
+  return log;
+}
+
+describe('partition runner', () => {
+  test('gives exactly one output per input, numbered and chained', async () => {
+    const records = [...openingRecords(), ...randomRecords(seed, 500)];
+    const log = logOf(records);
+    const process = new MatcherProcess(log);
+    await process.run();
+    const { executions, copies } = readOutputs(log);
+    expect(copies).toBe(0);
+    expect(executions).toHaveLength(records.length);
+    expect(executions.map(({ inOffset }) => inOffset)).toEqual([...records.keys()]);
+    const kinds = new Set(executions.flatMap(({ events }) => events.map(({ kind }) => kind)));
+    for (const kind of ['Fill', 'OrderPlaced', 'OrderCanceled', 'MoneyMoved', 'LevelChanged']) {
+      expect(kinds).toContain(kind);
+    }
+    expect(kinds).not.toContain('RecordRejected');
+  });
+
+  test('copies key id and sequence of the input', async () => {
+    const log = logOf([...openingRecords(), sealed(keys.ingress, [])]);
+    await new MatcherProcess(log).run();
+    const last = readOutputs(log).executions.at(-1);
+    const input = codecs.orders.decode(log.records(topicNames.orders)[2]?.value ?? Buffer.alloc(0));
+    expect(last?.keyId).toEqual(keys.ingress.keyId);
+    expect(last?.sequence).toBe(input.sequence);
+  });
+
+  test('tells what it does in its status', async () => {
+    const records = [...openingRecords(), ...randomRecords(seed, 60)];
+    const log = logOf(records);
+    const process = new MatcherProcess(log);
+    expect(process.runner.status()).toMatchObject({ state: 'released', inOffset: -1, chain: '' });
+    await process.run();
+    const { executions } = readOutputs(log);
+    expect(process.runner.status()).toMatchObject({
+      state: 'live',
+      inOffset: records.length - 1,
+      outOffset: records.length - 1,
+      lagRecords: 0,
+      timeMs: executions.at(-1)?.timeMs,
+      chain: executions.at(-1)?.chain.toString('hex'),
+    });
+    expect(process.runner.status().markets).toBeGreaterThan(0);
+    await process.runner.stop();
+    expect(process.runner.status()).toMatchObject({ state: 'released', chain: '' });
+  });
+
+  test('puts the hash of the whole state into every output at a checkpoint', async () => {
+    const log = logOf(openingRecords());
+    const states: Buffer[] = [];
+    await new MatcherProcess(log, {
+      engines: {
+        ...engines,
+        create: (number) => {
+          const engine = engines.create(number);
+          const encode = engine.encodeState.bind(engine);
+          engine.encodeState = () => {
+            const state = encode();
+            states.push(state);
+            return state;
+          };
+          return engine;
+        },
+      },
+    }).run();
+    expect(0 % checkpointEveryRecords).toBe(0);
+    const [first, second] = readOutputs(log).executions;
+    const stateHash = createHash('sha256')
+      .update(states[0] as Buffer)
+      .digest();
+    expect(first?.events.at(-1)).toEqual({ kind: 'Checkpoint', stateHash });
+    expect(second?.events.some(({ kind }) => kind === 'Checkpoint')).toBe(false);
+  });
+
+  test('a replay through a checkpoint comes to the same chain', async () => {
+    const ticks = Array.from({ length: checkpointEveryRecords }, () => sealed(keys.ingress, []));
+    const log = logOf([...openingRecords(), ...ticks]);
+    log.batchRecords = 1_000;
+    await new MatcherProcess(log, { snapshotEveryRecords: 1_000_000 }).run();
+    const { executions } = readOutputs(log);
+    expect(executions[checkpointEveryRecords]?.events.at(-1)?.kind).toBe('Checkpoint');
+    const heir = new MatcherProcess(log, { verifyReplay: true });
+    await heir.run();
+    expect(heir.runner.status().chain).toBe(executions.at(-1)?.chain.toString('hex'));
+  }, 30_000);
+
+  test('tries a send again whose records were not written, in order', async () => {
+    const log = logOf([...openingRecords(), ...randomRecords(seed, 40)]);
+    log.verdict = () => (log.sends % 3 === 0 ? 'refuse' : 'store');
+    await new MatcherProcess(log).run();
+    expect(readOutputs(log)).toMatchObject({ copies: 0, executions: { length: 42 } });
+  });
+
+  test('stops the partition after the last try, and nothing overtakes what was not written', async () => {
+    const log = logOf([...openingRecords(), ...randomRecords(seed, 40)]);
+    log.verdict = () => (log.sends > 4 ? 'refuse' : 'store');
+    const process = new MatcherProcess(log);
+    await expect(process.run()).rejects.toMatchObject({ code: 'send_given_up' });
+    expect(process.runner.state).toBe('failed');
+    const stored = readOutputs(log).executions.length;
+    log.verdict = () => 'store';
+    await process.run();
+    expect(process.runner.state).toBe('live');
+    expect(readOutputs(log)).toMatchObject({ copies: 0, executions: { length: 42 } });
+    expect(stored).toBeLessThan(42);
+  });
+
+  test('refuses batches while it is not live', async () => {
+    const process = new MatcherProcess(logOf([]));
+    const batch = { records: [{ offset: 0, value: null }], highWatermark: 1 };
+    await expect(process.runner.take(batch)).rejects.toMatchObject({ code: 'not_live' });
+  });
+
+  test('a gap in the input stops the partition', async () => {
+    const log = logOf([...openingRecords(), ...randomRecords(seed, 3)]);
+    const process = new MatcherProcess(log);
+    await process.restore();
+    const records = log.records(topicNames.orders).slice(1);
+    await expect(process.runner.take({ records, highWatermark: 5 })).rejects.toMatchObject({
+      code: 'input_gap',
+      reaction: 'release',
+      facts: { expected: 0, found: 1 },
+    });
+    expect(process.runner.state).toBe('failed');
+  });
+
+  test('rules that break off stop their partition, not the process', async () => {
+    const log = logOf(openingRecords());
+    const broken = {
+      ...engines,
+      create: (number: number) => {
+        const engine = engines.create(number);
+        engine.apply = () => {
+          throw new Error('broken');
+        };
+        return engine;
+      },
+    };
+    const process = new MatcherProcess(log, { engines: broken });
+    await expect(process.run()).rejects.toMatchObject({
+      code: 'engine_broken',
+      reaction: 'release',
+      facts: { inOffset: 0 },
+    });
+  });
+});
+
+describe('zombies', () => {
+  test('two owners of one log write the same bytes, and a reader sees each output once', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const log = logOf([...openingRecords(), ...randomRecords(seed + round, 60)]);
+      log.batchRecords = 1 + (round % 9);
+      const [one, other] = [new MatcherProcess(log), new MatcherProcess(log)];
+      await Promise.all([one.restore(), other.restore()]);
+      await Promise.all([one.catchUp(), other.catchUp()]);
+      const { executions, copies } = readOutputs(log);
+      expect(executions).toHaveLength(62);
+      expect(copies).toBe(62);
+      expect(one.runner.status().chain).toBe(other.runner.status().chain);
+    }
+  });
+
+  test('an heir starts from a late copy at the tail and only writes copies', async () => {
+    const log = logOf([...openingRecords(), ...randomRecords(seed, 60)]);
+    const first = new MatcherProcess(log);
+    await first.run();
+    for (const at of [10, 11, 12]) {
+      log.append(topicNames.executions, log.records(topicNames.executions)[at]?.value ?? null);
+    }
+    const heir = new MatcherProcess(log);
+    await heir.run();
+    expect(readOutputs(log)).toMatchObject({ copies: 3 + 62 - 13, executions: { length: 62 } });
+    // With a snapshot further on than the copy, it starts from there.
+    const other = new MatcherProcess(log, { files: first.files });
+    await other.run();
+    expect(other.runner.status().chain).toBe(heir.runner.status().chain);
+  });
+});

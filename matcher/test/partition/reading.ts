@@ -1,0 +1,37 @@
+import { checkChain, firstChain } from '@pm/domain/signoff/records';
+import type { Execution } from '@pm/schemas';
+import { topicNames } from './matcher-process.ts';
+import type { MemoryLog } from './memory-log.ts';
+import { executionOf } from './sealed-records.ts';
+
+/** What a reader with the high-water rule makes of the stored outputs. */
+export interface Reading {
+  readonly executions: readonly Execution[];
+  readonly values: readonly Buffer[];
+  /** Copies that were dropped; each was byte-identical. */
+  readonly copies: number;
+}
+
+/** Reads all outputs by the rule of architecture.md: next is taken, older is dropped, ahead is an alarm. */
+export function readOutputs(log: MemoryLog): Reading {
+  const executions: Execution[] = [];
+  const values: Buffer[] = [];
+  let chain = firstChain;
+  let copies = 0;
+  for (const { value } of log.records(topicNames.executions)) {
+    const execution = executionOf(value);
+    const bytes = value ?? Buffer.alloc(0);
+    const known = values[execution.inOffset];
+    if (known !== undefined) {
+      if (!known.equals(bytes)) throw new Error(`copy of ${execution.inOffset} differs`);
+      copies += 1;
+      continue;
+    }
+    if (execution.inOffset !== values.length) throw new Error(`gap before ${execution.inOffset}`);
+    if (!checkChain(bytes, chain)) throw new Error(`the chain breaks at ${execution.inOffset}`);
+    chain = execution.chain;
+    values.push(bytes);
+    executions.push(execution);
+  }
+  return { executions, values, copies };
+}

@@ -1,0 +1,138 @@
+import * as disk from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '@pm/kit/log';
+import {
+  type SnapshotFiles,
+  SnapshotStore,
+  snapshotsKept,
+} from '../../src/partition/snapshot-directory.io.ts';
+import { decodeImage, encodeImage, type Snapshot } from '../../src/partition/snapshot-image.ts';
+import { fileSteps, MemoryFiles } from './memory-files.ts';
+
+const partition = 5;
+
+function snapshotOf(nextOffset: number, stateBytes = 200): Snapshot {
+  const state = Buffer.alloc(stateBytes, nextOffset % 251);
+  return { partition, nextOffset, chain: Buffer.alloc(32, nextOffset % 7), state };
+}
+
+function openStore(files: SnapshotFiles, directory = '/snapshots') {
+  const bad: number[] = [];
+  const failures: number[] = [];
+  const store = new SnapshotStore({
+    directory,
+    files,
+    log: silentLog,
+    onBad: (one) => bad.push(one),
+    onWriteFailure: (one) => failures.push(one),
+  });
+  return { store, bad, failures };
+}
+
+async function offsetsIn(store: SnapshotStore): Promise<readonly number[]> {
+  const offsets: number[] = [];
+  for await (const { nextOffset } of store.newestFirst(partition)) offsets.push(nextOffset);
+  return offsets;
+}
+
+describe('snapshot store', () => {
+  test('gives back what was saved, the newest first, and keeps three', async () => {
+    const { store } = openStore(new MemoryFiles());
+    for (const nextOffset of [9, 100, 20, 1_000_000_000_000])
+      await store.save(snapshotOf(nextOffset));
+    expect(await offsetsIn(store)).toEqual([1_000_000_000_000, 100, 20]);
+    for await (const snapshot of store.newestFirst(partition)) {
+      expect(snapshot).toEqual(snapshotOf(snapshot.nextOffset));
+    }
+    expect(snapshotsKept).toBe(3);
+  });
+
+  test('works on a real disk and leaves nothing unfinished', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'pm-snapshots-'));
+    try {
+      const { store, failures } = openStore(disk, directory);
+      for (const nextOffset of [1, 2, 3, 4]) await store.save(snapshotOf(nextOffset, 3_000_000));
+      expect(failures).toEqual([]);
+      expect((await readdir(join(directory, `p${partition}`))).sort()).toEqual(
+        [2, 3, 4].map((nextOffset) => `${nextOffset}.snapshot`),
+      );
+      expect(await offsetsIn(store)).toEqual([4, 3, 2]);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  test('a folder that is not there has no snapshots', async () => {
+    expect(await offsetsIn(openStore(disk, '/nowhere/at/all').store)).toEqual([]);
+  });
+
+  test.each(fileSteps)(
+    'a disk that fails at %s is counted, and the older ones stay',
+    async (step) => {
+      const files = new MemoryFiles();
+      const { store, failures } = openStore(files);
+      await store.save(snapshotOf(7));
+      files.before = (now) => {
+        if (now === step) throw new Error('ENOSPC');
+      };
+      expect(await store.save(snapshotOf(8))).toBe(false);
+      expect(failures).toEqual([partition]);
+      files.before = () => {};
+      expect(files.names(`/snapshots/p${partition}`).some((name) => name.endsWith('.tmp'))).toBe(
+        false,
+      );
+      expect(await offsetsIn(store)).toContain(7);
+    },
+  );
+
+  test('never gives a file its name before all of it is on the disk', async () => {
+    const files = new MemoryFiles();
+    const steps: string[] = [];
+    files.before = (step) => steps.push(step);
+    await openStore(files).store.save(snapshotOf(7));
+    const kinds = steps.filter((step, at) => step !== steps[at - 1]);
+    expect(kinds).toEqual(['mkdir', 'open', 'write', 'sync', 'rename', 'sync_folder']);
+  });
+
+  test('what a killed process left behind goes when the partition is restored', async () => {
+    const files = new MemoryFiles();
+    const path = `/snapshots/p${partition}/9.snapshot.77-1.tmp`;
+    files.contents.set(path, Buffer.from('half'));
+    expect(await offsetsIn(openStore(files).store)).toEqual([]);
+    expect(files.contents.has(path)).toBe(false);
+  });
+
+  test('a name that says another offset than the file is put aside', async () => {
+    const files = new MemoryFiles();
+    const { store, bad } = openStore(files);
+    await store.save(snapshotOf(7));
+    const folder = `/snapshots/p${partition}`;
+    const bytes = files.contents.get(`${folder}/7.snapshot`) ?? Buffer.alloc(0);
+    files.contents.set(`${folder}/8.snapshot`, bytes);
+    expect(await offsetsIn(store)).toEqual([7]);
+    expect(bad).toEqual([partition]);
+    expect(files.names(folder)).toContain('8.snapshot.bad');
+  });
+});
+
+describe('snapshot image', () => {
+  test('2,000 random flips and cuts: each is refused', () => {
+    const snapshot = snapshotOf(123_456);
+    const whole = Buffer.concat([...encodeImage(snapshot)]);
+    expect(decodeImage(whole, snapshot)).toEqual(snapshot);
+    let seed = 99;
+    const roll = (below: number) => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      return Math.floor((seed / 2 ** 32) * below);
+    };
+    for (let round = 0; round < 2_000; round += 1) {
+      const copy = Buffer.from(whole);
+      const at = roll(copy.length);
+      copy[at] = (copy[at] ?? 0) ^ (1 << roll(8));
+      const spoilt = round % 4 === 0 ? whole.subarray(0, at) : copy;
+      expect(typeof decodeImage(spoilt, snapshot)).toBe('string');
+    }
+  });
+});

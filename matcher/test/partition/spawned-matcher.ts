@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { PartitionStatus } from '../../src/partition/partition-status.ts';
+
+const main = join(__dirname, '../../dist/main.js');
+
+/** A matcher as its own process, seen through its operator's listener. */
+export class SpawnedMatcher {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
+  readonly #opsPort: Promise<number>;
+  /** Its log, for a message when a test fails. */
+  readonly lines: string[] = [];
+
+  constructor(environment: Readonly<Record<string, string>>) {
+    const { PATH } = process.env;
+    this.#child = spawn(process.execPath, [main], {
+      env: { PATH, PM_HOST: '127.0.0.1', PM_OPS_PORT: '0', ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.#exited = once(this.#child, 'exit');
+    this.#opsPort = this.#readLog();
+  }
+
+  get exitCode(): number | null {
+    return this.#child.exitCode;
+  }
+
+  async status(): Promise<readonly PartitionStatus[]> {
+    const answer = await fetch(`http://127.0.0.1:${await this.#opsPort}/status`);
+    const { partitions } = (await answer.json()) as { partitions: readonly PartitionStatus[] };
+    return partitions;
+  }
+
+  /** Partitions in this state. */
+  async partitionsIn(state: PartitionStatus['state']): Promise<readonly number[]> {
+    const partitions = await this.status();
+    return partitions.filter((one) => one.state === state).map((one) => one.partition);
+  }
+
+  async isReady(): Promise<boolean> {
+    return (await fetch(`http://127.0.0.1:${await this.#opsPort}/ready`)).ok;
+  }
+
+  async kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.kill(signal);
+    await this.#exited;
+  }
+
+  /** A long pause of the whole process, as by a hypervisor. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT');
+  }
+
+  #readLog(): Promise<number> {
+    const { stdout } = this.#child;
+    if (stdout === null) throw new Error('no output');
+    return new Promise((resolve, reject) => {
+      createInterface({ input: stdout }).on('line', (line) => {
+        this.lines.push(line);
+        const { opsPort } = JSON.parse(line) as { opsPort?: number };
+        if (opsPort !== undefined) resolve(opsPort);
+      });
+      this.#exited.then(() => reject(new Error(`ended early:\n${this.lines.join('\n')}`)), reject);
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import { verifierFor } from '@pm/domain/signoff/keys';
+import { verifySealed } from '@pm/domain/signoff/records';
+import type { LogProducer } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import type { MatchingEngine } from '../../src/partition/record-processor.ts';
+import { TickSink } from '../../src/partition/tick-publisher.io.ts';
+import { codecs, keys, partition } from './sealed-records.ts';
+
+const ownerEntry = { publicKey: keys.owner.publicKey, role: 'OWNER', active: true } as const;
+
+function engineOf(facts: Partial<MatchingEngine> = {}): MatchingEngine {
+  const engine = {
+    opened: true,
+    nextExpiryMs: Number.POSITIVE_INFINITY,
+    signOffKey: (keyId: Buffer) => (keyId.equals(keys.owner.keyId) ? ownerEntry : null),
+    ...facts,
+  };
+  return engine as MatchingEngine;
+}
+
+function openTicks() {
+  const values: Buffer[] = [];
+  const answers: { resolve(): void; reject(error: unknown): void }[] = [];
+  const warnings: string[] = [];
+  const producer: Pick<LogProducer, 'send'> = {
+    send: (records) => {
+      for (const { value } of records) values.push(value ?? Buffer.alloc(0));
+      return new Promise((resolve, reject) => {
+        answers.push({ resolve: () => resolve([]), reject });
+      });
+    },
+  };
+  const ticks = new TickSink({
+    producer,
+    codec: codecs.orders,
+    key: keys.owner,
+    topic: 'orders',
+    partition,
+    everyMs: 500,
+    log: { ...silentLog, warn: (_, message) => void warnings.push(message) },
+  });
+  const times = () =>
+    values.map((value) => {
+      const [command] = codecs.orders.decode(value).commands;
+      return command?.kind === 'Tick' ? command.timeMs : null;
+    });
+  const answer = async () => {
+    answers.shift()?.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { ticks, values, answers, warnings, times, answer };
+}
+
+describe('ticks', () => {
+  test('are signed by the owner for its partition and numbered', async () => {
+    const { ticks, values, answer } = openTicks();
+    void ticks.beat(1_000, engineOf());
+    await answer();
+    void ticks.beat(2_000, engineOf());
+    expect(values.every((one) => verifySealed(one, verifierFor(keys.owner.publicKey)))).toBe(true);
+    expect(values.map((one) => codecs.orders.decode(one))).toMatchObject([
+      { partition, sequence: 0, keyId: keys.owner.keyId },
+      { partition, sequence: 1, keyId: keys.owner.keyId },
+    ]);
+  });
+
+  test('come once per interval', async () => {
+    const { ticks, times, answer } = openTicks();
+    for (const nowMs of [0, 100, 499, 500, 700, 1_000]) {
+      void ticks.beat(nowMs, engineOf());
+      await answer();
+    }
+    expect(times()).toEqual([0, 500, 1_000]);
+  });
+
+  test('do not pile up while one is not acknowledged', async () => {
+    const { ticks, times, answer } = openTicks();
+    for (const nowMs of [0, 500, 1_000, 1_500]) void ticks.beat(nowMs, engineOf());
+    expect(times()).toEqual([0]);
+    await answer();
+    void ticks.beat(2_000, engineOf());
+    expect(times()).toEqual([0, 2_000]);
+  });
+
+  test('come at once when an order expires, once for each expiry', async () => {
+    const { ticks, times, answer } = openTicks();
+    const expiring = engineOf({ nextExpiryMs: 120 });
+    for (const nowMs of [0, 100, 125, 150, 200]) {
+      void ticks.beat(nowMs, expiring);
+      await answer();
+    }
+    expect(times()).toEqual([0, 125]);
+  });
+
+  test('a lost tick is made up for by the next', async () => {
+    const { ticks, times, answers, warnings } = openTicks();
+    const beat = ticks.beat(0, engineOf());
+    answers.shift()?.reject(new Error('lost'));
+    await beat;
+    expect(warnings).toHaveLength(1);
+    void ticks.beat(500, engineOf());
+    expect(times()).toEqual([0, 500]);
+  });
+
+  test.each<[string, Partial<MatchingEngine>]>([
+    ['before the partition is opened', { opened: false }],
+    ['while the owner key is not set', { signOffKey: () => null }],
+    ['when the owner key is retired', { signOffKey: () => ({ ...ownerEntry, active: false }) }],
+    ['when the key has another role', { signOffKey: () => ({ ...ownerEntry, role: 'INGRESS' }) }],
+  ])('are not sent %s', (_, facts) => {
+    const { ticks, values, warnings } = openTicks();
+    for (let nowMs = 0; nowMs < 5_000; nowMs += 25) void ticks.beat(nowMs, engineOf(facts));
+    expect(values).toEqual([]);
+    expect(warnings.length).toBeLessThanOrEqual(1);
+  });
+});

@@ -1,0 +1,202 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { Fault } from '@pm/kit/fault';
+import { columnNames, parsePrice, parseWalletAddress, rebuildHold, tables } from '@pm/schemas';
+import type { Position } from '../views/positions/position.ts';
+import type { Candle } from '../views/prices/candles.ts';
+import type { TableRows } from './row-writer.ts';
+
+/** The state of the tables to check before a batch is written. */
+export interface TablesGuard {
+  /** Names these tables: tables that replace them (`npm run rebuild`), or that are created after a loss, have another identity. */
+  readonly identity: string;
+  /** While true no batch may begin. */
+  readonly isHeld: boolean;
+}
+
+/**
+ * The tables as the projection uses them. Tables that are missing, or whose columns are not those of this code, are `tables_differ`
+ * (release): they will be created or rebuilt, and until then nothing can be written.
+ */
+export interface ProjectionTables {
+  guard(): Promise<TablesGuard>;
+  /** Inserts once for each token, however often it is repeated. */
+  insert(rows: TableRows, token: string): Promise<void>;
+  /** Offset of `executions` up to which the tables are complete; 0 when they have no record of it. */
+  completeTo(partition: number): Promise<number>;
+  /** All stored positions of a partition. */
+  positions(partition: number): AsyncIterable<Position>;
+  /** Rows of the minutes from..to (Unix milliseconds, both included), of all partitions. */
+  candles(fromMs: number, toMs: number): Promise<readonly Candle[]>;
+}
+
+/** Rows of one query; a partition may have millions of positions. */
+const pageRows = 50_000;
+
+/** The tables in the database of this client. */
+export function openProjectionTables(clickhouse: ClickHouse): ProjectionTables {
+  return {
+    guard: () => ofOurTables(() => readGuard(clickhouse)),
+    insert: ({ table, pieces }, token) =>
+      ofOurTables(() =>
+        clickhouse.insertTabSeparated(table.name, columnNames(table), pieces, { token }),
+      ),
+    async completeTo(partition) {
+      const rows = await ofOurTables(() =>
+        clickhouse.selectRows<{ to: string }>(completeToSql, { partition }),
+      );
+      return Number(rows[0]?.to ?? 0);
+    },
+    positions: (partition) => readPositions(clickhouse, partition),
+    async candles(fromMs, toMs) {
+      const params = { from: fromMs / 1_000, to: toMs / 1_000 };
+      const rows = await ofOurTables(() => clickhouse.selectRows<CandleRow>(candlesSql, params));
+      return rows.map(candleOf);
+    },
+  };
+}
+
+/** One query for the identity and for whether there is a hold; its end takes a second one. */
+const guardSql = `
+SELECT name, toString(uuid) AS id FROM system.tables
+WHERE database = currentDatabase() AND name IN ('${tables.completeness.name}', '${rebuildHold.name}')`;
+
+const holdSql = `SELECT max(until) > now64(3) AS held FROM ${rebuildHold.name}`;
+
+async function readGuard(clickhouse: ClickHouse): Promise<TablesGuard> {
+  const rows = await clickhouse.selectRows<{ name: string; id: string }>(guardSql);
+  const found = new Map(rows.map(({ name, id }) => [name, id]));
+  const identity = found.get(tables.completeness.name);
+  if (identity === undefined) throw new Fault('tables_differ', 'release');
+  return { identity, isHeld: found.has(rebuildHold.name) && (await readHold(clickhouse)) };
+}
+
+/** A hold that is lifted in between counts as none. */
+async function readHold(clickhouse: ClickHouse): Promise<boolean> {
+  try {
+    const rows = await clickhouse.selectRows<{ held: number }>(holdSql);
+    return rows[0]?.held === 1;
+  } catch (error) {
+    if (error instanceof Fault && error.facts['number'] === unknown.table) return false;
+    throw error;
+  }
+}
+
+/** ClickHouse, src/Common/ErrorCodes.cpp. */
+const unknown = { column: 16, identifier: 47, table: 60, database: 81 };
+
+async function ofOurTables<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    const number = error instanceof Fault ? error.facts['number'] : undefined;
+    if (!Object.values(unknown).some((one) => one === number)) throw error;
+    const facts = { number: Number(number) };
+    throw new Fault('tables_differ', 'release', { facts, cause: error });
+  }
+}
+
+const completeToSql = `
+SELECT toString(through_offset) AS to FROM ${tables.completeness.name} FINAL
+WHERE projection = 'tables' AND partition = {partition:UInt16}`;
+
+type Texts<Names extends string> = Readonly<Record<Names, string>>;
+
+type PositionRow = Texts<
+  | 'wallet'
+  | 'size'
+  | 'cost'
+  | 'bought'
+  | 'sharesBought'
+  | 'realized'
+  | 'traded'
+  | 'updatedMs'
+  | 'ver'
+> & { readonly market: number; readonly outcome: number };
+
+const positionsSql = `
+SELECT wallet, market, outcome, toString(size) AS size, toString(cost) AS cost,
+  toString(total_bought) AS bought, toString(shares_bought) AS sharesBought, toString(realized_pnl) AS realized, toString(volume) AS traded,
+  toString(toUnixTimestamp64Milli(updated)) AS updatedMs, toString(version) AS ver
+FROM ${tables.positions.name} FINAL
+WHERE partition = {partition:UInt16}
+  AND (wallet, market, outcome) > ({wallet:String}, {market:UInt32}, {outcome:UInt8})
+ORDER BY wallet, market, outcome
+LIMIT {page:UInt32}`;
+
+async function* readPositions(clickhouse: ClickHouse, partition: number): AsyncGenerator<Position> {
+  let after = { wallet: '', market: 0, outcome: 0 };
+  for (;;) {
+    const params = { partition, page: pageRows, ...after };
+    const rows = await ofOurTables(() => clickhouse.selectRows<PositionRow>(positionsSql, params));
+    for (const row of rows) yield positionOf(row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < pageRows) return;
+    after = { wallet: last.wallet, market: last.market, outcome: last.outcome };
+  }
+}
+
+function positionOf(row: PositionRow): Position {
+  const wallet = parseWalletAddress(row.wallet);
+  if (wallet === null) throw unreadable('wallet');
+  return {
+    wallet,
+    market: row.market,
+    outcome: row.outcome,
+    sizeMicro: microOf(row.size),
+    costMicro: microOf(row.cost),
+    totalBoughtMicro: microOf(row.bought),
+    sharesBoughtMicro: microOf(row.sharesBought),
+    realizedMicro: microOf(row.realized),
+    volumeMicro: microOf(row.traded),
+    updatedMs: Number(row.updatedMs),
+    version: Number(row.ver),
+  };
+}
+
+type CandleRow = Texts<
+  'openText' | 'highText' | 'lowText' | 'closeText' | 'traded' | 'value' | 'ver' | 'seconds'
+> & { readonly market: number; readonly outcome: number; readonly trades: number };
+
+const candlesSql = `
+SELECT market, outcome, toString(toUnixTimestamp(bucket)) AS seconds, toString(open) AS openText,
+  toString(high) AS highText, toString(low) AS lowText, toString(close) AS closeText,
+  toString(volume) AS traded, toString(notional) AS value, trades, toString(version) AS ver
+FROM ${tables.candles.name} FINAL
+WHERE bucket >= toDateTime({from:UInt32}, 'UTC') AND bucket <= toDateTime({to:UInt32}, 'UTC')`;
+
+function candleOf(row: CandleRow): Candle {
+  return {
+    market: row.market,
+    outcome: row.outcome,
+    bucketMs: Number(row.seconds) * 1_000,
+    open: priceOf(row.openText),
+    high: priceOf(row.highText),
+    low: priceOf(row.lowText),
+    close: priceOf(row.closeText),
+    volumeMicro: microOf(row.traded),
+    notionalMicro: microOf(row.value),
+    trades: row.trades,
+    version: Number(row.ver),
+  };
+}
+
+const decimal6 = /^(-?)(\d{1,12})(?:\.(\d{1,6}))?$/;
+
+/** Decimal(18, 6) as text in millionths; may be negative. */
+function microOf(text: string): number {
+  const match = decimal6.exec(text);
+  if (match === null) throw unreadable('amount');
+  const micro = Number(`${match[2]}${(match[3] ?? '').padEnd(6, '0')}`);
+  if (!Number.isSafeInteger(micro)) throw unreadable('amount');
+  return match[1] === '-' ? -micro : micro;
+}
+
+function priceOf(text: string): number {
+  const price = parsePrice(text);
+  if (price === null) throw unreadable('price');
+  return price;
+}
+
+function unreadable(what: string): Fault {
+  return new Fault('stored_row_unreadable', 'stop', { facts: { what } });
+}

@@ -1,0 +1,98 @@
+import { ExecutionReader } from '@pm/domain/executions/execution-reader.io';
+import { type IncomingRecord, readRange } from '@pm/kit/kafka';
+import type { PartitionProjection, ViewDefinition, ViewGroup } from '../log/view-definition.io.ts';
+import { minuteOf } from '../views/buckets.ts';
+import type { Position } from '../views/positions/position.ts';
+import { TableViews } from '../views/table-views.ts';
+import { type BatchRange, pendingRange } from './batch-inserts.io.ts';
+import { RowMemory } from './row-memory.ts';
+import { TablesProjection, type TablesViewOptions } from './tables-projection.io.ts';
+
+/** The most frequent events of a log. A codec may reuse their memory: nothing of a record is kept once it is folded. */
+export const reusedEvents: readonly string[] = [
+  'Fill',
+  'OrderPlaced',
+  'OrderRefused',
+  'OrderCanceled',
+  'LevelChanged',
+  'TopChanged',
+];
+
+/** Executions into the tables. */
+export function tablesView(options: TablesViewOptions): ViewDefinition {
+  const { groupId, topic } = options;
+  const memory = new RowMemory();
+  return {
+    view: 'tables',
+    groupId,
+    topic,
+    assign: (partition, group) => openProjection(options, memory, { partition, group }),
+  };
+}
+
+/** A partition in the hands of a group. */
+interface Assignment {
+  readonly partition: number;
+  readonly group: ViewGroup;
+}
+
+/** Restores the state, sends an unfinished batch again, and continues after it. */
+async function openProjection(
+  options: TablesViewOptions,
+  memory: RowMemory,
+  { partition, group }: Assignment,
+): Promise<PartitionProjection> {
+  // All that is read after this comes from these tables; otherwise the first batch finds another identity.
+  const { identity } = await options.tables.guard();
+  const { from, pending } = await startOf(options, { partition, group });
+  const { client, topic, checksChain, tables } = options;
+  const codec = await options.openCodec();
+  const reader = await ExecutionReader.open({ client, topic, checksChain, codec }, partition, from);
+  const folded = { timeMs: reader.lastTimeMs, nextInOffset: reader.nextInOffset };
+  const again = pending === null ? [] : await readAgain(options, partition, pending);
+  let lastTimeMs = reader.lastTimeMs;
+  for (const record of again) lastTimeMs = Math.max(lastTimeMs, await reader.clockOf(record));
+  const positions: Position[] = [];
+  for await (const position of tables.positions(partition)) positions.push(position);
+  const candles = await tables.candles(minuteOf(folded.timeMs), minuteOf(lastTimeMs));
+  const views = new TableViews(partition, { positions, candles }, memory);
+  const start = { partition, from, group, identity, reader, views, memory, folded };
+  const projection = new TablesProjection(options, start);
+  if (pending !== null) await projection.repeat(pending, again);
+  return projection;
+}
+
+/**
+ * The first offset: the one up to which the tables are complete, whatever was committed. Tables below the commit were lost or
+ * restored from a backup; tables above it were rebuilt, or their last commit is missing. The commit is corrected first, for its readers.
+ */
+async function startOf(
+  { tables }: TablesViewOptions,
+  { partition, group }: Assignment,
+): Promise<{ readonly from: number; readonly pending: BatchRange | null }> {
+  const committed = await group.committed(partition);
+  const pending = pendingRange(committed);
+  const from = committed?.offset ?? 0;
+  const completeTo = await tables.completeTo(partition);
+  if (completeTo === from) return { from, pending };
+  await group.commit(partition, completeTo, '');
+  return { from: completeTo, pending: null };
+}
+
+async function readAgain(
+  { client, topic }: TablesViewOptions,
+  partition: number,
+  { from, to }: BatchRange,
+): Promise<readonly IncomingRecord[]> {
+  const again: IncomingRecord[] = [];
+  await readRange(client, {
+    topic,
+    partition,
+    from,
+    to,
+    onBatch: async ({ records }) => {
+      again.push(...records);
+    },
+  });
+  return again;
+}

@@ -1,0 +1,122 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { Log } from '@pm/kit/log';
+import { runRounds } from '@pm/kit/rounds';
+import { columnNames, leaderboardTables, tables } from '@pm/schemas';
+import type { MarketCategories } from './categories.ts';
+import { walletSlices } from './slices.ts';
+import { positionsSql, pricesSql, topsSql, walletsSql } from './statements.ts';
+
+/** Maximum age of the leaderboards while a computation is short, milliseconds. */
+const refreshEveryMs = 15_000;
+/** After a computation the process rests for at least this many times its length, so that others get the server. */
+const restTimes = 9;
+/** Rows of one insert. */
+const rowsPerInsert = 50_000;
+/** Snapshots that stay: a reader of the newest may still read the one before. */
+const keptSnapshots = 2;
+
+const { categories, prices, sums, wallets, tops, runs } = leaderboardTables;
+
+/**
+ * Computes the leaderboards at intervals. Several processes may do so: a process that finds a fresh snapshot computes none, and a
+ * snapshot is served only when it is complete. A failure is logged and the next interval tries again.
+ */
+export function scheduleLeaderboards(options: {
+  readonly clickhouse: Pick<ClickHouse, 'command' | 'selectRows' | 'insertRows'>;
+  readonly categories: Pick<MarketCategories, 'masks'>;
+  readonly log: Log;
+  nowMs(): number;
+}): { close(): void } {
+  const { clickhouse, log, nowMs } = options;
+  let startedMs = performance.now();
+  const restMs = () => Math.max(refreshEveryMs, (performance.now() - startedMs) * restTimes);
+  const rounds = runRounds({
+    async round() {
+      startedMs = performance.now();
+      if (nowMs() - (await newestLeaderboard(clickhouse)) >= refreshEveryMs / 2) {
+        await computeLeaderboards(clickhouse, options.categories.masks(), { nowMs: nowMs() });
+        await dropOldLeaderboards(clickhouse);
+      }
+      return restMs();
+    },
+    onFailure(error) {
+      log.warn({ err: error }, 'leaderboards were not computed');
+      return restMs();
+    },
+  });
+  // A computation may take minutes: a stop does not wait for its end.
+  return { close: () => void rounds.close() };
+}
+
+/** One computation. */
+export interface LeaderboardRun {
+  /** Time of the computation, Unix milliseconds; names its snapshot. */
+  readonly nowMs: number;
+  /** Approximate number of positions in one slice; default a million. */
+  readonly positionsAtOnce?: number;
+}
+
+/**
+ * Computes all leaderboards as of now and makes them visible at once (definitions.md). Wallets are taken slice by slice, so a
+ * statement has no more than a slice in memory, whatever the history. `masks`: categories of the markets as bits.
+ */
+export async function computeLeaderboards(
+  clickhouse: Pick<ClickHouse, 'command' | 'insertRows' | 'selectRows'>,
+  masks: readonly (readonly [market: number, mask: number])[],
+  { nowMs, positionsAtOnce }: LeaderboardRun,
+): Promise<void> {
+  const snapshot = nowMs;
+  // The current minute counts as a whole: all its events are before its end.
+  const now = Math.floor(nowMs / 60_000) * 60;
+  const rows = masks.map(([market, mask]) => [snapshot, market, mask]);
+  for (let index = 0; index < rows.length; index += rowsPerInsert) {
+    const some = rows.slice(index, index + rowsPerInsert);
+    await clickhouse.insertRows(categories.name, columnNames(categories), some);
+  }
+  await clickhouse.command(pricesSql, { snapshot, now });
+  const [stored] = await clickhouse.selectRows<{ readonly positions: string }>(
+    `SELECT toString(count()) AS positions FROM ${tables.positions.name}`,
+  );
+  for (const { from, to } of walletSlices(Number(stored?.positions ?? 0), positionsAtOnce)) {
+    const slice = { snapshot, now, fromWallet: from, toWallet: to };
+    await clickhouse.command(positionsSql, slice);
+    await clickhouse.command(walletsSql, slice);
+  }
+  await clickhouse.command(topsSql, { snapshot });
+  await clickhouse.command(`INSERT INTO ${runs.name} (snapshot) SELECT {snapshot:UInt64}`, {
+    snapshot,
+  });
+}
+
+/** Snapshot of the leaderboards that are served, Unix milliseconds; 0 before the first. */
+export async function newestLeaderboard(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+): Promise<number> {
+  const sql = `SELECT toString(max(snapshot)) AS newest FROM ${runs.name}`;
+  const [row] = await clickhouse.selectRows<{ readonly newest: string }>(sql);
+  return Number(row?.newest ?? 0);
+}
+
+/** Drops the snapshots that no reader uses any more. */
+export async function dropOldLeaderboards(
+  clickhouse: Pick<ClickHouse, 'command' | 'selectRows'>,
+): Promise<void> {
+  const kept = await clickhouse.selectRows<{ readonly snapshot: string }>(
+    `SELECT toString(snapshot) AS snapshot FROM ${runs.name}
+     ORDER BY ${runs.name}.snapshot DESC LIMIT ${keptSnapshots}`,
+  );
+  const served = new Set(kept.map(({ snapshot }) => snapshot));
+  const newest = Math.max(0, ...[...served].map(Number));
+  for (const { name } of [categories, prices, sums, wallets, tops]) {
+    const parts = await clickhouse.selectRows<{ readonly partition: string }>(
+      `SELECT DISTINCT partition FROM system.parts
+       WHERE database = currentDatabase() AND table = {name:String} AND active`,
+      { name },
+    );
+    for (const { partition } of parts) {
+      // A newer one is still being computed.
+      if (served.has(partition) || Number(partition) > newest) continue;
+      await clickhouse.command(`ALTER TABLE ${name} DROP PARTITION ${Number(partition)}`);
+    }
+  }
+}

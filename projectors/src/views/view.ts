@@ -1,0 +1,53 @@
+import type { Execution, Table } from '@pm/schemas';
+import type { RowMemory } from '../tables/row-memory.ts';
+import { RowWriter, type TableRows } from '../tables/row-writer.ts';
+
+/** One view of one partition: folds records in log order, and returns its rows when a batch ends. */
+export interface View {
+  /** Throws `BrokenLog`. */
+  fold(execution: Execution): void;
+  /** Rows that `take` would return now. */
+  readonly pendingRows: number;
+  /** The rows since the last call. */
+  take(): readonly TableRows[];
+}
+
+/** Thrown by a fold when the log contradicts itself; the owner of the fold halts that partition. */
+export class BrokenLog extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'BrokenLog';
+  }
+}
+
+/** Origin of a row: the first four columns of every table of events. */
+export interface RowSource {
+  readonly partition: number;
+  readonly inOffset: number;
+  readonly index: number;
+  readonly timeMs: number;
+}
+
+/** Writes the first four cells of a row. */
+export function writeSource(
+  to: RowWriter,
+  { partition, inOffset, index, timeMs }: RowSource,
+): RowWriter {
+  return to.int(partition).int(inOffset).int(index).time(timeMs);
+}
+
+/** A view of one table whose rows follow from the record alone. */
+export function recordView(
+  table: Table,
+  memory: RowMemory,
+  write: (execution: Execution, to: RowWriter) => void,
+): View {
+  const rows = new RowWriter(table, memory);
+  return {
+    fold: (execution) => write(execution, rows),
+    get pendingRows() {
+      return rows.count;
+    },
+    take: () => [rows.take()],
+  };
+}

@@ -1,0 +1,82 @@
+import { LedgerFold } from '@pm/domain/ledger/fold';
+import { type Log, silentLog } from '@pm/kit/log';
+import { type WalletAddress, type WithdrawalFreeze, walletFromBytes } from '@pm/schemas';
+import { SolvencyCheck } from '../../src/ledger/solvency-check.io.ts';
+
+const wallet = `0x${'77'.repeat(20)}` as WalletAddress;
+const clock = { clockMs: 1_000, bookAgeLimitMs: 2_000 };
+
+/** A ledger that is open, in which the wallet has spent ten times what it had. */
+function overspent(): LedgerFold {
+  const ledger = new LedgerFold();
+  const deposit = { transferId: '0x01', wallet, amountMicro: 100, generation: 0, timeMs: 1_000 };
+  const fence = { ...deposit, transferId: '0x00', amountMicro: 0, generation: 1, timeMs: 1_000 };
+  ledger.applyTransfers({ fromOffset: 0, toOffset: 2, transfers: [deposit, fence] });
+  ledger.planRebuild({ id: 'first', generation: 1 });
+  ledger.open({ id: 'first', generation: 1 }, []);
+  const moves = [{ wallet, freeMicro: -1_000, heldMicro: 400 }];
+  const span = { partition: 0, fromOffset: 0, toOffset: 1, generation: 0 };
+  ledger.applyExecutions({ ...clock, ...span, answered: [], moves });
+  return ledger;
+}
+
+function open(fold: LedgerFold) {
+  const errors: object[] = [];
+  const frozen: WithdrawalFreeze[] = [];
+  const fakes = { isAway: false, breaches: 0 };
+  const ledger = {
+    balance: async (one: WalletAddress) => fold.balance(one),
+    insolventWallets: async () => fold.insolventWallets(),
+    acknowledgeInsolvent: async (one: WalletAddress) => fold.acknowledgeInsolvent(one),
+  };
+  const solvency = new SolvencyCheck({
+    ledger,
+    topic: 'withdrawal-freezes',
+    codec: {
+      encode(value) {
+        frozen.push(value);
+        return Buffer.alloc(0);
+      },
+    },
+    producer: {
+      async send(records) {
+        if (fakes.isAway) throw new Error('the broker is away');
+        return records.map(({ partition }, offset) => ({ partition, offset }));
+      },
+    },
+    log: { ...silentLog, error: (facts: object) => void errors.push(facts) } as Log,
+    nowMs: () => 5,
+    onBreach: () => {
+      fakes.breaches += 1;
+    },
+  });
+  return { solvency, errors, frozen, fakes };
+}
+
+test('free money below zero is an error with the wallet, a count and a frozen wallet', async () => {
+  const { solvency, errors, frozen, fakes } = open(overspent());
+  await solvency.check();
+  expect(errors).toMatchObject([{ wallet, freeMicro: -900, heldMicro: 400 }]);
+  expect(fakes.breaches).toBe(1);
+  expect(frozen).toMatchObject([{ frozen: true, freeMicro: -900, changedAtMs: 5 }]);
+  expect(walletFromBytes(frozen[0]?.wallet ?? Buffer.alloc(0))).toBe(wallet);
+  await solvency.check();
+  expect(frozen).toHaveLength(1);
+});
+
+test('a freeze that could not be written is written at the next look', async () => {
+  const { solvency, errors, frozen, fakes } = open(overspent());
+  fakes.isAway = true;
+  await expect(solvency.check()).rejects.toThrow('the broker is away');
+  fakes.isAway = false;
+  await solvency.check();
+  expect([frozen.length, errors.length, fakes.breaches]).toEqual([2, 1, 1]);
+  await solvency.check();
+  expect(frozen).toHaveLength(2);
+});
+
+test('a solvent ledger freezes no wallet', async () => {
+  const { solvency, errors, frozen } = open(new LedgerFold());
+  await solvency.check();
+  expect([errors, frozen]).toEqual([[], []]);
+});

@@ -1,0 +1,103 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Fault } from '@pm/kit/fault';
+import { tables } from '@pm/schemas';
+import { BatchInserts } from '../../src/tables/batch-inserts.io.ts';
+import type { TableRows } from '../../src/tables/row-writer.ts';
+
+/** One row of every table, and none of one. */
+const batch: readonly TableRows[] = Object.values(tables).map((table) => {
+  const isEmpty = table === tables.resolutions;
+  return { table, count: isEmpty ? 0 : 1, pieces: [] };
+});
+
+interface Written {
+  /** Names of commits and inserts as they begin and end. */
+  readonly steps: string[];
+  /** The most inserts that were on their way together. */
+  most: number;
+  underWay: number;
+  /** Tables whose rows may be written over. */
+  readonly unused: string[];
+}
+
+/** Writes the batch; `insert` may fail, and takes a moment that differs by table. */
+async function write(insert: (table: string) => void, retryForMs = 0): Promise<Written> {
+  const seen: Written = { steps: [], most: 0, underWay: 0, unused: [] };
+  const inserts = new BatchInserts({
+    tables: {
+      guard: async () => ({ identity: 'these', isHeld: false }),
+      async insert({ table: { name } }) {
+        seen.underWay += 1;
+        seen.most = Math.max(seen.most, seen.underWay);
+        seen.steps.push(`begin ${name}`);
+        await wait(1 + (name.length % 7));
+        seen.underWay -= 1;
+        insert(name);
+        seen.steps.push(`end ${name}`);
+      },
+    },
+    identity: 'these',
+    isClosed: () => false,
+    topicPrefix: 't-',
+    partition: 0,
+    commit: async (offset, metadata) => {
+      seen.steps.push(`commit ${offset} ${metadata}`);
+    },
+    onInserted: () => {},
+    onUnused: ({ table }) => seen.unused.push(table.name),
+    onRetry: () => {},
+    retryForMs,
+  });
+  await inserts.write({ from: 3, to: 9 }, batch).catch((error: unknown) => {
+    seen.steps.push(error instanceof Fault ? error.code : 'unknown');
+  });
+  return seen;
+}
+
+const all = batch.filter(({ count }) => count > 0).map(({ table }) => table.name);
+
+describe('a batch of tables', () => {
+  test('is written between its commits, several tables at a time, empty ones left out', async () => {
+    const { steps, most } = await write(() => {});
+    expect([steps[0], steps.at(-1)]).toEqual(['commit 3 9', 'commit 9 ']);
+    const ends = steps.filter((step) => step.startsWith('end '));
+    expect(ends.map((step) => step.slice(4)).sort()).toEqual([...all].sort());
+    expect(most).toBe(4);
+  });
+
+  test('begins a table that speaks for others when those are in, and completeness last of all', async () => {
+    const { steps } = await write(() => {});
+    const last = ['positions', 'open_orders', 'completeness'];
+    const firstOfLast = Math.min(...last.map((name) => steps.indexOf(`begin ${name}`)));
+    for (const name of all.filter((one) => !last.includes(one)))
+      expect(steps.indexOf(`end ${name}`)).toBeLessThan(firstOfLast);
+    for (const name of ['positions', 'open_orders'])
+      expect(steps.indexOf(`end ${name}`)).toBeLessThan(steps.indexOf('begin completeness'));
+  });
+
+  test('lets go of rows that went in at once, and of none that may still be on another way', async () => {
+    const failing = new Set(['fills', 'positions']);
+    const { steps, unused } = await write((table) => {
+      if (failing.delete(table)) throw new Fault('clickhouse_unavailable', 'retry');
+    }, 60_000);
+    expect(steps.at(-1)).toBe('commit 9 ');
+    expect(unused.sort()).toEqual(
+      all.filter((name) => name !== 'fills' && name !== 'positions').sort(),
+    );
+  });
+
+  test.each(['fills', 'holders', 'positions', 'completeness'])(
+    'ends with the fault of %s: nothing begins behind it, nothing is on its way, no commit',
+    async (broken) => {
+      const { steps, underWay } = await write((table) => {
+        if (table === broken) throw new Fault('clickhouse_busy', 'retry');
+      });
+      expect([steps.at(-1), underWay]).toEqual(['clickhouse_busy', 0]);
+      expect(steps).not.toContain('commit 9 ');
+      const failedAt = steps.indexOf(`begin ${broken}`);
+      const begun = steps.slice(failedAt + 1).filter((step) => step.startsWith('begin '));
+      expect(begun.length).toBeLessThanOrEqual(2 * 4);
+      if (broken !== 'completeness') expect(steps).not.toContain('begin completeness');
+    },
+  );
+});

@@ -1,0 +1,444 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Fault } from '@pm/kit/fault';
+import type { IncomingRecord } from '@pm/kit/kafka';
+import { openMetrics } from '@pm/kit/metrics';
+import { fakeLog, sealed } from '../../../domain/test/executions/fake-log.ts';
+import { seeded } from '../../../kit/test/seeded.ts';
+import type { PartitionProjection } from '../../src/log/view-definition.io.ts';
+import { projectorMetrics } from '../../src/metrics.ts';
+import type { ProjectionTables } from '../../src/tables/projection-tables.io.ts';
+import type { TableLimits } from '../../src/tables/tables-projection.io.ts';
+import { reusedEvents, tablesView } from '../../src/tables/tables-view.io.ts';
+import { executionOf, fillOf, marketSet, TinyExchange } from '../log.ts';
+import { FakeTables } from './fake-tables.ts';
+
+const metrics = projectorMetrics(openMetrics('test'));
+
+/** The commits of a group, which outlive the process. */
+class FakeCommits {
+  last: { offset: number; metadata: string } | null = null;
+  onStep: () => void = () => {};
+
+  async commit(_partition: number, offset: number, metadata: string): Promise<void> {
+    this.onStep();
+    this.last = { offset, metadata };
+    this.onStep();
+  }
+}
+
+interface World {
+  readonly records: readonly IncomingRecord[];
+  readonly tables: ProjectionTables;
+  readonly commits: FakeCommits;
+  readonly next: (below: number) => number;
+  readonly payouts: ReadonlyMap<number, number>;
+}
+
+function viewOf({
+  records,
+  tables,
+  payouts,
+  limits,
+}: Pick<World, 'records' | 'tables' | 'payouts'> & { readonly limits: TableLimits }) {
+  return tablesView({
+    ...fakeLog(records, reusedEvents),
+    openCodec: async () => fakeLog([], reusedEvents).codec,
+    tables,
+    limits,
+    metrics,
+    catalog: { payout0: async (market) => payouts.get(market) ?? 0 },
+    groupId: 'g',
+    topicPrefix: 't-',
+  });
+}
+
+/** One life of the process: from its start to the end of the log, or to the first fault. */
+async function live({ records, tables, commits, next, payouts }: World): Promise<void> {
+  const limits = {
+    batchRecords: 3 + next(20),
+    batchRows: 20 + next(200),
+    batchMs: 60_000,
+    restMs: 60_000,
+    retryForMs: 0,
+  };
+  const view = viewOf({ records, tables, payouts, limits });
+  const faults: unknown[] = [];
+  const fail = (error: unknown) => {
+    faults.push(error);
+  };
+  const committed = async () => commits.last;
+  const projection = await view.assign(0, {
+    commit: (...args) => commits.commit(...args),
+    committed,
+    fail,
+    // What is told as stored is in the tables and committed, never merely gathered.
+    stored: (position) => expect(commits.last).toEqual({ offset: position, metadata: '' }),
+  });
+  try {
+    for (let at = projection.from; at < records.length; ) {
+      const piece = records.slice(at, at + 1 + next(15));
+      at += piece.length;
+      const batch = { topic: 't', partition: 0, records: piece, highWatermark: records.length };
+      const position = await projection.project(batch);
+      expect(position).toBeLessThanOrEqual(Math.max(commits.last?.offset ?? 0, projection.from));
+    }
+    // What is gathered is written by the timer; the last batch that was full is on its way.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  } finally {
+    await projection.close();
+  }
+  expect(faults.length).toBeLessThan(2);
+  for (const fault of faults) throw fault;
+}
+
+/** What a run without faults comes to, and the payouts its log fixes. */
+function logOf(seed: number) {
+  const executions = new TinyExchange(seed).records(120);
+  const payouts = new Map<number, number>();
+  for (const event of executions.flatMap((one) => one.events))
+    if (event.kind === 'MarketResolved') payouts.set(event.market, event.payout0);
+  return { records: sealed(executions), payouts };
+}
+
+/** Lives until everything is committed. The rest of a log that fills no batch is written by a last life of batches of one. */
+async function toTheEnd(world: World, crashes: boolean): Promise<number> {
+  const { tables, commits, next } = world;
+  let deaths = 0;
+  let untilDeath = crashes ? next(60) : Number.POSITIVE_INFINITY;
+  const onStep = () => {
+    untilDeath -= 1;
+    if (untilDeath < 0) throw new Fault('killed', 'stop');
+  };
+  (tables as FakeTables).onStep = onStep;
+  commits.onStep = onStep;
+  for (let lives = 0; lives < 2_000 && (commits.last?.offset ?? 0) < 100; lives += 1) {
+    try {
+      await live(world);
+      break;
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'killed') throw error;
+      deaths += 1;
+      untilDeath = next(60);
+    }
+  }
+  (tables as FakeTables).onStep = () => {};
+  commits.onStep = () => {};
+  const oneByOne = { ...world, next: (below: number) => (below === 20 ? -2 : 0) };
+  await live(oneByOne);
+  expect(commits.last).toEqual({ offset: world.records.length, metadata: '' });
+  return deaths;
+}
+
+/** Rows of facts as text, whatever partition they name. */
+function factsOf(tables: Pick<FakeTables, 'raw'>, table: string): readonly string[] {
+  return tables
+    .raw(table)
+    .map((row) => String(row.slice(1)))
+    .sort();
+}
+
+describe('the tables', () => {
+  test('hold what a straight run gives, wherever the process dies between commits and inserts', async () => {
+    let deaths = 0;
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const log = logOf(seed);
+      const straight = new FakeTables();
+      await toTheEnd(
+        { ...log, tables: straight, commits: new FakeCommits(), next: seeded(seed) },
+        false,
+      );
+      const killed = new FakeTables();
+      deaths += await toTheEnd(
+        { ...log, tables: killed, commits: new FakeCommits(), next: seeded(seed + 1_000) },
+        true,
+      );
+      expect(killed.final()).toEqual(straight.final());
+      expect(straight.raw('fills').length).toBeGreaterThan(10);
+    }
+    expect(deaths).toBeGreaterThan(20);
+  });
+
+  test('are written again after an answer that was lost, with the same tokens', async () => {
+    const log = logOf(4);
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    const world = { ...log, tables, commits, next: seeded(4) };
+    let steps = 0;
+    tables.onStep = () => {
+      steps += 1;
+      if (steps === 4) throw new Fault('clickhouse_unavailable', 'retry');
+    };
+    await expect(live(world)).rejects.toThrow('clickhouse_unavailable');
+    expect(commits.last?.metadata).not.toBe('');
+    tables.onStep = () => {};
+    await toTheEnd(world, false);
+    const straight = new FakeTables();
+    await toTheEnd(
+      { ...log, tables: straight, commits: new FakeCommits(), next: seeded(5) },
+      false,
+    );
+    expect(tables.final()).toEqual(straight.final());
+  });
+
+  test('are folded again from the log when they were lost behind what is committed', async () => {
+    const log = logOf(6);
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    await toTheEnd({ ...log, tables, commits, next: seeded(6) }, false);
+    const before = tables.final();
+    tables.lose();
+    expect(commits.last?.offset).toBe(log.records.length);
+    await toTheEnd({ ...log, tables, commits, next: seeded(7) }, false);
+    expect(tables.final()).toEqual(before);
+  });
+
+  test('take no batch while they are held, and no range is committed then', async () => {
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    const log = logOf(8);
+    tables.isHeld = true;
+    const living = toTheEnd({ ...log, tables, commits, next: seeded(8) }, false);
+    await wait(500);
+    expect(tables.raw('fills')).toEqual([]);
+    expect(commits.last).toEqual({ offset: 0, metadata: '' });
+    tables.isHeld = false;
+    await living;
+    expect(tables.raw('fills').length).toBeGreaterThan(10);
+  });
+
+  test('end a batch that was begun although they are held: only its end brings them to rest', async () => {
+    const log = logOf(9);
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    const world = { ...log, tables, commits, next: seeded(9) };
+    let steps = 0;
+    tables.onStep = () => {
+      steps += 1;
+      if (steps === 4) throw new Fault('killed', 'stop');
+    };
+    await expect(live(world)).rejects.toThrow('killed');
+    const begun = commits.last;
+    expect(begun?.metadata).not.toBe('');
+    tables.onStep = () => {};
+    tables.isHeld = true;
+    const living = toTheEnd(world, false);
+    await wait(500);
+    expect(commits.last).toEqual({ offset: Number(begun?.metadata), metadata: '' });
+    tables.isHeld = false;
+    await living;
+  });
+
+  test('that took the place of others get no row of a batch that began with the others', async () => {
+    const log = logOf(10);
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    const world = { ...log, tables, commits, next: seeded(10) };
+    let steps = 0;
+    tables.onStep = () => {
+      steps += 1;
+      // In the middle of a batch: what says that it is complete must not go into the others.
+      if (steps === 3) tables.identity = 'made later';
+    };
+    await expect(live(world)).rejects.toThrow('tables_exchanged');
+    expect(tables.raw('completeness')).toEqual([]);
+    expect(commits.last?.metadata).not.toBe('');
+    await toTheEnd(world, false);
+    const straight = new FakeTables();
+    await toTheEnd(
+      { ...log, tables: straight, commits: new FakeCommits(), next: seeded(5) },
+      false,
+    );
+    expect(tables.final()).toEqual(straight.final());
+  });
+
+  test('that are ahead of the commit are taken at their word', async () => {
+    const log = logOf(11);
+    const tables = new FakeTables();
+    await toTheEnd({ ...log, tables, commits: new FakeCommits(), next: seeded(11) }, false);
+    const rows = tables.raw('fills').length;
+    const commits = new FakeCommits();
+    commits.last = { offset: 20, metadata: '40' };
+    await toTheEnd({ ...log, tables, commits, next: seeded(12) }, false);
+    expect(tables.raw('fills')).toHaveLength(rows);
+  });
+
+  test('hold the same when two partitions of one process are folded in turns', async () => {
+    const logs = [logOf(13), logOf(14)];
+    const alone = await Promise.all(
+      logs.map(async (log) => {
+        const tables = new FakeTables();
+        await toTheEnd({ ...log, tables, commits: new FakeCommits(), next: seeded(1) }, false);
+        return tables;
+      }),
+    );
+    const together = logs.map(() => new FakeTables());
+    const of = (partition: number) => together[partition] ?? new FakeTables();
+    const view = viewOf({
+      records: [],
+      payouts: new Map(logs.flatMap(({ payouts }) => [...payouts])),
+      tables: {
+        guard: () => of(0).guard(),
+        insert: (rows, token) => of(Number(token.split(':')[2])).insert(rows, token),
+        completeTo: (partition) => of(partition).completeTo(partition),
+        positions: (partition) => of(partition).positions(),
+        candles: async () => [],
+      },
+      limits: {
+        batchRecords: 120,
+        batchRows: 100_000,
+        batchMs: 60_000,
+        restMs: 60_000,
+        retryForMs: 0,
+      },
+    });
+    const group = { commit: async () => {}, committed: async () => null, fail: () => {} };
+    const assigned = await Promise.all(
+      logs.map((_, partition) => view.assign(partition, { ...group, stored: () => {} })),
+    );
+    // As one answer of the broker brings them: a record of each partition at the same moment.
+    for (let at = 0; at < 120; at += 1)
+      await Promise.all(
+        assigned.map((projection, partition) => {
+          const records = logs[partition]?.records.slice(at, at + 1) ?? [];
+          return projection.project({ topic: 't', partition, records, highWatermark: 120 });
+        }),
+      );
+    await wait(5);
+    await Promise.all(assigned.map((projection) => projection.close()));
+    for (const [partition, tables] of alone.entries())
+      for (const table of ['fills', 'order_events', 'book_events'])
+        expect(factsOf(of(partition), table)).toEqual(factsOf(tables, table));
+    expect(of(0).raw('fills').length).toBeGreaterThan(10);
+  });
+
+  test('get nothing of a batch with a record that cannot be folded', async () => {
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    const unknown = fillOf({ taker: 1, maker: 2 });
+    const records = sealed([executionOf(0, [marketSet(1)]), executionOf(1, [unknown])]);
+    const limits = { batchRecords: 9, batchRows: 9_000, batchMs: 300, restMs: 300, retryForMs: 0 };
+    const projection = await viewOf({ records, tables, payouts: new Map(), limits }).assign(0, {
+      commit: (...args) => commits.commit(...args),
+      committed: async () => null,
+      ...{ fail: () => {}, stored: () => {} },
+    });
+    const batch = { topic: 't', partition: 0, highWatermark: 2 };
+    await projection.project({ ...batch, records: records.slice(0, 1) });
+    await expect(projection.project({ ...batch, records: records.slice(1) })).rejects.toThrow();
+    await wait(600);
+    await projection.close();
+    expect([commits.last, tables.final()]).toEqual([null, new FakeTables().final()]);
+  });
+
+  test('send nothing once the partition belongs to somebody else', async () => {
+    const tables = new FakeTables();
+    const commits = new FakeCommits();
+    commits.onStep = () => {
+      throw new Fault('ownership_lost', 'release');
+    };
+    await expect(live({ ...logOf(1), tables, commits, next: seeded(1) })).rejects.toThrow(
+      'ownership_lost',
+    );
+    expect(tables.raw('fills')).toEqual([]);
+  });
+
+  test('are gathered for one batch while another is written, and for no more', async () => {
+    const { records } = logOf(3);
+    const commits = new FakeCommits();
+    const tables = new FakeTables();
+    let open: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const slow: ProjectionTables = {
+      guard: () => tables.guard(),
+      insert: async (rows, token) => {
+        await gate;
+        await tables.insert(rows, token);
+      },
+      completeTo: (partition) => tables.completeTo(partition),
+      positions: () => tables.positions(),
+      candles: (from, to) => tables.candles(from, to),
+    };
+    const limits = {
+      batchRecords: 10,
+      batchRows: 1_000_000,
+      batchMs: 60_000,
+      restMs: 60_000,
+      retryForMs: 0,
+    };
+    const view = viewOf({ records, tables: slow, payouts: new Map(), limits });
+    const projection = await view.assign(0, {
+      commit: (...args) => commits.commit(...args),
+      committed: async () => commits.last,
+      fail: () => {},
+      stored: () => {},
+    });
+    const give = (from: number, to: number) =>
+      projection.project({
+        ...{ topic: 't', partition: 0, highWatermark: records.length },
+        records: records.slice(from, to),
+      });
+    expect(await give(0, 19)).toBe(0);
+    expect(commits.last).toEqual({ offset: 0, metadata: '10' });
+    let isDone = false;
+    const second = give(19, 25).then((position) => {
+      isDone = true;
+      return position;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isDone).toBe(false);
+    open();
+    expect(await second).toBeGreaterThanOrEqual(10);
+    await projection.close();
+    expect(commits.last).toEqual({ offset: 20, metadata: '' });
+  });
+
+  test('rest while nothing happens, and are looked for once then; rows end the rest', async () => {
+    const events = [[marketSet(1, 100)], [], [], [marketSet(2, 100)]];
+    const records = sealed(events.map((some, inOffset) => executionOf(inOffset, some, 1_000)));
+    const commits = new FakeCommits();
+    const tables = new FakeTables();
+    let looks = 0;
+    const counted: ProjectionTables = {
+      guard: () => {
+        looks += 1;
+        return tables.guard();
+      },
+      insert: (rows, token) => tables.insert(rows, token),
+      completeTo: (partition) => tables.completeTo(partition),
+      positions: () => tables.positions(),
+      candles: (from, to) => tables.candles(from, to),
+    };
+    const open = async (restMs: number) => {
+      const limits = { batchRecords: 10, batchRows: 1_000, batchMs: 1, restMs, retryForMs: 0 };
+      const view = viewOf({ records, tables: counted, payouts: new Map(), limits });
+      return await view.assign(0, {
+        commit: (...args) => commits.commit(...args),
+        committed: async () => commits.last,
+        fail: () => {},
+        stored: () => {},
+      });
+    };
+    const give = async (to: PartitionProjection, from: number, until: number) => {
+      looks = 0;
+      await to.project({
+        ...{ topic: 't', partition: 0, highWatermark: records.length },
+        records: records.slice(from, until),
+      });
+      await wait(100);
+      return [commits.last?.offset, looks];
+    };
+    const resting = await open(60_000);
+    expect(await give(resting, 0, 1)).toEqual([1, 2]);
+    expect(await give(resting, 1, 2)).toEqual([1, 0]);
+    expect(await give(resting, 2, 4)).toEqual([4, 2]);
+    await resting.close();
+    tables.lose();
+    commits.last = null;
+    const restless = await open(1);
+    await give(restless, 0, 1);
+    expect(await give(restless, 1, 3)).toEqual([3, 1]);
+    await restless.close();
+  });
+});
