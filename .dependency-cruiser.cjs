@@ -1,6 +1,21 @@
 // Who may know whom (docs/hacking.md). A rule here is changed by changing the design, not by an exception.
 const services = 'ingress|matcher|projectors|query-api';
 
+/** Rooms whose files are named by their endings (docs/hacking.md, Rooms). */
+const converted = require('./tools/converted-rooms.json').join('|');
+
+/** Files that wait, read clocks or do I/O, and the wiring of rooms; other packages are seen as their built declarations. */
+const impure =
+  '\\.(io|route)\\.(ts|d\\.ts)$|^[a-z-]+/(src|dist)/(main|config|metrics)\\.(ts|d\\.ts)$';
+
+const pure = {
+  path: `^(${converted})/src/`,
+  pathNot: [impure, '^kit/src/[a-z]+/index\\.ts$'],
+};
+
+/** Folders of kit that a pure file may use. */
+const pureKit = '(assert|fault|random)/';
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -59,10 +74,10 @@ module.exports = {
     {
       name: 'core-is-pure',
       comment:
-        'core imports schemas and its own folder: no kit, no io, no packages, no modules of Node',
+        'core imports schemas, pure files of domain and its own folder: no kit, no io, no packages',
       severity: 'error',
       from: { path: `^(${services})/src/core` },
-      to: { pathNot: [`^$1/src/core`, '^schemas/', '@pm/schemas'] },
+      to: { pathNot: [`^$1/src/core`, '^schemas/', '^domain/dist/(?!.*\\.io\\.)'] },
     },
     {
       name: 'only-main-joins-core-and-io',
@@ -70,6 +85,41 @@ module.exports = {
       severity: 'error',
       from: { path: `^(${services})/src/core` },
       to: { path: `^$1/src/(io|routes|main|config|metrics)` },
+    },
+    {
+      name: 'pure-knows-no-io',
+      comment: 'a pure file imports no .io or .route file and no wiring, not even their types',
+      severity: 'error',
+      from: pure,
+      to: { path: impure },
+    },
+    {
+      name: 'pure-knows-pure-kit-only',
+      comment: 'of kit a pure file uses assert, fault and random',
+      severity: 'error',
+      from: { ...pure, pathNot: [...pure.pathNot, '^kit/'] },
+      to: { path: `^kit/(src|dist)/(?!${pureKit})` },
+    },
+    {
+      name: 'pure-kit-knows-pure-kit-only',
+      comment:
+        'a pure file of kit reads other folders by their pure files or by the folders that are pure',
+      severity: 'error',
+      from: { ...pure, path: '^kit/src/' },
+      to: { path: `^kit/src/(?!${pureKit})[a-z]+/index\\.ts$` },
+    },
+    {
+      name: 'pure-knows-no-node',
+      comment: 'a pure file has no modules of Node but those that only compute',
+      severity: 'error',
+      from: pure,
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|buffer|util)$' },
+    },
+    {
+      name: 'pure-knows-no-io-packages',
+      severity: 'error',
+      from: { ...pure, pathNot: [...pure.pathNot, '^kit/'] },
+      to: { path: 'node_modules/(@clickhouse|@fastify|fastify|ioredis|kafkajs|pino|prom-client)/' },
     },
     {
       name: 'sources-do-not-know-tests',
@@ -93,7 +143,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ['node_modules', '/dist/'] },
-    exclude: { path: ['^acceptance/clients/', '/dist/', 'node_modules/(?!@pm)'] },
+    exclude: { path: ['^acceptance/clients/'] },
     tsPreCompilationDeps: true,
     parser: 'swc',
     enhancedResolveOptions: {

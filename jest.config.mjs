@@ -11,6 +11,7 @@ const rooms = [
   'operate',
   'acceptance',
   'bench',
+  'tools',
 ];
 
 // Sources are ES modules; tests run them as CommonJS, so packages published as ES modules only go through the transform.

@@ -1,8 +1,8 @@
-export { AvroError, ByteReader, ByteWriter } from './avro/bytes.ts';
+export { AvroError, ByteWriter } from './avro/bytes.ts';
 export { type Codec, compileCodec, compileResolver } from './avro/codec.ts';
 export { type AvroSchema, type Infer, toAvroJson } from './avro/schema.ts';
 export * from './decimal.ts';
-export { type DerivedWallets, derivedWalletsOf } from './derived-wallets.ts';
+export { derivedWalletsOf } from './derived-wallets.ts';
 export * from './error-words.ts';
 export * from './group-names.ts';
 export * from './http/account.ts';

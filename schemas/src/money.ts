@@ -20,7 +20,7 @@ export const lotMicro = 10_000;
 export const orderSizeMaxMicro = 10_000_000 * microPerUnit;
 
 /** Fees are charged in steps of 0.00001 USDC (conventions.md 4.7). */
-export const feeStepMicro = 10;
+const feeStepMicro = 10;
 
 /** Tick sizes in price units: 0.1, 0.01, 0.005, 0.0025, 0.001, 0.0001 (conventions.md 4.3). */
 export const tickSizes = [1000, 100, 50, 25, 10, 1] as const;

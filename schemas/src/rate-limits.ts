@@ -60,7 +60,7 @@ function scope(
 }
 
 /** Proofs of keys that failed, per address; while it is used up, requests with credentials are refused before any check. */
-export const failedProofScope: RateScope = scope('failed-credentials', burst(500), { covers: [] });
+const failedProofScope: RateScope = scope('failed-credentials', burst(500), { covers: [] });
 
 /** In the order of the published table, then what it leaves out (conventions.md 8). */
 export const rateScopes: readonly RateScope[] = [

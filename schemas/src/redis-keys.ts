@@ -4,7 +4,7 @@ import type { TokenId, WalletAddress } from './ids.ts';
  * All Redis keys, in one place. Everything under them is derived from the log and can be deleted.
  *
  *   <prefix>:book:<token>              hash   see `bookFields`; moves forward only, compared by `version`
- *   <prefix>:ledger2:wallet:<wallet>   hash   see `walletFields`, micro-USDC
+ *   <prefix>:ledger2:wallet:<wallet>   hash   free, held, pending, micro-USDC
  *   <prefix>:ledger2:pending           hash   id -> "amount acceptedAtMs answers senders wallet partition kind market"
  *   <prefix>:ledger2:waiting:<p>       zset   ids reserved for partition p by acceptedAtMs
  *   <prefix>:ledger2:marks             hash   topic:partition -> next offset to apply; with :generation -> newest begun there; with :fence
@@ -93,10 +93,3 @@ export const bookFields = [
   'timeMs',
 ] as const;
 export type BookField = (typeof bookFields)[number];
-
-/**
- * Fields of a wallet in the ledger: `free` and `held` follow from the log alone; `pending` is the sum of reservations
- * whose orders the log has not answered yet. What can be reserved is free - pending.
- */
-export const walletFields = ['free', 'held', 'pending'] as const;
-export type WalletField = (typeof walletFields)[number];

@@ -34,7 +34,7 @@ const knownContracts = [
 ] as const;
 
 /** Chains that an order may be signed for; the first is what our own client uses. */
-export const chainIds = [137, 80002] as const;
+const chainIds = [137, 80002] as const;
 
 /** Accepted domains, the likeliest first; the one that matches defines the order's hash. */
 export const signingDomains: readonly SigningDomain[] = chainIds.flatMap((chainId) =>

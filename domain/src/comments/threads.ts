@@ -37,7 +37,7 @@ interface Kept extends HeldComment {
 }
 
 /** Comments held; beyond it whole threads are forgotten, and are then on the log alone. About 1 kB each. */
-export const commentsHeldMax = 100_000;
+const commentsHeldMax = 100_000;
 
 /** Replies that a thread takes: it is read as a whole, in one answer. The write door refuses more; a fold takes what is there. */
 export const threadRepliesMax = 1_000;
@@ -46,10 +46,10 @@ export const threadRepliesMax = 1_000;
 export const replyDepthMax = 32;
 
 /** Likes and reports of one comment that are counted. */
-export const commentVotesMax = 10_000;
+const commentVotesMax = 10_000;
 
 /** Likes and reports of all comments together that are counted; about 100 bytes each. */
-export const votesHeldMax = 1_000_000;
+const votesHeldMax = 1_000_000;
 
 /**
  * All comments, folded from the topic in its order: the same records give the same threads in every process. A record

@@ -1,8 +1,5 @@
-export { clickhouseFault } from './faults.ts';
 export {
   type ClickHouse,
-  type ClickHouseOptions,
-  insertRowsMax,
   openClickHouse,
   selectRowsMax,
 } from './open.io.ts';

@@ -79,7 +79,7 @@ export interface ClickHouse {
 
 /** Rows of one answer and of one insert. */
 export const selectRowsMax = 1_000_000;
-export const insertRowsMax = 200_000;
+const insertRowsMax = 200_000;
 /** Bytes of one insert of written rows. */
 const insertBytesMax = 256 << 20;
 

@@ -214,8 +214,3 @@ export function secret(
     },
   };
 }
-
-/** The same field, `null` when the variable is missing or empty. */
-export function optional<T>(field: Field<T>): Field<T | null> {
-  return { ...field, fallback: { value: null } };
-}

@@ -1,18 +1,15 @@
+/** @public The declarations of the rooms' configurations name it. */
+export type { Field } from './fields.ts';
 export {
   boolean,
   type ConfigOf,
-  decimal,
-  type Field,
-  type Fields,
   integer,
   list,
   oneOf,
-  optional,
   secret,
   text,
-  url,
 } from './fields.ts';
-export { type ConfigRules, path, readConfig, readParentPipe } from './read.io.ts';
+export { path, readConfig, readParentPipe } from './read.io.ts';
 export {
   clickhouseAccount,
   clickhouseFields,

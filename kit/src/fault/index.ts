@@ -1,2 +1,2 @@
 export { Fault, type FaultReaction, reactionTo } from './fault.ts';
-export { type Insistence, insist, within } from './waiting.io.ts';
+export { insist, within } from './waiting.io.ts';

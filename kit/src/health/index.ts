@@ -1,6 +1,5 @@
 export {
   type OpsListener,
-  type OpsListenerOptions,
   openOpsListener,
   type Readiness,
 } from './ops-listener.io.ts';

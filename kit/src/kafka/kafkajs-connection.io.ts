@@ -2,9 +2,28 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { type Cluster, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
 import { present } from '../assert/index.ts';
+import type { Log } from '../log/index.ts';
 import { kafkajsLog } from './kafkajs-log.io.ts';
 import { type LogClientLimits, retriesWithin } from './limits.ts';
-import type { LogClientOptions } from './log-client.io.ts';
+
+/** How to reach the log. */
+export interface LogClientOptions {
+  /** `host:port` of one or more brokers; the others are learnt from these. */
+  readonly brokers: readonly string[];
+  /** Name the brokers log for this client. */
+  readonly clientId: string;
+  readonly log: Log;
+  readonly limits?: Partial<LogClientLimits>;
+  /** TLS; absent means plain text. PEM texts. */
+  readonly ssl?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly sasl?: {
+    readonly mechanism: 'plain';
+    readonly username: string;
+    readonly password: string;
+  };
+  /** Where to connect instead of an advertised address: for port forwards, and for faults in tests. */
+  route?(address: { host: string; port: number }): { host: string; port: number };
+}
 
 const keepAliveMs = 60_000;
 

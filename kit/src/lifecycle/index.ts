@@ -1,2 +1,1 @@
-export type { ProcessHost } from './host.io.ts';
-export { exitCodes, type Lifecycle, runService } from './service.io.ts';
+export { type Lifecycle, runService } from './service.io.ts';

@@ -3,7 +3,7 @@ import { type Log, openLog } from '../log/index.ts';
 import { type ProcessHost, processHost } from './host.io.ts';
 
 /** Exit codes: asked to stop, a fault, a configuration that cannot be. */
-export const exitCodes = { asked: 0, fault: 1, invalidConfig: 2 } as const;
+const exitCodes = { asked: 0, fault: 1, invalidConfig: 2 } as const;
 
 /** Bounds of a stop, milliseconds: one closer, and all of it. */
 const closerTimeoutMs = 5_000;

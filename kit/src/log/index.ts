@@ -1,2 +1,2 @@
-export { type Log, type LogFacts, type LogLevel, logLevels, silentLog } from './log.ts';
+export { type Log, type LogFacts, silentLog } from './log.ts';
 export { openLog } from './open.io.ts';

@@ -1,3 +1,3 @@
-export { redisFault, resultsOf } from './faults.ts';
-export { openRedis, type RedisClient, type RedisClientOptions } from './open.io.ts';
-export { type DefinedScript, defineScript, type Script, type ScriptArgument } from './script.io.ts';
+export { resultsOf } from './faults.ts';
+export { openRedis, type RedisClient } from './open.io.ts';
+export { type DefinedScript, defineScript, type ScriptArgument } from './script.io.ts';

@@ -1,7 +1,6 @@
 export {
   openRegistry,
   type Registry,
-  type RegistryOptions,
   topicName,
 } from './open.io.ts';
 export { readValue } from './read-value.io.ts';

@@ -1,1 +1,1 @@
-export { type Rounds, repeatCheck, runRounds } from './rounds.io.ts';
+export { repeatCheck, runRounds } from './rounds.io.ts';

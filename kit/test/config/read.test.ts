@@ -5,7 +5,6 @@ import {
   integer,
   list,
   oneOf,
-  optional,
   secret,
   text,
   url,
@@ -51,7 +50,6 @@ describe('reading', () => {
         stack: oneOf('PM_STACK', ['local', 'containers'], { meaning }),
         seed: secret('PM_SEED', { meaning, bytes: 4 }),
         data: path('PM_DATA', { meaning }),
-        proxy: optional(url('PM_PROXY', { meaning })),
       },
       {
         PM_NAME: 'a b',
@@ -74,7 +72,6 @@ describe('reading', () => {
       stack: 'containers',
       seed: Buffer.from('00ff10aa', 'hex'),
       data: resolve('data/x'),
-      proxy: null,
     });
   });
 

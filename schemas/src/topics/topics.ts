@@ -1,4 +1,4 @@
-import type { AvroSchema, Infer } from '../avro/schema.ts';
+import type { AvroSchema } from '../avro/schema.ts';
 import {
   credential,
   deadLetter,
@@ -31,9 +31,6 @@ export interface Topic<S extends AvroSchema = AvroSchema> {
   /** When a compacted topic is compacted and not before, milliseconds; without it when the broker thinks fit. */
   readonly compactAfterMs?: number;
 }
-
-/** The value type of a topic's records. */
-export type TopicValue<T> = T extends Topic<infer S> ? Infer<S> : never;
 
 const mebibyte = 1 << 20;
 
@@ -79,8 +76,6 @@ export const topics = {
   profiles: topic('profiles', profile, { partitions: 'single', compacted: true }),
   deadLetters: topic('dead-letters', deadLetter, { partitions: 'single', compacted: false }),
 } as const;
-
-export type TopicKey = keyof typeof topics;
 
 /** The subject a topic's value schema is registered under (TopicNameStrategy of the registry). */
 export function subjectOf(topicName: string): string {
