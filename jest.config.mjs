@@ -31,6 +31,7 @@ const esmOnly = [
   'ox',
   'abitype',
   'execa',
+  '@apidevtools/json-schema-ref-parser',
 ];
 
 const shared = {

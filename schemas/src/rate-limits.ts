@@ -1,5 +1,5 @@
 import { ordersPerRequestMax } from './http/trading.ts';
-import type { HttpRoute, RouteFamily } from './routes/index.ts';
+import { type HttpRoute, type RouteFamily, routes } from './routes/index.ts';
 
 /**
  * The rate limits of the published interface and of conventions.md 8, as data. A request counts in every scope that
@@ -23,8 +23,8 @@ export interface RateScope {
   readonly name: string;
   readonly unit: RateUnit;
   /**
-   * `METHOD /path` as in the table of routes, all routes of a group, or all that begin with a path. Empty: counted by hand
-   * (`failedProofScope`).
+   * `METHOD /path` of the routes whose declarations name the scope (`limits`), all routes of a group, or all that begin with a
+   * path. Empty: counted by hand (`failedProofScope`).
    */
   readonly covers: readonly string[] | { readonly group: RateGroup } | { readonly under: string };
   /** Burst first. */
@@ -34,18 +34,15 @@ export interface RateScope {
 /** Every route is in one group: that of its family, or the reserve. */
 export type RateGroup = RouteFamily | 'reserve';
 
+/** Names of the routes whose declaration names a scope, in the order of the table. */
+const named = (scope: string): readonly string[] =>
+  routes.filter(({ limits = [] }) => limits.includes(scope)).map(nameOf);
+
 /**
- * Routes that take risk off the book or keep it there on purpose. They share no bucket with anything else, so that nobody
- * runs out of cancels because he read or traded too much.
+ * Routes that take risk off the book or keep it there on purpose. They share no bucket with anything else, so that no client
+ * runs out of cancels because it read or traded too much.
  */
-const reserve: ReadonlySet<string> = new Set([
-  'DELETE /order',
-  'DELETE /orders',
-  'DELETE /cancel-all',
-  'DELETE /cancel-market-orders',
-  'POST /heartbeats',
-  'POST /v1/heartbeats',
-]);
+const reserve: ReadonlySet<string> = new Set(named('reserve'));
 
 const burst = (limit: number): readonly RateWindow[] => [{ limit, seconds: 10 }];
 const burstAndSustained = (limit: number, sustained: number): readonly RateWindow[] => [
@@ -53,66 +50,63 @@ const burstAndSustained = (limit: number, sustained: number): readonly RateWindo
   { limit: sustained, seconds: 600 },
 ];
 
+/** A scope of the routes that name it, unless it covers a group or a path. */
 function scope(
   name: string,
-  covers: RateScope['covers'],
   windows: readonly RateWindow[],
-  unit: RateUnit = 'requests',
+  { covers = named(name), unit = 'requests' }: Partial<Pick<RateScope, 'covers' | 'unit'>> = {},
 ): RateScope {
   return { name, unit, covers, windows };
 }
 
 /** Proofs of keys that failed, per address; while it is used up, requests with credentials are refused before any check. */
-const failedProofScope: RateScope = scope('failed-credentials', [], burst(500));
-
-const eventLists = ['GET /events', 'GET /events/keyset', 'GET /events/pagination'];
-const marketLists = ['GET /markets', 'GET /markets/keyset'];
+const failedProofScope: RateScope = scope('failed-credentials', burst(500), { covers: [] });
 
 /** In the order of the published table, then what it leaves out (conventions.md 8). */
 export const rateScopes: readonly RateScope[] = [
-  scope('catalog', { group: 'gamma' }, burst(4_000)),
-  scope('events', eventLists, burst(500)),
-  scope('markets', marketLists, burst(300)),
-  scope('listings', [...eventLists, ...marketLists], burst(900)),
-  scope('tags', ['GET /tags'], burst(200)),
-  scope('search', ['GET /public-search'], burst(350)),
-  scope('clob', { group: 'clob' }, burst(5_000)),
-  scope('health', ['GET /'], burst(50)),
-  scope('book', ['GET /book'], burst(200)),
-  scope('books', ['POST /books'], burst(80)),
-  scope('price', ['GET /price'], burst(200)),
-  scope('prices', ['GET /prices', 'POST /prices'], burst(80)),
-  scope('midpoint', ['GET /midpoint'], burst(200)),
-  scope('prices-history', ['GET /prices-history'], burst(100)),
-  scope('batch-prices-history', ['POST /batch-prices-history'], burst(80)),
-  scope('trades', ['GET /trades', 'GET /data/trades'], burst(150)),
-  scope('orders', ['POST /order', 'POST /orders'], burstAndSustained(2_400, 24_000), 'items'),
-  scope('cancel-order', ['DELETE /order'], burstAndSustained(2_400, 24_000)),
+  scope('catalog', burst(4_000), { covers: { group: 'gamma' } }),
+  scope('events', burst(500)),
+  scope('markets', burst(300)),
+  scope('listings', burst(900)),
+  scope('tags', burst(200)),
+  scope('search', burst(350)),
+  scope('clob', burst(5_000), { covers: { group: 'clob' } }),
+  scope('health', burst(50)),
+  scope('book', burst(200)),
+  scope('books', burst(80)),
+  scope('price', burst(200)),
+  scope('prices', burst(80)),
+  scope('midpoint', burst(200)),
+  scope('prices-history', burst(100)),
+  scope('batch-prices-history', burst(80)),
+  scope('trades', burst(150)),
+  scope('orders', burstAndSustained(2_400, 24_000), { unit: 'items' }),
+  scope('cancel-order', burstAndSustained(2_400, 24_000)),
 
-  scope('midpoints', ['GET /midpoints', 'POST /midpoints'], burst(80)),
-  scope('spread', ['GET /spread'], burst(200)),
-  scope('spreads', ['GET /spreads', 'POST /spreads'], burst(80)),
-  scope('last-trade-price', ['GET /last-trade-price'], burst(200)),
-  scope('last-trades-prices', ['GET /last-trades-prices', 'POST /last-trades-prices'], burst(80)),
-  scope('candles', ['GET /candles'], burst(100)),
-  scope('order-batches', ['POST /orders'], burstAndSustained(1_000, 4_000)),
-  scope('validate', ['POST /orders/validate'], burst(1_000), 'items'),
-  scope('reserve', { group: 'reserve' }, burst(5_000)),
-  scope('cancel-orders', ['DELETE /orders'], burstAndSustained(2_400, 24_000), 'hundreds of items'),
-  scope('cancel-all', ['DELETE /cancel-all'], burstAndSustained(2_400, 24_000)),
-  scope('cancel-market', ['DELETE /cancel-market-orders'], burstAndSustained(2_400, 24_000)),
-  scope('heartbeats', ['POST /heartbeats', 'POST /v1/heartbeats'], burst(200)),
-  scope('keys', { under: '/auth/' }, burst(100)),
-  scope('agents', { under: '/api/v1/agents' }, burst(100)),
-  scope('open-orders', ['GET /data/orders', 'POST /data/orders'], burst(500)),
-  scope('balance', ['GET /balance-allowance'], burst(200)),
-  scope('balance-update', ['GET /balance-allowance/update'], burst(50)),
-  scope('notifications', { under: '/notifications' }, burst(125)),
-  scope('tick-size', ['GET /tick-size', 'GET /tick-size/:token_id'], burst(200)),
-  scope('data', { group: 'data' }, burst(1_000)),
-  scope('positions', ['GET /positions'], burst(150)),
-  scope('closed-positions', ['GET /closed-positions'], burst(150)),
-  scope('comments', { under: '/comments' }, burst(200)),
+  scope('midpoints', burst(80)),
+  scope('spread', burst(200)),
+  scope('spreads', burst(80)),
+  scope('last-trade-price', burst(200)),
+  scope('last-trades-prices', burst(80)),
+  scope('candles', burst(100)),
+  scope('order-batches', burstAndSustained(1_000, 4_000)),
+  scope('validate', burst(1_000), { unit: 'items' }),
+  scope('reserve', burst(5_000), { covers: { group: 'reserve' } }),
+  scope('cancel-orders', burstAndSustained(2_400, 24_000), { unit: 'hundreds of items' }),
+  scope('cancel-all', burstAndSustained(2_400, 24_000)),
+  scope('cancel-market', burstAndSustained(2_400, 24_000)),
+  scope('heartbeats', burst(200)),
+  scope('keys', burst(100), { covers: { under: '/auth/' } }),
+  scope('agents', burst(100), { covers: { under: '/api/v1/agents' } }),
+  scope('open-orders', burst(500)),
+  scope('balance', burst(200)),
+  scope('balance-update', burst(50)),
+  scope('notifications', burst(125), { covers: { under: '/notifications' } }),
+  scope('tick-size', burst(200)),
+  scope('data', burst(1_000), { covers: { group: 'data' } }),
+  scope('positions', burst(150)),
+  scope('closed-positions', burst(150)),
+  scope('comments', burst(200), { covers: { under: '/comments' } }),
   failedProofScope,
 ];
 
@@ -135,24 +129,6 @@ export const failedProofRules: readonly RateRule[] = rateRules.filter(
 
 /** The longest window; nothing about a caller needs to be kept longer. */
 export const rateWindowMaxSeconds = Math.max(...rateRules.map((rule) => rule.seconds));
-
-/** Body of GET /rate-limits. */
-export interface RateLimitsAnswer {
-  /** What the caller is counted by. */
-  readonly caller: 'address' | 'key' | 'agent';
-  /** False when this installation limits nobody; the list is empty then. */
-  readonly enabled: boolean;
-  readonly limits: readonly {
-    readonly scope: string;
-    readonly routes: readonly string[];
-    readonly unit: RateUnit;
-    readonly window_seconds: number;
-    readonly limit: number;
-    readonly remaining: number;
-    /** Unix seconds. */
-    readonly resets_at: number;
-  }[];
-}
 
 type Counted = Pick<HttpRoute, 'method' | 'path' | 'family'>;
 

@@ -23,7 +23,7 @@ async function answerFor(limiter: RateLimiter | null, caller: Caller): Promise<R
     enabled: limiter !== null,
     limits: uses.map(({ rule, limit, remaining, resetsAtMs }) => ({
       scope: rule.scope.name,
-      routes: coveredRoutes(rule.scope),
+      routes: [...coveredRoutes(rule.scope)],
       unit: rule.scope.unit,
       window_seconds: rule.seconds,
       limit,

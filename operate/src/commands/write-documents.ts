@@ -5,6 +5,7 @@ import { withConfiguration } from '../documents/configuration.ts';
 import { withDictionary, withQueries } from '../documents/data-dictionary.ts';
 import { withErrorsTable } from '../documents/errors-table.ts';
 import { withLimitsTable } from '../documents/limits-table.ts';
+import { openApiFiles } from '../documents/openapi-files.ts';
 import { withRolesTable } from '../documents/roles-table.ts';
 import { clickhouseRoles } from '../roles/roles.ts';
 import { rolesFile } from '../roles/roles-sql.ts';
@@ -22,6 +23,9 @@ const documents = [
 for (const [name, renew] of documents) {
   const file = join(repositoryRoot, name);
   writeFileSync(file, renew(readFileSync(file, 'utf8')));
+}
+for (const [name, text] of Object.entries(openApiFiles)) {
+  writeFileSync(join(repositoryRoot, name), text());
 }
 writeFileSync(
   join(repositoryRoot, 'deploy/clickhouse/roles.sql'),

@@ -1,11 +1,8 @@
 import { Type } from 'typebox';
+import { flag, number, text } from './forms.ts';
 import { EventSummary, SamplingMarket, SeriesAnswer } from './reading.ts';
 
 /** Further answers of the catalog (specification; conventions.md 1.5 and 1.10). */
-const text = Type.String();
-const flag = Type.Boolean();
-const number = Type.Number();
-
 const { rewards, tokens } = SamplingMarket.properties;
 /** Element of /simplified-markets and /sampling-simplified-markets. */
 export const SimplifiedMarket = Type.Object({
@@ -40,6 +37,7 @@ export const CompactMarket = Type.Object({
   mbf: number,
   tbf: number,
   rfqe: flag,
+  itode: Type.Optional(Type.Literal(true)),
   ibce: flag,
   oas: number,
 });

@@ -1,13 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { decimal, text } from './forms.ts';
 
 /** GET /notifications shows so many, the newest, of so many days. */
 export const notificationsMax = 100;
 export const notificationDays = 7;
 /** Deleted ids that are remembered; more than can be shown, so that nothing comes back. */
 export const deletedNotificationsMax = 500;
-
-const text = Type.String();
-const decimal = Type.String({ description: 'Plain decimal.' });
 
 /** The kinds that are told: 1 an order was canceled, 2 an order was filled, 4 a market was resolved. */
 export const Notification = Type.Object({

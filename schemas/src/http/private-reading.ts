@@ -1,11 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { decimal, pageOf, text } from './forms.ts';
 
 /** Answers of the read door about the caller's own affairs (conventions.md 1.6 and 1.7). */
-const text = Type.String();
-const decimal = Type.String({
-  pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$',
-  description: 'Plain decimal without exponent and trailing zeros.',
-});
 const baseUnits = Type.String({ pattern: '^[0-9]+$', description: 'Millionths, as text.' });
 
 /** POST /data/orders and /orders-scoring take at most this many orders. */
@@ -37,12 +33,7 @@ export const OpenOrder = Type.Object({
 });
 export type OpenOrder = Static<typeof OpenOrder>;
 
-export const OpenOrderPage = Type.Object({
-  data: Type.Array(OpenOrder),
-  next_cursor: Type.String({ minLength: 1, description: '"LTE=" after the last page.' }),
-  limit: Type.Integer(),
-  count: Type.Integer(),
-});
+export const OpenOrderPage = pageOf(OpenOrder);
 
 export const BalanceAllowance = Type.Object({
   balance: baseUnits,

@@ -1,18 +1,18 @@
 import { type Static, Type } from 'typebox';
+import {
+  dateTime,
+  decimal,
+  flag,
+  number,
+  orNull,
+  pageOf,
+  seconds,
+  secondsText,
+  buySell as side,
+  text,
+} from './forms.ts';
 
 /** Answers of the read door (specification, "Resources and their fields"; conventions.md 1.3 to 1.6 and part 6). */
-const text = Type.String();
-const flag = Type.Boolean();
-const number = Type.Number();
-const dateTime = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
-  description: 'ISO 8601, milliseconds, UTC.',
-});
-const decimal = Type.String({
-  pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$',
-  description: 'Plain decimal without exponent and trailing zeros.',
-});
-const seconds = Type.Integer({ minimum: 0, description: 'Unix seconds.' });
 const textArray = Type.Array(Type.String());
 const encodedArray = Type.String({ pattern: '^\\[.*\\]$', description: 'A JSON array as text.' });
 
@@ -194,9 +194,7 @@ export const StoredOrder = Type.Object({
 });
 export type StoredOrder = Static<typeof StoredOrder>;
 
-const side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
 const trader = Type.Union([Type.Literal('TAKER'), Type.Literal('MAKER')]);
-const secondsText = Type.String({ pattern: '^[0-9]+$', description: 'Unix seconds.' });
 export const Trade = Type.Object({
   id: text,
   taker_order_id: text,
@@ -232,13 +230,6 @@ export const Trade = Type.Object({
 });
 export type Trade = Static<typeof Trade>;
 
-const pageOf = <const T extends Type.TSchema>(item: T) =>
-  Type.Object({
-    data: Type.Array(item),
-    next_cursor: Type.String({ minLength: 1, description: '"LTE=" after the last page.' }),
-    limit: Type.Integer(),
-    count: Type.Integer(),
-  });
 export const TradePage = pageOf(Trade);
 export type TradePage = Static<typeof TradePage>;
 
@@ -324,6 +315,16 @@ const tradingFields = {
   acceptingOrders: flag,
   enableOrderBook: flag,
   marketMakerAddress: text,
+  category: text,
+  volume: decimal,
+  volumeNum: number,
+  volume24hr: number,
+  liquidity: decimal,
+  liquidityNum: number,
+  bestBid: Type.Optional(number),
+  bestAsk: Type.Optional(number),
+  spread: Type.Optional(number),
+  lastTradePrice: Type.Optional(number),
 };
 export const FamilyMarket = Type.Object({ ...eventMarketFields, ...tradingFields });
 
@@ -349,6 +350,9 @@ export const FamilyEventListItem = Type.Object({
   ...eventFields,
   tags,
   markets: Type.Array(FamilyMarket),
+  volume: number,
+  volume24hr: number,
+  liquidity: number,
 });
 export const EventAnswer = Type.Object({
   ...eventFields,
@@ -359,7 +363,6 @@ export const EventAnswer = Type.Object({
   eventMetadata: Type.Object({}),
 });
 
-const orNull = <const T extends Type.TSchema>(value: T) => Type.Union([value, Type.Null()]);
 export const SamplingMarket = Type.Object({
   enable_order_book: flag,
   active: flag,

@@ -1,13 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { dateTime, decimal, number, seconds, secondsText, buySell as side, text } from './forms.ts';
 
 /** Answers of public reports (specification, "Builder trade"; conventions.md 1.8 and 1.9). */
-const text = Type.String();
-const number = Type.Number();
 const hash = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
-const decimal = Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$' });
-const seconds = Type.Integer({ minimum: 0, description: 'Unix seconds.' });
-const dateTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' });
-const side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]);
 const role = Type.Union([Type.Literal('TAKER'), Type.Literal('MAKER')]);
 
 const who = {
@@ -46,7 +41,7 @@ export const Activity = Type.Object({
   transactionHash: hash,
   price: number,
   asset: text,
-  side: Type.Union([side, Type.Literal('')]),
+  side: Type.Enum(['BUY', 'SELL', '']),
   outcomeIndex: Type.Integer(),
   outcome: text,
   ...words,
@@ -131,7 +126,7 @@ export const BuilderTrade = Type.Object({
   outcomeIndex: Type.Integer(),
   maker: text,
   transactionHash: hash,
-  matchTime: Type.String({ pattern: '^[0-9]+$', description: 'Unix seconds.' }),
+  matchTime: secondsText,
   bucketIndex: Type.Integer(),
   fee: decimal,
   feeUsdc: decimal,

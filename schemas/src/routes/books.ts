@@ -1,28 +1,200 @@
-import type { HttpRoute } from './route.ts';
+import { Type } from 'typebox';
+import { PastBookAnswer, TokenItems } from '../http/batches.ts';
+import { buySell, sample, tokenId } from '../http/forms.ts';
+import {
+  BookSnapshot,
+  DecimalsByToken,
+  LastTradePrice,
+  LastTradesPrices,
+  MidpointAnswer,
+  PriceAnswer,
+  PricesAnswer,
+  SpreadAnswer,
+  tokensPerRequestMax,
+} from '../http/reading.ts';
+import { listOf, oneOf, optional, wholeNumber } from './parameters.ts';
+import { route } from './route.ts';
 
-/** Books, prices and their history (conventions.md 1.3 and 1.4). */
-export const booksRoutes = [
-  { method: 'GET', path: '/book', door: 'query-api', family: 'clob' },
-  { method: 'POST', path: '/books', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/price', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/prices', door: 'query-api', family: 'clob' },
-  { method: 'POST', path: '/prices', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/midpoint', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/midpoints', door: 'query-api', family: 'clob' },
-  { method: 'POST', path: '/midpoints', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/spread', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/spreads', door: 'query-api', family: 'clob' },
-  { method: 'POST', path: '/spreads', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/last-trade-price', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/last-trades-prices', door: 'query-api', family: 'clob' },
-  { method: 'POST', path: '/last-trades-prices', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/prices-history', door: 'query-api', family: 'clob' },
-  { method: 'POST', path: '/batch-prices-history', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/candles', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/tick-size', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/tick-size/:token_id', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/neg-risk', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/neg-risk/:token_id', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/fee-rate', door: 'query-api', family: 'clob' },
-  { method: 'GET', path: '/fee-rate/:token_id', door: 'query-api', family: 'clob' },
-] as const satisfies readonly HttpRoute[];
+const read = { method: 'GET', door: 'query-api', family: 'clob', auth: ['none'] } as const;
+const ofToken = {
+  ...read,
+  query: Type.Object({ token_id: tokenId }),
+  errors: { 400: 'Invalid token id', 404: 'No orderbook exists for the requested token id' },
+  examples: [{ query: { token_id: sample.token } }],
+} as const;
+
+const batchErrors = { 400: 'Invalid payload; Payload exceeds the limit; Invalid side' } as const;
+const byQuery = {
+  ...read,
+  query: Type.Object({
+    token_ids: listOf(
+      tokenId,
+      tokensPerRequestMax,
+      'Tokens; those that are not listed are left out.',
+    ),
+    sides: optional(listOf(buySell, tokensPerRequestMax, 'As many as tokens.')),
+  }),
+  errors: batchErrors,
+} as const;
+const byBody = { ...read, method: 'POST', body: TokenItems, errors: batchErrors } as const;
+const items = [{ token_id: sample.token }] as const;
+
+const prices = {
+  200: { description: 'By token; an empty side has no key.', schema: PricesAnswer },
+} as const;
+const pricesExample = { [sample.token]: { BUY: '0.53', SELL: '0.52' } } as const;
+const midpoints = {
+  200: { description: 'By token; a token without one has no key.', schema: DecimalsByToken },
+} as const;
+const midpointsExample = { [sample.token]: '0.525' } as const;
+const spreadsExample = { [sample.token]: '0.01' } as const;
+const lastTrades = {
+  200: {
+    description: 'In the order asked, those never traded left out.',
+    schema: LastTradesPrices,
+  },
+} as const;
+
+/** Books and prices (conventions.md 1.3). */
+export const bookRoutes = {
+  getBook: route({
+    ...ofToken,
+    path: '/book',
+    limits: ['book'],
+    summary: 'The book of a token, now or at a moment',
+    description:
+      'Bids from low to high, asks from high to low: the best level is the last. `hash` is the SHA-1 of the body with an ' +
+      'empty hash. `at`, `at_offset` and `level` ask for a past book (conventions.md 1.3a).',
+    headers: ['X-Complete-Through'],
+    query: Type.Object({
+      token_id: tokenId,
+      at: optional(
+        Type.String({ description: 'Unix milliseconds or ISO 8601: the book as it was.' }),
+      ),
+      at_offset: optional(wholeNumber({}, 'A record of the input of the partition. ')),
+      level: optional(oneOf(['2', '3'], '3: every resting order. Needs a moment.')),
+    }),
+    responses: {
+      200: { description: 'The book.', schema: Type.Union([BookSnapshot, PastBookAnswer]) },
+    },
+    errors: {
+      400: 'Invalid token id; Invalid at or at_offset; Invalid level',
+      404: ofToken.errors[404],
+    },
+    examples: [
+      { query: { token_id: sample.token } },
+      { query: { token_id: sample.token, at: '2026-06-01T11:00:00Z' } },
+    ],
+  }),
+  getBooks: route({
+    ...byBody,
+    path: '/books',
+    limits: ['books'],
+    summary: 'Books of up to 500 tokens',
+    description: 'In the order asked; a `side` empties the other one.',
+    responses: { 200: { description: 'Books.', schema: Type.Array(BookSnapshot) } },
+    examples: [{ body: items }],
+  }),
+  getPrice: route({
+    ...read,
+    path: '/price',
+    limits: ['price'],
+    summary: 'The best price for a side: BUY is the best ask',
+    query: Type.Object({ token_id: tokenId, side: buySell }),
+    responses: { 200: { description: 'The price.', schema: PriceAnswer } },
+    errors: { 400: 'Invalid token id; Invalid side', 404: ofToken.errors[404] },
+    examples: [{ query: { token_id: sample.token, side: 'BUY' } }],
+  }),
+  getPrices: route({
+    ...byQuery,
+    path: '/prices',
+    limits: ['prices'],
+    summary: 'Best prices of up to 500 tokens',
+    responses: prices,
+    examples: [
+      {
+        query: { token_ids: sample.token, sides: 'BUY' },
+        response: { [sample.token]: { BUY: '0.53' } },
+      },
+    ],
+  }),
+  postPrices: route({
+    ...byBody,
+    path: '/prices',
+    limits: ['prices'],
+    summary: 'Best prices of up to 500 tokens',
+    responses: prices,
+    examples: [{ body: items, response: pricesExample }],
+  }),
+  getMidpoint: route({
+    ...ofToken,
+    path: '/midpoint',
+    limits: ['midpoint'],
+    summary: 'Halfway between best bid and best ask',
+    description: 'Under `/clob` a midpoint that does not exist is the displayed price.',
+    responses: { 200: { description: 'The midpoint.', schema: MidpointAnswer } },
+  }),
+  getMidpoints: route({
+    ...byQuery,
+    path: '/midpoints',
+    limits: ['midpoints'],
+    summary: 'Midpoints of up to 500 tokens',
+    responses: midpoints,
+    examples: [{ query: { token_ids: sample.token }, response: midpointsExample }],
+  }),
+  postMidpoints: route({
+    ...byBody,
+    path: '/midpoints',
+    limits: ['midpoints'],
+    summary: 'Midpoints of up to 500 tokens',
+    responses: midpoints,
+    examples: [{ body: items, response: midpointsExample }],
+  }),
+  getSpread: route({
+    ...ofToken,
+    path: '/spread',
+    limits: ['spread'],
+    summary: 'Best ask less best bid',
+    responses: { 200: { description: 'The spread.', schema: SpreadAnswer } },
+  }),
+  getSpreads: route({
+    ...byQuery,
+    path: '/spreads',
+    limits: ['spreads'],
+    summary: 'Spreads of up to 500 tokens',
+    responses: midpoints,
+    examples: [{ query: { token_ids: sample.token }, response: spreadsExample }],
+  }),
+  postSpreads: route({
+    ...byBody,
+    path: '/spreads',
+    limits: ['spreads'],
+    summary: 'Spreads of up to 500 tokens',
+    responses: midpoints,
+    examples: [{ body: items, response: spreadsExample }],
+  }),
+  getLastTradePrice: route({
+    ...ofToken,
+    path: '/last-trade-price',
+    limits: ['last-trade-price'],
+    summary: 'The last trade of a token, and the side of its taker',
+    description: 'Under `/clob` a token never traded answers `{"price":"0","side":""}`.',
+    responses: { 200: { description: 'The trade.', schema: LastTradePrice } },
+  }),
+  getLastTradesPrices: route({
+    ...byQuery,
+    path: '/last-trades-prices',
+    limits: ['last-trades-prices'],
+    summary: 'Last trades of up to 500 tokens',
+    responses: lastTrades,
+    examples: [{ query: { token_ids: sample.token } }],
+  }),
+  postLastTradesPrices: route({
+    ...byBody,
+    path: '/last-trades-prices',
+    limits: ['last-trades-prices'],
+    summary: 'Last trades of up to 500 tokens',
+    responses: lastTrades,
+    examples: [{ body: items }],
+  }),
+} as const;

@@ -1,16 +1,91 @@
-import type { HttpRoute } from './route.ts';
+import {
+  OkAnswer,
+  OpenApiDocument,
+  RootAnswer,
+  ServerTime,
+  StatusAnswer,
+  VersionAnswer,
+} from '../http/health.ts';
+import { route } from './route.ts';
 
-/** Health, time and version. */
-export const healthRoutes = [
-  { method: 'GET', path: '/', door: 'ingress', family: 'clob', mounts: ['clob', 'data'] },
-  { method: 'GET', path: '/ok', door: 'ingress', family: 'clob' },
-  { method: 'GET', path: '/time', door: 'ingress', family: 'clob' },
-  { method: 'GET', path: '/version', door: 'ingress', family: 'clob' },
-  {
-    method: 'GET',
+const door = { method: 'GET', door: 'ingress', family: 'clob', auth: ['none'] } as const;
+const textOk = { contentType: 'text/plain; charset=utf-8', example: 'OK' } as const;
+
+/** Health, time and version (conventions.md 1.1), completeness (1.16). */
+export const healthRoutes = {
+  getRoot: route({
+    ...door,
+    path: '/',
+    mounts: ['clob', 'data'],
+    limits: ['health'],
+    summary: 'Whether the exchange answers',
+    description: 'Text; JSON for `Accept: application/json` and under `/data-api`.',
+    responses: { 200: { description: 'It answers.', schema: RootAnswer, text: textOk } },
+    examples: [{}],
+  }),
+  getOk: route({
+    ...door,
+    path: '/ok',
+    summary: 'Whether the exchange answers, as JSON',
+    responses: { 200: { description: 'It answers.', schema: OkAnswer } },
+    examples: [{}],
+  }),
+  getTime: route({
+    ...door,
+    path: '/time',
+    summary: 'The time of the server, for signatures',
+    responses: { 200: { description: 'A bare integer.', schema: ServerTime } },
+    examples: [{}],
+  }),
+  getVersion: route({
+    ...door,
+    path: '/version',
+    summary: 'The version of the order struct that is signed',
+    responses: { 200: { description: 'The version.', schema: VersionAnswer } },
+    examples: [{}],
+  }),
+  getStatus: route({
+    ...door,
     path: '/status',
     door: 'query-api',
     family: 'gamma',
     mounts: ['clob', 'gamma', 'data'],
-  },
-] as const satisfies readonly HttpRoute[];
+    summary: 'How far each projection is complete',
+    description: 'Under the mounts the text `OK`.',
+    responses: {
+      200: {
+        description: 'Each projection and its partitions.',
+        schema: StatusAnswer,
+        text: textOk,
+      },
+    },
+    examples: [{}],
+  }),
+} as const;
+
+/** This description of the API, and a page to read it. */
+export const descriptionRoutes = {
+  getOpenApi: route({
+    ...door,
+    path: '/openapi.json',
+    door: 'query-api',
+    mounts: [],
+    summary: 'This description of the API',
+    responses: { 200: { description: 'OpenAPI 3.1.', schema: OpenApiDocument } },
+    examples: [{ response: { openapi: '3.1.0', info: {}, paths: {} } }],
+  }),
+  getDocs: route({
+    ...door,
+    path: '/docs',
+    door: 'query-api',
+    mounts: [],
+    summary: 'A page that shows this description',
+    responses: {
+      200: {
+        description: 'A page that needs nothing from other servers.',
+        text: { contentType: 'text/html; charset=utf-8', example: '<!doctype html>' },
+      },
+    },
+    examples: [{}],
+  }),
+} as const;

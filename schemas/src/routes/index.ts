@@ -1,37 +1,104 @@
 import { accountRoutes } from './account.ts';
-import { agentsRoutes } from './agents.ts';
-import { balancesRoutes } from './balances.ts';
-import { booksRoutes } from './books.ts';
-import { catalogRoutes } from './catalog.ts';
+import { agentRoutes } from './agents.ts';
+import { balanceRoutes } from './balances.ts';
+import { bookRoutes } from './books.ts';
+import { builderFeeRoutes, builderRoutes } from './builders.ts';
+import { agentMarketRoutes, catalogMarketRoutes } from './catalog-markets.ts';
 import { commentRoutes } from './comments.ts';
+import { eventRoutes } from './events.ts';
 import { healthRoutes } from './health.ts';
-import { keysRoutes } from './keys.ts';
-import { limitsRoutes } from './limits.ts';
-import { marketsRoutes } from './markets.ts';
-import { ordersRoutes } from './orders.ts';
-import { reportsRoutes } from './reports.ts';
-import { rewardsRoutes } from './rewards.ts';
-import type { HttpRoute } from './route.ts';
-import { sessionsRoutes } from './sessions.ts';
+import { historyRoutes } from './history.ts';
+import { keyRoutes } from './keys.ts';
+import { limitRoutes } from './limits.ts';
+import { marketRoutes } from './markets.ts';
+import { operatorCatalogRoutes } from './operator-catalog.ts';
+import { operatorWalletRoutes } from './operator-wallets.ts';
+import { orderRoutes } from './orders.ts';
+import { reportRoutes } from './reports.ts';
+import { rewardRoutes } from './rewards.ts';
+import type { OperatorRouteDeclaration, RouteDeclaration } from './route.ts';
+import { sessionRoutes } from './sessions.ts';
+import { emptyListRoutes, searchRoutes, seriesRoutes, tagRoutes } from './tags.ts';
+import { tokenRuleRoutes } from './token-rules.ts';
 import { tradingRoutes } from './trading.ts';
 
-export * from './route.ts';
+export { type DeclaredResponse, operatorResponsesOf, responsesOf } from './responses.ts';
+export {
+  type Authentication,
+  type Declaration,
+  type Door,
+  familyMounts,
+  type HttpRoute,
+  type OperatorRouteDeclaration,
+  type ResponseDeclaration,
+  type RouteBody,
+  type RouteDeclaration,
+  type RouteExample,
+  type RouteFamily,
+  type RouteQuery,
+  type RouteResponse,
+  type RouteUrl,
+  urlsOf,
+} from './route.ts';
 
-/** All public routes, in the files of their subjects. */
-export const routes: readonly HttpRoute[] = [
+/** Every public route by its name: types of its bodies follow (`RouteResponse<typeof publicRoutes.getBook>`). */
+export const publicRoutes = {
   ...healthRoutes,
-  ...keysRoutes,
-  ...agentsRoutes,
+  ...keyRoutes,
+  ...agentRoutes,
   ...tradingRoutes,
   ...accountRoutes,
-  ...ordersRoutes,
-  ...balancesRoutes,
-  ...sessionsRoutes,
-  ...booksRoutes,
-  ...marketsRoutes,
-  ...reportsRoutes,
-  ...rewardsRoutes,
-  ...catalogRoutes,
+  ...balanceRoutes,
+  ...sessionRoutes,
+  ...bookRoutes,
+  ...historyRoutes,
+  ...tokenRuleRoutes,
+  ...marketRoutes,
+  ...reportRoutes,
+  ...builderRoutes,
+  ...orderRoutes,
+  ...builderFeeRoutes,
+  ...rewardRoutes,
+  ...eventRoutes,
+  ...catalogMarketRoutes,
+  ...tagRoutes,
+  ...seriesRoutes,
+  ...searchRoutes,
+  ...agentMarketRoutes,
+  ...emptyListRoutes,
   ...commentRoutes,
-  ...limitsRoutes,
-];
+  ...limitRoutes,
+} as const;
+
+/** Subjects of public routes, in the order of documents. */
+export const routeSubjects: Readonly<Record<string, Readonly<Record<string, RouteDeclaration>>>> = {
+  Service: { ...healthRoutes, ...limitRoutes },
+  Keys: keyRoutes,
+  Agents: { ...agentRoutes, ...agentMarketRoutes },
+  Trading: tradingRoutes,
+  Orders: orderRoutes,
+  Account: { ...accountRoutes, ...balanceRoutes },
+  Sessions: sessionRoutes,
+  Books: { ...bookRoutes, ...tokenRuleRoutes },
+  History: historyRoutes,
+  Events: eventRoutes,
+  Markets: { ...catalogMarketRoutes, ...marketRoutes },
+  Tags: { ...tagRoutes, ...seriesRoutes, ...searchRoutes, ...emptyListRoutes },
+  Reports: reportRoutes,
+  Builders: { ...builderRoutes, ...builderFeeRoutes },
+  Rewards: rewardRoutes,
+  Comments: commentRoutes,
+};
+
+/** Routes of the operator's listener by name. */
+export const operatorRoutes = { ...operatorCatalogRoutes, ...operatorWalletRoutes } as const;
+
+export const operatorSubjects: Readonly<
+  Record<string, Readonly<Record<string, OperatorRouteDeclaration>>>
+> = {
+  Catalog: operatorCatalogRoutes,
+  'Wallets and money': operatorWalletRoutes,
+};
+
+/** The table of public routes. */
+export const routes: readonly RouteDeclaration[] = Object.values(publicRoutes);

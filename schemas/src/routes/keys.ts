@@ -1,19 +1,184 @@
-import type { HttpRoute } from './route.ts';
+import { Type } from 'typebox';
+import { sample, uuid } from '../http/forms.ts';
+import {
+  ApiKeyFacts,
+  ApiKeyList,
+  BuilderKey,
+  BuilderKeyFacts,
+  ClosedOnlyAnswer,
+  KeyDeleted,
+  KeyValidity,
+  ReadOnlyKey,
+} from '../http/key-answers.ts';
+import { KeySettings } from '../http/keys.ts';
+import { ApiKeyTrio } from '../http/trading.ts';
+import { optional, shortText, truth } from './parameters.ts';
+import { route } from './route.ts';
+
+const door = { door: 'ingress', family: 'clob' } as const;
+const ownOrWallet = { ...door, auth: ['l2', 'l1'] } as const;
+const own = { ...door, auth: ['l2'] } as const;
+const reserved = { 403: 'the address is reserved and can have no keys' } as const;
+const notFound = { 404: 'api key not found' } as const;
+const tooMany = { 400: 'too many API keys, max allowed: {max}' } as const;
+const ok = { description: 'Exactly `"OK"`.', schema: Type.Literal('OK') } as const;
+const namedKey = Type.Object({ key: Type.Optional(uuid) });
 
 /** API keys of every kind and what a wallet may do (conventions.md 1.2 and 2). */
-export const keysRoutes = [
-  { method: 'POST', path: '/auth/api-key', door: 'ingress', family: 'clob' },
-  { method: 'GET', path: '/auth/derive-api-key', door: 'ingress', family: 'clob' },
-  { method: 'GET', path: '/auth/api-keys', door: 'ingress', family: 'clob' },
-  { method: 'DELETE', path: '/auth/api-key', door: 'ingress', family: 'clob' },
-  { method: 'GET', path: '/auth/api-key/settings', door: 'ingress', family: 'clob' },
-  { method: 'POST', path: '/auth/api-key/settings', door: 'ingress', family: 'clob' },
-  { method: 'POST', path: '/auth/readonly-api-key', door: 'ingress', family: 'clob' },
-  { method: 'GET', path: '/auth/readonly-api-keys', door: 'ingress', family: 'clob' },
-  { method: 'DELETE', path: '/auth/readonly-api-key', door: 'ingress', family: 'clob' },
-  { method: 'GET', path: '/auth/validate-readonly-api-key', door: 'ingress', family: 'clob' },
-  { method: 'POST', path: '/auth/builder-api-key', door: 'ingress', family: 'clob' },
-  { method: 'GET', path: '/auth/builder-api-key', door: 'ingress', family: 'clob' },
-  { method: 'DELETE', path: '/auth/builder-api-key', door: 'ingress', family: 'clob' },
-  { method: 'GET', path: '/auth/ban-status/closed-only', door: 'ingress', family: 'clob' },
-] as const satisfies readonly HttpRoute[];
+export const keyRoutes = {
+  createApiKey: route({
+    ...door,
+    method: 'POST',
+    path: '/auth/api-key',
+    auth: ['l1'],
+    summary: 'Create or find the API key of a wallet and nonce',
+    description: 'The same wallet and nonce always get the same key. A body is ignored.',
+    responses: { 200: { description: 'The key, and what signs with it.', schema: ApiKeyTrio } },
+    errors: { ...tooMany, ...reserved },
+    examples: [{}],
+  }),
+  deriveApiKey: route({
+    ...door,
+    method: 'GET',
+    path: '/auth/derive-api-key',
+    auth: ['l1'],
+    summary: 'Find the API key of a wallet and nonce',
+    responses: { 200: { description: 'The key, and what signs with it.', schema: ApiKeyTrio } },
+    errors: { ...reserved, 404: 'Could not derive api key!' },
+    examples: [{}],
+  }),
+  listApiKeys: route({
+    ...ownOrWallet,
+    method: 'GET',
+    path: '/auth/api-keys',
+    summary: 'The API keys of the wallet',
+    query: Type.Object({
+      metadata: optional(truth('Each key with nonce, status and times.')),
+      includeRevoked: optional(truth('Revoked keys too; true by default.')),
+    }),
+    responses: {
+      200: {
+        description: 'Keys; with `metadata` an array of objects.',
+        schema: Type.Union([ApiKeyList, Type.Array(ApiKeyFacts)]),
+      },
+    },
+    errors: { 400: 'invalid request: {name} is true or false' },
+    examples: [{}, { query: { metadata: 'true' } }],
+  }),
+  deleteApiKey: route({
+    ...ownOrWallet,
+    method: 'DELETE',
+    path: '/auth/api-key',
+    summary: 'Revoke an API key',
+    description: 'Without `apiKey` the calling key; under L1 that of the signed nonce.',
+    query: Type.Object({ apiKey: optional(uuid) }),
+    responses: { 200: ok },
+    errors: notFound,
+    examples: [{ query: { apiKey: sample.apiKey } }],
+  }),
+  getApiKeySettings: route({
+    ...own,
+    method: 'GET',
+    path: '/auth/api-key/settings',
+    summary: 'Settings of the calling key',
+    responses: { 200: { description: 'Settings.', schema: KeySettings } },
+    examples: [{}],
+  }),
+  setApiKeySettings: route({
+    ...own,
+    method: 'POST',
+    path: '/auth/api-key/settings',
+    summary: 'Change settings of the calling key',
+    body: KeySettings,
+    responses: { 200: { description: 'Settings after the change.', schema: KeySettings } },
+    errors: { 400: 'invalid request: self_trade is one of {values}' },
+    examples: [{ body: { self_trade: 'cancel_oldest' } }],
+  }),
+  createReadOnlyKey: route({
+    ...own,
+    method: 'POST',
+    path: '/auth/readonly-api-key',
+    summary: 'Create a read-only key',
+    responses: { 200: { description: 'The key.', schema: ReadOnlyKey } },
+    errors: { ...tooMany, ...reserved },
+    examples: [{}],
+  }),
+  listReadOnlyKeys: route({
+    ...own,
+    method: 'GET',
+    path: '/auth/readonly-api-keys',
+    summary: 'The read-only keys of the wallet',
+    responses: { 200: { description: 'Keys.', schema: Type.Array(uuid) } },
+    errors: { 403: 'this API key may only read' },
+    examples: [{}],
+  }),
+  deleteReadOnlyKey: route({
+    ...own,
+    method: 'DELETE',
+    path: '/auth/readonly-api-key',
+    summary: 'Delete a read-only key',
+    query: Type.Object({ key: optional(uuid) }),
+    body: namedKey,
+    bodyIsOptional: true,
+    responses: {
+      200: { description: 'Deleted.', schema: KeyDeleted, mounted: Type.Literal(true) },
+    },
+    errors: notFound,
+    examples: [{ body: { key: sample.apiKey } }],
+  }),
+  validateReadOnlyKey: route({
+    ...door,
+    auth: ['none'],
+    method: 'GET',
+    path: '/auth/validate-readonly-api-key',
+    summary: 'Whether a read-only key opens the private reads of an address',
+    query: Type.Object({
+      address: optional(shortText('Address of the wallet.')),
+      key: optional(shortText('The key.')),
+    }),
+    responses: { 200: { description: 'Whether it does.', schema: KeyValidity } },
+    examples: [{ query: { address: sample.wallet, key: sample.apiKey } }],
+  }),
+  createBuilderKey: route({
+    ...own,
+    method: 'POST',
+    path: '/auth/builder-api-key',
+    summary: 'Create a builder key',
+    responses: { 200: { description: 'The key, and what signs with it.', schema: BuilderKey } },
+    errors: { ...tooMany, ...reserved },
+    examples: [{}],
+  }),
+  listBuilderKeys: route({
+    ...door,
+    auth: ['l2', 'readOnlyKey'],
+    method: 'GET',
+    path: '/auth/builder-api-key',
+    summary: 'The builder keys of the wallet, revoked ones too',
+    responses: { 200: { description: 'Keys.', schema: Type.Array(BuilderKeyFacts) } },
+    examples: [{}],
+  }),
+  deleteBuilderKey: route({
+    ...door,
+    auth: ['builderKey', 'l2'],
+    method: 'DELETE',
+    path: '/auth/builder-api-key',
+    summary: 'Revoke builder keys',
+    description: 'The key of the builder headers; under L2 the one that `key` names, or all.',
+    query: Type.Object({ key: optional(uuid) }),
+    body: namedKey,
+    bodyIsOptional: true,
+    responses: { 200: ok },
+    errors: notFound,
+    examples: [{}],
+  }),
+  getClosedOnly: route({
+    ...door,
+    auth: ['l2', 'readOnlyKey'],
+    method: 'GET',
+    path: '/auth/ban-status/closed-only',
+    summary: 'Whether the wallet may only close positions',
+    description: 'True for banned wallets too.',
+    responses: { 200: { description: 'In both spellings.', schema: ClosedOnlyAnswer } },
+    examples: [{}],
+  }),
+} as const;

@@ -1,6 +1,16 @@
-import type { HttpRoute } from './route.ts';
+import { RateLimitsAnswer } from '../http/limits.ts';
+import { route } from './route.ts';
 
 /** What the caller may still ask (limits.md). */
-export const limitsRoutes = [
-  { method: 'GET', path: '/rate-limits', door: 'query-api', family: 'clob' },
-] as const satisfies readonly HttpRoute[];
+export const limitRoutes = {
+  getRateLimits: route({
+    method: 'GET',
+    path: '/rate-limits',
+    door: 'query-api',
+    family: 'clob',
+    auth: ['none', 'l2', 'readOnlyKey'],
+    summary: 'Every limit of the caller, and what is left of it',
+    responses: { 200: { description: 'By scope and window.', schema: RateLimitsAnswer } },
+    examples: [{}],
+  }),
+} as const;

@@ -1,6 +1,8 @@
+import type { Static, Type } from 'typebox';
+
 /**
- * Every public route, the door that owns it, and the family of conventions it follows. The gateway is made from this table; a
- * door refuses to start when its routes and this table differ.
+ * Every public route, the service that owns it, and the family of conventions it follows. The gateway is made from this table; a
+ * service refuses to start when its routes and this table differ.
  */
 export type Door = 'ingress' | 'query-api';
 
@@ -18,6 +20,111 @@ export interface HttpRoute {
   /** Served under its mounts only: at the root the path is not there, or means something else. */
   readonly atRoot?: false;
 }
+
+/** What proves who calls (conventions.md 2). `none`: anyone may call. */
+export type Authentication =
+  | 'none'
+  | 'l1'
+  | 'l2'
+  | 'readOnlyKey'
+  | 'builderKey'
+  | 'agent'
+  | 'operator';
+
+/** Response headers beside those that every response has (`X-Request-Id`, `RateLimit-*`). */
+export type ResponseHeader = 'Age' | 'Idempotent-Replayed' | 'Server-Timing' | 'X-Complete-Through';
+
+/** A response with one status. */
+export interface ResponseDeclaration {
+  readonly description: string;
+  /** The JSON body: at the root, and under mounts where `mounted` is absent. */
+  readonly schema?: Type.TSchema;
+  /** The JSON body under the mounts of the family, where it is another one (conventions.md, Dialects). */
+  readonly mounted?: Type.TSchema;
+  /** A body that is not JSON, by its content type. */
+  readonly text?: { readonly contentType: string; readonly example: string };
+}
+
+/** A request that means something, and the body of its response where the one made from the schema says too little. */
+export interface RouteExample {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: unknown;
+  readonly response?: unknown;
+}
+
+/** What a route takes and answers, public or not. */
+export interface Declaration {
+  readonly summary: string;
+  readonly description?: string;
+  /** Any one of these opens the route. */
+  readonly auth: readonly Authentication[];
+  /** Parameters of the path; text, as they arrive. */
+  readonly params?: Type.TObject;
+  /** Parameters of the query as they arrive: text, or an array of texts where a list is taken. Nothing is coerced. */
+  readonly query?: Type.TObject;
+  /** The JSON body. */
+  readonly body?: Type.TSchema;
+  /** The body may be absent: what it would say is optional or stands in the query. */
+  readonly bodyIsOptional?: true;
+  /** Takes `Idempotency-Key` (conventions.md 1.15). */
+  readonly takesIdempotencyKey?: true;
+  /** Takes `SERVICE_TIME_TO_BOOK_MS` (conventions.md 3.9). */
+  readonly takesTimeToBook?: true;
+  readonly headers?: readonly ResponseHeader[];
+  /** By status. Errors that any route can have are added by `responsesOf`. */
+  readonly responses: Readonly<Record<number, ResponseDeclaration>>;
+  /** Texts of the errors of this route by status, in the body of its family. */
+  readonly errors?: Readonly<Record<number, string>>;
+  readonly examples: readonly [RouteExample, ...RouteExample[]];
+}
+
+/** A public route, declared once: the table of routes, types of clients, documents and `openapi.json` follow from it. */
+export interface RouteDeclaration extends HttpRoute, Declaration {
+  /** Scopes of limits that name this route; those of its group or path are found by `rateRulesOf`. */
+  readonly limits?: readonly string[];
+}
+
+/** A route of the operator's listener. */
+export interface OperatorRouteDeclaration extends Declaration {
+  readonly method: HttpRoute['method'] | 'PATCH';
+  readonly path: `/operator/${string}`;
+  readonly auth: readonly ['operator'];
+}
+
+/** Keeps the literal types of a declaration, so that `RouteResponse` and the like know its schemas. */
+export function route<const D extends RouteDeclaration>(declaration: D): D {
+  return declaration;
+}
+
+/** The same for the operator's listener. */
+export function operatorRoute<const D extends OperatorRouteDeclaration>(declaration: D): D {
+  return declaration;
+}
+
+type SchemaOf<D> = D extends { readonly schema: infer S extends Type.TSchema }
+  ? Static<S>
+  : unknown;
+
+/** The body of a good response of a route at the root. */
+export type RouteResponse<
+  D extends Declaration,
+  Status extends keyof D['responses'] = 200 & keyof D['responses'],
+> = SchemaOf<D['responses'][Status]>;
+
+/** The body that a route takes. */
+export type RouteBody<D extends Declaration> = D extends {
+  readonly body: infer S extends Type.TSchema;
+}
+  ? Static<S>
+  : never;
+
+/** Query parameters of a route. */
+export type RouteQuery<D extends Declaration> = D extends {
+  readonly query: infer S extends Type.TSchema;
+}
+  ? Static<S>
+  : never;
 
 /** Where a family is mounted besides the root. */
 export const familyMounts: Readonly<Record<RouteFamily, string>> = {

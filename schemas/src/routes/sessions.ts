@@ -1,7 +1,43 @@
-import type { HttpRoute } from './route.ts';
+import { HeartbeatError } from '../http/error-bodies.ts';
+import { sample } from '../http/forms.ts';
+import { BareHeartbeatAnswer, HeartbeatAnswer, HeartbeatBody } from '../http/sessions.ts';
+import { route } from './route.ts';
 
-/** Heartbeats (conventions.md 1.7 and part 5). */
-export const sessionsRoutes = [
-  { method: 'POST', path: '/v1/heartbeats', door: 'ingress', family: 'clob' },
-  { method: 'POST', path: '/heartbeats', door: 'ingress', family: 'clob' },
-] as const satisfies readonly HttpRoute[];
+const beat = {
+  door: 'ingress',
+  family: 'clob',
+  auth: ['l2'],
+  method: 'POST',
+  limits: ['reserve', 'heartbeats'],
+  bodyIsOptional: true,
+} as const;
+const refused = {
+  400: { description: 'Another id is expected; the body names it.', schema: HeartbeatError },
+} as const;
+
+/** Heartbeats (conventions.md 1.7 and part 5). The unchained one comes first, as its scope of limits names them. */
+export const sessionRoutes = {
+  beatUnchained: route({
+    ...beat,
+    path: '/heartbeats',
+    summary: 'Keep the session of the key alive',
+    description: 'A body is ignored. The chain of ids is not advanced.',
+    responses: {
+      200: { description: 'The current id of the chain.', schema: BareHeartbeatAnswer },
+      ...refused,
+    },
+    examples: [{ response: { status: 'ok', heartbeat_id: sample.apiKey } }],
+  }),
+  beat: route({
+    ...beat,
+    path: '/v1/heartbeats',
+    summary: 'The next heartbeat of the session of the key',
+    description: 'The first one arms the cancel on silence.',
+    body: HeartbeatBody,
+    responses: {
+      200: { description: 'The id that the next heartbeat names.', schema: HeartbeatAnswer },
+      ...refused,
+    },
+    examples: [{ body: { heartbeat_id: '' }, response: { heartbeat_id: sample.apiKey } }],
+  }),
+} as const;

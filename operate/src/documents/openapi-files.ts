@@ -1,0 +1,16 @@
+import { openApiDocument, operatorApiDocument } from '@pm/schemas';
+
+/** Descriptions of the API that the repository keeps, by file: written by `npm run docs`, compared with the last release. */
+export const openApiFiles = {
+  'docs/openapi.json': () => textOf(openApiDocument()),
+  'docs/operator-openapi.json': () => textOf(operatorApiDocument()),
+} as const;
+
+/** The copy of a description as of the last release. */
+export function releasedFile(file: string): string {
+  return file.replace(/\.json$/, '.released.json');
+}
+
+function textOf(document: object): string {
+  return `${JSON.stringify(document, null, 1)}\n`;
+}

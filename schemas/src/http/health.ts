@@ -1,0 +1,40 @@
+import { Type } from 'typebox';
+import { count, dateTime, orNull, text } from './forms.ts';
+
+/** Bodies of health, version and completeness (conventions.md 1.1 and 1.16). */
+export const RootAnswer = Type.Object({ data: Type.Literal('OK') });
+export const OkAnswer = Type.Literal('OK');
+export const ServerTime = Type.Integer({
+  minimum: 0,
+  description: 'Unix seconds.',
+  examples: [1_780_315_200],
+});
+export const VersionAnswer = Type.Object({ version: Type.Literal(2) });
+
+/** GET /status: how far each projection is complete. */
+export const StatusAnswer = Type.Object({
+  projections: Type.Array(
+    Type.Object({
+      projection: Type.String({ examples: ['tables'] }),
+      known: Type.Boolean({ description: 'False while its store does not answer.' }),
+      completeThrough: orNull(dateTime),
+      partitions: Type.Array(
+        Type.Object({
+          partition: count,
+          offset: Type.Integer({
+            minimum: 0,
+            description: 'First record of `executions` that may be missing.',
+          }),
+          moment: orNull(dateTime),
+          lag: Type.Integer({ minimum: 0, description: 'Records of the log after it.' }),
+        }),
+      ),
+    }),
+  ),
+});
+
+/** GET /openapi.json: this description. */
+export const OpenApiDocument = Type.Object(
+  { openapi: text, info: Type.Object({}), paths: Type.Object({}) },
+  { description: 'An OpenAPI 3.1 document.' },
+);

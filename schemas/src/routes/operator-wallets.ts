@@ -1,0 +1,164 @@
+import { Type } from 'typebox';
+import { OperatorError } from '../http/error-bodies.ts';
+import { sample } from '../http/forms.ts';
+import { WalletStatusChange } from '../http/keys.ts';
+import {
+  BindWallets,
+  BindWalletsResult,
+  Deposits,
+  DepositsResult,
+  WithdrawalFreezeChange,
+  Withdrawals,
+  WithdrawalsResult,
+} from '../http/operator.ts';
+import {
+  AuditAnswer,
+  IngressStatus,
+  OperatorWalletParams,
+  WalletOwnerAnswer,
+  WalletStatusAnswer,
+  WalletStatusChanged,
+  WalletStatusList,
+  WalletStatusUnconfirmed,
+  WithdrawalFreezeAnswer,
+  WithdrawalFreezeList,
+} from '../http/operator-answers.ts';
+import { optional, shortText, wholeNumber } from './parameters.ts';
+import { operatorRoute } from './route.ts';
+
+const error = (description: string) => ({ description, schema: OperatorError });
+const post = { method: 'POST', auth: ['operator'] } as const;
+const get = { method: 'GET', auth: ['operator'], examples: [{}] } as const;
+const params = { address: sample.wallet } as const;
+const ofWallet = { params: OperatorWalletParams, examples: [{ params }] } as const;
+const transfer = { transferId: sample.order, wallet: sample.wallet, amount: '100' } as const;
+const listed = Type.Object({ limit: optional(wholeNumber({ min: 1, max: 1_000 })) });
+const binding = {
+  wallet: sample.wallet,
+  owner: '0x2B5AD5c4795c026514f8317c7a215E218DcCD6cF',
+} as const;
+
+/** Money and wallets, the audit trail and the state of ingress (operator.md). */
+export const operatorWalletRoutes = {
+  listAudit: operatorRoute({
+    ...get,
+    path: '/operator/audit',
+    summary: 'Requests of operators and their results, newest first',
+    query: Type.Object({
+      limit: optional(wholeNumber({ min: 1, max: 500 }, '100 by default. ')),
+      offset: optional(wholeNumber({ max: 5_000 })),
+      containing: optional(shortText('A part of the action or of the path.')),
+    }),
+    responses: { 200: { description: 'Requests.', schema: AuditAnswer } },
+  }),
+  deposit: operatorRoute({
+    ...post,
+    path: '/operator/deposits',
+    summary: 'Credit wallets',
+    description: 'Each transfer id is applied once. A named `owner` is bound to the wallet first.',
+    body: Deposits,
+    responses: {
+      200: { description: 'Durable.', schema: DepositsResult },
+      409: error('The wallet has another owner.'),
+      503: error('Not done, or not confirmed: send the same again.'),
+    },
+    examples: [{ body: { deposits: [transfer] }, response: { accepted: 1 } }],
+  }),
+  payOut: operatorRoute({
+    ...post,
+    path: '/operator/withdrawals',
+    summary: 'Pay out to wallets',
+    description: 'Each transfer id is applied once.',
+    body: Withdrawals,
+    responses: { 200: { description: 'A result per item, in order.', schema: WithdrawalsResult } },
+    examples: [
+      {
+        body: { withdrawals: [transfer] },
+        response: { results: [{ transferId: sample.order, accepted: true, paid: '100' }] },
+      },
+    ],
+  }),
+  setWithdrawalFreeze: operatorRoute({
+    ...post,
+    ...ofWallet,
+    path: '/operator/wallets/:address/withdrawal-freeze',
+    summary: 'Freeze or clear the withdrawals of a wallet',
+    body: WithdrawalFreezeChange,
+    responses: { 200: { description: 'How it is now.', schema: WithdrawalFreezeAnswer } },
+    examples: [{ params, body: { frozen: false, reason: 'checked by hand' } }],
+  }),
+  getWithdrawalFreeze: operatorRoute({
+    ...get,
+    ...ofWallet,
+    path: '/operator/wallets/:address/withdrawal-freeze',
+    summary: 'Whether the withdrawals of a wallet are frozen',
+    responses: { 200: { description: 'How it is.', schema: WithdrawalFreezeAnswer } },
+  }),
+  listWithdrawalFreezes: operatorRoute({
+    ...get,
+    path: '/operator/withdrawal-freezes',
+    summary: 'Wallets whose withdrawals are frozen',
+    query: listed,
+    responses: { 200: { description: 'Wallets.', schema: WithdrawalFreezeList } },
+  }),
+  bindWallets: operatorRoute({
+    ...post,
+    path: '/operator/wallet-owners',
+    summary: 'Bind contract wallets to their owners',
+    body: BindWallets,
+    responses: {
+      200: { description: 'A result per item, in order.', schema: BindWalletsResult },
+      409: error('As many wallets are bound as can be kept.'),
+      503: error('Not done, or not confirmed: send the same again.'),
+    },
+    examples: [
+      {
+        body: { wallets: [binding] },
+        response: { results: [{ ...binding, result: 'bound' }] },
+      },
+    ],
+  }),
+  getWalletOwner: operatorRoute({
+    ...get,
+    ...ofWallet,
+    path: '/operator/wallets/:address/owner',
+    summary: 'Whose a wallet is, and why',
+    responses: { 200: { description: 'The owner; null without one.', schema: WalletOwnerAnswer } },
+  }),
+  setWalletStatus: operatorRoute({
+    ...post,
+    ...ofWallet,
+    path: '/operator/wallets/:address/status',
+    summary: 'Set what a wallet may do',
+    description: 'The orders of a banned wallet are taken off the books.',
+    body: WalletStatusChange,
+    responses: {
+      200: { description: 'How it is now.', schema: WalletStatusChanged },
+      503: {
+        description: 'Set, but not all orders are known to be canceled: send the same again.',
+        schema: WalletStatusUnconfirmed,
+      },
+    },
+    examples: [{ params, body: { status: 'closed_only', reason: 'asked for it' } }],
+  }),
+  getWalletStatus: operatorRoute({
+    ...get,
+    ...ofWallet,
+    path: '/operator/wallets/:address/status',
+    summary: 'What a wallet may do',
+    responses: { 200: { description: 'How it is.', schema: WalletStatusAnswer } },
+  }),
+  listRestrictedWallets: operatorRoute({
+    ...get,
+    path: '/operator/wallets',
+    summary: 'Wallets that may not do everything',
+    query: listed,
+    responses: { 200: { description: 'Wallets.', schema: WalletStatusList } },
+  }),
+  getIngressStatus: operatorRoute({
+    ...get,
+    path: '/operator/status',
+    summary: 'The state of this ingress',
+    responses: { 200: { description: 'Facts.', schema: IngressStatus } },
+  }),
+} as const;

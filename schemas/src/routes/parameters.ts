@@ -1,0 +1,95 @@
+import { Type } from 'typebox';
+import { address, conditionId, orderId, sample, tokenId } from '../http/forms.ts';
+import { wholeNumberPattern } from './whole-number.ts';
+
+/** Parameters of paths and queries as they arrive: text. An empty value of a query counts as absent. */
+export const optional = Type.Optional;
+
+/** A whole number in decimal digits; both bounds included. */
+export function wholeNumber(
+  { min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly min?: number; readonly max?: number },
+  description = '',
+) {
+  const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
+  return Type.String({
+    pattern: wholeNumberPattern(min, max),
+    description: `${description}Whole number, ${range}.`,
+  });
+}
+
+/** `true`, `false`, `1` or `0`. */
+export const truth = (description: string) =>
+  Type.Enum(['true', 'false', '1', '0'], { description });
+
+export const shortText = (description: string, maxLength = 200) =>
+  Type.String({ maxLength, description });
+
+/** One of a closed list. */
+export const oneOf = <const V extends readonly string[]>(values: [...V], description: string) =>
+  Type.Enum(values, { description });
+
+/** Several values: the key repeated, or between commas. */
+export const listOf = <const T extends Type.TSchema>(
+  item: T,
+  maxItems: number,
+  description: string,
+) => Type.Array(item, { maxItems, description: `${description} Commas or repeated keys.` });
+
+export const plainDecimal = (description: string) =>
+  Type.String({ pattern: '^[0-9]{1,12}(\\.[0-9]{1,12})?$', description });
+
+/** A time as lists take it: a day or a time of ISO 8601, UTC without a zone (conventions.md 1.0). */
+export const time = (description: string) =>
+  Type.String({
+    pattern:
+      '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})?)?$',
+    description,
+    examples: ['2026-06-01'],
+  });
+
+/** Seconds since 1970, to the year 2105. */
+export const secondsOf = (description: string) =>
+  wholeNumber({ max: 4_200_000_000 }, `${description} Unix seconds. `);
+
+export const cursor = Type.String({
+  pattern: '^[A-Za-z0-9+/]{2,12}={0,2}$',
+  description: 'The `next_cursor` of the page before; `MA==` is the first page.',
+  examples: ['MA=='],
+});
+
+/** The id of something in the catalog. */
+export const catalogId = Type.String({
+  pattern: '^[0-9]+$',
+  maxLength: 200,
+  description: 'Number in the catalog.',
+  examples: ['1'],
+});
+
+/** A token by its id or by its place in its condition (conventions.md part 9, 11). */
+export const asset = Type.String({
+  pattern: '^((0|[1-9][0-9]{0,77})|0x[0-9a-fA-F]{64}:[01])$',
+  description: 'Token id, or `<condition>:<index>`.',
+  examples: [sample.token],
+});
+
+/** Parameters of paths. */
+export const pathOf = {
+  token: Type.Object({ token_id: tokenId }),
+  condition: Type.Object({ condition_id: conditionId }),
+  catalogId: Type.Object({ id: catalogId }),
+  slug: Type.Object({ slug: Type.String({ minLength: 1, description: 'Slug.' }) }),
+  order: Type.Object({ id: orderId }),
+  user: Type.Object({ user_address: address }),
+} as const;
+
+/** Both spellings of the rows of a page that reports take. */
+export function pageOfReport(bounds: {
+  readonly limit: number;
+  readonly offset: number;
+  readonly otherwise: number;
+}) {
+  return {
+    limit: optional(wholeNumber({ max: bounds.limit }, `Rows; ${bounds.otherwise} by default. `)),
+    offset: optional(wholeNumber({ max: bounds.offset }, 'Rows before the page. ')),
+  };
+}

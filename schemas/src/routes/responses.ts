@@ -1,0 +1,103 @@
+import { Type } from 'typebox';
+import { familyErrors, OperatorError } from '../http/error-bodies.ts';
+import type {
+  Declaration,
+  OperatorRouteDeclaration,
+  ResponseDeclaration,
+  RouteDeclaration,
+  RouteFamily,
+} from './route.ts';
+
+/** A response of a route with the schema of its body; undefined for bodies that are not JSON alone. */
+export interface DeclaredResponse extends ResponseDeclaration {
+  readonly status: number;
+  /** Of an error that many routes have alike: the families whose words it is in, and what it is. */
+  readonly shared?: string;
+}
+
+const statusNames: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  409: 'Conflict',
+  413: 'TooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'KeyReused',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'Unavailable',
+};
+
+/** Errors that follow from what kind of route it is, with their texts. */
+function commonErrors(
+  route: Declaration & Partial<RouteDeclaration>,
+): Readonly<Record<number, string>> {
+  const proofs = route.auth.filter((one) => one !== 'none');
+  const isPrivateWrite = route.door === 'ingress' && proofs.includes('l2');
+  const takesBody = route.method !== 'GET';
+  const isIngress = route.door !== 'query-api';
+  return {
+    ...(takesBody || isPrivateWrite
+      ? {
+          400: isPrivateWrite
+            ? "the body is not JSON; '{address}' address banned"
+            : 'the body is not JSON',
+        }
+      : {}),
+    ...(proofs.length > 0 ? { 401: 'The credentials prove nothing, or the clock is off.' } : {}),
+    ...(isPrivateWrite ? { 403: 'this API key may only read' } : {}),
+    ...(takesBody && isIngress ? { 413: 'the body is too large' } : {}),
+    ...(takesBody ? { 415: 'the content type of a body is application/json' } : {}),
+    ...(route.takesIdempotencyKey === true
+      ? {
+          409: 'the first request with this Idempotency-Key is still running',
+          422: 'Idempotency-Key was used with another request',
+        }
+      : {}),
+    429: 'Too Many Requests',
+    500: 'internal error',
+    503: 'temporarily unavailable, try again shortly',
+  };
+}
+
+/** Every response of a public route by ascending status, errors included. */
+export function responsesOf(route: RouteDeclaration): readonly DeclaredResponse[] {
+  const families = [...new Set<RouteFamily>([route.family, ...(route.mounts ?? [])])];
+  return allOf(route, { prefix: families.map(capital).join(''), schema: errorsOf(families) });
+}
+
+/** The same for a route of the operator's listener. */
+export function operatorResponsesOf(route: OperatorRouteDeclaration): readonly DeclaredResponse[] {
+  const errors = { 400: 'The body or a parameter is not of its form.', ...route.errors };
+  const all = allOf({ ...route, errors }, { prefix: 'Operator', schema: OperatorError });
+  return all.filter(({ status }) => status !== 429);
+}
+
+function allOf(
+  route: Declaration,
+  { prefix, schema }: { readonly prefix: string; readonly schema: Type.TSchema },
+): readonly DeclaredResponse[] {
+  const common = commonErrors(route);
+  const own = route.errors ?? {};
+  const statuses = [common, own, route.responses].flatMap((some) => Object.keys(some));
+  return [...new Set(statuses)]
+    .map(Number)
+    .sort((left, right) => left - right)
+    .map((status) => {
+      const declared = route.responses[status];
+      if (declared !== undefined) return { status, ...declared };
+      const texts = [own[status], common[status]].filter((text) => text !== undefined);
+      const error = { status, description: texts.join('; '), schema };
+      return own[status] === undefined
+        ? { ...error, shared: `${prefix}${statusNames[status] ?? status}` }
+        : error;
+    });
+}
+
+/** The bodies of errors in the words of one or of several families (conventions.md 1.0). */
+function errorsOf(families: readonly RouteFamily[]): Type.TSchema {
+  const [first = familyErrors.clob, ...others] = families.map((one) => familyErrors[one]);
+  return others.length === 0 ? first : Type.Union([first, ...others]);
+}
+
+const capital = (word: string) => word.slice(0, 1).toUpperCase() + word.slice(1);

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import type { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import {
+  type Declaration,
+  exampleOf,
+  operatorRoutes,
+  publicRoutes,
+  rateScopes,
+} from '../../src/index.ts';
+import { operatorResponsesOf, responsesOf } from '../../src/routes/responses.ts';
+import type { OperatorRouteDeclaration, RouteDeclaration } from '../../src/routes/route.ts';
+import { wholeNumberPattern } from '../../src/routes/whole-number.ts';
+
+const listed: readonly (readonly [string, RouteDeclaration])[] = Object.entries(publicRoutes);
+const operators: readonly (readonly [string, OperatorRouteDeclaration])[] =
+  Object.entries(operatorRoutes);
+const all: readonly (readonly [string, Declaration & { readonly path: string }])[] = [
+  ...listed,
+  ...operators,
+];
+
+/** A query as the schema sees it: the texts of a list between commas, one by one. */
+function queryOf(schema: Type.TObject, given: object): object {
+  const entries = Object.entries(given).map(([name, value]: [string, unknown]) => {
+    const form = schema.properties[name];
+    const isList = form !== undefined && 'type' in form && form.type === 'array';
+    return [name, isList && typeof value === 'string' ? value.split(',') : value];
+  });
+  return Object.fromEntries(entries);
+}
+
+const problems = (schema: Type.TSchema | undefined, value: unknown) =>
+  schema === undefined
+    ? value === undefined
+      ? []
+      : ['nothing is taken']
+    : Value.Errors(schema, value);
+
+describe.each(all)('%s', (_name, route) => {
+  test('names each parameter of its path, and no other', () => {
+    const named = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+    expect(Object.keys(route.params?.properties ?? {})).toEqual(named);
+  });
+
+  test('has examples that fit', () => {
+    for (const { params, query, body } of route.examples) {
+      expect(problems(route.params, params)).toEqual([]);
+      if (query !== undefined) {
+        const { query: schema } = route;
+        expect(schema === undefined ? ['none'] : problems(schema, queryOf(schema, query))).toEqual(
+          [],
+        );
+      }
+      if (body !== undefined) expect(problems(route.body, body)).toEqual([]);
+      else expect(route.body === undefined || route.bodyIsOptional === true).toBe(true);
+    }
+  });
+
+  test('shows a good response that fits', () => {
+    const { 200: found = route.responses[207] } = route.responses;
+    expect(found).toBeDefined();
+    if (found?.schema === undefined) return;
+    for (const { response } of route.examples) {
+      expect(problems(found.schema, response ?? exampleOf(found.schema))).toEqual([]);
+    }
+    if (found.mounted !== undefined) {
+      expect(problems(found.mounted, exampleOf(found.mounted))).toEqual([]);
+    }
+  });
+});
+
+test.each(listed)('%s has a schema of every error it can have', (_name, route) => {
+  const responses = responsesOf(route);
+  const open = responses.filter(({ schema, text }) => schema === undefined && text === undefined);
+  expect(open).toEqual([]);
+  expect(responses.map(({ status }) => status)).toEqual(
+    expect.arrayContaining(
+      [200, 429, 500, 503].filter((status) => status !== 200 || 200 in route.responses),
+    ),
+  );
+});
+
+test.each(operators)('%s has a schema of every error of the operator', (_name, route) => {
+  const statuses = operatorResponsesOf(route).map(({ status }) => status);
+  expect(statuses).toEqual(expect.arrayContaining([200, 400, 401, 500]));
+  expect(statuses).not.toContain(429);
+});
+
+test('every scope that a route names exists, and every scope of names has a route', () => {
+  const known = new Set(rateScopes.map(({ name }) => name));
+  const named = listed.flatMap(([, { limits = [] }]) => limits);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+  const empty = rateScopes.filter(({ covers }) => Array.isArray(covers) && covers.length === 0);
+  expect(empty.map(({ name }) => name)).toEqual(['failed-credentials']);
+});
+
+test('a pattern of whole numbers takes exactly those of its range', () => {
+  const number = fc.nat({ max: 20_000 });
+  fc.assert(
+    fc.property(number, number, fc.nat({ max: 30_000 }), (one, other, asked) => {
+      const [min, max] = [Math.min(one, other), Math.max(one, other)];
+      const pattern = new RegExp(wholeNumberPattern(min, max));
+      expect(pattern.test(String(asked))).toBe(asked >= min && asked <= max);
+      expect([min, max].every((edge) => pattern.test(String(edge)))).toBe(true);
+      expect(['', '-1', `0${max}`, `${max} `, 'x'].some((text) => pattern.test(text))).toBe(false);
+    }),
+    { numRuns: 500 },
+  );
+  expect(new RegExp(wholeNumberPattern(0, 4_200_000_000)).test('4200000001')).toBe(false);
+});
