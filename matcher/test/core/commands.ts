@@ -100,8 +100,8 @@ export function splitOf(id: number, wallet: number, sizeMicro: number, market = 
 export function cancelAll(
   filter: Partial<CommandOf<'CancelOrders'>> = {},
 ): CommandOf<'CancelOrders'> {
-  const nobody = { signer: null, apiKey: null };
-  const everything = { ...nobody, market: -1, outcome: -1, session: false, acceptedAtMs: 0 };
+  const anyOwner = { signer: null, apiKey: null };
+  const everything = { ...anyOwner, market: -1, outcome: -1, session: false, acceptedAtMs: 0 };
   return { kind: 'CancelOrders', ...everything, ...filter };
 }
 

@@ -125,7 +125,7 @@ export class ScenarioRunner {
 
   private nameOf(wallet: Buffer): string {
     if (wallet.equals(feeWallet)) return 'fees';
-    return this.names.find((_name, number) => walletOf(number).equals(wallet)) ?? 'nobody';
+    return this.names.find((_name, number) => walletOf(number).equals(wallet)) ?? 'no name';
   }
 
   private fold(event: ExecutionEvent): void {

@@ -22,13 +22,13 @@ async function undisturbed(): Promise<string> {
 }
 
 /** The next owner after a killed process, restored from the same log and disk. */
-async function heirOf(log: MemoryLog, files: MemoryFiles): Promise<MatcherProcess> {
+async function successorOf(log: MemoryLog, files: MemoryFiles): Promise<MatcherProcess> {
   log.verdict = () => 'store';
   files.dead = false;
   files.before = () => {};
-  const heir = new MatcherProcess(log, { files, verifyReplay: true });
-  await heir.run();
-  return heir;
+  const successor = new MatcherProcess(log, { files, verifyReplay: true });
+  await successor.run();
+  return successor;
 }
 
 /** Each test has many crashes; how long that takes depends on the machine. */
@@ -49,8 +49,8 @@ describe('a killed process', () => {
         await expect(new MatcherProcess(log, { files }).run()).rejects.toMatchObject({
           code: 'send_outcome_unknown',
         });
-        const heir = await heirOf(log, files);
-        expect(heir.owned.status()).toMatchObject({ state: 'live', chain });
+        const successor = await successorOf(log, files);
+        expect(successor.owned.status()).toMatchObject({ state: 'live', chain });
         expect(readOutputs(log).executions).toHaveLength(count);
       }
     },
@@ -72,8 +72,8 @@ describe('a killed process', () => {
       await new MatcherProcess(log, { files }).run();
       expect(files.dead).toBe(true);
       const before = files.names(snapshotFolder).filter((name) => name.endsWith('.tmp'));
-      const heir = await heirOf(log, files);
-      expect(heir.owned.status().chain).toBe(await undisturbed());
+      const successor = await successorOf(log, files);
+      expect(successor.owned.status().chain).toBe(await undisturbed());
       expect(readOutputs(log).copies).toBe(0);
       expect(files.names(snapshotFolder).filter((name) => before.includes(name))).toEqual([]);
     },
@@ -85,9 +85,9 @@ describe('a killed process', () => {
     await new MatcherProcess(log, { files, snapshotEveryRecords: 20 }).run();
     const newest = files.names(snapshotFolder).sort().at(-1);
     files.contents.delete(`${snapshotFolder}/${newest}`);
-    const heir = await heirOf(log, files);
-    expect(heir.owned.status().chain).toBe(await undisturbed());
-    expect(heir.owned.status().snapshotOffset).toBeGreaterThan(0);
+    const successor = await successorOf(log, files);
+    expect(successor.owned.status().chain).toBe(await undisturbed());
+    expect(successor.owned.status().snapshotOffset).toBeGreaterThan(0);
   });
 
   test('any history of crashes, lost acknowledgements and full disks ends with the same chain', async () => {
@@ -114,10 +114,10 @@ describe('a killed process', () => {
           const options = { files, snapshotEveryRecords: one.snapshotEvery };
           await new MatcherProcess(log, options).run().catch(() => {});
         }
-        const heir = await heirOf(log, files);
-        expect(heir.owned.status().chain).toBe(chain);
+        const successor = await successorOf(log, files);
+        expect(successor.owned.status().chain).toBe(chain);
         expect(readOutputs(log).executions).toHaveLength(count);
-        expect(heir.badSnapshots).toEqual([]);
+        expect(successor.badSnapshots).toEqual([]);
       }),
       { numRuns: 60, seed: 4 },
     );
@@ -131,8 +131,8 @@ describe('a released partition', () => {
     const first = new MatcherProcess(log, { files, snapshotEveryRecords: 1_000_000 });
     await first.run();
     await first.owned.stop();
-    const heir = await heirOf(log, files);
-    expect(heir.owned.status()).toMatchObject({
+    const successor = await successorOf(log, files);
+    expect(successor.owned.status()).toMatchObject({
       snapshotOffset: count,
       chain: await undisturbed(),
     });
@@ -157,11 +157,11 @@ describe('a released partition', () => {
   test('ends a restore that is no longer wanted', async () => {
     const log = logOf(Array.from({ length: 10 }, () => records).flat());
     await new MatcherProcess(log).run();
-    const heir = new MatcherProcess(log);
-    heir.wanted = false;
-    await expect(heir.restore()).rejects.toMatchObject({ code: 'restore_ended' });
-    await heir.owned.stop();
-    expect(heir.owned.state).toBe('released');
+    const successor = new MatcherProcess(log);
+    successor.wanted = false;
+    await expect(successor.restore()).rejects.toMatchObject({ code: 'restore_ended' });
+    await successor.owned.stop();
+    expect(successor.owned.state).toBe('released');
   });
 
   test('takes no snapshot of a state whose outputs are not stored', async () => {

@@ -93,9 +93,9 @@ describe('an owned partition', () => {
     await new MatcherProcess(log, { snapshotEveryRecords: 1_000_000 }).run();
     const { executions } = readOutputs(log);
     expect(executions[checkpointEveryRecords]?.events.at(-1)?.kind).toBe('Checkpoint');
-    const heir = new MatcherProcess(log, { verifyReplay: true });
-    await heir.run();
-    expect(heir.owned.status().chain).toBe(executions.at(-1)?.chain.toString('hex'));
+    const successor = new MatcherProcess(log, { verifyReplay: true });
+    await successor.run();
+    expect(successor.owned.status().chain).toBe(executions.at(-1)?.chain.toString('hex'));
   }, 240_000);
 
   test('repeats a send whose records were not written, in order', async () => {
@@ -181,12 +181,12 @@ describe('two owners of one partition', () => {
     for (const at of [10, 11, 12]) {
       log.append(topicNames.executions, log.records(topicNames.executions)[at]?.value ?? null);
     }
-    const heir = new MatcherProcess(log);
-    await heir.run();
+    const successor = new MatcherProcess(log);
+    await successor.run();
     expect(readOutputs(log)).toMatchObject({ copies: 3 + 62 - 13, executions: { length: 62 } });
     // With a snapshot after the copy, it starts from the snapshot.
     const other = new MatcherProcess(log, { files: first.files });
     await other.run();
-    expect(other.owned.status().chain).toBe(heir.owned.status().chain);
+    expect(other.owned.status().chain).toBe(successor.owned.status().chain);
   });
 });

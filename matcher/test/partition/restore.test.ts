@@ -34,20 +34,23 @@ function paths(files: MemoryFiles): readonly string[] {
 describe('restore', () => {
   test('starts from the newest snapshot and replays the rest', async () => {
     const { log, files, chain } = await livedThrough();
-    const heir = new MatcherProcess(log, { files });
-    await heir.run();
+    const successor = new MatcherProcess(log, { files });
+    await successor.run();
     const newest = Number.parseInt(files.names(snapshotFolder).sort().at(-1) ?? '', 10);
-    expect(heir.owned.status()).toMatchObject({ chain, snapshotOffset: newest });
+    expect(successor.owned.status()).toMatchObject({ chain, snapshotOffset: newest });
     expect(readOutputs(log).copies).toBe(0);
   });
 
   test('comes to the same status from a snapshot as by a full replay', async () => {
     const { log, files } = await livedThrough();
-    const heir = new MatcherProcess(log, { files: new MemoryFiles(), snapshotEveryRecords: 1e6 });
-    await heir.run();
+    const successor = new MatcherProcess(log, {
+      files: new MemoryFiles(),
+      snapshotEveryRecords: 1e6,
+    });
+    await successor.run();
     const first = new MatcherProcess(log, { files });
     await first.run();
-    const [a, b] = [heir.owned.status(), first.owned.status()];
+    const [a, b] = [successor.owned.status(), first.owned.status()];
     expect({ ...a, snapshotOffset: 0 }).toEqual({
       ...b,
       snapshotOffset: 0,
@@ -67,11 +70,11 @@ describe('restore', () => {
       const { log, files, chain } = await livedThrough();
       const [newest = '', older = ''] = paths(files);
       files.contents.set(newest, spoil(files.contents.get(newest) ?? Buffer.alloc(0)));
-      const heir = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
-      await heir.run();
-      expect(heir.badSnapshots).toHaveLength(1);
+      const successor = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
+      await successor.run();
+      expect(successor.badSnapshots).toHaveLength(1);
       expect(files.names(snapshotFolder).some((name) => name.endsWith('.bad'))).toBe(true);
-      expect(heir.owned.status()).toMatchObject({
+      expect(successor.owned.status()).toMatchObject({
         chain,
         snapshotOffset: Number.parseInt(older.split('/').at(-1) ?? '', 10),
       });
@@ -89,10 +92,10 @@ describe('restore', () => {
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (round % 8));
       files.contents.clear();
       files.contents.set(newest, flipped);
-      const heir = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
-      await heir.restore();
-      expect(heir.badSnapshots).toHaveLength(1);
-      expect(heir.owned.status()).toMatchObject({ chain, snapshotOffset: 0 });
+      const successor = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
+      await successor.restore();
+      expect(successor.badSnapshots).toHaveLength(1);
+      expect(successor.owned.status()).toMatchObject({ chain, snapshotOffset: 0 });
     }
   }, 240_000);
 
@@ -100,11 +103,11 @@ describe('restore', () => {
     const { log, files, chain } = await livedThrough();
     const lost = 25;
     log.truncateFrom(topicNames.executions, lost);
-    const heir = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
-    await heir.run();
-    expect(heir.badSnapshots.length).toBeGreaterThan(0);
-    expect(heir.owned.status().snapshotOffset).toBeLessThanOrEqual(lost);
-    expect(heir.owned.status().chain).toBe(chain);
+    const successor = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
+    await successor.run();
+    expect(successor.badSnapshots.length).toBeGreaterThan(0);
+    expect(successor.owned.status().snapshotOffset).toBeLessThanOrEqual(lost);
+    expect(successor.owned.status().chain).toBe(chain);
     expect(readOutputs(log)).toMatchObject({ copies: 0, executions: { length: count } });
   });
 
@@ -115,10 +118,10 @@ describe('restore', () => {
       other.append(topicNames.orders, value);
     }
     await new MatcherProcess(other).run();
-    const heir = new MatcherProcess(other, { files, snapshotEveryRecords: 1e6 });
-    await heir.run();
-    expect(heir.owned.status().snapshotOffset).toBe(0);
-    expect(heir.badSnapshots.length).toBeGreaterThan(0);
+    const successor = new MatcherProcess(other, { files, snapshotEveryRecords: 1e6 });
+    await successor.run();
+    expect(successor.owned.status().snapshotOffset).toBe(0);
+    expect(successor.badSnapshots.length).toBeGreaterThan(0);
   });
 
   test('a state of another version of the rules is not used, and the restore goes on without it', async () => {
@@ -126,9 +129,9 @@ describe('restore', () => {
     const restore = () => {
       throw new Error('of another version');
     };
-    const heir = new MatcherProcess(log, { files, engines: { ...engines, restore } });
-    await heir.run();
-    expect(heir.owned.status().chain).toBe(chain);
+    const successor = new MatcherProcess(log, { files, engines: { ...engines, restore } });
+    await successor.run();
+    expect(successor.owned.status().chain).toBe(chain);
   });
 });
 
@@ -136,13 +139,13 @@ describe('a damaged or incomplete log', () => {
   test('a tampered tail hash stops the partition with both hashes', async () => {
     const { log, chain } = await livedThrough();
     flipAt(log, count - 1, registryHeaderBytes);
-    const heir = new MatcherProcess(log);
-    await expect(heir.run()).rejects.toMatchObject({
+    const successor = new MatcherProcess(log);
+    await expect(successor.run()).rejects.toMatchObject({
       code: 'chain_mismatch',
       reaction: 'release',
       facts: { inOffset: count - 1, computed: chain },
     });
-    expect(heir.owned.status()).toMatchObject({ state: 'failed', fault: 'chain_mismatch' });
+    expect(successor.owned.status()).toMatchObject({ state: 'failed', fault: 'chain_mismatch' });
     expect(log.records(topicNames.executions)).toHaveLength(count);
   });
 
@@ -157,19 +160,19 @@ describe('a damaged or incomplete log', () => {
         return engine;
       },
     };
-    const heir = new MatcherProcess(log, { files, engines: spoilt });
+    const successor = new MatcherProcess(log, { files, engines: spoilt });
     for (let tries = 0; tries < 3; tries += 1) {
-      await expect(heir.run()).rejects.toMatchObject({ code: 'chain_mismatch' });
+      await expect(successor.run()).rejects.toMatchObject({ code: 'chain_mismatch' });
     }
-    await heir.run();
-    expect(heir.owned.status()).toMatchObject({ state: 'live', chain, snapshotOffset: 0 });
+    await successor.run();
+    expect(successor.owned.status()).toMatchObject({ state: 'live', chain, snapshotOffset: 0 });
   });
 
   test('a replay that is verified names the first record that differs', async () => {
     const { log } = await livedThrough();
     flipAt(log, 33, 60);
-    const heir = new MatcherProcess(log, { verifyReplay: true });
-    await expect(heir.run()).rejects.toMatchObject({
+    const successor = new MatcherProcess(log, { verifyReplay: true });
+    await expect(successor.run()).rejects.toMatchObject({
       code: 'replay_differs',
       facts: { inOffset: 33, how: 'other bytes' },
     });
@@ -181,9 +184,9 @@ describe('a damaged or incomplete log', () => {
       log.append(topicNames.executions, value);
     }
     log.append(topicNames.executions, log.records(topicNames.executions)[count - 1]?.value ?? null);
-    const heir = new MatcherProcess(log, { files, verifyReplay: true });
-    await heir.run();
-    expect(heir.owned.status().chain).toBe(chain);
+    const successor = new MatcherProcess(log, { files, verifyReplay: true });
+    await successor.run();
+    expect(successor.owned.status().chain).toBe(chain);
   });
 
   test('a missing output is found by a verified replay', async () => {
@@ -193,8 +196,8 @@ describe('a damaged or incomplete log', () => {
     for (const value of [...values.slice(0, 40), ...values.slice(41)]) {
       log.append(topicNames.executions, value);
     }
-    const heir = new MatcherProcess(log, { verifyReplay: true });
-    await expect(heir.run()).rejects.toMatchObject({
+    const successor = new MatcherProcess(log, { verifyReplay: true });
+    await expect(successor.run()).rejects.toMatchObject({
       code: 'replay_differs',
       facts: { inOffset: 40, how: 'not stored' },
     });
@@ -209,9 +212,9 @@ describe('a damaged or incomplete log', () => {
       reaction: 'release',
       facts: { missing: 0, low: 30 },
     });
-    const heir = new MatcherProcess(log, { files });
-    await heir.run();
-    expect(heir.owned.status().chain).toBe(chain);
+    const successor = new MatcherProcess(log, { files });
+    await successor.run();
+    expect(successor.owned.status().chain).toBe(chain);
   });
 
   test('outputs ahead of the input stop the partition', async () => {
