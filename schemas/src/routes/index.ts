@@ -6,7 +6,7 @@ import { builderFeeRoutes, builderRoutes } from './builders.ts';
 import { agentMarketRoutes, catalogMarketRoutes } from './catalog-markets.ts';
 import { commentRoutes } from './comments.ts';
 import { eventRoutes } from './events.ts';
-import { healthRoutes } from './health.ts';
+import { descriptionRoutes, healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
 import { keyRoutes } from './keys.ts';
 import { limitRoutes } from './limits.ts';
@@ -68,11 +68,12 @@ export const publicRoutes = {
   ...emptyListRoutes,
   ...commentRoutes,
   ...limitRoutes,
+  ...descriptionRoutes,
 } as const;
 
 /** Subjects of public routes, in the order of documents. */
 export const routeSubjects: Readonly<Record<string, Readonly<Record<string, RouteDeclaration>>>> = {
-  Service: { ...healthRoutes, ...limitRoutes },
+  Service: { ...healthRoutes, ...limitRoutes, ...descriptionRoutes },
   Keys: keyRoutes,
   Agents: { ...agentRoutes, ...agentMarketRoutes },
   Trading: tradingRoutes,
