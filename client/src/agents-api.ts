@@ -1,16 +1,11 @@
+import type { ResponseOf } from '@pm/schemas';
 import type { Connection } from './connection.ts';
 
 /** An agent as its owner and itself see it. */
-export interface AgentView {
-  readonly id: string;
-  readonly name: string;
-  readonly status: string;
-  readonly createdAt: string;
-  readonly lastActiveAt: string | null;
-}
+type AgentView = ResponseOf<'getMe'>;
 
 /** The one response that shows the agent's key. */
-export type AgentWithKey = AgentView & { readonly key: string };
+type AgentWithKey = ResponseOf<'createAgent'>;
 
 /** Agents of the caller's wallet (conventions.md 1.11). They live at the root: the client's base URL has no mount then. */
 export class AgentsApi {
@@ -22,7 +17,10 @@ export class AgentsApi {
 
   async list(): Promise<readonly AgentView[]> {
     const path = '/api/v1/agents';
-    const { data } = await this.#connection.signed<{ data: AgentView[] }>({ method: 'GET', path });
+    const { data } = await this.#connection.signed<ResponseOf<'listAgents'>>({
+      method: 'GET',
+      path,
+    });
     return data;
   }
 

@@ -3,6 +3,7 @@ import {
   type BookSnapshot,
   type CancelResult,
   headers as names,
+  type ResponseOf,
   type SigningDomain,
   signingDomains,
 } from '@pm/schemas';
@@ -170,13 +171,16 @@ export class ExchangeClient {
 
   /** The best price on a side: BUY is the best ask. Throws `ExchangeError` 404 when that side is empty. */
   async price(tokenId: string, side: 'BUY' | 'SELL'): Promise<string> {
-    const { price } = await this.read<{ price: string }>('/price', { token_id: tokenId, side });
+    const { price } = await this.read<ResponseOf<'getPrice'>>('/price', {
+      token_id: tokenId,
+      side,
+    });
     return price;
   }
 
   /** Throws `ExchangeError` 404 when a side is empty. */
   async midpoint(tokenId: string): Promise<string> {
-    const { mid } = await this.read<{ mid: string }>('/midpoint', { token_id: tokenId });
+    const { mid } = await this.read<ResponseOf<'getMidpoint'>>('/midpoint', { token_id: tokenId });
     return mid;
   }
 
@@ -204,7 +208,7 @@ export class ExchangeClient {
   async #negRisk(tokenId: string): Promise<boolean> {
     const known = this.#negRiskOf.get(tokenId);
     if (known !== undefined) return known;
-    const answer = await this.read<{ neg_risk: boolean }>('/neg-risk', { token_id: tokenId });
+    const answer = await this.read<ResponseOf<'getNegRisk'>>('/neg-risk', { token_id: tokenId });
     this.#negRiskOf.set(tokenId, answer.neg_risk);
     return answer.neg_risk;
   }

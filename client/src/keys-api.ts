@@ -1,20 +1,10 @@
-import type { KeySettings } from '@pm/schemas';
+import type { KeySettings, ResponseOf } from '@pm/schemas';
 import type { Connection } from './connection.ts';
 
 /** One API key of the wallet, as its owner sees it. */
-export interface KeyDetails {
-  readonly apiKey: string;
-  readonly nonce: number | string;
-  readonly status: string;
-  readonly createdAt: string;
-  readonly revokedAt: string | null;
-}
+type KeyDetails = Extract<ResponseOf<'listApiKeys'>, readonly unknown[]>[number];
 
-export interface BuilderKey {
-  readonly key: string;
-  readonly secret: string;
-  readonly passphrase: string;
-}
+type BuilderKey = ResponseOf<'createBuilderKey'>;
 
 /** Keys of the caller's wallet (conventions.md 1.2 and 2.5). */
 export class KeysApi {
@@ -50,7 +40,7 @@ export class KeysApi {
 
   /** A key for private reads only. Not repeated when its response is lost: see `readOnlyKeys`. */
   async createReadOnlyKey(): Promise<string> {
-    const { apiKey } = await this.#connection.signed<{ apiKey: string }>(
+    const { apiKey } = await this.#connection.signed<ResponseOf<'createReadOnlyKey'>>(
       { method: 'POST', path: '/auth/readonly-api-key' },
       { repeatable: 'when nothing was done' },
     );
@@ -82,7 +72,10 @@ export class KeysApi {
   /** Whether operators allow the wallet to close positions only. */
   async isClosedOnly(): Promise<boolean> {
     const path = '/auth/ban-status/closed-only';
-    const answer = await this.#connection.signed<{ closedOnly: boolean }>({ method: 'GET', path });
+    const answer = await this.#connection.signed<ResponseOf<'getClosedOnly'>>({
+      method: 'GET',
+      path,
+    });
     return answer.closedOnly;
   }
 }

@@ -1,8 +1,11 @@
 import type {
+  FoundOrder,
   Notification,
   OpenOrder,
+  OrderFinding,
   OrderSubmission,
   RateLimitsAnswer,
+  ResponseOf,
   StoredOrder,
   Trade,
   WalletBalances,
@@ -24,17 +27,6 @@ export interface TradeFilter extends OrderFilter {
   readonly before?: number;
   /** Unix seconds, exclusive. */
   readonly after?: number;
-}
-
-/** An order by id in a list: its state, or the reason why it is not known. */
-export interface FoundOrder {
-  readonly order_id: string;
-  /** 200, 400 (no order id) or 404. */
-  readonly status: number;
-  readonly order?: StoredOrder['order'];
-  readonly error?: string;
-  /** Why it was refused, when it was never an order. */
-  readonly code?: string;
 }
 
 /** Private reads of the caller, with the state at the time of the request. */
@@ -74,7 +66,7 @@ export class OwnReads {
   }
 
   async balances(): Promise<readonly WalletBalances[]> {
-    const { wallets } = await this.#connection.readOwn<{ wallets: WalletBalances[] }>('/balances');
+    const { wallets } = await this.#connection.readOwn<ResponseOf<'listBalances'>>('/balances');
     return wallets;
   }
 
@@ -85,7 +77,7 @@ export class OwnReads {
   async deleteNotifications(ids: readonly number[]): Promise<readonly string[]> {
     const query = { ids: ids.join(',') };
     const sent = { method: 'DELETE', path: '/notifications', query } as const;
-    const { deleted } = await this.#connection.signed<{ deleted: string[] }>(sent);
+    const { deleted } = await this.#connection.signed<ResponseOf<'deleteNotifications'>>(sent);
     return deleted;
   }
 
@@ -98,27 +90,4 @@ export class OwnReads {
   validate(submissions: readonly OrderSubmission[]): Promise<readonly OrderFinding[]> {
     return this.#connection.signed({ method: 'POST', path: '/orders/validate', body: submissions });
   }
-}
-
-/** Dry run of an order. */
-export interface OrderFinding {
-  readonly valid: boolean;
-  readonly code?: string;
-  readonly errorMsg: string;
-  readonly orderID?: string;
-  /** Placing it again would return its first result. */
-  readonly known?: boolean;
-  readonly signature?: {
-    readonly valid: boolean;
-    readonly expected: string;
-    readonly structHash: string;
-    readonly orderHash: string | null;
-    readonly domains: readonly unknown[];
-  };
-  readonly money?: {
-    readonly wallet: string;
-    readonly needed: string;
-    readonly available: string | null;
-    readonly sufficient: boolean | null;
-  } | null;
 }

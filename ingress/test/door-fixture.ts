@@ -21,6 +21,7 @@ import {
   tokenIdFromBytes,
   walletFromBytes,
 } from '@pm/schemas';
+import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
 import { explainSignature } from '../src/core/explain-signature.ts';
 import type { PlacementAnswer } from '../src/core/placement-answer.ts';
@@ -264,6 +265,7 @@ export async function openDoor(
     freshnessMs: 300_000,
   };
   const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024 });
+  checkResponses(app);
   addDoorRoutes(app, ports);
   app.addHook('onClose', async () => process.kill());
   await app.ready();

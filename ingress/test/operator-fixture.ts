@@ -12,6 +12,7 @@ import {
   type WithdrawalFreeze,
   walletFromBytes,
 } from '@pm/schemas';
+import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import { AuditTrail } from '../src/core/audit-trail.ts';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
 import { WalletStatuses } from '../src/core/wallet-statuses.ts';
@@ -64,6 +65,7 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
   const { owners, store: bindings } = ownersTopic.open({ nowMs: clock.nowMs });
   const walletStatus = new WalletStatusStore({ clock, statuses, table });
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
+  checkResponses(app);
   const ports: OperatorPorts = {
     clock,
     keccak: crypto.keccak,

@@ -17,6 +17,7 @@ import {
   tokenIdBytes,
   type WalletAddress,
 } from '@pm/schemas';
+import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import type { Money } from '../src/core/balances.ts';
 import type { CancelRow } from '../src/core/cancel-search.ts';
 import type { CandlePlan, CandleRow } from '../src/core/candles.ts';
@@ -382,6 +383,7 @@ export class World {
 
 export function openDoor(world: World): HttpApp {
   const app = openHttp({ log: silentLog, bodyLimitBytes: 128 * 1024 });
+  checkResponses(app, ['/book', '/books']);
   addReadDoor(app, world.ports());
   return app;
 }

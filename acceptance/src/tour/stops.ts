@@ -24,6 +24,8 @@ const noRewards = 'the market has no daily reward';
 export function stopsOf(facts: TourFacts): readonly Stop[] {
   return [
     { route: 'GET /status' },
+    { route: 'GET /openapi.json' },
+    { route: 'GET /docs' },
     ...eventStops(facts),
     ...catalogStops(facts),
     ...bookStops(facts),

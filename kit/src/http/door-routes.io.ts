@@ -1,4 +1,4 @@
-import { type Door, type HttpRoute, type RouteFamily, routes, urlsOf } from '@pm/schemas';
+import { type Door, type RouteDeclaration, type RouteFamily, routes, urlsOf } from '@pm/schemas';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { HttpApp } from './app.io.ts';
@@ -8,16 +8,19 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whose words errors of this route are in, out of the table of routes; absent for routes that are not public. */
     family?: RouteFamily;
+    /** What a public route takes and answers. */
+    declaration?: RouteDeclaration;
   }
 }
 
 /** Root paths follow the specification, the mounts follow the family (conventions.md, Dialects). */
 export type Dialect = 'specification' | 'family';
 
-/** One public route: which it is in the table of routes, and how it is added to the app under a path. */
-export interface DoorRoute {
-  readonly method: HttpRoute['method'];
-  readonly path: string;
+/**
+ * One public route: its declaration, or the method and path that name it in the table of routes, and how it is added to the app
+ * under a path.
+ */
+export interface DoorRoute extends Pick<RouteDeclaration, 'method' | 'path'> {
   add(app: HttpApp, at: RoutePlace): void;
 }
 
@@ -33,7 +36,7 @@ export interface RoutePlace {
  * routes and those of the table for this door are not the same: the gateway sends here what the table says.
  */
 export function registerRoutes(app: HttpApp, door: Door, doorRoutes: readonly DoorRoute[]): void {
-  const table: readonly HttpRoute[] = routes.filter((route) => route.door === door);
+  const table = routes.filter((route) => route.door === door);
   const wanted = new Map(table.map((route) => [nameOf(route), route]));
   const given = new Set(doorRoutes.map(nameOf));
   const missing = [...wanted.keys()].filter((name) => !given.has(name));
@@ -59,23 +62,32 @@ export function tableMethod({ method }: Pick<RouteOptions, 'method'>): string {
   return method === 'HEAD' ? 'GET' : String(method);
 }
 
-/** Tells every public route its family: that of its mount, at the root its own. Call it before adding routes. */
-export function nameFamilies(app: HttpApp): void {
-  const families = familiesByUrl();
+/**
+ * Gives every public route its declaration and its family: that of its mount, at the root its own. Call it before adding routes.
+ * Fastify validates and serialises by none of it: the readers of the routes word their errors as documented, and a schema of
+ * responses would drop and reorder fields.
+ */
+export function declareRoutes(app: HttpApp): void {
+  const declared = declarationsByUrl();
   app.addHook('onRoute', (route) => {
-    const family = families.get(`${tableMethod(route)} ${route.url}`);
-    if (family !== undefined) route.config = { ...route.config, family };
+    const found = declared.get(`${tableMethod(route)} ${route.url}`);
+    if (found !== undefined) route.config = { ...route.config, ...found };
   });
 }
 
-function familiesByUrl(): ReadonlyMap<string, RouteFamily> {
-  const families = new Map<string, RouteFamily>();
-  for (const route of routes as readonly HttpRoute[]) {
-    for (const { url, mount } of urlsOf(route)) {
-      families.set(`${route.method} ${url}`, mount ?? route.family);
-    }
-  }
-  return families;
+interface Declared {
+  readonly declaration: RouteDeclaration;
+  readonly family: RouteFamily;
+}
+
+function declarationsByUrl(): ReadonlyMap<string, Declared> {
+  const declared = routes.flatMap((declaration) =>
+    urlsOf(declaration).map(({ url, mount }) => {
+      const family = mount ?? declaration.family;
+      return [`${declaration.method} ${url}`, { declaration, family }] as const;
+    }),
+  );
+  return new Map(declared);
 }
 
 /** Whose words an error of this request is in: those of its route, and of the path where no route took it. */

@@ -1,4 +1,5 @@
 export type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
+export { descriptionRoutes } from './description.io.ts';
 export {
   type Dialect,
   type DoorRoute,

@@ -5,7 +5,7 @@ import type { Log } from '../log/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 import type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
 import { noBytes, takeJsonBodies } from './body.io.ts';
-import { familyOf, nameFamilies } from './door-routes.io.ts';
+import { declareRoutes, familyOf } from './door-routes.io.ts';
 import { errorAnswerer } from './errors.io.ts';
 import { ExpressLane } from './express-lane.io.ts';
 import { defaultHttpLimits, type HttpLimits, timeoutCheckMs } from './limits.ts';
@@ -53,7 +53,7 @@ export function openHttp(options: HttpOptions): HttpApp {
     app.server.emit('request', request, response);
   });
   takeJsonBodies(app as unknown as FastifyInstance, limits.maxJsonDepth);
-  nameFamilies(app);
+  declareRoutes(app);
   app.setErrorHandler<Error>(answerError);
   // One hook with a callback, and no decorators: each further hook, each promise and each property that fastify copies onto a
   // request is a hundredth or more of answering a book.

@@ -1,4 +1,4 @@
-import { type HttpApp, registerRoutes } from '@pm/kit/http';
+import { descriptionRoutes, type HttpApp, registerRoutes } from '@pm/kit/http';
 import { balanceAllowanceRoutes } from './balance-allowance.ts';
 import { tellCompleteness } from './complete-through.ts';
 import { agentMarketsRoute } from './get-agent-markets.ts';
@@ -116,5 +116,6 @@ export function addReadDoor(app: HttpApp, ports: ReadPorts): void {
     ...emptyListRoutes(),
     ...liveActivityRoutes(ports),
     statusRoute(ports),
+    ...descriptionRoutes(),
   ]);
 }

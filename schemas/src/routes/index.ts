@@ -6,7 +6,7 @@ import { builderFeeRoutes, builderRoutes } from './builders.ts';
 import { agentMarketRoutes, catalogMarketRoutes } from './catalog-markets.ts';
 import { commentRoutes } from './comments.ts';
 import { eventRoutes } from './events.ts';
-import { healthRoutes } from './health.ts';
+import { descriptionRoutes, healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
 import { keyRoutes } from './keys.ts';
 import { limitRoutes } from './limits.ts';
@@ -16,7 +16,7 @@ import { operatorWalletRoutes } from './operator-wallets.ts';
 import { orderRoutes } from './orders.ts';
 import { reportRoutes } from './reports.ts';
 import { rewardRoutes } from './rewards.ts';
-import type { OperatorRouteDeclaration, RouteDeclaration } from './route.ts';
+import type { OperatorRouteDeclaration, RouteDeclaration, RouteResponse } from './route.ts';
 import { sessionRoutes } from './sessions.ts';
 import { emptyListRoutes, searchRoutes, seriesRoutes, tagRoutes } from './tags.ts';
 import { tokenRuleRoutes } from './token-rules.ts';
@@ -41,8 +41,39 @@ export {
   urlsOf,
 } from './route.ts';
 
-/** Every public route by its name: types of its bodies follow (`RouteResponse<typeof publicRoutes.getBook>`). */
-export const publicRoutes = {
+/** The type of `publicRoutes`: intersections keep declaration files small. */
+type PublicRoutes = typeof healthRoutes &
+  typeof keyRoutes &
+  typeof agentRoutes &
+  typeof tradingRoutes &
+  typeof accountRoutes &
+  typeof balanceRoutes &
+  typeof sessionRoutes &
+  typeof bookRoutes &
+  typeof historyRoutes &
+  typeof tokenRuleRoutes &
+  typeof marketRoutes &
+  typeof reportRoutes &
+  typeof builderRoutes &
+  typeof orderRoutes &
+  typeof builderFeeRoutes &
+  typeof rewardRoutes &
+  typeof eventRoutes &
+  typeof catalogMarketRoutes &
+  typeof tagRoutes &
+  typeof seriesRoutes &
+  typeof searchRoutes &
+  typeof agentMarketRoutes &
+  typeof emptyListRoutes &
+  typeof commentRoutes &
+  typeof limitRoutes &
+  typeof descriptionRoutes;
+
+/** The body of a good response of a public route by its name. */
+export type ResponseOf<Name extends keyof PublicRoutes> = RouteResponse<PublicRoutes[Name]>;
+
+/** Every public route by its name: types of its bodies follow (`ResponseOf<'getBook'>`). */
+export const publicRoutes: PublicRoutes = {
   ...healthRoutes,
   ...keyRoutes,
   ...agentRoutes,
@@ -68,11 +99,12 @@ export const publicRoutes = {
   ...emptyListRoutes,
   ...commentRoutes,
   ...limitRoutes,
-} as const;
+  ...descriptionRoutes,
+};
 
 /** Subjects of public routes, in the order of documents. */
 export const routeSubjects: Readonly<Record<string, Readonly<Record<string, RouteDeclaration>>>> = {
-  Service: { ...healthRoutes, ...limitRoutes },
+  Service: { ...healthRoutes, ...limitRoutes, ...descriptionRoutes },
   Keys: keyRoutes,
   Agents: { ...agentRoutes, ...agentMarketRoutes },
   Trading: tradingRoutes,
@@ -91,7 +123,10 @@ export const routeSubjects: Readonly<Record<string, Readonly<Record<string, Rout
 };
 
 /** Routes of the operator's listener by name. */
-export const operatorRoutes = { ...operatorCatalogRoutes, ...operatorWalletRoutes } as const;
+export const operatorRoutes: typeof operatorCatalogRoutes & typeof operatorWalletRoutes = {
+  ...operatorCatalogRoutes,
+  ...operatorWalletRoutes,
+};
 
 export const operatorSubjects: Readonly<
   Record<string, Readonly<Record<string, OperatorRouteDeclaration>>>

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { openApiDocument, publicRoutes } from '@pm/schemas';
+import { descriptionScript, descriptionStyle } from './description-page.ts';
+import type { DoorRoute } from './door-routes.io.ts';
+
+const jsonType = 'application/json; charset=utf-8';
+const pageType = 'text/html; charset=utf-8';
+
+/** GET /openapi.json, and GET /docs: a page that shows it and loads nothing from other servers. */
+export function descriptionRoutes(): readonly DoorRoute[] {
+  const document = Buffer.from(JSON.stringify(openApiDocument()));
+  const { getOpenApi, getDocs } = publicRoutes;
+  return [
+    {
+      ...getOpenApi,
+      add(app, { url }) {
+        app.get(url, (_request, reply) => reply.header('content-type', jsonType).send(document));
+      },
+    },
+    {
+      ...getDocs,
+      add(app, { url }) {
+        app.get(url, (_request, reply) =>
+          reply
+            .header('content-type', pageType)
+            .header('content-security-policy', policy)
+            .send(page),
+        );
+      },
+    },
+  ];
+}
+
+const page = [
+  '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>API</title>',
+  '<meta name="viewport" content="width=device-width, initial-scale=1">',
+  `<style>${descriptionStyle}</style></head><body><main><p>Loading openapi.json</p></main>`,
+  `<script>${descriptionScript}</script></body></html>`,
+].join('');
+
+/** Nothing but this script, this style and the description itself. */
+const policy = [
+  "default-src 'none'",
+  "connect-src 'self'",
+  `script-src '${digestOf(descriptionScript)}'`,
+  `style-src '${digestOf(descriptionStyle)}'`,
+].join('; ');
+
+function digestOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
