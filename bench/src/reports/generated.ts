@@ -9,7 +9,7 @@ export const makersMade = 20;
 const builders = 50;
 const days = 90;
 
-/** What comes last comes as a projector writes it: so many batches of so many fills, not merged yet. */
+/** The last fills come as a projector writes them: so many batches of so many fills, not merged yet. */
 const lateBatches = 20;
 const lateFills = 500;
 
@@ -61,7 +61,7 @@ interface Fill {
   readonly sql: string;
 }
 
-/** What a projector writes for some fills; a position has a row for each change, as in production. */
+/** Rows that a projector writes for some fills; a position has a row for each change, as in production. */
 function inserts(range: Range): readonly Fill[] {
   const fills = fillsSql(range);
   const legs = `SELECT *, arrayJoin([taker, maker]) AS wallet FROM (${fills})`;
@@ -139,7 +139,7 @@ export async function fillTables(
     progress(`${Math.min(fills, from + bulkFills)} of ${fills} fills written`);
   }
   await untilMerged(clickhouse, database, progress);
-  // What these tables do by themselves when their rows are an hour old.
+  // These tables do it by themselves when their rows are an hour old.
   for (const { name } of [tables.positions, tables.holders]) {
     progress(`merging ${name}`);
     await clickhouse.command(`OPTIMIZE TABLE ${name} FINAL`);
@@ -150,7 +150,7 @@ export async function fillTables(
 
 /** Fills of one large insert. */
 const bulkFills = 250_000;
-/** Merges get so long at most; what is left then stays. */
+/** Time limit of merges; the rest stays unmerged. */
 const mergesMaxMs = 240_000;
 
 async function untilMerged(

@@ -37,7 +37,7 @@ export interface EnvelopeRules {
 /** Basis points of the fee curve: fees are charged as in the product. */
 const feeRateBps = 200;
 
-/** Wallets on either side: nobody meets his own orders, as the other engines know no accounts. */
+/** Wallets on either side: no wallet trades with itself, as the other engines have no accounts. */
 const walletsPerSide = 32;
 const walletCount = 2 * walletsPerSide;
 
