@@ -8,7 +8,10 @@ import { readArguments } from './report/arguments.ts';
 import { ratioText, spreadOf, spreadText } from './report/numbers.ts';
 import { publish, type Table } from './report/report.ts';
 
-/** `npm run bench:orders`: the checks of one order in ingress, against viem and their bare parts; batches against singles. */
+/**
+ * `npm run bench:orders`: the checks of one order in ingress, against viem and their bare parts; batches against
+ * singles.
+ */
 const given = readArguments({
   rounds: { default: 5, min: 1, max: 50 },
   seconds: { default: 0.3, min: 0.05, max: 10 },

@@ -12,7 +12,9 @@ export interface AgentView {
 /** The one response that shows the agent's key. */
 export type AgentWithKey = AgentView & { readonly key: string };
 
-/** Agents of the caller's wallet (conventions.md 1.11). They live at the root: the client's base URL has no mount then. */
+/**
+ * Agents of the caller's wallet (conventions.md 1.11). They live at the root: the client's base URL has no mount then.
+ */
 export class AgentsApi {
   readonly #connection: Connection;
 

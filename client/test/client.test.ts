@@ -29,7 +29,10 @@ test('unconfirmed cancels are repeated, and only those', async () => {
     canceled: ['0xa', '0xb'],
     not_canceled: { '0xc': 'order already matched' },
   });
-  expect(fake.receivedAt('/orders').map(({ body }) => body)).toEqual([['0xa', '0xb', '0xc'], ['0xb']]);
+  expect(fake.receivedAt('/orders').map(({ body }) => body)).toEqual([
+    ['0xa', '0xb', '0xc'],
+    ['0xb'],
+  ]);
 });
 
 test('reads and cancels are repeated until they have a response', async () => {

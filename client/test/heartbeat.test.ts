@@ -33,7 +33,9 @@ beforeEach(async () => {
 afterEach(() => fake.close());
 
 const named = () =>
-  fake.receivedAt('/v1/heartbeats').map(({ body }) => (body as { heartbeat_id: string }).heartbeat_id);
+  fake
+    .receivedAt('/v1/heartbeats')
+    .map(({ body }) => (body as { heartbeat_id: string }).heartbeat_id);
 
 async function until(isTrue: () => boolean): Promise<void> {
   for (let tries = 0; !isTrue(); tries += 1) {

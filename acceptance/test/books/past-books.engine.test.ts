@@ -15,8 +15,8 @@ import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 import { inBook, RestingExchange } from './resting-exchange.ts';
 
 /**
- * The way of a book into the tables and back: past books that query-api reads from rows of random traffic, compared with the live
- * responses recorded after every record.
+ * The way of a book into the tables and back: past books that query-api reads from rows of random traffic, compared
+ * with the live responses recorded after every record.
  */
 const real = new RealTables(`past_books_${process.pid}`);
 const partition = 3;

@@ -22,8 +22,8 @@ export function inBook({ outcome, side, price }: Resting): { side: Side; price: 
 }
 
 /**
- * A random log of one partition in which orders rest, fill and leave, and levels are their sums. Bids stay below one half and asks
- * above, so that nothing crosses; clocks stay, advance a little, or jump by hours.
+ * A random log of one partition in which orders rest, fill and leave, and levels are their sums. Bids stay below one
+ * half and asks above, so that nothing crosses; clocks stay, advance a little, or jump by hours.
  */
 export class RestingExchange {
   readonly #next: (below: number) => number;

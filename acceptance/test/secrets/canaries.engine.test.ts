@@ -29,8 +29,8 @@ import { ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 import { allRecords, allRows, allValues } from './kept-by-engines.ts';
 
 /**
- * Secrets go through every route of both services and of the operator's listener, in valid and invalid requests; then they are
- * searched in all traces: lines of logs, records of topics, rows of tables, keys and values of Redis.
+ * Secrets go through every route of both services and of the operator's listener, in valid and invalid requests; then
+ * they are searched in all traces: lines of logs, records of topics, rows of tables, keys and values of Redis.
  */
 const name = `canaries_${process.pid}`;
 const folder = mkdtempSync(join(tmpdir(), 'canaries-'));

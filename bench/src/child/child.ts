@@ -2,7 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A process of this package that takes one job, reports that it is ready, works on `go`, returns its result and ends. */
+/**
+ * A process of this package that takes one job, reports that it is ready, works on `go`, returns its result and ends.
+ */
 export interface Child<Answer> {
   /** Its message when it is prepared. */
   readonly ready: Promise<unknown>;

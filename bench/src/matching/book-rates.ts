@@ -20,8 +20,9 @@ export interface BookRates {
 }
 
 /**
- * All engines in turn, round by round, each with fresh books; the npm engines take part in the first `npmRounds`. Throws
- * unless fills, volume and every resting level are the same in all of them: an engine that differs has no figure.
+ * All engines in turn, round by round, each with fresh books; the npm engines take part in the first `npmRounds`.
+ * Throws unless fills, volume and every resting level are the same in all of them: an engine that differs has no
+ * figure.
  */
 export function measureBooks(
   stream: Stream,

@@ -32,7 +32,9 @@ export async function fillBook({ markets, traders }: World): Promise<string> {
   return token;
 }
 
-/** Places a bid and an ask on both tokens of all markets but the first; resolves with the tokens once all are readable. */
+/**
+ * Places a bid and an ask on both tokens of all markets but the first; resolves with the tokens once all are readable.
+ */
 export async function fillQuotes({ markets, traders, stack }: World): Promise<readonly string[]> {
   const [buyer, seller] = traders;
   if (buyer === undefined || seller === undefined) throw new RangeError('quotes need two traders');

@@ -1,6 +1,9 @@
 import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
 
-/** Rows and bytes that queries have read since the last call, by the server's own count: in all parts, with every copy of a row. */
+/**
+ * Rows and bytes that queries have read since the last call, by the server's own count: in all parts, with every copy
+ * of a row.
+ */
 export interface ReadCount {
   readonly rows: number;
   readonly bytes: number;
@@ -18,8 +21,8 @@ interface Answer {
 }
 
 /**
- * `selectRows` by FORMAT JSON, whose end has the read rows and bytes. The summary header does not: with the embedded engine it has
- * the rows of the result.
+ * `selectRows` by FORMAT JSON, whose end has the read rows and bytes. The summary header does not: with the embedded
+ * engine it has the rows of the result.
  */
 export function countedReads(url: string, database: string): CountedReads {
   let count: ReadCount = { rows: 0, bytes: 0 };

@@ -27,8 +27,8 @@ export function walletOf(rank: number): string {
 }
 
 /**
- * Each market has a crowd of its own, 30 to 12,000 wallets: who trades there; an early one of the crowd trades more. Ten million fills
- * make some six trades a position so, one million some two.
+ * Each market has a crowd of its own, 30 to 12,000 wallets: who trades there; an early one of the crowd trades more.
+ * Ten million fills make some six trades a position so, one million some two.
  */
 const crowd = `(30 + floor(11970 * pow(1 - market / ${marketsMade}, 30)))`;
 const ofCrowd = (salt: number): string =>
@@ -120,8 +120,9 @@ export interface GeneratedHistory {
 }
 
 /**
- * Makes the tables in an empty database and fills them: the bulk in large inserts that get merged, then the last batches as they come
- * from a log. Ten million fills take some five minutes on two cores, 4 GB of disk and no more memory than one million.
+ * Makes the tables in an empty database and fills them: the bulk in large inserts that get merged, then the last
+ * batches as they come from a log. Ten million fills take some five minutes on two cores, 4 GB of disk and no more
+ * memory than one million.
  */
 export async function fillTables(
   clickhouse: Pick<ClickHouse, 'command' | 'selectRows'>,

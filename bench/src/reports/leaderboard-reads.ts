@@ -10,8 +10,8 @@ const most = 50;
 const lookups = 5;
 
 /**
- * Every form of GET /v1/leaderboard: of a board that was asked for before the newest computation came, which is taken along, and of
- * one that nobody asked for.
+ * Every form of GET /v1/leaderboard: of a board that was asked for before the newest computation came, which is taken
+ * along, and of one that nobody asked for.
  */
 export function leaderboardReads(
   clickhouse: LeaderboardClickHouse,

@@ -16,7 +16,9 @@ export function emptyOutcome(): Outcome {
 
 const microPerLot = 10_000;
 
-/** Adds the events of an envelope, and keeps the newest total of each level. A cancel that came too late is no refusal. */
+/**
+ * Adds the events of an envelope, and keeps the newest total of each level. A cancel that came too late is no refusal.
+ */
 export function countEvents(
   outcome: Outcome,
   events: readonly ExecutionEvent[],

@@ -53,7 +53,10 @@ const noTerms: Terms = {
 
 const noBuilder = Buffer.alloc(32);
 
-/** Expected sums of the rows of all tables of facts, by the events: a second implementation, independent of the projectors'. */
+/**
+ * Expected sums of the rows of all tables of facts, by the events: a second implementation, independent of the
+ * projectors'.
+ */
 export class FactRows {
   readonly fills = new RowSums(tables.fills);
   readonly walletFills = new RowSums(tables.walletFills);

@@ -35,8 +35,8 @@ export async function piecesOf({
 }
 
 /**
- * Audits pieces that begin with the first record of their partition, or where an earlier call with the same `chains` ended.
- * `onRecord` receives each new record once, with its offset in `executions`.
+ * Audits pieces that begin with the first record of their partition, or where an earlier call with the same `chains`
+ * ended. `onRecord` receives each new record once, with its offset in `executions`.
  */
 export async function auditPieces(
   options: LogPlace,

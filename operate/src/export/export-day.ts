@@ -31,8 +31,9 @@ export interface ExportOptions {
 }
 
 /**
- * Writes a day, or its complete part: a Parquet file per planned table, each read back and compared with its table, then the manifest.
- * A folder with a manifest is whole even after an interruption, and the same call writes the day again.
+ * Writes a day, or its complete part: a Parquet file per planned table, each read back and compared with its table,
+ * then the manifest. A folder with a manifest is whole even after an interruption, and the same call writes the day
+ * again.
  *
  * Throws an `ExportError`: `NOT_COMPLETE`, `BAD_ARGUMENT`, `ALREADY_WHOLE`, `DIFFERS`; and the faults of ClickHouse.
  */

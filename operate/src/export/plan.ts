@@ -65,7 +65,9 @@ const entries: readonly (readonly [Table, Treatment])[] = Object.entries(treatme
   ([name, treatment]) => [tables[name as keyof typeof tables], treatment],
 );
 
-/** The tables to write: those `named`, or all facts and states. Throws `BAD_ARGUMENT` for a name that cannot be written. */
+/**
+ * The tables to write: those `named`, or all facts and states. Throws `BAD_ARGUMENT` for a name that cannot be written.
+ */
 export function planOf(named: readonly string[] | null): ExportPlan {
   for (const name of named ?? []) {
     const found = entries.find(([table]) => table.name === name);

@@ -14,8 +14,9 @@ function constraintXml([name, { min, max }]: readonly [string, ProfileSetting]):
 }
 
 /**
- * A configuration of the engine in which the only user there is has this role, its settings and its quota: the same declaration as
- * in roles.sql, in the other language that ClickHouse knows for it. The embedded engine keeps no roles made by SQL.
+ * A configuration of the engine in which the only user there is has this role, its settings and its quota: the same
+ * declaration as in roles.sql, in the other language that ClickHouse knows for it. The embedded engine keeps no roles
+ * made by SQL.
  */
 function configuration(role: ClickHouseRole, more: readonly string[], file: string): string {
   const grants = [
