@@ -99,7 +99,8 @@ function answersAfter(inOffset: number, timeMs: number): Recorded {
     ([0, 1] as const).map((outcome) => [market, outcome] as const),
   );
   return {
-    ...{ inOffset, timeMs },
+    inOffset,
+    timeMs,
     json: new Map(each.map(([market, outcome]) => [`${market}:${outcome}`, live(market, outcome)])),
     orders: new Map(
       each.map(([market, outcome]) => [`${market}:${outcome}`, ordersOf(market, outcome)]),

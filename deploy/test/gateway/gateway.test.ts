@@ -155,7 +155,8 @@ describe('a request', () => {
       const answer = await gateway.inject({ method, url, headers, payload: body });
       const length = String(Buffer.byteLength(body));
       expect(answer.json()).toMatchObject({
-        ...{ method, body: digest(body) },
+        method,
+        body: digest(body),
         headers: { service_address: '0xabc', 'content-length': length },
       });
     }

@@ -50,7 +50,11 @@ test('events are sent in pages, one after the other, with a line for each', asyn
       isBusy = false;
       pages.push(page.length);
       const markets = page.map(({ slug }, index) => ({
-        ...{ slug, id: String(index), conditionId: '0x', tokenIds: [], partition: 0 },
+        slug,
+        id: String(index),
+        conditionId: '0x',
+        tokenIds: [],
+        partition: 0,
       }));
       return { created: page.length, updated: 0, unchanged: 0, markets };
     },

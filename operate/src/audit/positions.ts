@@ -103,7 +103,9 @@ export class Positions {
     const from = (place % pieceLength) * cellsEach;
     const cell = (index: number) => cells[from + index] ?? 0;
     return {
-      ...{ wallet, market, outcome },
+      wallet,
+      market,
+      outcome,
       sizeMicro: cell(size),
       costMicro: cell(cost),
       boughtMicro: cell(bought),

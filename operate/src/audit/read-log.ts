@@ -70,7 +70,9 @@ export async function eachRecord(
   const registry = openRegistry({ url, topicPrefix, log: silentLog });
   const codec = await registry.codecFor(topics.executions);
   await readRange(client, {
-    ...{ partition, from, to },
+    partition,
+    from,
+    to,
     topic: topicName(topics.executions, topicPrefix),
     onBatch: async (batch) => {
       for (const { value, offset } of batch.records) {

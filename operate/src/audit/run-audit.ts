@@ -46,7 +46,9 @@ export async function runAudit(
   };
   const { addresses, client, clickhouse } = installation;
   const log: LogPlace = {
-    ...{ client, registryUrl: addresses.registryUrl, topicPrefix: addresses.topicPrefix },
+    client,
+    registryUrl: addresses.registryUrl,
+    topicPrefix: addresses.topicPrefix,
   };
   const complete = await readCompleteness(clickhouse, addresses.clickhouseDatabase);
   const folded = await foldLog(log, new CompletenessCheck(complete), options);
@@ -97,7 +99,9 @@ async function foldLog(
     const records = pieces.reduce((sum, { from, to }) => sum + to - from, 0);
     const due = done + records;
     await auditPieces(log, {
-      ...{ audit: expected.audit, pieces, chains },
+      audit: expected.audit,
+      pieces,
+      chains,
       onRecord(partition, execution, offset) {
         expected.record(partition, execution);
         completeness.record(partition, execution, offset);

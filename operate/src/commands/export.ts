@@ -56,8 +56,13 @@ async function write(dayText: string): Promise<void> {
     const { addresses, client, clickhouse } = installation;
     const pieces = await piecesOf({ client, topicPrefix: addresses.topicPrefix });
     const manifest = await exportDay({
-      ...{ clickhouse, database: addresses.clickhouseDatabase, day, isPartial, plan, folder },
-      ...{ partitions: pieces.map(({ partition }) => partition) },
+      clickhouse,
+      database: addresses.clickhouseDatabase,
+      day,
+      isPartial,
+      plan,
+      folder,
+      partitions: pieces.map(({ partition }) => partition),
       // A part is written again each time: the day has gone on.
       again: given.again || isPartial,
       onTable: (written) => console.log(tableLine(written)),

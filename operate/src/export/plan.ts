@@ -36,7 +36,9 @@ const treatments = {
   completeness: { kind: 'none', why: 'in the manifest' },
   // The rows of a month change until its end, and follow from those of its hours; so do the rows of an open hour.
   bookClosings: {
-    ...{ kind: 'copy', of: tables.bookEvents, time: 'bucket' },
+    kind: 'copy',
+    of: tables.bookEvents,
+    time: 'bucket',
     where: "span = 'hour' AND bucket < toStartOfHour(fromUnixTimestamp64Milli({to:Int64}, 'UTC'))",
   },
   bookOrders: { kind: 'copy', of: tables.orderEvents, time: 'time' },

@@ -72,7 +72,10 @@ function rebuildOf(
 ): Rebuild {
   const served = installation.addresses.clickhouseDatabase;
   return {
-    ...{ installation, served, rebuilt: `${served}_rebuild`, snapshot: `${served}_still` },
+    installation,
+    served,
+    rebuilt: `${served}_rebuild`,
+    snapshot: `${served}_still`,
     tables: retriedTables(installation.clickhouse),
     isAlone: lock.isHeld,
     assertMayGoOn() {
