@@ -84,7 +84,7 @@ describe('an event that is refused', () => {
     );
   });
 
-  it('is told as it is where the answer names no place', async () => {
+  it('is reported unchanged where the response names no place', async () => {
     const answer = '{"error":"slug market-43: try again"}';
     await expect(importCatalog(refusing(answer), events, () => {})).rejects.toThrow(
       `http://operator answered 400: ${answer}`,
