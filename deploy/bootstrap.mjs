@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Entry point of a bare clone: checks the machine, installs packages, builds, and runs the built command. Plain JavaScript
-// on Node's own modules, because nothing else is installed yet.
+// Entry point of a bare clone: checks the machine, installs packages, builds, and runs the built command. Plain
+// JavaScript on Node's own modules, because nothing else is installed yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -69,8 +69,8 @@ function packagesMark() {
 function installPackages() {
   const stamp = join(root, 'node_modules', '.installed-from');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === packagesMark()) return;
-  // Not `npm ci`: it refuses a lock file that lacks the optional binaries of platforms other than the one it was made on.
-  // Install scripts stay off: every native part used here ships its binaries inside its package.
+  // Not `npm ci`: it refuses a lock file that lacks the optional binaries of platforms other than the one it was made
+  // on. Install scripts stay off: every native part used here ships its binaries inside its package.
   step('packages', 'npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund']);
   writeFileSync(stamp, packagesMark());
 }

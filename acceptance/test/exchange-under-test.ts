@@ -121,8 +121,8 @@ export async function cancelAll(
 }
 
 /**
- * An exchange of its own on the engines that tests share: a matcher, the ledger's projector and two ingress processes, with one
- * market in each partition.
+ * An exchange of its own on the engines that tests share: a matcher, the ledger's projector and two ingress processes,
+ * with one market in each partition.
  */
 export class ExchangeUnderTest {
   readonly name: string;

@@ -1,6 +1,6 @@
-// A small market maker with one of the public test wallets: quotes both sides of a market around its midpoint for a while,
-// under heartbeats, so that its orders go when it dies, and takes everything off at the end.
-// Usage: node client/examples/market-maker.mjs [BASE_URL] [SECONDS]
+// A small market maker with one of the public test wallets: quotes both sides of a market around its midpoint for a
+// while, under heartbeats, so that its orders go when it dies, and takes everything off at the end. Usage: node
+// client/examples/market-maker.mjs [BASE_URL] [SECONDS]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeClient, walletFromPrivateKey } from '../dist/index.js';
 

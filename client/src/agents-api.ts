@@ -7,7 +7,9 @@ type AgentView = ResponseOf<'getMe'>;
 /** The one response that shows the agent's key. */
 type AgentWithKey = ResponseOf<'createAgent'>;
 
-/** Agents of the caller's wallet (conventions.md 1.11). They live at the root: the client's base URL has no mount then. */
+/**
+ * Agents of the caller's wallet (conventions.md 1.11). They live at the root: the client's base URL has no mount then.
+ */
 export class AgentsApi {
   readonly #connection: Connection;
 

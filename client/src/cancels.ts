@@ -9,8 +9,9 @@ const passingTexts = new Set(
 );
 
 /**
- * Cancels up to 3,000 orders by id; unconfirmed cancels are repeated within the retry budget. An order whose cancel was carried
- * out while the response was lost is in `not_canceled` as already canceled or matched: it does not rest any more.
+ * Cancels up to 3,000 orders by id; unconfirmed cancels are repeated within the retry budget. An order whose cancel was
+ * carried out while the response was lost is in `not_canceled` as already canceled or matched: it does not rest any
+ * more.
  */
 export async function cancelOrders(
   connection: Connection,

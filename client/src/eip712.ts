@@ -80,7 +80,9 @@ export function orderIdOf(digest: Buffer): OrderId {
   return id;
 }
 
-/** Digest that the owner of a deposit wallet signs: the order wrapped with the wallet's own domain (signature type 3). */
+/**
+ * Digest that the owner of a deposit wallet signs: the order wrapped with the wallet's own domain (signature type 3).
+ */
 export function wrappedDigest(order: OrderStruct, separator: Buffer, chainId: number): Buffer {
   const wrapped = keccak(
     Buffer.concat([

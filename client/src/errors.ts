@@ -72,8 +72,8 @@ export function isPassingCode(code: string): boolean {
 }
 
 /**
- * The fate of orders could not be learnt within the limit: they may be on the book or come to it. Each is safe to send again
- * (`postOrder` with the same order), and `order(id)` returns the state once the exchange responds.
+ * The fate of orders could not be learnt within the limit: they may be on the book or come to it. Each is safe to send
+ * again (`postOrder` with the same order), and `order(id)` returns the state once the exchange responds.
  */
 export class UnresolvedOrdersError extends Error {
   readonly orders: readonly BuiltOrder[];

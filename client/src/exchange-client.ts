@@ -36,9 +36,10 @@ export interface SignedRequest {
 }
 
 /**
- * A client of the exchange. Reads need nothing; writes need a signer and, once, `connect()`. A request without a response, or with a
- * transient one, is retried within the retry budget (`retry`): the same signed order is one order with one result, and cancels and
- * account actions are idempotent. Refusals of orders are results; other failures are `ExchangeError`s.
+ * A client of the exchange. Reads need nothing; writes need a signer and, once, `connect()`. A request without a
+ * response, or with a transient one, is retried within the retry budget (`retry`): the same signed order is one order
+ * with one result, and cancels and account actions are idempotent. Refusals of orders are results; other failures are
+ * `ExchangeError`s.
  */
 export class ExchangeClient {
   readonly keys: KeysApi;
@@ -114,7 +115,10 @@ export class ExchangeClient {
     return placements[0] as Placement;
   }
 
-  /** Sends 1 to 15 signed orders; as many results in the same order. Orders without a definite result are sent again alone. */
+  /**
+   * Sends 1 to 15 signed orders; as many results in the same order. Orders without a definite result are sent again
+   * alone.
+   */
   postOrders(orders: readonly BuiltOrder[], options: PlacementOptions = {}): Promise<Placement[]> {
     return placeOrders(this.#connection, orders, { ...options, route: '/orders' });
   }

@@ -19,8 +19,8 @@ const againMs = 500;
 const beatTimeoutMs = 3_000;
 
 /**
- * The session of an API key, kept alive: beats, follows the chain of ids, and starts a new session after a miss. While it runs, orders
- * of the key stay open; when the process dies, they are canceled (sessions.md).
+ * The session of an API key, kept alive: beats, follows the chain of ids, and starts a new session after a miss. While
+ * it runs, orders of the key stay open; when the process dies, they are canceled (sessions.md).
  */
 export class Heartbeat {
   readonly #connection: Connection;

@@ -19,14 +19,17 @@ import type { BuiltOrder } from './order.ts';
 /** Result of an order. */
 export type Placement = PlacementResult & {
   /**
-   * Set when the response was lost and the order was read instead: its present state. `makingAmount` and `takingAmount`, the amounts
-   * filled at once, are then empty.
+   * Set when the response was lost and the order was read instead: its present state. `makingAmount` and
+   * `takingAmount`, the amounts filled at once, are then empty.
    */
   readonly order?: StoredOrder;
 };
 
 export interface PlacementOptions {
-  /** The order is refused as `too_late` when it reaches the book later than this after arrival; the exchange's own limit is 2 s. */
+  /**
+   * The order is refused as `too_late` when it reaches the book later than this after arrival; the exchange's own limit
+   * is 2 s.
+   */
   readonly timeToBookMs?: number;
   /** Default true: a `delayed` order is sent again until it is placed or the retry budget ends. */
   readonly awaitDelayed?: boolean;
@@ -43,10 +46,10 @@ interface Sent {
 }
 
 /**
- * Sends orders until each has a definite result: the same signed order is one order however often it is sent, so an order without a
- * response, or with a transient refusal, is sent again. When the retry budget ends, `GET /data/order/{id}` decides. Resolves with as
- * many results in the same order; throws `UnresolvedOrdersError` when that does not decide either, and `ExchangeError` when the
- * request as a whole is wrong. Signs nothing.
+ * Sends orders until each has a definite result: the same signed order is one order however often it is sent, so an
+ * order without a response, or with a transient refusal, is sent again. When the retry budget ends, `GET
+ * /data/order/{id}` decides. Resolves with as many results in the same order; throws `UnresolvedOrdersError` when that
+ * does not decide either, and `ExchangeError` when the request as a whole is wrong. Signs nothing.
  */
 export async function placeOrders(
   connection: Connection,

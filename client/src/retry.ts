@@ -32,7 +32,10 @@ export class RetryBudget {
     this.#policy = policy;
   }
 
-  /** Waits before the next attempt, at least as long as the exchange requests; false at once when that exceeds the budget. */
+  /**
+   * Waits before the next attempt, at least as long as the exchange requests; false at once when that exceeds the
+   * budget.
+   */
   async next(retryAfterSeconds: number | null): Promise<boolean> {
     const { firstPauseMs, longestPauseMs, totalMs } = this.#policy;
     const most = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#pauses, 20));

@@ -1,4 +1,5 @@
-// ccxt, the library that trading bots use for hundreds of venues; it signs the wallet's proof for chain 137 whatever else is set.
+// ccxt, the library that trading bots use for hundreds of venues; it signs the wallet's proof for chain 137 whatever
+// else is set.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import ccxt from 'ccxt';

@@ -122,7 +122,11 @@ test('posts market orders by money and by shares, FOK and FAK', async () => {
 test('posts batches of every resting type, and gets those that cross', async () => {
   const expiration = Math.floor(Date.now() / 1000) + 3600;
   const gtd = await maker.createOrder({
-    ...{ tokenID: yes, side: Side.BUY, price: 0.11, size: 10, expiration },
+    tokenID: yes,
+    side: Side.BUY,
+    price: 0.11,
+    size: 10,
+    expiration,
   });
   const [first, second] = await maker.postOrders([
     { order: await limit(maker, yes, Side.BUY, 0.1, 10), orderType: OrderType.GTC },
@@ -202,7 +206,8 @@ test('reads balances, notifications, scoring and recent trades', async () => {
   assert.ok(BigInt(balance) > 0n);
   assert.ok(Object.keys(allowances).length > 0);
   const shares = await maker.getBalanceAllowance({
-    ...{ asset_type: AssetType.CONDITIONAL, token_id: yes },
+    asset_type: AssetType.CONDITIONAL,
+    token_id: yes,
   });
   assert.ok(BigInt(shares.balance) > 0n);
   await maker.updateBalanceAllowance({ asset_type: AssetType.COLLATERAL });

@@ -8,8 +8,8 @@ export interface RenamedHost {
 }
 
 /**
- * A proxy of one mount that renames the headers of another exchange (`POLY_ADDRESS` becomes `SERVICE_ADDRESS`). Nothing else of a
- * request or a response is changed, so signatures stay valid.
+ * A proxy of one mount that renames the headers of another exchange (`POLY_ADDRESS` becomes `SERVICE_ADDRESS`). Nothing
+ * else of a request or a response is changed, so signatures stay valid.
  */
 export async function openRenamedHost(baseUrl: string, mount: string): Promise<RenamedHost> {
   const target = new URL(baseUrl);

@@ -15,8 +15,8 @@ import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 import { inBook, RestingExchange } from './resting-exchange.ts';
 
 /**
- * The way of a book into the tables and back: past books that query-api reads from rows of random traffic, compared with the live
- * responses recorded after every record.
+ * The way of a book into the tables and back: past books that query-api reads from rows of random traffic, compared
+ * with the live responses recorded after every record.
  */
 const real = new RealTables(`past_books_${process.pid}`);
 const partition = 3;
@@ -99,7 +99,8 @@ function answersAfter(inOffset: number, timeMs: number): Recorded {
     ([0, 1] as const).map((outcome) => [market, outcome] as const),
   );
   return {
-    ...{ inOffset, timeMs },
+    inOffset,
+    timeMs,
     json: new Map(each.map(([market, outcome]) => [`${market}:${outcome}`, live(market, outcome)])),
     orders: new Map(
       each.map(([market, outcome]) => [`${market}:${outcome}`, ordersOf(market, outcome)]),

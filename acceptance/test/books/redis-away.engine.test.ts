@@ -78,7 +78,9 @@ beforeAll(async () => {
   );
   const books = new BookSource(redis, keys);
   invalidation = runInvalidation({
-    ...{ redis, prefix: keys.bookPrefix, log: silentLog },
+    redis,
+    prefix: keys.bookPrefix,
+    log: silentLog,
     onInvalidate: (changed) => books.invalidate(changed),
     onCoherent: (isCoherent) => books.setCoherent(isCoherent),
   });

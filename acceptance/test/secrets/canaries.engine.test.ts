@@ -29,8 +29,8 @@ import { ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 import { allRecords, allRows, allValues } from './kept-by-engines.ts';
 
 /**
- * Secrets go through every route of both services and of the operator's listener, in valid and invalid requests; then they are
- * searched in all traces: lines of logs, records of topics, rows of tables, keys and values of Redis.
+ * Secrets go through every route of both services and of the operator's listener, in valid and invalid requests; then
+ * they are searched in all traces: lines of logs, records of topics, rows of tables, keys and values of Redis.
  */
 const name = `canaries_${process.pid}`;
 const folder = mkdtempSync(join(tmpdir(), 'canaries-'));
@@ -57,8 +57,11 @@ beforeAll(async () => {
   services.start('projectors', { PM_LEDGER_SEED: keys.ledgerSeed });
   const door = { PM_KEY_SECRET: keys.keySecret, PM_RATE_LIMIT_SCALE: '10000' };
   services.start('ingress', {
-    ...{ ...door, PM_HTTP_PORT: String(ports.ingress), PM_OPERATOR_PORT: String(ports.operator) },
-    ...{ PM_OPERATOR_TOKEN: keys.operatorToken, PM_OPERATOR_SEED: keys.operatorSeed },
+    ...door,
+    PM_HTTP_PORT: String(ports.ingress),
+    PM_OPERATOR_PORT: String(ports.operator),
+    PM_OPERATOR_TOKEN: keys.operatorToken,
+    PM_OPERATOR_SEED: keys.operatorSeed,
     PM_SIGNOFF_SEED: keys.ingressSeed,
   });
   services.start('query-api', { ...door, PM_HTTP_PORT: String(ports.queryApi) });
@@ -101,7 +104,9 @@ async function send(
 ) {
   const { method, url, body } = sent;
   const answer = await fetch(urlOf(door) + url, {
-    ...{ method, body, signal: AbortSignal.timeout(60_000) },
+    method,
+    body,
+    signal: AbortSignal.timeout(60_000),
     headers: { 'content-type': 'application/json', ...headers },
   });
   await answer.arrayBuffer();

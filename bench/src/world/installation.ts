@@ -17,7 +17,7 @@ export interface Installation {
   readonly dataDir: string;
   /** A service as the stack would start it, with these variables besides its own. */
   service(name: string, env?: Readonly<Record<string, string>>): ManagedProcess;
-  /** Where projectors answer `/status` and `/metrics`. */
+  /** Address of `/status` and `/metrics` of projectors. */
   readonly projectorsUrl: string;
   /** Processor seconds of an engine so far. */
   cpuSecondsOf(engine: 'kafka' | 'clickhouse' | 'redis'): number;

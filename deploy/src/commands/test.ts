@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../local/paths.ts';
 
-/** `npm test`: checks, unit tests, tests on real engines, published clients, the smoke run. Each part runs even if an earlier one failed. */
+/**
+ * `npm test`: checks, unit tests, tests on real engines, published clients, the smoke run. Each part runs even if an
+ * earlier one failed.
+ */
 interface Counts {
   passed: number;
   failed: number;

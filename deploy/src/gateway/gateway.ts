@@ -21,9 +21,10 @@ const serviceTimeoutMs = 30_000;
 const connectionsPerService = 64;
 
 /**
- * One base URL for both public services, made from the route table: each method and path goes to the service that owns it, at the
- * root and under its mounts. Target and body arrive there byte for byte, so signatures stay valid. A body is read whole before the
- * service gets the request: a slow client does not occupy the service, and an early response does not cut the client off.
+ * One base URL for both public services, made from the route table: each method and path goes to the service that owns
+ * it, at the root and under its mounts. Target and body arrive there byte for byte, so signatures stay valid. A body is
+ * read whole before the service gets the request: a slow client does not occupy the service, and an early response does
+ * not cut the client off.
  */
 export function openGateway(
   services: Readonly<Record<Door, string>>,

@@ -30,7 +30,10 @@ export function openInstallation(addresses: Addresses, tool: string): Installati
     log: silentLog,
   });
   return {
-    ...{ addresses, client, clickhouse, redis },
+    addresses,
+    client,
+    clickhouse,
+    redis,
     keys: redisKeys(addresses.redisPrefix),
     async close() {
       await Promise.all([client.close(), clickhouse.close()]);

@@ -38,11 +38,10 @@ const engineFiles = join(deployRoot, 'local');
 const pomFile = join(engineFiles, 'pom.xml');
 
 /**
- * Fetches Kafka, Apicurio Registry and a static Redis from Maven Central into `<cacheDir>/engines`,
- * once.
+ * Fetches Kafka, Apicurio Registry and a static Redis from Maven Central into `<cacheDir>/engines`, once.
  *
- * A stamp names the sources of the folder (digest of the pom, version of the registry), so an old folder is replaced. Files are
- * collected in a temporary folder, which is then renamed, so a partial fetch is never visible.
+ * A stamp names the sources of the folder (digest of the pom, version of the registry), so an old folder is replaced.
+ * Files are collected in a temporary folder, which is then renamed, so a partial fetch is never visible.
  *
  * @throws StackError TOOL_MISSING or FETCH_FAILED
  */

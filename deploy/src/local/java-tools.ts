@@ -41,8 +41,8 @@ async function missingTools(withMaven: boolean): Promise<string[]> {
 }
 
 /**
- * Requires java (always) and mvn (only to fetch engines). On Debian as root missing tools are installed with apt-get; elsewhere the
- * error names them and how to install them.
+ * Requires java (always) and mvn (only to fetch engines). On Debian as root missing tools are installed with apt-get;
+ * elsewhere the error names them and how to install them.
  *
  * @throws StackError TOOL_MISSING
  */

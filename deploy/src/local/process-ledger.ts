@@ -7,8 +7,8 @@ const orphanGraceMs = 10_000;
 const pollMs = 50;
 
 /**
- * The list of running processes on disk, for use after a crash: by the watchdog at once, or by the next start. In order of their
- * start; they are stopped from the end of the list.
+ * The list of running processes on disk, for use after a crash: by the watchdog at once, or by the next start. In order
+ * of their start; they are stopped from the end of the list.
  */
 export class ProcessLedger {
   readonly file: string;

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { systemCodeOf } from './stack-error.ts';
 
 /**
- * Start time of a process: it distinguishes the process from a later one with the same number. Text, only compared. Undefined when
- * there is no such process, or a zombie.
+ * Start time of a process: it distinguishes the process from a later one with the same number. Text, only compared.
+ * Undefined when there is no such process, or a zombie.
  */
 export function startMarkOf(pid: number): string | undefined {
   const stat = readStat(pid);

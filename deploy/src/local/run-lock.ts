@@ -22,7 +22,8 @@ export interface RunLock {
  */
 export function lockDataFolder(dataDir: string): Promise<RunLock> {
   return lockFolder({
-    ...{ folder: dataDir, file: 'stack.lock' },
+    folder: dataDir,
+    file: 'stack.lock',
     busy: (pid) => lockedBy(dataDir, pid),
   });
 }

@@ -31,8 +31,8 @@ const maxDeathsInARow = 8;
 const goodLifeMs = 60_000;
 
 /**
- * Starts processes, watches them and stops them; none of them outlives it. A process starts once its dependencies are ready, in
- * parallel where possible, and stops once all processes that depend on it have stopped.
+ * Starts processes, watches them and stops them; none of them outlives it. A process starts once its dependencies are
+ * ready, in parallel where possible, and stops once all processes that depend on it have stopped.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;

@@ -1,6 +1,7 @@
 /**
- * Outlives its supervisor briefly: when its standard input ends without "done", the supervisor is gone (kill -9 included), and the
- * watchdog ends the supervisor's processes by the list on disk. Arguments: the file of the list and the supervisor's process id.
+ * Outlives its supervisor briefly: when its standard input ends without "done", the supervisor is gone (kill -9
+ * included), and the watchdog ends the supervisor's processes by the list on disk. Arguments: the file of the list and
+ * the supervisor's process id.
  */
 import { endOrphans } from './process-ledger.ts';
 

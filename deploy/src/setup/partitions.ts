@@ -33,8 +33,8 @@ export interface PartitionOpening {
 
 /**
  * Writes the first record of every partition that has none: its opening and the keys that may sign, signed by the
- * operator. A partition opened before there were ledger keys gets its key as a later record. Others are left alone, so this can be
- * repeated. Returns the number of opened partitions.
+ * operator. A partition opened before there were ledger keys gets its key as a later record. Others are left alone, so
+ * this can be repeated. Returns the number of opened partitions.
  */
 export async function openPartitions(opening: PartitionOpening): Promise<number> {
   const { admin, producer, ordersTopic: topic } = opening;

@@ -10,8 +10,8 @@ export interface TablesOptions {
 }
 
 /**
- * Creates missing tables. Leaderboards with the columns of another version are created again: they are computed within a minute.
- * Returns the names of other such tables: projectors write nothing until `npm run rebuild` has rebuilt them.
+ * Creates missing tables. Leaderboards with the columns of another version are created again: they are computed within
+ * a minute. Returns the names of other such tables: projectors write nothing until `npm run rebuild` has rebuilt them.
  */
 export async function setUpTables(options: TablesOptions): Promise<readonly string[]> {
   const { clickhouseUrl: url, database, progress } = options;

@@ -18,8 +18,8 @@ export interface ImportTotals {
 }
 
 /**
- * Imports events in pages, each of which is durable before the next is sent. Running an interrupted import again completes it: listed
- * markets stay as they are.
+ * Imports events in pages, each of which is durable before the next is sent. Running an interrupted import again
+ * completes it: listed markets stay as they are.
  */
 export async function importCatalog(
   operator: Pick<Operator, 'importEvents'>,

@@ -55,7 +55,9 @@ const defaultPartitions = 8;
 
 export const database = 'pm';
 
-/** Starts engines, topics, schemas, tables, services, catalog, wallets and demo, in this order, and reports each step. */
+/**
+ * Starts engines, topics, schemas, tables, services, catalog, wallets and demo, in this order, and reports each step.
+ */
 export async function startStack(options: StackOptions): Promise<RunningStack> {
   const dataDir = resolve(options.dataDir);
   const logDir = join(dataDir, 'logs');
@@ -145,8 +147,8 @@ function baseUrlOf({ ports }: StackOptions): string {
 }
 
 /**
- * Removes the data of a stack and no other files of the folder. The supervisor's lock ensures that no other stack uses it, and that
- * processes of an earlier one have ended.
+ * Removes the data of a stack and no other files of the folder. The supervisor's lock ensures that no other stack uses
+ * it, and that processes of an earlier one have ended.
  */
 async function emptyDataFolder(dataDir: string, progress: Progress): Promise<void> {
   const holder = await Supervisor.open({ dataDir, progress });

@@ -28,8 +28,8 @@ export interface BindProgress {
 }
 
 /**
- * Binds the wallets of a file in pages, each of which is durable before the next is sent. Refused lines are reported, the others go
- * on. Running an interrupted run again completes it. Throws an `OperatorRefusal`.
+ * Binds the wallets of a file in pages, each of which is durable before the next is sent. Refused lines are reported,
+ * the others go on. Running an interrupted run again completes it. Throws an `OperatorRefusal`.
  */
 export async function bindWallets(
   operator: Pick<Operator, 'bindWallets'>,

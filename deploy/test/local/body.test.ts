@@ -64,12 +64,12 @@ describe('a body', () => {
     expect(await send(gzipSync(Buffer.alloc(maxBytes + 1, 'x')), 'gzip')).toBe('refused 229');
   });
 
-  it('in a packing nobody knows, or broken, is refused', async () => {
+  it('in an unknown or broken encoding is refused', async () => {
     expect(await send(Buffer.from('x'), 'lzma')).toBe('refused 48');
     expect(await send(Buffer.from('no gzip'), 'gzip')).toBe('refused 6');
   });
 
-  it('leaves no file behind', async () => {
+  it('leaves no file', async () => {
     // The file of a refused body goes when its stream has closed, which may be after the answer.
     for (let tries = 0; tries < 100 && readdirSync(folder).length > 0; tries += 1) await wait(20);
     expect(readdirSync(folder)).toEqual([]);

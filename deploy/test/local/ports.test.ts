@@ -9,7 +9,7 @@ import {
 } from '../../src/local/ports.ts';
 
 describe('ports', () => {
-  it('gives different free ports and holds them until released', async () => {
+  it('returns different free ports and holds them until released', async () => {
     const held = await holdFreePorts(20);
     expect(new Set(held.ports).size).toBe(20);
     const [first = 0] = held.ports;

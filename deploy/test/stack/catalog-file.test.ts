@@ -50,7 +50,11 @@ test('events are sent in pages, one after the other, with a line for each', asyn
       isBusy = false;
       pages.push(page.length);
       const markets = page.map(({ slug }, index) => ({
-        ...{ slug, id: String(index), conditionId: '0x', tokenIds: [], partition: 0 },
+        slug,
+        id: String(index),
+        conditionId: '0x',
+        tokenIds: [],
+        partition: 0,
       }));
       return { created: page.length, updated: 0, unchanged: 0, markets };
     },
@@ -80,7 +84,7 @@ describe('an event that is refused', () => {
     );
   });
 
-  it('is told as it is where the answer names no place', async () => {
+  it('is reported unchanged where the response names no place', async () => {
     const answer = '{"error":"slug market-43: try again"}';
     await expect(importCatalog(refusing(answer), events, () => {})).rejects.toThrow(
       `http://operator answered 400: ${answer}`,

@@ -13,7 +13,10 @@ import { summaryLines, tableLine } from '../export/output.ts';
 import { planOf } from '../export/plan.ts';
 import { verifyDay } from '../export/verify-day.ts';
 
-/** `npm run export`: writes a day of the tables as Parquet, or verifies a written one. Exit code 0 when all is well, else 1. */
+/**
+ * `npm run export`: writes a day of the tables as Parquet, or verifies a written one. Exit code 0 when all is well,
+ * else 1.
+ */
 const given = new Command('npm run export --')
   .description(
     'Writes a day (UTC) of the tables as Parquet files with a manifest: of the running stack of a data folder, or of the installation that PM_KAFKA_BROKERS, PM_CLICKHOUSE_URL and the others name. With --verify it checks such a folder instead.',
@@ -53,8 +56,13 @@ async function write(dayText: string): Promise<void> {
     const { addresses, client, clickhouse } = installation;
     const pieces = await piecesOf({ client, topicPrefix: addresses.topicPrefix });
     const manifest = await exportDay({
-      ...{ clickhouse, database: addresses.clickhouseDatabase, day, isPartial, plan, folder },
-      ...{ partitions: pieces.map(({ partition }) => partition) },
+      clickhouse,
+      database: addresses.clickhouseDatabase,
+      day,
+      isPartial,
+      plan,
+      folder,
+      partitions: pieces.map(({ partition }) => partition),
       // A part is written again each time: the day has gone on.
       again: given.again || isPartial,
       onTable: (written) => console.log(tableLine(written)),

@@ -8,8 +8,8 @@ import { comparisonLine, progressBar } from '../rebuild/output.ts';
 import { runRebuild } from '../rebuild/run-rebuild.ts';
 
 /**
- * `npm run rebuild`: folds the tables again from the log, compares them with the served ones and exchanges them. Exit code 1: it
- * failed, or `--compare-only` found a difference; 130: it was interrupted.
+ * `npm run rebuild`: folds the tables again from the log, compares them with the served ones and exchanges them. Exit
+ * code 1: it failed, or `--compare-only` found a difference; 130: it was interrupted.
  */
 const given = new Command('npm run rebuild --')
   .description(

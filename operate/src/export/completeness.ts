@@ -23,8 +23,8 @@ export interface CompletePart {
 }
 
 /**
- * Requires that a day is complete: the clock of every partition has passed its end in the tables. Clocks never run backwards, so no
- * row of the day is still to come. Throws `NOT_COMPLETE` with the slowest partition.
+ * Requires that a day is complete: the clock of every partition has passed its end in the tables. Clocks never run
+ * backwards, so no row of the day is still to come. Throws `NOT_COMPLETE` with the slowest partition.
  */
 export async function requireComplete(asked: PartQuery): Promise<CompletePart> {
   const { day } = asked;

@@ -31,8 +31,9 @@ export interface ExportOptions {
 }
 
 /**
- * Writes a day, or its complete part: a Parquet file per planned table, each read back and compared with its table, then the manifest.
- * A folder with a manifest is whole even after an interruption, and the same call writes the day again.
+ * Writes a day, or its complete part: a Parquet file per planned table, each read back and compared with its table,
+ * then the manifest. A folder with a manifest is whole even after an interruption, and the same call writes the day
+ * again.
  *
  * Throws an `ExportError`: `NOT_COMPLETE`, `BAD_ARGUMENT`, `ALREADY_WHOLE`, `DIFFERS`; and the faults of ClickHouse.
  */
@@ -51,10 +52,16 @@ export async function exportDay(options: ExportOptions): Promise<Manifest> {
     await clear(folder);
     const tables = await writeTables({ ...options, day });
     const manifest: Manifest = {
-      ...{ format: 1, day: day.name, from: momentOf(day.fromMs), to: momentOf(day.toMs) },
+      format: 1,
+      day: day.name,
+      from: momentOf(day.fromMs),
+      to: momentOf(day.toMs),
       ...(isPartial ? { partial: true } : {}),
-      ...{ database: options.database, writtenAt: momentOf(Date.now()) },
-      ...{ completeness: [...completeness], tables, leftOut: [...options.plan.leftOut] },
+      database: options.database,
+      writtenAt: momentOf(Date.now()),
+      completeness: [...completeness],
+      tables,
+      leftOut: [...options.plan.leftOut],
     };
     await writeManifest(folder, manifest);
     return manifest;
@@ -110,7 +117,13 @@ async function writeTable(
   const facts = await fileFacts(part);
   await rename(part, join(folder, file));
   return {
-    ...{ table: table.name, kind, file, takenAt, ...facts, ...content, order: [...orderOf(table)] },
+    table: table.name,
+    kind,
+    file,
+    takenAt,
+    ...facts,
+    ...content,
+    order: [...orderOf(table)],
     columns: table.columns.map(({ name, type, comment }) => ({ name, type, comment })),
   };
 }

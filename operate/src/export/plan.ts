@@ -36,7 +36,9 @@ const treatments = {
   completeness: { kind: 'none', why: 'in the manifest' },
   // The rows of a month change until its end, and follow from those of its hours; so do the rows of an open hour.
   bookClosings: {
-    ...{ kind: 'copy', of: tables.bookEvents, time: 'bucket' },
+    kind: 'copy',
+    of: tables.bookEvents,
+    time: 'bucket',
     where: "span = 'hour' AND bucket < toStartOfHour(fromUnixTimestamp64Milli({to:Int64}, 'UTC'))",
   },
   bookOrders: { kind: 'copy', of: tables.orderEvents, time: 'time' },
@@ -65,7 +67,9 @@ const entries: readonly (readonly [Table, Treatment])[] = Object.entries(treatme
   ([name, treatment]) => [tables[name as keyof typeof tables], treatment],
 );
 
-/** The tables to write: those `named`, or all facts and states. Throws `BAD_ARGUMENT` for a name that cannot be written. */
+/**
+ * The tables to write: those `named`, or all facts and states. Throws `BAD_ARGUMENT` for a name that cannot be written.
+ */
 export function planOf(named: readonly string[] | null): ExportPlan {
   for (const name of named ?? []) {
     const found = entries.find(([table]) => table.name === name);

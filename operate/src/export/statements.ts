@@ -36,8 +36,8 @@ function written({ name, type }: Column): string {
 }
 
 /**
- * All rows of a planned table as one Parquet file, each once. Text of fixed length is written as text, enumerations by their
- * names, decimals and times as such (UTC).
+ * All rows of a planned table as one Parquet file, each once. Text of fixed length is written as text, enumerations by
+ * their names, decimals and times as such (UTC).
  */
 export function rowsSql(planned: PlannedTable): string {
   const settings = [
@@ -63,8 +63,8 @@ FORMAT Parquet SETTINGS ${settings.join(', ')}`;
 const readingBack = `SETTINGS ${[...gentle, `input_format_parquet_memory_high_watermark = ${sortedInMemory}`].join(', ')}`;
 
 /**
- * `rows` and `content` of any source of rows: `content` is the sum of a 64-bit hash of each row, modulo 2^64, so it does
- * not depend on the order of rows, and differs when a row is missing, doubled or changed in any column.
+ * `rows` and `content` of any source of rows: `content` is the sum of a 64-bit hash of each row, modulo 2^64, so it
+ * does not depend on the order of rows, and differs when a row is missing, doubled or changed in any column.
  */
 function contentOf(table: Table): string {
   const columns = columnNames(table).join(', ');

@@ -13,8 +13,8 @@ export interface VerifiedTable {
 }
 
 /**
- * Reads every file of a written day and compares length, SHA-256, rows, content hash and log positions with the manifest. It needs no
- * server. Throws `NOT_WHOLE` for a folder without a manifest.
+ * Reads every file of a written day and compares length, SHA-256, rows, content hash and log positions with the
+ * manifest. It needs no server. Throws `NOT_WHOLE` for a folder without a manifest.
  */
 export async function verifyDay(
   folder: string,

@@ -61,7 +61,9 @@ export async function compareTable(
     difference = sumOf(difference, await differenceOf(tables, table, { ...databases, month }));
   }
   return {
-    ...{ table: table.name, rows: served.rows, difference },
+    table: table.name,
+    rows: served.rows,
+    difference,
     servedHash: served.text,
     rebuiltHash: rebuilt.text,
   };

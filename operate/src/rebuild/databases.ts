@@ -27,8 +27,9 @@ const exchanged = [
 ];
 
 /**
- * Creates missing databases and tables. Tables of an earlier run are kept (`resumed`), unless other code folded them or the run died
- * during an exchange: then they are created again (`fresh`). `exchanged`: the earlier run died after the exchange; nothing is left to do.
+ * Creates missing databases and tables. Tables of an earlier run are kept (`resumed`), unless other code folded them or
+ * the run died during an exchange: then they are created again (`fresh`). `exchanged`: the earlier run died after the
+ * exchange; nothing is left to do.
  */
 export async function prepareDatabases(
   rebuild: Rebuild,
@@ -72,9 +73,9 @@ export async function takeSnapshot(rebuild: Rebuild): Promise<void> {
 }
 
 /**
- * Exchanges all tables of the two databases. The rebuilt tables must be at least as far as the served ones, and those at rest.
- * If it is ended halfway, the served tables contain what their `completeness` says. Stops at a table that is neither served nor the
- * rebuilt one: another process works on it.
+ * Exchanges all tables of the two databases. The rebuilt tables must be at least as far as the served ones, and those
+ * at rest. If it is ended halfway, the served tables contain what their `completeness` says. Stops at a table that is
+ * neither served nor the rebuilt one: another process works on it.
  */
 export async function exchangeTables(rebuild: Rebuild): Promise<void> {
   const { tables, rebuilt } = rebuild;

@@ -12,9 +12,9 @@ const restMs = 20_000;
 const pollMs = 100;
 
 /**
- * Holds the served tables while `work` runs: projectors end their open batches and begin no others, so the tables stay as
- * `completeness` says. Reads go on. Nothing is lost when this process dies: the hold expires. It is not lifted when another run may
- * have placed its own.
+ * Holds the served tables while `work` runs: projectors end their open batches and begin no others, so the tables stay
+ * as `completeness` says. Reads go on. Nothing is lost when this process dies: the hold expires. It is not lifted when
+ * another run may have placed its own.
  */
 export async function whileHeld<T>(
   rebuild: Rebuild,
@@ -52,8 +52,8 @@ export async function holdLeftMs({ tables, served }: Rebuild): Promise<number> {
 }
 
 /**
- * Resolves when no batch is open: no commit names a range. A projector commits its range before it looks for a hold, so a range
- * that is not seen here has not begun, and its projector will find the hold.
+ * Resolves when no batch is open: no commit names a range. A projector commits its range before it looks for a hold, so
+ * a range that is not seen here has not begun, and its projector will find the hold.
  */
 async function waitForRest(
   rebuild: Rebuild,

@@ -26,7 +26,10 @@ const leaseMs = 30_000;
 /** Several renewals may fail before the lock is lost. */
 const renewEveryMs = 5_000;
 
-/** Takes or renews the lock if it is free, ours, or held by a run that is known to be dead. Returns another holder, else ''. */
+/**
+ * Takes or renews the lock if it is free, ours, or held by a run that is known to be dead. Returns another holder, else
+ * ''.
+ */
 const takeLua = `
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] and held ~= ARGV[3] then return held end
@@ -40,8 +43,8 @@ return 0
 `;
 
 /**
- * Takes the lock of an installation. That of a run that died on this host is taken over at once, that of another host within half a
- * minute. Throws a `StackError` while another run works.
+ * Takes the lock of an installation. That of a run that died on this host is taken over at once, that of another host
+ * within half a minute. Throws a `StackError` while another run works.
  */
 export async function takeRebuildLock(
   { redis, keys }: Pick<Installation, 'redis' | 'keys'>,

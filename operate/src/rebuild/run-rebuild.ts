@@ -45,10 +45,10 @@ const servedLateMs = 30_000;
 const exchangeMs = 20_000;
 
 /**
- * Folds the log from scratch into a database beside the served one, compares the content of every table at one log position, and
- * exchanges them. It can be ended at any time and run again: the folded tables are kept, and the served tables are right at every
- * step. Tables that an earlier run has folded are exchanged only if they equal the served ones: of two that differ neither is known
- * to be right.
+ * Folds the log from scratch into a database beside the served one, compares the content of every table at one log
+ * position, and exchanges them. It can be ended at any time and run again: the folded tables are kept, and the served
+ * tables are right at every step. Tables that an earlier run has folded are exchanged only if they equal the served
+ * ones: of two that differ neither is known to be right.
  *
  * Throws a `StackError` while another run works, and the reason of the signal when it is interrupted.
  */
@@ -72,7 +72,10 @@ function rebuildOf(
 ): Rebuild {
   const served = installation.addresses.clickhouseDatabase;
   return {
-    ...{ installation, served, rebuilt: `${served}_rebuild`, snapshot: `${served}_still` },
+    installation,
+    served,
+    rebuilt: `${served}_rebuild`,
+    snapshot: `${served}_still`,
     tables: retriedTables(installation.clickhouse),
     isAlone: lock.isHeld,
     assertMayGoOn() {

@@ -39,7 +39,9 @@ const { categories, prices, sums, wallets, tops, runs } = leaderboardTables;
 /** Leaderboards are dropped by partition once a newer one is served. */
 const dropped = [categories, prices, sums, wallets, tops].map(({ name }) => name);
 const exchange = (privileges: readonly string[], names: readonly string[]): Right => ({
-  ...{ privileges, database: 'exchange', tables: names },
+  privileges,
+  database: 'exchange',
+  tables: names,
 });
 
 const writer: ClickHouseRole = {
@@ -104,8 +106,10 @@ const reader: ClickHouseRole = {
     { privileges: ['SELECT'], database: 'system', tables: ['tables'] },
   ],
   settings: reading({
-    ...{ seconds: { usual: 10, most: 30 }, memoryBytes: 4 * gibibyte },
-    ...{ resultRows: selectRowsMax, concurrent: 200 },
+    seconds: { usual: 10, most: 30 },
+    memoryBytes: 4 * gibibyte,
+    resultRows: selectRowsMax,
+    concurrent: 200,
   }),
   quota: null,
 };
@@ -124,14 +128,19 @@ const analyst: ClickHouseRole = {
   rights: [exchange(['SELECT'], projected)],
   settings: {
     ...reading({
-      ...{ seconds: { usual: 60, most: 300 }, memoryBytes: 8 * gibibyte },
-      ...{ resultRows: million, concurrent: 4 },
+      seconds: { usual: 60, most: 300 },
+      memoryBytes: 8 * gibibyte,
+      resultRows: million,
+      concurrent: 4,
     }),
     ...scanning(5_000 * million, 500 * gibibyte),
   },
   quota: {
-    ...{ queries: 2_000, errors: 500, result_rows: 10 * million },
-    ...{ read_rows: 100_000 * million, execution_time: 3_600 },
+    queries: 2_000,
+    errors: 500,
+    result_rows: 10 * million,
+    read_rows: 100_000 * million,
+    execution_time: 3_600,
   },
 };
 
@@ -142,21 +151,27 @@ const grafana: ClickHouseRole = {
     exchange(['SELECT'], projected),
     // Its editor completes names.
     {
-      ...{ privileges: ['SELECT'], database: 'system' },
+      privileges: ['SELECT'],
+      database: 'system',
       tables: ['databases', 'tables', 'columns', 'functions'],
     },
   ],
   settings: {
     ...reading({
       // The client asks for its query timeout (60 s unless changed) and 5 s more.
-      ...{ seconds: { usual: 30, most: 65 }, memoryBytes: 2 * gibibyte },
-      ...{ resultRows: 100_000, concurrent: 20 },
+      seconds: { usual: 30, most: 65 },
+      memoryBytes: 2 * gibibyte,
+      resultRows: 100_000,
+      concurrent: 20,
     }),
     ...scanning(500 * million, 50 * gibibyte),
   },
   quota: {
-    ...{ queries: 20_000, errors: 2_000, result_rows: 50 * million },
-    ...{ read_rows: 100_000 * million, execution_time: 7_200 },
+    queries: 20_000,
+    errors: 2_000,
+    result_rows: 50 * million,
+    read_rows: 100_000 * million,
+    execution_time: 7_200,
   },
 };
 

@@ -59,16 +59,22 @@ beforeAll(async () => {
   });
   projectors = startProjectors();
   services.start('ingress', {
-    ...{ PM_HTTP_PORT: String(ports.ingress), PM_OPERATOR_PORT: String(ports.operator) },
-    ...{ PM_OPERATOR_TOKEN: keys.operatorToken, PM_OPERATOR_SEED: keys.operatorSeed },
-    ...{ PM_SIGNOFF_SEED: keys.ingressSeed, PM_KEY_SECRET: keys.keySecret },
+    PM_HTTP_PORT: String(ports.ingress),
+    PM_OPERATOR_PORT: String(ports.operator),
+    PM_OPERATOR_TOKEN: keys.operatorToken,
+    PM_OPERATOR_SEED: keys.operatorSeed,
+    PM_SIGNOFF_SEED: keys.ingressSeed,
+    PM_KEY_SECRET: keys.keySecret,
     PM_RATE_LIMIT_SCALE: '10000',
   });
   await until(async () => (await fetch(`${baseUrl}/ok`).catch(() => null))?.ok === true);
   const ledger = openLedger(installation.redis, redisKeys(name));
   await until(async () => (await ledger.state()).ready);
   const markets = ['traded', 'quiet'].map((slug) => ({
-    ...{ slug, question: `${slug}?`, minOrderSize: '1', feeRateBps: 441 },
+    slug,
+    question: `${slug}?`,
+    minOrderSize: '1',
+    feeRateBps: 441,
   }));
   const listed = await operator.importEvents([{ slug: 'audited', title: 'Audited', markets }]);
   const [first, second] = listed.markets;
@@ -149,7 +155,9 @@ async function trade(maker: Trader, taker: Trader): Promise<void> {
 async function audit(waitMs = 30_000): Promise<ReadonlyMap<string, AuditCheck>> {
   const found = new Map<string, AuditCheck>();
   await runAudit(installation, {
-    ...{ waitMs, seed: 1, onProgress: () => {} },
+    waitMs,
+    seed: 1,
+    onProgress: () => {},
     onCheck: (check) => found.set(check.name, check),
   });
   return found;

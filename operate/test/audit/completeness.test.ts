@@ -2,8 +2,12 @@ import type { Execution } from '@pm/schemas';
 import { CompletenessCheck } from '../../src/audit/completeness.ts';
 
 const execution = (inOffset: number): Execution => ({
-  ...{ chain: Buffer.alloc(32), inOffset, timeMs: 1_000 + inOffset, keyId: Buffer.alloc(8) },
-  ...{ sequence: 0, events: [] },
+  chain: Buffer.alloc(32),
+  inOffset,
+  timeMs: 1_000 + inOffset,
+  keyId: Buffer.alloc(8),
+  sequence: 0,
+  events: [],
 });
 
 /** In a log whose record 2 is repeated as 3, so that the offsets of both topics differ from then on. */

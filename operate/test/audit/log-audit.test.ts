@@ -205,8 +205,15 @@ test('best prices that are not those of the levels are found', () => {
 
 test('a redemption before the resolution is found', () => {
   const redeemed: ExecutionEvent = {
-    ...{ kind: 'PositionMoved', command: 0, action: 'REDEEM', wallet: alice, market: 7 },
-    ...{ token0Micro: -4 * share, token1Micro: 0, paidMicro: 4 * share, requestId: null },
+    kind: 'PositionMoved',
+    command: 0,
+    action: 'REDEEM',
+    wallet: alice,
+    market: 7,
+    token0Micro: -4 * share,
+    token1Micro: 0,
+    paidMicro: 4 * share,
+    requestId: null,
   };
   const [first = [], second = []] = log;
   const { violations } = audited([first, second, [redeemed]]);

@@ -19,9 +19,15 @@ describe('positions by average cost', () => {
     // 1,333,300 x 1 / 3, rounded down, has gone.
     expect(positions.get(key)).toEqual({
       ...key,
-      ...{ sizeMicro: 2 * share, costMicro: 888_867, boughtMicro: 1_333_300 },
-      ...{ sharesMicro: 3 * share, realizedMicro: 600_000 - 444_433, volumeMicro: 933_300 },
-      ...{ updatedMs: 5_000, version: 3, partition: 2 },
+      sizeMicro: 2 * share,
+      costMicro: 888_867,
+      boughtMicro: 1_333_300,
+      sharesMicro: 3 * share,
+      realizedMicro: 600_000 - 444_433,
+      volumeMicro: 933_300,
+      updatedMs: 5_000,
+      version: 3,
+      partition: 2,
     });
     apply(leg('SELL', 2, 1_000), 4);
     expect(positions.get(key)).toMatchObject({ sizeMicro: 0, costMicro: 0 });

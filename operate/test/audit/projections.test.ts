@@ -70,8 +70,13 @@ describe('the ledger query', () => {
   for (let wallet = 0; wallet < 50; wallet += 1)
     positions.apply(
       {
-        ...{ wallet: `0x${wallet}`, market: 7, outcome: 0, side: 'BUY', isTrade: true },
-        ...{ sizeMicro: share, price: 5_000 },
+        wallet: `0x${wallet}`,
+        market: 7,
+        outcome: 0,
+        side: 'BUY',
+        isTrade: true,
+        sizeMicro: share,
+        price: 5_000,
       },
       source,
     );

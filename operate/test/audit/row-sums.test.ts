@@ -99,7 +99,11 @@ test('expected rows have a cell for every column of every table of facts and buc
 test('a changed row of an open bucket is left out, and counted', () => {
   const buckets = new BucketRows();
   const at = (inOffset: number, timeMs: number) => ({
-    ...{ chain: Buffer.alloc(32), inOffset, timeMs, keyId: Buffer.alloc(8), sequence: 0 },
+    chain: Buffer.alloc(32),
+    inOffset,
+    timeMs,
+    keyId: Buffer.alloc(8),
+    sequence: 0,
     events: [1, 2].map(
       (market) => ({ kind: 'TopChanged', market, bid: 4_000, ask: 5_000 }) as const,
     ),

@@ -77,8 +77,15 @@ type Some = Partial<ExportOptions>;
 function write(day = first, options: Some = {}): Promise<Manifest> {
   if (day === undefined) throw new Error('no day');
   return exportDay({
-    ...{ clickhouse: reader, database, partitions, day, again: false, onTable: () => {} },
-    ...{ plan: planOf(null), folder: join(root, randomUUID()), isPartial: false },
+    clickhouse: reader,
+    database,
+    partitions,
+    day,
+    again: false,
+    onTable: () => {},
+    plan: planOf(null),
+    folder: join(root, randomUUID()),
+    isPartial: false,
     ...options,
   });
 }
@@ -130,7 +137,9 @@ describe('a day that is written', () => {
   test('states the log positions of each partition', async () => {
     const { tables: written } = await write(second, { plan: planOf(['fills', 'candles_1m']) });
     const places = (partition: number, rows: number, from: number, to: number) => ({
-      ...{ partition, rows, first: { inOffset: from, eventIndex: from } },
+      partition,
+      rows,
+      first: { inOffset: from, eventIndex: from },
       last: { inOffset: to, eventIndex: to },
     });
     // Rows are numbered 1000 to 1899, and go to the partition of their number modulo 3.
@@ -149,8 +158,12 @@ describe('a day that is written', () => {
       mids: await typesOf(file('midpoints_1m')),
     };
     expect(types.fills).toMatchObject({
-      ...{ in_offset: 'UInt64', time: "DateTime64(3, 'UTC')", taker: 'String', match: 'String' },
-      ...{ size: 'Decimal(18, 6)', taker_price: 'Decimal(9, 4)' },
+      in_offset: 'UInt64',
+      time: "DateTime64(3, 'UTC')",
+      taker: 'String',
+      match: 'String',
+      size: 'Decimal(18, 6)',
+      taker_price: 'Decimal(9, 4)',
     });
     expect(types.mids).toMatchObject({ bucket: "DateTime64(3, 'UTC')" });
     const rows = await readBack(

@@ -2,15 +2,29 @@ import type { ExportedTable, Manifest } from '../../src/export/manifest.ts';
 import { summaryLines, tableLine } from '../../src/export/output.ts';
 
 const table: ExportedTable = {
-  ...{ table: 'fills', kind: 'facts', file: 'fills.parquet', takenAt: '2026-06-05T10:00:00.000Z' },
-  ...{ bytes: 900, sha256: '0'.repeat(64), order: [], columns: [], rows: 7, contentHash: '1' },
+  table: 'fills',
+  kind: 'facts',
+  file: 'fills.parquet',
+  takenAt: '2026-06-05T10:00:00.000Z',
+  bytes: 900,
+  sha256: '0'.repeat(64),
+  order: [],
+  columns: [],
+  rows: 7,
+  contentHash: '1',
   partitions: null,
 };
 
 const manifest: Manifest = {
-  ...{ format: 1, day: '2026-06-01', database: 'pm', writtenAt: '2026-06-05T10:00:00.000Z' },
-  ...{ from: '2026-06-01T00:00:00.000Z', to: '2026-06-02T00:00:00.000Z' },
-  ...{ completeness: [], tables: [table], leftOut: [] },
+  format: 1,
+  day: '2026-06-01',
+  database: 'pm',
+  writtenAt: '2026-06-05T10:00:00.000Z',
+  from: '2026-06-01T00:00:00.000Z',
+  to: '2026-06-02T00:00:00.000Z',
+  completeness: [],
+  tables: [table],
+  leftOut: [],
 };
 
 const summary = (changes: Partial<Manifest>, first: string | null) =>

@@ -42,7 +42,10 @@ class FakeServer {
   rebuild(): Rebuild {
     return {
       installation: { clickhouse: this } as unknown as Installation,
-      ...{ tables: this, served: 'pm', rebuilt: 'pm_rebuild', snapshot: 'pm_still' },
+      tables: this,
+      served: 'pm',
+      rebuilt: 'pm_rebuild',
+      snapshot: 'pm_still',
       isAlone: () => true,
       assertMayGoOn: () => {},
     };

@@ -44,7 +44,10 @@ export class RebuiltExchange {
     });
     this.clickhouse = openClickHouse({
       url: engineUrl('CLICKHOUSE'),
-      ...{ database: this.name, user: 'default', password: '', log: silentLog },
+      database: this.name,
+      user: 'default',
+      password: '',
+      log: silentLog,
       requestTimeoutMs: 120_000,
     });
   }

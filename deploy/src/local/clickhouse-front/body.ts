@@ -15,9 +15,9 @@ export interface SpooledRows {
 }
 
 /**
- * Reads request bodies, unpacked and bounded: a statement into memory, rows into a file. The engine reads rows from that file (FROM INFILE), since rows inside the SQL
- * text are cut at the first `;` after a line end, and the rest is run as a
- * statement. Measured: that drops tables.
+ * Reads request bodies, unpacked and bounded: a statement into memory, rows into a file. The engine reads rows from
+ * that file (FROM INFILE), since rows inside the SQL text are cut at the first `;` after a line end, and the rest is
+ * run as a statement. Measured: that drops tables.
  */
 export class BodyReader {
   readonly #folder: string;
@@ -64,7 +64,10 @@ export class BodyReader {
     }
   }
 
-  /** Statements mostly come plain and in one piece: a pipeline of streams would cost more than the engine's work on a small one. */
+  /**
+   * Statements mostly come plain and in one piece: a pipeline of streams would cost more than the engine's work on a
+   * small one.
+   */
   #collect(request: IncomingMessage, chunks: Buffer[]): Promise<void> {
     let byteCount = 0;
     return new Promise((resolve, reject) => {

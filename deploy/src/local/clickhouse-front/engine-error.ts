@@ -49,7 +49,8 @@ export function fromEngine(thrown: unknown): EngineError {
 }
 
 /**
- * The engine reads the rows of an INSERT from a temporary file and wraps the exception once per layer. A server has neither.
+ * The engine reads the rows of an INSERT from a temporary file and wraps the exception once per layer. A server has
+ * neither.
  */
 function tidy(message: string): string {
   const prefixes = /^((?:Code: \d+\. DB::Exception: )+)/.exec(message)?.[1] ?? '';

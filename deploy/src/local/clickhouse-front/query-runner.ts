@@ -22,17 +22,17 @@ export interface Query {
 }
 
 /**
- * Settings that DEFAULT does not reset: those on the rights of a session would turn a reader's session into a writer's, and
- * `compatibility` changes hundreds of others, which stay (measured).
+ * Settings that DEFAULT does not reset: those on the rights of a session would turn a reader's session into a writer's,
+ * and `compatibility` changes hundreds of others, which stay (measured).
  */
 const lastingSettings = new Set(['readonly', 'allow_ddl', 'profile', 'compatibility']);
 
 const namePattern = /^[A-Za-z_]\w*$/;
 
 /**
- * Runs one query without effects on others. Settings stay in the session, since setting and resetting them costs as much as a small
- * query; the next query first sets those that differ: with an old deduplication token the engine would drop the next batch silently.
- * A session that cannot get a query's settings is closed.
+ * Runs one query without effects on others. Settings stay in the session, since setting and resetting them costs as
+ * much as a small query; the next query first sets those that differ: with an old deduplication token the engine would
+ * drop the next batch silently. A session that cannot get a query's settings is closed.
  *
  * @throws EngineError
  */
@@ -51,8 +51,8 @@ export async function runQuery(lease: SessionLease, query: Query): Promise<Engin
 }
 
 /**
- * A session with the settings of this query, and without parameters of earlier ones that it refers to: those cannot be unset.
- * Settings of an earlier query may prevent those of this one, so a failure is retried in a new session.
+ * A session with the settings of this query, and without parameters of earlier ones that it refers to: those cannot be
+ * unset. Settings of an earlier query may prevent those of this one, so a failure is retried in a new session.
  */
 async function sessionFor(lease: SessionLease, query: Query): Promise<EngineSession> {
   const session = await lease.session();

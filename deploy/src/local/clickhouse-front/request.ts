@@ -39,8 +39,8 @@ const interfaceNames = new Set([
 ]);
 
 /**
- * Every user may do everything on a local stack, as on a fresh server, except the names of roles that only read (clickhouse.md);
- * the limits of roles are not implemented here.
+ * Every user may do everything on a local stack, as on a fresh server, except the names of roles that only read
+ * (clickhouse.md); the limits of roles are not implemented here.
  */
 const roleOfUser: ReadonlyMap<string, Role> = new Map([
   ['default', 'writer'],

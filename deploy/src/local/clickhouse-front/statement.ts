@@ -1,7 +1,7 @@
 /**
- * Reads enough of a ClickHouse statement to treat it like the server's HTTP interface: its verb, whether a second statement follows,
- * where the data of an INSERT begins, and its format. It knows strings, quoted names, heredocs and comments, and nothing else of the
- * grammar: the engine does the parsing.
+ * Reads enough of a ClickHouse statement to treat it like the server's HTTP interface: its verb, whether a second
+ * statement follows, where the data of an INSERT begins, and its format. It knows strings, quoted names, heredocs and
+ * comments, and nothing else of the grammar: the engine does the parsing.
  */
 export interface Statement {
   /** First word in upper case; empty for an empty text. */
