@@ -3,12 +3,13 @@ import type { RecordBatch } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
 import { AvroError, type Execution } from '@pm/schemas';
 
-/** What reading executions needs of their codec. */
+/** The methods of the codec that decode executions. */
 export type ExecutionCodec = Pick<RecordCodec<Execution>, 'decode' | 'knows' | 'prepare'>;
 
 /**
- * Decodes the records of a batch one after the other and hands each over before the next is decoded. Waits only for a schema
- * that is not known yet. Throws the `Fault` `execution_unreadable` (stop) for what is no execution, and what `take` throws.
+ * Decodes the records of a batch one after the other and passes each to `take` before the next is decoded. Waits only
+ * for an unknown schema. Throws the `Fault` `execution_unreadable` (stop) for an unreadable record, and the errors of
+ * `take`.
  */
 export async function eachExecution(
   { partition, records }: Pick<RecordBatch, 'partition' | 'records'>,

@@ -4,7 +4,7 @@ import { followCompacted, type LogClient, type LogReader } from '../kafka/index.
 import type { Log } from '../log/index.ts';
 import type { RecordCodec } from '../registry/index.ts';
 
-/** Where an entry stands: which it replaces, and when it counts. */
+/** The place of an entry: its key and its offset. */
 export interface EntryPlace {
   readonly key: string;
   readonly offset: number;
@@ -16,19 +16,19 @@ export interface CompactedOptions<T> {
   readonly codec: Pick<RecordCodec<T>, 'decode' | 'knows' | 'prepare'>;
   readonly log: Log;
   take(value: T, place: EntryPlace): void;
-  /** What is done about a record that cannot be read; default `skip`, loudly: the entry it replaces stays. */
+  /** The reaction to an unreadable record; default `skip` with an error in the log: the entry it replaces stays. */
   readonly unreadable?: 'skip' | 'stop';
-  /** A record was skipped, for whoever counts them. */
+  /** Called for each skipped record. */
   onSkip?(): void;
   /** The record of this key was deleted. */
   forget?(key: string, offset: number): void;
-  /** Something nobody foresaw: the process should stop. */
+  /** An unexpected fault: the process should stop. */
   onFault(fault: Fault): void;
 }
 
 /**
- * Follows a topic of entries from its start, newest of each key last; resolves when what was there at the call is taken in.
- * Faults that pass are logged and read over; any other goes to `onFault`.
+ * Follows a compacted topic from its start; resolves when all records that existed at the call are applied. Transient
+ * faults are logged and retried; any other goes to `onFault`.
  */
 export function followTable<T>(
   client: LogClient,

@@ -1,13 +1,13 @@
-/** What a field makes of a text: a value, or a refusal (the reader says what is allowed). */
+/** The value of a text; null refuses it (the reader reports the allowed values). */
 export type Parsed<T> = { readonly value: T } | null;
 
 /** One variable of the environment: its name, the values it allows, its default, and the parser of its text. */
 export interface Field<T> {
   /** Name of the variable, unit last: `PM_LINGER_MS`. */
   readonly name: string;
-  /** What is allowed, as shown to the operator. */
+  /** The allowed values, as shown to the operator. */
   readonly allowed: string;
-  /** Taken when the variable is missing or empty; without one the variable is required. */
+  /** Used when the variable is missing or empty; without one the variable is required. */
   readonly fallback?: { readonly value: T };
   /** A secret's text is never shown. */
   readonly secret: boolean;
@@ -34,7 +34,7 @@ export function fallbackOf<T>(options: Default<T>): { fallback?: { value: T } } 
 
 const refused = null;
 
-/** Any text, or what `pattern` allows (then `allowed` says it in words). `secret` hides the value in messages. */
+/** Any text, or what `pattern` allows (then `allowed` describes it). `secret` hides the value in messages. */
 export function text(
   name: string,
   options: Default<string> & { pattern?: RegExp; allowed?: string; secret?: boolean } = {},

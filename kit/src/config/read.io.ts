@@ -2,15 +2,15 @@ import { resolve } from 'node:path';
 import { Fault } from '../fault/index.ts';
 import { type ConfigOf, type Default, type Field, type Fields, fallbackOf } from './fields.ts';
 
-/** What is checked beyond the single variable. */
+/** Checks beyond the single variable. */
 export interface ConfigRules<F extends Fields> {
   /** Variables starting with `PM_` that other rooms read, so that one environment can serve several processes. */
   readonly known?: readonly string[];
-  /** Sentences about values that do not fit together; none when all is well. */
+  /** Sentences about values that contradict each other; empty when there are none. */
   readonly relations?: (config: ConfigOf<F>) => readonly string[];
 }
 
-/** Read by the lifecycle and by tests, known everywhere. */
+/** Read by the lifecycle and by tests; known in every room. */
 const parentPipeName = 'PM_PARENT_PIPE';
 const testPrefix = 'PM_TEST_';
 
@@ -20,8 +20,8 @@ type Problems = Record<string, string>;
 
 /**
  * Reads and checks all variables at once. Throws one `Fault` `invalid_config` (stop) that names every variable in its
- * facts, with what was given (secrets hidden) and what is allowed; variables starting with `PM_` that nobody knows are
- * refused with the nearest known name, since a misspelt setting silently means the default.
+ * facts, with the given text (secrets hidden) and the allowed values; unknown variables starting with `PM_` are
+ * refused with the nearest known name, since a misspelt setting would silently mean the default.
  */
 export function readConfig<const F extends Fields>(
   fields: F,
@@ -107,7 +107,7 @@ function nearest(name: string, known: readonly string[]): string {
   return best;
 }
 
-/** Levenshtein's: insertions, deletions and replacements from one text to the other. */
+/** Levenshtein distance: insertions, deletions and replacements from one text to the other. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let line = 1; line <= from.length; line += 1) {

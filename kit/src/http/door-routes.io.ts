@@ -6,7 +6,9 @@ import { familyOfTarget } from './route-family.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whose words errors of this route are in, out of the table of routes; absent for routes that are not public. */
+    /**
+     * The family whose error format this route has, from the table of routes; absent for routes that are not public.
+     */
     family?: RouteFamily;
   }
 }
@@ -14,7 +16,7 @@ declare module 'fastify' {
 /** Root paths follow the specification, the mounts follow the family (conventions.md, Dialects). */
 export type Dialect = 'specification' | 'family';
 
-/** One public route: which it is in the table of routes, and how it is added to the app under a path. */
+/** One public route: its key in the table of routes, and how it is added to the app under a path. */
 export interface DoorRoute {
   readonly method: HttpRoute['method'];
   readonly path: string;
@@ -29,8 +31,8 @@ export interface RoutePlace {
 }
 
 /**
- * Adds every route wherever the table says. Throws the `Fault` `routes_differ` (stop) when the
- * routes and those of the table for this door are not the same: the gateway sends here what the table says.
+ * Adds every route under all its paths in the table. Throws the `Fault` `routes_differ` (stop) when the routes differ
+ * from the table's for this service: the gateway forwards by the table.
  */
 export function registerRoutes(app: HttpApp, door: Door, doorRoutes: readonly DoorRoute[]): void {
   const table: readonly HttpRoute[] = routes.filter((route) => route.door === door);
@@ -54,12 +56,12 @@ function nameOf(route: { readonly method: string; readonly path: string }): stri
   return `${route.method} ${route.path}`;
 }
 
-/** The method that the table of routes knows an added route by: each GET answers `HEAD` too, as itself without a body. */
+/** The method of an added route in the table of routes: each GET also answers `HEAD`, without a body. */
 export function tableMethod({ method }: Pick<RouteOptions, 'method'>): string {
   return method === 'HEAD' ? 'GET' : String(method);
 }
 
-/** Tells every public route its family: that of its mount, at the root its own. Call it before adding routes. */
+/** Sets the family of every public route: that of its mount, or at the root its own. Call it before adding routes. */
 export function nameFamilies(app: HttpApp): void {
   const families = familiesByUrl();
   app.addHook('onRoute', (route) => {
@@ -78,7 +80,7 @@ function familiesByUrl(): ReadonlyMap<string, RouteFamily> {
   return families;
 }
 
-/** Whose words an error of this request is in: those of its route, and of the path where no route took it. */
+/** The family whose error format this request gets: that of its route, or of its path when no route matched. */
 export function familyOf(request: FastifyRequest): RouteFamily {
   return request.routeOptions.config.family ?? familyOfTarget(request.url);
 }
