@@ -17,6 +17,7 @@ const targets = {
   stack: 'deploy/dist/commands/stack.js',
   smoke: 'acceptance/dist/commands/smoke.js',
   test: 'deploy/dist/commands/test.js',
+  nodes: 'deploy/dist/commands/test-nodes.js',
   clients: 'acceptance/dist/commands/clients.js',
   bench: 'deploy/dist/commands/bench.js',
   catalog: 'deploy/dist/commands/catalog.js',

@@ -3,7 +3,8 @@ import { type HttpRoute, type RouteFamily, routes } from './routes/index.ts';
 
 /**
  * The rate limits of the published interface and of conventions.md 8, as data. A request counts in every scope that
- * covers its route and must pass all of them; what is refused counts in none. Windows are fixed and aligned to the clock.
+ * covers its route and must pass all of them; what is refused counts in none. Windows are fixed and aligned to the
+ * clock.
  */
 export interface RateWindow {
   /** Units in one window. */
@@ -13,8 +14,8 @@ export interface RateWindow {
 }
 
 /**
- * What one request takes from a scope: 1; one for each item of a body that is a list (so a batch of orders costs as many as
- * its orders sent one by one); or one for each hundred of them.
+ * What one request takes from a scope: 1; one for each item of a body that is a list (so a batch of orders costs as
+ * many as its orders sent one by one); or one for each hundred of them.
  */
 export type RateUnit = 'requests' | 'items' | 'hundreds of items';
 
@@ -145,13 +146,16 @@ export function rateRulesOf(route: Counted): readonly RateRule[] {
   });
 }
 
-/** What a scope covers, in words. */
+/** Description of the routes that a scope covers. */
 export function coveredRoutes({ covers }: RateScope): readonly string[] {
   if ('group' in covers) return [`all of ${covers.group}`];
   return 'under' in covers ? [`all under ${covers.under}`] : covers;
 }
 
-/** What a request with so many items in its body takes from a rule; at least 1. Longer batches are refused, not dearer. */
+/**
+ * What a request with so many items in its body takes from a rule; at least 1. Longer batches are refused, not
+ * dearer.
+ */
 export function rateCost({ scope: { unit } }: RateRule, items: number): number {
   if (unit === 'requests' || items <= 1) return 1;
   if (unit === 'items') return Math.min(items, ordersPerRequestMax);

@@ -27,7 +27,8 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:rebuild                   string which run of `npm run rebuild` works on the tables; not in the log, expires
  */
 export function redisKeys(prefix: string) {
-  // The number is the version of these values: under another one the ledger is not there yet and is folded from the log.
+  // The number is the version of these values: under another one the ledger is not there yet and is folded from the
+  // log.
   const ledger = `${prefix}:ledger2`;
   return {
     /** What BCAST client tracking of books subscribes to. */
@@ -51,7 +52,9 @@ export function redisKeys(prefix: string) {
     ledgerInsolvent: `${ledger}:insolvent`,
     ledgerTransfers: `${ledger}:transfers`,
     ledgerState: `${ledger}:state`,
-    /** What a caller used up: `address:…`, `key:…` or `agent:…`. Not derived from the log, and of no value when lost. */
+    /**
+     * What a caller used up: `address:…`, `key:…` or `agent:…`. Not derived from the log, and of no value when lost.
+     */
     limits: (subject: string) => `${prefix}:limits:${subject}`,
     retry: (digest: string) => `${prefix}:retry:${digest}`,
     retries: (caller: string) => `${prefix}:retries:${caller}`,
@@ -67,7 +70,10 @@ export type RedisKeys = ReturnType<typeof redisKeys>;
 export const retryLimits = {
   /** A key is remembered for so long; as long as the matcher remembers an order. */
   ttlMs: 3_600_000,
-  /** A first request that has not answered after this is taken for dead, and a retry carries on; far beyond time-to-book. */
+  /**
+   * A first request that has not answered after this is taken for dead, and a retry carries on; far beyond
+   * time-to-book.
+   */
   leaseMs: 10_000,
   /** Keys of one caller at a time. */
   keysPerCallerMax: 20_000,
@@ -78,9 +84,10 @@ export const retryLimits = {
 } as const;
 
 /**
- * Fields of a book: `json` is the body of GET /book as stored bytes; prices are plain decimals, empty when the side is
- * empty or nothing was traded yet; `last` is the token's own last trade, `marketLast` the newest one of the market, which is one
- * minus its price where the other token was traded; `version` is the offset in `executions` it stands for.
+ * Fields of a book: `json` is the body of GET /book as stored bytes; prices are plain decimals, empty when the side
+ * is empty or nothing was traded yet; `last` is the token's own last trade, `marketLast` the newest one of the
+ * market, which is one minus its price where the other token was traded; `version` is the offset of its record in
+ * `executions`.
  */
 export const bookFields = [
   'json',

@@ -4,7 +4,10 @@ import { memberOf, nameOf, nodeIn, type Syntax, type SyntaxNode, walk } from './
 /** Characters of a line of code, of a comment or of a document. */
 const lineCharsMax = 120;
 
-/** Lines that are too long. A line that cannot be broken is none: a row of a table, an address, a path without a space. */
+/**
+ * Lines that are too long. A line that cannot be broken is none: a row of a table, an address, a path without a
+ * space.
+ */
 export function widthProblems(text: string): readonly Problem[] {
   return text.split('\n').flatMap((line, index) => {
     const isBreakable = !line.startsWith('|') && /\S\s+\S.*\s\S/.test(line.replace(/\S{80,}/, ''));
@@ -62,8 +65,8 @@ const mutators = new Set([
 ]);
 
 /**
- * State of a module that all its users share: `let` outside of functions, and constants there that are changed (lists, maps, sets,
- * objects) or handed out as scratch (buffers). Constants that nothing changes pass.
+ * State of a module that all its users share: `let` outside of functions, and constants there that are changed
+ * (lists, maps, sets, objects) or handed out as scratch (buffers). Constants that nothing changes pass.
  */
 export function moduleStateProblems({ body, lineOf }: Syntax): readonly Problem[] {
   const problems: Problem[] = [];

@@ -49,7 +49,7 @@ export const redisFields = {
   }),
 };
 
-/** The tables. */
+/** ClickHouse, which holds the tables. */
 export const clickhouseFields = {
   clickhouseUrl: url('PM_CLICKHOUSE_URL', { meaning: 'HTTP interface of ClickHouse.' }),
   clickhouseDatabase: text('PM_CLICKHOUSE_DATABASE', {
