@@ -45,7 +45,7 @@ export const projectorsFields = {
   }),
   bookAgeLimitMs: integer('PM_BOOK_AGE_LIMIT_MS', {
     meaning:
-      'Time after which an unanswered reservation can no longer be booked; never smaller than the limit of the partitions.',
+      'Time after which an unanswered reservation can no longer be booked; at least the limit of the partitions.',
     unit: 'milliseconds',
     default: 10_000,
     min: 100,

@@ -24,8 +24,8 @@ export interface RateScope {
   readonly name: string;
   readonly unit: RateUnit;
   /**
-   * `METHOD /path` of the routes whose declarations name the scope (`limits`), all routes of a group, or all that begin with a
-   * path. Empty: counted by hand (`failedProofScope`).
+   * `METHOD /path` of the routes whose declarations name the scope (`limits`), all routes of a group, or all that begin
+   * with a path. Empty: counted by hand (`failedProofScope`).
    */
   readonly covers: readonly string[] | { readonly group: RateGroup } | { readonly under: string };
   /** Burst first. */
@@ -40,8 +40,8 @@ const named = (scope: string): readonly string[] =>
   routes.filter(({ limits = [] }) => limits.includes(scope)).map(nameOf);
 
 /**
- * Routes that take risk off the book or keep it there on purpose. They share no bucket with anything else, so that no client
- * runs out of cancels because it read or traded too much.
+ * Routes that take risk off the book or keep it there on purpose. They share no bucket with anything else, so that no
+ * client runs out of cancels because it read or traded too much.
  */
 const reserve: ReadonlySet<string> = new Set(named('reserve'));
 
@@ -60,7 +60,9 @@ function scope(
   return { name, unit, covers, windows };
 }
 
-/** Proofs of keys that failed, per address; while it is used up, requests with credentials are refused before any check. */
+/**
+ * Proofs of keys that failed, per address; while it is used up, requests with credentials are refused before any check.
+ */
 const failedProofScope: RateScope = scope('failed-credentials', burst(500), { covers: [] });
 
 /** In the order of the published table, then what it leaves out (conventions.md 8). */

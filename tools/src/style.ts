@@ -141,7 +141,8 @@ function changedBy(node: SyntaxNode, buffers: ReadonlySet<string>): readonly str
 function changedByCall(call: SyntaxNode, buffers: ReadonlySet<string>): readonly string[] {
   const member = memberOf(nodeIn(call, 'callee'));
   const property = member?.property ?? '';
-  const isMutation = mutators.has(property) || /^write/.test(property);
+  const isWrite = property === 'write' && buffers.has(member?.object ?? '');
+  const isMutation = mutators.has(property) || isWrite || /^write[A-Z]/.test(property);
   const given = Array.isArray(call['arguments']) ? call['arguments'] : [];
   const scratch = given.flatMap((one: { readonly expression: SyntaxNode }) => {
     const name = nameOf(one.expression);

@@ -19,8 +19,8 @@ declare module 'fastify' {
 export type Dialect = 'specification' | 'family';
 
 /**
- * One public route: its declaration, or the method and path that name it in the table of routes, and how it is added to the app
- * under a path.
+ * One public route: its declaration, or the method and path that name it in the table of routes, and how it is added to
+ * the app under a path.
  */
 export interface DoorRoute extends Pick<RouteDeclaration, 'method' | 'path'> {
   add(app: HttpApp, at: RoutePlace): void;
@@ -65,9 +65,9 @@ export function tableMethod({ method }: Pick<RouteOptions, 'method'>): string {
 }
 
 /**
- * Gives every public route its declaration and its family: that of its mount, at the root its own. Call it before adding routes.
- * Fastify validates and serialises by none of it: the readers of the routes word their errors as documented, and a schema of
- * responses would drop and reorder fields.
+ * Gives every public route its declaration and its family: that of its mount, at the root its own. Call it before
+ * adding routes. Fastify validates and serialises by none of it: the readers of the routes word their errors as
+ * documented, and a schema of responses would drop and reorder fields.
  */
 export function declareRoutes(app: HttpApp): void {
   const declared = declarationsByUrl();

@@ -2,7 +2,6 @@ import { keyIdOf, type Verifier, verifierFor } from '@pm/domain/signoff/keys';
 import { verifySealed } from '@pm/domain/signoff/records';
 import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
-import type { RecordCodec } from '@pm/kit/registry';
 import {
   AvroError,
   type CommandOf,
@@ -33,7 +32,7 @@ interface EnvelopeReaderOptions {
   readonly partition: number;
   /** Raw public key that alone may open the partition. */
   readonly operatorKey: Buffer;
-  readonly codec: Pick<RecordCodec<Envelope>, 'decode' | 'knows'>;
+  readonly codec: { decode(bytes: Buffer): Envelope; knows(bytes: Buffer): boolean };
 }
 
 /** Sender of a record that cannot be read. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { firstChain, sealWritten } from '@pm/domain/signoff/records';
+import { type Encoder, firstChain, sealWritten } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
-import type { RecordCodec } from '@pm/kit/registry';
 import { checkpointEveryRecords, type Execution, type RefusalCode } from '@pm/schemas';
 import type { Applied, Engine, RejectReason } from '../core/index.ts';
 import type { EnvelopeReader, EnvelopeReading } from './envelope-reader.ts';
@@ -39,7 +38,7 @@ export interface LogPosition {
 export interface RecordProcessorParts {
   readonly partition: number;
   readonly reader: EnvelopeReader;
-  readonly executions: Pick<RecordCodec<Execution>, 'encode'>;
+  readonly executions: Encoder<Execution>;
 }
 
 /** The position before the first record. */
