@@ -1,3 +1,4 @@
+import { InputSequence } from '@pm/domain/executions/input-sequence';
 import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
 import {
@@ -7,12 +8,7 @@ import {
   readRange,
 } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import {
-  type Execution,
-  executionChainBytes,
-  InputSequence,
-  registryHeaderBytes,
-} from '@pm/schemas';
+import { type Execution, executionChainBytes, registryHeaderBytes } from '@pm/schemas';
 
 /** Records read back before the first one, to find the newest input offset: more than any run of repetitions. */
 const lookBackRecords = 4_096;

@@ -1,6 +1,6 @@
+import { InputSequence } from '@pm/domain/executions/input-sequence';
 import {
   type ExecutionEvent,
-  InputSequence,
   orderIdFromBytes,
   type RefusalCode,
   walletFromBytes,
