@@ -5,7 +5,7 @@ import {
   operatorRoutes,
   responsesOf,
 } from '@pm/schemas';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, RouteOptions } from 'fastify';
 import type { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
@@ -17,10 +17,11 @@ const shownMax = 3;
 
 /**
  * Holds every JSON response that an app sends in tests against its declaration: its status is declared, the body fits, and has no
- * field that is not declared. A test in which one does not fails when it ends. `except`: paths of routes that send stored bytes,
+ * field that is not declared; so are the forms that the operator's routes check. A test in which one does not fails when it ends. `except`: paths of routes that send stored bytes,
  * which tests make up.
  */
 export function checkResponses(app: HttpApp, except: readonly string[] = []): void {
+  app.addHook('onRoute', (route) => void mismatches.push(...formProblems(route)));
   app.addHook('onSend', (request, reply, payload, done) => {
     const { declaration } = request.routeOptions.config;
     if (except.includes(declaration?.path ?? '')) {
@@ -85,6 +86,28 @@ function declaredOf({ routeOptions }: FastifyRequest): readonly DeclaredResponse
   if (config.declaration !== undefined) return responsesOf(config.declaration);
   const operator = operators.get(`${String(method)} ${url}`);
   return operator === undefined ? null : operatorResponsesOf(operator);
+}
+
+/** How the schemas that Fastify checks a route of the operator by differ from those that are declared. */
+function formProblems({ method, url, schema = {} }: RouteOptions): readonly string[] {
+  if (!url.startsWith('/operator/') || method === 'HEAD') return [];
+  const name = `${String(method)} ${url}`;
+  const declared = operators.get(name);
+  if (declared === undefined) return [`${name} is not declared`];
+  return (['params', 'body'] as const)
+    .filter((part) => JSON.stringify(bare(schema[part])) !== JSON.stringify(bare(declared[part])))
+    .map((part) => `${name}: its ${part} are checked by another schema than the declared one`);
+}
+
+/** A schema without what only documents it; a choice of constants is a list of values. */
+function bare(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(bare);
+  const { description: _text, examples: _examples, ...rest } = schema as Record<string, unknown>;
+  const { anyOf } = rest as { anyOf?: readonly { readonly const?: unknown }[] };
+  if (anyOf?.every((one) => one.const !== undefined))
+    return { enum: anyOf.map((one) => one.const) };
+  return Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, bare(value)]));
 }
 
 interface Schema {
