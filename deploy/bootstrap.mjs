@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// What stands between a bare clone and everything else: checks the machine, installs packages, builds, and hands over
-// to the built command. Plain JavaScript on Node's own modules, because nothing else is there yet.
+// Entry point of a bare clone: checks the machine, installs packages, builds, and runs the built command. Plain
+// JavaScript on Node's own modules, because nothing else is installed yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const cache = join(root, '.cache');
 const nodeMinimum = [20, 19];
 
-/** Command of this file -> what runs once everything is built. */
+/** Command of this file -> entry file that runs after the build. */
 const targets = {
   start: 'deploy/dist/commands/start.js',
   stack: 'deploy/dist/commands/stack.js',
   smoke: 'acceptance/dist/commands/smoke.js',
   test: 'deploy/dist/commands/test.js',
+  nodes: 'deploy/dist/commands/test-nodes.js',
   clients: 'acceptance/dist/commands/clients.js',
   bench: 'deploy/dist/commands/bench.js',
   catalog: 'deploy/dist/commands/catalog.js',
@@ -58,7 +59,7 @@ function step(name, command, args) {
   process.stderr.write(` done in ${seconds} s\n`);
 }
 
-/** Stands for the packages that are installed: the lock file, and the Node version that native parts belong to. */
+/** Identifies the installed packages: the lock file, and the Node version that native parts belong to. */
 function packagesMark() {
   return createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
@@ -69,13 +70,13 @@ function packagesMark() {
 function installPackages() {
   const stamp = join(root, 'node_modules', '.installed-from');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === packagesMark()) return;
-  // Not `npm ci`: it refuses a lock file that lacks the optional binaries of platforms other than the one it was made on.
-  // Install scripts stay off: every native part used here ships its binaries inside its package.
+  // Not `npm ci`: it refuses a lock file that lacks the optional binaries of platforms other than the one it was made
+  // on. Install scripts stay off: every native part used here ships its binaries inside its package.
   step('packages', 'npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund']);
   writeFileSync(stamp, packagesMark());
 }
 
-/** Every room, because these two refer to all of them. Types of tests are no matter of a start: `npm run check` judges them. */
+/** Every package, because these two refer to all of them. Types of tests are left to `npm run check`. */
 function build() {
   step('build', process.execPath, [
     join(root, 'node_modules/typescript/bin/tsc'),

@@ -24,7 +24,7 @@ import { engineUrl } from '../../kit/test/engines.ts';
 import { ServicesUnderTest, setUpNamed } from './services-under-test.ts';
 
 /** One ingress process. */
-export interface Door {
+export interface IngressProcess {
   readonly process: ChildProcess;
   readonly port: number;
   readonly operator: Operator;
@@ -36,16 +36,16 @@ export interface Trader {
   readonly trio: ApiKeyTrio;
 }
 
-/** Resolves when it is so; rejects after so many seconds. */
+/** Resolves when the condition is true; rejects after so many seconds. */
 export async function until(isSo: () => Promise<boolean>, seconds = 60): Promise<void> {
   for (let tries = 0; tries < seconds * 10; tries += 1) {
     if (await isSo()) return;
     await wait(100);
   }
-  throw new Error('it did not come about in time');
+  throw new Error('the condition did not become true in time');
 }
 
-/** An order to buy one share at 0.10, or as said. */
+/** An order to buy one share at 0.10, unless `how` differs. */
 export function order(
   { signer, trio }: Trader,
   token: string,
@@ -64,9 +64,9 @@ export function headersOf({ signer, trio }: Trader, method: string, path: string
   return { 'content-type': 'application/json', ...signed };
 }
 
-/** A request as it goes over the wire: the same again is the same to the byte. */
+/** Sends a request; a repetition has the same bytes. */
 export async function send(
-  { port }: Pick<Door, 'port'>,
+  { port }: Pick<IngressProcess, 'port'>,
   sent: {
     readonly method: string;
     readonly path: string;
@@ -89,37 +89,40 @@ export async function send(
 }
 
 export async function call(
-  door: Pick<Door, 'port'>,
+  ingress: Pick<IngressProcess, 'port'>,
   trader: Trader,
   method: string,
   path: string,
   { body = '', headers = {} }: { body?: string; headers?: Record<string, string> } = {},
 ) {
   const all = { ...headersOf(trader, method, path, body), ...headers };
-  return await send(door, { method, path, headers: all, body });
+  return await send(ingress, { method, path, headers: all, body });
 }
 
 export async function place(
-  door: Door,
+  ingress: IngressProcess,
   trader: Trader,
   orders: readonly BuiltOrder[],
   key?: string,
 ) {
   const body = JSON.stringify(orders.map(({ submission }) => submission));
   const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
-  const answer = await call(door, trader, 'POST', '/orders', { body, headers });
+  const answer = await call(ingress, trader, 'POST', '/orders', { body, headers });
   return { ...answer, body: answer.body as readonly PlacementResult[] };
 }
 
-export async function cancelAll(door: Door, trader: Trader): Promise<readonly string[]> {
-  const answer = await call(door, trader, 'DELETE', '/cancel-all');
+export async function cancelAll(
+  ingress: IngressProcess,
+  trader: Trader,
+): Promise<readonly string[]> {
+  const answer = await call(ingress, trader, 'DELETE', '/cancel-all');
   expect(answer.status).toBe(200);
   return (answer.body as { canceled: string[] }).canceled;
 }
 
 /**
- * An exchange of its own on the engines that tests share: a matcher, the ledger's projector and two ingress processes, with one
- * market in each partition.
+ * An exchange of its own on the engines that tests share: a matcher, the ledger's projector and two ingress processes,
+ * with one market in each partition.
  */
 export class ExchangeUnderTest {
   readonly name: string;
@@ -128,7 +131,7 @@ export class ExchangeUnderTest {
   readonly redis: RedisClient;
   readonly ledger: Ledger;
   readonly folder: string;
-  readonly #doors: Door[] = [];
+  readonly #ingresses: IngressProcess[] = [];
   tokens: readonly string[] = [];
   conditions: readonly string[] = [];
   #traders = 0;
@@ -152,20 +155,22 @@ export class ExchangeUnderTest {
       PM_SNAPSHOT_DIR: join(exchange.folder, 'snapshots'),
     });
     services.start('projectors', { PM_VIEWS: 'ledger', PM_LEDGER_SEED: keys.ledgerSeed });
-    for (let count = 0; count < 2; count += 1) exchange.#doors.push(await exchange.openDoor());
+    for (let count = 0; count < 2; count += 1)
+      exchange.#ingresses.push(await exchange.openIngress());
     await exchange.#list(partitions);
     await until(async () => (await exchange.ledger.state()).ready);
     return exchange;
   }
 
   /** The two that are always there. */
-  get doors(): readonly [Door, Door] {
-    const [first, second] = this.#doors;
-    if (first === undefined || second === undefined) throw new Error('two doors');
+  get ingresses(): readonly [IngressProcess, IngressProcess] {
+    const [first, second] = this.#ingresses;
+    if (first === undefined || second === undefined)
+      throw new Error('there are two ingress processes');
     return [first, second];
   }
 
-  async openDoor(): Promise<Door> {
+  async openIngress(): Promise<IngressProcess> {
     const { keys } = this;
     const ports = await freePorts();
     const child = this.services.start('ingress', {
@@ -189,16 +194,16 @@ export class ExchangeUnderTest {
     return walletFromPrivateKey(`0x${String(this.#traders).padStart(64, '7')}`);
   }
 
-  /** An API key of the wallet, known at both doors. */
+  /** An API key of the wallet, known to both ingress processes. */
   async openKey(signer: Signer, nonce = 0n): Promise<Trader> {
     const client = new ExchangeClient({
-      baseUrl: `http://127.0.0.1:${this.doors[0].port}`,
+      baseUrl: `http://127.0.0.1:${this.ingresses[0].port}`,
       signer,
     });
     const trader = { signer, trio: await client.connect(nonce) };
-    // The other door hears of the key by the log.
+    // The other ingress learns of the key from the log.
     await until(
-      async () => (await call(this.doors[1], trader, 'DELETE', '/cancel-all')).status === 200,
+      async () => (await call(this.ingresses[1], trader, 'DELETE', '/cancel-all')).status === 200,
     );
     return trader;
   }
@@ -207,7 +212,7 @@ export class ExchangeUnderTest {
   async deposit(wallet: Signer['address'], amount: string): Promise<void> {
     const before = (await this.ledger.balance(wallet)).freeMicro;
     const transferId = `0x${wallet.slice(2).padStart(64, '0')}`;
-    await this.doors[0].operator.deposit([{ transferId, wallet, amount }]);
+    await this.ingresses[0].operator.deposit([{ transferId, wallet, amount }]);
     await until(async () => (await this.ledger.balance(wallet)).freeMicro > before);
   }
 
@@ -219,7 +224,7 @@ export class ExchangeUnderTest {
   }
 
   async operate(method: 'GET' | 'POST' | 'PUT', path: string, body?: object) {
-    const { operatorPort } = this.doors[0];
+    const { operatorPort } = this.ingresses[0];
     const headers = {
       authorization: `Bearer ${this.keys.operatorToken}`,
       'content-type': 'application/json',
@@ -247,7 +252,7 @@ export class ExchangeUnderTest {
       minOrderSize: '1',
     }));
     const event = { slug: 'entry', title: 'Entry', markets };
-    const listed = await this.doors[0].operator.importEvents([event]);
+    const listed = await this.ingresses[0].operator.importEvents([event]);
     expect(new Set(listed.markets.map(({ partition }) => partition)).size).toBe(partitions);
     this.tokens = listed.markets.map(({ tokenIds }) => tokenIds[0] ?? '');
     this.conditions = listed.markets.map(({ conditionId }) => conditionId);

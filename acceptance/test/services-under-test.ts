@@ -17,7 +17,7 @@ export function engineUrls(): EngineUrls {
   };
 }
 
-/** Sets up an exchange whose topics and tables bear a name of their own. */
+/** Sets up an exchange whose topics and tables have a name of their own. */
 export async function setUpNamed(
   name: string,
   parts: {
@@ -32,7 +32,7 @@ export async function setUpNamed(
   await setUpExchange({ ...prefixed, ...settings, ...alone, ...parts });
 }
 
-/** Where such an exchange is, as processes are told. */
+/** Addresses and names of such an exchange, as variables of its processes. */
 export function variablesOf(name: string): Readonly<Record<string, string>> {
   const urls = engineUrls();
   return {
@@ -46,7 +46,7 @@ export function variablesOf(name: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Services of such an exchange as processes, with every line they say; what they say of their end is shown. */
+/** Services of such an exchange as processes. Collects their output; standard error is shown as well. */
 export class ServicesUnderTest {
   readonly said: string[] = [];
   readonly #children: ChildProcess[] = [];

@@ -4,7 +4,7 @@ import { mebibytesText, percentText } from './report/numbers.ts';
 import { publish } from './report/report.ts';
 import { openWorld } from './world/world.ts';
 
-/** `npm run bench:idle`: what the stack uses when nobody trades. */
+/** `npm run bench:idle`: resources of the stack without trading. */
 const given = readArguments({
   seconds: { default: 30, min: 5, max: 600 },
   settle: { default: 15, min: 0, max: 120 },

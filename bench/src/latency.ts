@@ -8,7 +8,7 @@ import { msText, quantile } from './report/numbers.ts';
 import { publish, type Table } from './report/report.ts';
 import { openWorld } from './world/world.ts';
 
-/** `npm run bench:latency`: order posted to answer, and to what others can read, through the whole stack. */
+/** `npm run bench:latency`: from the post of an order to its result and to public reads, through the whole stack. */
 const given = readArguments({ seconds: { default: 20, min: 3, max: 120 } });
 const seconds = given.number('seconds');
 const rates = [100, 500];
@@ -46,7 +46,7 @@ try {
   await world.end();
 }
 
-/** Round trips while nobody trades. */
+/** Round trips without trading. */
 async function beforeLoad(): Promise<number[]> {
   const until = performance.now() + 5_000;
   return await trips.measure(() => performance.now() > until);

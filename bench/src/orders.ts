@@ -8,7 +8,10 @@ import { readArguments } from './report/arguments.ts';
 import { ratioText, spreadOf, spreadText } from './report/numbers.ts';
 import { publish, type Table } from './report/report.ts';
 
-/** `npm run bench:orders`: the checks of one order at the door, against viem and their bare parts; batches against singles. */
+/**
+ * `npm run bench:orders`: the checks of one order in ingress, against viem and their bare parts; batches against
+ * singles.
+ */
 const given = readArguments({
   rounds: { default: 5, min: 1, max: 50 },
   seconds: { default: 0.3, min: 0.05, max: 10 },
@@ -21,7 +24,7 @@ const nowMs = Date.now();
 const requests = sampleRequests(nowMs);
 const own = openOwnChecks(nowMs, requests);
 
-// Whoever disagrees about a sample has no figure.
+// A checker that disagrees about a sample has no figure.
 for (const request of requests) {
   await wholeByViem(request);
   const id = `0x${own.whole(request, own.rules.known).toString('hex')}`;
@@ -32,7 +35,7 @@ const steps = ownSteps(own, requests, sampleBatches(requests, nowMs));
 const rates = await measureSteps(steps, requests, rules);
 const loops = await runLoops(given.number('loopRounds'), given.number('loopSeconds'));
 
-/** Median of the quotients round by round: whatever slows the machine down slows both down. */
+/** Median of the quotients of each round: load on the machine slows both down. */
 function quotient(name: string, other: string): number {
   const others = rates.get(other) ?? [];
   const one = rates.get(name) ?? [];

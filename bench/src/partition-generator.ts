@@ -12,7 +12,7 @@ import {
 import { makeStream, plainCommands } from './stream/plain.ts';
 import { booksOf, type Shape } from './stream/shape.ts';
 
-/** What the generator appends to `orders[0]`: the opening of the exchange, or a stream of commands. */
+/** Records that the generator appends to `orders[0]`: the opening of the exchange, or a stream of commands. */
 export interface GeneratorJob extends LogPlace {
   readonly part: 'opening' | 'stream';
   readonly shape: Shape;

@@ -18,7 +18,7 @@ import { type Installation, openInstallation } from './world/installation.ts';
 const given = readArguments({
   commands: { default: 300_000, min: 5_000, max: 2_000_000 },
   rounds: { default: 3, min: 1, max: 10 },
-  // For experiments: the young generation of the matcher, MiB; 0 leaves what the stack gives it.
+  // For experiments: the young generation of the matcher, MiB; 0 keeps that of the stack.
   'semi-space': { default: 0, min: 0, max: 256 },
 });
 const commands = given.number('commands');
@@ -105,7 +105,7 @@ async function makeCopyTopic(): Promise<void> {
   await admin.close();
 }
 
-/** One more passage under V8's profiler, by a matcher that starts anew: it restores and warms up first. */
+/** One more passage under V8's profiler, by a new matcher process: it restores and warms up first. */
 async function measureProfile(place: Installation, open: OpenLog) {
   const folder = mkdtempSync(join(place.dataDir, 'profile-'));
   const matcher = await startService(place.service('matcher'), [

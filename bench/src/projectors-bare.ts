@@ -4,18 +4,18 @@ import { serveParent } from './child/child.ts';
 import { answered, type Recording } from './projectors/recorder.ts';
 import { cpuSeconds } from './report/on-cpu.ts';
 
-/** Inserts that were recorded, once more into another database: nothing is decoded, folded or made into bytes. */
+/** Repeats recorded inserts into another database: nothing is decoded, folded or encoded. */
 export interface BareJob extends Recording {
   readonly clickhouse: string;
   readonly database: string;
   /** Inserts on their way at a time. */
   readonly inFlight: number;
-  /** Inserts that go first, before anything is measured. */
+  /** Inserts of the warm-up. */
   readonly warm: number;
 }
 
 export interface BareAnswer {
-  /** From the first byte sent behind the warm ones to the last answer. */
+  /** From the first byte after the warm-up to the last response. */
   readonly seconds: number;
   readonly cpuSeconds: number;
 }

@@ -11,7 +11,9 @@ import { publish } from './report/report.ts';
 import { booksOf, type Shape } from './stream/shape.ts';
 import { openInstallation } from './world/installation.ts';
 
-/** `npm run bench:projectors`: executions into ClickHouse beside a bare insert of the same rows, and lag after a burst. */
+/**
+ * `npm run bench:projectors`: executions into ClickHouse beside a bare insert of the same rows, and lag after a burst.
+ */
 const given = readArguments({
   commands: { default: 300_000, min: 2_000, max: 3_000_000 },
   rounds: { default: 3, min: 1, max: 10 },
@@ -23,7 +25,9 @@ const shape: Shape = {
   // A third of the commands is a fill.
   share: { cancel: 0.25, take: 0.3 },
 };
-/** Requests of the bare insert on their way: one after the other, and as many as the local ClickHouse runs at a time. */
+/**
+ * Requests of the bare insert on their way: one after the other, and as many as the local ClickHouse runs at a time.
+ */
 const flights = [1, 4] as const;
 
 const place = await openInstallation();

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { serveParent } from './child/child.ts';
 
-/** One answer of the bare server: the route it stands at, and its bytes. */
+/** One response of the bare server: its route and its bytes. */
 export interface BareAnswer {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -9,7 +9,7 @@ export interface BareAnswer {
   readonly contentType: string;
 }
 
-/** The least a fastify server does to answer with given bytes: the ceiling of a read. */
+/** The least work of a fastify server to send given bytes: the upper bound of a read's rate. */
 await serveParent(async (answers: readonly BareAnswer[]) => {
   const app = fastify();
   for (const { method, url, base64, contentType } of answers) {

@@ -12,7 +12,7 @@ import { percentText, ratioText, type Spread, spreadOf, spreadText } from './rep
 import { publish } from './report/report.ts';
 import { openWorld, type World } from './world/world.ts';
 
-/** `npm run bench:reads`: reads at query-api, each against a bare fastify answer of the same bytes. */
+/** `npm run bench:reads`: reads of query-api, each compared with a bare fastify response of the same bytes. */
 const given = readArguments({
   rounds: { default: 9, min: 1, max: 30 },
   seconds: { default: 1, min: 0.2, max: 60 },
@@ -28,12 +28,12 @@ const [rounds, seconds, connections] = [
 const fewerRounds = Math.ceil(rounds / 3);
 /** Of the first read: compiling takes seconds of processor time. */
 const warmRounds = 4;
-/** What was just listed and placed is indexed and projected before anything is measured. */
+/** Time to index and project new markets and orders before the measurement. */
 const settleSeconds = 15;
 const idleSeconds = 3;
 const marketsPerEvent = 20;
 
-/** A read, its answer, and what both servers did with it. */
+/** A read, its response, and the rates of both servers. */
 interface Measured extends ReadCase {
   readonly bytes: Buffer;
   readonly contentType: string;
@@ -100,7 +100,7 @@ function bareAnswer({ method, path, bytes, contentType }: Measured, place: numbe
   return { method, url, contentType, base64: bytes.toString('base64') };
 }
 
-/** Share of a core that a process uses while nobody asks. */
+/** Share of a core that a process uses without requests. */
 async function idleShare(pid: number): Promise<number> {
   const before = usageOf(pid).cpuSeconds;
   await sleep(idleSeconds * 1000);
@@ -131,7 +131,7 @@ function ratioOf({ served, bare: ceiling }: Measured, field: 'wall' | 'onCpu'): 
   );
 }
 
-/** The ratio on the processor if query-api did nothing but answer. */
+/** The ratio of processor time without the idle use of query-api. */
 function netRatioOf({ served, bare: ceiling }: Measured, idle: number): Spread {
   return spreadOf(
     served.map(({ wall, onCpu }, round) => {
@@ -145,7 +145,7 @@ function rateOf(samples: readonly Sample[]): Spread {
   return spreadOf(samples.map(({ onCpu }) => onCpu));
 }
 
-/** How many single reads cost as much as one batch, of as many as it stands for. */
+/** Cost of one batch in single reads, and the number of reads that it replaces. */
 function worthText(one: Measured, all: readonly Measured[]): string {
   const single = all.find(({ name }) => name === one.batch?.single);
   if (one.batch === undefined || single === undefined) return '';

@@ -44,7 +44,7 @@ function tell(line: string): void {
 interface Computation {
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** Most memory the engine held meanwhile, bytes. */
+  /** Peak memory of the engine meanwhile, bytes. */
   readonly peakBytes: number;
 }
 
@@ -59,7 +59,7 @@ interface History {
   close(): Promise<void>;
 }
 
-/** What the engine has used so far. */
+/** Processor time of the engine so far. */
 function usage(engines: Supervisor): { readonly cpuSeconds: number; readonly rssBytes: number } {
   const [status] = engines.status();
   return status ?? { cpuSeconds: 0, rssBytes: 0 };
@@ -113,12 +113,12 @@ async function openHistory(
   return { fills, positions, reads, counted, counts, computation, close };
 }
 
-/** What one history took for one read, request by request. */
+/** Times of one read over one history, by request. */
 interface Samples {
   readonly ms: number[];
   /** Rows the server read. */
   readonly rows: number[];
-  /** Rows of the answer. */
+  /** Rows of the response. */
   readonly answers: number[];
 }
 

@@ -3,14 +3,14 @@
 import { ExchangeClient, walletFromPrivateKey } from '../dist/index.js';
 
 const baseUrl = process.argv[2] ?? 'http://127.0.0.1:8080';
-// The first public Hardhat account; everybody knows this key.
+// The first public Hardhat account; its key is public.
 const signer = walletFromPrivateKey(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 );
 const client = new ExchangeClient({ baseUrl, signer });
 await client.connect();
 
-// A market that somebody quotes right now.
+// A market with quotes.
 const events = await client.read('/events', { limit: '100' });
 const tokens = events.flatMap((event) =>
   event.markets.map((market) => JSON.parse(market.clobTokenIds)[0]),
@@ -23,7 +23,7 @@ for (const token of tokens) {
     break;
   }
 }
-if (book === null) throw new Error('nobody offers anything yet; try again in a moment');
+if (book === null) throw new Error('no market has an ask yet; try again in a moment');
 
 const best = book.asks[book.asks.length - 1];
 console.log(`best ask of token ${book.asset_id.slice(0, 12)}...: ${best.size} at ${best.price}`);

@@ -1,12 +1,12 @@
-// A small market maker with one of the public test wallets: quotes both sides of a market around its midpoint for a while,
-// under heartbeats, so that its orders go when it dies, and takes everything off at the end.
-// Usage: node client/examples/market-maker.mjs [BASE_URL] [SECONDS]
+// A small market maker with one of the public test wallets: quotes both sides of a market around its midpoint for a
+// while, under heartbeats, so that its orders go when it dies, and takes everything off at the end. Usage: node
+// client/examples/market-maker.mjs [BASE_URL] [SECONDS]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeClient, walletFromPrivateKey } from '../dist/index.js';
 
 const baseUrl = process.argv[2] ?? 'http://127.0.0.1:8080';
 const seconds = Number(process.argv[3] ?? 15);
-// The second public Hardhat account; everybody knows this key.
+// The second public Hardhat account; its key is public.
 const signer = walletFromPrivateKey(
   '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
 );
@@ -17,7 +17,7 @@ const market = await quotedMarket();
 console.log(`making the market "${market.question}"`);
 
 const heartbeat = client.startHeartbeat({
-  onMiss: () => console.log('the session was missed: all orders are gone, quoting anew'),
+  onMiss: () => console.log('the session was missed: all orders are canceled, quoting again'),
   onError: (error) => console.log(`a beat failed: ${error.message}`),
 });
 await heartbeat.started();
@@ -31,7 +31,7 @@ try {
 } finally {
   const { canceled } = await client.cancelAll();
   await heartbeat.stop();
-  console.log(`took ${canceled.length} orders off after ${heartbeat.beats} beats`);
+  console.log(`canceled ${canceled.length} orders after ${heartbeat.beats} beats`);
 }
 for await (const trade of client.own.trades({ market: market.conditionId })) {
   console.log(`${trade.side} ${trade.size} at ${trade.price}`);
@@ -76,6 +76,6 @@ async function quotedMarket() {
       .map(({ asset_id }) => asset_id),
   );
   const found = markets.find(({ tokens }) => quoted.has(tokens[0]));
-  if (found === undefined) throw new Error('nobody quotes anything yet; try again in a moment');
+  if (found === undefined) throw new Error('no market has quotes yet; try again in a moment');
   return found;
 }

@@ -11,7 +11,7 @@ if (first === undefined) {
 }
 const isOrder = /^\d+$/.test(first);
 const baseUrl = rest[2] ?? 'http://127.0.0.1:8080';
-// The first public Hardhat account; everybody knows this key.
+// The first public Hardhat account; its key is public.
 const signer = walletFromPrivateKey(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 );

@@ -3,9 +3,9 @@ import type { AccountActionResult } from '@pm/schemas';
 import type { Connection } from './connection.ts';
 
 export interface AccountAction {
-  /** A name for this request: the same again is carried out once. Default: a new one, the same for every try of a call. */
+  /** Id of this request: repetitions are carried out once. Default: a new one per call, the same for every attempt. */
   readonly id?: string;
-  /** A wallet of the caller, if it is not that of his key. */
+  /** A wallet of the caller, if it is not that of the API key. */
   readonly wallet?: string;
 }
 
@@ -15,7 +15,7 @@ export interface PositionAction extends AccountAction {
   readonly amount: string;
 }
 
-/** What a wallet does with tokens and money besides trading; each is carried out once per id (conventions.md 1.14). */
+/** Actions of a wallet besides trading; each is carried out once per id (conventions.md 1.14). */
 export class AccountApi {
   readonly #connection: Connection;
 

@@ -7,7 +7,9 @@ type AgentView = ResponseOf<'getMe'>;
 /** The one response that shows the agent's key. */
 type AgentWithKey = ResponseOf<'createAgent'>;
 
-/** Agents of the caller's wallet (conventions.md 1.11). They live at the root: the client's base URL has no mount then. */
+/**
+ * Agents of the caller's wallet (conventions.md 1.11). They live at the root: the client's base URL has no mount then.
+ */
 export class AgentsApi {
   readonly #connection: Connection;
 
@@ -24,7 +26,7 @@ export class AgentsApi {
     return data;
   }
 
-  /** Not repeated when its answer is lost, for there would be two. */
+  /** Not repeated when its response is lost: there would be two agents. */
   create(name: string): Promise<AgentWithKey> {
     return this.#connection.signed(
       { method: 'POST', path: '/api/v1/agents', body: { name } },
@@ -40,7 +42,7 @@ export class AgentsApi {
     return this.#connection.signed({ method: 'POST', path: `/api/v1/agents/${id}/resume` });
   }
 
-  /** A new key; the old one ends. A repetition makes another one, so the one that is answered counts. */
+  /** A new key; the old one ends. A repetition creates another one, so the one in the response counts. */
   rotate(id: string): Promise<AgentWithKey> {
     return this.#connection.signed({ method: 'POST', path: `/api/v1/agents/${id}/rotate` });
   }
@@ -49,7 +51,7 @@ export class AgentsApi {
     await this.#connection.signed({ method: 'DELETE', path: `/api/v1/agents/${id}` });
   }
 
-  /** What an agent's key says of itself. Throws `ExchangeError` 401 when the key is paused, rotated or deleted. */
+  /** The agent of this client's key. Throws `ExchangeError` 401 when the key is paused, rotated or deleted. */
   me(agentKey: string): Promise<AgentView> {
     const headers = { authorization: `Bearer ${agentKey}` };
     return this.#connection.send({ method: 'GET', path: '/api/v1/me', headers });

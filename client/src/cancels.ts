@@ -1,7 +1,7 @@
 import { type CancelResult, cancelsPerRequestMax, type RefusalCode, refusals } from '@pm/schemas';
 import type { Connection } from './connection.ts';
 
-/** Reasons in `not_canceled` that may pass: nobody confirmed the cancel yet. */
+/** Reasons in `not_canceled` that may change: the cancel is not confirmed yet. */
 const passingTexts = new Set(
   (['cancel_unconfirmed', 'partition_not_ready'] satisfies RefusalCode[]).map(
     (code) => refusals[code].text,
@@ -9,8 +9,9 @@ const passingTexts = new Set(
 );
 
 /**
- * Cancels up to 3,000 orders by id; what nobody confirmed is asked for again until patience is over. An order whose cancel was
- * carried out while its answer was lost stands in `not_canceled` as already canceled or matched: it rests no more either way.
+ * Cancels up to 3,000 orders by id; unconfirmed cancels are repeated within the retry budget. An order whose cancel was
+ * carried out while the response was lost is in `not_canceled` as already canceled or matched: it does not rest any
+ * more.
  */
 export async function cancelOrders(
   connection: Connection,
@@ -19,21 +20,21 @@ export async function cancelOrders(
   if (orderIds.length === 0 || orderIds.length > cancelsPerRequestMax) {
     throw new RangeError(`1 to ${cancelsPerRequestMax} orders go into a request`);
   }
-  const patience = connection.patience();
+  const retryBudget = connection.retryBudget();
   const canceled: string[] = [];
   let notCanceled: Readonly<Record<string, string>> = {};
   let open = orderIds;
   for (;;) {
     const result: CancelResult = await connection.signed(
       { method: 'DELETE', path: '/orders', body: open },
-      { patience },
+      { retryBudget },
     );
     canceled.push(...result.canceled);
     notCanceled = { ...notCanceled, ...result.not_canceled };
     open = Object.keys(result.not_canceled).filter((id) =>
       passingTexts.has(result.not_canceled[id] ?? ''),
     );
-    if (open.length === 0 || !(await patience.next(null))) break;
+    if (open.length === 0 || !(await retryBudget.next(null))) break;
   }
   const done = new Set(canceled);
   const left = Object.entries(notCanceled).filter(([id]) => !done.has(id));

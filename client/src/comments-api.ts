@@ -33,7 +33,7 @@ export class CommentsApi {
     return this.#connection.signed({ method: 'POST', path: `/comments/${id}/reports`, body });
   }
 
-  /** The whole profile: what is left out is empty from then on. */
+  /** Replaces the whole profile: omitted fields become empty. */
   async setProfile(profile: ProfileBody): Promise<void> {
     await this.#connection.signed({ method: 'PUT', path: '/profile', body: profile });
   }

@@ -10,13 +10,13 @@ import {
 } from './http.ts';
 import {
   defaultRetryPolicy,
-  Patience,
   persist,
   type Repeatable,
+  RetryBudget,
   type RetryPolicy,
 } from './retry.ts';
 
-/** One request that goes out, the first try or a later one. */
+/** One attempt of a request, the first or a later one. */
 export interface Attempt {
   readonly method: string;
   readonly path: string;
@@ -31,26 +31,26 @@ export interface ConnectionOptions extends HttpOptions {
   readonly concurrency?: number;
   /** A read-only key opens the private reads of its wallet without `connect()`. */
   readonly reader?: { readonly address: string; readonly readOnlyKey: string };
-  /** Is called before each try, for those who count. */
+  /** Called before each attempt. */
   readonly onAttempt?: (attempt: Attempt) => void;
 }
 
 const defaultConcurrency = 32;
-/** Requests of one kind that may wait for their turn. */
+/** Requests of one kind that may wait. */
 const waitingMax = 1_000;
 
-/** What a request needs besides itself. */
+/** Options of sending a request. */
 export interface Sending {
   /** Default `always`. */
   readonly repeatable?: Repeatable;
-  readonly patience?: Patience;
-  /** Default 1: what was tried before. */
+  readonly retryBudget?: RetryBudget;
+  /** Number of the first attempt; default 1. */
   readonly tries?: number;
-  /** Of one try, when it is not the default of the client. */
+  /** Timeout of one attempt, when it is not the default of the client. */
   readonly timeoutMs?: number;
 }
 
-/** Sends signed and unsigned requests, patiently, a few at a time. */
+/** Sends signed and unsigned requests with retries, a few at a time. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #gate: Gate;
@@ -77,21 +77,21 @@ export class Connection {
     this.#key = key;
   }
 
-  patience(): Patience {
-    return new Patience(this.#options.retry ?? defaultRetryPolicy);
+  retryBudget(): RetryBudget {
+    return new RetryBudget(this.#options.retry ?? defaultRetryPolicy);
   }
 
-  /** A request as it is, sent until it has an answer. */
+  /** Sends a request until it has a definite response. */
   send<T>(sent: HttpRequest, sending: Sending = {}): Promise<T> {
     return this.#persist(() => sent, sending);
   }
 
-  /** The same with the headers of the API key, signed anew for each try. */
+  /** The same with the headers of the API key, signed again for each attempt. */
   signed<T>(sent: HttpRequest, sending: Sending = {}): Promise<T> {
     return this.#persist(() => this.sign(sent), sending);
   }
 
-  /** One signed try. */
+  /** One signed attempt. */
   signedOnce<T>(sent: HttpRequest, { tries = 1, timeoutMs }: Sending = {}): Promise<T> {
     return this.#attempt(this.sign(sent), { tries, ...(timeoutMs && { timeoutMs }) });
   }
@@ -114,8 +114,10 @@ export class Connection {
   }
 
   #persist<T>(make: () => HttpRequest, sending: Sending): Promise<T> {
-    const { repeatable = 'always', patience = this.patience(), ...rest } = sending;
-    return persist(patience, repeatable, (tries) => this.#attempt<T>(make(), { ...rest, tries }));
+    const { repeatable = 'always', retryBudget = this.retryBudget(), ...rest } = sending;
+    return persist(retryBudget, repeatable, (tries) =>
+      this.#attempt<T>(make(), { ...rest, tries }),
+    );
   }
 
   #attempt<T>(sent: HttpRequest, { tries = 1, timeoutMs }: Sending): Promise<T> {
@@ -127,7 +129,7 @@ export class Connection {
   }
 }
 
-/** Cancels and heartbeats: nobody may be late with them because he trades or reads much. */
+/** Cancels and heartbeats: trading and reading must not delay them. */
 function isReserved({ method, path }: HttpRequest): boolean {
   const isCancel = method === 'DELETE' && /^\/(orders?|cancel-(all|market-orders))$/.test(path);
   return isCancel || path.endsWith('/heartbeats');

@@ -68,7 +68,7 @@ export function orderStructHash(order: OrderStruct): Buffer {
   );
 }
 
-/** What an externally owned account signs; as 0x-text it is the order's id. */
+/** Digest that an externally owned account signs; as 0x-text it is the order's id. */
 export function orderDigest(order: OrderStruct, separator: Buffer): Buffer {
   return keccak(Buffer.concat([prefix, separator, orderStructHash(order)]));
 }
@@ -80,7 +80,9 @@ export function orderIdOf(digest: Buffer): OrderId {
   return id;
 }
 
-/** What the owner of a deposit wallet signs: the order wrapped with the wallet's own domain (signature type 3). */
+/**
+ * Digest that the owner of a deposit wallet signs: the order wrapped with the wallet's own domain (signature type 3).
+ */
 export function wrappedDigest(order: OrderStruct, separator: Buffer, chainId: number): Buffer {
   const wrapped = keccak(
     Buffer.concat([
@@ -104,7 +106,7 @@ export function wrapSignature(inner: string, order: OrderStruct, separator: Buff
   return `${inner}${tail.toString('hex')}`;
 }
 
-/** What a wallet signs to obtain its API key. `timestamp` is the header's text, Unix seconds. */
+/** Digest that a wallet signs to obtain its API key. `timestamp` is the header's text, Unix seconds. */
 export function l1Digest(attestation: {
   address: string;
   timestamp: string;

@@ -1,19 +1,19 @@
 import { type PlacementResult, type RefusalCode, refusals } from '@pm/schemas';
 import type { BuiltOrder } from './order.ts';
 
-/** Statuses that say "not now"; 0 is no answer at all. */
+/** Transient statuses; 0 means no response. */
 const passingStatuses = new Set([0, 425, 429, 500, 502, 503, 504]);
 
 /** The client's own refusal: too many of its requests wait to be sent. */
 export const overloadedCode = 'client_overloaded';
 
-/** Answers that waiting a moment does not change: modes that an operator set, and a caller who asks faster than he may. */
+/** Codes of these statuses that waiting does not change: modes set by an operator, and the client's own overload. */
 const lastingCodes = new Set<string>([
   ...(['post_only_mode', 'cancel_only', 'trading_disabled'] satisfies RefusalCode[]),
   overloadedCode,
 ]);
 
-/** Refusals of a passing status that prove that nothing was carried out. */
+/** Refusals of a transient status that prove that nothing was carried out. */
 const nothingDoneCodes = new Set<string>([
   'partition_not_ready',
   'ledger_not_ready',
@@ -25,17 +25,17 @@ const nothingDoneCodes = new Set<string>([
   'session_ending',
 ] satisfies RefusalCode[]);
 
-/** What the exchange answered when it was not a success, or that it did not answer. */
+/** A response of the exchange that is no success, or a missing response. */
 export class ExchangeError extends Error {
-  /** HTTP status; 0 when no answer came (refused, reset, timed out). */
+  /** HTTP status; 0 without a response (refused, reset, timed out). */
   readonly status: number;
-  /** A code of errors.md; `no_answer` without an answer, `client_overloaded` when it was not even sent, else empty. */
+  /** A code of errors.md; `no_answer` without a response, `client_overloaded` when it was not sent, else empty. */
   readonly code: string;
   /** Whether the very same request can succeed later (errors.md, column retry). */
   readonly retryable: boolean;
-  /** Seconds after which the same request may succeed; null when it told none. */
+  /** Seconds after which the same request may succeed; null when the response has none. */
   readonly retryAfterSeconds: number | null;
-  /** What it said. */
+  /** Message of the response. */
   readonly body: unknown;
 
   constructor(
@@ -55,36 +55,36 @@ export class ExchangeError extends Error {
   }
 }
 
-/** The same request may get another answer in a moment, so a client that is patient sends it again. */
+/** The same request may succeed later, so it is retried. */
 export function isPassing(error: unknown): error is ExchangeError {
   if (!(error instanceof ExchangeError)) return false;
   return passingStatuses.has(error.status) && !lastingCodes.has(error.code);
 }
 
-/** Whether a refusal of a passing status is certain to have changed nothing. */
+/** Whether a refusal of a transient status has certainly changed nothing. */
 export function provesNothingDone(code: string): boolean {
   return nothingDoneCodes.has(code) || code === overloadedCode;
 }
 
-/** The code of an item of a batch says "not now". */
+/** Whether the code of an item of a batch is transient. */
 export function isPassingCode(code: string): boolean {
   return nothingDoneCodes.has(code) || code === 'internal_error' || code === 'unknown';
 }
 
 /**
- * The fate of orders could not be learnt within the limit: they may be on the book or come to it. Each is safe to send again
- * (`postOrder` with the same order), and `order(id)` tells the truth once the exchange answers.
+ * The fate of orders could not be learnt within the limit: they may be on the book or come to it. Each is safe to send
+ * again (`postOrder` with the same order), and `order(id)` returns the state once the exchange responds.
  */
 export class UnresolvedOrdersError extends Error {
   readonly orders: readonly BuiltOrder[];
-  /** What became of the others of the request, in its order; null for each of `orders`. */
+  /** Results of the other orders of the request, in its order; null for each of `orders`. */
   readonly results: readonly (PlacementResult | null)[];
 
   constructor(
     orders: readonly BuiltOrder[],
     { results, cause }: { results: readonly (PlacementResult | null)[]; cause: unknown },
   ) {
-    super(`no definite answer for ${orders.map(({ orderId }) => orderId).join(', ')}`, { cause });
+    super(`no definite result for ${orders.map(({ orderId }) => orderId).join(', ')}`, { cause });
     this.name = 'UnresolvedOrdersError';
     this.orders = orders;
     this.results = results;

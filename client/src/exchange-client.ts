@@ -36,10 +36,10 @@ export interface SignedRequest {
 }
 
 /**
- * The exchange as a trader uses it. Reads need nothing; writes need a signer and, once, `connect()`. What has no answer, or one
- * that says "not now", is sent again until the client's patience is over (`retry`): orders because the same signed order is one
- * order with one answer, cancels and account actions because repeating them changes nothing. Refusals of orders are results;
- * everything else that fails is an `ExchangeError`.
+ * A client of the exchange. Reads need nothing; writes need a signer and, once, `connect()`. A request without a
+ * response, or with a transient one, is retried within the retry budget (`retry`): the same signed order is one order
+ * with one result, and cancels and account actions are idempotent. Refusals of orders are results; other failures are
+ * `ExchangeError`s.
  */
 export class ExchangeClient {
   readonly keys: KeysApi;
@@ -91,7 +91,7 @@ export class ExchangeClient {
     this.#connection.useKey(key);
   }
 
-  /** Signs an order without sending it; the id is known before the exchange hears of it. */
+  /** Signs an order without sending it; its id is known before it is sent. */
   async prepareOrder(intent: OrderIntent): Promise<BuiltOrder> {
     const negRisk = await this.#negRisk(intent.tokenId);
     return buildOrder(intent, {
@@ -104,8 +104,8 @@ export class ExchangeClient {
   }
 
   /**
-   * Sends one signed order until its fate is known. A refusal is a result with `success: false`. Throws
-   * `UnresolvedOrdersError` when patience ends before: the same order may be sent again.
+   * Sends one signed order until its result is known. A refusal is a result with `success: false`. Throws
+   * `UnresolvedOrdersError` when the retry budget ends before: the same order may be sent again.
    */
   async postOrder(order: BuiltOrder, options: PlacementOptions = {}): Promise<Placement> {
     const placements = await placeOrders(this.#connection, [order], {
@@ -115,7 +115,10 @@ export class ExchangeClient {
     return placements[0] as Placement;
   }
 
-  /** Sends 1 to 15 signed orders; as many results in the same order. What has no definite answer is sent again alone. */
+  /**
+   * Sends 1 to 15 signed orders; as many results in the same order. Orders without a definite result are sent again
+   * alone.
+   */
   postOrders(orders: readonly BuiltOrder[], options: PlacementOptions = {}): Promise<Placement[]> {
     return placeOrders(this.#connection, orders, { ...options, route: '/orders' });
   }
@@ -143,13 +146,13 @@ export class ExchangeClient {
     return cancelOrders(this.#connection, orderIds);
   }
 
-  /** Cancels every open order of the wallet in a market, or in one of its tokens, and what is on its way there. */
+  /** Cancels every open order of the wallet in a market, or in one of its tokens, and orders in transit. */
   cancelMarketOrders(filter: { market?: string; asset_id?: string }): Promise<CancelResult> {
     const path = '/cancel-market-orders';
     return this.#connection.signed({ method: 'DELETE', path, body: filter });
   }
 
-  /** Cancels every open order of the wallet, and what is on its way. */
+  /** Cancels every open order of the wallet, and orders in transit. */
   cancelAll(): Promise<CancelResult> {
     return this.#connection.signed({ method: 'DELETE', path: '/cancel-all' });
   }
@@ -170,7 +173,7 @@ export class ExchangeClient {
     return this.#connection.send({ method: 'POST', path: '/books', body });
   }
 
-  /** The best price to be had on a side: BUY is the best ask. Throws `ExchangeError` 404 when nobody is there. */
+  /** The best price on a side: BUY is the best ask. Throws `ExchangeError` 404 when that side is empty. */
   async price(tokenId: string, side: 'BUY' | 'SELL'): Promise<string> {
     const { price } = await this.read<ResponseOf<'getPrice'>>('/price', {
       token_id: tokenId,
@@ -185,7 +188,7 @@ export class ExchangeClient {
     return mid;
   }
 
-  /** A signed request as it goes over the wire, for tools that send it themselves. */
+  /** A signed request, for tools that send it themselves. */
   signRequest(sent: HttpRequest): SignedRequest {
     const { headers } = this.#connection.sign(sent);
     return {

@@ -1,6 +1,6 @@
 import { ExchangeError, overloadedCode } from './errors.ts';
 
-/** Lets so many through at a time; so many more may wait, in order of arrival. */
+/** Limits concurrent actions and the queue of waiting ones, in order of arrival. */
 export class Gate {
   readonly #limits: { readonly concurrent: number; readonly waiting: number };
   readonly #queue: (() => void)[] = [];
@@ -17,7 +17,7 @@ export class Gate {
     try {
       return await action();
     } finally {
-      // A turn is handed on, so that nobody who comes now is before those who wait.
+      // The slot goes to the longest waiting action, so that a new one does not overtake it.
       const next = this.#queue.shift();
       if (next === undefined) this.#running -= 1;
       else next();

@@ -6,21 +6,21 @@ import { ExchangeError, isPassing } from './errors.ts';
 export interface HeartbeatOptions {
   /** Default 5 s: two may be lost before orders are canceled, 10 to 15 s after the last one that was accepted. */
   readonly intervalMs?: number;
-  /** The session was missed: all orders of the key are, or are being, canceled. Beating goes on with a new session. */
+  /** The session was missed: all orders of the key are being canceled. Heartbeats go on with a new session. */
   readonly onMiss?: () => void;
-  /** A beat failed; the next one follows within a second. What comes with `isOver` ended the loop. */
+  /** A beat failed; the next one follows within a second, unless `isOver`: then the loop has ended. */
   readonly onError?: (error: unknown, isOver: boolean) => void;
 }
 
 const defaultIntervalMs = 5_000;
-/** After a beat that failed. */
+/** Pause after a failed beat. */
 const againMs = 500;
-/** Of one beat: an answer that takes longer is worth less than another try. */
+/** Timeout of one beat: after it another attempt is better than waiting. */
 const beatTimeoutMs = 3_000;
 
 /**
- * The session of an API key, kept alive: beats, follows the chain of ids, and starts anew after a miss. While it runs, orders
- * of the key live; when the process dies, they are canceled (sessions.md).
+ * The session of an API key, kept alive: beats, follows the chain of ids, and starts a new session after a miss. While
+ * it runs, orders of the key stay open; when the process dies, they are canceled (sessions.md).
  */
 export class Heartbeat {
   readonly #connection: Connection;
@@ -54,7 +54,7 @@ export class Heartbeat {
 
   /**
    * Beats no more, and resolves when no beat is under way. The session then ends by silence: orders that still rest are
-   * canceled 10 to 15 seconds after the last beat. Cancel first what should go at once.
+   * canceled 10 to 15 seconds after the last beat. Orders that must go at once are canceled first.
    */
   async stop(): Promise<void> {
     this.#stopping.abort();
@@ -87,7 +87,7 @@ export class Heartbeat {
     } catch (error) {
       const expected = expectedId(error);
       if (expected === null) throw error;
-      // An empty id means that there is no session; one that this loop had is then a missed one.
+      // An empty id means that there is no session; if this loop had one, it was missed.
       if (expected === '' && this.#id !== '') this.#options.onMiss?.();
       this.#id = expected;
       this.#id = await this.#send();
@@ -104,7 +104,7 @@ export class Heartbeat {
   }
 }
 
-/** What a 400 names as the right id: that of a beat whose answer was lost, or empty after a miss. */
+/** The expected id in a 400: that of a beat whose response was lost, or empty after a miss. */
 function expectedId(error: unknown): string | null {
   if (!(error instanceof ExchangeError) || error.status !== 400) return null;
   const id = (error.body as { heartbeat_id?: unknown } | null)?.heartbeat_id;

@@ -15,7 +15,7 @@ export interface HttpRequest {
 
 export interface HttpOptions {
   readonly baseUrl: string;
-  /** Of one try. Default 15 s: longer than any bounded wait of the exchange. */
+  /** Timeout of one attempt. Default 15 s: longer than any bounded wait of the exchange. */
   readonly timeoutMs?: number;
 }
 
@@ -24,7 +24,7 @@ export type KeyOfWallet = ApiKeyTrio & { readonly address: string };
 
 const defaultTimeoutMs = 15_000;
 
-/** One request, one try; JSON in, JSON out. Throws `ExchangeError` on any answer but 2xx, and when none came. */
+/** One attempt of a request; JSON in, JSON out. Throws `ExchangeError` on any response but 2xx, and without one. */
 export async function request<T>(options: HttpOptions, sent: HttpRequest): Promise<T> {
   const { response, text } = await exchange(options, sent);
   const body = parseBody(text);

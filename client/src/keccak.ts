@@ -10,7 +10,7 @@ export function keccakText(text: string): Buffer {
   return keccak(Buffer.from(text, 'utf8'));
 }
 
-/** A whole number as the 32-byte word it is in a struct. */
+/** A whole number as a 32-byte word of a struct. */
 export function word(value: bigint | number): Buffer {
   return Buffer.from(BigInt(value).toString(16).padStart(64, '0'), 'hex');
 }

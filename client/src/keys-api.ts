@@ -28,7 +28,7 @@ export class KeysApi {
     await this.#connection.signed({ method: 'DELETE', path: '/auth/api-key', query: { apiKey } });
   }
 
-  /** What the orders of this key do when they meet others of their own wallet. */
+  /** Self-trade prevention of the orders of this key. */
   settings(): Promise<KeySettings> {
     return this.#connection.signed({ method: 'GET', path: '/auth/api-key/settings' });
   }
@@ -38,7 +38,7 @@ export class KeysApi {
     return this.#connection.signed({ method: 'POST', path, body: settings });
   }
 
-  /** A key that opens private reads and nothing else. Not repeated when its answer is lost: see `readOnlyKeys`. */
+  /** A key for private reads only. Not repeated when its response is lost: see `readOnlyKeys`. */
   async createReadOnlyKey(): Promise<string> {
     const { apiKey } = await this.#connection.signed<ResponseOf<'createReadOnlyKey'>>(
       { method: 'POST', path: '/auth/readonly-api-key' },
@@ -56,7 +56,7 @@ export class KeysApi {
     await this.#connection.signed({ method: 'DELETE', path, body: { key } });
   }
 
-  /** A key that attributes orders; it opens nothing. Not repeated when its answer is lost. */
+  /** A key that attributes orders; it grants no access. Not repeated when its response is lost. */
   createBuilderKey(): Promise<BuilderKey> {
     return this.#connection.signed(
       { method: 'POST', path: '/auth/builder-api-key' },

@@ -20,7 +20,7 @@ import {
 } from './eip712.ts';
 import type { Signer } from './wallet.ts';
 
-/** What a trader means: prices and sizes as decimal text, so that no float comes near money. */
+/** An order as the trader writes it: prices and sizes as decimal text, without floating point. */
 export interface OrderIntent {
   readonly tokenId: string;
   readonly side: 'BUY' | 'SELL';

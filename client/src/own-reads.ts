@@ -29,7 +29,7 @@ export interface TradeFilter extends OrderFilter {
   readonly after?: number;
 }
 
-/** What the exchange knows of the caller, as of the moment of the request. */
+/** Private reads of the caller, with the state at the time of the request. */
 export class OwnReads {
   readonly #connection: Connection;
 
@@ -37,12 +37,12 @@ export class OwnReads {
     this.#connection = connection;
   }
 
-  /** Throws `ExchangeError` 404 for an order that was never accepted; its `code` says why it was refused. */
+  /** Throws `ExchangeError` 404 for an order that was never accepted; its `code` is the reason of the refusal. */
   order(orderId: string): Promise<StoredOrder> {
     return this.#connection.readOwn(`/data/order/${orderId}`);
   }
 
-  /** 1 to 500 orders, an entry for each in the order asked. */
+  /** 1 to 500 orders, one entry each in the order of the request. */
   ordersById(orderIds: readonly string[]): Promise<readonly FoundOrder[]> {
     const body = orderIds.map((orderId) => ({ orderId }));
     return this.#connection.signed({ method: 'POST', path: '/data/orders', body });
@@ -53,7 +53,7 @@ export class OwnReads {
     return everyRow(this.#connection, '/data/orders', { id, market, asset_id: assetId });
   }
 
-  /** Trades, newest first. Pages go by number: trades that happen meanwhile may show a row twice; ids tell. */
+  /** Trades, newest first. Pages have numbers: with new trades meanwhile a row may come twice, with the same id. */
   trades(filter: TradeFilter = {}): AsyncGenerator<Trade, void> {
     return everyRow(this.#connection, '/data/trades', {
       id: filter.id,
@@ -81,7 +81,7 @@ export class OwnReads {
     return deleted;
   }
 
-  /** What the caller may still ask (limits.md). */
+  /** Rate limits of the caller and what is left of them (limits.md). */
   rateLimits(): Promise<RateLimitsAnswer> {
     return this.#connection.readOwn('/rate-limits');
   }

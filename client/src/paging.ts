@@ -10,7 +10,7 @@ interface Page<T> {
   readonly next_cursor: string;
 }
 
-/** Every row of a private list, page by page as it is asked for. */
+/** Every row of a private list, read page by page on demand. */
 export async function* everyRow<T>(
   connection: Connection,
   path: string,

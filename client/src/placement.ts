@@ -16,37 +16,40 @@ import {
 } from './errors.ts';
 import type { BuiltOrder } from './order.ts';
 
-/** What became of an order. */
+/** Result of an order. */
 export type Placement = PlacementResult & {
   /**
-   * Set when the answer was lost, and the order was read instead: its state now. `makingAmount` and `takingAmount`, what was
-   * filled at once, are empty then.
+   * Set when the response was lost and the order was read instead: its present state. `makingAmount` and
+   * `takingAmount`, the amounts filled at once, are then empty.
    */
   readonly order?: StoredOrder;
 };
 
 export interface PlacementOptions {
-  /** Be refused as `too_late` when the book is reached later than this after arrival; the exchange's own limit is 2 s. */
+  /**
+   * The order is refused as `too_late` when it reaches the book later than this after arrival; the exchange's own limit
+   * is 2 s.
+   */
   readonly timeToBookMs?: number;
-  /** Default true: an order that is answered `delayed` is asked for again until it is placed or patience is over. */
+  /** Default true: a `delayed` order is sent again until it is placed or the retry budget ends. */
   readonly awaitDelayed?: boolean;
 }
 
-/** An order on its way, and what is known of it. */
+/** An order in transit, and its results so far. */
 interface Sent {
   readonly order: BuiltOrder;
   result: Placement | null;
-  /** The last answer that was not definite. */
+  /** The last result that was not definite. */
   last: Placement | null;
-  /** It may be on the log, though nobody said so. */
+  /** It may be on the log without a result. */
   isDoubtful: boolean;
 }
 
 /**
- * Sends orders until each has a definite answer: the same signed order is one order however often it is sent, so what had no
- * answer, or one that says "not now", goes out again. When patience is over, `GET /data/order/{id}` decides. Resolves with as
- * many results in the same order; throws `UnresolvedOrdersError` when even that is not known, and `ExchangeError` when the
- * request as a whole is wrong. Signs nothing.
+ * Sends orders until each has a definite result: the same signed order is one order however often it is sent, so an
+ * order without a response, or with a transient refusal, is sent again. When the retry budget ends, `GET
+ * /data/order/{id}` decides. Resolves with as many results in the same order; throws `UnresolvedOrdersError` when that
+ * does not decide either, and `ExchangeError` when the request as a whole is wrong. Signs nothing.
  */
 export async function placeOrders(
   connection: Connection,
@@ -57,20 +60,20 @@ export async function placeOrders(
     throw new RangeError(`1 to ${ordersPerRequestMax} orders go into a request`);
   }
   const all = orders.map((order): Sent => ({ order, result: null, last: null, isDoubtful: false }));
-  const patience = connection.patience();
+  const retryBudget = connection.retryBudget();
   for (let tries = 1; ; tries += 1) {
     const open = all.filter(({ result }) => result === null);
     if (open.length === 0) break;
     const waitSeconds = await sendOnce(connection, open, { ...options, tries });
     if (open.every(({ result }) => result !== null)) break;
-    if (!(await patience.next(waitSeconds))) break;
+    if (!(await retryBudget.next(waitSeconds))) break;
   }
   return await settleRest(connection, all);
 }
 
 type Round = PlacementOptions & { readonly route: '/order' | '/orders'; readonly tries: number };
 
-/** One request for what is open; tells how many seconds the exchange asks to wait. */
+/** One request for orders without a result; returns the seconds that the exchange requests to wait. */
 async function sendOnce(
   connection: Connection,
   open: readonly Sent[],
@@ -121,7 +124,7 @@ function isDefinite(result: PlacementResult, awaitDelayed: boolean): boolean {
   return result.success || !isPassingCode(result.code ?? '');
 }
 
-/** A request that failed as a whole: each of its orders has the same answer. */
+/** A request that failed as a whole: each of its orders gets the same result. */
 function noteFailure(open: readonly Sent[], error: unknown): number | null {
   if (!(error instanceof ExchangeError)) throw error;
   const refusal = refusalOf(error);
@@ -175,9 +178,9 @@ async function settleRest(connection: Connection, all: readonly Sent[]): Promise
   throw new UnresolvedOrdersError(unresolved, { results, cause });
 }
 
-/** What the log says; null when it does not know the order and the order may still be on its way. */
+/** The order by the log; null when the log does not have it and it may still be in transit. */
 async function readTruth(connection: Connection, sent: Sent): Promise<Placement | null> {
-  // Every answer said that nothing was done: there is nothing to find.
+  // Every response proved that nothing was done: the log cannot have it.
   if (!sent.isDoubtful && sent.last !== null) return sent.last;
   try {
     const order = await connection.readOwn<StoredOrder>(`/data/order/${sent.order.orderId}`);

@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExchangeError, isPassing, provesNothingDone } from './errors.ts';
 
-/** How patient the client is. Pauses double from the first to the longest, each shortened at random by up to a half. */
+/** Retry budget and pauses. Pauses double from the first to the longest, each shortened at random by up to a half. */
 export interface RetryPolicy {
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** From the first try on, no try begins later. 0: every request is sent once. */
+  /** Retry budget: no attempt starts later than this after the first. 0: every request is sent once. */
   readonly totalMs: number;
 }
 
-/** Longer than any part of the exchange needs to come back, shorter than an order's timestamp stays acceptable. */
+/** Longer than a restart of any part of the exchange, shorter than an order's timestamp is valid. */
 export const defaultRetryPolicy: RetryPolicy = {
   firstPauseMs: 100,
   longestPauseMs: 2_000,
@@ -19,11 +19,11 @@ export const defaultRetryPolicy: RetryPolicy = {
 
 export const noRetries: RetryPolicy = { firstPauseMs: 1, longestPauseMs: 1, totalMs: 0 };
 
-/** What may be repeated: anything, or only requests that are known to have changed nothing. */
+/** Which requests may be repeated: all, or only those that certainly changed nothing. */
 export type Repeatable = 'always' | 'when nothing was done';
 
-/** Counts the tries of one request and waits between them. */
-export class Patience {
+/** The retry budget of one request, with the pauses between attempts. */
+export class RetryBudget {
   readonly #policy: RetryPolicy;
   readonly #startedAt = performance.now();
   #pauses = 0;
@@ -32,11 +32,14 @@ export class Patience {
     this.#policy = policy;
   }
 
-  /** Waits for the next try, at least as long as the exchange asked for; false at once when that is beyond the limit. */
+  /**
+   * Waits before the next attempt, at least as long as the exchange requests; false at once when that exceeds the
+   * budget.
+   */
   async next(retryAfterSeconds: number | null): Promise<boolean> {
     const { firstPauseMs, longestPauseMs, totalMs } = this.#policy;
     const most = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#pauses, 20));
-    // Who was told the same time does not come back at the same time.
+    // Clients with the same retry time do not return at the same moment.
     const jittered = randomInt(Math.ceil(most / 2), most + 1);
     const pauseMs = (retryAfterSeconds ?? 0) * 1000 + jittered;
     if (performance.now() - this.#startedAt + pauseMs > totalMs) return false;
@@ -46,9 +49,9 @@ export class Patience {
   }
 }
 
-/** Tries until there is an answer that waiting does not change. Throws the last error when patience is over. */
+/** Repeats attempts while they fail for transient reasons. Throws the last error when the retry budget ends. */
 export async function persist<T>(
-  patience: Patience,
+  retryBudget: RetryBudget,
   repeatable: Repeatable,
   attempt: (tries: number) => Promise<T>,
 ): Promise<T> {
@@ -57,7 +60,7 @@ export async function persist<T>(
       return await attempt(tries);
     } catch (error) {
       if (!isPassing(error) || !mayRepeat(error, repeatable)) throw error;
-      if (!(await patience.next(error.retryAfterSeconds))) throw error;
+      if (!(await retryBudget.next(error.retryAfterSeconds))) throw error;
     }
   }
 }

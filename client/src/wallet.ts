@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { checksumAddress, parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import { keccak } from './keccak.ts';
 
-/** Whoever can sign 32-byte digests for an address: a key in memory, a hardware wallet, a remote signer. */
+/** Signs 32-byte digests for an address: a key in memory, a hardware wallet, a remote signer. */
 export interface Signer {
   /** Lower case. */
   readonly address: WalletAddress;
@@ -12,7 +12,7 @@ export interface Signer {
   sign(digest: Uint8Array): string;
 }
 
-/** A signer whose private key (0x and 64 hex digits) lives in this process. Throws `RangeError` on anything else. */
+/** A signer whose private key (0x and 64 hex digits) is in this process. Throws `RangeError` on any other text. */
 export function walletFromPrivateKey(privateKey: string): Signer {
   if (!/^0x[0-9a-fA-F]{64}$/.test(privateKey)) throw new RangeError('not a private key');
   const secret = Buffer.from(privateKey.slice(2), 'hex');

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => fake.close());
 
-test('cancels that nobody confirmed are asked for again, and only those', async () => {
+test('unconfirmed cancels are repeated, and only those', async () => {
   const answers = [
     {
       canceled: ['0xa'],
@@ -29,42 +29,45 @@ test('cancels that nobody confirmed are asked for again, and only those', async 
     canceled: ['0xa', '0xb'],
     not_canceled: { '0xc': 'order already matched' },
   });
-  expect(fake.heardAt('/orders').map(({ body }) => body)).toEqual([['0xa', '0xb', '0xc'], ['0xb']]);
+  expect(fake.receivedAt('/orders').map(({ body }) => body)).toEqual([
+    ['0xa', '0xb', '0xc'],
+    ['0xb'],
+  ]);
 });
 
-test('reads and cancels are sent again until they are answered', async () => {
+test('reads and cancels are repeated until they have a response', async () => {
   fake.answer = () => ({ status: 200, body: { canceled: [], not_canceled: {} } });
   fake.fates = [
-    'lose the answer',
+    'lose the response',
     { status: 503, body: { error: 'x', code: 'cancel_unconfirmed' } },
   ];
   await client.cancelAll();
-  expect(fake.heardAt('/cancel-all').length).toBe(3);
+  expect(fake.receivedAt('/cancel-all').length).toBe(3);
   fake.answer = () => ({ status: 200, body: { wallets: [] } });
   fake.fates = ['lose the request', { status: 502, body: '' }];
   expect(await client.own.balances()).toEqual([]);
 });
 
-test('an account action keeps its id over all tries', async () => {
+test('an account action keeps its id over all attempts', async () => {
   fake.answer = () => ({ status: 200, body: { success: true } });
-  fake.fates = ['lose the answer', { status: 503, body: { code: 'action_unconfirmed' } }];
+  fake.fates = ['lose the response', { status: 503, body: { code: 'action_unconfirmed' } }];
   await client.account.split({ conditionId: '0x1', amount: '5' });
-  const ids = fake.heardAt('/account/split').map(({ body }) => (body as { id: string }).id);
+  const ids = fake.receivedAt('/account/split').map(({ body }) => (body as { id: string }).id);
   expect(ids.length).toBe(3);
   expect(new Set(ids).size).toBe(1);
 });
 
-test('what is not safe to repeat is repeated only when nothing was done', async () => {
+test('an unsafe request is repeated only when nothing was done', async () => {
   fake.answer = () => ({ status: 200, body: { apiKey: 'made' } });
   fake.fates = [{ status: 429, body: { error: 'x', code: 'rate_limited' } }];
   expect(await client.keys.createReadOnlyKey()).toBe('made');
-  fake.fates = ['lose the answer'];
+  fake.fates = ['lose the response'];
   const failure = client.keys.createReadOnlyKey();
   await expect(failure).rejects.toMatchObject({ code: 'no_answer', status: 0, retryable: true });
-  expect(fake.heardAt('/auth/readonly-api-key').length).toBe(3);
+  expect(fake.receivedAt('/auth/readonly-api-key').length).toBe(3);
 });
 
-test('trades are read page by page, as far as they are asked for', async () => {
+test('trades are read page by page, on demand', async () => {
   const pages: Record<string, { data: { id: string }[]; next_cursor: string }> = {
     'MA==': { data: [{ id: 'a' }, { id: 'b' }], next_cursor: 'Mg==' },
     'Mg==': { data: [{ id: 'c' }], next_cursor: 'LTE=' },
@@ -74,7 +77,7 @@ test('trades are read page by page, as far as they are asked for', async () => {
   for await (const { id } of client.own.trades({ market: '0x1' })) ids.push(id);
   expect(ids).toEqual(['a', 'b', 'c']);
   for await (const { id } of client.own.trades()) if (id === 'a') break;
-  expect(fake.heardAt('/data/trades').length).toBe(3);
+  expect(fake.receivedAt('/data/trades').length).toBe(3);
 });
 
 test('a read-only key reads without an API key', async () => {
@@ -82,9 +85,9 @@ test('a read-only key reads without an API key', async () => {
   const reader = { address: signer.address, readOnlyKey: 'looker' };
   const watcher = new ExchangeClient({ baseUrl: fake.baseUrl, reader });
   await watcher.own.notifications();
-  const [heard] = fake.heardAt('/notifications');
-  expect(heard?.headers['service_readonly_api_key']).toBe('looker');
-  expect(heard?.headers['service_api_key']).toBeUndefined();
+  const [received] = fake.receivedAt('/notifications');
+  expect(received?.headers['service_readonly_api_key']).toBe('looker');
+  expect(received?.headers['service_api_key']).toBeUndefined();
 });
 
 test('no more requests than allowed run at a time, and cancels do not wait for reads', async () => {
@@ -100,7 +103,7 @@ test('no more requests than allowed run at a time, and cancels do not wait for r
   expect(fake.mostRunning).toBeLessThanOrEqual(3);
 });
 
-test('a gate lets so many wait and no more, and hands its turns on in order', async () => {
+test('a gate limits its queue, and serves it in order', async () => {
   const gate = new Gate({ concurrent: 1, waiting: 2 });
   const ended: number[] = [];
   const run = (id: number) => gate.pass(async () => ended.push(id));

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { noOrder, type OrderSubmission, signingDomains } from '@pm/schemas';
 import { domainSeparator, orderDigest, orderIdOf } from '../src/eip712.ts';
 
-/** What happens to a request: it is served, its connection dies before or after that, or it gets this answer instead. */
+/** Fate of a request: it is served, its connection dies before or after that, or it gets this response instead. */
 export type Fate =
   | 'serve'
   | 'lose the request'
-  | 'lose the answer'
+  | 'lose the response'
   | { readonly status: number; readonly body: unknown; readonly retryAfter?: number };
 
 export interface Heard {
@@ -20,9 +20,9 @@ export interface Heard {
 
 type Answer = { readonly status: number; readonly body: unknown };
 
-/** As much of an exchange as a client can tell from outside: an order sent twice is one order with one answer. */
+/** The behaviour of an exchange towards a client: an order sent twice is one order with one result. */
 export class FakeExchange {
-  readonly heard: Heard[] = [];
+  readonly received: Heard[] = [];
   /** Order id -> how often it was booked: never more than once, or the fake is wrong. */
   readonly booked = new Map<string, OrderSubmission>();
   /** Order id -> the refusal the log remembers. */
@@ -33,8 +33,8 @@ export class FakeExchange {
   fatedMethod: string | null = null;
   /** Orders that the log refuses, for ever. */
   refuses: (orderId: string) => boolean = () => false;
-  /** Answers of routes that the fake does not know. */
-  answer: (heard: Heard) => Answer = () => ({ status: 404, body: { error: 'not found' } });
+  /** Responses of routes that the fake does not implement. */
+  answer: (received: Heard) => Answer = () => ({ status: 404, body: { error: 'not found' } });
   delayMs = 0;
   running = 0;
   mostRunning = 0;
@@ -61,23 +61,23 @@ export class FakeExchange {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  heardAt(path: string): Heard[] {
-    return this.heard.filter((one) => one.path === path);
+  receivedAt(path: string): Heard[] {
+    return this.received.filter((one) => one.path === path);
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.running += 1;
     this.mostRunning = Math.max(this.mostRunning, this.running);
-    const heard = await read(request);
-    const isPlain = heard.path === '/neg-risk' || heard.path === '/auth/api-key';
-    const isFated = this.fatedMethod === null || this.fatedMethod === heard.method;
+    const received = await read(request);
+    const isPlain = received.path === '/neg-risk' || received.path === '/auth/api-key';
+    const isFated = this.fatedMethod === null || this.fatedMethod === received.method;
     const fate = isPlain || !isFated ? 'serve' : (this.fates.shift() ?? 'serve');
-    if (!isPlain) this.heard.push(heard);
+    if (!isPlain) this.received.push(received);
     if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     this.running -= 1;
     if (fate === 'lose the request') return void request.socket.destroy();
-    const { status, body } = typeof fate === 'object' ? fate : this.#serve(heard);
-    if (fate === 'lose the answer') return void request.socket.destroy();
+    const { status, body } = typeof fate === 'object' ? fate : this.#serve(received);
+    if (fate === 'lose the response') return void request.socket.destroy();
     const wait = typeof fate === 'object' ? fate.retryAfter : undefined;
     response.writeHead(status, {
       'content-type': 'application/json',
@@ -86,8 +86,8 @@ export class FakeExchange {
     response.end(JSON.stringify(body));
   }
 
-  #serve(heard: Heard): Answer {
-    const { method, path, body } = heard;
+  #serve(received: Heard): Answer {
+    const { method, path, body } = received;
     if (path === '/neg-risk') return { status: 200, body: { neg_risk: false } };
     if (path === '/auth/api-key' && method === 'POST') return { status: 200, body: testKey };
     if (path === '/order' && method === 'POST') return this.#placeOne(body as OrderSubmission);
@@ -96,7 +96,7 @@ export class FakeExchange {
       return { status: 200, body: results };
     }
     if (path.startsWith('/data/order/')) return this.#find(path.slice('/data/order/'.length));
-    return this.answer(heard);
+    return this.answer(received);
   }
 
   #placeOne(submission: OrderSubmission): Answer {

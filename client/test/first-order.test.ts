@@ -25,7 +25,7 @@ const inputs =
 
 const given = (name: string): string => {
   const value = told.get(name);
-  if (value === undefined) throw new Error(`the page does not tell ${name}`);
+  if (value === undefined) throw new Error(`the page does not state ${name}`);
   return value;
 };
 
@@ -166,14 +166,14 @@ function walletOrder(): Record<string, string> {
   };
 }
 
-test('every value of the page follows from its inputs, and no other value stands there', () => {
+test('every value of the page follows from its inputs, and the page has no others', () => {
   const derived = { ...proofOfWallet(), ...order(), ...requestSignatures(), ...walletOrder() };
   const rest = [...told].filter(([name]) => !inputs.includes(name));
   expect(Object.fromEntries(rest)).toEqual(derived);
   expect(inputs.every((name) => told.has(name))).toBe(true);
 });
 
-test('the client and the contracts say the same as the page', () => {
+test('the client and the contracts agree with the page', () => {
   const domain = signingDomains.find(({ exchange }) => exchange === given('exchange'));
   expect(domain).toMatchObject({
     name: given('domain_name'),

@@ -4,7 +4,7 @@ import { FakeExchange } from './fake-exchange.ts';
 
 let fake: FakeExchange;
 let client: ExchangeClient;
-/** The chain as sessions.md tells it: the id that the next beat has to name; empty without a session. */
+/** The chain of sessions.md: the id that the next beat has to name; empty without a session. */
 let expected: string;
 let beats: number;
 
@@ -33,29 +33,31 @@ beforeEach(async () => {
 afterEach(() => fake.close());
 
 const named = () =>
-  fake.heardAt('/v1/heartbeats').map(({ body }) => (body as { heartbeat_id: string }).heartbeat_id);
+  fake
+    .receivedAt('/v1/heartbeats')
+    .map(({ body }) => (body as { heartbeat_id: string }).heartbeat_id);
 
 async function until(isTrue: () => boolean): Promise<void> {
   for (let tries = 0; !isTrue(); tries += 1) {
-    if (tries > 2_000) throw new Error('it never came');
+    if (tries > 2_000) throw new Error('the condition did not become true');
     await sleep(2);
   }
 }
 
-test('the loop starts a chain, follows its ids, and says nothing more once it was stopped', async () => {
+test('the loop starts a chain, follows its ids, and sends nothing after its stop', async () => {
   const heartbeat = client.startHeartbeat({ intervalMs: 10 });
   await heartbeat.started();
   await until(() => heartbeat.beats >= 4);
   await heartbeat.stop();
-  const heard = named();
-  expect(heard.slice(0, 4)).toEqual(['', 'beat-1', 'beat-2', 'beat-3']);
+  const received = named();
+  expect(received.slice(0, 4)).toEqual(['', 'beat-1', 'beat-2', 'beat-3']);
   await sleep(50);
-  expect(named().length).toBe(heard.length);
+  expect(named().length).toBe(received.length);
 });
 
-test('a beat whose answer was lost is no miss: the chain goes on with the id that the exchange names', async () => {
+test('a beat whose response was lost is no miss: the chain goes on with the id that the exchange names', async () => {
   let misses = 0;
-  fake.fates = ['serve', 'lose the answer'];
+  fake.fates = ['serve', 'lose the response'];
   const heartbeat = client.startHeartbeat({
     intervalMs: 10,
     onMiss: () => {
@@ -68,7 +70,7 @@ test('a beat whose answer was lost is no miss: the chain goes on with the id tha
   expect(misses).toBe(0);
 });
 
-test('a miss is told, and a new session begins', async () => {
+test('a miss is reported, and a new session begins', async () => {
   let misses = 0;
   const heartbeat = client.startHeartbeat({
     intervalMs: 10,
@@ -85,7 +87,7 @@ test('a miss is told, and a new session begins', async () => {
   expect(named().filter((id) => id === '').length).toBe(2);
 });
 
-test('a proof that fails ends the loop and is told', async () => {
+test('a refused signature ends the loop and is reported', async () => {
   const body = { error: 'Unauthorized/Invalid api key', code: 'invalid_l2' };
   fake.fates = [{ status: 401, body }];
   const told: boolean[] = [];

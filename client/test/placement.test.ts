@@ -19,33 +19,33 @@ afterEach(() => fake.close());
 
 const away = (status: number, code: string): Fate => ({ status, body: { error: code, code } });
 
-test('an order whose answer was lost is sent again as the same order, and is one order', async () => {
-  fake.fates = ['lose the answer', 'lose the request', away(502, '')];
+test('an order whose response was lost is sent again as the same order, and is one order', async () => {
+  fake.fates = ['lose the response', 'lose the request', away(502, '')];
   const order = await client.prepareOrder(intent);
   const result = await client.postOrder(order);
   expect(result).toMatchObject({ success: true, orderID: order.orderId, status: 'live' });
   expect([...fake.booked.keys()]).toEqual([order.orderId]);
-  const bodies = fake.heardAt('/order').map(({ body }) => JSON.stringify(body));
+  const bodies = fake.receivedAt('/order').map(({ body }) => JSON.stringify(body));
   expect(bodies.length).toBe(4);
   expect(new Set(bodies)).toEqual(new Set([JSON.stringify(order.submission)]));
 });
 
-test('the time that the exchange asks to wait is waited', async () => {
+test('the client waits as long as the exchange requests', async () => {
   fake.fates = [{ ...refusalFate(425, 'partition_not_ready'), retryAfter: 1 }];
   const startedAt = performance.now();
   expect((await client.placeOrder(intent)).success).toBe(true);
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1_000);
-  expect(fake.heardAt('/order').length).toBe(2);
+  expect(fake.receivedAt('/order').length).toBe(2);
 });
 
-test('a refusal is an answer, and so is a mode that an operator set', async () => {
+test('a refusal is a result, and so is a mode that an operator set', async () => {
   fake.fates = [refusalFate(400, 'invalid_size'), refusalFate(503, 'cancel_only')];
   expect((await client.placeOrder(intent)).code).toBe('invalid_size');
   expect((await client.placeOrder(intent)).code).toBe('cancel_only');
-  expect(fake.heardAt('/order').length).toBe(2);
+  expect(fake.receivedAt('/order').length).toBe(2);
 });
 
-test('of a batch only what has no definite answer is sent again, and results keep their order', async () => {
+test('of a batch only orders without a definite result are sent again, and results keep their order', async () => {
   const orders = await Promise.all([1, 2, 3, 4].map(() => client.prepareOrder(intent)));
   const ids = orders.map(({ orderId }) => orderId);
   const [first = '', , third = ''] = ids;
@@ -65,11 +65,11 @@ test('of a batch only what has no definite answer is sent again, and results kee
     ...ids.slice(0, 3),
     'fok_not_filled',
   ]);
-  const [, again] = fake.heardAt('/orders');
+  const [, again] = fake.receivedAt('/orders');
   expect(again?.body).toEqual([orders[1]?.submission, orders[2]?.submission]);
 });
 
-test('a batch that is refused as a whole, because every order is, answers each', async () => {
+test('a batch that is refused as a whole, because every order is, has a result for each', async () => {
   fake.fates = [away(409, 'system_paused')];
   const results = await client.placeOrders([intent, intent]);
   expect(results.map(({ success, code }) => [success, code])).toEqual([
@@ -84,21 +84,21 @@ test('a request that is wrong as a whole is an error with a code', async () => {
   await expect(failure).rejects.toMatchObject({ code: 'invalid_l2', retryable: false });
 });
 
-describe('when patience is over', () => {
+describe('when the retry budget ends', () => {
   const impatient = { ...retry, totalMs: 30 };
   const lost = (kind: Fate) => Array.from({ length: 40 }, () => kind);
 
-  test('the log tells an order that was booked', async () => {
+  test('a booked order is read from the log', async () => {
     const hasty = await connected({ retry: impatient });
     const order = await hasty.prepareOrder(intent);
     fake.fatedMethod = 'POST';
-    fake.fates = lost('lose the answer');
+    fake.fates = lost('lose the response');
     const result = await hasty.postOrder(order);
     expect(result).toMatchObject({ success: true, status: 'live', orderID: order.orderId });
     expect(result.order?.id).toBe(order.orderId);
   });
 
-  test('the log tells an order that was refused', async () => {
+  test('a refused order is read from the log', async () => {
     const hasty = await connected({ retry: { ...impatient, totalMs: 0 } });
     const order = await hasty.prepareOrder(intent);
     fake.refused.set(order.orderId, 'fok_not_filled');
@@ -107,7 +107,7 @@ describe('when patience is over', () => {
     expect(result).toMatchObject({ success: false, code: 'fok_not_filled' });
   });
 
-  test('an order that nobody knows yet is told as unresolved, and can be sent again', async () => {
+  test('an unknown order is reported as unresolved, and can be sent again', async () => {
     const hasty = await connected({ retry: { ...impatient, totalMs: 0 } });
     const orders = await Promise.all([hasty.prepareOrder(intent), hasty.prepareOrder(intent)]);
     fake.fates = ['lose the request'];
@@ -118,25 +118,25 @@ describe('when patience is over', () => {
     expect((await hasty.postOrders(failure.orders)).every(({ success }) => success)).toBe(true);
   });
 
-  test('an order that was never taken in has its last refusal', async () => {
+  test('an order that was never accepted has its last refusal', async () => {
     const hasty = await connected({ retry: impatient });
     fake.fates = lost(refusalFate(425, 'partition_not_ready'));
     expect(await hasty.placeOrder(intent)).toMatchObject({ code: 'partition_not_ready' });
-    expect(fake.heard.every(({ path }) => path === '/order')).toBe(true);
+    expect(fake.received.every(({ path }) => path === '/order')).toBe(true);
   });
 });
 
-test('the time to book goes along as a header', async () => {
+test('the time to book is sent as a header', async () => {
   await client.placeOrder(intent, { timeToBookMs: 250 });
-  expect(fake.heardAt('/order')[0]?.headers['service_time_to_book_ms']).toBe('250');
+  expect(fake.receivedAt('/order')[0]?.headers['service_time_to_book_ms']).toBe('250');
 });
 
-test('through random faults every order is booked once or told as refused, and no other is', async () => {
+test('under random faults every order is booked once or reported as refused, and no other is booked', async () => {
   const random = new Random(20_260_601);
   const kinds: Fate[] = [
     'serve',
     'serve',
-    'lose the answer',
+    'lose the response',
     'lose the request',
     away(503, 'overloaded'),
     away(500, 'internal_error'),
@@ -171,7 +171,7 @@ async function connected(options: { retry: typeof retry }): Promise<ExchangeClie
   return one;
 }
 
-/** The answer to a single refused order: the status of its refusal and the full result. */
+/** The response to a single refused order: the status of its refusal and the full result. */
 function refusalFate(status: number, code: string) {
   return { status, body: { ...refusedResult(code), error: code } };
 }

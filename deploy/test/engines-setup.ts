@@ -6,7 +6,7 @@ import { freeEnginePorts } from '../src/local/ports.ts';
 import { StackError } from '../src/local/stack-error.ts';
 import { type EnginesUnderTest, rememberEngines } from './engines-under-test.ts';
 
-const VARIABLES = [
+const engineVariables = [
   'PM_TEST_KAFKA',
   'PM_TEST_REGISTRY',
   'PM_TEST_CLICKHOUSE',
@@ -19,12 +19,12 @@ const VARIABLES = [
  * from outside nothing is started.
  */
 async function setUp(): Promise<void> {
-  const given = VARIABLES.filter((name) => (process.env[name] ?? '') !== '');
-  if (given.length === VARIABLES.length) {
+  const given = engineVariables.filter((name) => (process.env[name] ?? '') !== '');
+  if (given.length === engineVariables.length) {
     console.log('\nengines: using those of PM_TEST_*');
     return;
   }
-  if (given.length > 0) throw new Error(`set all or none of ${VARIABLES.join(', ')}`);
+  if (given.length > 0) throw new Error(`set all or none of ${engineVariables.join(', ')}`);
   rememberEngines(await start());
 }
 
@@ -37,7 +37,7 @@ async function start(): Promise<EnginesUnderTest> {
       logDir: join(folder, 'logs'),
       ports: await freeEnginePorts(),
       progress: (line) => console.log(`engines: ${line}`),
-      // Jest has the last word: tests fail on their own once an engine is gone.
+      // Jest decides: tests fail by themselves once an engine is gone.
       onFatal: (failure) => console.error(failure.message),
     });
     const { kafka, registry, clickhouse, redis } = engines.urls;
@@ -54,6 +54,6 @@ async function start(): Promise<EnginesUnderTest> {
   }
 }
 
-// Jest calls the default export; here and in the teardown the house rule gives way.
+// Jest calls the default export; the rule has an exception here and in the teardown.
 // biome-ignore lint/style/noDefaultExport: asked for by Jest's globalSetup
 export default setUp;

@@ -8,15 +8,15 @@ export interface EnginesUnderTest {
 
 // Jest loads setup and teardown as separate modules of one process; only the global object is
 // common to both.
-const KEY = Symbol.for('@pm/deploy engines under test');
-const store = globalThis as { [KEY]?: EnginesUnderTest };
+const testKey = Symbol.for('@pm/deploy engines under test');
+const store = globalThis as { [testKey]?: EnginesUnderTest };
 
 export function rememberEngines(engines: EnginesUnderTest): void {
-  store[KEY] = engines;
+  store[testKey] = engines;
 }
 
 export function takeEngines(): EnginesUnderTest | undefined {
-  const engines = store[KEY];
-  delete store[KEY];
+  const engines = store[testKey];
+  delete store[testKey];
   return engines;
 }

@@ -9,7 +9,7 @@ export function engineUrl(engine: 'KAFKA' | 'REGISTRY' | 'CLICKHOUSE' | 'REDIS')
   return url;
 }
 
-/** Opens clients of the log for the tests of a file; they are closed behind the last one. */
+/** Opens clients of the log for the tests of a file; they are closed after the last test. */
 export function logClients(clientId: string): () => LogClient {
   const clients: LogClient[] = [];
   afterAll(async () => {

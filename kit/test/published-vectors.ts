@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** Beside this repository, because its licence forbids a copy. */
 const file = join(__dirname, '../../../shared/data/signature-vectors.json');
 
-/** An order as its numbers and texts stand in the file; `side` is 0 for BUY. */
+/** An order with the numbers and texts of the file; `side` is 0 for BUY. */
 export interface VectorOrder {
   readonly salt: number;
   readonly maker: string;

@@ -79,7 +79,7 @@ export const matcherFields = {
 
 export type MatcherConfig = ConfigOf<typeof matcherFields>;
 
-/** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names everything that is wrong. */
+/** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names every wrong setting. */
 export function readMatcherConfig(): MatcherConfig {
   return readConfig(matcherFields, undefined, { known: namesOf(redisFields, clickhouseFields) });
 }

@@ -10,20 +10,20 @@ import { openMetrics } from '@pm/kit/metrics';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
 import { type MatcherConfig, operatorKeyOf, readMatcherConfig } from './config.ts';
-import { Engine, roleAllows } from './core/index.ts';
+import { Engine } from './core/index.ts';
 import { type MatcherMetrics, openMatcherMetrics } from './metrics.ts';
-import { DeadLetterSink } from './partition/dead-letters.io.ts';
-import { EnvelopeSource } from './partition/envelope-reader.ts';
-import { openLogRanges } from './partition/log-ranges.io.ts';
-import { PartitionRunner, type PartitionRunnerParts } from './partition/owned-partition.io.ts';
-import { OwnershipRunner } from './partition/ownership.io.ts';
-import type { EngineFactory } from './partition/record-processor.ts';
+import { DeadLetters } from './partition/dead-letters.io.ts';
+import { EnvelopeReader } from './partition/envelope-reader.ts';
+import { type LogRanges, openLogRanges } from './partition/log-ranges.io.ts';
+import { OwnedPartition, type OwnedPartitionParts } from './partition/owned-partition.io.ts';
+import { PartitionOwnership } from './partition/ownership.io.ts';
+import type { EngineFactory } from './partition/restore.io.ts';
 import { defaultSliceLimits } from './partition/slices.io.ts';
-import { SnapshotStore } from './partition/snapshot-directory.io.ts';
-import { ExecutionSource, type LogRanges } from './partition/stored-executions.io.ts';
-import { TickSink } from './partition/tick-publisher.io.ts';
+import { SnapshotDirectory } from './partition/snapshot-directory.io.ts';
+import { StoredExecutions } from './partition/stored-executions.io.ts';
+import { TickPublisher } from './partition/tick-publisher.io.ts';
 
-/** Sends whose records were surely not written: about 15 s of tries, then the partition is restored. */
+/** Retry budget of sends whose records were certainly not written: about 15 s, then the partition is restored. */
 const retry = {
   triesMax: 20,
   firstWaitMs: 20,
@@ -34,32 +34,30 @@ const retry = {
 /** Waits before a failed partition is restored again. */
 const waits = { firstMs: 200, maxMs: 30_000, calmMs: 60_000 };
 
-/** Last snapshots and the leaving of the group, milliseconds; the lifecycle gives 10 s to everything. */
+/** Time for the last snapshots and for leaving the group, milliseconds; the lifecycle gives 10 s to the whole stop. */
 const ownershipCloseMs = 8_000;
 
-/** The rules, as the loops know them. */
 const engines: EngineFactory = {
   create: (partition) => new Engine(partition),
   restore: (state) => Engine.restore(state),
-  roleAllows,
 };
 
 async function start(life: Lifecycle): Promise<void> {
-  // 1. What this process is told, and how it tells what it does.
+  // 1. Configuration, logging and metrics of the process.
   const config = readMatcherConfig();
   const log = openLog('matcher', config.logLevel).child({ instance: config.instance });
   life.useLog(log);
   const processMetrics = openMetrics('matcher');
   const metrics = openMatcherMetrics(processMetrics);
 
-  // 2. The log, and the language of its records.
+  // 2. The log and the codecs of its records.
   const client = openLogClient({
     brokers: config.kafkaBrokers,
     clientId: config.instance,
     log,
   });
   life.onStop('log client', () => client.close());
-  const parts: Parts = {
+  const shared: Shared = {
     config,
     log,
     metrics,
@@ -70,16 +68,16 @@ async function start(life: Lifecycle): Promise<void> {
     ticks: await client.producer(),
   };
 
-  // 3. The partitions this process owns, each the rules in a container.
-  const ownership = new OwnershipRunner({
+  // 3. The partitions that this process owns, each with an engine.
+  const ownership = new PartitionOwnership({
     log,
     waits,
     nowMs: () => systemClock.nowMs(),
-    openPartition: (partition) => openPartition(parts, partition, ownership),
+    openPartition: (partition) => openPartition(shared, partition, ownership),
     onStop: (error) => life.fail(error),
   });
 
-  // 4. What operators see, before the first partition is here.
+  // 4. Metrics, status and readiness for operators, before the first partition is assigned.
   const ops = await openOpsListener({
     host: config.host,
     port: config.opsPort,
@@ -90,7 +88,7 @@ async function start(life: Lifecycle): Promise<void> {
   life.onStop('operator listener', () => ops.close());
   log.info({ opsPort: ops.port }, 'operator listener');
 
-  // 5. Join the owners: from here on partitions come and go.
+  // 5. Join the group: from here on partitions are assigned and revoked.
   life.onStop('ownership', () => ownership.close(), ownershipCloseMs);
   await ownership.start((hooks) =>
     client.group({
@@ -104,8 +102,8 @@ async function start(life: Lifecycle): Promise<void> {
   );
 }
 
-/** What all partitions share. */
-interface Parts {
+/** Dependencies that all partitions share. */
+interface Shared {
   readonly config: MatcherConfig;
   readonly log: Log;
   readonly metrics: MatcherMetrics;
@@ -118,27 +116,28 @@ interface Parts {
 async function openCodecs({ registryUrl, topicPrefix }: MatcherConfig, log: Log) {
   const registry = openRegistry({ url: registryUrl, topicPrefix, log });
   return {
-    // A record is decoded, applied and encoded before the next one is decoded, and what the engine keeps it copies.
+    // Decoded orders and cancels reuse their memory: a record is applied before the next one is decoded, and the engine
+    // copies what it keeps.
     orders: await registry.codecFor(topics.orders, ['PlaceOrder', 'CancelOrder']),
     executions: await registry.codecFor(topics.executions),
     deadLetters: await registry.codecFor(topics.deadLetters),
   };
 }
 
-/** Records come in through the envelope source, go through the engine, and out through the execution sink. */
+/** Envelope reader -> engine -> execution writer, with ticks and snapshots beside them. */
 function openPartition(
-  parts: Parts,
+  shared: Shared,
   partition: number,
-  ownership: OwnershipRunner,
-): PartitionRunner {
-  const { config, log, metrics } = parts;
-  return new PartitionRunner({
+  ownership: PartitionOwnership,
+): OwnedPartition {
+  const { config, log, metrics } = shared;
+  return new OwnedPartition({
     partition,
-    restore: restoreParts(parts, partition),
-    sink: sinkParts(parts, partition),
-    ticks: new TickSink({
-      producer: parts.ticks,
-      codec: parts.codecs.orders,
+    restore: restoreParts(shared, partition),
+    writer: writerParts(shared, partition),
+    ticks: new TickPublisher({
+      producer: shared.ticks,
+      codec: shared.codecs.orders,
       key: openSignOffKey(config.ownerSeed),
       topic: topicName(topics.orders, config.topicPrefix),
       partition,
@@ -157,11 +156,11 @@ function openPartition(
 }
 
 function restoreParts(
-  { config, log, metrics, codecs, ranges }: Parts,
+  { config, log, metrics, codecs, ranges }: Shared,
   partition: number,
-): PartitionRunnerParts['restore'] {
+): OwnedPartitionParts['restore'] {
   const operatorKey = operatorKeyOf(config);
-  const source = new EnvelopeSource({ partition, operatorKey, codec: codecs.orders, roleAllows });
+  const reader = new EnvelopeReader({ partition, operatorKey, codec: codecs.orders });
   const topic = topicName(topics.executions, config.topicPrefix);
   const failures = metrics.snapshotFailures;
   return {
@@ -171,24 +170,25 @@ function restoreParts(
     engines,
     operatorKey,
     ranges,
-    executions: new ExecutionSource({ log: ranges, codec: codecs.executions, topic, partition }),
-    snapshots: new SnapshotStore({
+    executions: new StoredExecutions({ log: ranges, codec: codecs.executions, topic, partition }),
+    snapshots: new SnapshotDirectory({
       directory: config.snapshotDirectory,
       files,
       log,
       onBad: () => failures.add(1, { partition, what: 'not_used' }),
       onWriteFailure: () => failures.add(1, { partition, what: 'not_written' }),
     }),
-    records: { partition, source, executions: codecs.executions },
+    processing: { partition, reader, executions: codecs.executions },
+    schemas: codecs.orders,
     verifyReplay: config.verifyReplay,
   };
 }
 
-function sinkParts(
-  { config, codecs, outputs }: Parts,
+function writerParts(
+  { config, codecs, outputs }: Shared,
   partition: number,
-): PartitionRunnerParts['sink'] {
-  const deadLetters = new DeadLetterSink({
+): OwnedPartitionParts['writer'] {
+  const deadLetters = new DeadLetters({
     producer: outputs,
     codec: codecs.deadLetters,
     topic: topicName(topics.deadLetters, config.topicPrefix),

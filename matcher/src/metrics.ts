@@ -8,12 +8,12 @@ export function openMatcherMetrics(metrics: Metrics) {
   return {
     commands: metrics.counter({
       name: 'pm_matcher_commands_total',
-      help: 'Commands carried out live, ticks included.',
+      help: 'Commands applied live, ticks included.',
       labels: partition,
     }),
     fills: metrics.counter({
       name: 'pm_matcher_fills_total',
-      help: 'Meetings of a taker and a maker.',
+      help: 'Fills of a taker with a maker.',
       labels: partition,
     }),
     refusals: metrics.counter({
@@ -38,25 +38,25 @@ export function openMatcherMetrics(metrics: Metrics) {
     }),
     applySeconds: metrics.histogram({
       name: 'pm_matcher_apply_seconds',
-      help: 'From the bytes of a batch to the bytes of its outputs.',
+      help: 'Time from the bytes of a batch to the bytes of its outputs.',
       buckets: [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5],
     }),
     storeSeconds: metrics.histogram({
       name: 'pm_matcher_store_seconds',
-      help: 'From the bytes of outputs to their acknowledgement by the log.',
+      help: 'Time from the bytes of outputs to their acknowledgement by the log.',
     }),
     replayedRecords: metrics.counter({
       name: 'pm_matcher_replayed_records_total',
-      help: 'Input records replayed silently at the start of a partition.',
+      help: 'Input records replayed while partitions were restored.',
       labels: partition,
     }),
     snapshotSeconds: metrics.histogram({
       name: 'pm_matcher_snapshot_seconds',
-      help: 'From a state to its file on the disk.',
+      help: 'Time from an encoded state to its file on the disk.',
     }),
     snapshotFailures: metrics.counter({
       name: 'pm_matcher_snapshot_failures_total',
-      help: 'Snapshots that could not be written, and files that could not be trusted.',
+      help: 'Snapshots that were not written, and files that could not be used.',
       labels: ['partition', 'what'],
     }),
     faults: metrics.counter({
@@ -71,7 +71,7 @@ export function openMatcherMetrics(metrics: Metrics) {
     }),
     lagRecords: metrics.gauge({
       name: 'pm_matcher_lag_records',
-      help: 'Input records not yet taken.',
+      help: 'Input records not yet processed.',
       labels: partition,
     }),
   };
@@ -79,7 +79,7 @@ export function openMatcherMetrics(metrics: Metrics) {
 
 export type MatcherMetrics = ReturnType<typeof openMatcherMetrics>;
 
-/** Fills and refusals of a record. */
+/** Counts the fills and refusals of a record. */
 export function countEvents(
   metrics: Pick<MatcherMetrics, 'fills' | 'refusals'>,
   partition: number,

@@ -45,7 +45,7 @@ export const projectorsFields = {
   }),
   bookAgeLimitMs: integer('PM_BOOK_AGE_LIMIT_MS', {
     meaning:
-      'Time after which an unanswered reservation can no longer be booked; never smaller than the limit of the partitions.',
+      'Time after which an unanswered reservation can no longer be booked; at least the limit of the partitions.',
     unit: 'milliseconds',
     default: 10_000,
     min: 100,
@@ -92,8 +92,8 @@ export const projectorsFields = {
 export type Config = ReturnType<typeof loadConfig>;
 
 /**
- * The configuration of this process. `known`: variables of other rooms in a shared environment. A `PM_BOOK_AGE_LIMIT_MS` above that
- * of the partitions is safe (orphaned holds stay longer); a smaller one is not.
+ * The configuration of this process. `known`: variables of other rooms in a shared environment. A
+ * `PM_BOOK_AGE_LIMIT_MS` above that of the partitions is safe (orphaned holds stay longer); a smaller one is not.
  */
 export function loadConfig(
   env?: Readonly<Record<string, string | undefined>>,

@@ -16,7 +16,7 @@ export function executionOf(
   };
 }
 
-/** The same event of another partition: its markets and orders are others. A log has at most ten markets. */
+/** The same event of another partition, with other markets and orders. A log has at most ten markets. */
 export function ofPartition(event: ExecutionEvent, partition: number): ExecutionEvent {
   const changed = Object.entries(event).map(([name, value]) => {
     if (name === 'market') return [name, Number(value) + 10 * partition];
@@ -121,7 +121,7 @@ interface TinyMarket {
   resolved: number | null;
 }
 
-/** A random but sound log of one partition: nobody sells what he has not, best prices follow from levels. */
+/** A random but sound log of one partition: no wallet sells more than it has, best prices follow from levels. */
 export class TinyExchange {
   readonly #next: (below: number) => number;
   readonly #listEvery: number;
@@ -130,7 +130,7 @@ export class TinyExchange {
   #inOffset = 0;
   #timeMs = 1_700_000_000_000;
 
-  /** Three markets are listed, one every so many records. */
+  /** Three markets are listed, one every `listEvery` records. */
   constructor(seed: number, listEvery = 1) {
     this.#next = seeded(seed);
     this.#listEvery = listEvery;

@@ -5,7 +5,7 @@ import { executionOf, moved } from './log.ts';
 const lot = 10_000;
 const endowmentMicro = 1_000_000_000_000;
 
-/** Everybody has tokens to sell. */
+/** Every wallet has tokens to sell. */
 function endowments(): ExecutionEvent[] {
   const shape = { token0Micro: endowmentMicro, token1Micro: endowmentMicro };
   return [1, 2, 3, 4, 5, 6].flatMap((wallet) =>
@@ -15,7 +15,7 @@ function endowments(): ExecutionEvent[] {
   );
 }
 
-/** An order that rests on the tiny book of token 0. */
+/** A resting order in the tiny book of token 0. */
 export interface RestingOrder {
   readonly id: Buffer;
   readonly wallet: Buffer;
@@ -26,7 +26,7 @@ export interface RestingOrder {
 }
 
 /**
- * A random log of one partition with whole lives of orders: they come, fill what they cross in the order of price and time, rest,
+ * A random log of one partition with complete orders: they arrive, fill the orders they cross by price and time, rest,
  * and are canceled. Token 0 only; the clock moves by up to two hours a record, so that days pass.
  */
 export class TradingLog {

@@ -1,4 +1,4 @@
-/** The word that errors of the catalog family carry beside their text, by HTTP status (conventions.md 1.0). */
+/** The type of errors of the catalog family beside their text, by HTTP status (conventions.md 1.0). */
 export function catalogErrorType(status: number): string {
   if (status === 404) return 'not found error';
   if (status === 429) return 'too many requests';

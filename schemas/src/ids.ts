@@ -75,7 +75,7 @@ export function parseHeartbeatId(text: string): HeartbeatId | null {
   return uuid.test(text) ? (text.toLowerCase() as HeartbeatId) : null;
 }
 
-/** The bytes behind 0x-text; the caller holds a parsed id. */
+/** The bytes of 0x-text; the caller has a parsed id. */
 export function hexBytes(id: OrderId | ConditionId | WalletAddress): Buffer {
   return Buffer.from(id.slice(2), 'hex');
 }

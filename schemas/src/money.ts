@@ -5,8 +5,8 @@
  *   size    micro-shares, always whole lots of 0.01 share
  *   amount  micro-USDC
  *
- * A price times a whole number of lots is a whole number of micro-USDC, so no fill is ever rounded and every mint, merge
- * and transfer balances to zero. (Lot: conventions.md 3.4 and 4.3, size step 0.01 share.)
+ * A price times a whole number of lots is a whole number of micro-USDC, so no fill is ever rounded and every mint,
+ * merge and transfer balances to zero. (Lot: conventions.md 3.4 and 4.3, size step 0.01 share.)
  */
 export const priceOne = 10_000;
 
@@ -44,8 +44,8 @@ export function affordableMicro(price: number, amountMicro: number): number {
 }
 
 /**
- * The taker's fee of a fill in micro-USDC: shares x rate x p(1-p), rounded half up to 0.00001 USDC (conventions.md 4.7).
- * `rateBps` is the rate in basis points (441 = 0.0441).
+ * The taker's fee of a fill in micro-USDC: shares x rate x p(1-p), rounded half up to 0.00001 USDC (conventions.md
+ * 4.7). `rateBps` is the rate in basis points (441 = 0.0441).
  */
 export function feeMicro(price: number, sizeMicro: number, rateBps: number): number {
   if (rateBps === 0) return 0;
@@ -64,7 +64,7 @@ const feeDivisor = 1_000_000_000;
 const feeHalf = feeDivisor / 2;
 
 /**
- * The most a taker's fees can come to when he buys `sizeMicro` at `price` or better: the curve is highest at one half.
+ * Upper bound of a taker's fees for a purchase of `sizeMicro` at `price` or better: the curve is highest at one half.
  * Rounded up a whole step; the matcher never charges beyond what is held.
  */
 export function feeBoundMicro(price: number, sizeMicro: number, rateBps: number): number {

@@ -3,7 +3,8 @@ import { type HttpRoute, type RouteFamily, routes } from './routes/index.ts';
 
 /**
  * The rate limits of the published interface and of conventions.md 8, as data. A request counts in every scope that
- * covers its route and must pass all of them; what is refused counts in none. Windows are fixed and aligned to the clock.
+ * covers its route and must pass all of them; what is refused counts in none. Windows are fixed and aligned to the
+ * clock.
  */
 export interface RateWindow {
   /** Units in one window. */
@@ -13,8 +14,8 @@ export interface RateWindow {
 }
 
 /**
- * What one request takes from a scope: 1; one for each item of a body that is a list (so a batch of orders costs as many as
- * its orders sent one by one); or one for each hundred of them.
+ * What one request takes from a scope: 1; one for each item of a body that is a list (so a batch of orders costs as
+ * many as its orders sent one by one); or one for each hundred of them.
  */
 export type RateUnit = 'requests' | 'items' | 'hundreds of items';
 
@@ -23,8 +24,8 @@ export interface RateScope {
   readonly name: string;
   readonly unit: RateUnit;
   /**
-   * `METHOD /path` of the routes whose declarations name the scope (`limits`), all routes of a group, or all that begin with a
-   * path. Empty: counted by hand (`failedProofScope`).
+   * `METHOD /path` of the routes whose declarations name the scope (`limits`), all routes of a group, or all that begin
+   * with a path. Empty: counted by hand (`failedProofScope`).
    */
   readonly covers: readonly string[] | { readonly group: RateGroup } | { readonly under: string };
   /** Burst first. */
@@ -39,8 +40,8 @@ const named = (scope: string): readonly string[] =>
   routes.filter(({ limits = [] }) => limits.includes(scope)).map(nameOf);
 
 /**
- * Routes that take risk off the book or keep it there on purpose. They share no bucket with anything else, so that no client
- * runs out of cancels because it read or traded too much.
+ * Routes that take risk off the book or keep it there on purpose. They share no bucket with anything else, so that no
+ * client runs out of cancels because it read or traded too much.
  */
 const reserve: ReadonlySet<string> = new Set(named('reserve'));
 
@@ -59,7 +60,9 @@ function scope(
   return { name, unit, covers, windows };
 }
 
-/** Proofs of keys that failed, per address; while it is used up, requests with credentials are refused before any check. */
+/**
+ * Proofs of keys that failed, per address; while it is used up, requests with credentials are refused before any check.
+ */
 const failedProofScope: RateScope = scope('failed-credentials', burst(500), { covers: [] });
 
 /** In the order of the published table, then what it leaves out (conventions.md 8). */
@@ -145,13 +148,16 @@ export function rateRulesOf(route: Counted): readonly RateRule[] {
   });
 }
 
-/** What a scope covers, in words. */
+/** Description of the routes that a scope covers. */
 export function coveredRoutes({ covers }: RateScope): readonly string[] {
   if ('group' in covers) return [`all of ${covers.group}`];
   return 'under' in covers ? [`all under ${covers.under}`] : covers;
 }
 
-/** What a request with so many items in its body takes from a rule; at least 1. Longer batches are refused, not dearer. */
+/**
+ * What a request with so many items in its body takes from a rule; at least 1. Longer batches are refused, not
+ * dearer.
+ */
 export function rateCost({ scope: { unit } }: RateRule, items: number): number {
   if (unit === 'requests' || items <= 1) return 1;
   if (unit === 'items') return Math.min(items, ordersPerRequestMax);

@@ -7,27 +7,37 @@ import type { TokenId, WalletAddress } from './ids.ts';
  *   <prefix>:ledger2:wallet:<wallet>   hash   free, held, pending, micro-USDC
  *   <prefix>:ledger2:pending           hash   id -> "amount acceptedAtMs answers senders wallet partition kind market"
  *   <prefix>:ledger2:waiting:<p>       zset   ids reserved for partition p by acceptedAtMs
- *   <prefix>:ledger2:marks             hash   topic:partition -> next offset to apply; with :generation -> newest begun there; with :fence
+ *   <prefix>:ledger2:marks             hash   topic:partition -> next offset to apply; with :generation -> newest begun
+ * there; with :fence
  *                                             -> newest time of a fence, Unix milliseconds; with :clock ->
  *                                             clock of the partition at the last record applied, Unix milliseconds
  *   <prefix>:ledger2:transfers         hash   id of an applied transfer -> "wallet amount moved"
- *   <prefix>:ledger2:insolvent         set    wallets whose free money was below zero and that no one has dealt with; with :closed
+ *   <prefix>:ledger2:insolvent         set    wallets whose free money was below zero and that no one has dealt with;
+ * with :closed
  *                                             those of a rebuild under way
- *   <prefix>:ledger2:state             hash   generation, ready ("1" when open), life (run of the server it was opened in),
+ *   <prefix>:ledger2:state             hash   generation, ready ("1" when open), life (run of the server it was opened
+ * in),
  *                                             plan, planned (id and generation of a rebuild under way)
- *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a minute later
+ *   <prefix>:agents:seen               hash   agent id -> Unix milliseconds of its newest use; on the log at most a
+ * minute later
  *   <prefix>:agents:flush              string set while one process has just brought them to the log
  *   <prefix>:limits:<subject>          hash   field of a rate rule -> "window used"; expires by itself
  *   <prefix>:retry:<digest>            hash   a request with a retry key, see `retryLimits`; not in the log, expires
  *   <prefix>:retries:<caller>          zset   digests of the caller's retry keys by expiry, Unix milliseconds
- *   <prefix>:books:marks               hash   partition -> next offset to apply, there while its books are what the log says;
- *                                             clock:<partition> -> its clock at the last record applied, Unix milliseconds;
- *                                             fold:<partition> -> who folds it from the start of the log; market:<number> ->
- *                                             micro-USDC that its resting orders come to, there once its books were written
- *   <prefix>:rebuild                   string which run of `npm run rebuild` works on the tables; not in the log, expires
+ *   <prefix>:books:marks               hash   partition -> next offset to apply, there while its books are what the log
+ * says;
+ *                                             clock:<partition> -> its clock at the last record applied, Unix
+ * milliseconds;
+ *                                             fold:<partition> -> who folds it from the start of the log;
+ * market:<number> ->
+ *                                             micro-USDC that its resting orders come to, there once its books were
+ * written
+ *   <prefix>:rebuild                   string which run of `npm run rebuild` works on the tables; not in the log,
+ * expires
  */
 export function redisKeys(prefix: string) {
-  // The number is the version of these values: under another one the ledger is not there yet and is folded from the log.
+  // The number is the version of these values: under another one the ledger is not there yet and is folded from the
+  // log.
   const ledger = `${prefix}:ledger2`;
   return {
     /** What BCAST client tracking of books subscribes to. */
@@ -51,7 +61,9 @@ export function redisKeys(prefix: string) {
     ledgerInsolvent: `${ledger}:insolvent`,
     ledgerTransfers: `${ledger}:transfers`,
     ledgerState: `${ledger}:state`,
-    /** What a caller used up: `address:…`, `key:…` or `agent:…`. Not derived from the log, and of no value when lost. */
+    /**
+     * What a caller used up: `address:…`, `key:…` or `agent:…`. Not derived from the log, and of no value when lost.
+     */
     limits: (subject: string) => `${prefix}:limits:${subject}`,
     retry: (digest: string) => `${prefix}:retry:${digest}`,
     retries: (caller: string) => `${prefix}:retries:${caller}`,
@@ -67,7 +79,10 @@ export type RedisKeys = ReturnType<typeof redisKeys>;
 export const retryLimits = {
   /** A key is remembered for so long; as long as the matcher remembers an order. */
   ttlMs: 3_600_000,
-  /** A first request that has not answered after this is taken for dead, and a retry carries on; far beyond time-to-book. */
+  /**
+   * A first request that has not answered after this is taken for dead, and a retry carries on; far beyond
+   * time-to-book.
+   */
   leaseMs: 10_000,
   /** Keys of one caller at a time. */
   keysPerCallerMax: 20_000,
@@ -78,9 +93,10 @@ export const retryLimits = {
 } as const;
 
 /**
- * Fields of a book: `json` is the body of GET /book as stored bytes; prices are plain decimals, empty when the side is
- * empty or nothing was traded yet; `last` is the token's own last trade, `marketLast` the newest one of the market, which is one
- * minus its price where the other token was traded; `version` is the offset in `executions` it stands for.
+ * Fields of a book: `json` is the body of GET /book as stored bytes; prices are plain decimals, empty when the side
+ * is empty or nothing was traded yet; `last` is the token's own last trade, `marketLast` the newest one of the
+ * market, which is one minus its price where the other token was traded; `version` is the offset of its record in
+ * `executions`.
  */
 export const bookFields = [
   'json',

@@ -1,5 +1,6 @@
 /**
- * What wallets sign (EIP-712) and where: the order struct of version 2 and the L1 attestation (conventions.md 2.1, 3.2).
+ * What wallets sign (EIP-712) and where: the order struct of version 2 and the L1 attestation (conventions.md 2.1,
+ * 3.2).
  */
 export interface SigningDomain {
   readonly name: string;

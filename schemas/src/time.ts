@@ -3,8 +3,9 @@ const isoForm =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /**
- * Unix milliseconds of an ISO 8601 date or time; null when it is none. A date is its first moment, and what names no zone is UTC,
- * wherever the process runs. Days and hours that do not exist are refused, not rolled over: `2026-02-30` is no March 2.
+ * Unix milliseconds of an ISO 8601 date or time; null when it is none. A date is its first moment, and what names no
+ * zone is UTC, wherever the process runs. Days and hours that do not exist are refused, not rolled over: `2026-02-30`
+ * is no March 2.
  */
 export function parseTime(text: string): number | null {
   const match = isoForm.exec(text);

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 
-/** Where a fill stands in the log: the record of `orders` that caused it, and its index among that record's events. */
+/** The place of a fill in the log: the record of `orders` that caused it, and its index among that record's events. */
 export interface FillPlace {
   readonly partition: number;
   readonly inOffset: number | string;
@@ -31,7 +31,7 @@ export function parseTradeId(text: string): FillPlace | null {
   return isPlace ? { partition, inOffset, eventIndex } : null;
 }
 
-/** What stands for the hash of a settlement: keccak-256 of the trade id as ASCII, 0x and 64 lower-case hex digits. */
+/** The text shown as the hash of a settlement: keccak-256 of the trade id as ASCII, 0x and 64 lower-case hex digits. */
 export function tradeHash(id: string): string {
   return `0x${Buffer.from(keccak_256(Buffer.from(id, 'ascii'))).toString('hex')}`;
 }

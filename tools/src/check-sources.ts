@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { problemsOf } from './source-rules.ts';
 
-/** Part of `npm run check`: the rules of `source-rules.ts` for all files of the converted rooms, one line per problem. */
+/**
+ * Part of `npm run check`: the rules of `source-rules.ts` for all files of the converted rooms, one line per problem.
+ */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const rooms = JSON.parse(
   readFileSync(join(root, 'tools/converted-rooms.json'), 'utf8'),

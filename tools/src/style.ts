@@ -4,7 +4,10 @@ import { memberOf, nameOf, nodeIn, type Syntax, type SyntaxNode, walk } from './
 /** Characters of a line of code, of a comment or of a document. */
 const lineCharsMax = 120;
 
-/** Lines that are too long. A line that cannot be broken is none: a row of a table, an address, a path without a space. */
+/**
+ * Lines that are too long. A line that cannot be broken is none: a row of a table, an address, a path without a
+ * space.
+ */
 export function widthProblems(text: string): readonly Problem[] {
   return text.split('\n').flatMap((line, index) => {
     const isBreakable = !line.startsWith('|') && /\S\s+\S.*\s\S/.test(line.replace(/\S{80,}/, ''));
@@ -62,8 +65,8 @@ const mutators = new Set([
 ]);
 
 /**
- * State of a module that all its users share: `let` outside of functions, and constants there that are changed (lists, maps, sets,
- * objects) or handed out as scratch (buffers). Constants that nothing changes pass.
+ * State of a module that all its users share: `let` outside of functions, and constants there that are changed
+ * (lists, maps, sets, objects) or handed out as scratch (buffers). Constants that nothing changes pass.
  */
 export function moduleStateProblems({ body, lineOf }: Syntax): readonly Problem[] {
   const problems: Problem[] = [];
@@ -138,7 +141,8 @@ function changedBy(node: SyntaxNode, buffers: ReadonlySet<string>): readonly str
 function changedByCall(call: SyntaxNode, buffers: ReadonlySet<string>): readonly string[] {
   const member = memberOf(nodeIn(call, 'callee'));
   const property = member?.property ?? '';
-  const isMutation = mutators.has(property) || /^write/.test(property);
+  const isWrite = property === 'write' && buffers.has(member?.object ?? '');
+  const isMutation = mutators.has(property) || isWrite || /^write[A-Z]/.test(property);
   const given = Array.isArray(call['arguments']) ? call['arguments'] : [];
   const scratch = given.flatMap((one: { readonly expression: SyntaxNode }) => {
     const name = nameOf(one.expression);

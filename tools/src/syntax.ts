@@ -13,8 +13,8 @@ export interface Syntax {
 }
 
 /**
- * Parses TypeScript. Spans of swc count bytes from a base that it does not report, so that an empty statement is put before the
- * text to find it. Throws the syntax error of swc.
+ * Parses TypeScript. Spans of swc count bytes from a base that it does not report, so that an empty statement is put
+ * before the text to find it. Throws the syntax error of swc.
  */
 export function parseTypeScript(text: string): Syntax {
   const module: Module = parseSync(`;${text}`, { syntax: 'typescript', target: 'es2022' });

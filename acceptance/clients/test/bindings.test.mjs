@@ -1,4 +1,4 @@
-// @polymarket/bindings 0.10.0: its zod schemas parse every answer of every route they know.
+// @polymarket/bindings 0.10.0: its zod schemas parse every response of every route they know.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as clobBindings from '@polymarket/bindings/clob';
@@ -83,7 +83,7 @@ const privateReads = {
 };
 
 for (const [name, read] of Object.entries(privateReads)) {
-  test(`parses a private answer by ${name}`, async () => parse(clob[name], await read()));
+  test(`parses a private response by ${name}`, async () => parse(clob[name], await read()));
 }
 
 const books = {
@@ -97,7 +97,7 @@ const books = {
 };
 
 for (const [name, path] of Object.entries(books)) {
-  test(`parses a book answer by ${name}`, async () => {
+  test(`parses a book response by ${name}`, async () => {
     parse(clob[name], await json(`${clobUrl}/${path()}`));
   });
 }
@@ -135,7 +135,7 @@ const catalog = [
 ];
 
 for (const [place, [name, path]] of catalog.entries()) {
-  test(`parses a catalog answer by ${name} (${place})`, async () => {
+  test(`parses a catalog response by ${name} (${place})`, async () => {
     parse(gamma[name], await json(`${gammaUrl}/${path()}`));
   });
 }

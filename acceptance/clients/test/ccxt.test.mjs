@@ -1,4 +1,5 @@
-// ccxt, the library that trading bots use for hundreds of venues; it signs the wallet's proof for chain 137 whatever else is set.
+// ccxt, the library that trading bots use for hundreds of venues; it signs the wallet's proof for chain 137 whatever
+// else is set.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import ccxt from 'ccxt';
@@ -36,12 +37,12 @@ before(() => {
   taker = connect(5, 0);
 });
 
-test('asks for status and time', async () => {
+test('reads status and time', async () => {
   assert.equal((await maker.fetchStatus()).status, 'ok');
   assert.ok(Math.abs((await maker.fetchTime()) - Date.now()) < 5000);
 });
 
-test('derives the key it made', async () => {
+test('derives the key that it created', async () => {
   const made = await maker.createOrDeriveApiKey();
   assert.deepEqual(await maker.deriveApiKey(), made);
   await taker.createOrDeriveApiKey();
@@ -50,7 +51,7 @@ test('derives the key it made', async () => {
   assert.notEqual(five.apiKey, made.apiKey);
 });
 
-test('reads markets, events and searches, and knows what it may sign', async () => {
+test('reads markets, events and searches, and the fields that it signs', async () => {
   const markets = await maker.fetchMarkets();
   assert.ok(markets.length >= 9);
   const [event] = await maker.fetchEvents({ slug: 'compat-group' });
@@ -119,7 +120,7 @@ test('posts orders of every lasting type alone and in batches, reads and cancels
   );
 });
 
-test('trades, sells, spends a budget, and is told why orders fail', async () => {
+test('trades, sells, spends a budget, and gets the reasons of refusals', async () => {
   await maker.createOrder(yes, 'limit', 'buy', 200, 0.55);
   const bought = await taker.createOrder(no, 'limit', 'buy', 20, 0.45);
   assert.equal(bought.status, 'closed');
@@ -191,7 +192,7 @@ test('reads open interest', needs('GET /oi'), async () => {
   assert.equal(interest.info.market, conditionId);
 });
 
-test('asks for positions, which it reads from a key that no venue sends', async () => {
+test('reads positions, from a field that no venue sends', async () => {
   assert.deepEqual(await maker.fetchPositions(), []);
   await eventually(
     'positions',

@@ -24,7 +24,7 @@ before(async () => {
   taker = await connect(1);
 });
 
-test('asks for health, time and version', async () => {
+test('reads health, time and version', async () => {
   assert.equal(await maker.getOk(), 'OK');
   assert.ok(Math.abs((await maker.getServerTime()) - Date.now() / 1000) < 5);
   assert.equal(await maker.getVersion(), 2);
@@ -38,7 +38,7 @@ test('derives the key it created, lists keys, and is not limited to closing', as
   assert.equal((await maker.getClosedOnlyMode()).closed_only, false);
 });
 
-test('reads market lists and what it needs before signing', async () => {
+test('reads market lists and the fields it needs for signing', async () => {
   for (const page of [
     await maker.getMarkets(),
     await maker.getSimplifiedMarkets(),
@@ -90,7 +90,7 @@ test('trades, and sees the trade confirmed on both sides', async () => {
   }
 });
 
-test('posts market orders by money and by shares, all of it or what there is', async () => {
+test('posts market orders by money and by shares, FOK and FAK', async () => {
   await maker.postOrder(await limit(maker, yes, Side.BUY, 0.5, 100));
   const sold = await taker.createAndPostMarketOrder(
     { tokenID: no, side: Side.BUY, amount: 5, price: 0.55 },
@@ -119,10 +119,14 @@ test('posts market orders by money and by shares, all of it or what there is', a
   await maker.cancelAll();
 });
 
-test('posts batches of every lasting type, and is told which of them cross', async () => {
+test('posts batches of every resting type, and gets those that cross', async () => {
   const expiration = Math.floor(Date.now() / 1000) + 3600;
   const gtd = await maker.createOrder({
-    ...{ tokenID: yes, side: Side.BUY, price: 0.11, size: 10, expiration },
+    tokenID: yes,
+    side: Side.BUY,
+    price: 0.11,
+    size: 10,
+    expiration,
   });
   const [first, second] = await maker.postOrders([
     { order: await limit(maker, yes, Side.BUY, 0.1, 10), orderType: OrderType.GTC },
@@ -155,7 +159,7 @@ test('cancels by market and everything at once', async () => {
   assert.match(kept[third], /already canceled or matched/);
 });
 
-test('beats, and is told the expected id when it sends another', async () => {
+test('sends heartbeats, and gets the expected id when it sends another', async () => {
   const beating = await connect(2);
   const { heartbeat_id: first } = await beating.postHeartbeat('');
   const { heartbeat_id: second } = await beating.postHeartbeat(first);
@@ -165,7 +169,7 @@ test('beats, and is told the expected id when it sends another', async () => {
   assert.notEqual(second, third);
 });
 
-test('reads books and prices, and computes the hash it is given', async () => {
+test('reads books and prices, and computes the same hash', async () => {
   await maker.postOrder(await limit(maker, yes, Side.BUY, 0.3, 10));
   const book = await eventually(
     'the bid',
@@ -195,14 +199,15 @@ test('reads rewards', needs('GET /rewards/markets/current', 'GET /rewards/user')
   assert.ok(Array.isArray(await maker.getEarningsForUserForDay('2026-11-20')));
 });
 
-test('asks for balances, notifications, scoring and recent trades', async () => {
+test('reads balances, notifications, scoring and recent trades', async () => {
   const { balance, allowances } = await maker.getBalanceAllowance({
     asset_type: AssetType.COLLATERAL,
   });
   assert.ok(BigInt(balance) > 0n);
   assert.ok(Object.keys(allowances).length > 0);
   const shares = await maker.getBalanceAllowance({
-    ...{ asset_type: AssetType.CONDITIONAL, token_id: yes },
+    asset_type: AssetType.CONDITIONAL,
+    token_id: yes,
   });
   assert.ok(BigInt(shares.balance) > 0n);
   await maker.updateBalanceAllowance({ asset_type: AssetType.COLLATERAL });

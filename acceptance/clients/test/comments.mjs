@@ -1,4 +1,5 @@
-// Comments of every kind for published clients to read: with reactions, with replies, about an event and about a market.
+// Comments of every kind for published clients to read: with reactions, with replies, about an event and about a
+// market.
 import { ExchangeClient, walletFromPrivateKey } from '../../client/dist/index.js';
 import { baseUrl, eventually, keyAt, marketAt } from './exchange.mjs';
 
@@ -14,7 +15,9 @@ async function clientAt(index) {
 const read = async (query) =>
   (await fetch(`${baseUrl}/comments?${new URLSearchParams(query)}`)).json();
 
-/** Writes them unless they are there, and waits until they are read. Resolves with what `GET /comments` asks for each. */
+/**
+ * Writes them unless they are there, and waits until they are read. Resolves with what `GET /comments` asks for each.
+ */
 export async function writeComments(eventSlug) {
   const [{ id }] = await (await fetch(`${baseUrl}/events?slug=${eventSlug}`)).json();
   const parents = [

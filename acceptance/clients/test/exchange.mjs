@@ -1,4 +1,4 @@
-// Where the exchange is, who trades on it, and small things that several clients' tests need.
+// Addresses and traders of the exchange, and functions that the tests of several clients share.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createWalletClient, custom, toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
@@ -11,7 +11,7 @@ export function setting(name) {
   return value;
 }
 
-/** The exchange itself, and its mounts behind the proxy that renames headers. */
+/** The exchange itself, and its mounts through the proxy that renames headers. */
 export const baseUrl = setting('EXCHANGE_BASE');
 export const clobUrl = setting('EXCHANGE_CLOB');
 export const gammaUrl = setting('EXCHANGE_GAMMA');
@@ -21,7 +21,7 @@ const markets = JSON.parse(setting('EXCHANGE_MARKETS'));
 
 const routes = new Set(setting('EXCHANGE_ROUTES').split(','));
 
-/** Options of a test that asks these routes: it is skipped, in a visible line, while the exchange does not serve one. */
+/** Options of a test of these routes: it is skipped, with a visible line, while the exchange does not serve one. */
 export function needs(...wanted) {
   const missing = wanted.filter((route) => !routes.has(route));
   return missing.length === 0 ? {} : { skip: `not served yet: ${missing.join(', ')}` };
@@ -38,7 +38,7 @@ export const accountAt = (index) => mnemonicToAccount(mnemonic, { addressIndex: 
 
 export const keyAt = (index) => toHex(accountAt(index).getHdKey().privateKey);
 
-/** A wallet that signs and never asks a chain anything. */
+/** A wallet that signs without a chain. */
 export function walletAt(index) {
   const offline = custom({
     request: () => Promise.reject(new Error('there is no chain here')),
@@ -46,10 +46,10 @@ export function walletAt(index) {
   return createWalletClient({ account: accountAt(index), chain: polygonAmoy, transport: offline });
 }
 
-/** Projections of the log are at most this late on a machine that has anything left to give. */
+/** Largest lag of projections on a machine with spare capacity. */
 const lateMaxMs = 90_000;
 
-/** Until a read shows what was just written; the reads are projections of the log. */
+/** Waits until a read shows a recent write; the reads are projections of the log. */
 export async function eventually(what, read, holds) {
   for (const endMs = Date.now() + lateMaxMs; Date.now() < endMs; ) {
     const value = await read();

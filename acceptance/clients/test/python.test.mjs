@@ -11,7 +11,7 @@ const python = process.env.EXCHANGE_PYTHON ?? '';
 const skip = python === '' ? setting('EXCHANGE_PYTHON_ABSENT') : false;
 const walletKeys = JSON.stringify(Array.from({ length: 10 }, (_, index) => keyAt(index)));
 
-/** What a file of Python tests says, one line of JSON for each test. */
+/** Output of a file of Python tests, one line of JSON per test. */
 function results(file) {
   const env = { ...process.env, EXCHANGE_WALLET_KEYS: walletKeys, PYTHONDONTWRITEBYTECODE: '1' };
   return new Promise((resolve, reject) => {

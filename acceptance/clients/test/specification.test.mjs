@@ -1,4 +1,4 @@
-// The root speaks the specification to the letter: every field list of it, names and types, against real answers.
+// The root follows the specification: every field list of it, names and types, compared with real responses.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { before, test } from 'node:test';
@@ -227,7 +227,7 @@ const matches = (answer, shape) => {
   assert.deepEqual(found.slice(0, 10), []);
 };
 
-/** A list of nothing would match anything. */
+/** An empty list would match anything. */
 const matchesEach = (answer, shape) => {
   assert.ok(answer.length > 0, 'the list is empty');
   matches(answer, [shape]);
@@ -263,7 +263,7 @@ test('results of orders', () => {
   );
 });
 
-test('stored orders, whose owner only he is told', async () => {
+test('stored orders, with their owner shown only to itself', async () => {
   const [, taker] = signers;
   matches(await signed(taker, 'GET', `/data/order/${placed[0].orderID}`), storedOrder);
 });

@@ -92,7 +92,7 @@ test('places resting orders one by one and together, reads and cancels them', as
   assert.deepEqual(new Set(canceled), new Set(orderIds));
 });
 
-test('is told why an order was not placed', async () => {
+test('gets the reason why an order was not placed', async () => {
   await maker.placeLimitOrder({ tokenId: yes, side: BUY, size: 20, price: 0.5 });
   const crossing = { tokenId: no, side: BUY, size: 10, price: 0.6, postOnly: true };
   await assert.rejects(() => taker.placeLimitOrder(crossing), /post-only/);
@@ -159,7 +159,7 @@ test('reads notifications and drops them', async () => {
   assert.ok(left.every(({ id }) => id !== notices[0].id));
 });
 
-test('asks whether orders are scoring', async () => {
+test('reads whether orders are scoring', async () => {
   const { orderId } = await maker.placeLimitOrder({
     tokenId: yes,
     side: BUY,

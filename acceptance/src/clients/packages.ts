@@ -6,7 +6,7 @@ import type { Progress } from '@pm/deploy/local/managed-process';
 import { defaultCacheDir, repositoryRoot } from '@pm/deploy/local/paths';
 import { StackError } from '@pm/deploy/local/stack-error';
 
-/** The package of its own that holds the published clients; no workspace, so that `npm start` does not fetch them. */
+/** The separate package with the published clients; no workspace, so that `npm start` does not fetch them. */
 export const clientsRoot: string = join(repositoryRoot, 'acceptance', 'clients');
 
 const installTimeoutMs = 300_000;
@@ -18,7 +18,7 @@ export type PythonClients =
   | { readonly kind: 'absent'; readonly reason: string };
 
 /**
- * Fetches the npm clients into the folder, once per lock file. Not `npm ci`, for the reason that `deploy/bootstrap.mjs` gives.
+ * Fetches the npm clients into the folder, once per lock file. Not `npm ci`, for the reason in `deploy/bootstrap.mjs`.
  *
  * @throws StackError FETCH_FAILED
  */

@@ -2,8 +2,8 @@ import type { ImportEvent } from '@pm/schemas';
 import type { WorldPlan } from '../smoke/world.ts';
 
 /**
- * What the published clients find: a plain market, one with a fine tick, one with fees, a group of mutually exclusive
- * markets, and one market each that only one test trades in.
+ * Markets of the exchange for published clients: a plain market, one with a fine tick, one with fees, a group of
+ * mutually exclusive markets, and one market each that only one test trades in.
  */
 const events: readonly ImportEvent[] = [
   {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
-import { LOOPBACK } from '@pm/deploy/local/ports';
+import { loopback } from '@pm/deploy/local/ports';
 
 /** A mount of the exchange as one of the three hosts that published clients know. */
 export interface RenamedHost {
@@ -8,8 +8,8 @@ export interface RenamedHost {
 }
 
 /**
- * Stands in front of one mount and renames the headers that carry the name of another house (`POLY_ADDRESS` becomes
- * `SERVICE_ADDRESS`). Nothing else of a request or an answer is changed, so what a client signs stays signed.
+ * A proxy of one mount that renames the headers of another exchange (`POLY_ADDRESS` becomes `SERVICE_ADDRESS`). Nothing
+ * else of a request or a response is changed, so signatures stay valid.
  */
 export async function openRenamedHost(baseUrl: string, mount: string): Promise<RenamedHost> {
   const target = new URL(baseUrl);
@@ -28,8 +28,8 @@ export async function openRenamedHost(baseUrl: string, mount: string): Promise<R
     onward.on('error', () => outgoing.writeHead(502).end());
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, LOOPBACK, resolve));
-  return { url: `http://${LOOPBACK}:${portOf(server)}`, close: () => closed(server) };
+  await new Promise<void>((resolve) => server.listen(0, loopback, resolve));
+  return { url: `http://${loopback}:${portOf(server)}`, close: () => closed(server) };
 }
 
 function renamed(headers: IncomingHttpHeaders, host: string): IncomingHttpHeaders {

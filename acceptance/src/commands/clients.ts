@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processEnvironment } from '@pm/deploy/local/managed-process';
-import { LOOPBACK } from '@pm/deploy/local/ports';
+import { loopback } from '@pm/deploy/local/ports';
 import { messageOf } from '@pm/deploy/local/stack-error';
 import { routes } from '@pm/schemas';
 import { Command } from 'commander';
@@ -33,7 +33,7 @@ function progress(line: string): void {
   console.error(`${((Date.now() - startedAtMs) / 1000).toFixed(1).padStart(6)} s  ${line}`);
 }
 
-/** What the tests are told of the exchange. */
+/** Variables of the tests: addresses and markets of the exchange. */
 function settings(world: World, hosts: Record<string, RenamedHost>, python: PythonClients) {
   const { stack, markets } = world;
   return {
@@ -42,7 +42,7 @@ function settings(world: World, hosts: Record<string, RenamedHost>, python: Pyth
     EXCHANGE_BASE: stack.baseUrl,
     EXCHANGE_ROUTES: routes.map(({ method, path }) => `${method} ${path}`).join(','),
     EXCHANGE_MARKETS: JSON.stringify(markets),
-    EXCHANGE_OPERATOR: `http://${LOOPBACK}:${stack.ports.operator}`,
+    EXCHANGE_OPERATOR: `http://${loopback}:${stack.ports.operator}`,
     EXCHANGE_OPERATOR_TOKEN: stack.keys.operatorToken,
     EXCHANGE_PYTHON: python.kind === 'ready' ? python.python : '',
     EXCHANGE_PYTHON_ABSENT: python.kind === 'ready' ? '' : python.reason,

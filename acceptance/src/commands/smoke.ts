@@ -4,7 +4,7 @@ import { runSmoke } from '../smoke/run.ts';
 import { verifyWorld } from '../smoke/verify.ts';
 import { openWorld, type World } from '../smoke/world.ts';
 
-/** `npm run smoke`: does this installation work? One line of JSON, exit code 0 or 1. */
+/** `npm run smoke`: checks the whole pipeline. One line of JSON, exit code 0 or 1. */
 const { seed } = new Command('npm run smoke --')
   .option('--seed <number>', 'the same orders for the same seed', Number, 1)
   .parse()
@@ -23,7 +23,7 @@ function percentile(sorted: readonly number[], part: number): number {
 
 async function smoke(world: World): Promise<boolean> {
   const result = await runSmoke(world, seed, progress);
-  progress('comparing the log, the projections and the answers');
+  progress('comparing the log, the projections and the responses');
   const { checks, audit } = await verifyWorld(world, result);
   const broken = Object.entries(checks).filter(([, problems]) => problems.length > 0);
   const latencies = [...result.told.latenciesMs].sort((one, other) => one - other);

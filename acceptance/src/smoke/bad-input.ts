@@ -1,6 +1,6 @@
 import { type ApiKeyTrio, headers as names } from '@pm/schemas';
 
-/** What a careless or hostile client sends, and the answer it must get: a status below 500 and a JSON error. */
+/** Requests of careless or hostile clients. Each must get a status below 500 and a JSON error. */
 interface BadRequest {
   readonly name: string;
   readonly method: string;
@@ -56,7 +56,7 @@ const requests: readonly BadRequest[] = [
   { name: 'a body beyond the limit', method: 'POST', path: '/prices', body: ' '.repeat(200_000) },
 ];
 
-/** Sends them all; returns what was answered otherwise than documented. */
+/** Sends them all; returns the responses that differ from the documents. */
 export async function sendBadInput(baseUrl: string): Promise<string[]> {
   const wrong: string[] = [];
   for (const bad of requests) {

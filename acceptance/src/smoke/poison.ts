@@ -8,8 +8,8 @@ import { topics } from '@pm/schemas';
 const recordsPerPartition = 3;
 
 /**
- * Writes records that are no envelopes straight onto `orders`: each must be answered, counted, and stop nothing. Returns how
- * many.
+ * Writes records that are no envelopes directly to `orders`: each must get a result, be counted, and stop nothing.
+ * Returns how many.
  */
 export async function appendPoison(stack: RunningStack): Promise<number> {
   const client = openLogClient({

@@ -20,7 +20,7 @@ const recoveryMaxMs = 60_000;
 
 export interface RunResult {
   readonly told: Told;
-  /** What broke a promise while it ran, in words; empty when nothing did. */
+  /** Problems found during the run; empty when there were none. */
   readonly problems: Readonly<
     Record<'tenTimes' | 'badInput' | 'recovery' | 'readBack', readonly string[]>
   >;
@@ -30,7 +30,7 @@ export interface RunResult {
   readonly poisonRecords: number;
 }
 
-/** Trades quietly, then through four kills, then sends what should be refused. */
+/** Trades without faults, then through four kills, then sends requests that must be refused. */
 export async function runSmoke(world: World, seed: number, progress: Progress): Promise<RunResult> {
   const told = nothingTold();
   const accounts = testAccounts().slice(0, traderCount);
@@ -77,7 +77,7 @@ export async function runSmoke(world: World, seed: number, progress: Progress): 
   };
 }
 
-/** Orders one after the other, with nothing else going on: what a trader waits for an answer. */
+/** Sends orders one after the other without other load: the latency of a result. */
 async function timeOrders(world: World, trader: Trader, seed: number): Promise<void> {
   const random = new Random(seed * 3 + 2);
   for (let order = 0; order < timedOrders; order += 1) {

@@ -15,17 +15,17 @@ export interface SmokeMarket {
   readonly tokenIds: readonly [string, string];
 }
 
-/** What a trader was told, to be held against the log. */
+/** Results that a trader received, to be compared with the log. */
 export interface Told {
-  /** Order ids answered with success. */
+  /** Order ids with success. */
   readonly placed: Set<string>;
-  /** Order ids answered with a refusal. */
+  /** Order ids with a refusal. */
   readonly refused: Set<string>;
-  /** What was not readable right after its answer, or told otherwise. */
+  /** Orders and trades that were not readable right after their result, or differed. */
   readonly unread: string[];
   /** Refusal code -> how often. */
   readonly codes: Map<string, number>;
-  /** Milliseconds from request to answer of single orders, one at a time, while nothing else went on. */
+  /** Latency of single orders without other load, milliseconds. */
   readonly latenciesMs: number[];
   requests: number;
   retries: number;
@@ -44,12 +44,12 @@ export function nothingTold(): Told {
 }
 
 /** Longer than any service may take to come back (run.ts). */
-const patience = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 90_000 };
+const retry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 90_000 };
 
-/** A trader who trusts the client to send the same signed order again until the exchange tells its fate. */
+/** A trader whose client sends the same signed order again until the exchange returns its result. */
 export class Trader {
   readonly #client: ExchangeClient;
-  readonly #told: Told;
+  readonly #received: Told;
   readonly #random: Random;
 
   constructor(baseUrl: string, signer: Signer, parts: { told: Told; random: Random }) {
@@ -58,8 +58,8 @@ export class Trader {
       told.requests += 1;
       if (tries > 1) told.retries += 1;
     };
-    this.#client = new ExchangeClient({ baseUrl, signer, retry: patience, onAttempt });
-    this.#told = told;
+    this.#client = new ExchangeClient({ baseUrl, signer, retry, onAttempt });
+    this.#received = told;
     this.#random = random;
   }
 
@@ -75,15 +75,15 @@ export class Trader {
     else await this.#send(await this.#client.prepareOrder(this.#intent(market)));
   }
 
-  /** One order, and how long its answer took; signing it is not counted. */
+  /** Places one order and records its latency, without signing. */
   async timeOne(market: SmokeMarket): Promise<void> {
     const order = await this.#client.prepareOrder(this.#intent(market));
     const startedAt = performance.now();
     await this.#send(order);
-    this.#told.latenciesMs.push(performance.now() - startedAt);
+    this.#received.latenciesMs.push(performance.now() - startedAt);
   }
 
-  /** The same signed order ten times: ten equal answers. Returns what differs, or null. */
+  /** Sends the same signed order ten times. Returns a difference between the responses, or null. */
   async sendTenTimes(intent: OrderIntent): Promise<string | null> {
     const order = await this.#client.prepareOrder(intent);
     const answers: string[] = [];
@@ -111,13 +111,14 @@ export class Trader {
     return result;
   }
 
-  /** An order and its trades are readable as soon as they are answered (conventions.md 1.6). */
+  /** An order and its trades are readable as soon as their result has arrived (conventions.md 1.6). */
   async #readBack({ orderID, tradeIDs = [] }: Placement): Promise<void> {
-    if (!(await this.#isReadable(orderID))) this.#told.unread.push(`order ${orderID} is unknown`);
+    if (!(await this.#isReadable(orderID)))
+      this.#received.unread.push(`order ${orderID} is unknown`);
     const [id] = tradeIDs;
     if (id === undefined) return;
     const { value: trade } = await this.#client.own.trades({ id }).next();
-    if (trade?.status !== 'CONFIRMED') this.#told.unread.push(`trade ${id} is unknown`);
+    if (trade?.status !== 'CONFIRMED') this.#received.unread.push(`trade ${id} is unknown`);
   }
 
   async #isReadable(orderId: string): Promise<boolean> {
@@ -130,18 +131,21 @@ export class Trader {
     }
   }
 
-  /** Writes down what an order was told. */
+  /** Records the result of an order. */
   #note(order: BuiltOrder, result: Placement | undefined): void {
     if (result === undefined || result.status === 'delayed' || passingCodes.has(result.code ?? ''))
-      throw new Error(`order ${order.orderId} never got an answer`);
+      throw new Error(`order ${order.orderId} never got a result`);
     if (result.success) {
       if (result.orderID !== order.orderId)
         throw new Error(`${order.orderId} came back as another`);
-      this.#told.placed.add(order.orderId);
+      this.#received.placed.add(order.orderId);
       return;
     }
-    this.#told.refused.add(order.orderId);
-    this.#told.codes.set(result.code ?? '', (this.#told.codes.get(result.code ?? '') ?? 0) + 1);
+    this.#received.refused.add(order.orderId);
+    this.#received.codes.set(
+      result.code ?? '',
+      (this.#received.codes.get(result.code ?? '') ?? 0) + 1,
+    );
   }
 
   #intent(market: SmokeMarket): OrderIntent {
@@ -165,7 +169,7 @@ export class Trader {
   }
 }
 
-/** Refusals that say "not now": the same order may still be taken. */
+/** Temporary refusals: the same order may be accepted later. */
 const passingCodes = new Set([
   'partition_not_ready',
   'ledger_not_ready',

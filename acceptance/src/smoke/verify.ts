@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { feeWalletOf, type LogPlace } from '@pm/deploy/installation/fee-wallet';
-import { LOOPBACK } from '@pm/deploy/local/ports';
+import { loopback } from '@pm/deploy/local/ports';
 import { database, type RunningStack } from '@pm/deploy/stack/stack';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
@@ -28,12 +28,12 @@ import type { World } from './world.ts';
 const quietMaxMs = 60_000;
 
 export interface Verdict {
-  /** Name of a check -> what is wrong; empty when it holds. */
+  /** Name of a check -> its problems; empty when it holds. */
   readonly checks: Readonly<Record<string, readonly string[]>>;
   readonly audit: LogAudit;
 }
 
-/** Waits until everything has been projected, then compares the log, the projections and what clients were told. */
+/** Waits until all records are projected, then compares the log, the projections and the results of clients. */
 export async function verifyWorld(world: World, result: RunResult): Promise<Verdict> {
   const { stack } = world;
   const client = openLogClient({ brokers: [stack.urls.kafka], clientId: 'smoke', log: silentLog });
@@ -100,7 +100,7 @@ function textsOf(found: readonly Mismatch[]): string[] {
   return found.map(({ text }) => text);
 }
 
-/** L1, L2: what was acknowledged is in the log once, what was refused is not in it. */
+/** L1, L2: acknowledged orders are in the log once, refused ones are not in it. */
 function compareTold(told: Told, audit: LogAudit): string[] {
   const wrong: string[] = [];
   for (const id of told.placed) {
@@ -122,7 +122,7 @@ interface ViewStatus {
   readonly position: number;
 }
 
-/** Until every view of every partition has passed the end the log has now; says which did not. */
+/** Waits until every view of every partition has passed the present end of the log; returns those that have not. */
 async function waitForProjections(stack: RunningStack, client: LogClient): Promise<string[]> {
   const admin = await client.admin();
   const ends = await admin.bounds(topicName(topics.executions, ''));
@@ -140,10 +140,10 @@ async function waitForProjections(stack: RunningStack, client: LogClient): Promi
   );
 }
 
-/** Where the views of `executions` stand; `transfers` is another topic with offsets of its own. */
+/** Offsets of the views of `executions`; `transfers` is another topic with offsets of its own. */
 async function viewStatus(stack: RunningStack): Promise<readonly ViewStatus[]> {
   try {
-    const response = await fetch(`http://${LOOPBACK}:${stack.ports.projectorsOps}/status`);
+    const response = await fetch(`http://${loopback}:${stack.ports.projectorsOps}/status`);
     const { views } = (await response.json()) as { views: Record<string, ViewStatus[]> };
     return Object.entries(views)
       .filter(([view]) => view !== 'transfers')

@@ -20,13 +20,13 @@ export interface World {
 const marketCount = 24;
 const marketsPerEvent = 4;
 
-/** Enough that money runs short now and then, which is a refusal worth seeing. */
+/** So little that money runs short now and then: such refusals are tested too. */
 const depositUsdc = '3000';
 
-/** What a world begins with. */
+/** Initial catalog and money. */
 export interface WorldPlan {
   readonly events: readonly ImportEvent[];
-  /** What each test account is given, USDC. */
+  /** First deposit of each test account, USDC. */
   readonly depositUsdc: string;
 }
 

@@ -41,7 +41,10 @@ export function tokensOf(events: readonly ListedEvent[]): readonly string[] {
   return events.flatMap(({ markets }) => markets.map((market) => pairOf(market)[0]));
 }
 
-/** The market with most levels on its thinner side; of several the one that was traded, then the first. Null when none has depth. */
+/**
+ * The market with most levels on its thinner side; of several the one that was traded, then the first. Null when none
+ * has depth.
+ */
 export function chooseMarket(
   events: readonly ListedEvent[],
   books: readonly BookSnapshot[],

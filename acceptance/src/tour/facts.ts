@@ -39,8 +39,8 @@ const builder = `0x${'70'.repeat(32)}`;
 const nothing: Named = { id: '0', slug: 'none' };
 
 /**
- * First steps of a new user: buys, sells, buys again, leaves an order and a comment. So the wallet has a position, trades, an open
- * order and activity to read. Throws an `Error` when there is no market with depth.
+ * First steps of a new user: buys, sells, buys again, leaves an order and a comment. So the wallet has a position,
+ * trades, an open order and activity to read. Throws an `Error` when there is no market with depth.
  */
 export async function makeFacts(client: ExchangeClient, wallet: string): Promise<TourFacts> {
   const { events, market } = await buySomewhere(client);

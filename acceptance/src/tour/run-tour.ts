@@ -16,14 +16,17 @@ export interface Visit {
 }
 
 const timeoutMs = 10_000;
-/** Time of all reads together until they show what was just written; the slowest projection, the leaderboards, runs every 15 s. */
+/**
+ * Time of all reads together until they show what was just written; the slowest projection, the leaderboards, runs
+ * every 15 s.
+ */
 const defaultVisibleMaxMs = 35_000;
 const pauseMs = 500;
 
 /**
- * Calls every read of an exchange as a new user: first it trades and comments with `visitor`, whose wallet needs money. Reads that
- * do not show it yet are repeated, all of them until one deadline. Returns whether all passed; rejects with an `Error` when there
- * is no market to trade in.
+ * Calls every read of an exchange as a new user: first it trades and comments with `visitor`, whose wallet needs money.
+ * Reads that do not show it yet are repeated, all of them until one deadline. Returns whether all passed; rejects with
+ * an `Error` when there is no market to trade in.
  */
 export async function runTour(
   baseUrl: string,

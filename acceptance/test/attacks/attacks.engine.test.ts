@@ -27,8 +27,8 @@ afterAll(() => exchange?.close(), 60_000);
 
 const moneyOf = ({ signer }: Trader) => exchange.ledger.balance(signer.address);
 
-function act(trader: Trader, action: string, sent: object, door = exchange.doors[0]) {
-  return call(door, trader, 'POST', `/account/${action}`, { body: JSON.stringify(sent) });
+function act(trader: Trader, action: string, sent: object, ingress = exchange.ingresses[0]) {
+  return call(ingress, trader, 'POST', `/account/${action}`, { body: JSON.stringify(sent) });
 }
 
 /** Free money of every wallet by the log alone; throws when the log itself breaks a rule. */
@@ -69,7 +69,7 @@ test('two keys of one wallet that use one id in two partitions at once split no 
     const large = { condition_id: exchange.conditions[(round + 1) % 4], amount: '1000000', id };
     const answers = await Promise.all([
       act(first, 'split', small),
-      act(second, 'split', large, exchange.doors[round % 2]),
+      act(second, 'split', large, exchange.ingresses[round % 2]),
     ]);
     expect(answers[1].status).not.toBe(200);
     if (answers[0].status === 200) splits += 1;
@@ -84,7 +84,7 @@ test('one id with two amounts is one payment, also after the memory of requests 
   const second = await exchange.openKey(first.signer, 1n);
   const paid = await Promise.all([
     act(first, 'withdrawals', { amount: '10', id: 'out' }),
-    act(second, 'withdrawals', { amount: '4000', id: 'out' }, exchange.doors[1]),
+    act(second, 'withdrawals', { amount: '4000', id: 'out' }, exchange.ingresses[1]),
   ]);
   const good = paid.filter(({ status }) => status === 200);
   const refused = paid.filter(({ status }) => status !== 200);
@@ -101,14 +101,14 @@ test('one id with two amounts is one payment, also after the memory of requests 
   await expectSolvent(first);
 }, 120_000);
 
-test('a stranger cannot trade with, or withdraw from, a funded account that never made a key', async () => {
+test('a stranger cannot trade with, or withdraw from, a funded account without a key', async () => {
   const victim = exchange.newSigner().address;
   await exchange.deposit(victim, '1000');
   const stranger = await exchange.openKey(exchange.newSigner());
   const token = exchange.tokens[0] ?? '';
   for (const signatureType of [1, 2, 3] as const) {
     const stolen = order(stranger, token, '0.50', { maker: victim, signatureType });
-    const { body } = await place(exchange.doors[0], stranger, [stolen]);
+    const { body } = await place(exchange.ingresses[0], stranger, [stolen]);
     expect(body[0]).toMatchObject({ success: false, code: 'signer_mismatch' });
   }
   const out = await act(stranger, 'withdrawals', { amount: '100', id: 'theft', wallet: victim });
@@ -128,9 +128,9 @@ test('the wallet of the fees and the zero address are never claimed; the operato
   expect(rules.status).toBe(200);
   await act(maker, 'split', { condition_id: exchange.conditions[1], amount: '50', id: 'tokens' });
   const ask = order(maker, token, '0.50', { side: 'SELL', size: '50' });
-  expect((await place(exchange.doors[0], maker, [ask])).body[0]?.success).toBe(true);
+  expect((await place(exchange.ingresses[0], maker, [ask])).body[0]?.success).toBe(true);
   const bid = order(taker, token, '0.50', { size: '50' });
-  expect((await place(exchange.doors[0], taker, [bid])).body[0]?.status).toBe('matched');
+  expect((await place(exchange.ingresses[0], taker, [bid])).body[0]?.status).toBe('matched');
   const fees = defaultFeeWallet;
   await until(async () => (await exchange.ledger.balance(fees)).freeMicro > 0);
   const before = (await exchange.ledger.balance(fees)).freeMicro;
@@ -138,7 +138,7 @@ test('the wallet of the fees and the zero address are never claimed; the operato
   for (const wallet of [fees, `0x${'0'.repeat(40)}`]) {
     for (const signatureType of [1, 2, 3] as const) {
       const stolen = order(stranger, token, '0.10', { maker: wallet, signatureType });
-      const { body } = await place(exchange.doors[0], stranger, [stolen]);
+      const { body } = await place(exchange.ingresses[0], stranger, [stolen]);
       expect(body[0]).toMatchObject({ success: false, code: 'signer_mismatch' });
     }
     const out = await act(stranger, 'withdrawals', { amount: '0.01', id: 'theft', wallet });
@@ -160,40 +160,42 @@ test('a captured withdrawal that is sent four times, byte for byte, pays once or
   };
   const unnamed = capture({ amount: '5' });
   for (let times = 0; times < 4; times += 1) {
-    const answer = await send(exchange.doors[times % 2 === 0 ? 0 : 1], unnamed);
+    const answer = await send(exchange.ingresses[times % 2 === 0 ? 0 : 1], unnamed);
     expect(answer).toMatchObject({ status: 400, body: { code: 'request_id_required' } });
   }
   const renamed = { ...unnamed, headers: { ...unnamed.headers, 'idempotency-key': 'mine' } };
-  expect((await send(exchange.doors[0], renamed)).status).toBe(400);
+  expect((await send(exchange.ingresses[0], renamed)).status).toBe(400);
   expect((await moneyOf(trader)).freeMicro).toBe(100 * usdc);
   const named = capture({ amount: '5', id: 'five' });
-  const first = await send(exchange.doors[0], named);
+  const first = await send(exchange.ingresses[0], named);
   expect(first.status).toBe(200);
   for (let times = 1; times < 4; times += 1) {
-    const again = await send(exchange.doors[times % 2 === 0 ? 0 : 1], named);
+    const again = await send(exchange.ingresses[times % 2 === 0 ? 0 : 1], named);
     expect([again.status, again.body]).toEqual([200, first.body]);
   }
   // The HMAC of some clients reads ' as ", so it also covers this body, which would have another id.
   const documented = capture({ amount: '5', id: 'seven', wallet: trader.signer.address });
-  expect((await send(exchange.doors[0], documented)).status).toBe(200);
+  expect((await send(exchange.ingresses[0], documented)).status).toBe(200);
   const requoted = documented.body.replace('","wallet":"', "','wallet':'");
-  const forged = await send(exchange.doors[1], { ...documented, body: requoted });
+  const forged = await send(exchange.ingresses[1], { ...documented, body: requoted });
   expect(forged).toMatchObject({ status: 401, body: { code: 'invalid_l2' } });
   expect((await moneyOf(trader)).freeMicro).toBe(90 * usdc);
   await expectSolvent(trader);
 }, 120_000);
 
-test('the same order at two doors at once holds its money once, until both are answered', async () => {
+test('the same order at two ingress processes at once reserves its money once, until both have results', async () => {
   const trader = await exchange.openTrader('100');
   for (let round = 0; round < 20; round += 1) {
     const one = order(trader, exchange.tokens[round % 4] ?? '', '0.10', { size: '10' });
-    const answers = await Promise.all(exchange.doors.map((door) => place(door, trader, [one])));
+    const answers = await Promise.all(
+      exchange.ingresses.map((ingress) => place(ingress, trader, [one])),
+    );
     for (const { body } of answers)
       expect(body[0]).toMatchObject({ success: true, orderID: one.orderId });
   }
   await until(async () => (await moneyOf(trader)).pendingMicro === 0);
   expect(await moneyOf(trader)).toMatchObject({ freeMicro: 80 * usdc, heldMicro: 20 * usdc });
-  expect(await cancelAll(exchange.doors[0], trader)).toHaveLength(20);
+  expect(await cancelAll(exchange.ingresses[0], trader)).toHaveLength(20);
   await until(async () => (await moneyOf(trader)).freeMicro === 100 * usdc);
 }, 120_000);
 
@@ -204,7 +206,7 @@ test('a wallet below zero is frozen by the fold of the ledger until an operator 
   // As a hold that was too small would leave it: the ledger has less than the log takes next.
   await exchange.redis.hset(redisKeys(exchange.name).wallet(address), 'free', -50 * usdc);
   const transferId = `0x${'ab'.repeat(32)}`;
-  await exchange.doors[0].operator.deposit([{ transferId, wallet: address, amount: '1' }]);
+  await exchange.ingresses[0].operator.deposit([{ transferId, wallet: address, amount: '1' }]);
   const freeze = async () =>
     (await exchange.operate('GET', path)).body as unknown as { frozen: boolean; free: string };
   await until(async () => (await freeze()).frozen);

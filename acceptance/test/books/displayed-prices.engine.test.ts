@@ -27,7 +27,7 @@ import { noQuote, quoteFields, quoteOf } from '../../../query-api/src/core/quote
 import { openTables } from '../../../query-api/src/io/table-source.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
-/** One price for all: of what the books show, of positions and their value, of the documented queries, of histories, and of the leaderboards. */
+/** One price everywhere: in books, positions and their value, documented queries, histories and leaderboards. */
 const startMs = Date.UTC(2026, 5, 1);
 const minuteMs = 60_000;
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
@@ -53,7 +53,7 @@ const resolved = (market: number): ExecutionEvent => ({
   payout0: 10_000,
 });
 
-/** What happens on a market, record by record, and the price of token 0 that follows, micro-USDC. */
+/** Events of a market, record by record, and the resulting price of token 0, micro-USDC. */
 const histories: readonly (readonly [
   number,
   (market: number) => readonly (readonly ExecutionEvent[])[],
@@ -64,7 +64,7 @@ const histories: readonly (readonly [
   [990_000, (m) => [quoted(m, 9_800, 0), [no(m, 5_000)], [yes(m, 9_900)]]],
   [540_000, (m) => [[fillOf({ market: m, match: 'MINT', takerPrice: 5_400 }), yes(m, 5_600)]]],
   [500_000, () => []],
-  // Wide books follow the newest trade, and what is halfway where there was none.
+  // Wide books follow the newest trade, or the midpoint where there was none.
   [420_000, (m) => [quoted(m, 3_000, 6_000), [yes(m, 4_200)]]],
   [450_000, (m) => [quoted(m, 4_000, 5_000), [yes(m, 9_000)]]],
   [350_000, (m) => [quoted(m, 3_000, 4_000)]],
@@ -117,7 +117,7 @@ beforeAll(async () => {
 
 afterAll(() => real.close(), 30_000);
 
-it('adds up to one for the two tokens of a market, by its newest trade where the book says nothing', () => {
+it('adds up to one for the two tokens of a market, by its newest trade where the book has no price', () => {
   for (const [index, [price0Micro]] of histories.entries()) {
     const { market } = listing(index + 1, 0);
     expect([index, priceOfMicro(market, 0, quotes)]).toEqual([index, price0Micro]);
@@ -178,7 +178,7 @@ it('is that of the documented query for the PnL of a wallet, row by row', async 
 it('is the last point of the histories of both tokens, where there is one', async () => {
   const plan = { fromS: startMs / 1000, toS: endMs / 1000, stepS: 60 };
   for (const [index, [price0Micro]] of histories.entries()) {
-    // A history knows neither payouts nor half of nothing, and of wide books the midpoint.
+    // A history has no payouts and no default price, and for wide books the midpoint.
     if (index >= 5) continue;
     const both = [listing(index + 1, 0), listing(index + 1, 1)];
     const facts = await openTables(clickhouse).prices(both, plan);

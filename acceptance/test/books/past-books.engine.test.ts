@@ -15,8 +15,8 @@ import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 import { inBook, RestingExchange } from './resting-exchange.ts';
 
 /**
- * The whole way of a book into the tables and back: what projectors write of random traffic and the read door reads of it, against
- * the live answers recorded after every record.
+ * The way of a book into the tables and back: past books that query-api reads from rows of random traffic, compared
+ * with the live responses recorded after every record.
  */
 const real = new RealTables(`past_books_${process.pid}`);
 const partition = 3;
@@ -29,7 +29,7 @@ for (const market of markets) catalog.apply(marketEntry(market, { partition }));
 const listingOf = (market: number, outcome: 0 | 1) =>
   catalog.listing(token(market, outcome)) as Listing;
 
-/** Live answers after one record: by market and outcome. */
+/** Live responses after one record: by market and outcome. */
 interface Recorded {
   readonly inOffset: number;
   readonly timeMs: number;
@@ -99,7 +99,8 @@ function answersAfter(inOffset: number, timeMs: number): Recorded {
     ([0, 1] as const).map((outcome) => [market, outcome] as const),
   );
   return {
-    ...{ inOffset, timeMs },
+    inOffset,
+    timeMs,
     json: new Map(each.map(([market, outcome]) => [`${market}:${outcome}`, live(market, outcome)])),
     orders: new Map(
       each.map(([market, outcome]) => [`${market}:${outcome}`, ordersOf(market, outcome)]),
@@ -124,12 +125,12 @@ function* samples(count: number, seed: number) {
   }
 }
 
-it('is the recorded answer after any record, hash and all', async () => {
+it('equals the recorded response after any record, with its hash', async () => {
   for (const { one, key, listing } of samples(12, 1))
     expect(await past(listing, { inOffset: one.inOffset })).toBe(one.json.get(key));
 }, 120_000);
 
-it('is at any time the answer after the last record of that clock', async () => {
+it('equals at any time the response after the last record of that clock', async () => {
   const lastTimeMs = recorded.at(-1)?.timeMs ?? 0;
   for (const { one, key, listing } of samples(8, 2)) {
     if (one.timeMs === lastTimeMs) continue;

@@ -21,7 +21,7 @@ import {
 import { addReadDoor } from '../../../query-api/src/routes/door.ts';
 import { get, post, type Seen, token, World } from '../../../query-api/test/in-memory.ts';
 
-/** The read door over a Redis of its own, which is taken away and comes back empty. */
+/** query-api with a Redis of its own, which goes away and comes back empty. */
 const keys = redisKeys('away');
 const world = new World();
 const [yes, no] = [token(1, 0), token(1, 1)];
@@ -78,7 +78,9 @@ beforeAll(async () => {
   );
   const books = new BookSource(redis, keys);
   invalidation = runInvalidation({
-    ...{ redis, prefix: keys.bookPrefix, log: silentLog },
+    redis,
+    prefix: keys.bookPrefix,
+    log: silentLog,
     onInvalidate: (changed) => books.invalidate(changed),
     onCoherent: (isCoherent) => books.setCoherent(isCoherent),
   });
@@ -110,7 +112,7 @@ async function expectRefused(): Promise<void> {
     expect(await read()).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
 }
 
-it('answers 503 while Redis is away and while it is empty, and never an empty book', async () => {
+it('returns 503 while Redis is away and while it is empty, and never an empty book', async () => {
   const book = () => get(app, `/book?token_id=${yes}`);
   await fill();
   expect((await book()).text).toBe(body);
@@ -118,7 +120,7 @@ it('answers 503 while Redis is away and while it is empty, and never an empty bo
 
   server.kill('SIGKILL');
   await once(server, 'exit');
-  // What is kept may be told until the loss is noticed; it was the book.
+  // The cached book may be returned until the loss is noticed.
   const first = await until(book, ({ status, text }) => status === 503 || text !== body);
   expect(first.status).toBe(503);
   await expectRefused();

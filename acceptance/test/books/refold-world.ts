@@ -22,7 +22,7 @@ import { BookSource } from '../../../query-api/src/io/book-source.ts';
 import { emptyBook } from '../../../query-api/src/routes/book-bytes.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
-/** The projector of books and the read door over one Redis that forgets. */
+/** The projector of books and query-api with one Redis that loses data. */
 const name = `refold_${process.pid}`;
 const keys = redisKeys(name);
 const partition = 0;
@@ -49,19 +49,19 @@ export async function disconnect(): Promise<void> {
   await redis.quit();
 }
 
-/** As FLUSHALL does it, at one moment, of what belongs to this test. */
+/** Deletes all keys of this test at once, like FLUSHALL. */
 export async function forgetAll(): Promise<void> {
   const lua = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end";
   await redis.eval(lua, 0, `${name}:*`);
 }
 
-/** What a token shows after a record. */
+/** Book of a token after a record. */
 interface Shown {
   readonly text: string;
   readonly quote: Quote;
 }
 
-/** By token what it shows before the first record and after each one. */
+/** By token the books before the first record and after each one. */
 function shownBy(exchange: TinyExchange, count: number) {
   const executions = exchange.records(count);
   const books = new Map(markets.map((market) => [market, new MarketBook(market)]));
@@ -84,20 +84,20 @@ function shownBy(exchange: TinyExchange, count: number) {
   return { records: sealed(executions), shown };
 }
 
-/** The whole: a log that grows, who projects it, and the door. */
+/** A growing log, its projectors and query-api. */
 export class World {
   readonly next: (below: number) => number;
   readonly #all: readonly IncomingRecord[];
-  /** What is on the log so far. */
+  /** Records on the log so far. */
   readonly log: IncomingRecord[] = [];
   readonly #shown: ReadonlyMap<string, readonly Shown[]>;
-  /** By token, how many records an answer must stand for at least. */
+  /** By token the least number of records that a response must include. */
   readonly #floors = new Map<string, number>();
   readonly #door = new BookSource(redis, keys);
   /** After so many more writes of a book Redis is emptied. */
   flushAfterWrites = Number.POSITIVE_INFINITY;
   owner: Owner | null = null;
-  /** Projections whose process was given up and may come back. */
+  /** Projections of killed processes that may come back. */
   readonly #dead: Owner[] = [];
   told = 0;
   refused = 0;
@@ -157,7 +157,7 @@ export class World {
     }
   }
 
-  /** Nothing that was stored may be undercut afterwards, shown or not. */
+  /** Stored offsets never go back, whether they are served or not. */
   async flush(): Promise<void> {
     const mark = Number((await redis.hget(keys.bookMarks, String(partition))) ?? 0);
     for (const { token: id } of listings) this.#raise(id, mark);
@@ -176,7 +176,7 @@ export class World {
     await redis.hdel(keys.bookMarks, String(partition));
   }
 
-  /** Projects to the end of the log, whatever it takes. */
+  /** Projects to the end of the log. */
   async catchUp(from?: Owner): Promise<Owner> {
     let owner = from ?? (await this.assign());
     while (owner.at < this.log.length)
@@ -184,7 +184,7 @@ export class World {
     return owner;
   }
 
-  /** Asks for everything and judges what is told. */
+  /** Reads all books and judges the responses. */
   async look(): Promise<void> {
     for (const listing of listings) {
       const text = await unlessRefused(async () => {
@@ -237,7 +237,7 @@ export class World {
     else if (!(await this.project(this.owner ?? (await this.assign())))) this.owner = null;
   }
 
-  /** Everything is told, as it is at the end of the log. */
+  /** All books are served as at the end of the log. */
   async expectWhole(): Promise<void> {
     for (const { token: id } of listings) this.#raise(id, this.log.length);
     this.refused = 0;

@@ -1,14 +1,14 @@
 import { connect, disconnect, forgetAll, type Owner, World } from './refold-world.ts';
 
 /**
- * Whatever is lost, whoever dies and whoever comes back from the dead: an answer is a 503 or the book of the log at some offset, and
+ * After any loss, death and return of a process: a response is a 503 or the book of the log at some offset, and
  * never of an earlier one than was stored before.
  */
 beforeAll(connect);
 beforeEach(forgetAll);
 afterAll(disconnect);
 
-it('tells nothing of a partition that is folded anew before all of it is there', async () => {
+it('serves no book of a partition that is folded again before all of it is folded', async () => {
   const world = new World(3, 60);
   world.grow(60);
   await world.catchUp();
@@ -26,13 +26,13 @@ it('tells nothing of a partition that is folded anew before all of it is there',
   await world.expectWhole();
 });
 
-it('tells of a partition without records that its books are empty', async () => {
+it('serves empty books of a partition without records', async () => {
   const world = new World(4, 40);
   await world.assign();
   await world.expectWhole();
 });
 
-it('goes on telling while a projector restarts', async () => {
+it('serves books while a projector restarts', async () => {
   const world = new World(5, 60);
   world.grow(40);
   await world.catchUp();
@@ -47,7 +47,7 @@ it('goes on telling while a projector restarts', async () => {
   expect(world.refused).toBe(0);
 });
 
-it('brings back the books of quiet markets that were removed, at hand or not', async () => {
+it('restores removed books of quiet markets, cached or not', async () => {
   const world = new World(6, 60);
   world.grow(58);
   const owner = await world.catchUp();
@@ -68,7 +68,7 @@ it('brings back the books of quiet markets that were removed, at hand or not', a
 });
 
 it.each([1, 2, 3, 4, 5, 6])(
-  'is never wrong, whatever is lost and whoever dies (history %i)',
+  'is never wrong after losses and deaths (history %i)',
   async (seed) => {
     const world = new World(seed, 120);
     while (!world.isAllWritten) {

@@ -22,8 +22,8 @@ export function inBook({ outcome, side, price }: Resting): { side: Side; price: 
 }
 
 /**
- * A random log of one partition in which orders rest, fill and leave, and levels are what rests. Bids stay below one half and asks
- * above, so that nothing crosses; clocks stand still, go a little, or jump hours.
+ * A random log of one partition in which orders rest, fill and leave, and levels are their sums. Bids stay below one
+ * half and asks above, so that nothing crosses; clocks stay, advance a little, or jump by hours.
  */
 export class RestingExchange {
   readonly #next: (below: number) => number;
@@ -77,24 +77,45 @@ export class RestingExchange {
     const order = { number, market: this.#anyMarket(), outcome, side, price, sizeMicro } as const;
     this.resting = [...this.resting, order];
     return {
-      ...{ kind: 'OrderPlaced', command: 0, orderId: bytesOf(32, number), maker: bytesOf(20, 1) },
-      ...{ signer: bytesOf(20, 1), apiKey: bytesOf(16, 1), builder: bytesOf(32, 0) },
-      ...{ market: order.market, outcome, side, price, sizeMicro, restingMicro: sizeMicro },
-      ...{ timeInForce: 'GTC', postOnly: false, expiresAtMs: 0, acceptedAtMs: 0, status: 'LIVE' },
-      ...{ filledMicro: 0, paidMicro: 0, feeMicro: 0 },
+      kind: 'OrderPlaced',
+      command: 0,
+      orderId: bytesOf(32, number),
+      maker: bytesOf(20, 1),
+      signer: bytesOf(20, 1),
+      apiKey: bytesOf(16, 1),
+      builder: bytesOf(32, 0),
+      market: order.market,
+      outcome,
+      side,
+      price,
+      sizeMicro,
+      restingMicro: sizeMicro,
+      timeInForce: 'GTC',
+      postOnly: false,
+      expiresAtMs: 0,
+      acceptedAtMs: 0,
+      status: 'LIVE',
+      filledMicro: 0,
+      paidMicro: 0,
+      feeMicro: 0,
     } as ExecutionEvent;
   }
 
   #cancel(order: Resting): ExecutionEvent {
     this.#rest(order, 0);
     return {
-      ...{ kind: 'OrderCanceled', command: 0, orderId: bytesOf(32, order.number), reason: 'USER' },
-      ...{ market: order.market, maker: bytesOf(20, 1), apiKey: bytesOf(16, 1) },
+      kind: 'OrderCanceled',
+      command: 0,
+      orderId: bytesOf(32, order.number),
+      reason: 'USER',
+      market: order.market,
+      maker: bytesOf(20, 1),
+      apiKey: bytesOf(16, 1),
       restMicro: order.sizeMicro,
     } as ExecutionEvent;
   }
 
-  /** Somebody from outside meets it, all of it or a part, in one of the two ways there are. */
+  /** A taker fills it wholly or in part, as a trade or a mint. */
   #fill(order: Resting): readonly Fill[] {
     const { market, outcome, side, price } = order;
     const filled =
@@ -103,7 +124,9 @@ export class RestingExchange {
     const isCrossed = this.#next(2) === 0;
     const crossed: MatchType = side === 'BUY' ? 'MINT' : 'MERGE';
     const fill = fillOf({
-      ...{ market, sizeMicro, match: isCrossed ? crossed : 'COMPLEMENTARY' },
+      market,
+      sizeMicro,
+      match: isCrossed ? crossed : 'COMPLEMENTARY',
       takerOutcome: isCrossed ? 1 - outcome : outcome,
       takerSide: isCrossed ? side : side === 'BUY' ? 'SELL' : 'BUY',
       takerPrice: isCrossed ? 10_000 - price : price,
@@ -131,7 +154,7 @@ export class RestingExchange {
   }
 }
 
-/** Takers and makers have what they will sell. */
+/** Takers and makers get the tokens that they will sell. */
 function provided(market: number): readonly ExecutionEvent[] {
   const micro = 1_000_000 * 1_000_000;
   const pair = { market, token0Micro: micro, token1Micro: micro, paidMicro: -micro };
@@ -149,8 +172,11 @@ function changes(
     const [market, side, price] = key.split(':');
     const sizeMicro = after.get(key) ?? 0;
     return {
-      ...{ kind: 'LevelChanged', market: Number(market), side: side as Side },
-      ...{ price: Number(price), sizeMicro },
+      kind: 'LevelChanged',
+      market: Number(market),
+      side: side as Side,
+      price: Number(price),
+      sizeMicro,
     } as ExecutionEvent;
   });
 }

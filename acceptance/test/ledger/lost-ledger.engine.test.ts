@@ -156,7 +156,7 @@ function bid(id: number, shares: number): PlaceOrder {
   };
 }
 
-/** The order under the generation of its hold, or null when nothing could be held. */
+/** The order under the generation of its reservation, or null when nothing could be reserved. */
 async function reserved(order: PlaceOrder): Promise<PlaceOrder | null> {
   const { outcome, generation } = await world.ledger.reserve({
     orderId: orderIdFromBytes(order.orderId),
@@ -185,7 +185,7 @@ async function opened(generation: number): Promise<number> {
   throw new Error(`the ledger did not open under generation ${generation}`);
 }
 
-/** What the log says once the ledger has folded all of it; the ledger must say the same of every wallet. */
+/** Compares the ledger with the log, for every wallet, once it has folded all records. */
 async function expectLedgerOfLog(): Promise<LogAudit> {
   const { client, ledger } = world;
   const options = { client, registryUrl: engineUrl('REGISTRY'), topicPrefix };
@@ -206,7 +206,7 @@ async function expectLedgerOfLog(): Promise<LogAudit> {
 }
 
 describe('a ledger whose Redis is lost', () => {
-  test('in the middle of traffic opens anew, and no order is booked against a lost hold', async () => {
+  test('lost under traffic opens again, and no order is booked against a lost reservation', async () => {
     const before = await opened(1);
     const unsent: (PlaceOrder | null)[] = [];
     let id = 1;
@@ -247,7 +247,7 @@ describe('a ledger whose Redis is lost', () => {
     expect(audit.orders.has(orderIdFromBytes(order.orderId))).toBe(true);
   }, 120_000);
 
-  test('in part is closed and opens anew: marks that stand before what was applied tell', async () => {
+  test('lost in part is closed and opens again: its marks are older than the applied records', async () => {
     const before = await opened(1);
     const { ledgerMarks } = redisKeys(name);
     const mark = await world.ledger.mark('executions', 0);

@@ -4,9 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   call,
   cancelAll,
-  type Door,
   ExchangeUnderTest,
   headersOf,
+  type IngressProcess,
   order,
   place,
   type Trader,
@@ -22,33 +22,33 @@ beforeAll(async () => {
 
 afterAll(() => exchange?.close(), 60_000);
 
-test('a cancel-all takes the orders of every partition, and lists of ids work at another door', async () => {
+test('cancel-all cancels the orders of every partition, and lists of ids work at another ingress', async () => {
   const trader = await exchange.openTrader('100');
   const orders = [...exchange.tokens, ...exchange.tokens].map((token) => order(trader, token));
-  const placed = await place(exchange.doors[0], trader, orders);
+  const placed = await place(exchange.ingresses[0], trader, orders);
   expect(placed.body.map(({ status }) => status)).toEqual(orders.map(() => 'live'));
   expect(placed.headers.get('server-timing')).toMatch(
     /^auth;dur=.*validate;dur=.*log;dur=.*match;dur=/,
   );
   const [first, second, ...rest] = orders.map(({ orderId }) => orderId);
   const body = JSON.stringify([first, second, first, `0x${'ab'.repeat(32)}`]);
-  const some = await call(exchange.doors[1], trader, 'DELETE', '/orders', { body });
+  const some = await call(exchange.ingresses[1], trader, 'DELETE', '/orders', { body });
   expect(some.body).toEqual({
     canceled: [first, second],
     not_canceled: {
       [`0x${'ab'.repeat(32)}`]: "order can't be found - already canceled or matched",
     },
   });
-  expect([...(await cancelAll(exchange.doors[1], trader))].sort()).toEqual([...rest].sort());
-  expect(await cancelAll(exchange.doors[0], trader)).toEqual([]);
+  expect([...(await cancelAll(exchange.ingresses[1], trader))].sort()).toEqual([...rest].sort());
+  expect(await cancelAll(exchange.ingresses[0], trader)).toEqual([]);
   await until(
     async () =>
       (await exchange.ledger.balance(trader.signer.address)).availableMicro === 100 * usdc,
   );
 }, 60_000);
 
-/** Sends the head of a request now and its last bytes when asked; resolves to the answer. */
-async function sendSlowly({ port }: Door, trader: Trader, body: string) {
+/** Sends the head of a request now and its last bytes on demand; resolves to the response. */
+async function sendSlowly({ port }: IngressProcess, trader: Trader, body: string) {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   const headers = { ...headersOf(trader, 'POST', '/order', body), host: 'x', connection: 'close' };
@@ -65,22 +65,24 @@ async function sendSlowly({ port }: Door, trader: Trader, body: string) {
   };
 }
 
-test('an order that was sent before a cancel-all and arrives behind it is refused, one sent after is taken', async () => {
+test('an order that was sent before a cancel-all and arrives after it is refused, one sent later is accepted', async () => {
   const trader = await exchange.openTrader('10');
   const body = JSON.stringify(order(trader, exchange.tokens[1] ?? '').submission);
-  const finish = await sendSlowly(exchange.doors[0], trader, body);
-  expect(await cancelAll(exchange.doors[1], trader)).toEqual([]);
+  const finish = await sendSlowly(exchange.ingresses[0], trader, body);
+  expect(await cancelAll(exchange.ingresses[1], trader)).toEqual([]);
   const answer = await finish();
   expect(answer).toContain('"code":"fenced"');
   expect(answer).toContain('order was canceled before it reached the book');
-  const after = await place(exchange.doors[0], trader, [order(trader, exchange.tokens[1] ?? '')]);
+  const after = await place(exchange.ingresses[0], trader, [
+    order(trader, exchange.tokens[1] ?? ''),
+  ]);
   expect(after.body[0]).toMatchObject({ success: true, status: 'live' });
-  expect(await cancelAll(exchange.doors[0], trader)).toHaveLength(1);
+  expect(await cancelAll(exchange.ingresses[0], trader)).toHaveLength(1);
 }, 60_000);
 
-test('a door killed amid its orders: retries that are signed anew place each order once', async () => {
+test('an ingress killed amid its orders: retries with new signatures place each order once', async () => {
   const trader = await exchange.openTrader('1000');
-  const doomed = await exchange.openDoor();
+  const doomed = await exchange.openIngress();
   const pair = () => [
     order(trader, exchange.tokens[0] ?? ''),
     order(trader, exchange.tokens[2] ?? '', '0.11'),
@@ -99,9 +101,9 @@ test('a door killed amid its orders: retries that are signed anew place each ord
   expect(answered).toBeLessThan(retryKeys.length);
   const finals = await Promise.all(
     retryKeys.map(async (key, index) => {
-      const door = index % 2 === 0 ? exchange.doors[0] : exchange.doors[1];
+      const ingress = index % 2 === 0 ? exchange.ingresses[0] : exchange.ingresses[1];
       for (;;) {
-        const again = await place(door, trader, pair(), key);
+        const again = await place(ingress, trader, pair(), key);
         if (again.status === 200) return again;
         expect([409, 425, 503]).toContain(again.status);
         await wait(500);
@@ -116,18 +118,18 @@ test('a door killed amid its orders: retries that are signed anew place each ord
     expect(headers.get('idempotent-replayed')).toBe('true');
   }
   const told = finals.flatMap(({ body }) => body.map(({ orderID }) => orderID));
-  expect([...(await cancelAll(exchange.doors[0], trader))].sort()).toEqual([...told].sort());
+  expect([...(await cancelAll(exchange.ingresses[0], trader))].sort()).toEqual([...told].sort());
   expect(told).toHaveLength(2 * retryKeys.length);
 }, 120_000);
 
 test('splits, merges and withdrawals are carried out once, and free money never becomes negative', async () => {
   const trader = await exchange.openTrader('100');
-  const act = (action: string, sent: object, door = exchange.doors[0]) =>
-    call(door, trader, 'POST', `/account/${action}`, { body: JSON.stringify(sent) });
+  const act = (action: string, sent: object, ingress = exchange.ingresses[0]) =>
+    call(ingress, trader, 'POST', `/account/${action}`, { body: JSON.stringify(sent) });
   const free = async () => (await exchange.ledger.balance(trader.signer.address)).freeMicro;
   const ten = { condition_id: exchange.conditions[3], amount: '10', id: 'ten' };
   const split = await act('split', ten);
-  expect([split.status, (await act('split', ten, exchange.doors[1])).body]).toEqual([
+  expect([split.status, (await act('split', ten, exchange.ingresses[1])).body]).toEqual([
     200,
     split.body,
   ]);
@@ -147,7 +149,7 @@ test('splits, merges and withdrawals are carried out once, and free money never 
   const asked = Array.from({ length: 30 }, (_, index) => ({ amount: '10', id: `out-${index}` }));
   const out = await Promise.all(
     asked.map((one, index) =>
-      act('withdrawals', one, index % 2 === 0 ? exchange.doors[0] : exchange.doors[1]),
+      act('withdrawals', one, index % 2 === 0 ? exchange.ingresses[0] : exchange.ingresses[1]),
     ),
   );
   expect(out.filter(({ status }) => status === 200)).toHaveLength(9);
@@ -171,22 +173,22 @@ test('a taker delay is waited for, a tick becomes finer at 0.97, modes refuse, a
   );
   const split = { condition_id: exchange.conditions[1], amount: '10', id: 'split' };
   const body = JSON.stringify(split);
-  expect((await call(exchange.doors[0], seller, 'POST', '/account/split', { body })).status).toBe(
-    200,
-  );
   expect(
-    (await place(exchange.doors[0], maker, [order(maker, token, '0.97')])).body[0]?.status,
+    (await call(exchange.ingresses[0], seller, 'POST', '/account/split', { body })).status,
+  ).toBe(200);
+  expect(
+    (await place(exchange.ingresses[0], maker, [order(maker, token, '0.97')])).body[0]?.status,
   ).toBe('live');
-  // The bid beyond 0.96 makes the tick finer, at both doors.
-  for (const door of exchange.doors) {
+  // The bid beyond 0.96 makes the tick finer, at both ingress processes.
+  for (const ingress of exchange.ingresses) {
     await until(async () => {
-      const finer = await place(door, maker, [order(maker, token, '0.123')]);
+      const finer = await place(ingress, maker, [order(maker, token, '0.123')]);
       return finer.body[0]?.success === true;
     });
   }
   const sell = order(seller, token, '0.97', { side: 'SELL', timeInForce: 'FAK' });
   const startedMs = performance.now();
-  const sold = await place(exchange.doors[0], seller, [sell]);
+  const sold = await place(exchange.ingresses[0], seller, [sell]);
   expect(performance.now() - startedMs).toBeGreaterThan(250);
   expect(sold.body[0]).toMatchObject({
     status: 'matched',
@@ -194,23 +196,27 @@ test('a taker delay is waited for, a tick becomes finer at 0.97, modes refuse, a
     takingAmount: '0.97',
   });
   expect(sold.body[0]?.tradeIDs).toHaveLength(1);
-  for (const door of exchange.doors)
-    expect((await place(door, seller, [sell])).body).toEqual(sold.body);
+  for (const ingress of exchange.ingresses)
+    expect((await place(ingress, seller, [sell])).body).toEqual(sold.body);
 
   expect((await exchange.operate('POST', 'trading-mode', { mode: 'CANCEL_ONLY' })).status).toBe(
     200,
   );
-  const closed = await place(exchange.doors[1], maker, [order(maker, token)]);
+  const closed = await place(exchange.ingresses[1], maker, [order(maker, token)]);
   expect([closed.status, closed.headers.get('retry-after')]).toEqual([503, '1']);
-  expect(await cancelAll(exchange.doors[1], maker)).toHaveLength(2);
+  expect(await cancelAll(exchange.ingresses[1], maker)).toHaveLength(2);
   expect((await exchange.operate('POST', 'trading-mode', { mode: 'OPEN' })).status).toBe(200);
 
   expect((await exchange.operate('POST', `markets/${id}/resolve`, { payout0: '0.5' })).status).toBe(
     200,
   );
   const redeem = JSON.stringify({ condition_id: exchange.conditions[1], id: 'end' });
-  const paid = await call(exchange.doors[1], seller, 'POST', '/account/redeem', { body: redeem });
+  const paid = await call(exchange.ingresses[1], seller, 'POST', '/account/redeem', {
+    body: redeem,
+  });
   expect(paid.body).toMatchObject({ success: true, payout: '9.5' });
-  const again = await call(exchange.doors[0], seller, 'POST', '/account/redeem', { body: redeem });
+  const again = await call(exchange.ingresses[0], seller, 'POST', '/account/redeem', {
+    body: redeem,
+  });
   expect(again.body).toEqual(paid.body);
 }, 60_000);

@@ -29,8 +29,8 @@ import { ServicesUnderTest, setUpNamed } from '../services-under-test.ts';
 import { allRecords, allRows, allValues } from './kept-by-engines.ts';
 
 /**
- * Secrets go through every route of both doors and of the operator's listener, rightly and wrongly; then they are looked for in
- * everything that is left: lines of logs, records of topics, rows of tables, keys and values of Redis.
+ * Secrets go through every route of both services and of the operator's listener, in valid and invalid requests; then
+ * they are searched in all traces: lines of logs, records of topics, rows of tables, keys and values of Redis.
  */
 const name = `canaries_${process.pid}`;
 const folder = mkdtempSync(join(tmpdir(), 'canaries-'));
@@ -57,8 +57,11 @@ beforeAll(async () => {
   services.start('projectors', { PM_LEDGER_SEED: keys.ledgerSeed });
   const door = { PM_KEY_SECRET: keys.keySecret, PM_RATE_LIMIT_SCALE: '10000' };
   services.start('ingress', {
-    ...{ ...door, PM_HTTP_PORT: String(ports.ingress), PM_OPERATOR_PORT: String(ports.operator) },
-    ...{ PM_OPERATOR_TOKEN: keys.operatorToken, PM_OPERATOR_SEED: keys.operatorSeed },
+    ...door,
+    PM_HTTP_PORT: String(ports.ingress),
+    PM_OPERATOR_PORT: String(ports.operator),
+    PM_OPERATOR_TOKEN: keys.operatorToken,
+    PM_OPERATOR_SEED: keys.operatorSeed,
     PM_SIGNOFF_SEED: keys.ingressSeed,
   });
   services.start('query-api', { ...door, PM_HTTP_PORT: String(ports.queryApi) });
@@ -101,7 +104,9 @@ async function send(
 ) {
   const { method, url, body } = sent;
   const answer = await fetch(urlOf(door) + url, {
-    ...{ method, body, signal: AbortSignal.timeout(60_000) },
+    method,
+    body,
+    signal: AbortSignal.timeout(60_000),
     headers: { 'content-type': 'application/json', ...headers },
   });
   await answer.arrayBuffer();
@@ -120,7 +125,7 @@ function signed(key: KeyOfWallet, { method, url, body }: Sent): Record<string, s
   return headers;
 }
 
-/** Somebody with keys of every kind, money, and an order on the book. */
+/** A trader with keys of every kind, money, and an order on the book. */
 async function openTrader(token: string, conditionId: string) {
   const signer = walletFromPrivateKey(`0x${'5a'.repeat(32)}`);
   const client = new ExchangeClient({ baseUrl: urlOf('ingress'), signer });
@@ -150,7 +155,7 @@ async function openTrader(token: string, conditionId: string) {
 
 type Trader = Awaited<ReturnType<typeof openTrader>>;
 
-/** What makes keys useless comes last. */
+/** Requests that revoke keys come last. */
 const lastly = [
   'DELETE /auth/api-key',
   'DELETE /auth/builder-api-key',
@@ -227,7 +232,7 @@ test('no secret that was sent is left in logs, topics, tables or Redis', async (
   }
   // It was not all refused.
   expect(statuses.get(200)).toBeGreaterThan(50);
-  // What is looked for can be found: the caller's id stands in all of them but the logs.
+  // The search works: the caller's id is found in all of them but the logs.
   expect(left.topics.join('\n')).toContain(trader.key.apiKey.replaceAll('-', ''));
   expect(secrets.count).toBeGreaterThan(300);
 }, 600_000);

@@ -45,7 +45,7 @@ export async function allRows(url: string, database: string): Promise<string[]> 
   return found;
 }
 
-/** All keys under a prefix with their values, of whatever kind. */
+/** All keys under a prefix with their values, of any type. */
 export async function allValues(redis: RedisClient, prefix: string): Promise<string[]> {
   const keys = await redis.keys(`${prefix}*`);
   return await Promise.all(

@@ -14,7 +14,7 @@ const vocabulary = [...words, ...Array.from({ length: 5_000 }, (_, index) => `wo
 const marketsPerEvent = 4;
 const tagCount = 500;
 
-/** Records of a catalog with so many markets, as they stand on the topic: four markets an event, three tags each. */
+/** Records of a catalog with so many markets, as on the topic: four markets per event, three tags each. */
 export function catalogRecords(markets: number, seed: number): readonly Buffer[] {
   const codec = openRecordCodec(topics.catalog.value, 1, async () => {
     throw new Error('no other schema is read here');
@@ -22,7 +22,7 @@ export function catalogRecords(markets: number, seed: number): readonly Buffer[]
   return [...catalogEntries(markets, seed)].map((entry) => codec.encode(entry));
 }
 
-/** What reads the records above. */
+/** Decoder of the records above. */
 export const catalogCodec = () =>
   openRecordCodec(topics.catalog.value, 1, async () => {
     throw new Error('no other schema is read here');

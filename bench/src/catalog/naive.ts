@@ -3,7 +3,7 @@ import type { Catalog, Market } from '@pm/query-api/core/catalog';
 type Query = Readonly<Record<string, string>>;
 type Key = (market: Market) => string | number;
 
-/** The list as one would write it first: filter all markets, sort what is left, cut a page out. */
+/** The naive list: filters all markets, sorts the rest, takes a page. */
 export function naivePage(catalog: Catalog, query: Query): readonly Market[] {
   const found = [...catalog.markets()].filter((market) => fits(catalog, query, market));
   const keys = (query['order'] ?? 'id').split(',').map((column) => keyOf(catalog, column));

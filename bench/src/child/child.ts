@@ -2,12 +2,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A process of this package that takes one job, says that it is ready, works on `go`, answers and ends. */
+/**
+ * A process of this package that takes one job, reports that it is ready, works on `go`, returns its result and ends.
+ */
 export interface Child<Answer> {
-  /** What it has to say when it has prepared everything. */
+  /** Its message when it is prepared. */
   readonly ready: Promise<unknown>;
   readonly pid: number;
-  /** Begins the measured part; resolves with what it found. */
+  /** Starts the measured part; resolves with its result. */
   go(): Promise<Answer>;
   stop(): void;
 }
@@ -39,13 +41,13 @@ async function messageOf(child: ChildProcess): Promise<unknown> {
   return message;
 }
 
-/** What a child says when it is ready, and what it does on `go`. */
+/** The ready message of a child, and its work on `go`. */
 export interface Prepared<Answer> {
   readonly info: unknown;
   work(): Promise<Answer>;
 }
 
-/** The other end: prepares with the job, works when told, sends the answer and ends. It ends with its parent. */
+/** The child's side: prepares the job, works on `go`, sends the result and ends. It ends with its parent. */
 export async function serveParent<Job, Answer>(
   prepare: (job: Job) => Promise<Prepared<Answer>>,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { ManagedProcess } from '@pm/deploy/local/managed-process';
 
 export interface ServiceProcess {
   readonly pid: number;
-  /** In good order, as its supervisor would: what Node writes at the end (a profile) is written. */
+  /** Stops it like its supervisor, so that Node writes its files at the end (a profile). */
   stop(): Promise<void>;
 }
 

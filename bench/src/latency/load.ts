@@ -3,7 +3,7 @@ import type { PlacementResult } from '@pm/schemas';
 import type { Trader, WorldMarket } from '../world/world.ts';
 import type { Answer, Poster } from './poster.ts';
 
-/** Answers later than this are counted on their own, milliseconds. */
+/** Results later than this are counted separately, milliseconds. */
 export const lateMs = 1_000;
 
 export interface SignedOrder {
@@ -11,13 +11,13 @@ export interface SignedOrder {
   readonly body: string;
 }
 
-/** What became of a phase: every order is in exactly one of the counts. */
+/** Result of a phase: every order is in exactly one of the counts. */
 export interface PhaseResult {
   readonly latenciesMs: readonly number[];
   /** live, matched, delayed; or the refusal's code; or the HTTP status; or `no answer`. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly late: number;
-  /** Largest delay of our own clock behind the plan, milliseconds. */
+  /** Largest delay of the load generator against its plan, milliseconds. */
   readonly plannedLateMs: number;
 }
 
@@ -37,7 +37,7 @@ export function signOrders(
   });
 }
 
-/** Sends the orders at a fixed rate whether or not answers come; latency counts from the planned time. */
+/** Sends the orders at a fixed rate, independent of responses; latency counts from the planned time. */
 export async function runLoad(
   poster: Poster,
   orders: readonly SignedOrder[],

@@ -3,12 +3,12 @@ import { signedHeaders } from '@pm/client';
 import type { ApiKeyTrio } from '@pm/schemas';
 
 export interface Answer {
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   readonly body: string;
 }
 
-/** Orders given up after this long are `no answer`, milliseconds. */
+/** Timeout after which an order counts as `no answer`, milliseconds. */
 const timeoutMs = 10_000;
 
 /** Sends orders over connections that stay open; HMAC at the time of sending. */

@@ -12,7 +12,7 @@ export interface RoundTrips {
   close(): Promise<void>;
 }
 
-/** The least that any answer over the log can take: one send and one read with the same client library. */
+/** Lower bound of a result through the log: one send and one read with the same client library. */
 export async function openRoundTrips(brokers: string): Promise<RoundTrips> {
   const client: LogClient = openLogClient({
     brokers: brokers.split(','),

@@ -3,13 +3,13 @@ import type { Trader, WorldMarket } from '../world/world.ts';
 import { outcomeOf } from './load.ts';
 import type { Poster } from './poster.ts';
 
-/** From the post of an order to what others can read, milliseconds. */
+/** From the post of an order to public reads, milliseconds. */
 export interface Visibility {
-  /** The resting order stands in GET /book (Redis behind query-api). */
+  /** The resting order is in GET /book (query-api, Redis). */
   readonly bookMs: number[];
-  /** The fill of the order that meets it stands in GET /data/trades (ClickHouse behind query-api). */
+  /** The fill of the taker is in GET /data/trades (query-api, ClickHouse). */
   readonly tradeMs: number[];
-  /** Samples that never became visible, or whose orders were not taken, by reason. */
+  /** Samples that never became visible, or whose orders were refused, by reason. */
   readonly failed: string[];
 }
 

@@ -8,7 +8,7 @@ import { type Run, runNpm, runOwn } from './book-runs.ts';
 export interface BookRates {
   readonly npm: Readonly<Record<string, readonly number[]>>;
   readonly own: readonly number[];
-  /** The same books and orders, each order said in either token by a coin. */
+  /** The same books and orders, each order in a random token. */
   readonly coin: readonly number[];
   /** Both tokens of a market in one book. */
   readonly shared: readonly number[];
@@ -20,8 +20,9 @@ export interface BookRates {
 }
 
 /**
- * All engines in turn, round by round, each with fresh books; the npm engines take part in the first `npmRounds`. Throws
- * unless fills, volume and every resting level are the same in all of them: an engine that differs has no figure.
+ * All engines in turn, round by round, each with fresh books; the npm engines take part in the first `npmRounds`.
+ * Throws unless fills, volume and every resting level are the same in all of them: an engine that differs has no
+ * figure.
  */
 export function measureBooks(
   stream: Stream,

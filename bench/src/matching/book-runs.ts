@@ -5,7 +5,7 @@ import { emptyOutcome } from '../stream/outcome.ts';
 import { plainCommands, type Stream } from '../stream/plain.ts';
 import { booksOf } from '../stream/shape.ts';
 
-/** What a run of a stream came to, and the processor time it took. */
+/** Outcome of a run of a stream, and its processor time. */
 export interface Run {
   readonly seconds: number;
   readonly fills: number;

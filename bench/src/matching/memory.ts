@@ -11,7 +11,7 @@ import { rulesFor } from './engine-rates.ts';
 
 const orders = 200_000;
 
-/** What a resting order costs: orders that never meet are added, and memory is read before and after. */
+/** Memory of a resting order: orders that never match are added, and memory is read before and after. */
 export function measureMemory(npmEngine: NpmEngine) {
   const stream = restingOrders();
   const rules = rulesFor(stream.shape, 'direct');
@@ -71,7 +71,7 @@ function restingOrders(): Stream {
   return { shape, words, count: orders };
 }
 
-/** Growth of heap and array buffers by `work`, after collections before and behind. */
+/** Growth of heap and array buffers by `work`, with a collection before and after it. */
 function bytesOf(work: () => void): number {
   const used = () => {
     collectGarbage();

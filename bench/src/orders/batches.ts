@@ -22,7 +22,7 @@ interface Request {
   readonly body: string;
 }
 
-/** Singles and batches in turn over HTTP, straight at ingress, the whole pipeline behind it. */
+/** Singles and batches alternate over HTTP, sent to ingress directly, with the whole pipeline. */
 export async function runLoops(rounds: number, seconds: number): Promise<readonly LoopResult[]> {
   const world = await openWorld({ markets: marketCount, traders: traderCount });
   const poster = new Poster(`http://127.0.0.1:${world.stack.ports.ingress}`);
@@ -61,7 +61,7 @@ function signRequests({ markets, traders }: World, perRequest: number, seconds: 
   });
 }
 
-/** Each connection sends its next request when it has its answer, until time or requests run out. */
+/** Each connection sends its next request after its response, until time or requests run out. */
 async function runLoop(
   poster: Poster,
   requests: readonly Request[],

@@ -18,7 +18,7 @@ import {
 import { Compile } from 'typebox/compile';
 import { type SampleBatch, type SampleRequest, sampleMarket, sampleSecret } from './sample.ts';
 
-/** The checks of ingress on one thread, in the order of the door, with the parts it is made of. */
+/** The checks of ingress on one thread, in their order, with the parts of ingress. */
 export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[]) {
   const { keccak, curve } = openNativeCrypto();
   const hasher = new OrderHasher(keccak);

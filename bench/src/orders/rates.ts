@@ -20,11 +20,11 @@ export const stepNames = {
   verify: 'part: bare verify, known key',
 } as const;
 
-/** What an EIP-712 hash of an order takes: twelve words, then 0x1901 with two. */
+/** Inputs of an EIP-712 hash of an order: twelve words, then 0x1901 with two. */
 const structBytes = Buffer.alloc(12 * 32, 1);
 const digestBytes = Buffer.alloc(2 + 2 * 32, 1);
 
-/** Names of the steps, and one run of each. What a step needs of an earlier one is made ahead. */
+/** Names of the steps, and one run of each. Inputs from earlier steps are prepared. */
 export function ownSteps(
   own: OwnChecks,
   requests: readonly SampleRequest[],
@@ -84,10 +84,10 @@ function bareHmac(request: SampleRequest): Buffer {
   return createHmac('sha256', request.secret).update(request.body).digest();
 }
 
-/** Before each sample the step runs so long uncounted: what the step before it left to collect is not its own. */
+/** Warm-up of the step before each sample: garbage of the previous step is not counted. */
 const uncountedShare = 0.2;
 
-/** One sample per step and round, all steps in turn, viem behind the first. */
+/** One sample per step and round, all steps in sequence, viem after the first. */
 export async function measureSteps(
   steps: ReadonlyMap<string, Work>,
   requests: readonly SampleRequest[],

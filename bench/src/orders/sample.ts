@@ -17,7 +17,7 @@ export interface SampleBatch {
   readonly body: Buffer;
 }
 
-/** A request as it arrives, and what a checker may know of its sender. */
+/** A request, and the facts of its sender that a checker may use. */
 export interface SampleRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -29,14 +29,14 @@ export interface SampleRequest {
 
 const requestCount = 256;
 const walletCount = 16;
-/** What the keys of the sample are derived from. */
+/** Secret of the keys of the sample. */
 export const sampleSecret = Buffer.alloc(32, 7);
 
 function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The one market of the sample; only what the checks read means anything. */
+/** The one market of the sample; only the fields of the checks have a meaning. */
 export const sampleMarket = {
   kind: 'CatalogMarket',
   market: 1,
@@ -64,7 +64,7 @@ export function sampleDomain(): SigningDomain {
   return first;
 }
 
-/** The orders of one wallet, up to fifteen in a request, signed anew as a whole. */
+/** The orders of one wallet, up to fifteen per request, with one signature per request. */
 export function sampleBatches(requests: readonly SampleRequest[], nowMs: number): SampleBatch[] {
   const owners = new Map(requests.map((request) => [request.submission.owner, request]));
   return [...owners.values()].map(({ address, secret, passphrase, submission: { owner } }) => {

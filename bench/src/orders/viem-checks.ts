@@ -43,7 +43,9 @@ function typedData(order: SampleRequest['submission']['order']) {
   } as const;
 }
 
-/** What a door built on viem does at least: HMAC over the body, JSON, `verifyTypedData`; no checks of the order itself. */
+/**
+ * The least that an ingress on viem does: HMAC over the body, JSON, `verifyTypedData`; no checks of the order itself.
+ */
 export async function wholeByViem(request: SampleRequest): Promise<void> {
   const timestamp = request.headers[names.timestamp.toLowerCase()] ?? '';
   const claimed = request.headers[names.signature.toLowerCase()] ?? '';

@@ -30,7 +30,7 @@ export async function openLog(place: LogPlace, clientId: string): Promise<OpenLo
   };
 }
 
-/** The offset behind the last record of partition 0. */
+/** The offset after the last record of partition 0. */
 export async function endOf(client: LogClient, topic: string): Promise<number> {
   const admin = await client.admin();
   const bounds = await admin.bounds(topic);

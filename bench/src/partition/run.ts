@@ -29,7 +29,7 @@ export interface Passage {
 
 const waitMs = 180_000;
 
-/** Appends what the job says and waits until all of it has come out. */
+/** Appends the records of the job and waits for all their outputs. */
 export async function pass(
   installation: Installation,
   log: OpenLog,
@@ -68,7 +68,7 @@ export async function pass(
   };
 }
 
-/** Reads the output as it comes and remembers when each offset could be read first. */
+/** Reads the output and records the first time at which each offset was readable. */
 async function watchOutput({ client }: OpenLog, from: number) {
   const seen: { readonly last: number; readonly atMs: number }[] = [];
   let bytes = 0;
@@ -98,7 +98,7 @@ async function watchOutput({ client }: OpenLog, from: number) {
   };
 }
 
-/** What the executions of a passage say, so that nobody measures refusals. */
+/** Counts of the executions of a passage, to exclude a run of refusals. */
 export async function outcomeOf(log: OpenLog, passage: Passage): Promise<Outcome> {
   const outcome = emptyOutcome();
   await readRange(log.client, {

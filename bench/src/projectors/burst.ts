@@ -9,7 +9,7 @@ import { between, startProjector, type Usage } from './process.ts';
 export interface BurstView {
   readonly view: string;
   readonly largestLagRecords: number;
-  /** Of what was not in the store yet, the time since it was acknowledged by the broker. */
+  /** Age of the records that are not stored yet, since their acknowledgement by the broker. */
   readonly largestLagMs: number;
   readonly completeMs: number;
 }
@@ -28,7 +28,7 @@ const lookEveryMs = 50;
 const idleMs = 2_000;
 const views = ['tables', 'books'] as const;
 
-/** Appends record values to `executions[0]`; `onAppended` is told the end of the log after each window. */
+/** Appends record values to `executions[0]`; `onAppended` receives the end of the log after each window. */
 export async function append(
   producer: LogProducer,
   values: readonly Buffer[],
@@ -44,7 +44,7 @@ export async function append(
   }
 }
 
-/** Lets both views come to rest behind `from`, appends all at once, and looks until everything is stored. */
+/** Waits until both views have stored `from`, appends all at once, and polls until everything is stored. */
 export async function runBurst(
   place: Installation,
   producer: LogProducer,

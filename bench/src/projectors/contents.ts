@@ -22,12 +22,12 @@ export class Databases {
       await this.#server.command(createTableSql(table, database));
   }
 
-  /** Gives its files back, so that merges of one round are no burden to the next. */
+  /** Drops its files, so that merges of one round do not slow the next. */
   async drop(database: string): Promise<void> {
     await this.#server.command(`DROP DATABASE ${database} SYNC`);
   }
 
-  /** What readers see of each table. */
+  /** Content of each table for readers. */
   async contents(database: string): Promise<Contents> {
     const contents = new Map<string, string>();
     for (const { name } of Object.values(tables)) {
@@ -38,7 +38,7 @@ export class Databases {
     return contents;
   }
 
-  /** Offset of `executions[0]` up to which the tables say they are complete. */
+  /** Offset of `executions[0]` up to which the tables are complete. */
   async completeTo(database: string): Promise<number> {
     const [first] = await readCompleteness(this.#server, database);
     return first?.throughOffset ?? 0;

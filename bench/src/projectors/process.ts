@@ -3,14 +3,14 @@ import { usageOf } from '@pm/deploy/local/process-table';
 import { type ServiceProcess, startService } from '../child/service.ts';
 import type { Installation } from '../world/installation.ts';
 
-/** Where a view says it is. */
+/** Reported offset of a view. */
 export interface ViewStatus {
   readonly phase: string;
   /** Next offset of `executions[0]` whose effects are not stored yet. */
   readonly position: number;
 }
 
-/** What is used at a moment: by the wall clock, by the projector, and by the engines it works with; seconds. */
+/** Times so far: wall clock, processor time of the projector and of its engines; seconds. */
 export interface Usage {
   readonly wall: number;
   readonly projector: number;
@@ -19,9 +19,9 @@ export interface Usage {
 }
 
 export interface Projector {
-  /** Null while it does not answer. */
+  /** Null while it does not respond. */
   status(view: string): Promise<ViewStatus | null>;
-  /** Asks every `everyMs` until the view is so far. */
+  /** Polls every `everyMs` until the view has reached an offset. */
   until(view: string, isFar: (status: ViewStatus) => boolean, everyMs: number): Promise<void>;
   /** Rows inserted so far, all tables. */
   rows(): Promise<number>;
@@ -67,7 +67,7 @@ function usage(place: Installation, { pid }: ServiceProcess): Usage {
   };
 }
 
-/** What was used between two moments. */
+/** Times between two moments. */
 export function between(from: Usage, to: Usage): Usage {
   return {
     wall: to.wall - from.wall,

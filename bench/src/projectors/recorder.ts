@@ -21,11 +21,11 @@ export interface Recording {
 }
 
 const tableNames = new Set(Object.values(tables).map(({ name }) => name));
-/** What a client says of itself; the rest belongs to a connection. */
+/** Headers of the client; the others belong to a connection. */
 const keptHeaders = ['authorization', 'content-type', 'accept-encoding'];
 const lineEnd = '\n'.charCodeAt(0);
 
-/** Stands in front of ClickHouse and writes down every insert into a table of the projection, byte for byte. */
+/** A proxy of ClickHouse that records every insert into a table of the projection, byte for byte. */
 export class Recorder {
   readonly #target: URL;
   readonly #agent = new Agent({ keepAlive: true });
@@ -53,7 +53,7 @@ export class Recorder {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** What was written down; nothing is passed on any more. */
+  /** The recorded inserts; from now on no request is forwarded. */
   async end(): Promise<Recording> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => {
@@ -115,7 +115,7 @@ function linesOf(body: Buffer): number {
   return lines;
 }
 
-/** The answer of a request in full; throws unless it is 200. */
+/** The whole response of a request; throws unless it is 200. */
 export async function answered(response: IncomingMessage): Promise<void> {
   const said = await text(response);
   if (response.statusCode !== 200) throw new Error(`${response.statusCode}: ${said}`);

@@ -9,7 +9,7 @@ import { between, type Projector, startProjector, type Usage } from './process.t
 import { projectorRules } from './profile-rules.ts';
 import { Recorder, type Recording } from './recorder.ts';
 
-/** Rows that went into tables, and what that took. */
+/** Rows written to tables, and their times. */
 export interface Passage {
   readonly rows: number;
   readonly used: Usage;
@@ -21,8 +21,8 @@ export interface BarePassage extends Passage {
 }
 
 /**
- * What of the log goes first, unmeasured: a process that was just started is compiled while it works, which is a matter of seconds
- * and not of rows.
+ * What of the log goes first, unmeasured: a process that was just started is compiled while it works, which is a matter
+ * of seconds and not of rows.
  */
 export const warmShare = 0.2;
 
@@ -32,7 +32,7 @@ const measuredShare = 0.95;
 /** Passes of the whole log into fresh tables, one after the other. */
 export class Rounds {
   readonly #place: Installation;
-  /** Offset behind the last record of the log. */
+  /** Offset after the last record of the log. */
   readonly #end: number;
   readonly #databases: Databases;
   #made = 0;
@@ -47,7 +47,7 @@ export class Rounds {
     return this.#databases.close();
   }
 
-  /** The tables view in a process of its own, from its first look at an empty database to its last commit, measured when warm. */
+  /** The tables view in a process of its own, from an empty database to its last commit, measured when warm. */
   project(clickhouseUrl = this.#place.urls.clickhouse): Promise<Passage> {
     return this.#inFreshTables(async (database) => {
       const projector = await startProjector(this.#place, tablesOnly(database, clickhouseUrl));
@@ -59,7 +59,7 @@ export class Rounds {
     });
   }
 
-  /** The same through a recorder: what went to ClickHouse. */
+  /** The same through a recorder: the inserts sent to ClickHouse. */
   async record(): Promise<{ readonly passage: Passage; readonly recording: Recording }> {
     const { urls, dataDir } = this.#place;
     const recorder = new Recorder(urls.clickhouse, join(dataDir, 'recording'));

@@ -76,7 +76,7 @@ function kinds(rounds: readonly Round[]): readonly (readonly [string, readonly P
   ];
 }
 
-/** The projector against each kind of bare insert, round by round, in words. */
+/** The projector compared with each kind of bare insert, round by round, as text. */
 function ratioTexts(rounds: readonly Round[]): readonly string[] {
   const [, ...bare] = kinds(rounds);
   return bare.map(([name, passages]) => {

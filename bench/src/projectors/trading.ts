@@ -16,7 +16,7 @@ export interface TradingShape {
   readonly startMs: number;
 }
 
-/** What the matcher would have written to `executions[0]`. */
+/** Records that the matcher would write to `executions[0]`. */
 export interface Trading {
   /** Record values until trading begins: markets listed, wallets funded. */
   readonly opening: readonly Buffer[];
@@ -26,7 +26,7 @@ export interface Trading {
   readonly refusals: number;
 }
 
-/** Applies a seeded stream to the real engine and seals what comes out, as the matcher does. */
+/** Applies a seeded stream to the real engine and seals its output, like the matcher. */
 export function makeTrading(
   codec: Pick<RecordCodec<Execution>, 'encode'>,
   given: TradingShape,

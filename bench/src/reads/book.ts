@@ -8,7 +8,7 @@ const perRequest = 15;
 const visibleMs = 15_000;
 const lookEveryMs = 100;
 
-/** Puts bids and asks (as BUYs of the other token) on many levels; resolves with the token once all can be read. */
+/** Places bids and asks (as BUYs of the other token) on many levels; resolves with the token once all are readable. */
 export async function fillBook({ markets, traders }: World): Promise<string> {
   const [market] = markets;
   const [buyer, seller] = traders;
@@ -32,7 +32,9 @@ export async function fillBook({ markets, traders }: World): Promise<string> {
   return token;
 }
 
-/** Puts a bid and an ask on both tokens of all markets but the first; resolves with the tokens once all can be read. */
+/**
+ * Places a bid and an ask on both tokens of all markets but the first; resolves with the tokens once all are readable.
+ */
 export async function fillQuotes({ markets, traders, stack }: World): Promise<readonly string[]> {
   const [buyer, seller] = traders;
   if (buyer === undefined || seller === undefined) throw new RangeError('quotes need two traders');

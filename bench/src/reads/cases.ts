@@ -22,8 +22,8 @@ const batches = [
 export const bookCase = 'GET /book';
 
 /**
- * The reads of market data and of the catalog. `deep` is a token with many levels, `quoted` are tokens with a bid and an ask, as
- * many as a batch may have.
+ * The reads of market data and of the catalog. `deep` is a token with many levels, `quoted` are tokens with a bid and
+ * an ask, as many as a batch may have.
  */
 export function readCases(deep: string, quoted: readonly string[]): readonly ReadCase[] {
   const get = (name: string, path: string): ReadCase => ({ name, method: 'GET', path });

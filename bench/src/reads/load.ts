@@ -2,7 +2,7 @@ import { usageOf } from '@pm/deploy/local/process-table';
 import autocannon from 'autocannon';
 import type { ReadCase } from './cases.ts';
 
-/** What a server did in one round. */
+/** Rates of a server in one round. */
 export interface Sample {
   /** Requests a second by the clock of the wall. */
   readonly wall: number;
@@ -20,7 +20,7 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** Keeps connections busy with one read and looks at what the server used meanwhile. */
+/** Keeps connections busy with one read and measures the server's processor time. */
 export async function load(
   { method, body }: ReadCase,
   { pid, url, connections, seconds }: Load,

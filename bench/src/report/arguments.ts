@@ -13,7 +13,7 @@ export interface NumberRule {
   readonly max: number;
 }
 
-/** Reads `--json FILE`, `--write`, and what the benchmark itself knows. Throws for anything else. */
+/** Reads `--json FILE`, `--write`, and the numbers of the benchmark. Throws for anything else. */
 export function readArguments(
   numbers: Readonly<Record<string, NumberRule>>,
   flags: readonly string[] = [],

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 
 let collect: (() => void) | null = null;
 
-/** Collects everything that is free, so that what follows does not pay for what was before. */
+/** Collects all garbage, so that it does not slow the next measurement. */
 export function collectGarbage(): void {
   if (collect === null) {
     setFlagsFromString('--expose-gc');

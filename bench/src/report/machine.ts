@@ -1,6 +1,6 @@
 import { cpus, loadavg, totalmem } from 'node:os';
 
-/** What every figure depends on, in one line; the load is that of the moment of the call. */
+/** The machine in one line; the load is that at the time of the call. */
 export function machineText(): string {
   const processors = cpus();
   const model = processors[0]?.model.trim() ?? 'unknown processor';

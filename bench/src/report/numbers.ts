@@ -34,7 +34,7 @@ export function ratioText(value: number): string {
   return `${value >= 10 ? value.toFixed(1) : value.toFixed(2)}x`;
 }
 
-/** Milliseconds with the digits that mean something. */
+/** Milliseconds with significant digits. */
 export function msText(ms: number): string {
   if (!Number.isFinite(ms)) return '-';
   return ms >= 100 ? ms.toFixed(0) : ms.toPrecision(3);

@@ -8,7 +8,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** What one benchmark has to say. */
+/** Report of one benchmark. */
 export interface Report {
   /** Name of the benchmark: `npm run bench:<name>`. */
   readonly name: string;
@@ -37,7 +37,7 @@ processor time unless a line says otherwise; ratios come from runs taken in turn
 about another machine.
 `;
 
-/** Prints the report, and writes it where the options say. */
+/** Prints the report, and writes it to the files of the options. */
 export function publish(report: Report, options: PublishOptions): void {
   const measuredAt = new Date().toISOString();
   const machine = machineText();

@@ -1,6 +1,9 @@
 import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
 
-/** What queries read since the last look: rows in all parts, with every copy of a row, and their bytes, by the server's own count. */
+/**
+ * Rows and bytes that queries have read since the last call, by the server's own count: in all parts, with every copy
+ * of a row.
+ */
 export interface ReadCount {
   readonly rows: number;
   readonly bytes: number;
@@ -8,7 +11,7 @@ export interface ReadCount {
 
 /** Reads that are counted; slower than those of services, so they are not timed. */
 export interface CountedReads extends Pick<ClickHouse, 'selectRows'> {
-  /** What was read since the last call. */
+  /** Rows and bytes since the last call. */
   take(): ReadCount;
 }
 
@@ -18,8 +21,8 @@ interface Answer {
 }
 
 /**
- * `selectRows` by FORMAT JSON, whose end says what was read. The header with the summary is no help here: of the embedded engine it
- * tells the rows of the answer.
+ * `selectRows` by FORMAT JSON, whose end has the read rows and bytes. The summary header does not: with the embedded
+ * engine it has the rows of the result.
  */
 export function countedReads(url: string, database: string): CountedReads {
   let count: ReadCount = { rows: 0, bytes: 0 };

@@ -9,7 +9,7 @@ export const makersMade = 20;
 const builders = 50;
 const days = 90;
 
-/** What comes last comes as a projector writes it: so many batches of so many fills, not merged yet. */
+/** The last fills come as a projector writes them: so many batches of so many fills, not merged yet. */
 const lateBatches = 20;
 const lateFills = 500;
 
@@ -27,8 +27,8 @@ export function walletOf(rank: number): string {
 }
 
 /**
- * Each market has a crowd of its own, 30 to 12,000 wallets: who trades there; an early one of the crowd trades more. Ten million fills
- * make some six trades a position so, one million some two.
+ * Each market has a crowd of its own, 30 to 12,000 wallets: who trades there; an early one of the crowd trades more.
+ * Ten million fills make some six trades a position so, one million some two.
  */
 const crowd = `(30 + floor(11970 * pow(1 - market / ${marketsMade}, 30)))`;
 const ofCrowd = (salt: number): string =>
@@ -61,7 +61,7 @@ interface Fill {
   readonly sql: string;
 }
 
-/** What a projector writes for some fills; a position has a row for each change, as in production. */
+/** Rows that a projector writes for some fills; a position has a row for each change, as in production. */
 function inserts(range: Range): readonly Fill[] {
   const fills = fillsSql(range);
   const legs = `SELECT *, arrayJoin([taker, maker]) AS wallet FROM (${fills})`;
@@ -120,8 +120,9 @@ export interface GeneratedHistory {
 }
 
 /**
- * Makes the tables in an empty database and fills them: the bulk in large inserts that get merged, then the last batches as they come
- * from a log. Ten million fills take some five minutes on two cores, 4 GB of disk and no more memory than one million.
+ * Makes the tables in an empty database and fills them: the bulk in large inserts that get merged, then the last
+ * batches as they come from a log. Ten million fills take some five minutes on two cores, 4 GB of disk and no more
+ * memory than one million.
  */
 export async function fillTables(
   clickhouse: Pick<ClickHouse, 'command' | 'selectRows'>,
@@ -139,7 +140,7 @@ export async function fillTables(
     progress(`${Math.min(fills, from + bulkFills)} of ${fills} fills written`);
   }
   await untilMerged(clickhouse, database, progress);
-  // What these tables do by themselves when their rows are an hour old.
+  // These tables do it by themselves when their rows are an hour old.
   for (const { name } of [tables.positions, tables.holders]) {
     progress(`merging ${name}`);
     await clickhouse.command(`OPTIMIZE TABLE ${name} FINAL`);
@@ -150,7 +151,7 @@ export async function fillTables(
 
 /** Fills of one large insert. */
 const bulkFills = 250_000;
-/** Merges get so long at most; what is left then stays. */
+/** Time limit of merges; the rest stays unmerged. */
 const mergesMaxMs = 240_000;
 
 async function untilMerged(

@@ -3,15 +3,15 @@ import { type LeaderboardClickHouse, LeaderboardStore } from '@pm/query-api/lead
 import type { WalletAddress } from '@pm/schemas';
 import type { Read } from './read.ts';
 
-/** Wallets that share the name that is asked for: a few, and as many as an answer holds. */
+/** Wallets that share the searched name: a few, and as many as a page has. */
 const few = 3;
 const most = 50;
 /** So often ranks are asked for before all figures of a board are taken along. */
 const lookups = 5;
 
 /**
- * Every form of GET /v1/leaderboard: of a board that was asked for before the newest computation came, which is taken along, and of
- * one that nobody asked for.
+ * Every form of GET /v1/leaderboard: of a board that was asked for before the newest computation came, which is taken
+ * along, and of one that nobody asked for.
  */
 export function leaderboardReads(
   clickhouse: LeaderboardClickHouse,
@@ -40,7 +40,7 @@ export function leaderboardReads(
     return served;
   };
 
-  /** A store for each request, made before its time is taken. */
+  /** A store for each request, created before its measurement. */
   const read = (
     store: () => Promise<LeaderboardStore>,
     search: (index: number) => LeaderboardSearch,

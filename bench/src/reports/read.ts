@@ -1,7 +1,7 @@
 /** A read of the public reports; `index` spreads requests over wallets and markets. */
 export interface Read {
-  /** What is there before the request comes. */
+  /** Prepares the state before the request. */
   prepare?(): Promise<void>;
-  /** Resolves to the rows of the answer. */
+  /** Resolves to the rows of the response. */
   run(index: number): Promise<number>;
 }

@@ -19,7 +19,7 @@ function walletAt(rank: number): WalletAddress {
   return wallet;
 }
 
-/** What is measured, by name; the same requests whatever the history. */
+/** The measured reads, by name; the same requests for every history. */
 export function readsOf(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   markets: readonly Market[],

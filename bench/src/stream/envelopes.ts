@@ -15,8 +15,9 @@ import {
 import type { PlainCommand } from './plain.ts';
 
 /**
- * How orders of one book are put: `direct` trades token 0 only; `complement` says the same with either token by a coin, so
- * that a bid is a BUY of token 0 or a SELL of token 1 at the complement. The book, its fills and its volume are the same.
+ * How orders of one book are put: `direct` trades token 0 only; `complement` says the same with either token by a coin,
+ * so that a bid is a BUY of token 0 or a SELL of token 1 at the complement. The book, its fills and its volume are the
+ * same.
  */
 export type Wording = 'direct' | 'complement';
 
@@ -37,7 +38,7 @@ export interface EnvelopeRules {
 /** Basis points of the fee curve: fees are charged as in the product. */
 const feeRateBps = 200;
 
-/** Wallets on either side: nobody meets his own orders, as the other engines know no accounts. */
+/** Wallets on either side: no wallet trades with itself, as the other engines have no accounts. */
 const walletsPerSide = 32;
 const walletCount = 2 * walletsPerSide;
 

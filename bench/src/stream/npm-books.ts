@@ -73,7 +73,7 @@ export class NpmBooks {
   }
 }
 
-/** Reads the fills off an answer: every finished or reduced order in it but the taker itself. */
+/** The fills of a result: every finished or reduced order in it except the taker. */
 export function countNpm(
   outcome: Outcome,
   command: NpmCommand,

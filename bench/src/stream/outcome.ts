@@ -1,6 +1,6 @@
 import type { ExecutionEvent } from '@pm/schemas';
 
-/** What an engine made of a stream. */
+/** Outcome of a stream in an engine. */
 export interface Outcome {
   fills: number;
   /** Lots. */
@@ -16,7 +16,9 @@ export function emptyOutcome(): Outcome {
 
 const microPerLot = 10_000;
 
-/** Adds what an envelope did, and keeps the newest total of each level. A cancel that came too late is no refusal. */
+/**
+ * Adds the events of an envelope, and keeps the newest total of each level. A cancel that came too late is no refusal.
+ */
 export function countEvents(
   outcome: Outcome,
   events: readonly ExecutionEvent[],
@@ -36,7 +38,7 @@ export function countEvents(
   }
 }
 
-/** The levels that still hold something, as `NpmBooks.levels` writes them. */
+/** The levels that are not empty, in the format of `NpmBooks.levels`. */
 export function levelTexts(levels: ReadonlyMap<string, number>): string[] {
   return [...levels].flatMap(([name, lots]) => (lots === 0 ? [] : [`${name} ${lots}`])).sort();
 }

@@ -1,4 +1,4 @@
-/** What a stream is made of; the same shape gives the same commands. */
+/** Parameters of a stream; the same shape gives the same commands. */
 export interface Shape {
   readonly name: string;
   readonly seed: number;
@@ -10,7 +10,7 @@ export interface Shape {
   readonly share?: Partial<Share>;
 }
 
-/** What commands are made of; the rest are orders that do not cross. */
+/** Shares of the kinds of commands; the rest are orders that do not cross. */
 export interface Share {
   readonly cancel: number;
   /** Orders that trade or go. */

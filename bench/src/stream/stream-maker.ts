@@ -13,7 +13,7 @@ const spreadOfPrices = 0.06;
 /** Prices start and stay within these shares of 1. */
 const range = { first: 0.2, start: 0.6, least: 0.1, most: 0.9 } as const;
 
-/** Draws commands. A book runs along, so that cancels and takers know what is there. */
+/** Draws commands. It keeps a book, so that cancels and takers refer to existing orders. */
 export class StreamMaker {
   readonly #shape: Shape;
   readonly #share: Share;
@@ -106,7 +106,7 @@ export class StreamMaker {
     this.#put(at, { book, id, price: packPrice(price, isBid, 0), lots: size });
   }
 
-  /** What an order of this side would meet, 0 when nothing. */
+  /** The best price of the other side, 0 when it is empty. */
   #best(book: number, isBid: boolean): number {
     return isBid ? this.#batch.book.bestAsk(book) : this.#batch.book.bestBid(book);
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EngineUrls, startEngines } from '@pm/deploy/local/engines';
 import type { ManagedProcess } from '@pm/deploy/local/managed-process';
-import { freePorts, LOOPBACK } from '@pm/deploy/local/ports';
+import { freePorts, loopback } from '@pm/deploy/local/ports';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { exchangeServices } from '@pm/deploy/stack/services';
@@ -17,7 +17,7 @@ export interface Installation {
   readonly dataDir: string;
   /** A service as the stack would start it, with these variables besides its own. */
   service(name: string, env?: Readonly<Record<string, string>>): ManagedProcess;
-  /** Where projectors answer `/status` and `/metrics`. */
+  /** Address of `/status` and `/metrics` of projectors. */
   readonly projectorsUrl: string;
   /** Processor seconds of an engine so far. */
   cpuSecondsOf(engine: 'kafka' | 'clickhouse' | 'redis'): number;
@@ -54,7 +54,7 @@ export async function openInstallation(): Promise<Installation> {
         if (found === undefined) throw new Error(`the stack has no ${name}`);
         return { ...found, env: { ...found.env, ...env } };
       },
-      projectorsUrl: `http://${LOOPBACK}:${ports.projectorsOps}`,
+      projectorsUrl: `http://${loopback}:${ports.projectorsOps}`,
       cpuSecondsOf: (engine) =>
         engines.supervisor.status().find((one) => one.name === engine)?.cpuSeconds ?? 0,
       stop,

@@ -17,7 +17,7 @@ export interface WorldMarket {
 export interface Trader {
   readonly key: ApiKeyTrio & { readonly address: string };
   readonly client: ExchangeClient;
-  /** Signs an order and gives the body to send. */
+  /** Signs an order and returns the body to send. */
   sign(intent: OrderIntent): { readonly orderId: OrderId; readonly body: string };
 }
 
@@ -30,7 +30,7 @@ export interface World {
 
 const depositUsdc = '5000000';
 
-/** The whole stack on free ports in a temporary folder: nobody trades, the markets and traders are ours. */
+/** The whole stack on free ports in a temporary folder, with markets and traders of the benchmark only. */
 export async function openWorld(counts: { markets: number; traders: number }): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pm-bench-'));
   const stack = await startStack({

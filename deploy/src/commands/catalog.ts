@@ -17,10 +17,10 @@ withOperatorArguments(
   program
     .command('import <file>')
     .description(
-      'events as {"events": [...]} or one per line (.ndjson); it can be broken off and repeated',
+      'events as {"events": [...]} or one per line (.ndjson); can be interrupted and repeated',
     ),
 )
-  .option('--only-new', 'what is listed already stays as it is, whatever the file says')
+  .option('--only-new', 'leaves listed markets unchanged, whatever the file says')
   .action(importFile);
 
 try {

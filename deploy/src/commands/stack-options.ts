@@ -50,8 +50,8 @@ export function withStackArguments(command: Command): Command {
 }
 
 /**
- * Options of `startStack`. Engines of another installation get topics, schemas and tables only, unless `--demo` is given: demo markets
- * and money of wallets with public keys do not belong there.
+ * Options of `startStack`. Engines of another installation get topics, schemas and tables only, unless `--demo` is
+ * given: demo markets and money of wallets with public keys do not belong there.
  */
 export function stackOptions(
   given: StackArguments,

@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { messageOf, StackError } from '../local/stack-error.ts';
-import { engineTable } from '../panel/engines.ts';
-import { processTable } from '../panel/text.ts';
+import { engineTable, processTable } from '../panel/text.ts';
 import { stackStatus } from '../stack/control.ts';
 import { type StackArguments, withStackArguments } from './stack-options.ts';
 
@@ -19,10 +18,8 @@ const program = new Command('npm run stack --');
 withStackArguments(program.command('up').description('starts the stack in the background')).action(
   up,
 );
-withData(program.command('down').description('stops it in order; what it keeps stays')).action(
-  down,
-);
-withData(program.command('status').description('says what runs, and how it is')).action(status);
+withData(program.command('down').description('stops it in order; its data stays')).action(down);
+withData(program.command('status').description('shows its processes')).action(status);
 withData(program.command('logs <service>').description('prints the end of a log')).action(logs);
 
 try {

@@ -33,7 +33,7 @@ async function stopInOrder(): Promise<void> {
   process.exit(0);
 }
 
-// While the stack is still starting there is nothing to stop in order: its supervisor ends what runs when we do.
+// A stack that is still starting is not stopped in order: its processes end with this one.
 process.on('SIGINT', () => void (stack === null ? process.exit(130) : stopInOrder()));
 process.on('SIGTERM', () => void (stack === null ? process.exit(143) : stopInOrder()));
 

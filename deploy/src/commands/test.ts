@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../local/paths.ts';
 
-/** `npm test`: checks, unit tests, tests on real engines, published clients, the smoke run. Every part runs even if one before it failed. */
+/**
+ * `npm test`: checks, unit tests, tests on real engines, published clients, the smoke run. Each part runs even if an
+ * earlier one failed.
+ */
 interface Counts {
   passed: number;
   failed: number;
@@ -38,7 +41,7 @@ function jest(project: string, args: readonly string[]): void {
   add(jestCounts(file), passed);
 }
 
-/** Published clients against an exchange of their own; what they need is fetched here, once. */
+/** Published clients against an exchange of their own; their packages are fetched here, once. */
 function clients(): void {
   console.log('\n== published clients');
   const file = join(scratch, 'clients.json');
@@ -65,7 +68,7 @@ function jestCounts(file: string): Counts {
   }));
 }
 
-/** No file means that the runner itself broke. */
+/** Without a file the runner itself has failed. */
 function countsFrom(file: string, read: (result: Record<string, number>) => Counts): Counts {
   try {
     return read(JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>);

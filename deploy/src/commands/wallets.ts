@@ -13,7 +13,7 @@ withOperatorArguments(
   program
     .command('bind <file>')
     .description(
-      'lines of wallet,owner (.csv) or {"wallet", "owner"} (.ndjson); it can be broken off and repeated',
+      'lines of wallet,owner (.csv) or {"wallet", "owner"} (.ndjson); can be interrupted and repeated',
     ),
 ).action(bindFile);
 
@@ -35,5 +35,5 @@ async function bindFile(file: string, given: OperatorArguments): Promise<void> {
 
 function progressLine({ bound, already, refused }: BindTotals): string {
   const lines = bound + already + refused;
-  return `${lines} wallets: ${bound} bound, ${already} as they were, ${refused} refused`;
+  return `${lines} wallets: ${bound} bound, ${already} unchanged, ${refused} refused`;
 }

@@ -17,8 +17,8 @@ export function token0Ticks({ outcome, price }: RecordedTrade): number {
 }
 
 /**
- * Levels around a price of token 0, as BUY orders of both tokens: they need no tokens. Fewer than `levelsPerSide` where the price is
- * near 0 or 1 USDC.
+ * Levels around a price of token 0, as BUY orders of both tokens: they need no tokens. Fewer than `levelsPerSide` where
+ * the price is near 0 or 1 USDC.
  */
 export function ladderOrders(market: DemoMarket, ticks: number): OrderIntent[] {
   const orders: OrderIntent[] = [];

@@ -77,7 +77,9 @@ async function playQuotes(quotes: Playback<RecordedQuote>): Promise<void> {
   await Promise.all(makers.map((account, index) => requote(account, quotesOf(due, index))));
 }
 
-/** The quotes of one maker: markets are shared by all but the last maker, which is the counterparty of recorded trades. */
+/**
+ * The quotes of one maker: markets are shared by all but the last maker, which is the counterparty of recorded trades.
+ */
 function quotesOf(due: readonly RecordedQuote[], index: number) {
   return due.flatMap((quote) => {
     const market = markets.get(quote.slug);

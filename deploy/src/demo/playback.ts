@@ -1,4 +1,7 @@
-/** A recording played against the clock: `due` returns the items that have come due since the last call; at the end it starts again. */
+/**
+ * A recording played against the clock: `due` returns the items that have come due since the last call; at the end it
+ * starts again.
+ */
 export class Playback<Item extends { readonly timeMs: number }> {
   readonly #items: readonly Item[];
   readonly #speed: number;

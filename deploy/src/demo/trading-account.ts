@@ -43,7 +43,10 @@ export class TradingAccount {
     await retried(() => this.#client.connect());
   }
 
-  /** Signs and sends; one result per order, null where there is none. A request that fails as a whole is counted, not repeated. */
+  /**
+   * Signs and sends; one result per order, null where there is none. A request that fails as a whole is counted, not
+   * repeated.
+   */
   async place(intents: readonly OrderIntent[]): Promise<(PlacementResult | null)[]> {
     const results: (PlacementResult | null)[] = [];
     for (let from = 0; from < intents.length; from += ordersPerRequestMax) {
@@ -78,7 +81,10 @@ export class TradingAccount {
     return [...results];
   }
 
-  /** Null when the exchange refused or did not answer: it may be away for a while. Any other error is a defect of the demo. */
+  /**
+   * Null when the exchange refused or did not answer: it may be away for a while. Any other error is a defect of the
+   * demo.
+   */
   async #counted<T>(send: () => Promise<T>): Promise<T | null> {
     try {
       return await send();

@@ -14,18 +14,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { pictureOf, pictureRoute } from '../demo/pictures.ts';
 
-/** Longer than any bounded wait behind a door. */
-const doorTimeoutMs = 30_000;
+/** Longer than any bounded wait of a service. */
+const serviceTimeoutMs = 30_000;
 
-/** Connections to each door. */
-const connectionsPerDoor = 64;
+/** Connections to each service. */
+const connectionsPerService = 64;
 
 /**
- * One base URL in front of both doors, made from the route table: each method and path goes to the door that owns it,
- * at the root and under its mounts. Target and body arrive there byte for byte, so signatures stay valid. A body is taken whole
- * before its door is asked: neither how slowly a client sends it nor what the door answers early concerns the other side.
+ * One base URL for both public services, made from the route table: each method and path goes to the service that owns
+ * it, at the root and under its mounts. Target and body arrive there byte for byte, so signatures stay valid. A body is
+ * read whole before the service gets the request: a slow client does not occupy the service, and an early response does
+ * not cut the client off.
  */
-export function openGateway(doors: Readonly<Record<Door, string>>, log: Log = silentLog): HttpApp {
+export function openGateway(
+  services: Readonly<Record<Door, string>>,
+  log: Log = silentLog,
+): HttpApp {
   const bounds = Object.values(doorBounds);
   const app = openHttp({
     log,
@@ -39,7 +43,10 @@ export function openGateway(doors: Readonly<Record<Door, string>>, log: Log = si
     { parseAs: 'buffer' },
     async (_request: unknown, bytes: Buffer) => bytes,
   );
-  const pools = { ingress: openPool(doors.ingress), 'query-api': openPool(doors['query-api']) };
+  const pools = {
+    ingress: openPool(services.ingress),
+    'query-api': openPool(services['query-api']),
+  };
   app.addHook('onClose', async () => {
     for (const pool of Object.values(pools)) await pool.destroy();
   });
@@ -61,23 +68,23 @@ function servePictures(app: HttpApp): void {
   });
 }
 
-function openPool(doorUrl: string): Pool {
-  return new Pool(doorUrl, {
-    connections: connectionsPerDoor,
+function openPool(serviceUrl: string): Pool {
+  return new Pool(serviceUrl, {
+    connections: connectionsPerService,
     pipelining: 1,
-    headersTimeout: doorTimeoutMs,
-    bodyTimeout: doorTimeoutMs,
+    headersTimeout: serviceTimeoutMs,
+    bodyTimeout: serviceTimeoutMs,
   });
 }
 
-function mount(app: HttpApp, route: HttpRoute, door: Pool): void {
+function mount(app: HttpApp, route: HttpRoute, service: Pool): void {
   const { tooLarge } = doorBounds[route.door];
   for (const { url } of urlsOf(route)) {
     app.route({
       method: route.method,
       url,
       config: { tooLarge },
-      handler: (request, reply) => forward(request, reply, door),
+      handler: (request, reply) => forward(request, reply, service),
     });
   }
 }
@@ -85,23 +92,23 @@ function mount(app: HttpApp, route: HttpRoute, door: Pool): void {
 async function forward(
   request: FastifyRequest,
   reply: FastifyReply,
-  door: Pool,
+  service: Pool,
 ): Promise<FastifyReply> {
-  const answer = await ask(request, door).catch(() => null);
-  if (answer === null) return await sayUnreachable(request, reply);
-  const { statusCode, headers, body } = answer;
+  const response = await send(request, service).catch(() => null);
+  if (response === null) return await replyUnreachable(request, reply);
+  const { statusCode, headers, body } = response;
   return await reply.code(statusCode).headers(endToEnd(headers)).send(body);
 }
 
-/** Gives the answer once its headers are there; rejects when there is none. */
-function ask(request: FastifyRequest, door: Pool): Promise<Dispatcher.ResponseData> {
+/** Resolves with the response once its headers have arrived; rejects when there is none. */
+function send(request: FastifyRequest, service: Pool): Promise<Dispatcher.ResponseData> {
   const { method, url, headers, ip, id, body } = request;
-  return door.request({
+  return service.request({
     method: method as Dispatcher.HttpMethod,
     path: originForm(url),
     headers: {
       ...endToEnd(headers, ['host', 'expect', 'content-length']),
-      // Who is counted is who speaks to the gateway, whatever he says of himself.
+      // The caller is the address of the connection, independent of its own headers.
       'x-forwarded-for': ip,
       'x-request-id': id,
     },
@@ -109,7 +116,7 @@ function ask(request: FastifyRequest, door: Pool): Promise<Dispatcher.ResponseDa
   });
 }
 
-/** What concerns one connection and not the message (RFC 9110 7.6.1), besides all that begin with `proxy-`. */
+/** Headers of one connection and not of the message (RFC 9110 7.6.1), besides all that begin with `proxy-`. */
 const hopByHop = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
 
 /** The headers of a message without those of its connection, without those that these name, and without `others`. */
@@ -125,8 +132,8 @@ function endToEnd(
   return Object.fromEntries(kept);
 }
 
-/** A 503 in the words of the family (conventions.md 1.0). Nothing is asked twice: a 503 is for the client to see. */
-function sayUnreachable(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** A 503 in the format of the route family (conventions.md 1.0). The gateway does not retry; the client does. */
+function replyUnreachable(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const family = familyOf(request);
   const error = 'the service behind this route is not reachable';
   const wait = family === 'clob' ? { retry_after_seconds: 1 } : {};

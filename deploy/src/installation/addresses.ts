@@ -10,7 +10,7 @@ import { stackStatus } from '../stack/control.ts';
 
 const fields = { ...kafkaFields, ...registryFields, ...redisFields, ...clickhouseFields };
 
-/** Where an installation is, and what its topics, tables and keys are named. */
+/** Addresses of an installation, and the names of its topics, tables and keys. */
 export type Addresses = ReturnType<typeof readAddresses>;
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -5,7 +5,7 @@ import { openRegistry, topicName } from '@pm/kit/registry';
 import { topics, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
 
-/** Where the log of an installation is, and what its topics begin with. */
+/** Addresses of the log of an installation, and the prefix of its topics. */
 export interface LogPlace {
   readonly client: LogClient;
   readonly registryUrl: string;

@@ -6,7 +6,7 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type RedisKeys, redisKeys } from '@pm/schemas';
 import type { Addresses } from './addresses.ts';
 
-/** The engines of an installation, opened by a tool that looks at all of it. */
+/** Clients of the engines of an installation, for a tool. */
 export interface Installation {
   readonly addresses: Addresses;
   readonly client: LogClient;
@@ -16,7 +16,7 @@ export interface Installation {
   close(): Promise<void>;
 }
 
-/** Statements over whole tables take their time, milliseconds. */
+/** Timeout of statements over whole tables, milliseconds. */
 const statementMs = 900_000;
 
 /** Opens an installation; the first call connects. */
@@ -30,7 +30,10 @@ export function openInstallation(addresses: Addresses, tool: string): Installati
     log: silentLog,
   });
   return {
-    ...{ addresses, client, clickhouse, redis },
+    addresses,
+    client,
+    clickhouse,
+    redis,
     keys: redisKeys(addresses.redisPrefix),
     async close() {
       await Promise.all([client.close(), clickhouse.close()]);

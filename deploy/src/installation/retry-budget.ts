@@ -1,11 +1,11 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { insist as insistFor } from '@pm/kit/fault';
 
-/** The tables, for a tool that waits while they are busy or away. Every statement must be one that may be repeated. */
+/** The tables, for a tool that waits while they are busy or away. Every statement must be repeatable. */
 export type RetriedTables = Pick<ClickHouse, 'selectRows' | 'command'>;
 
-/** So long a statement that fails for a passing reason is tried again, milliseconds. */
-const patienceMs = 120_000;
+/** Retry budget for transient failures, milliseconds. */
+const retryBudgetMs = 120_000;
 
 export function retriedTables(clickhouse: RetriedTables): RetriedTables {
   return {
@@ -14,7 +14,7 @@ export function retriedTables(clickhouse: RetriedTables): RetriedTables {
   };
 }
 
-/** Does it again while it fails for a passing reason, until patience is over. */
+/** Repeats work that fails for a transient reason, within the retry budget. */
 export function insist<T>(work: () => Promise<T>): Promise<T> {
-  return insistFor(work, { forMs: patienceMs });
+  return insistFor(work, { forMs: retryBudgetMs });
 }

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ManagedProcess, MEBIBYTE, processEnvironment } from './managed-process.ts';
+import { type ManagedProcess, mebibyte, processEnvironment } from './managed-process.ts';
 import { builtEntry } from './paths.ts';
-import { LOOPBACK } from './ports.ts';
+import { loopback } from './ports.ts';
 import { requireOk } from './probes.ts';
 
 export interface ClickHouseOptions {
@@ -11,10 +11,10 @@ export interface ClickHouseOptions {
   readonly port: number;
 }
 
-/** Four sessions, the session that keeps the engine, and files and packing beside them. */
-const THREADS = 12;
+/** Four sessions, the session that keeps the engine loaded, and threads for files and compression. */
+const threadCount = 12;
 
-/** The embedded engine behind its HTTP front; see clickhouse-front/. The database is `pm`. */
+/** The embedded engine with its HTTP front; see clickhouse-front/. The database is `pm`. */
 export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
   const folder = join(options.dataDir, 'clickhouse');
   return {
@@ -28,7 +28,7 @@ export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
       '--data-dir',
       folder,
     ],
-    env: processEnvironment({ UV_THREADPOOL_SIZE: String(THREADS) }),
+    env: processEnvironment({ UV_THREADPOOL_SIZE: String(threadCount) }),
     cwd: options.dataDir,
     logFile: join(options.logDir, 'clickhouse.log'),
     dependsOn: [],
@@ -37,11 +37,11 @@ export function clickhouseServer(options: ClickHouseOptions): ManagedProcess {
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 15_000,
     readyTimeoutMs: 60_000,
-    memoryHintBytes: 400 * MEBIBYTE,
+    memoryHintBytes: 400 * mebibyte,
     watchesStdin: true,
     prepare: async () => {
       await mkdir(folder, { recursive: true });
     },
-    ready: () => requireOk(`http://${LOOPBACK}:${options.port}/ping`),
+    ready: () => requireOk(`http://${loopback}:${options.port}/ping`),
   };
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { messageOf } from './stack-error.ts';
 
-/** How a finished command went. `output` is the end of what it said on both streams. */
+/** Result of a finished command. `output` is the end of both streams. */
 export interface CommandResult {
   readonly exitCode: number;
   readonly output: string;
@@ -14,11 +14,11 @@ export interface CommandOptions {
   readonly timeoutMs: number;
 }
 
-/** Enough of a log to see the reason, little enough to read. */
-const MAX_OUTPUT_CHARS = 64 * 1024;
+/** The end of a log, enough to see the reason. */
+const maxOutputChars = 64 * 1024;
 
-/** The exit code a shell gives for a command it cannot find. */
-export const COMMAND_NOT_FOUND = 127;
+/** Exit code of a shell for a command that it cannot find. */
+export const commandNotFound = 127;
 
 /**
  * Runs a command to its end without a shell. Never rejects: a command that cannot start has exit
@@ -39,13 +39,13 @@ export function runCommand(
     // Not the `timeout` of spawn: its timer outlives a command that cannot start.
     const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs);
     const collect = (chunk: Buffer): void => {
-      output = (output + chunk.toString('utf8')).slice(-MAX_OUTPUT_CHARS);
+      output = (output + chunk.toString('utf8')).slice(-maxOutputChars);
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
     child.once('error', (error) => {
       clearTimeout(timer);
-      resolve({ exitCode: COMMAND_NOT_FOUND, output: messageOf(error) });
+      resolve({ exitCode: commandNotFound, output: messageOf(error) });
     });
     child.once('exit', () => clearTimeout(timer));
     child.once('close', (code, signal) => {

@@ -9,7 +9,7 @@ import { deployRoot } from './paths.ts';
 import { isAlive } from './process-table.ts';
 import { StackError } from './stack-error.ts';
 
-/** Where the fetched engines are. */
+/** Paths of the fetched engines. */
 export interface EngineJars {
   /** The java that runs them. */
   readonly java: string;
@@ -22,29 +22,26 @@ export interface EngineJars {
   readonly log4jConfig: string;
 }
 
-const REGISTRY_VERSION = '3.0.9';
-const REGISTRY_ARTIFACT = `io.apicurio:apicurio-registry-app:${REGISTRY_VERSION}:tar.gz:all`;
-const REGISTRY_JAR = `apicurio-registry-app-${REGISTRY_VERSION}-runner.jar`;
+const registryVersion = '3.0.9';
+const registryArtifact = `io.apicurio:apicurio-registry-app:${registryVersion}:tar.gz:all`;
+const registryJar = `apicurio-registry-app-${registryVersion}-runner.jar`;
 /**
- * The one version of the plugin that fetches this artifact without asking for its parent pom, which
- * is not on Central.
+ * The one version of the plugin that fetches this artifact without its parent pom, which is not on Central.
  */
-const FETCH_GOAL = 'org.apache.maven.plugins:maven-dependency-plugin:2.8:get';
+const fetchGoal = 'org.apache.maven.plugins:maven-dependency-plugin:2.8:get';
 
 /** Maven Central at 500 kB/s and no less. */
-const FETCH_TIMEOUT_MS = 600_000;
-const UNPACK_TIMEOUT_MS = 120_000;
+const fetchTimeoutMs = 600_000;
+const unpackTimeoutMs = 120_000;
 
 const engineFiles = join(deployRoot, 'local');
 const pomFile = join(engineFiles, 'pom.xml');
 
 /**
- * Fetches Kafka, Apicurio Registry and a static Redis from Maven Central into `<cacheDir>/engines`,
- * once.
+ * Fetches Kafka, Apicurio Registry and a static Redis from Maven Central into `<cacheDir>/engines`, once.
  *
- * A stamp names what the folder was made of (the pom's digest and the registry's version), so an
- * old folder is replaced. Everything is put together in a temporary folder and renamed into place,
- * so a half-done fetch is never seen.
+ * A stamp names the sources of the folder (digest of the pom, version of the registry), so an old folder is replaced.
+ * Files are collected in a temporary folder, which is then renamed, so a partial fetch is never visible.
  *
  * @throws StackError TOOL_MISSING or FETCH_FAILED
  */
@@ -56,7 +53,7 @@ export async function ensureEngineJars(cacheDir: string, progress: Progress): Pr
   return {
     java: javaCommand(),
     kafkaLibDir: join(target, 'kafka'),
-    registryJar: join(target, 'registry', REGISTRY_JAR),
+    registryJar: join(target, 'registry', registryJar),
     bundledRedis: findBundledRedis(join(target, 'redis')),
     log4jConfig: join(engineFiles, 'log4j2.xml'),
   };
@@ -64,7 +61,7 @@ export async function ensureEngineJars(cacheDir: string, progress: Progress): Pr
 
 function stampText(): string {
   const pom = createHash('sha256').update(readFileSync(pomFile)).digest('hex');
-  return `${JSON.stringify({ pom, registry: REGISTRY_ARTIFACT })}\n`;
+  return `${JSON.stringify({ pom, registry: registryArtifact })}\n`;
 }
 
 function isComplete(target: string): boolean {
@@ -82,8 +79,8 @@ async function fetchInto(cacheDir: string, target: string, progress: Progress): 
     await maven(['-f', pomFile, `-Dengines.dir=${work}`, 'package'], cacheDir);
     progress('fetching Apicurio Registry from Maven Central (about 110 MB, once)');
     const archive = join(work, 'registry.tar.gz');
-    const fetched = [`-Dartifact=${REGISTRY_ARTIFACT}`, `-Ddest=${archive}`];
-    await maven([FETCH_GOAL, '-Dtransitive=false', ...fetched], cacheDir);
+    const fetched = [`-Dartifact=${registryArtifact}`, `-Ddest=${archive}`];
+    await maven([fetchGoal, '-Dtransitive=false', ...fetched], cacheDir);
     await unpack(archive, join(work, 'registry'));
     await keepOwnRedis(join(work, 'redis'));
     await writeFile(join(work, 'stamp.json'), stampText());
@@ -112,7 +109,7 @@ async function removeAbandoned(cacheDir: string): Promise<void> {
 async function maven(args: readonly string[], cwd: string): Promise<void> {
   const result = await runCommand('mvn', ['-q', '-B', ...args], {
     cwd,
-    timeoutMs: FETCH_TIMEOUT_MS,
+    timeoutMs: fetchTimeoutMs,
   });
   if (result.exitCode === 0) return;
   throw new StackError(
@@ -124,14 +121,14 @@ async function maven(args: readonly string[], cwd: string): Promise<void> {
 async function unpack(archive: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const args = ['-xzf', archive, '-C', folder];
-  const result = await runCommand('tar', args, { timeoutMs: UNPACK_TIMEOUT_MS });
-  if (result.exitCode !== 0 || !existsSync(join(folder, REGISTRY_JAR))) {
+  const result = await runCommand('tar', args, { timeoutMs: unpackTimeoutMs });
+  if (result.exitCode !== 0 || !existsSync(join(folder, registryJar))) {
     throw new StackError('FETCH_FAILED', `${archive} did not unpack: ${lastLines(result.output)}`);
   }
   await rm(archive);
 }
 
-/** The archive has Redis for six kinds of machine; five of them only take room. */
+/** The archive has Redis for six kinds of machine; the other five are removed. */
 async function keepOwnRedis(folder: string): Promise<void> {
   const own = findBundledRedis(folder);
   for (const entry of await readdir(folder)) {

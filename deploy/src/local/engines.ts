@@ -4,7 +4,7 @@ import { ensureEngineJars } from './engine-jars.ts';
 import { kafkaBroker } from './kafka-broker.ts';
 import type { ManagedProcess, Progress } from './managed-process.ts';
 import { defaultCacheDir } from './paths.ts';
-import { type EnginePorts, LOOPBACK } from './ports.ts';
+import { type EnginePorts, loopback } from './ports.ts';
 import { findRedis, redisServer } from './redis-server.ts';
 import { registryUrl, schemaRegistry } from './schema-registry.ts';
 import type { StackError } from './stack-error.ts';
@@ -16,13 +16,13 @@ export interface EngineOptions {
   readonly logDir: string;
   readonly ports: EnginePorts;
   readonly progress: Progress;
-  /** Where fetched engines are kept; `.cache` of the repository by default. */
+  /** Folder of fetched engines; `.cache` of the repository by default. */
   readonly cacheDir?: string;
   /** See `SupervisorOptions.onFatal`. */
   readonly onFatal?: (failure: StackError) => void;
 }
 
-/** Where clients find the engines. */
+/** Addresses of the engines for clients. */
 export interface EngineUrls {
   /** host:port */
   readonly kafka: string;
@@ -42,18 +42,18 @@ export interface RunningEngines {
 
 export function engineUrls(ports: EnginePorts): EngineUrls {
   return {
-    kafka: `${LOOPBACK}:${ports.kafka}`,
+    kafka: `${loopback}:${ports.kafka}`,
     registry: registryUrl(ports.registry),
-    clickhouse: `http://${LOOPBACK}:${ports.clickhouse}`,
-    redis: `redis://${LOOPBACK}:${ports.redis}`,
+    clickhouse: `http://${loopback}:${ports.clickhouse}`,
+    redis: `redis://${loopback}:${ports.redis}`,
   };
 }
 
 /**
- * Starts Kafka, the schema registry, ClickHouse and Redis, fetching first what is missing, and
- * waits until all answer.
+ * Starts Kafka, the schema registry, ClickHouse and Redis, after fetching
+ * missing files, and waits until all are ready.
  *
- * @throws StackError with a message for the person at the terminal.
+ * @throws StackError with a message for the terminal.
  */
 export async function startEngines(options: EngineOptions): Promise<RunningEngines> {
   const { progress, onFatal, ports } = options;

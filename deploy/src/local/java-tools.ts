@@ -1,38 +1,37 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { COMMAND_NOT_FOUND, runCommand } from './command.ts';
+import { commandNotFound, runCommand } from './command.ts';
 import type { Progress } from './managed-process.ts';
 import { StackError } from './stack-error.ts';
 
-const REQUIRED_JAVA = 17;
-const CHECK_TIMEOUT_MS = 30_000;
-const INSTALL_TIMEOUT_MS = 600_000;
-const DEBIAN_PACKAGES = ['openjdk-17-jre-headless', 'maven'];
+const requiredJava = 17;
+const checkTimeoutMs = 30_000;
+const installTimeoutMs = 600_000;
+const debianPackages = ['openjdk-17-jre-headless', 'maven'];
 
-/** The java command: of JAVA_HOME if that is set, as Maven does it, else the one on PATH. */
+/** The java command: that of JAVA_HOME if set, as with Maven, else the one on PATH. */
 export function javaCommand(): string {
   const home = process.env['JAVA_HOME'];
   const inHome = home === undefined ? '' : join(home, 'bin', 'java');
   return inHome !== '' && existsSync(inHome) ? inHome : 'java';
 }
 
-/** The main version out of what `java -version` says; undefined when it says none. */
+/** The main version in the output of `java -version`; undefined when there is none. */
 export function parseJavaVersion(output: string): number | undefined {
   const match = /version "(?:1\.)?(\d+)/.exec(output);
   return match?.[1] === undefined ? undefined : Number(match[1]);
 }
 
 async function missingJava(): Promise<string | undefined> {
-  const result = await runCommand(javaCommand(), ['-version'], { timeoutMs: CHECK_TIMEOUT_MS });
-  if (result.exitCode === COMMAND_NOT_FOUND)
-    return `Java ${REQUIRED_JAVA} or newer (no java found)`;
+  const result = await runCommand(javaCommand(), ['-version'], { timeoutMs: checkTimeoutMs });
+  if (result.exitCode === commandNotFound) return `Java ${requiredJava} or newer (no java found)`;
   const version = parseJavaVersion(result.output);
-  if (version !== undefined && version >= REQUIRED_JAVA) return undefined;
-  return `Java ${REQUIRED_JAVA} or newer (${javaCommand()} is version ${version ?? 'unknown'})`;
+  if (version !== undefined && version >= requiredJava) return undefined;
+  return `Java ${requiredJava} or newer (${javaCommand()} is version ${version ?? 'unknown'})`;
 }
 
 async function missingMaven(): Promise<string | undefined> {
-  const result = await runCommand('mvn', ['-v'], { timeoutMs: CHECK_TIMEOUT_MS });
+  const result = await runCommand('mvn', ['-v'], { timeoutMs: checkTimeoutMs });
   return result.exitCode === 0 ? undefined : 'Maven (no working mvn on PATH)';
 }
 
@@ -42,15 +41,15 @@ async function missingTools(withMaven: boolean): Promise<string[]> {
 }
 
 /**
- * Makes sure of java (always) and mvn (only when something must be fetched). On Debian as root what
- * is missing is installed with apt-get; elsewhere it is named together with the way to get it.
+ * Requires java (always) and mvn (only to fetch engines). On Debian as root missing tools are installed with apt-get;
+ * elsewhere the error names them and how to install them.
  *
  * @throws StackError TOOL_MISSING
  */
 export async function requireJavaTools(withMaven: boolean, progress: Progress): Promise<void> {
   let missing = await missingTools(withMaven);
   if (missing.length > 0 && process.getuid?.() === 0 && existsSync('/etc/debian_version')) {
-    progress(`installing ${DEBIAN_PACKAGES.join(' and ')} (missing: ${missing.join(', ')})`);
+    progress(`installing ${debianPackages.join(' and ')} (missing: ${missing.join(', ')})`);
     await installDebianPackages();
     missing = await missingTools(withMaven);
   }
@@ -58,19 +57,18 @@ export async function requireJavaTools(withMaven: boolean, progress: Progress): 
   throw new StackError(
     'TOOL_MISSING',
     `missing: ${missing.join(', ')}. On Debian or Ubuntu: ` +
-      `sudo apt-get install -y ${DEBIAN_PACKAGES.join(' ')}; on macOS: brew install openjdk@17 maven`,
+      `sudo apt-get install -y ${debianPackages.join(' ')}; on macOS: brew install openjdk@17 maven`,
   );
 }
 
 /**
- * Failure is not looked at here: the tools are checked again afterwards, and the advice is the
- * same.
+ * Failures are ignored here: the tools are checked again afterwards, with the same advice.
  */
 async function installDebianPackages(): Promise<void> {
   const env = { ...processPath(), DEBIAN_FRONTEND: 'noninteractive' };
-  await runCommand('apt-get', ['update', '-q'], { env, timeoutMs: INSTALL_TIMEOUT_MS });
-  const install = ['install', '-y', '-q', '--no-install-recommends', ...DEBIAN_PACKAGES];
-  await runCommand('apt-get', install, { env, timeoutMs: INSTALL_TIMEOUT_MS });
+  await runCommand('apt-get', ['update', '-q'], { env, timeoutMs: installTimeoutMs });
+  const install = ['install', '-y', '-q', '--no-install-recommends', ...debianPackages];
+  await runCommand('apt-get', install, { env, timeoutMs: installTimeoutMs });
 }
 
 function processPath(): Record<string, string> {

@@ -4,8 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from './command.ts';
 import type { EngineJars } from './engine-jars.ts';
-import { type ManagedProcess, MEBIBYTE, processEnvironment } from './managed-process.ts';
-import { LOOPBACK } from './ports.ts';
+import { type ManagedProcess, mebibyte, processEnvironment } from './managed-process.ts';
+import { loopback } from './ports.ts';
 import { askPort } from './probes.ts';
 import { StackError } from './stack-error.ts';
 
@@ -17,8 +17,8 @@ export interface KafkaOptions {
   readonly controllerPort: number;
 }
 
-const FORMAT_TIMEOUT_MS = 60_000;
-const MAX_MESSAGE_BYTES = 16 * MEBIBYTE;
+const formatTimeoutMs = 60_000;
+const maxMessageBytes = 16 * mebibyte;
 
 /**
  * One broker that is its own controller, without replication: the whole log of the exchange on one
@@ -41,7 +41,7 @@ export function kafkaBroker(options: KafkaOptions): ManagedProcess {
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 20_000,
     readyTimeoutMs: 90_000,
-    memoryHintBytes: 300 * MEBIBYTE,
+    memoryHintBytes: 300 * mebibyte,
     watchesStdin: false,
     prepare: () => prepare(options, folder, configFile),
     ready: () => requireBroker(options.port),
@@ -71,7 +71,7 @@ async function prepare(options: KafkaOptions, folder: string, configFile: string
   const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', configFile];
   const result = await runCommand(options.jars.java, [...args, ...format], {
     env: processEnvironment(),
-    timeoutMs: FORMAT_TIMEOUT_MS,
+    timeoutMs: formatTimeoutMs,
   });
   if (result.exitCode !== 0) {
     throw new StackError('START_FAILED', `Kafka could not format ${logFolder}:\n${result.output}`);
@@ -79,8 +79,8 @@ async function prepare(options: KafkaOptions, folder: string, configFile: string
 }
 
 function settings(options: KafkaOptions, logFolder: string): string {
-  const broker = `${LOOPBACK}:${options.port}`;
-  const controller = `${LOOPBACK}:${options.controllerPort}`;
+  const broker = `${loopback}:${options.port}`;
+  const controller = `${loopback}:${options.controllerPort}`;
   const values: Record<string, string | number> = {
     'process.roles': 'broker,controller',
     'node.id': 1,
@@ -105,10 +105,10 @@ function settings(options: KafkaOptions, logFolder: string): string {
     'transaction.state.log.num.partitions': 4,
     'num.network.threads': 2,
     'num.io.threads': 4,
-    'log.cleaner.dedupe.buffer.size': 16 * MEBIBYTE,
-    'message.max.bytes': MAX_MESSAGE_BYTES,
-    'replica.fetch.max.bytes': MAX_MESSAGE_BYTES,
-    // The log is the exchange's memory; a topic that may forget says so itself.
+    'log.cleaner.dedupe.buffer.size': 16 * mebibyte,
+    'message.max.bytes': maxMessageBytes,
+    'replica.fetch.max.bytes': maxMessageBytes,
+    // The log is the exchange's memory; a topic with limited retention sets it itself.
     'log.retention.ms': -1,
   };
   return `${Object.entries(values)
@@ -116,22 +116,22 @@ function settings(options: KafkaOptions, logFolder: string): string {
     .join('\n')}\n`;
 }
 
-const API_VERSIONS = 18;
-const CORRELATION_ID = 7;
+const apiVersionsKey = 18;
+const correlationId = 7;
 
 /**
- * Asks for the versions the broker speaks: answered once it processes requests, so a client can
- * start.
+ * Requests the API versions of the broker: it responds once it processes requests, so a client can start.
  * https://kafka.apache.org/protocol#protocol_messages (request header 1, ApiVersions 0)
  */
 async function requireBroker(port: number): Promise<void> {
   const request = Buffer.alloc(14);
   request.writeInt32BE(10, 0);
-  request.writeInt16BE(API_VERSIONS, 4);
+  request.writeInt16BE(apiVersionsKey, 4);
   request.writeInt16BE(0, 6);
-  request.writeInt32BE(CORRELATION_ID, 8);
+  request.writeInt32BE(correlationId, 8);
   request.writeInt16BE(-1, 12);
-  const answer = await askPort(port, request);
-  const isAnswer = answer.length >= 10 && answer.readInt32BE(4) === CORRELATION_ID;
-  if (!isAnswer || answer.readInt16BE(8) !== 0) throw new Error('the broker does not answer yet');
+  const response = await askPort(port, request);
+  const isResponse = response.length >= 10 && response.readInt32BE(4) === correlationId;
+  if (!isResponse || response.readInt16BE(8) !== 0)
+    throw new Error('the broker does not respond yet');
 }

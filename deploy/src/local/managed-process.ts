@@ -1,12 +1,12 @@
-/** Tells the person at the terminal what is going on; one short line per call. */
+/** Reports a step on the terminal; one short line per call. */
 export type Progress = (line: string) => void;
 
 /**
- * One process of the stack, described and not yet running. The supervisor is the only reader: it
- * prepares, starts, probes, watches and stops what is described here.
+ * One process of the stack, described and not yet running. The supervisor is the only reader: it prepares,
+ * starts, probes, watches and stops the process.
  */
 export interface ManagedProcess {
-  /** Unique in one supervisor; also what a person types. */
+  /** Unique in one supervisor; also the name on the command line. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -26,34 +26,32 @@ export interface ManagedProcess {
   readonly stopTimeoutMs: number;
   /** How long it may take to become ready. */
   readonly readyTimeoutMs: number;
-  /** What it is expected to use once warm, for the reader of a status table. */
+  /** Expected memory once warm, for the status table. */
   readonly memoryHintBytes: number;
   /**
-   * Gives it a pipe as standard input whose end means that the supervisor is gone; for processes
-   * that watch it.
+   * Its standard input is a pipe that ends with the supervisor; for processes that watch it.
    */
   readonly watchesStdin: boolean;
   /** Run before each start: folders, files, one-time formatting. */
   prepare(): Promise<void>;
   /**
-   * Rejects while it is not ready; asked again until `readyTimeoutMs`. Must itself end within a few
-   * seconds.
+   * Rejects while it is not ready; called again until `readyTimeoutMs`. Must end within a few seconds.
    */
   ready(): Promise<void>;
 }
 
-const INHERITED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'JAVA_HOME'] as const;
+const inheritedVariables = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'JAVA_HOME'] as const;
 
-/** The few variables any process needs to run, taken from our own environment, and `extra`. */
+/** Variables that any process needs, inherited from this one, and `extra`. */
 export function processEnvironment(
   extra: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const name of INHERITED) {
+  for (const name of inheritedVariables) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }
   return { ...env, ...extra };
 }
 
-export const MEBIBYTE = 1024 * 1024;
+export const mebibyte = 1024 * 1024;

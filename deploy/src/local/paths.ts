@@ -11,7 +11,7 @@ export const deployRoot: string = fileURLToPath(new URL('../../', import.meta.ur
 /** The folder of the repository. */
 export const repositoryRoot: string = join(deployRoot, '..');
 
-/** Where fetched engines are kept between runs; safe to delete. */
+/** Folder of fetched engines, kept between runs; safe to delete. */
 export const defaultCacheDir: string = join(repositoryRoot, '.cache');
 
 /**

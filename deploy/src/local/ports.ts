@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:net';
 import { StackError, systemCodeOf } from './stack-error.ts';
 
-/** Everything on this machine listens here and nowhere else. */
-export const LOOPBACK = '127.0.0.1';
+/** The only address that local processes listen on. */
+export const loopback = '127.0.0.1';
 
-/** The ports of the local stack, fixed so that a person can remember them. */
-export const DEFAULT_PORTS = {
+/** The ports of the local stack, fixed so that users can remember them. */
+export const defaultPorts = {
   kafka: 19092,
   kafkaController: 19093,
   registry: 18081,
@@ -21,7 +21,7 @@ export const DEFAULT_PORTS = {
   queryApiOps: 18007,
 } as const;
 
-export type PortName = keyof typeof DEFAULT_PORTS;
+export type PortName = keyof typeof defaultPorts;
 export type Ports = Readonly<Record<PortName, number>>;
 
 /** The ports the four engines need. */
@@ -30,22 +30,22 @@ export type EnginePorts = Pick<
   'kafka' | 'kafkaController' | 'registry' | 'clickhouse' | 'redis'
 >;
 
-const MAX_PORT = 65_535;
+const maxPort = 65_535;
 
-/** The environment variable that moves a port: `PM_PORT_KAFKA_CONTROLLER` for `kafkaController`. */
+/** The environment variable of a port: `PM_PORT_KAFKA_CONTROLLER` for `kafkaController`. */
 export function portVariable(name: PortName): string {
   return `PM_PORT_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
 /**
- * The default ports, moved by `PM_PORT_*` variables.
+ * The default ports, changed by `PM_PORT_*` variables.
  *
  * @throws StackError BAD_DESCRIPTION for a variable that is no port number, or two names on one
  * port.
  */
 export function portsFromEnvironment(env: Readonly<Record<string, string | undefined>>): Ports {
-  const ports: Record<PortName, number> = { ...DEFAULT_PORTS };
-  for (const name of Object.keys(DEFAULT_PORTS) as PortName[]) {
+  const ports: Record<PortName, number> = { ...defaultPorts };
+  for (const name of Object.keys(defaultPorts) as PortName[]) {
     const text = env[portVariable(name)];
     if (text !== undefined && text !== '') ports[name] = parsePort(portVariable(name), text);
   }
@@ -58,8 +58,8 @@ export function portsFromEnvironment(env: Readonly<Record<string, string | undef
 
 function parsePort(variable: string, text: string): number {
   const port = Number(text);
-  if (/^\d+$/.test(text) && port >= 1 && port <= MAX_PORT) return port;
-  throw new StackError('BAD_DESCRIPTION', `${variable}=${text} is not a port (1 to ${MAX_PORT})`);
+  if (/^\d+$/.test(text) && port >= 1 && port <= maxPort) return port;
+  throw new StackError('BAD_DESCRIPTION', `${variable}=${text} is not a port (1 to ${maxPort})`);
 }
 
 /** Ports held by this process until `release` is called. */
@@ -71,7 +71,7 @@ export interface HeldPorts {
 /**
  * Finds free ports by binding to port 0, and holds all of them until released, so that two searches
  * in one process cannot find the same one. Between release and use another program may still take
- * one; the start then says so.
+ * one; the start then fails with its number.
  */
 export async function holdFreePorts(count: number): Promise<HeldPorts> {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
@@ -90,7 +90,7 @@ export async function holdFreePorts(count: number): Promise<HeldPorts> {
 
 /** Free ports for a whole stack, released at once. */
 export async function freePorts(): Promise<Ports> {
-  const names = Object.keys(DEFAULT_PORTS) as PortName[];
+  const names = Object.keys(defaultPorts) as PortName[];
   const held = await holdFreePorts(names.length);
   await held.release();
   const found = names.map((name, index) => [name, held.ports[index] ?? 0]);
@@ -106,9 +106,9 @@ export async function freeEnginePorts(): Promise<EnginePorts> {
 }
 
 /**
- * Refuses a port that somebody listens on.
+ * Refuses a port that another program listens on.
  *
- * @throws StackError PORT_IN_USE with the port, its user-to-be and how to choose another.
+ * @throws StackError PORT_IN_USE with the port, its process and how to choose another.
  */
 export async function requireFreePort(port: number, user: string): Promise<void> {
   try {
@@ -122,8 +122,8 @@ export async function requireFreePort(port: number, user: string): Promise<void>
 }
 
 function adviceFor(port: number): string {
-  const names = Object.keys(DEFAULT_PORTS) as PortName[];
-  const name = names.find((candidate) => DEFAULT_PORTS[candidate] === port);
+  const names = Object.keys(defaultPorts) as PortName[];
+  const name = names.find((candidate) => defaultPorts[candidate] === port);
   const variable = name === undefined ? 'PM_PORT_<NAME>' : portVariable(name);
   return `Stop the program that has it, or choose another: ${variable}=<port>`;
 }
@@ -132,7 +132,7 @@ function listen(port: number): Promise<Server> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen({ port, host: LOOPBACK, exclusive: true }, () => resolve(server));
+    server.listen({ port, host: loopback, exclusive: true }, () => resolve(server));
   });
 }
 

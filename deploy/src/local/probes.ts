@@ -1,16 +1,15 @@
 import { connect } from 'node:net';
-import { LOOPBACK } from './ports.ts';
+import { loopback } from './ports.ts';
 
-/** Longest wait for one probe; the supervisor asks again. */
-const PROBE_TIMEOUT_MS = 2000;
+/** Timeout of one probe; the supervisor repeats it. */
+const probeTimeoutMs = 2000;
 
 /**
- * Sends bytes to a port of this machine and gives back the first bytes of the answer. Rejects when
- * there is none.
+ * Sends bytes to a local port and returns the first bytes of the response. Rejects when there is none.
  */
 export function askPort(port: number, question: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: LOOPBACK, timeout: PROBE_TIMEOUT_MS });
+    const socket = connect({ port, host: loopback, timeout: probeTimeoutMs });
     const fail = (reason: string): void => {
       socket.destroy();
       reject(new Error(reason));
@@ -20,15 +19,15 @@ export function askPort(port: number, question: Buffer): Promise<Buffer> {
       socket.destroy();
       resolve(answer);
     });
-    socket.once('timeout', () => fail(`no answer on port ${port}`));
+    socket.once('timeout', () => fail(`no response on port ${port}`));
     socket.once('error', (error) => fail(error.message));
-    socket.once('close', () => fail(`port ${port} closed without an answer`));
+    socket.once('close', () => fail(`port ${port} closed without a response`));
   });
 }
 
-/** Rejects unless a GET answers 200. */
+/** Rejects unless a GET returns 200. */
 export async function requireOk(url: string): Promise<void> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+  const response = await fetch(url, { signal: AbortSignal.timeout(probeTimeoutMs) });
   await response.arrayBuffer();
-  if (response.status !== 200) throw new Error(`${url} answers ${response.status}`);
+  if (response.status !== 200) throw new Error(`${url} returns ${response.status}`);
 }

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, isStillRunning, type ProcessRecord, sendSignal } from './process-table.ts';
 
 /** Time for processes that lost their supervisor to end by themselves. */
-const ORPHAN_GRACE_MS = 10_000;
-const POLL_MS = 50;
+const orphanGraceMs = 10_000;
+const pollMs = 50;
 
 /**
- * The list of running processes on disk, for whoever comes after a crash: the watchdog at once, or
- * the next start. The last process started comes last, so that the list is stopped from its end.
+ * The list of running processes on disk, for use after a crash: by the watchdog at once, or by the next start. In order
+ * of their start; they are stopped from the end of the list.
  */
 export class ProcessLedger {
   readonly file: string;
@@ -28,7 +28,7 @@ export class ProcessLedger {
     this.#write();
   }
 
-  /** Renamed into place, so that a crash leaves the old list or the new one. */
+  /** Renamed into place, so that a crash leaves either the old list or the new one. */
   #write(): void {
     const next = `${this.file}.next`;
     writeFileSync(next, JSON.stringify(this.#records));
@@ -42,7 +42,7 @@ export function readOrphans(file: string): ProcessRecord[] {
     const records: unknown = JSON.parse(readFileSync(file, 'utf8'));
     return Array.isArray(records) ? records.filter(isRecord).filter(isStillRunning) : [];
   } catch {
-    // No ledger, or one that was never finished: nothing is known, so nothing is touched.
+    // No list, or a partial one: nothing is known, so nothing is ended.
     return [];
   }
 }
@@ -58,11 +58,10 @@ function isRecord(value: unknown): value is ProcessRecord {
 
 /**
  * Ends processes that lost their supervisor, last started first, each with its group. They are
- * identified by start time and command line, so a number that was given to another program since is
- * left alone.
+ * identified by start time and command line, so another program that got the same number is left alone.
  *
- * @param supervisorPid only what this supervisor started; without it all the ledger names.
- * @returns the names of what was ended.
+ * @param supervisorPid only processes of this supervisor; without it all of the list.
+ * @returns the names of the ended processes.
  */
 export async function endOrphans(file: string, supervisorPid?: number): Promise<string[]> {
   const isOurs = (record: ProcessRecord): boolean =>
@@ -71,8 +70,8 @@ export async function endOrphans(file: string, supervisorPid?: number): Promise<
   for (const orphan of orphans) {
     sendSignal(orphan.pid, 'SIGCONT');
     sendSignal(orphan.pid, 'SIGTERM');
-    const deadline = Date.now() + ORPHAN_GRACE_MS;
-    while (isStillRunning(orphan) && Date.now() < deadline) await sleep(POLL_MS);
+    const deadline = Date.now() + orphanGraceMs;
+    while (isStillRunning(orphan) && Date.now() < deadline) await sleep(pollMs);
     if (isAlive(-orphan.pid)) sendSignal(-orphan.pid, 'SIGKILL');
   }
   return orphans.map((orphan) => orphan.name);

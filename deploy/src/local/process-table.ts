@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { systemCodeOf } from './stack-error.ts';
 
 /**
- * What tells a process from a later one with the same number: when it started. Text, only ever
- * compared. Undefined when there is no such process (or it is a zombie, which is as good as gone).
+ * Start time of a process: it distinguishes the process from a later one with the same number. Text, only compared.
+ * Undefined when there is no such process, or a zombie.
  */
 export function startMarkOf(pid: number): string | undefined {
   const stat = readStat(pid);
@@ -18,12 +18,12 @@ export function startMarkOf(pid: number): string | undefined {
   }
 }
 
-/** A process we started, as written to disk for whoever comes after a crash. */
+/** A started process as it is written to disk, for use after a crash. */
 export interface ProcessRecord {
   readonly name: string;
   readonly pid: number;
   readonly startMark: string;
-  /** A word of its command line; a second proof that the number was not given to somebody else. */
+  /** A part of its command line; a second proof that the number does not belong to another process. */
   readonly command: string;
   readonly supervisorPid: number;
 }
@@ -46,8 +46,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * Sends a signal to a process or, with a negative number, to its group; a process that is gone is
- * no fault.
+ * Sends a signal to a process or, with a negative number, to its group. False when it is gone.
  */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
@@ -59,14 +58,14 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** What a process uses now. Zero where the platform does not tell (no /proc). */
+/** Present use of a process. Zero where the platform does not report it (no /proc). */
 export interface ProcessUsage {
   readonly rssBytes: number;
   readonly cpuSeconds: number;
 }
 
 /** Linux counts processor time in hundredths of a second on every machine Node runs on. */
-const TICKS_PER_SECOND = 100;
+const ticksPerSecond = 100;
 
 export function usageOf(pid: number): ProcessUsage {
   const stat = readStat(pid);
@@ -74,7 +73,7 @@ export function usageOf(pid: number): ProcessUsage {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? '0';
   return {
     rssBytes: Number(kibibytes) * 1024,
-    cpuSeconds: stat === undefined ? 0 : stat.cpuTicks / TICKS_PER_SECOND,
+    cpuSeconds: stat === undefined ? 0 : stat.cpuTicks / ticksPerSecond,
   };
 }
 

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from './command.ts';
 import type { EngineJars } from './engine-jars.ts';
-import { type ManagedProcess, MEBIBYTE, processEnvironment } from './managed-process.ts';
-import { LOOPBACK } from './ports.ts';
+import { type ManagedProcess, mebibyte, processEnvironment } from './managed-process.ts';
+import { loopback } from './ports.ts';
 import { askPort } from './probes.ts';
 import { StackError } from './stack-error.ts';
 
@@ -15,10 +15,10 @@ export interface RedisOptions {
   readonly port: number;
 }
 
-const REQUIRED = [6, 2] as const;
-const CHECK_TIMEOUT_MS = 10_000;
+const requiredVersion = [6, 2] as const;
+const checkTimeoutMs = 10_000;
 
-/** The version out of what `redis-server --version` says. */
+/** The version in the output of `redis-server --version`. */
 export function parseRedisVersion(
   output: string,
 ): readonly [major: number, minor: number] | undefined {
@@ -44,29 +44,30 @@ export async function findRedis(jars: EngineJars, choice: string | undefined): P
   if (jars.bundledRedis !== undefined) return jars.bundledRedis;
   throw new StackError(
     'TOOL_MISSING',
-    `missing: redis-server ${REQUIRED.join('.')} or newer, and none is bundled for ${process.platform}/${process.arch}. ` +
+    `missing: redis-server ${requiredVersion.join('.')} or newer, and none is bundled for ${process.platform}/${process.arch}. ` +
       'On Debian or Ubuntu: sudo apt-get install -y redis-server; on macOS: brew install redis',
   );
 }
 
 async function isOnPath(): Promise<boolean> {
   const { output } = await runCommand('redis-server', ['--version'], {
-    timeoutMs: CHECK_TIMEOUT_MS,
+    timeoutMs: checkTimeoutMs,
   });
   const version = parseRedisVersion(output);
   if (version === undefined) return false;
   const [major, minor] = version;
-  return major > REQUIRED[0] || (major === REQUIRED[0] && minor >= REQUIRED[1]);
+  return (
+    major > requiredVersion[0] || (major === requiredVersion[0] && minor >= requiredVersion[1])
+  );
 }
 
 /**
- * Redis with its log of writes on disk, written each second; never evicts, as books are rebuilt but
- * keys are not.
+ * Redis with an append-only file, synced each second; it never evicts, since books can be rebuilt but keys cannot.
  */
 export function redisServer(options: RedisOptions): ManagedProcess {
   const folder = join(options.dataDir, 'redis');
   const settings: readonly (readonly [name: string, value: string])[] = [
-    ['bind', LOOPBACK],
+    ['bind', loopback],
     ['protected-mode', 'yes'],
     ['daemonize', 'no'],
     ['appendonly', 'yes'],
@@ -89,7 +90,7 @@ export function redisServer(options: RedisOptions): ManagedProcess {
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 10_000,
     readyTimeoutMs: 30_000,
-    memoryHintBytes: 20 * MEBIBYTE,
+    memoryHintBytes: 20 * mebibyte,
     watchesStdin: false,
     prepare: async () => {
       await mkdir(folder, { recursive: true });

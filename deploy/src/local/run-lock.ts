@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startMarkOf } from './process-table.ts';
 import { StackError, systemCodeOf } from './stack-error.ts';
 
-/** Who holds a data folder. */
+/** Holder of a data folder. */
 interface Holder {
   readonly pid: number;
   readonly startMark: string;
@@ -22,12 +22,13 @@ export interface RunLock {
  */
 export function lockDataFolder(dataDir: string): Promise<RunLock> {
   return lockFolder({
-    ...{ folder: dataDir, file: 'stack.lock' },
+    folder: dataDir,
+    file: 'stack.lock',
     busy: (pid) => lockedBy(dataDir, pid),
   });
 }
 
-/** Locks any folder, made when missing, by a file in it; `busy` is thrown when another process that lives holds it. */
+/** Locks any folder by a file in it; creates it when missing. Throws `busy` while another process holds the lock. */
 export async function lockFolder({
   folder,
   file: name,
@@ -40,7 +41,7 @@ export async function lockFolder({
   await mkdir(folder, { recursive: true });
   const file = join(folder, name);
   const own = JSON.stringify({ pid: process.pid, startMark: startMarkOf(process.pid) ?? '' });
-  // Two tries: one may find a dead lock and remove it.
+  // Two attempts: the first may find a dead lock and remove it.
   for (let attempt = 0; attempt < 2; attempt += 1) {
     if (create(file, own)) return { release: () => releaseLock(file, own) };
     const holder = readHolder(file);
@@ -75,7 +76,7 @@ function readHolder(file: string): Holder | undefined {
   }
 }
 
-/** Only the own lock: after a take-over the file is somebody else's. */
+/** Only the own lock: after a take-over the file belongs to another process. */
 function releaseLock(file: string, own: string): void {
   try {
     if (readFileSync(file, 'utf8') === own) rmSync(file, { force: true });

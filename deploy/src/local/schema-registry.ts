@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineJars } from './engine-jars.ts';
-import { type ManagedProcess, MEBIBYTE, processEnvironment } from './managed-process.ts';
-import { LOOPBACK } from './ports.ts';
+import { type ManagedProcess, mebibyte, processEnvironment } from './managed-process.ts';
+import { loopback } from './ports.ts';
 import { requireOk } from './probes.ts';
 
 export interface RegistryOptions {
@@ -13,9 +13,9 @@ export interface RegistryOptions {
   readonly kafkaPort: number;
 }
 
-/** Where the registry speaks the Confluent API. */
+/** URL of the registry's Confluent API. */
 export function registryUrl(port: number): string {
-  return `http://${LOOPBACK}:${port}/apis/ccompat/v7`;
+  return `http://${loopback}:${port}/apis/ccompat/v7`;
 }
 
 /** Apicurio Registry. Its schemas live in Kafka, so it has no data of its own. */
@@ -28,11 +28,11 @@ export function schemaRegistry(options: RegistryOptions): ManagedProcess {
       '-Xmx256m',
       '-XX:+UseSerialGC',
       '-XX:TieredStopAtLevel=1',
-      `-Dquarkus.http.host=${LOOPBACK}`,
+      `-Dquarkus.http.host=${loopback}`,
       `-Dquarkus.http.port=${options.port}`,
       '-Dquarkus.banner.enabled=false',
       '-Dapicurio.storage.kind=kafkasql',
-      `-Dapicurio.kafkasql.bootstrap.servers=${LOOPBACK}:${options.kafkaPort}`,
+      `-Dapicurio.kafkasql.bootstrap.servers=${loopback}:${options.kafkaPort}`,
       '-jar',
       options.jars.registryJar,
     ],
@@ -45,7 +45,7 @@ export function schemaRegistry(options: RegistryOptions): ManagedProcess {
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 10_000,
     readyTimeoutMs: 120_000,
-    memoryHintBytes: 260 * MEBIBYTE,
+    memoryHintBytes: 260 * mebibyte,
     watchesStdin: false,
     prepare: async () => {
       await mkdir(folder, { recursive: true });

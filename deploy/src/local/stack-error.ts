@@ -1,4 +1,4 @@
-/** Why the local stack could not start or could not go on. */
+/** Reasons why the local stack could not start or go on. */
 export type StackErrorCode =
   | 'TOOL_MISSING'
   | 'FETCH_FAILED'
@@ -11,8 +11,7 @@ export type StackErrorCode =
   | 'PROCESS_DIED';
 
 /**
- * A fault whose message is written for the person at the terminal: what is wrong, and what to do
- * about it. Nothing above needs to add to it.
+ * A fault with a message for the terminal: what is wrong, and what to do about it. Callers add nothing to it.
  */
 export class StackError extends Error {
   readonly code: StackErrorCode;

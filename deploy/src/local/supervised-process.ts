@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ManagedProcess, MEBIBYTE } from './managed-process.ts';
+import { type ManagedProcess, mebibyte } from './managed-process.ts';
 import { requireFreePort } from './ports.ts';
 import type { ProcessLedger } from './process-ledger.ts';
 import { isAlive, sendSignal, startMarkOf, usageOf } from './process-table.ts';
@@ -33,13 +33,13 @@ export interface ProcessStatus {
   readonly cpuSeconds: number;
 }
 
-/** A log is put aside at the start of its process once it has grown to this. */
-const MAX_LOG_BYTES = 8 * MEBIBYTE;
-const READY_POLL_MS = 60;
-const TAIL_LINES = 12;
+/** A log of this size is renamed at the next start of its process. */
+const maxLogBytes = 8 * mebibyte;
+const readyPollMs = 60;
+const tailLines = 12;
 
 /**
- * One process as it runs: starts, probes and stops it, and reports a death it was not asked for.
+ * One running process: starts, probes and stops it, and reports an unexpected death.
  */
 export class SupervisedProcess {
   readonly description: ManagedProcess;
@@ -49,7 +49,7 @@ export class SupervisedProcess {
   #ended: Promise<string> = Promise.resolve('not started');
   state: ProcessState = 'stopped';
   restarts = 0;
-  /** Since when it has been ready; for the back-off. */
+  /** Time since when it is ready, for the back-off. */
   readySinceMs = 0;
 
   constructor(
@@ -157,7 +157,7 @@ export class SupervisedProcess {
   #onEnd(child: ChildProcess, reason: string): string {
     this.#child = undefined;
     if (child.pid !== undefined) {
-      // What it started itself goes with it.
+      // Its own child processes end with it.
       if (isAlive(-child.pid)) sendSignal(-child.pid, 'SIGKILL');
       this.#ledger.remove(child.pid);
     }
@@ -185,7 +185,7 @@ export class SupervisedProcess {
       if (Date.now() > deadline) {
         throw this.#failed(`was not ready within ${readyTimeoutMs / 1000} s (${lastReason})`);
       }
-      await sleep(READY_POLL_MS);
+      await sleep(readyPollMs);
     }
     this.#requireStarting();
     throw this.#failed(`ended while it started (${await this.#ended})`);
@@ -203,13 +203,13 @@ export class SupervisedProcess {
 /** The last lines of a log, indented. */
 export function tailOf(logFile: string): string {
   if (!existsSync(logFile)) return '  (no log)';
-  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-TAIL_LINES);
+  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-tailLines);
   return lines.map((line) => `  ${line}`).join('\n');
 }
 
 function openLog(logFile: string): number {
   mkdirSync(dirname(logFile), { recursive: true });
-  if (existsSync(logFile) && statSync(logFile).size > MAX_LOG_BYTES) {
+  if (existsSync(logFile) && statSync(logFile).size > maxLogBytes) {
     renameSync(logFile, `${logFile}.1`);
   }
   return openSync(logFile, 'a');

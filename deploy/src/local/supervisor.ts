@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MIN_FREE_BYTES, requireDiskSpace } from './host-checks.ts';
+import { defaultMinFreeBytes, requireDiskSpace } from './host-checks.ts';
 import { type ManagedProcess, type Progress, processEnvironment } from './managed-process.ts';
 import { builtEntry } from './paths.ts';
 import { endOrphans, ProcessLedger } from './process-ledger.ts';
@@ -11,7 +11,7 @@ import { messageOf, StackError } from './stack-error.ts';
 import { type ProcessStatus, SupervisedProcess, tailOf } from './supervised-process.ts';
 
 export interface SupervisorOptions {
-  /** Locked while the supervisor runs; holds the ledger of its processes. */
+  /** Locked while the supervisor runs; contains the list of its processes. */
   readonly dataDir: string;
   readonly progress: Progress;
   /**
@@ -24,16 +24,15 @@ export interface SupervisorOptions {
 }
 
 /** Back-off between restarts: doubles from the first to the last delay. */
-const FIRST_DELAY_MS = 250;
-const LAST_DELAY_MS = 8000;
-/** Deaths in a row, each before a minute of good life, after which a process is given up. */
-const MAX_DEATHS_IN_A_ROW = 8;
-const GOOD_LIFE_MS = 60_000;
+const firstDelayMs = 250;
+const longestDelayMs = 8000;
+/** Deaths in a row, each within a minute of its start, after which a process is not restarted. */
+const maxDeathsInARow = 8;
+const goodLifeMs = 60_000;
 
 /**
- * Starts processes, watches them and stops them; nothing it started outlives it. Processes start
- * once what they depend on is ready, side by side where they can, and stop once all that depends on
- * them has stopped.
+ * Starts processes, watches them and stops them; none of them outlives it. A process starts once its dependencies are
+ * ready, in parallel where possible, and stops once all processes that depend on it have stopped.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -53,17 +52,18 @@ export class Supervisor {
   }
 
   /**
-   * Takes the data folder and ends what an earlier supervisor of this folder left running.
+   * Locks the data folder and ends processes that an earlier supervisor of this folder left running.
    *
    * @throws StackError DATA_FOLDER_LOCKED or DISK_NEARLY_FULL
    */
   static async open(options: SupervisorOptions): Promise<Supervisor> {
-    await requireDiskSpace(options.dataDir, options.minFreeBytes ?? MIN_FREE_BYTES);
+    await requireDiskSpace(options.dataDir, options.minFreeBytes ?? defaultMinFreeBytes);
     const lock = await lockDataFolder(options.dataDir);
     try {
       const ledger = new ProcessLedger(join(options.dataDir, 'stack.processes.json'));
       const ended = await endOrphans(ledger.file);
-      if (ended.length > 0) options.progress(`ended what an earlier run left: ${ended.join(', ')}`);
+      if (ended.length > 0)
+        options.progress(`ended processes of an earlier run: ${ended.join(', ')}`);
       return new Supervisor(options, lock, ledger);
     } catch (error) {
       lock.release();
@@ -85,7 +85,7 @@ export class Supervisor {
     for (const process of added) {
       const needs = process.description.dependsOn.map((name) => started.get(name));
       const start = Promise.all(needs).then(() => this.#startOne(process));
-      // Looked at below; a failure must not count as unhandled before that.
+      // Awaited below; a failure must not count as unhandled before that.
       start.catch(() => undefined);
       started.set(process.name, start);
     }
@@ -136,15 +136,14 @@ export class Supervisor {
   }
 
   /**
-   * Descriptions come in an order in which each follows what it depends on, so there are no
-   * circles.
+   * Each description follows its dependencies, so there are no cycles.
    */
   #requireOrder(descriptions: readonly ManagedProcess[]): void {
     const known = new Set(this.#processes.keys());
     for (const { name, dependsOn } of descriptions) {
       const missing = dependsOn.find((needed) => !known.has(needed));
       if (missing !== undefined || known.has(name)) {
-        const why = missing === undefined ? 'is there twice' : `must come after ${missing}`;
+        const why = missing === undefined ? 'is described twice' : `must come after ${missing}`;
         throw new StackError('BAD_DESCRIPTION', `process ${name} ${why}`);
       }
       known.add(name);
@@ -162,7 +161,7 @@ export class Supervisor {
     this.#abort.abort();
     const stops = new Map<string, Promise<void>>();
     const all = [...this.#processes.values()];
-    // Later ones depend on earlier ones only, so their stops are known when an earlier one asks.
+    // Later processes depend on earlier ones only, so their stops are known when an earlier one needs them.
     for (const process of all.reverse()) {
       const dependents = [...this.#processes.values()].filter((other) =>
         other.description.dependsOn.includes(process.name),
@@ -181,7 +180,7 @@ export class Supervisor {
   #onDeath(process: SupervisedProcess, reason: string): void {
     if (this.#stopped !== undefined) return;
     this.#options.progress(`${process.name}: died (${reason})`);
-    if (Date.now() - process.readySinceMs > GOOD_LIFE_MS) this.#deathsInARow.delete(process.name);
+    if (Date.now() - process.readySinceMs > goodLifeMs) this.#deathsInARow.delete(process.name);
     if (process.description.restart) void this.#revive(process, reason);
     else void this.#fail(process, `died (${reason}), and the stack cannot go on without it`);
   }
@@ -190,15 +189,15 @@ export class Supervisor {
     const { name } = process;
     const deaths = (this.#deathsInARow.get(name) ?? 0) + 1;
     this.#deathsInARow.set(name, deaths);
-    if (deaths > MAX_DEATHS_IN_A_ROW) {
+    if (deaths > maxDeathsInARow) {
       await this.#fail(process, `died ${deaths} times in a row (last: ${reason})`);
       return;
     }
     process.restarts += 1;
     try {
-      const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (deaths - 1), LAST_DELAY_MS);
+      const delayMs = Math.min(firstDelayMs * 2 ** (deaths - 1), longestDelayMs);
       await sleep(delayMs, undefined, { signal: this.#abort.signal });
-      // Somebody asked for a restart meanwhile.
+      // It was restarted meanwhile.
       if (process.state !== 'died' && process.state !== 'failed') return;
       await this.#startOne(process);
     } catch (error) {
@@ -211,7 +210,7 @@ export class Supervisor {
     process.state = 'failed';
     const message = `${process.name} ${what}. The end of ${logFile}:\n${tailOf(logFile)}`;
     const failure = new StackError('PROCESS_DIED', message);
-    this.#options.progress(`${process.name}: given up, stopping everything`);
+    this.#options.progress(`${process.name}: not restarted any more, stopping all processes`);
     await this.stop();
     process.state = 'failed';
     if (this.#options.onFatal === undefined) endWith(failure);
@@ -219,7 +218,7 @@ export class Supervisor {
   }
 }
 
-/** Opens a supervisor and starts the processes; on failure stops what has started. */
+/** Opens a supervisor and starts the processes; on failure stops the started ones. */
 export async function startProcesses(
   options: SupervisorOptions,
   descriptions: readonly ManagedProcess[],
@@ -240,7 +239,7 @@ function endWith(failure: StackError): void {
 }
 
 /**
- * The watchdog is in a group of its own, so that whatever kills our group leaves it to do its duty.
+ * The watchdog has its own process group, so that it survives a kill of this one.
  */
 function startWatchdog(ledgerFile: string, dataDir: string): ChildProcess {
   mkdirSync(dataDir, { recursive: true });
@@ -254,7 +253,7 @@ function startWatchdog(ledgerFile: string, dataDir: string): ChildProcess {
   });
   watchdog.on('error', () => undefined);
   watchdog.stdin.on('error', () => undefined);
-  // It must not keep us alive.
+  // It must not keep this process alive.
   watchdog.unref();
   return watchdog;
 }

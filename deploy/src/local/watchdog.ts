@@ -1,14 +1,14 @@
 /**
- * Outlives its supervisor by a moment: when its standard input ends without the word "done", the
- * supervisor is gone (kill -9 included), and it ends the processes that it started, by the ledger.
- * So nothing is left running. Arguments: the ledger's file and the supervisor's number.
+ * Outlives its supervisor briefly: when its standard input ends without "done", the supervisor is gone (kill -9
+ * included), and the watchdog ends the supervisor's processes by the list on disk. Arguments: the file of the list and
+ * the supervisor's process id.
  */
 import { endOrphans } from './process-ledger.ts';
 
 const [ledger, supervisor] = process.argv.slice(2);
 let said = '';
 
-// The terminal's Ctrl-C goes to the supervisor, which tells us when it is done.
+// The terminal's Ctrl-C goes to the supervisor, which writes "done" at its end.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 process.stdin.setEncoding('utf8');

@@ -1,14 +1,14 @@
-import { LOOPBACK } from '../local/ports.ts';
+import { loopback } from '../local/ports.ts';
 
 /** Metric lines of a service: `name{labels}` and the value. */
 export type Counters = readonly { readonly name: string; readonly value: number }[];
 
 const metricLine = /^([a-zA-Z_:][\w:]*)(?:\{.*\})? ([-+0-9.eE]+)$/;
 
-/** The metrics of the service whose operator's listener is on `port`; none while it does not answer. */
+/** The metrics of the service whose operator's listener is on `port`; none while it does not respond. */
 export async function readCounters(port: number): Promise<Counters> {
   try {
-    const response = await fetch(`http://${LOOPBACK}:${port}/metrics`, {
+    const response = await fetch(`http://${loopback}:${port}/metrics`, {
       signal: AbortSignal.timeout(1_000),
     });
     return (await response.text()).split('\n').flatMap((line) => {

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LOOPBACK } from '../local/ports.ts';
+import { loopback } from '../local/ports.ts';
 import type { RunningStack } from '../stack/stack.ts';
-import { lagText, type ProjectionLine } from './behind.ts';
 import { counterSum, readCounters } from './counters.ts';
-import { processTable, textTable } from './text.ts';
+import { lagText, type ProjectionLine, processTable, textTable } from './text.ts';
 
-/** How often the panel is drawn on a terminal, and a line printed without one. */
+/** Interval of the panel on a terminal, and of lines without one. */
 const terminalEveryMs = 1_000;
 const plainEveryMs = 10_000;
 
@@ -26,7 +25,7 @@ interface PartitionLine {
   readonly openOrders: number;
 }
 
-/** Shows what the exchange does until it is stopped: a panel in place on a terminal, plain lines elsewhere. */
+/** Shows rates and progress until the stack is stopped: a panel in place on a terminal, plain lines elsewhere. */
 export async function runPanel(
   stack: RunningStack,
   how: { readonly isTerminal: boolean; readonly isStopped: () => boolean },
@@ -68,7 +67,7 @@ function ratesBetween(before: Sample, now: Sample): Rates {
 async function sample(stack: RunningStack): Promise<Sample> {
   const [status, projections, matcher, ingress] = await Promise.all([
     readJson<{ instance: string; partitions: readonly PartitionLine[] }>(
-      `http://${LOOPBACK}:${stack.ports.matcherOps}/status`,
+      `http://${loopback}:${stack.ports.matcherOps}/status`,
     ),
     readJson<{ projections: readonly ProjectionLine[] }>(`${stack.baseUrl}/status`),
     readCounters(stack.ports.matcherOps),

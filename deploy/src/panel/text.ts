@@ -1,4 +1,6 @@
+import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
+import { database } from '../stack/stack.ts';
 
 /** Rows as columns of text, each as wide as its widest cell. */
 export function textTable(rows: readonly (readonly string[])[]): string {
@@ -27,4 +29,40 @@ export function processTable(processes: readonly ProcessStatus[]): string {
     `${(one.cpuSeconds ?? 0).toFixed(1)} s`,
   ]);
   return textTable([['process', 'state', 'pid', 'restarts', 'memory', 'cpu'], ...rows]);
+}
+
+/** Addresses of the engines, to read tables, topics and keys directly; without passwords. */
+export function engineTable(urls: EngineUrls): string {
+  return textTable([
+    ['ClickHouse', withoutAccount(urls.clickhouse), `database ${database} (docs/data/queries.md)`],
+    ['Kafka', urls.kafka, ''],
+    ['schema registry', withoutAccount(urls.registry), ''],
+    ['Redis', withoutAccount(urls.redis), ''],
+  ]);
+}
+
+function withoutAccount(address: string): string {
+  const url = new URL(address);
+  url.username = '';
+  url.password = '';
+  // `URL` adds a slash to an address without a path.
+  return address.endsWith('/') ? url.href : url.href.replace(/\/$/, '');
+}
+
+/** A part of the response of GET /status. */
+export interface ProjectionLine {
+  readonly projection: string;
+  /** False while its store does not respond. */
+  readonly known: boolean;
+  /** Records that the projection has not folded. */
+  readonly partitions: readonly { readonly lag: number }[];
+}
+
+/** Lag of each projection in records; `?` where it is not known. */
+export function lagText(projections: readonly ProjectionLine[]): string {
+  const texts = projections.map(({ projection, known, partitions }) => {
+    const records = partitions.reduce((sum, { lag }) => sum + lag, 0);
+    return `${projection} ${known ? records : '?'}`;
+  });
+  return `projections lag by records: ${texts.length === 0 ? '?' : texts.join(', ')}`;
 }

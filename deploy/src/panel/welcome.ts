@@ -4,7 +4,7 @@ import { fedEvent } from '../demo/recordings.ts';
 import { testAccountKeys, testAccounts, testAccountUsdc } from '../demo/wallets.ts';
 import { rebuildAdvice } from '../setup/tables.ts';
 import type { RunningStack } from '../stack/stack.ts';
-import { engineTable } from './engines.ts';
+import { engineTable } from './text.ts';
 
 type WelcomedStack = Pick<
   RunningStack,

@@ -12,7 +12,7 @@ import { setUpTables } from './tables.ts';
 export interface SetupOptions {
   readonly urls: EngineUrls;
   readonly keys: ExchangeKeys;
-  /** The wallet that partitions are opened to pay fees to. */
+  /** The fee wallet of new partitions. */
   readonly feeWallet: WalletAddress;
   /** Partitions of `orders` and `executions`. */
   readonly partitions: number;
@@ -23,8 +23,8 @@ export interface SetupOptions {
 }
 
 /**
- * Everything a fresh set of engines needs before the services start; run again it changes nothing. Returns the names of tables that
- * another version has made. Throws a `StackError`, before anything is changed, when partitions have another fee wallet.
+ * Sets up topics, schemas, partitions and tables; a repetition changes nothing. Returns the names of tables of another
+ * version. Throws a `StackError`, before anything is changed, when partitions have another fee wallet.
  */
 export async function setUpExchange(options: SetupOptions): Promise<readonly string[]> {
   const client = openLogClient({

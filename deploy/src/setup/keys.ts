@@ -4,7 +4,10 @@ import { dirname } from 'node:path';
 import nacl from 'tweetnacl';
 import { StackError, systemCodeOf } from '../local/stack-error.ts';
 
-/** The secrets of one installation, as hex text; made once and kept in its data folder, readable by its owner only. */
+/**
+ * The secrets of one installation, as hex text; generated once and stored in its data folder, readable by its owner
+ * only.
+ */
 export interface ExchangeKeys {
   /** Ed25519 seed: may list markets, change keys, resolve. */
   readonly operatorSeed: string;
@@ -14,7 +17,7 @@ export interface ExchangeKeys {
   readonly ingressSeed: string;
   /** Ed25519 seed: begins generations of the collateral ledger. */
   readonly ledgerSeed: string;
-  /** What API secrets and passphrases are derived from. */
+  /** API secrets and passphrases are derived from it. */
   readonly keySecret: string;
   /** Bearer token of the operator's listener. */
   readonly operatorToken: string;
@@ -31,8 +34,8 @@ const fields = [
 const hex32 = /^[0-9a-f]{64}$/;
 
 /**
- * The keys in `file`, made first when there are none; keys that came to be needed later are added to it. Throws a
- * `StackError` when the file is not what it should be.
+ * The keys in `file`, generated when there is none; missing keys of later versions are added. Throws a `StackError` for
+ * a malformed file.
  */
 export function loadOrMakeKeys(file: string): ExchangeKeys {
   try {

@@ -16,7 +16,7 @@ import { type ExchangeKeys, publicKeyOf } from './keys.ts';
 /** An order older than this when it reaches the book is refused (architecture.md). */
 const bookAgeLimitMs = 2_000;
 
-/** An order signed longer ago is stale, and ids are remembered for as long. */
+/** An order signed longer ago is stale; its id is remembered as long. */
 const orderAgeLimitMs = 3_600_000;
 
 export interface PartitionOpening {
@@ -33,8 +33,8 @@ export interface PartitionOpening {
 
 /**
  * Writes the first record of every partition that has none: its opening and the keys that may sign, signed by the
- * operator. A partition opened before there were ledger keys gets its key behind. Others are left alone, so this can be
- * run again. Gives how many were opened.
+ * operator. A partition opened before there were ledger keys gets its key as a later record. Others are left alone, so
+ * this can be repeated. Returns the number of opened partitions.
  */
 export async function openPartitions(opening: PartitionOpening): Promise<number> {
   const { admin, producer, ordersTopic: topic } = opening;

@@ -10,8 +10,8 @@ export interface TablesOptions {
 }
 
 /**
- * Makes the tables that are missing. Leaderboards with the columns of another version are made anew: they are computed again within a
- * minute. Returns the names of other such tables: projectors write nothing until `npm run rebuild` has made them anew.
+ * Creates missing tables. Leaderboards with the columns of another version are created again: they are computed within
+ * a minute. Returns the names of other such tables: projectors write nothing until `npm run rebuild` has rebuilt them.
  */
 export async function setUpTables(options: TablesOptions): Promise<readonly string[]> {
   const { clickhouseUrl: url, database, progress } = options;
@@ -33,12 +33,12 @@ export async function setUpTables(options: TablesOptions): Promise<readonly stri
   }
 }
 
-/** What to do about tables with the columns of another version. */
+/** Advice on tables with the columns of another version. */
 export function rebuildAdvice(names: readonly string[]): string {
-  return `tables of another version (${names.join(', ')}): nothing is written into tables until: npm run rebuild -- --halted`;
+  return `tables of another version (${names.join(', ')}): nothing is written into the tables before: npm run rebuild -- --halted`;
 }
 
-/** Those tables that are there and have other columns, or columns of other types, than they are declared with. */
+/** Existing tables with other columns, or other column types, than declared. */
 export async function otherColumns(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   database: string,

@@ -8,7 +8,7 @@ import { type Operator, OperatorRefusal } from './operator.ts';
 /** Events in one request: small enough for a progress line every second or so. */
 const eventsPerRequest = 40;
 
-/** What an import came to. */
+/** Totals of an import. */
 export interface ImportTotals {
   readonly events: number;
   readonly created: number;
@@ -18,8 +18,8 @@ export interface ImportTotals {
 }
 
 /**
- * Imports events in pages, each of which is durable before the next is sent. An import that breaks off is completed by
- * running it again: what is there already is left as it is.
+ * Imports events in pages, each of which is durable before the next is sent. Running an interrupted import again
+ * completes it: listed markets stay as they are.
  */
 export async function importCatalog(
   operator: Pick<Operator, 'importEvents'>,
@@ -45,14 +45,14 @@ export async function importCatalog(
   return totals;
 }
 
-/** An answer counts the events of its page; whoever reads it knows those of the file. */
+/** Event numbers in a response count within its page; the error gets those of the file. */
 function placedInFile(error: unknown, page: readonly ImportEvent[], before: number): unknown {
   if (!(error instanceof OperatorRefusal)) return error;
-  const place = /\/events\/(\d+)/.exec(error.answer);
+  const place = /\/events\/(\d+)/.exec(error.response);
   if (place === null) return error;
   const index = Number(place[1]);
-  const answer = error.answer.replaceAll(place[0], `/events/${before + index}`);
-  return new OperatorRefusal(`event ${before + index} (${page[index]?.slug}) is refused`, answer);
+  const response = error.response.replaceAll(place[0], `/events/${before + index}`);
+  return new OperatorRefusal(`event ${before + index} (${page[index]?.slug}) is refused`, response);
 }
 
 async function* pagesOf(events: Iterable<ImportEvent> | AsyncIterable<ImportEvent>) {
@@ -68,7 +68,7 @@ async function* pagesOf(events: Iterable<ImportEvent> | AsyncIterable<ImportEven
 
 /**
  * Events of a file: one JSON object per line (`.ndjson`, `.jsonl`), read as it is imported, or one JSON document
- * `{"events": [...]}`. Throws a `StackError` that names the line that is no JSON.
+ * `{"events": [...]}`. Throws a `StackError` with the number of a line that is no JSON.
  */
 export async function* eventsOfFile(file: string): AsyncIterable<ImportEvent> {
   if (!/\.(ndjson|jsonl)$/.test(file)) {
@@ -97,9 +97,9 @@ function parsed(text: string, place: string): unknown {
   }
 }
 
-/** A progress line: how far, how fast, and what came of it. */
+/** A progress line: totals and rate. */
 export function progressLine(totals: ImportTotals, seconds: number): string {
   const { events, markets, created, updated, unchanged } = totals;
   const rate = Math.round(markets.length / Math.max(seconds, 0.001));
-  return `${events} events, ${markets.length} markets (${created} new, ${updated} changed, ${unchanged} as they were), ${rate} markets/s`;
+  return `${events} events, ${markets.length} markets (${created} new, ${updated} changed, ${unchanged} unchanged), ${rate} markets/s`;
 }

@@ -5,7 +5,7 @@ import type { EngineUrls } from '../local/engines.ts';
 import type { ProcessStatus } from '../local/supervised-process.ts';
 import type { RunningStack } from './stack.ts';
 
-/** What a running stack tells about itself. */
+/** Status of a running stack. */
 export interface StackStatus {
   readonly pid: number;
   readonly baseUrl: string;
@@ -18,14 +18,14 @@ export interface Control {
   close(): Promise<void>;
 }
 
-const answerTimeoutMs = 3_000;
+const responseTimeoutMs = 3_000;
 
-/** A socket in the data folder: whoever may read the folder may ask. */
+/** A socket in the data folder: its permissions are those of the folder. */
 function socketPath(dataDir: string): string {
   return join(resolve(dataDir), 'stack.sock');
 }
 
-/** Opens the socket that `stackStatus` asks. */
+/** Opens the socket for `stackStatus`. */
 export async function openControl(dataDir: string, stack: RunningStack): Promise<Control> {
   const path = socketPath(dataDir);
   mkdirSync(resolve(dataDir), { recursive: true });
@@ -54,11 +54,15 @@ export async function openControl(dataDir: string, stack: RunningStack): Promise
   };
 }
 
-/** The status of the stack that works on a data folder; null when there is none. */
+/** Status of the stack on a data folder; null when none runs. */
 export function stackStatus(dataDir: string): Promise<StackStatus | null> {
   return new Promise((done) => {
-    const asked = request({ socketPath: socketPath(dataDir), path: '/', timeout: answerTimeoutMs });
-    asked.on('response', (response) => {
+    const sent = request({
+      socketPath: socketPath(dataDir),
+      path: '/',
+      timeout: responseTimeoutMs,
+    });
+    sent.on('response', (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (part: string) => {
@@ -66,8 +70,8 @@ export function stackStatus(dataDir: string): Promise<StackStatus | null> {
       });
       response.on('end', () => done(JSON.parse(text) as StackStatus));
     });
-    asked.on('timeout', () => asked.destroy());
-    asked.on('error', () => done(null));
-    asked.end();
+    sent.on('timeout', () => sent.destroy());
+    sent.on('error', () => done(null));
+    sent.end();
   });
 }

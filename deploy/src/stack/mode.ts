@@ -1,7 +1,7 @@
 import type { EngineUrls } from '../local/engines.ts';
 import { StackError } from '../local/stack-error.ts';
 
-/** Where the engines come from: started here, or somewhere else and only named. */
+/** Engines: started here, or of another installation, by their URLs. */
 export type EngineMode =
   | { readonly kind: 'local' }
   | { readonly kind: 'external'; readonly urls: EngineUrls };
@@ -17,7 +17,7 @@ const urlVariables = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads `STACK`; throws a `StackError` that lists what there is for any other value, or the URLs that are missing. */
+/** Reads `STACK`; throws a `StackError` with the known values for any other one, or with the missing URLs. */
 export function engineMode(env: Environment): EngineMode {
   const kind = env['STACK'] ?? 'local';
   if (kind === 'local') return { kind };

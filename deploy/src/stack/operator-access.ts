@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { repositoryRoot } from '../local/paths.ts';
-import { LOOPBACK, portsFromEnvironment } from '../local/ports.ts';
+import { loopback, portsFromEnvironment } from '../local/ports.ts';
 import { StackError } from '../local/stack-error.ts';
 import { loadOrMakeKeys } from '../setup/keys.ts';
 import { type Operator, openOperator } from './operator.ts';
 
-/** Which operator's listener a command uses: that of a data folder, or the one at an address. */
+/** The operator's listener of a command: that of a data folder, or the one at an address. */
 export interface OperatorArguments {
   readonly data: string;
   readonly url?: string;
@@ -15,7 +15,7 @@ export interface OperatorArguments {
 
 const tokenVariable = 'PM_OPERATOR_TOKEN';
 
-/** Adds the options that say so. */
+/** Adds the options of `OperatorArguments`. */
 export function withOperatorArguments(command: Command): Command {
   return command
     .option(
@@ -40,7 +40,7 @@ export function operatorFor({ data, url }: OperatorArguments): Operator {
       );
     }
     const { operator } = portsFromEnvironment(process.env);
-    return openOperator(`http://${LOOPBACK}:${operator}`, loadOrMakeKeys(file).operatorToken);
+    return openOperator(`http://${loopback}:${operator}`, loadOrMakeKeys(file).operatorToken);
   }
   const token = process.env[tokenVariable] ?? '';
   if (token === '') throw new StackError('BAD_DESCRIPTION', `${tokenVariable} is not set`);

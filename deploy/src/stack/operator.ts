@@ -11,27 +11,27 @@ import type {
 } from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
 
-/** The operator's listener, as the tools of this folder use it. */
+/** The operator's listener, for the tools of this folder. */
 export interface Operator {
   importEvents(events: readonly ImportEvent[]): Promise<ImportResult>;
-  /** The same, and what is listed already stays as it is. */
+  /** The same, but leaves listed markets unchanged. */
   importNewEvents(events: readonly ImportEvent[]): Promise<ImportResult>;
   deposit(deposits: Deposits['deposits']): Promise<DepositsResult>;
   bindWallets(wallets: BindWallets['wallets']): Promise<BindWalletsResult>;
 }
 
-/** A request that was not carried out; what was answered may name the place in its body that is wrong. */
+/** A request that was refused; the response may name the wrong place in its body. */
 export class OperatorRefusal extends StackError {
-  readonly answer: string;
+  readonly response: string;
 
-  constructor(what: string, answer: string) {
-    super('START_FAILED', `${what}: ${answer}`);
+  constructor(what: string, response: string) {
+    super('START_FAILED', `${what}: ${response}`);
     this.name = 'OperatorRefusal';
-    this.answer = answer;
+    this.response = response;
   }
 }
 
-/** Whom the audit trail names: who runs the tool, without what a name there cannot have (operator.md). */
+/** Name in the audit trail: the user of the tool, without characters that are not allowed there (operator.md). */
 const operatorName =
   nameOfUser()
     .replace(/[^\w.@-]/g, '')
@@ -65,7 +65,7 @@ export function openOperator(baseUrl: string, token: string): Operator {
   };
 }
 
-/** Imports, deposits and bindings may be sent again: what was done before stays as it is. */
+/** Imports, deposits and bindings may be sent again: they are idempotent. */
 const retriesMax = 30;
 const retryMs = 1_000;
 
@@ -84,7 +84,7 @@ async function post<T>(url: string, token: string, body: unknown): Promise<T> {
     const text = await response.text();
     if (response.ok) return JSON.parse(text) as T;
     if (response.status !== 503 || retries === retriesMax) {
-      throw new OperatorRefusal(`${url} answered ${response.status}`, text.slice(0, 500));
+      throw new OperatorRefusal(`${url} returned ${response.status}`, text.slice(0, 500));
     }
     await sleep(retryMs);
   }

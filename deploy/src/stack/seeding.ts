@@ -16,8 +16,8 @@ import { importCatalog } from './catalog-file.ts';
 import type { Operator } from './operator.ts';
 
 /**
- * Lists the recorded markets, returns them and writes them to `marketsFile` for the demo. Can be repeated: later changes and
- * resolutions by the operator stay.
+ * Lists the recorded markets, returns them and writes them to `marketsFile` for the demo. Can be repeated: later
+ * changes and resolutions by the operator stay.
  */
 export async function seedCatalog(
   operator: Operator,
@@ -64,7 +64,10 @@ export async function seedWallets(operator: Operator, progress: Progress): Promi
 const tradingMaxMs = 20_000;
 const pollMs = 250;
 
-/** Waits until the shown market has a book and a trade. A market that the operator has closed gets none: then it gives up in time. */
+/**
+ * Waits until the shown market has a book and a trade. A market that the operator has closed gets none: then it gives
+ * up in time.
+ */
 export async function waitForTrading(
   baseUrl: string,
   markets: readonly DemoMarket[],

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineUrls } from '../local/engines.ts';
-import { type ManagedProcess, MEBIBYTE, processEnvironment } from '../local/managed-process.ts';
+import { type ManagedProcess, mebibyte, processEnvironment } from '../local/managed-process.ts';
 import { builtEntry, repositoryRoot } from '../local/paths.ts';
-import { LOOPBACK, type Ports } from '../local/ports.ts';
+import { loopback, type Ports } from '../local/ports.ts';
 import { requireOk } from '../local/probes.ts';
 import { type ExchangeKeys, publicKeyOf } from '../setup/keys.ts';
 
@@ -26,12 +26,12 @@ export type ExtraEnv = Readonly<Partial<Record<string, Readonly<Record<string, s
 
 const manyTimes = { PM_RATE_LIMIT_SCALE: '10000' };
 
-/** Limits that count as ever but stop nobody: for runs that send more than one client may (limits.md). */
+/** Rate limits that count but never refuse: for runs that send more than one client may (limits.md). */
 export const wideLimits: ExtraEnv = { ingress: manyTimes, 'query-api': manyTimes };
 
-/** Bounds the JavaScript heap of a service, so that no one of them passes 300 MB. */
+/** Bound of the JavaScript heap of a service, so that none passes 300 MB. */
 const heapMebibytes = 192;
-/** Space for what was just made: with less, answers and batches that are on their way are copied again and again. */
+/** Space for young objects: with less, responses and batches in transit are copied repeatedly. */
 const youngMebibytes = 32;
 
 /** The four services and the gateway, as processes. */
@@ -63,7 +63,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
         PM_OPERATOR_SEED: keys.operatorSeed,
         PM_SIGNOFF_SEED: keys.ingressSeed,
         PM_KEY_SECRET: keys.keySecret,
-        PM_TRUSTED_PROXIES: LOOPBACK,
+        PM_TRUSTED_PROXIES: loopback,
       },
       needs: ['kafka', 'registry', 'redis'],
     }),
@@ -73,7 +73,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       env: {
         PM_HTTP_PORT: String(ports.queryApi),
         PM_KEY_SECRET: keys.keySecret,
-        PM_TRUSTED_PROXIES: LOOPBACK,
+        PM_TRUSTED_PROXIES: loopback,
       },
       needs: ['kafka', 'registry', 'redis', 'clickhouse'],
     }),
@@ -85,12 +85,12 @@ interface ServiceSpec {
   readonly opsPort: number;
   readonly httpPorts?: readonly number[];
   readonly env: Readonly<Record<string, string>>;
-  /** Engines it uses, if they are ours to wait for. */
+  /** Engines that it uses and, if they belong to this stack, waits for. */
   readonly needs: readonly string[];
 }
 
 function service(options: ServicesOptions, name: string, spec: ServiceSpec): ManagedProcess {
-  const ready = `http://${LOOPBACK}:${spec.opsPort}/ready`;
+  const ready = `http://${loopback}:${spec.opsPort}/ready`;
   return {
     ...processDefaults(options, name),
     args: [
@@ -113,23 +113,23 @@ function service(options: ServicesOptions, name: string, spec: ServiceSpec): Man
 
 function gateway(options: ServicesOptions): ManagedProcess {
   const { ports } = options;
-  const doors = [ports.ingress, ports.queryApi].map((port) => `http://${LOOPBACK}:${port}`);
+  const services = [ports.ingress, ports.queryApi].map((port) => `http://${loopback}:${port}`);
   return {
     ...processDefaults(options, 'gateway'),
     args: [
       `--max-old-space-size=${heapMebibytes}`,
       builtEntry('gateway/main.js'),
       String(ports.gateway),
-      ...doors,
+      ...services,
     ],
     env: processEnvironment(),
     dependsOn: ['ingress', 'query-api'],
     ports: [ports.gateway],
-    ready: () => requireOk(`http://${LOOPBACK}:${ports.gateway}/ok`),
+    ready: () => requireOk(`http://${loopback}:${ports.gateway}/ok`),
   };
 }
 
-/** The recorded day, played against the gateway. It has no door, so it is ready when it runs. */
+/** The recorded day, played against the gateway. It has no listener, so it is ready when it runs. */
 export function demoProcess(demo: {
   readonly dataDir: string;
   readonly logDir: string;
@@ -144,7 +144,7 @@ export function demoProcess(demo: {
       `--max-old-space-size=${heapMebibytes}`,
       builtEntry('demo/main.js'),
       '--base-url',
-      `http://${LOOPBACK}:${demo.port}`,
+      `http://${loopback}:${demo.port}`,
       '--markets',
       demo.marketsFile,
       '--quote-speed',
@@ -172,7 +172,7 @@ function processDefaults(
     stopSignal: 'SIGTERM' as const,
     stopTimeoutMs: 15_000,
     readyTimeoutMs: 90_000,
-    memoryHintBytes: 150 * MEBIBYTE,
+    memoryHintBytes: 150 * mebibyte,
     watchesStdin: true,
     prepare: async () => {
       await mkdir(options.dataDir, { recursive: true });
@@ -189,7 +189,7 @@ function sharedEnv(options: ServicesOptions): Record<string, string> {
     PM_CLICKHOUSE_URL: urls.clickhouse,
     PM_CLICKHOUSE_DATABASE: options.database,
     PM_TOPIC_PREFIX: options.topicPrefix,
-    PM_HOST: LOOPBACK,
+    PM_HOST: loopback,
     PM_PARENT_PIPE: '1',
     NODE_ENV: 'production',
   };

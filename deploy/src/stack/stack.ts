@@ -4,7 +4,7 @@ import { defaultFeeWallet, type WalletAddress } from '@pm/schemas';
 import type { DemoMarket } from '../demo/market-maker.ts';
 import { type EngineUrls, startEngines } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';
-import { LOOPBACK, type Ports } from '../local/ports.ts';
+import { loopback, type Ports } from '../local/ports.ts';
 import type { StackError } from '../local/stack-error.ts';
 import { Supervisor } from '../local/supervisor.ts';
 import { setUpExchange } from '../setup/exchange-setup.ts';
@@ -55,7 +55,9 @@ const defaultPartitions = 8;
 
 export const database = 'pm';
 
-/** Starts engines, topics, schemas, tables, services, catalog, wallets and demo, in this order, and reports each step. */
+/**
+ * Starts engines, topics, schemas, tables, services, catalog, wallets and demo, in this order, and reports each step.
+ */
 export async function startStack(options: StackOptions): Promise<RunningStack> {
   const dataDir = resolve(options.dataDir);
   const logDir = join(dataDir, 'logs');
@@ -89,7 +91,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
         extraEnv,
       }),
     );
-    const operator = openOperator(`http://${LOOPBACK}:${ports.operator}`, keys.operatorToken);
+    const operator = openOperator(`http://${loopback}:${ports.operator}`, keys.operatorToken);
     const demoMarkets = await seedAndPlay(options, { supervisor, operator, ...folders });
     return {
       baseUrl: baseUrlOf(options),
@@ -141,12 +143,12 @@ async function seedAndPlay(
 }
 
 function baseUrlOf({ ports }: StackOptions): string {
-  return `http://${LOOPBACK}:${ports.gateway}`;
+  return `http://${loopback}:${ports.gateway}`;
 }
 
 /**
- * Removes what a stack keeps, and nothing else that may lie in the folder. The supervisor's lock makes sure that no other
- * stack is at work on it, and what an earlier one left running has ended.
+ * Removes the data of a stack and no other files of the folder. The supervisor's lock ensures that no other stack uses
+ * it, and that processes of an earlier one have ended.
  */
 async function emptyDataFolder(dataDir: string, progress: Progress): Promise<void> {
   const holder = await Supervisor.open({ dataDir, progress });

@@ -7,7 +7,7 @@ import type { Operator } from './operator.ts';
 /** Wallets in one request: small enough for a progress line every second or so. */
 const walletsPerRequest = 500;
 
-/** A line of a file, counted from 1: a wallet and its owner, or why it is neither. */
+/** A line of a file, counted from 1: a wallet and its owner, or a problem. */
 export type WalletLine =
   | { readonly line: number; readonly wallet: string; readonly owner: string }
   | { readonly line: number; readonly problem: string };
@@ -28,8 +28,8 @@ export interface BindProgress {
 }
 
 /**
- * Binds the wallets of a file in pages, each of which is durable before the next is sent. Lines that are refused are
- * reported, and the others go on. A run that breaks off is completed by running it again. Throws an `OperatorRefusal`.
+ * Binds the wallets of a file in pages, each of which is durable before the next is sent. Refused lines are reported,
+ * the others go on. Running an interrupted run again completes it. Throws an `OperatorRefusal`.
  */
 export async function bindWallets(
   operator: Pick<Operator, 'bindWallets'>,

@@ -21,7 +21,7 @@ test('begins again when the recording ends', () => {
   expect(playback.due(6_000, 10).map((item) => item.index)).toEqual([0, 1, 2, 3, 0]);
 });
 
-test('never hands out more than asked for, and nothing for an empty recording', () => {
+test('never returns more than the limit, and nothing for an empty recording', () => {
   expect(new Playback([], 5, 0).due(1_000_000, 10)).toEqual([]);
   fc.assert(
     fc.property(fc.nat(100_000), fc.integer({ min: 1, max: 7 }), (nowMs, limit) => {

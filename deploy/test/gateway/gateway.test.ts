@@ -17,7 +17,7 @@ async function serve(answer: RequestListener): Promise<Server> {
   return server;
 }
 
-/** A door that tells what reached it. */
+/** A service that returns the requests that reach it. */
 function openDoor(name: string): Promise<Server> {
   return serve((request, response) => {
     const hash = createHash('sha256');
@@ -26,9 +26,9 @@ function openDoor(name: string): Promise<Server> {
       response.setHeader('content-type', 'application/json');
       response.setHeader('x-door', name);
       const { method, url, headers } = request;
-      const told = JSON.stringify({ method, url, headers, body: hash.digest('hex') });
-      response.setHeader('content-length', Buffer.byteLength(told));
-      response.end(told);
+      const echo = JSON.stringify({ method, url, headers, body: hash.digest('hex') });
+      response.setHeader('content-length', Buffer.byteLength(echo));
+      response.end(echo);
     });
   });
 }
@@ -67,7 +67,7 @@ afterEach(() => {
   for (const talk of talks.splice(0)) talk.close();
 });
 
-/** What the door got of a request with this target and these header lines. */
+/** The request that reaches the service for this target and these header lines. */
 async function reached(talk: RawTalk, target: string, lines = ''): Promise<Reached> {
   talk.send(`GET ${target} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`);
   const answer = await talk.hears('"body":"');
@@ -80,18 +80,21 @@ interface Reached {
 }
 
 describe('a request', () => {
-  test.each(routes)('$method $path goes to its door, wherever the table says', async (route) => {
-    const methods = route.method === 'GET' ? ['GET' as const, 'HEAD' as const] : [route.method];
-    for (const { url: pattern } of urlsOf(route)) {
-      const url = `${pattern.replaceAll(/:\w+/g, '42')}?a=1`;
-      for (const method of methods) {
-        const answer = await gateway.inject({ method, url });
-        expect(answer.headers['x-door']).toBe(route.door);
-        if (method === 'HEAD') expect(answer.body).toBe('');
-        else expect(answer.json()).toMatchObject({ method, url });
+  test.each(routes)(
+    '$method $path goes to its service, at every mount of the table',
+    async (route) => {
+      const methods = route.method === 'GET' ? ['GET' as const, 'HEAD' as const] : [route.method];
+      for (const { url: pattern } of urlsOf(route)) {
+        const url = `${pattern.replaceAll(/:\w+/g, '42')}?a=1`;
+        for (const method of methods) {
+          const answer = await gateway.inject({ method, url });
+          expect(answer.headers['x-door']).toBe(route.door);
+          if (method === 'HEAD') expect(answer.body).toBe('');
+          else expect(answer.json()).toMatchObject({ method, url });
+        }
       }
-    }
-  });
+    },
+  );
 
   test('HEAD is answered with the headers of GET', async () => {
     const [whole, head] = [
@@ -123,12 +126,12 @@ describe('a request', () => {
     ['http://example.test/ok?x=1', '/ok?x=1'],
     ['HTTP://example.test', '/'],
     ['https://example.test?x=/../y', '/?x=/../y'],
-  ])('for %s asks the door for %s', async (target, url) => {
+  ])('for %s requests %s from the service', async (target, url) => {
     const talk = await openTalk(gateway);
     expect((await reached(talk, target)).url).toBe(url);
   });
 
-  test('with parts of a path as long as a door takes them passes', async () => {
+  test('with parts of a path as long as a service accepts passes', async () => {
     const url = `/events/slug/${'s'.repeat(256)}`;
     expect((await reached(await openTalk(gateway), url)).url).toBe(url);
     const answer = await gateway.inject(`/gamma${url}s`);
@@ -155,7 +158,8 @@ describe('a request', () => {
       const answer = await gateway.inject({ method, url, headers, payload: body });
       const length = String(Buffer.byteLength(body));
       expect(answer.json()).toMatchObject({
-        ...{ method, body: digest(body) },
+        method,
+        body: digest(body),
         headers: { service_address: '0xabc', 'content-length': length },
       });
     }
@@ -172,7 +176,7 @@ describe('a request', () => {
     await talk.hears(`"body":"${digest('')}"`);
   });
 
-  test('tells the door nothing of its connection, and what it expects is seen to', async () => {
+  test('sends the service no headers of its connection, and answers its own expectation', async () => {
     const talk = await openTalk(gateway);
     const { headers } = await reached(
       talk,
@@ -194,7 +198,7 @@ describe('a request', () => {
     expect(await talk.hears(`"body":"${digest('{}')}"`)).toContain('HTTP/1.1 200 OK');
   });
 
-  test('is told to the door as that of who speaks to the gateway, whatever he says of himself', async () => {
+  test("is sent to the service as that of the connection, independent of the client's headers", async () => {
     const answer = await gateway.inject({
       url: '/book',
       remoteAddress: '192.0.2.7',
@@ -203,7 +207,7 @@ describe('a request', () => {
     expect(answer.json().headers['x-forwarded-for']).toBe('192.0.2.7');
   });
 
-  test('has one id at the gateway and at the door', async () => {
+  test('has one id at the gateway and at the service', async () => {
     const answer = await gateway.inject('/book');
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{12}-/);
     expect(answer.json().headers['x-request-id']).toBe(answer.headers['x-request-id']);
@@ -212,7 +216,7 @@ describe('a request', () => {
   });
 });
 
-describe('what no door takes', () => {
+describe('a request that no service accepts', () => {
   test.each([
     ['/no/such/path', 404, { error: 'not found' }],
     ['/events/7/nothing', 404, { type: 'not found error', error: 'not found' }],
@@ -240,7 +244,7 @@ describe('what no door takes', () => {
 
   test.each([
     [
-      'a method nobody knows',
+      'an unknown method',
       'JUMP /gamma/events HTTP/1.1\r\n\r\n',
       400,
       '{"type":"bad request","error":"bad request"}',
@@ -257,7 +261,7 @@ describe('what no door takes', () => {
       431,
       '"error":"the headers are too large"}',
     ],
-  ])('because of %s is answered as a door answers it', async (_, bytes, status, body) => {
+  ])('because of %s gets the response of a service', async (_, bytes, status, body) => {
     const talk = await openTalk(gateway);
     talk.send(Buffer.from(bytes, 'latin1'));
     const answer = await talk.end();
@@ -332,7 +336,7 @@ describe('a body', () => {
     await talk.hears('{"read":true}');
   });
 
-  test('beyond the limits of writes is a 413, as their door answers it', async () => {
+  test('beyond the limits of writes is a 413, like that of their service', async () => {
     const payload = Buffer.alloc(256 * 1024 + 1, ' ');
     const headers = { 'content-type': 'application/json' };
     for (const [url, body] of [
@@ -344,7 +348,7 @@ describe('a body', () => {
     }
   });
 
-  test('for a door that is away is read, so that the connection goes on', async () => {
+  test('for a service that is away is read, so that the connection goes on', async () => {
     const alone = openGateway({ ingress: nobody, 'query-api': nobody });
     await alone.listen({ host: '127.0.0.1', port: 0 });
     const talk = await openTalk(alone);
@@ -356,7 +360,7 @@ describe('a body', () => {
   });
 });
 
-describe('a door', () => {
+describe('a service', () => {
   test('that answers 503 is passed on at once, and asked once', async () => {
     let asked = 0;
     const busy = await serve((_request, response) => {
@@ -375,7 +379,7 @@ describe('a door', () => {
     busy.close();
   });
 
-  test('that is away is a 503 that says when to come back', async () => {
+  test('that is away is a 503 with the time to retry', async () => {
     const alone = openGateway({ ingress: nobody, 'query-api': nobody });
     const error = 'the service behind this route is not reachable';
     for (const [url, body] of [

@@ -12,7 +12,7 @@ const [first, second] = ['ab', 'cd'].map((pair) => `0x${pair.repeat(20)}`) as [
   WalletAddress,
 ];
 
-test('partitions keep the fee wallet they were opened with, and the refusal says which that is', () => {
+test('partitions keep their first fee wallet, and the refusal names it', () => {
   expect(() => refuseOtherFeeWallet(new Map(), first)).not.toThrow();
   expect(() => refuseOtherFeeWallet(new Map([[0, first]]), first)).not.toThrow();
   const opened = new Map([

@@ -7,7 +7,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { BodyReader } from '../../src/local/clickhouse-front/body.ts';
 import { EngineError } from '../../src/local/clickhouse-front/engine-error.ts';
 
-const MAX_BYTES = 10_000;
+const maxBytes = 10_000;
 
 let folder: string;
 let server: Server;
@@ -15,7 +15,7 @@ let url: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pm-body-'));
-  const bodies = new BodyReader(folder, MAX_BYTES);
+  const bodies = new BodyReader(folder, maxBytes);
   server = createServer((request, response) => {
     const head = Buffer.from(request.url === '/head' ? 'head,' : '');
     bodies.spool(head, request).then(
@@ -60,16 +60,16 @@ describe('a body', () => {
   });
 
   it('is bounded by its size once unpacked', async () => {
-    expect(await send(Buffer.alloc(MAX_BYTES, 'x'), 'identity')).toMatch(/^10000:/);
-    expect(await send(gzipSync(Buffer.alloc(MAX_BYTES + 1, 'x')), 'gzip')).toBe('refused 229');
+    expect(await send(Buffer.alloc(maxBytes, 'x'), 'identity')).toMatch(/^10000:/);
+    expect(await send(gzipSync(Buffer.alloc(maxBytes + 1, 'x')), 'gzip')).toBe('refused 229');
   });
 
-  it('in a packing nobody knows, or broken, is refused', async () => {
+  it('in an unknown or broken encoding is refused', async () => {
     expect(await send(Buffer.from('x'), 'lzma')).toBe('refused 48');
     expect(await send(Buffer.from('no gzip'), 'gzip')).toBe('refused 6');
   });
 
-  it('leaves no file behind', async () => {
+  it('leaves no file', async () => {
     // The file of a refused body goes when its stream has closed, which may be after the answer.
     for (let tries = 0; tries < 100 && readdirSync(folder).length > 0; tries += 1) await wait(20);
     expect(readdirSync(folder)).toEqual([]);

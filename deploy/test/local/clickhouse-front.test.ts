@@ -130,7 +130,7 @@ describe('a query', () => {
     }
   });
 
-  it('leaves no settings behind, also when it fails', async () => {
+  it('leaves no settings, also when it fails', async () => {
     const settings = { max_threads: 1, insert_deduplication_token: 'x' };
     const query = `SELECT getSetting('max_threads') AS n, getSetting('insert_deduplication_token') AS t`;
     const [before] = await rows(query);
@@ -176,7 +176,7 @@ describe('a query', () => {
         expect(await rows(query, { clickhouse_settings: settings })).toEqual([{ n: 0 }]);
   });
 
-  it('leaves nothing of SET and USE behind', async () => {
+  it('leaves no effect of SET and USE', async () => {
     for (let i = 0; i < 8; i += 1) {
       await post('', 'SET max_threads = 1');
       await post('', 'USE system');
@@ -195,7 +195,7 @@ describe('a query', () => {
     ]);
   });
 
-  it('says what it did in headers', async () => {
+  it('reports its work in headers', async () => {
     const answer = await post(
       '?query_id=q7&default_format=JSONCompactEachRow',
       'SELECT number FROM numbers(3)',
@@ -494,7 +494,7 @@ describe('many callers', () => {
     expect(await countOf(name)).toBe(16 * 12);
   });
 
-  it('wait up to a limit and are then told to come again', async () => {
+  it('wait up to a limit and are then refused with a retry status', async () => {
     const answers = await Promise.all(
       Array.from({ length: 300 }, () => post('', 'SELECT sleepEachRow(0.3) FORMAT Null')),
     );

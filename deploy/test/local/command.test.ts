@@ -1,15 +1,15 @@
-import { COMMAND_NOT_FOUND, runCommand } from '../../src/local/command.ts';
+import { commandNotFound, runCommand } from '../../src/local/command.ts';
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
 
-test('a command that cannot start is told as such, and nothing waits for it any more', async () => {
+test('a command that cannot start is reported, and nothing waits for it', async () => {
   const before = timers();
   const result = await runCommand('no-such-command', [], { timeoutMs: 60_000 });
-  expect(result.exitCode).toBe(COMMAND_NOT_FOUND);
+  expect(result.exitCode).toBe(commandNotFound);
   expect(timers()).toBeLessThanOrEqual(before);
 });
 
-test('a command tells its exit code and the end of what it said on both streams', async () => {
+test('a command returns its exit code and the end of both streams', async () => {
   const said = "console.log('out'); console.error('err'); process.exitCode = 3";
   const result = await runCommand(process.execPath, ['-e', said], { timeoutMs: 60_000 });
   expect([result.exitCode, result.output.split('\n').sort()]).toEqual([3, ['', 'err', 'out']]);

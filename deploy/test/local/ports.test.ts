@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import {
-  DEFAULT_PORTS,
+  defaultPorts,
   freeEnginePorts,
   holdFreePorts,
   portsFromEnvironment,
@@ -9,7 +9,7 @@ import {
 } from '../../src/local/ports.ts';
 
 describe('ports', () => {
-  it('gives different free ports and holds them until released', async () => {
+  it('returns different free ports and holds them until released', async () => {
     const held = await holdFreePorts(20);
     expect(new Set(held.ports).size).toBe(20);
     const [first = 0] = held.ports;
@@ -43,7 +43,7 @@ describe('ports', () => {
   it('reads overrides from the environment', () => {
     expect(portVariable('kafkaController')).toBe('PM_PORT_KAFKA_CONTROLLER');
     const ports = portsFromEnvironment({ PM_PORT_KAFKA_CONTROLLER: '7001', PM_PORT_REDIS: '' });
-    expect(ports).toEqual({ ...DEFAULT_PORTS, kafkaController: 7001 });
+    expect(ports).toEqual({ ...defaultPorts, kafkaController: 7001 });
   });
 
   it.each(['0', '65536', 'x', '80.5', '-1'])('refuses %s as a port', (text) => {
@@ -51,7 +51,7 @@ describe('ports', () => {
   });
 
   it('refuses two services on one port', () => {
-    const text = String(DEFAULT_PORTS.kafka);
+    const text = String(defaultPorts.kafka);
     expect(() => portsFromEnvironment({ PM_PORT_REDIS: text })).toThrow(/share a port/);
   });
 });

@@ -55,7 +55,7 @@ describe('readStatement', () => {
     expect(readStatement(text).hasSecondStatement).toBe(expected);
   });
 
-  it('says where the format of an answer begins, not where one stands inside', () => {
+  it('finds where the format of a result begins, not one inside', () => {
     const text = "SELECT 'FORMAT CSV', (SELECT 1 FORMAT JSON) FORMAT Parquet SETTINGS a=1";
     expect(text.slice(readStatement(text).outputFormatStart)).toBe('FORMAT Parquet SETTINGS a=1');
     expect(readStatement('SELECT 1').outputFormatStart).toBeUndefined();

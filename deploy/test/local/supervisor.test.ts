@@ -21,8 +21,8 @@ import {
   startProcesses,
 } from '../../src/local/supervisor.ts';
 
-/** A child that says when it starts and stops, in a file all children of a test share. */
-const CHILD = `
+/** A child that records its start and stop in a file that all children of a test share. */
+const childSource = `
   const { appendFileSync, writeFileSync } = require('node:fs');
   const [diary, name] = process.argv.slice(1);
   appendFileSync(diary, name + ' started\\n');
@@ -55,7 +55,7 @@ function fake(name: string, changes: Partial<ManagedProcess> = {}): ManagedProce
   return {
     name,
     command: process.execPath,
-    args: ['-e', CHILD, diary, name],
+    args: ['-e', childSource, diary, name],
     env: processEnvironment(),
     cwd: folder,
     logFile: join(folder, 'logs', `${name}.log`),
@@ -134,7 +134,7 @@ describe('a supervisor', () => {
     expect(pidOf(supervisor, 'a')).not.toBe(before);
   });
 
-  it('stops all and says why when a process dies that may not', async () => {
+  it('stops all and reports why when a required process dies', async () => {
     const failures: Error[] = [];
     const options = { onFatal: (failure: Error): void => void failures.push(failure) };
     const supervisor = await start([fake('engine'), fake('service', { restart: true })], options);
@@ -175,7 +175,7 @@ describe('a supervisor', () => {
     expect(diaryLines()).toEqual(['a started', 'a stopped']);
   });
 
-  it('says when a command does not exist', async () => {
+  it('reports a command that does not exist', async () => {
     await expect(start([fake('a', { command: '/no/such/program' })])).rejects.toThrow(/ENOENT/);
   });
 
@@ -186,7 +186,7 @@ describe('a supervisor', () => {
     );
   });
 
-  it('refuses a port that is in use before it starts anything', async () => {
+  it('refuses a port that is in use before it starts any process', async () => {
     const held = await holdFreePorts(1);
     await expect(start([fake('a', { ports: held.ports })])).rejects.toMatchObject({
       code: 'PORT_IN_USE',
@@ -220,9 +220,9 @@ describe('a supervisor', () => {
     });
   });
 
-  it('refuses a dependency it does not know and a name it has twice', async () => {
+  it('refuses an unknown dependency and a duplicate name', async () => {
     await expect(start([fake('a', { dependsOn: ['z'] })])).rejects.toThrow(/must come after z/);
-    await expect(start([fake('a'), fake('a')])).rejects.toThrow(/there twice/);
+    await expect(start([fake('a'), fake('a')])).rejects.toThrow(/described twice/);
   });
 
   it('puts a large log aside at the start', async () => {
@@ -273,7 +273,7 @@ async function supervisorProcess(): Promise<{
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
 
 onLinux('a supervisor that is killed', () => {
-  it('leaves nothing running, as its watchdog ends what it started', async () => {
+  it('leaves nothing running: its watchdog ends its processes', async () => {
     const { child, orphan, watchdog } = await supervisorProcess();
     child.kill('SIGKILL');
     await until(() => startMarkOf(orphan) === undefined);
@@ -290,7 +290,7 @@ onLinux('a supervisor that is killed', () => {
     expect(isAlive(orphan)).toBe(true);
     const lines: string[] = [];
     await start([fake('next')], { progress: (line) => lines.push(line) });
-    expect(lines[0]).toBe('ended what an earlier run left: orphan');
+    expect(lines[0]).toBe('ended processes of an earlier run: orphan');
     expect(startMarkOf(orphan)).toBeUndefined();
   });
 

@@ -24,7 +24,7 @@ describe('versions of tools', () => {
     expect(parseRedisVersion('spawn redis-server ENOENT')).toBeUndefined();
   });
 
-  it('takes the bundled redis when told to', async () => {
+  it('takes the bundled redis on request', async () => {
     await expect(findRedis(jars, 'bundled')).resolves.toBe('/x/redis');
   });
 
@@ -32,7 +32,7 @@ describe('versions of tools', () => {
     await expect(findRedis(jars, 'docker')).rejects.toThrow(/auto or bundled/);
   });
 
-  it('says how to get redis when there is none', async () => {
+  it('explains how to get redis when there is none', async () => {
     await expect(findRedis({ ...jars, bundledRedis: undefined }, 'bundled')).rejects.toThrow(
       /apt-get install -y redis-server/,
     );

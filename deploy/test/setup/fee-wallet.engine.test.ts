@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a set-up with another fee wallet than the partitions have is refused and changes nothing', async () => {
+test('a setup with another fee wallet than that of the partitions is refused and changes nothing', async () => {
   await setUpNamed(name, { keys, partitions: 2, feeWallet: first });
   await expect(setUpNamed(name, { keys, partitions: 4, feeWallet: other })).rejects.toThrow(
     `was opened with the fee wallet ${first}`,

@@ -29,7 +29,7 @@ afterAll(async () => {
   await clickhouse?.close();
 }, 30_000);
 
-test('tables of this version are those that are declared, and are kept', async () => {
+test('tables of this version are as declared, and are kept', async () => {
   const { others, told } = await setUp();
   expect([others, told]).toEqual([[], [expect.stringContaining(`in database ${database}`)]]);
 });
@@ -43,7 +43,7 @@ test('tables of another version are named, with what to do, and stay as they are
   expect(await setUp()).toEqual({ others, told });
 });
 
-test('leaderboards of another version are made anew', async () => {
+test('leaderboards of another version are created again', async () => {
   const { name, columns } = leaderboardTables.sums;
   await clickhouse.command(`ALTER TABLE ${name} ADD COLUMN older UInt8`);
   await setUp();

@@ -50,7 +50,11 @@ test('events are sent in pages, one after the other, with a line for each', asyn
       isBusy = false;
       pages.push(page.length);
       const markets = page.map(({ slug }, index) => ({
-        ...{ slug, id: String(index), conditionId: '0x', tokenIds: [], partition: 0 },
+        slug,
+        id: String(index),
+        conditionId: '0x',
+        tokenIds: [],
+        partition: 0,
       }));
       return { created: page.length, updated: 0, unchanged: 0, markets };
     },
@@ -61,7 +65,7 @@ test('events are sent in pages, one after the other, with a line for each', asyn
   );
   expect(pages).toEqual([40, 40, 10]);
   expect(totals).toMatchObject({ events: 90, created: 90 });
-  expect(lines[1]).toBe('80 events, 80 markets (80 new, 0 changed, 0 as they were), 80 markets/s');
+  expect(lines[1]).toBe('80 events, 80 markets (80 new, 0 changed, 0 unchanged), 80 markets/s');
 });
 
 describe('an event that is refused', () => {
@@ -80,7 +84,7 @@ describe('an event that is refused', () => {
     );
   });
 
-  it('is told as it is where the answer names no place', async () => {
+  it('is reported unchanged where the response names no place', async () => {
     const answer = '{"error":"slug market-43: try again"}';
     await expect(importCatalog(refusing(answer), events, () => {})).rejects.toThrow(
       `http://operator answered 400: ${answer}`,

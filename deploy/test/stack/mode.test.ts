@@ -7,7 +7,7 @@ const urls = {
   PM_REDIS_URL: 'redis://redis:6379',
 };
 
-test('engines are local unless something else is asked for', () => {
+test('engines are local by default', () => {
   expect(engineMode({})).toEqual({ kind: 'local' });
 });
 

@@ -2,17 +2,17 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openOperator } from '../../src/stack/operator.ts';
 
-test('the tools name who runs them, and tell what was answered', async () => {
-  const asked: IncomingMessage[] = [];
+test('the tools send the name of their user, and report a refusal', async () => {
+  const received: IncomingMessage[] = [];
   const server = createServer((request, response) => {
-    asked.push(request);
+    received.push(request);
     response.writeHead(400).end('{"error":"/deposits/0/amount is no amount above 0"}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const operator = openOperator(`http://127.0.0.1:${port}`, 'a token');
   await expect(operator.deposit([])).rejects.toThrow('/deposits/0/amount is no amount above 0');
-  expect(asked[0]?.headers).toMatchObject({
+  expect(received[0]?.headers).toMatchObject({
     authorization: 'Bearer a token',
     'x-operator-name': expect.stringMatching(/^[\w.@-]{1,64}$/),
   });

@@ -4,7 +4,7 @@ import type { HttpApp } from '@pm/kit/http';
 import { type AgentId, parseAgentId, type RedisKeys } from '@pm/schemas';
 import type { agentCredentials } from './agent-key.ts';
 
-/** The commands of a `RedisClient` that uses are noted with. */
+/** The commands of a `RedisClient` that record uses. */
 export interface ActivityRedis {
   hset(key: string, field: string, value: string): Promise<unknown>;
   hmget(key: string, ...fields: readonly string[]): Promise<readonly (string | null)[]>;
@@ -17,20 +17,21 @@ export interface AgentActivityOptions {
   readonly redis: ActivityRedis;
   readonly keys: Pick<RedisKeys, 'agentsSeen' | 'agentsFlush'>;
   readonly clock: Pick<Clock, 'nowMs'>;
-  /** A fault that does not pass. */
+  /** Called for a fault that is not transient. */
   onFault(error: unknown): void;
 }
 
-/** One agent is noted no more often than this by one process. */
+/** Shortest interval between two marks of one agent by one process. */
 const markIntervalMs = 10_000;
-/** Uses come to the log no more often than this, whatever the number of processes. */
+/** Shortest interval between two records of uses on the log, whatever the number of processes. */
 export const flushIntervalMs = 60_000;
-/** Agents whose last mark is remembered; full, all are forgotten and marked once more. */
+/** Agents whose last mark is remembered; at the limit all are forgotten and marked again. */
 const markedMax = 100_000;
 
 /**
- * When agents were last seen, noted by every door in Redis and brought to the log by ingress once a minute. Noting never holds
- * a request up and never fails it; with Redis away or emptied, at most the last minute is lost.
+ * The last use of each agent, recorded in Redis by ingress and query-api and written to the log by ingress once a
+ * minute. Recording never delays or fails a request; when Redis is unavailable or emptied, at most the last minute is
+ * lost.
  */
 export class AgentActivity {
   readonly #options: AgentActivityOptions;
@@ -40,7 +41,7 @@ export class AgentActivity {
     this.#options = options;
   }
 
-  /** The agent is here now. */
+  /** Records that the agent is active now. */
   mark(agentId: AgentId): void {
     const nowMs = this.#options.clock.nowMs();
     if (nowMs - (this.#marked.get(agentId) ?? 0) < markIntervalMs) return;
@@ -50,7 +51,7 @@ export class AgentActivity {
     this.#quietly(redis.hset(keys.agentsSeen, agentId, String(nowMs)));
   }
 
-  /** Newest uses in the order asked, Unix milliseconds; 0 where none is noted or Redis is away. */
+  /** Last uses in the order of the ids, Unix milliseconds; 0 without one, or when Redis is unavailable. */
   async seen(agentIds: readonly AgentId[]): Promise<readonly number[]> {
     const { redis, keys } = this.#options;
     if (agentIds.length === 0) return [];
@@ -62,10 +63,13 @@ export class AgentActivity {
     }
   }
 
-  /** All noted uses, for the one process that may bring them to the log now; null for the others. Throws faults of Redis. */
+  /**
+   * All recorded uses, for the one process that may write them to the log now; null for the others. Throws faults of
+   * Redis.
+   */
   async takeAll(): Promise<ReadonlyMap<AgentId, number> | null> {
     const { redis, keys } = this.#options;
-    // A little less than the interval, so that a timer that is early does not skip a turn.
+    // A little less than the interval, so that an early timer does not skip a round.
     const held = await redis.set(keys.agentsFlush, '1', 'PX', flushIntervalMs - 5_000, 'NX');
     if (held === null) return null;
     const all = Object.entries(await redis.hgetall(keys.agentsSeen));
@@ -77,7 +81,7 @@ export class AgentActivity {
     );
   }
 
-  /** Agents that are gone need no note. */
+  /** Removes the marks of deleted agents. */
   forget(agentIds: readonly AgentId[]): void {
     const { redis, keys } = this.#options;
     if (agentIds.length > 0) this.#quietly(redis.hdel(keys.agentsSeen, ...agentIds));
@@ -90,7 +94,7 @@ export class AgentActivity {
   }
 }
 
-/** Marks agents as active where no rate limits ask for their credentials anyway. Call it before the routes are added. */
+/** Marks agents as active where no rate limits check their credentials. Call it before the routes are added. */
 export function markAgents(app: HttpApp, credentials: ReturnType<typeof agentCredentials>): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.headers.authorization !== undefined) credentials.prove(request);

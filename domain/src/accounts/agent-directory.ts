@@ -21,8 +21,8 @@ export interface Agent {
 type Settings = Omit<Agent, 'lastActiveAtMs'>;
 
 /**
- * The agents of the exchange, folded from the compacted topic `agents`. Facts of one agent may come in any order: compaction
- * keeps the newest of each kind where it stood.
+ * The agents of the exchange, folded from the compacted topic `agents`. Records of one agent may come in any order:
+ * compaction keeps the newest of each kind at its offset.
  */
 export class AgentDirectory {
   readonly #settings = new Map<AgentId, Settings>();
@@ -31,7 +31,7 @@ export class AgentDirectory {
   readonly #byKey = new Map<string, AgentId>();
   readonly #seen = new Map<AgentId, number>();
   readonly #deleted = new Set<AgentId>();
-  /** How many were deleted: they count against the owner's limit for ever. */
+  /** Deleted agents of each owner: they count against the owner's limit for ever. */
   readonly #deletedOf = new Map<WalletAddress, number>();
 
   /** Agents that are not deleted. */
@@ -54,19 +54,19 @@ export class AgentDirectory {
     return { ...settings, lastActiveAtMs: this.#seen.get(id) ?? 0 };
   }
 
-  /** Whose key this is the SHA-256 of; paused agents too. */
+  /** The agent whose key has this SHA-256; also a paused one. */
   findByKey(keyHash: Buffer): Agent | undefined {
     const id = this.#byKey.get(keyHash.toString('hex'));
     return id === undefined ? undefined : this.find(id);
   }
 
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   listOf(owner: WalletAddress): readonly Agent[] {
     const agents = [...(this.#ofOwner.get(owner) ?? [])].flatMap((id) => this.find(id) ?? []);
     return agents.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
   }
 
-  /** Agents an owner ever had, deleted ones too. */
+  /** Agents that an owner ever created, including deleted ones. */
   madeBy(owner: WalletAddress): number {
     return (this.#ofOwner.get(owner)?.size ?? 0) + (this.#deletedOf.get(owner) ?? 0);
   }

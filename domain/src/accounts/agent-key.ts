@@ -4,7 +4,10 @@ import type { RawHeaders } from './auth-headers.ts';
 import { hashOfKey } from './read-key-directory.ts';
 
 const prefix = 'pro_';
-/** 24 bytes are 32 base64url characters, so the whole key has the 36 of its published format: 192 bits (conventions.md 1.11). */
+/**
+ * 24 bytes are 32 base64url characters, so the whole key has the 36 of its published format: 192 bits (conventions.md
+ * 1.11).
+ */
 export const agentKeyBytes = 24;
 const bearer = /^Bearer +(pro_[A-Za-z0-9_-]{32})$/i;
 
@@ -15,7 +18,8 @@ export function agentKeyFrom(random: Buffer): string {
 
 /**
  * The agent whose key is sent as `Authorization: Bearer`, if it may act; null otherwise: reads take such a request as
- * anonymous (conventions.md 1.11). The key is found by its hash, so that the time does not reveal keys that are nearly right.
+ * anonymous (conventions.md 1.11). The key is found by its hash, so that the time does not reveal keys that are
+ * nearly right.
  */
 export function bearerAgent(headers: RawHeaders, agents: AgentDirectory): Agent | null {
   const { authorization } = headers;
@@ -27,8 +31,9 @@ export function bearerAgent(headers: RawHeaders, agents: AgentDirectory): Agent 
 }
 
 /**
- * Bearer keys of agents as credentials of the rate limits: a request with one counts for the agent and marks it as active,
- * whatever the route. A key that opens nothing makes no claim: such a request is anonymous (conventions.md 1.11).
+ * Bearer keys of agents as credentials of the rate limits: a request with one counts for the agent and marks it as
+ * active, whatever the route. A key that opens nothing makes no claim: such a request is anonymous (conventions.md
+ * 1.11).
  */
 export function agentCredentials(
   agents: AgentDirectory,

@@ -1,12 +1,12 @@
-/** Header values by lower-case name, as Node gives them. */
+/** Header values by lower-case name, as Node reports them. */
 export type RawHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const timestampText = /^[1-9]\d{0,14}$/;
 
-/** Texts of at least so many milliseconds are milliseconds, smaller ones seconds (conventions.md 2.2). */
+/** Timestamps from here on are milliseconds, smaller ones seconds (conventions.md 2.2). */
 const millisecondsFrom = 100_000_000_000;
 
-/** Repeated headers are refused like missing ones: nobody should have to guess which of them counts. */
+/** The text of a header; empty when it is missing or repeated, since it would be unclear which one counts. */
 export function headerText(raw: RawHeaders, name: string): string {
   const value = raw[name.toLowerCase()];
   return typeof value === 'string' ? value : '';

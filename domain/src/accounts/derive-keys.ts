@@ -12,7 +12,7 @@ export interface DerivedKey {
 
 /**
  * The key of a wallet and nonce: always the same, so that no secret is stored anywhere (conventions.md 2.1). The chain
- * is left out on purpose: a wallet is the same on each (ccxt proves itself on one chain and signs orders for another).
+ * is left out on purpose: a wallet is the same on each (ccxt authenticates on one chain and signs orders for another).
  */
 export function deriveKey(
   serverSecret: Buffer,
@@ -29,7 +29,9 @@ export function deriveKey(
   };
 }
 
-/** The read-only key of a wallet and number: always the same too, so that it can be listed though only its hash is stored. */
+/**
+ * The read-only key of a wallet and number: always the same, so that it can be listed though only its hash is stored.
+ */
 export function deriveReadKey(
   serverSecret: Buffer,
   { wallet, number }: { readonly wallet: WalletAddress; readonly number: number },
@@ -40,7 +42,7 @@ export function deriveReadKey(
   return apiKeyFromBytes(asUuid4(bytes.subarray(0, 16)));
 }
 
-/** As it is given to the client: the secret as padded base64url. */
+/** The key as the client gets it: the secret as padded base64url. */
 export function trioOf(key: DerivedKey): ApiKeyTrio {
   const secret = key.secret.toString('base64').replaceAll('+', '-').replaceAll('/', '_');
   return { apiKey: key.apiKey, secret, passphrase: key.passphrase };

@@ -7,7 +7,7 @@ import {
 } from '@pm/schemas';
 import { headerText, type RawHeaders, readTimestampMs } from './auth-headers.ts';
 
-/** What a request shows to prove a key, well-formed but not yet proven. */
+/** The proof of a key in a request, well-formed but not yet checked. */
 export interface KeyProof {
   readonly apiKey: ApiKeyId;
   readonly passphrase: string;
@@ -18,12 +18,12 @@ export interface KeyProof {
   readonly digest: Buffer;
 }
 
-/** What a private request claims, well-formed but not yet proven (conventions.md 2.2). */
+/** The claim of a private request, well-formed but not yet checked (conventions.md 2.2). */
 export interface KeyClaim extends KeyProof {
   readonly address: WalletAddress;
 }
 
-/** Where the parts of a proof stand. */
+/** Names of the headers of a proof. */
 interface ProofHeaders {
   readonly apiKey: string;
   readonly passphrase: string;
@@ -38,7 +38,7 @@ const builderHeaders: ProofHeaders = {
   signature: names.builderSignature,
 };
 
-/** Requests with any of these want to be known. */
+/** Requests with any of these ask for authentication. */
 const privateHeaders = [
   names.address,
   names.apiKey,
@@ -52,12 +52,14 @@ const hexDigest = /^[0-9a-fA-F]{64}$/;
 const base64Digest = /^[A-Za-z0-9+/_-]{43}=?$/;
 const passphraseMaxChars = 128;
 
-/** Whether a header of an API key or of a read-only key is there: such a request wants to be known, so a bad one is refused. */
+/**
+ * Whether a header of an API key or of a read-only key is present: such a request is refused when its proof is wrong.
+ */
 export function claimsKey(raw: RawHeaders): boolean {
   return privateHeaders.some((name) => raw[name] !== undefined);
 }
 
-/** Whether the request names an API key, good or not. */
+/** Whether the request names an API key, valid or not. */
 export function claimsApiKey(raw: RawHeaders): boolean {
   return raw[names.apiKey.toLowerCase()] !== undefined;
 }

@@ -8,7 +8,7 @@ type Arrived = Omit<SignedRequest, 'body'> & {
   readonly rawBody: Buffer;
 };
 
-/** The five headers of an API key as credentials of `@pm/kit/http`: whoever sends a key wants to be counted for it. */
+/** The five headers of an API key as credentials of the rate limits: a request with a key counts for that key. */
 export function keyCredentials(verify: KeyVerifier) {
   const name = names.apiKey.toLowerCase();
   return {
@@ -21,8 +21,9 @@ export function keyCredentials(verify: KeyVerifier) {
 }
 
 /**
- * A verifier that checks each request once, whoever asks: the limiter has to know the caller before the route does. A
- * request is known by its headers, which Node makes once. Not before the body is there: the first verdict stays.
+ * A verifier that checks each request once: the limiter needs the caller before the route does. A request is
+ * identified by its headers object, which Node creates once. Call it only when the body is complete: the first
+ * verdict stays.
  */
 export function oncePerRequest<R extends { readonly headers: object }, V>(
   verify: (request: R) => V,

@@ -8,7 +8,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 
-/** An API key as the topic `credentials` tells it. */
+/** An API key as recorded on the topic `credentials`. */
 export interface ListedKey {
   readonly apiKey: ApiKeyId;
   readonly wallet: WalletAddress;
@@ -19,7 +19,7 @@ export interface ListedKey {
   readonly createdAtMs: number;
   /** Unix milliseconds; 0 when it is not revoked. */
   readonly revokedAtMs: number;
-  /** What its orders do when they meet one of their own wallet. */
+  /** Reaction of its orders when they meet one of their own wallet. */
   readonly selfTrade: SelfTrade;
 }
 
@@ -46,7 +46,7 @@ export class KeyDirectory {
     this.#ofWallet.set(key.wallet, siblings.add(key.apiKey));
   }
 
-  /** The record of a key was deleted by hand: it proves nothing any more. What it traded stays with its wallet. */
+  /** The record of a key was deleted by hand: the key proves nothing any more. Its trades stay with its wallet. */
   forget(apiKey: ApiKeyId): void {
     this.#keys.delete(apiKey);
   }
@@ -59,12 +59,12 @@ export class KeyDirectory {
     return this.#keys.get(apiKey);
   }
 
-  /** All keys a wallet ever had, revoked ones too: what they traded stays its own. */
+  /** All keys that a wallet ever had, including revoked ones: their trades belong to it. */
   keysOf(wallet: WalletAddress): ReadonlySet<ApiKeyId> {
     return this.#ofWallet.get(wallet) ?? none;
   }
 
-  /** The keys of one kind, revoked ones too, in the order in which they came to be known. */
+  /** The keys of one kind, including revoked ones, in the order of their first records. */
   listOf(wallet: WalletAddress, kind: KeyKind): readonly ListedKey[] {
     return [...this.keysOf(wallet)].flatMap((apiKey) => {
       const key = this.#keys.get(apiKey);

@@ -6,11 +6,11 @@ import type { KeyDirectory, ListedKey } from './key-directory.ts';
 import { sameText } from './same-text.ts';
 import { coverageOf, type SignedRequest } from './signed-request.ts';
 
-/** Who proved to hold an active API key. */
+/** The holder of an active API key, proven by a request. */
 export interface KeyHolder {
   readonly apiKey: ApiKeyId;
   readonly wallet: WalletAddress;
-  /** What its orders do when they meet one of their own wallet. */
+  /** Reaction of its orders when they meet one of their own wallet. */
   readonly selfTrade: SelfTrade;
   /** Whether the proof covers the body byte for byte (`Coverage`). */
   readonly signsExactBody: boolean;
@@ -20,11 +20,11 @@ export interface KeyHolder {
 
 export interface KeyVerifierOptions {
   readonly keys: KeyDirectory;
-  /** Which keys count, and so which headers they come in; default those that trade. */
+  /** Kind of the keys, which decides their headers; default those that trade. */
   readonly kind?: KeyKind;
-  /** What keys are derived from, 32 bytes. */
+  /** The secret from which keys are derived, 32 bytes. */
   readonly serverSecret: Buffer;
-  /** Timestamps may be off by so much, milliseconds, both ways. */
+  /** Largest difference of a timestamp from now, milliseconds, in both directions. */
   readonly freshnessMs: number;
   nowMs(): number;
 }
@@ -34,7 +34,7 @@ export type KeyVerifier = (
   request: SignedRequest & { readonly headers: RawHeaders },
 ) => KeyHolder | null;
 
-/** What an unknown key is compared with. */
+/** Compared instead of an unknown key. */
 const dummy: Omit<DerivedKey, 'apiKey'> & { readonly apiKey: null } = {
   apiKey: null,
   secret: Buffer.alloc(32, 1),
@@ -74,7 +74,7 @@ export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   };
 }
 
-/** The proof, and the wallet it is said to be of; builders name none. */
+/** The proof, and the wallet that it claims; builders name none. */
 function readClaim(
   headers: RawHeaders,
   kind: KeyKind,
@@ -88,9 +88,9 @@ function readClaim(
 }
 
 /**
- * How far the clock of a well-formed request is off when it is too far, milliseconds, ahead of ours when positive; null when
- * it is not. It follows from the clock alone, before any key is looked at, so it may be told to anybody: a request that was
- * recorded once says nothing later about whether its key still works (conventions.md 2.4).
+ * Clock difference of a well-formed request when it is too large, milliseconds, positive when ahead of ours; null
+ * otherwise. It depends on the clock alone, before any key is checked, so any client may see it: a request that was
+ * recorded once does not reveal later whether its key still works (conventions.md 2.4).
  */
 export function clockSkewMs(
   headers: RawHeaders,

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { type ReadKey, type WalletAddress, walletFromBytes } from '@pm/schemas';
 
-/** A read-only key as the topic `read-keys` tells it. */
+/** A read-only key as recorded on the topic `read-keys`. */
 export interface ListedReadKey {
   readonly wallet: WalletAddress;
-  /** Which of its wallet. */
+  /** Number of the key within its wallet. */
   readonly number: number;
   readonly active: boolean;
   readonly createdAtMs: number;
   readonly revokedAtMs: number;
 }
 
-/** What is stored of a key that is sent as it is: its SHA-256. */
+/** The stored form of a key that is sent in plain: its SHA-256. */
 export function hashOfKey(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest();
 }
@@ -34,7 +34,7 @@ export class ReadKeyDirectory {
     this.#ofWallet.set(owner, siblings.set(number, key));
   }
 
-  /** Found by its hash, so that the time says nothing about keys that are nearly right. */
+  /** Found by its hash, so that the time does not reveal keys that are nearly right. */
   find(key: string): ListedReadKey | undefined {
     return this.#keys.get(hashOfKey(key).toString('hex'));
   }

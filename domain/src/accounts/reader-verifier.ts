@@ -11,10 +11,10 @@ import type { KeyVerifier } from './key-verifier.ts';
 import type { ReadKeyDirectory } from './read-key-directory.ts';
 import type { SignedRequest } from './signed-request.ts';
 
-/** Who may see what belongs to a wallet. */
+/** The reader of a wallet's private data. */
 export interface Reader {
   readonly wallet: WalletAddress;
-  /** Null when a read-only key was shown. */
+  /** Null for a read-only key. */
   readonly apiKey: ApiKeyId | null;
 }
 
@@ -23,12 +23,12 @@ export type ReaderVerifier = (
   request: SignedRequest & { readonly headers: RawHeaders },
 ) => Reader | null;
 
-/** Whether a read-only key is shown, good or not. */
+/** Whether the request has a read-only key, valid or not. */
 export function showsReadKey(raw: RawHeaders): boolean {
   return raw[names.readOnlyKey.toLowerCase()] !== undefined;
 }
 
-/** The wallet whose reads the shown read-only key opens; null when it opens none (conventions.md 2.5). */
+/** The wallet whose private reads the read-only key allows; null when it allows none (conventions.md 2.5). */
 export function readKeyWallet(raw: RawHeaders, keys: ReadKeyDirectory): WalletAddress | null {
   const address = parseWalletAddress(headerText(raw, names.address));
   const shown = parseApiKeyId(headerText(raw, names.readOnlyKey));
@@ -38,8 +38,8 @@ export function readKeyWallet(raw: RawHeaders, keys: ReadKeyDirectory): WalletAd
 }
 
 /**
- * Private reads open to an API key proven by its five headers, and to a read-only key shown beside its wallet's address.
- * Who names an API key is judged by it alone.
+ * Private reads are allowed for an API key proven by its five headers, and for a read-only key sent with its wallet's
+ * address. A request that names an API key is judged by that key alone.
  */
 export function openReaderVerifier(
   verify: KeyVerifier,

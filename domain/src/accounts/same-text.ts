@@ -4,8 +4,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 const shortChars = 128;
 
 /**
- * Comparison of texts of any length in a time that does not depend on what they have in common: short ones over the whole of
- * two buffers of equal length, longer ones by their digests.
+ * Compares texts of any length in a time that does not depend on their common part: short ones as two buffers of
+ * equal length, longer ones by their digests.
  */
 export function sameText(one: string, other: string): boolean {
   if (one.length > shortChars || other.length > shortChars) {

@@ -12,11 +12,11 @@ export interface SignedRequest {
   readonly body: Buffer;
 }
 
-/** What a right signature covers besides timestamp, method, path and body. */
+/** The parts that a valid signature covers besides timestamp, method, path and body. */
 export interface Coverage {
   /**
-   * Whether it covers the body byte for byte. False when it covers the body with `'` read as `"`: then some quotes may have
-   * been changed on the way, and with them where one text of a JSON body ends and the next begins.
+   * Whether it covers the body byte for byte. False when it covers the body with `'` read as `"`: then a proxy may
+   * have changed some quotes, and with them the boundaries between texts of a JSON body.
    */
   readonly exactBody: boolean;
   /** Whether it covers the value of `Idempotency-Key`. */
@@ -27,11 +27,11 @@ const quote = 0x27;
 const doubleQuote = 0x22;
 
 /**
- * What the digest covers when it is the HMAC of the request under the secret; null when it is not. Tried in the order of likelihood, each form that some
- * published client signs: the path without query as it arrived, without its mount (K-TS, K-PY, P-TS2 sign the route
- * only), with the query (older clients); and each with `'` read as `"` (K-PY, K-RS). Then, where there is one, with a line
- * feed and the idempotency key after the body as it arrived, which a JSON text cannot be mistaken for. A right signature of
- * the likeliest form costs one HMAC and no copy. (conventions.md 1.0, 2.2.)
+ * The coverage of a digest that is the HMAC of the request under the secret; null for any other digest. The forms
+ * that published clients sign are tried in the order of likelihood: the path without query as it arrived, without its
+ * mount (K-TS, K-PY, P-TS2 sign the route only), with the query (older clients); and each with `'` read as `"` (K-PY,
+ * K-RS). Then, with an idempotency key, a line feed and that key after the body as it arrived, which no JSON text can
+ * equal. A valid signature of the likeliest form costs one HMAC and no copy. (conventions.md 1.0, 2.2.)
  */
 export function coverageOf(
   secret: Buffer,
@@ -63,7 +63,7 @@ function isSigned(
 
 const mounts = Object.values(familyMounts);
 
-/** The forms of the path that may be signed, the likeliest first; the others are looked for only when it was not it. */
+/** The forms of the path that may be signed, the likeliest first; later ones are computed only when needed. */
 export function* signedPaths(url: string): Generator<string> {
   const path = pathOf(url);
   yield path;
@@ -79,7 +79,7 @@ function pathOf(url: string): string {
   return end === -1 ? url : url.slice(0, end);
 }
 
-/** The forms of the body that may be signed. The second one is made only when the first was not it. */
+/** The forms of the body that may be signed. The second one is computed only when needed. */
 function* signedBodies(body: Buffer): Generator<Buffer> {
   yield body;
   if (!body.includes(quote)) return;

@@ -1,7 +1,7 @@
 import { headers as names, parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import { headerText, type RawHeaders, readTimestampMs } from './auth-headers.ts';
 
-/** What a request for a key claims, well-formed but not yet proven (conventions.md 2.1). */
+/** The claim of a request for a key, well-formed but not yet checked (conventions.md 2.1). */
 export interface WalletClaim {
   readonly address: WalletAddress;
   /** 65 bytes: r, s, v. */
@@ -17,7 +17,9 @@ const walletSignature = /^0x[0-9a-fA-F]{130}$/;
 const nonceText = /^(0|[1-9]\d{0,77})$/;
 const uint256End = 1n << 256n;
 
-/** The four headers of a request for a key; null when one is missing, repeated or ill-formed. The nonce defaults to 0. */
+/**
+ * The four headers of a request for a key; null when one is missing, repeated or ill-formed. The nonce defaults to 0.
+ */
 export function readWalletClaim(raw: RawHeaders): WalletClaim | null {
   const address = parseWalletAddress(headerText(raw, names.address));
   const signature = headerText(raw, names.signature);

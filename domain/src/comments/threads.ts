@@ -1,23 +1,23 @@
 import type { CommentEvent, CommentParent, CommentPosted } from '@pm/schemas';
 import { type WalletAddress, walletFromBytes } from '@pm/schemas';
 
-/** A comment as the log says it is now. */
+/** The current state of a comment. */
 export interface HeldComment {
   readonly id: string;
   readonly author: WalletAddress;
   readonly parentType: CommentParent;
   readonly parentId: string;
-  /** What it replies to; empty when it stands at the top. */
+  /** Id of the comment it replies to; empty at the top. */
   readonly replyTo: string;
-  /** The top of its thread; its own id when it stands there. */
+  /** The top of its thread; its own id at the top. */
   readonly top: string;
-  /** How many comments stand above it. */
+  /** Number of comments above it. */
   readonly depth: number;
   readonly replyAddress: WalletAddress | null;
   readonly body: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** Wallet -> when it began to like it, Unix milliseconds. */
+  /** Wallet -> time of its like, Unix milliseconds. */
   readonly likes: ReadonlyMap<WalletAddress, number>;
   readonly reportCount: number;
   /** Whether readers see it: neither it nor a comment above it is hidden. */
@@ -27,22 +27,28 @@ export interface HeldComment {
 interface Kept extends HeldComment {
   isShown: boolean;
   isHidden: boolean;
-  /** What it replies to; null at the top. */
+  /** The comment it replies to; null at the top. */
   readonly above: Kept | null;
-  /** What replies to it, oldest first. */
+  /** Its direct replies, oldest first. */
   readonly replies: Set<Kept>;
   readonly clientId: string;
   readonly likes: Map<WalletAddress, number>;
   readonly reporters: Set<WalletAddress>;
 }
 
-/** Comments held; beyond it whole threads are forgotten, and are then on the log alone. About 1 kB each. */
+/** Comments in memory; beyond it whole threads are dropped and remain on the log only. About 1 kB each. */
 const commentsHeldMax = 100_000;
 
-/** Replies that a thread takes: it is read as a whole, in one answer. The write door refuses more; a fold takes what is there. */
+/**
+ * Replies of one thread: it is returned as a whole in one response. Ingress refuses more; the fold accepts all on the
+ * log.
+ */
 export const threadRepliesMax = 1_000;
 
-/** How deep replies to replies go: readers indent each level. The write door refuses more; a fold takes what is there. */
+/**
+ * Depth of replies to replies: user interfaces indent each level. Ingress refuses more; the fold accepts all on the
+ * log.
+ */
 export const replyDepthMax = 32;
 
 /** Likes and reports of one comment that are counted. */
@@ -54,13 +60,13 @@ const votesHeldMax = 1_000_000;
 /**
  * All comments, folded from the topic in its order: the same records give the same threads in every process. A record
  * that refers to nothing, repeats something, or is not its author's changes nothing. No record makes it throw, and each
- * costs as much as what it changes: what is on the topic stays there, and is folded again at every start.
+ * costs as much as what it changes: a record stays on the topic and is folded again at every start.
  */
 export class CommentThreads {
   readonly #comments = new Map<string, Kept>();
-  /** Comments held of each thread, by its top; the one that was written to longest ago comes first. */
+  /** Comments in memory of each thread, by its top; the least recently written thread is first. */
   readonly #threads = new Map<string, number>();
-  /** Goes on where it stopped: what it has passed is forgotten, and looking for the first anew would pass all of that again. */
+  /** One iterator for all calls: entries it has passed are deleted, and a new iterator would scan over them again. */
   readonly #oldestThreads = this.#threads.keys();
   readonly #tops = new Map<string, Set<Kept>>();
   readonly #byAuthor = new Map<WalletAddress, Set<Kept>>();
@@ -82,17 +88,17 @@ export class CommentThreads {
     return this.#comments.get(id);
   }
 
-  /** What this author wrote under his own name for it. */
+  /** The comment that this author wrote under this client id. */
   findNamed(author: WalletAddress, clientId: string): HeldComment | undefined {
     return this.#byClientId.get(nameOf(author, clientId));
   }
 
-  /** Comments that stand at the top under a parent and are shown, oldest first. */
+  /** Shown top comments of a parent, oldest first. */
   topsOf(type: CommentParent, parentId: string): readonly HeldComment[] {
     return shownOf(this.#tops.get(placeOf(type, parentId)));
   }
 
-  /** All that is shown below a comment, replies to replies too, oldest first. */
+  /** All shown replies below a comment, at any depth, oldest first. */
   repliesOf(id: string): readonly HeldComment[] {
     const comment = this.#comments.get(id);
     if (comment === undefined) return [];
@@ -100,17 +106,17 @@ export class CommentThreads {
     return replies.sort((one, other) => Number(one.id) - Number(other.id));
   }
 
-  /** Replies that a thread holds, by its top: hidden ones too. */
+  /** Number of replies in a thread, by its top, including hidden ones. */
   replyTotal(top: string): number {
     return Math.max(0, (this.#threads.get(top) ?? 0) - 1);
   }
 
-  /** What a wallet wrote and is shown, oldest first. */
+  /** Shown comments of a wallet, oldest first. */
   byAuthor(author: WalletAddress): readonly HeldComment[] {
     return shownOf(this.#byAuthor.get(author));
   }
 
-  /** Takes the record at this offset in. */
+  /** Applies the record at this offset. */
   apply(offset: number, event: CommentEvent): void {
     if (event.kind === 'CommentPosted') {
       this.#post(commentIdAt(offset), event);
@@ -137,7 +143,7 @@ export class CommentThreads {
     }
   }
 
-  /** Whether one more vote is one, and there is room for it; it is counted then. */
+  /** Whether the vote is new and within the limits; it is counted then. */
   #counts(votes: ReadonlyMap<WalletAddress, unknown> | Set<WalletAddress>, wallet: WalletAddress) {
     if (votes.has(wallet)) return false;
     if (votes.size >= commentVotesMax || this.#votes >= this.#votesMax) return false;
@@ -189,14 +195,14 @@ export class CommentThreads {
     if (this.#comments.size > this.#max) this.#forgetThread();
   }
 
-  /** The thread that was written to longest ago goes: a new comment does not make its own thread go. */
+  /** Drops the least recently written thread, which is never the thread of the new comment. */
   #forgetThread(): void {
     const { value = '' } = this.#oldestThreads.next();
     const top = this.#comments.get(value);
     if (top !== undefined) this.#remove(top);
   }
 
-  /** A comment goes with its replies. */
+  /** Removes a comment with its replies. */
   #remove(comment: Kept): void {
     const gone = withReplies(comment, () => true);
     for (const each of gone) this.#forget(each);
@@ -219,13 +225,13 @@ export class CommentThreads {
   }
 }
 
-/** The id of the comment whose record stands at this offset of the topic. */
+/** The id of the comment whose record has this offset on the topic. */
 export function commentIdAt(offset: number): string {
   return String(offset + 1);
 }
 
 /**
- * A comment and all below it that can be reached over comments that pass, each behind the one it replies to. Not by
+ * A comment and all replies reachable through comments that pass, each after the one it replies to. Without
  * recursion: a chain of replies can be longer than the stack.
  */
 function withReplies(comment: Kept, passes: (reply: Kept) => boolean): Kept[] {
@@ -237,7 +243,7 @@ function withReplies(comment: Kept, passes: (reply: Kept) => boolean): Kept[] {
   return found;
 }
 
-/** What is below a hidden comment is not shown either, whoever hid or showed it by itself. */
+/** Replies below a hidden comment are not shown either, whatever their own state. */
 function hide(comment: Kept, isHidden: boolean): void {
   comment.isHidden = isHidden;
   for (const each of withReplies(comment, () => true)) {

@@ -8,8 +8,8 @@ import type { ExecutionPlace } from './execution-order.ts';
 export type ExecutionCodec = RecordReader<Execution>;
 
 /**
- * Decodes the records of a batch one after the other and passes each to `take` before it decodes the next. Waits only for a
- * schema that is not known yet. Rejects with the faults of `readExecution`, and with what `take` throws.
+ * Decodes the records of a batch one after the other and passes each to `take` before it decodes the next. Waits only
+ * for a schema that is not known yet. Rejects with the faults of `readExecution`, and with what `take` throws.
  */
 export async function eachExecution(
   { partition, records }: Pick<RecordBatch, 'partition' | 'records'>,
@@ -25,8 +25,8 @@ export async function eachExecution(
 
 /**
  * The execution of one record; a promise only for a schema that is not known yet. Throws or rejects with a `Fault`:
- * `execution_unreadable` (stop) with the facts of `place`, since only matchers write the topic and a record that cannot be read
- * is a broken log; `registry_unavailable` (retry).
+ * `execution_unreadable` (stop) with the facts of `place`, since only matchers write the topic and a record that cannot
+ * be read is a broken log; `registry_unavailable` (retry).
  */
 export function readExecution(
   codec: ExecutionCodec,

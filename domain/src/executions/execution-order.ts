@@ -56,7 +56,7 @@ export class ExecutionOrder {
     return this.#lastTimeMs;
   }
 
-  /** Takes notice of a record before the first one to come; they may begin anywhere and repeat each other. */
+  /** Takes a record before the first one to come. Such records may begin anywhere and repeat each other. */
   recall(record: StoredRecord, { inOffset, timeMs }: Execution): void {
     if (inOffset < this.nextInOffset) return;
     this.#sequence = new InputSequence(inOffset);
@@ -69,7 +69,7 @@ export class ExecutionOrder {
    * `chain_broken` (stop).
    */
   accept(record: StoredRecord, execution: Execution): Execution | null {
-    // Only after a log whose beginning is gone: the record before this one cannot be known.
+    // Only in a log whose beginning was deleted: the record before this one cannot be known.
     this.#sequence ??= new InputSequence(execution.inOffset - 1);
     const { last } = this.#sequence;
     const order = this.#sequence.take(execution);

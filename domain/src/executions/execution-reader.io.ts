@@ -22,7 +22,9 @@ export interface ExecutionLog {
   readonly checksChain: boolean;
 }
 
-/** Reads the records of one partition in order from an offset on: drops repetitions, stops at gaps and broken chains. */
+/**
+ * Reads the records of one partition in order from an offset on: drops repetitions, stops at gaps and broken chains.
+ */
 export class ExecutionReader {
   readonly #codec: ExecutionCodec;
   readonly #place: ExecutionPlace;
@@ -71,9 +73,9 @@ export class ExecutionReader {
   }
 
   /**
-   * The execution of one record; null when it only repeats an earlier one. A promise only for a schema that is not known yet.
-   * With a codec that reuses memory it is valid until the next call. Throws or rejects with a `Fault`: `execution_unreadable`,
-   * `execution_gap`, `chain_broken` (stop), `registry_unavailable` (retry).
+   * The execution of one record; null when it only repeats an earlier one. A promise only for a schema that is not
+   * known yet. With a codec that reuses memory it is valid until the next call. Throws or rejects with a `Fault`:
+   * `execution_unreadable`, `execution_gap`, `chain_broken` (stop), `registry_unavailable` (retry).
    */
   next(record: IncomingRecord): Execution | null | Promise<Execution | null> {
     const read = this.#read(record);
@@ -105,7 +107,10 @@ export class ExecutionReader {
   }
 }
 
-/** Offsets [low, high) that the log has of a partition now. Rejects with `partition_unknown` (retry) when the broker has none. */
+/**
+ * Offsets [low, high) that the log has of a partition now. Rejects with `partition_unknown` (retry) when the broker has
+ * none.
+ */
 export async function boundsOf(
   { client, topic }: Pick<ExecutionLog, 'client' | 'topic'>,
   partition: number,

@@ -27,8 +27,8 @@ import { sumMoves } from './parts.ts';
 import { type Money, PendingReservations } from './pending-reservations.ts';
 
 /**
- * The rule of the ledger without Redis: what the scripts are checked against by random histories, and what tests of other
- * rooms use in its place. Same names, same answers, no waiting.
+ * The rules of the ledger without Redis. Random histories compare the scripts with it, and tests of other rooms use
+ * it instead of Redis. Same methods and results, without promises.
  */
 export class LedgerFold {
   readonly #wallets = new Map<WalletAddress, Money>();
@@ -161,7 +161,10 @@ export class LedgerFold {
     return true;
   }
 
-  /** Takes the fences; of the others those that count, and the withdrawals that a fence before them makes void. */
+  /**
+   * Applies the fences, and splits the other transfers into valid ones and withdrawals that an earlier fence makes
+   * void.
+   */
   #sorted(transfers: readonly LedgerTransfer[]) {
     const valid: LedgerTransfer[] = [];
     const voided: VoidWithdrawal[] = [];
@@ -229,7 +232,7 @@ export class LedgerFold {
     return this.#pending.reserve(facts, generation);
   }
 
-  /** What each transfer that is not applied yet will move; nothing is changed before all of it is known to fit. */
+  /** The movement of each transfer that is not applied yet; nothing is changed before all are checked. */
   #applied(transfers: readonly LedgerTransfer[]): ReadonlyMap<string, AppliedTransfer> {
     const applied = new Map<string, AppliedTransfer>();
     const free = new Map<WalletAddress, number>();
@@ -245,7 +248,7 @@ export class LedgerFold {
     return applied;
   }
 
-  /** While the ledger is open a withdrawal pays what its reservation holds, and nothing that the wallet does not have. */
+  /** While the ledger is open a withdrawal pays at most its reservation and at most the wallet's free money. */
   #movedBy({ transferId, wallet, amountMicro }: LedgerTransfer, freeMicro: number): number {
     if (amountMicro >= 0 || !this.#state.ready) return amountMicro;
     const held = this.#pending.find(transferId);

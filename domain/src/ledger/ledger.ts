@@ -3,11 +3,11 @@ import type { OrderId, WalletAddress } from '@pm/schemas';
 /** The topics the ledger is folded from. */
 export type LedgerTopic = 'executions' | 'transfers';
 
-/** What money is held for. */
+/** Purpose of a reservation. */
 export type ReservationKind = 'order' | 'split' | 'withdrawal';
 
 /**
- * A hold of money. It is identified by all that it is for: id, wallet, amount, partition, kind and purpose
+ * A reservation of money. It is identified by all its facts: id, wallet, amount, partition, kind and purpose
  * (decisions.md, "A reservation is all that it is for").
  */
 export interface Reservation {
@@ -15,23 +15,23 @@ export interface Reservation {
   readonly orderId: OrderId;
   readonly wallet: WalletAddress;
   /**
-   * What the record holds; 0 is taken and remembered too. A record sent with nothing held, which only asks the matcher what
-   * became of an order, goes with any amount under the same id; one with money then raises the hold.
+   * The amount that the record holds; 0 is stored too. A record that holds nothing, which only asks the matcher for
+   * the result of an order, agrees with any amount under the same id; a later record with money raises the hold.
    */
   readonly amountMicro: number;
   /** Partition of `orders` the record goes to. */
   readonly partition: number;
   readonly kind: Exclude<ReservationKind, 'withdrawal'>;
-  /** The market it is for. */
+  /** The market of the order or split. */
   readonly market: number;
   /** `acceptedAtMs` of the record, Unix milliseconds. */
   readonly acceptedAtMs: number;
 }
 
 /**
- * `reserved`: held now. `already`: this very reservation is pending, nothing was held again. `conflict`: the id is pending
- * for something else. `busy`: `sendersMax` records under this id are on their way. `insufficient`: not enough free money.
- * `not_ready`: the ledger is being folded again; ask later.
+ * `reserved`: held now. `already`: the same reservation is pending, nothing was held again. `conflict`: the id is
+ * pending for something else. `busy`: `sendersMax` records under this id are in flight. `insufficient`: not enough
+ * free money. `not_ready`: the ledger is being rebuilt; retry later.
  */
 export type ReserveOutcome =
   | 'reserved'
@@ -49,7 +49,7 @@ export interface ReserveResult {
   readonly sender: string;
 }
 
-/** A record that was reserved for. */
+/** A record with a reservation. */
 export interface Send {
   /** The id of the reservation. */
   readonly id: string;
@@ -74,7 +74,7 @@ export interface WithdrawalResult {
   readonly generation: number;
   /** Names the record that may now be sent, for `cancelReservation`. */
   readonly sender: string;
-  /** What an applied withdrawal paid, micro-USDC; 0 otherwise. */
+  /** Amount paid by an applied withdrawal, micro-USDC; 0 otherwise. */
   readonly paidMicro: number;
 }
 
@@ -83,11 +83,11 @@ export interface AppliedTransfer {
   readonly wallet: WalletAddress;
   /** As its record says, micro-USDC; negative is a withdrawal. */
   readonly amountMicro: number;
-  /** What the wallet's free money changed by. */
+  /** Change of the wallet's free money, micro-USDC. */
   readonly movedMicro: number;
 }
 
-/** What the records [fromOffset, toOffset) of one partition of `executions` mean for money. */
+/** Movements of money in the records [fromOffset, toOffset) of one partition of `executions`. */
 export interface ExecutionsPiece {
   readonly partition: number;
   readonly fromOffset: number;
@@ -96,14 +96,14 @@ export interface ExecutionsPiece {
   readonly clockMs: number;
   /** Time-to-book limit of the partition: no order accepted longer ago than this can still be booked. */
   readonly bookAgeLimitMs: number;
-  /** Orders the records answer, in whatever way. */
+  /** Orders that have a result in these records. */
   readonly answered: readonly OrderId[];
   readonly moves: readonly Move[];
   /** The newest generation that begins in them; 0 when none does. */
   readonly generation: number;
 }
 
-/** A change of what a wallet has. */
+/** A movement of a wallet's money. */
 export interface Move {
   readonly wallet: WalletAddress;
   readonly freeMicro: number;
@@ -123,7 +123,7 @@ export interface LedgerTransfer {
   readonly wallet: WalletAddress;
   /** Positive is a deposit, negative a withdrawal; 0 is a fence, which begins its generation. */
   readonly amountMicro: number;
-  /** When it was accepted, Unix milliseconds; of a fence the time it stands for. */
+  /** When it was accepted, Unix milliseconds; of a fence its own time. */
   readonly timeMs: number;
   /** Of a withdrawal the ledger generation it was reserved under; deposits have none. */
   readonly generation: number;
@@ -155,9 +155,9 @@ export interface Balance {
   readonly availableMicro: number;
 }
 
-/** How a ledger that was lost, or never there, comes to be open. */
+/** The plan to open a ledger that is new or was lost. */
 export interface RebuildPlan {
-  /** Whose plan it is: gone with everything else when the store is emptied again. */
+  /** Id of the plan; lost with everything else when Redis is emptied again. */
   readonly id: string;
   /** Newer than any under which the ledger was ever open. */
   readonly generation: number;
@@ -170,22 +170,25 @@ export interface LedgerState {
 }
 
 /**
- * Answers and moves of one call of the script, so that Redis never stands still for long (about 10 ms). A piece beyond it
- * must be a single record and is applied in parts.
+ * Results and movements of one call of the script, so that Redis is never blocked for long (about 10 ms). A piece
+ * beyond it must be a single record and is applied in parts.
  */
 export const ledgerCallItemsMax = 2_000;
 
 /** Orphan holds released by one call. */
 export const orphansPerCallMax = 500;
 
-/** Records under one id that may be on their way at once; each retry that is sent before the first is answered is one. */
+/** Records under one id that may be in flight at once; each retry sent before the first result is one. */
 export const sendersMax = 16;
 
 /** Wallets below zero that one call lists. */
 export const insolventPerCallMax = 100;
 
-/** Stands for a partition where holds of withdrawals are kept: no partition of the log has this number. */
+/** Number of the pseudo-partition of withdrawals' reservations: no partition of the log has it. */
 export const withdrawalsLane = 1_000_000;
 
-/** Added to the time-to-book limit before a hold counts as orphaned: clocks of ingress and owner need not agree to the millisecond. */
+/**
+ * Added to the time-to-book limit before a hold counts as orphaned: clocks of ingress and matcher may differ by
+ * milliseconds.
+ */
 export const orphanMarginMs = 1_000;

@@ -2,7 +2,7 @@ import { Fault } from '@pm/kit/fault';
 import type { OrderId, WalletAddress } from '@pm/schemas';
 import { ledgerCallItemsMax, type Move } from './ledger.ts';
 
-/** What one call of the script takes. */
+/** The arguments of one call of the script. */
 export interface Part {
   readonly answered: readonly OrderId[];
   readonly moves: readonly Move[];
@@ -25,7 +25,7 @@ export function sumMoves(moves: readonly Move[]): readonly Move[] {
   return [...sums.values()];
 }
 
-/** Cuts into parts of at most `ledgerCallItemsMax` items; at least one part. Moves come first: money before overlays. */
+/** Cuts into parts of at most `ledgerCallItemsMax` items; at least one part. Moves come first, then results. */
 export function partsOf(answered: readonly OrderId[], moves: readonly Move[]): readonly Part[] {
   const parts: Part[] = [];
   const count = moves.length + answered.length;

@@ -31,7 +31,7 @@ export interface PendingReservation {
 /** A reservation as it is asked for. */
 type Reserved = Omit<PendingReservation, 'answers' | 'senders'>;
 
-/** The reservations of `LedgerFold` that the log has not answered yet. They move only the pending money of their wallets. */
+/** The reservations of `LedgerFold` without a result on the log. They move only the pending money of their wallets. */
 export class PendingReservations {
   readonly #pending = new Map<string, PendingReservation>();
   readonly #moneyOf: (wallet: WalletAddress) => Money;
@@ -45,7 +45,9 @@ export class PendingReservations {
     return this.#pending.get(id);
   }
 
-  /** When the newest reservation of this partition accepted before was accepted, Unix milliseconds; null without one. */
+  /**
+   * When the newest reservation of this partition accepted before was accepted, Unix milliseconds; null without one.
+   */
   newest(partition: number, beforeMs: number): number | null {
     const isOld = (one: PendingReservation) =>
       one.partition === partition && one.acceptedAtMs < beforeMs;
@@ -81,7 +83,7 @@ export class PendingReservations {
     return true;
   }
 
-  /** The log has answered one record of an order. */
+  /** The log has a result for one record of an order. */
   answer(orderId: OrderId, partition: number): void {
     const held = this.#pending.get(orderId);
     if (held?.partition !== partition) return;
@@ -89,7 +91,7 @@ export class PendingReservations {
     this.#releaseIfAnswered(held);
   }
 
-  /** No record that could still be booked is on its way: each was answered or never sent. */
+  /** Releases a reservation when no record is in flight: each has a result or was never sent. */
   #releaseIfAnswered(held: PendingReservation): void {
     if (held.answers >= held.senders.size) this.release(held);
   }
@@ -122,7 +124,7 @@ export class PendingReservations {
   }
 }
 
-/** Whether both are for the same; a record that holds nothing goes with any amount. */
+/** Whether both are the same reservation; a record that holds nothing agrees with any amount. */
 function isSame(a: Reserved, b: Reserved): boolean {
   const isAmount = a.amountMicro === b.amountMicro || a.amountMicro === 0 || b.amountMicro === 0;
   const isPlace = a.wallet === b.wallet && a.partition === b.partition;

@@ -58,7 +58,7 @@ import {
   reserveWithdrawalLua,
 } from './scripts.ts';
 
-/** Opens the ledger that lives under these keys. Every method rejects with the faults of `openRedis` besides its own. */
+/** Opens the ledger under these keys. Every method rejects with the faults of `openRedis` besides its own. */
 export function openLedger(redis: RedisClient, keys: RedisKeys): Ledger {
   return new RedisLedger(redis, keys);
 }
@@ -79,7 +79,7 @@ class RedisLedger implements Ledger {
   readonly #plan: DefinedScript<readonly [id?: string, generation?: string]>;
   readonly #open: DefinedScript<number>;
 
-  /** Names of senders begin with it, so that those of several processes differ. */
+  /** Prefix of sender names, so that those of several processes differ. */
   readonly #senderPrefix = randomBytes(6).toString('hex');
   #sends = 0;
 
@@ -256,7 +256,7 @@ class RedisLedger implements Ledger {
     return (await this.#redis.hget(this.#keys.ledgerState, 'life')) !== (await this.#life());
   }
 
-  /** Redis names each run of a server; a replica that takes over has another name, too. */
+  /** Redis has an id for each run of a server; a replica that takes over has another id. */
   async #life(): Promise<string> {
     return /^run_id:(\w+)/m.exec(await this.#redis.info('server'))?.[1] ?? '';
   }
@@ -270,7 +270,7 @@ class RedisLedger implements Ledger {
     return { generation: exactNumber(generation), ready: ready === '1' };
   }
 
-  /** Those of the script; ids of applied transfers stay for ever, one entry for each deposit and withdrawal. */
+  /** The keys of the script; ids of applied transfers stay for ever, one entry for each deposit and withdrawal. */
   get #transfersKeys(): readonly string[] {
     const { ledgerMarks, ledgerTransfers, pending, ledgerState, ledgerInsolvent } = this.#keys;
     const waiting = this.#keys.waiting(withdrawalsLane);

@@ -1,13 +1,13 @@
 /**
  * The ledger's steps in Lua. Redis runs one script at a time, so each is atomic; none of them writes before its last
- * check, because Redis does not take back what a failing script wrote. Wallet keys are made from a prefix, since those of
+ * check, because Redis does not undo the writes of a failing script. Wallet keys are made from a prefix, since those of
  * answered orders are known inside only: the ledger lives in one Redis, not in a cluster.
  */
 
 /**
- * A pending reservation is "amount acceptedAtMs answers senders wallet partition kind market": senders by commas, each a
- * record on its way; `answers` counts what the log has said of them, since it does not say of whose. The last four are what
- * the reservation is for.
+ * A pending reservation is "amount acceptedAtMs answers senders wallet partition kind market": senders by commas,
+ * each a record in flight; `answers` counts their results on the log, which do not name the sender. The last four are
+ * the purpose of the reservation.
  */
 const pendingFunctions = `
 local function readHeld(pendingKey, id)
@@ -63,8 +63,9 @@ local function numberIn(key, field) return tonumber(redis.call('HGET', key, fiel
 `;
 
 /**
- * Free money below zero is noted for the solvency check. An open ledger keeps the note until it is acknowledged. A closed
- * one passes through such balances, so it keeps notes of its own, which go with the balance; those left when it opens count.
+ * Wallets with free money below zero are listed for the solvency check. An open ledger keeps them until they are
+ * acknowledged. A closed ledger passes through such balances, so it keeps a list of its own, from which a wallet is
+ * removed with a positive balance; those left when it opens count.
  */
 const moveFreeFunction = `
 local function moveFree(insolventKey, walletPrefix, wallet, amount, isReady)
@@ -80,8 +81,8 @@ end
 `;
 
 /**
- * Whether the ledger is open and Redis is the same run as when it opened. A server that comes back without its last writes
- * has another run id; until the generation runner has closed the ledger its reservations prove nothing.
+ * Whether the ledger is open and Redis is the same run as when it opened. A server that comes back without its last
+ * writes has another run id; until the ledger is closed its reservations prove nothing.
  */
 const isSoundFunction = `
 local function isSound(stateKey)
@@ -90,7 +91,10 @@ local function isSound(stateKey)
 end
 `;
 
-/** KEYS state, pending, waiting, wallet. ARGV id, amount, acceptedAtMs, purpose (last four of an entry), sender, sendersMax. */
+/**
+ * KEYS state, pending, waiting, wallet. ARGV id, amount, acceptedAtMs, purpose (last four of an entry), sender,
+ * sendersMax.
+ */
 export const reserveLua = `${pendingFunctions}
 local state = redis.call('HMGET', KEYS[1], 'ready', 'generation')
 if state[1] ~= '1' then return {'not_ready', '0'} end
@@ -126,7 +130,7 @@ redis.call('ZADD', KEYS[3], held.acceptedAtMs, held.id)
 return {outcome, state[2]}
 `;
 
-/** KEYS as above, and transfers. A transfer that was applied is not held for again: its entry is returned. */
+/** KEYS as above, and transfers. An applied transfer is not reserved again: its entry is returned. */
 export const reserveWithdrawalLua = `${isSoundFunction}
 local applied = redis.call('HGET', KEYS[5], ARGV[1])
 if applied then return {'applied', '0', applied} end
@@ -138,7 +142,7 @@ export const releaseWithdrawalsLua = `${pendingFunctions}
 return releaseOrphans(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])
 `;
 
-/** KEYS pending, waiting. ARGV id, sender, walletPrefix, partition. 1 when the sender was there and is no more. */
+/** KEYS pending, waiting. ARGV id, sender, walletPrefix, partition. 1 when the sender existed and was removed. */
 export const cancelLua = `${pendingFunctions}
 local held = readHeld(KEYS[1], ARGV[1])
 if not held or held.partition ~= ARGV[4] then return 0 end
@@ -153,9 +157,10 @@ return 1
 `;
 
 /**
- * KEYS marks, pending, waiting, state, insolvent. ARGV walletPrefix, field, partition, from, to, part, parts, orphansBeforeMs, orphansMax,
- * generation, clockMs, answers, then the answered ids, then (wallet, free, held) each. A piece in parts keeps "done/parts" beside the mark, so
- * that a part is never added twice and the mark moves with the last one.
+ * KEYS marks, pending, waiting, state, insolvent. ARGV walletPrefix, field, partition, from, to, part, parts,
+ * orphansBeforeMs, orphansMax, generation, clockMs, answers, then the answered ids, then (wallet, free, held) each. A
+ * piece in parts keeps "done/parts" beside the mark, so that a part is never added twice and the mark moves with the
+ * last one.
  */
 export const applyExecutionsLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}
 local marks, pending, waiting = KEYS[1], KEYS[2], KEYS[3]
@@ -204,9 +209,10 @@ return {'applied', ARGV[5]}
 `;
 
 /**
- * KEYS marks, transfers, pending, waiting, state, insolvent. ARGV walletPrefix, field, from, to, lateMs, then (transferId,
- * wallet, amount, generation, timeMs) each. A fence is a transfer of nothing. After outcome and mark the answer has
- * (transferId, wallet, amount, moved) of each withdrawal that was not paid in full; `moved` is "void" of one that is void.
+ * KEYS marks, transfers, pending, waiting, state, insolvent. ARGV walletPrefix, field, from, to, lateMs, then
+ * (transferId, wallet, amount, generation, timeMs) each. A fence is a transfer of nothing. After outcome and mark the
+ * answer has (transferId, wallet, amount, moved) of each withdrawal that was not paid in full; `moved` is "void" of
+ * one that is void.
  */
 export const applyTransfersLua = `${pendingFunctions}${checkFunction}${moveFreeFunction}${isSoundFunction}
 local walletPrefix, field = ARGV[1], ARGV[2]
@@ -276,7 +282,7 @@ redis.call('HSET', KEYS[1], 'ready', 0)
 return 1
 `;
 
-/** KEYS state. ARGV id, generation. The plan that holds; nothing when the ledger is open. */
+/** KEYS state. ARGV id, generation. The current plan; empty when the ledger is open. */
 export const planLua = `
 if redis.call('HGET', KEYS[1], 'ready') == '1' then return {} end
 if redis.call('HSETNX', KEYS[1], 'plan', ARGV[1]) == 1 then
@@ -285,7 +291,10 @@ end
 return redis.call('HMGET', KEYS[1], 'plan', 'planned')
 `;
 
-/** KEYS state, marks, insolvent. ARGV id, generation, life of the store, then the fields of marks that must have come so far. */
+/**
+ * KEYS state, marks, insolvent. ARGV id, generation, run of the server, then the fields of marks whose generation
+ * must have begun.
+ */
 export const openLua = `
 if redis.call('HGET', KEYS[1], 'plan') ~= ARGV[1] then return 0 end
 for i = 4, #ARGV do

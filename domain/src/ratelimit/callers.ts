@@ -1,6 +1,6 @@
 import { rateRules } from '@pm/schemas';
 
-/** Who is counted: the address of whoever proves nothing, an API key, or an agent. */
+/** Kind of a caller: an address (of requests without a proof), an API key, or an agent. */
 export type CallerKind = 'address' | 'key' | 'agent';
 
 export interface Caller {
@@ -8,7 +8,7 @@ export interface Caller {
   readonly id: string;
 }
 
-/** What a process knows of one rule of one caller. Times are monotonic milliseconds. */
+/** State of one rule of one caller in this process. Times are monotonic milliseconds. */
 export interface Bucket {
   /** Number of the window since the epoch, by the clock of the store; -1 when nothing is known. */
   window: number;
@@ -16,29 +16,29 @@ export interface Bucket {
   endsAtMs: number;
   /** Taken from the store and not used yet. */
   leased: number;
-  /** What the store still has at most: it only becomes less within a window. */
+  /** Upper bound of the units left in the store: it only decreases within a window. */
   remaining: number;
-  /** Asks on their way. */
+  /** Requests to the store in flight. */
   asking: number;
 }
 
-/** Of one rule, counted without the store. */
+/** Count of one rule without the store. */
 export interface LocalCount {
   window: number;
   used: number;
 }
 
-/** What a process keeps of one caller, by the places of the rules. */
+/** Counts of one caller in this process, by the index of the rule. */
 export interface CallerCounts {
   readonly caller: Caller;
   readonly buckets: (Bucket | undefined)[];
   readonly local: (LocalCount | undefined)[];
 }
 
-/** Callers in one generation; at most two generations are kept. A forgotten caller costs a question to the store. */
+/** Callers in one generation; at most two generations are kept. A forgotten caller costs a request to the store. */
 const callersPerGeneration = 50_000;
 
-/** The callers of one kind that were seen lately, bounded. */
+/** The recently seen callers of one kind, bounded. */
 export class SeenCallers {
   readonly #kind: CallerKind;
   readonly #max: number;
@@ -90,8 +90,8 @@ export function limitTable(scale: number, agentFactor: number): LimitTable {
 }
 
 /**
- * The name of a client's address as it is counted. Of IPv6 the first 64 bits: a customer gets at least as many addresses as
- * there are in there, and must not get as many buckets.
+ * The counted form of a client's address. For IPv6 the first 64 bits: a customer gets at least a /64 network, and
+ * must not get a bucket for each of its addresses.
  */
 export function countedAddress(address: string): string {
   if (!address.includes(':')) return address;

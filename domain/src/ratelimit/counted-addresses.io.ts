@@ -3,25 +3,25 @@ import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { type Caller, countedAddress } from './callers.ts';
 
-/** What proxies said of their clients, kept; beyond that it is all forgotten. */
+/** Forwarded addresses that are cached; at the limit the cache is emptied. */
 const forwardedMax = 10_000;
-/** Longer chains of proxies are worked out each time. */
+/** Longer chains of proxies are not cached. */
 const forwardedMaxChars = 200;
 
 /**
- * Whom requests without credentials are counted for: the address of their connection, or the one that a trusted proxy names
- * (`trustProxy` of the app). Worked out once per connection, and once for what a proxy says.
+ * Callers of requests without credentials: the address of the connection, or the one that a trusted proxy names
+ * (`trustProxy` of the app). Computed once per connection, and once per forwarded address.
  */
 export class CountedAddresses {
   readonly #bySocket = new WeakMap<Socket, Caller>();
-  /** By the address of the connection and what it forwards: who is believed does not change. */
+  /** By the address of the connection and its forwarded addresses: the trusted proxies do not change. */
   readonly #forwarded = new Map<string, Caller>();
 
   of(request: FastifyRequest): Caller {
     return this.known(request.raw) ?? this.#learn(request);
   }
 
-  /** Undefined when it was not worked out before. */
+  /** Undefined when it is not cached. */
   known({ headers, socket }: IncomingMessage): Caller | undefined {
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined) return this.#bySocket.get(socket);

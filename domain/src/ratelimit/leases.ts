@@ -4,12 +4,12 @@ import { type Bucket, bucketAt, type CallerCounts, type LimitTable } from './cal
 import { type RuleVerdict, secondsUntil } from './verdict.ts';
 
 /**
- * The part of a limit that all processes together may hold unused. Whoever takes one unit takes this much more, so that the
- * next requests need no store; what a process does not use before the window ends is lost to the others.
+ * The part of a limit that all processes together may lease unused. A process that takes one unit takes this much
+ * more, so that the next requests need no store; units not used before the window ends are lost to the others.
  */
 export const leasedShare = 0.005;
 
-/** What is wanted of one rule: `need` or nothing, and up to `more` on top to use later in the same window. */
+/** Units wanted of one rule: `need` or nothing, and up to `more` to use later in the same window. */
 export interface Want {
   readonly rule: RateRule;
   /** The caller's limit of this rule. */
@@ -18,27 +18,27 @@ export interface Want {
   readonly more: number;
 }
 
-/** What a rule gave: nothing to any of them, or at least `need` to each. */
+/** Units granted of one rule: nothing of all rules, or at least `need` of each. */
 export interface Grant {
   readonly granted: number;
-  /** What is left in the window for everybody, after this. */
+  /** Units left in the window for all processes, after this grant. */
   readonly remaining: number;
 }
 
 export interface Granted {
   /** The clock of the store, Unix milliseconds; windows are counted by it. */
   readonly nowMs: number;
-  /** One for each want, in order. */
+  /** One grant for each want, in order. */
   readonly grants: readonly Grant[];
 }
 
-/** What a request takes: units leased before, and what must be asked of the store. */
+/** The units of a request: leased before, or wanted from the store. */
 export interface Draw {
   readonly own: readonly Own[];
   readonly wants: readonly Want[];
 }
 
-/** One part of a request that is taken from what was leased before. */
+/** Units of a request that are taken from a lease. */
 interface Own {
   readonly bucket: Bucket;
   readonly window: number;
@@ -46,8 +46,8 @@ interface Own {
 }
 
 /**
- * The units that this process has leased of the windows of the store, without the store: what a request can be granted or refused by
- * what is known, and what must be asked. All times are monotonic milliseconds, but `Granted.nowMs`.
+ * The units that this process has leased of the store's windows. It decides requests without the store where
+ * possible, and says which units must be requested. All times are monotonic milliseconds, except `Granted.nowMs`.
  */
 export class Leases {
   readonly #limits: LimitTable;
@@ -63,8 +63,8 @@ export class Leases {
   }
 
   /**
-   * Takes from what was leased; null, with nothing taken, when that is too little. Almost every request ends here, so it looks
-   * at each bucket once and makes nothing but the verdict.
+   * Takes leased units; null, with nothing taken, when they are too few. Almost every request ends here, so it reads
+   * each bucket once and allocates only the verdict.
    */
   spend(
     counts: CallerCounts,
@@ -140,7 +140,7 @@ export class Leases {
     return { own, wants };
   }
 
-  /** Of several asks at once only the first leases more. */
+  /** Of several requests in flight only the first leases more. */
   #want(
     counts: CallerCounts,
     rule: RateRule,
@@ -154,7 +154,7 @@ export class Leases {
   }
 }
 
-/** The bucket of a rule, emptied when its window is over: what was leased in it is worth nothing any more. */
+/** The bucket of a rule, emptied when its window is over: its leased units are void. */
 function freshBucket(counts: CallerCounts, { place }: RateRule, nowMs: number): Bucket {
   const bucket = bucketAt(counts, place);
   if (bucket.endsAtMs > nowMs) return bucket;
@@ -164,7 +164,10 @@ function freshBucket(counts: CallerCounts, { place }: RateRule, nowMs: number): 
   return bucket;
 }
 
-/** Keeps what the store granted. A window ends so long after the question was asked: earlier than in truth, never later. */
+/**
+ * Stores the granted units. The end of a window is counted from the time of the request: earlier than the true end,
+ * never later.
+ */
 export function note(
   counts: CallerCounts,
   wants: readonly Want[],

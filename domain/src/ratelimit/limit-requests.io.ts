@@ -22,21 +22,24 @@ import { CountedAddresses } from './counted-addresses.io.ts';
 import type { RateLimiter } from './limiter.io.ts';
 import type { RuleVerdict } from './verdict.ts';
 
-/** One kind of credentials: whether a request brings them, and whom they prove. `prove` is asked once the body is there. */
+/**
+ * One kind of credentials: whether a request has them, and the caller they prove. `prove` is called when the body is
+ * complete.
+ */
 export interface Credentials {
   claims(headers: FastifyRequest['headers']): boolean;
-  /** Null when they prove nobody. */
+  /** Null when they prove no caller. */
   prove(request: FastifyRequest): Caller | null;
 }
 
-/** What a door limits its requests with. */
+/** The limiter of a listener and the credentials it accepts. */
 export interface DoorLimits {
   readonly limiter: RateLimiter;
   /** Tried in order; a request without any is counted for its address. */
   readonly credentials: readonly Credentials[];
 }
 
-/** What the hooks of a route know beforehand. */
+/** Precomputed facts for the hooks of a route. */
 interface Plan {
   readonly rules: readonly RateRule[];
   /** Those of the route, and those of proofs that fail. */
@@ -50,9 +53,9 @@ interface Plan {
 type Done = (error?: Error) => void;
 
 /**
- * Limits every public route by the table of rate limits: the routes are taken from the table of routes as they are added, so
- * none can be forgotten. Whoever proves a key is counted for the key alone; a proof that fails,
- * and a body that cannot be read, count for the address. Every answer says what is left (`RateLimit-*`).
+ * Limits every public route by the table of rate limits as the route is added, so none can be forgotten. A request
+ * that proves a key counts for the key alone; a failed proof and an unreadable body count for the address. Every
+ * response has the units left (`RateLimit-*`).
  */
 export function limitRequests(limits: DoorLimits): RequestLimits {
   return { attach: (app, metrics) => attachLimits(app, limits, metrics) };
@@ -139,7 +142,7 @@ class RouteHooks {
     this.#addresses = addresses;
   }
 
-  /** The headers are there. Without credentials this is all there is to do. */
+  /** The headers are complete. A request without credentials is decided here. */
   arrived(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const address = this.#addresses.of(request);
     if (this.#credentialsOf(request) === null) {
@@ -161,13 +164,13 @@ class RouteHooks {
     return verdict;
   }
 
-  /** The body is there too, so the credentials can be checked. */
+  /** The body is complete, so the credentials can be checked. */
   read(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     if (this.#credentialsOf(request) === null) done();
     else this.#prove(request, reply, done);
   }
 
-  /** A body that cannot be read came with credentials nobody could check: it counts like a proof that failed. */
+  /** The credentials of a request with an unreadable body cannot be checked: it counts like a failed proof. */
   broke(request: FastifyRequest, error: Error): void {
     const isBody = String(Reflect.get(error, 'code') ?? '').startsWith('FST_ERR_CTP');
     if (!(isBody || error.name === 'BodyProblem') || this.#credentialsOf(request) === null) return;
@@ -212,7 +215,7 @@ class RouteHooks {
   }
 }
 
-/** Who a request is counted for, and by which rules. */
+/** The caller of a request and the rules it counts against. */
 interface Counted {
   readonly caller: Caller;
   readonly rules: readonly RateRule[];

@@ -13,11 +13,11 @@ import { type Granted, giveBack, Leases, note, type Want } from './leases.ts';
 import { LocalLimits } from './local-limits.ts';
 import type { RuleVerdict } from './verdict.ts';
 
-/** What all processes count in together. Every method rejects when the store is away. */
+/** The counts shared by all processes. Every method rejects when the store is unavailable. */
 export interface LimitStore {
-  /** All wants of one request, in one step that nobody comes between: all of them or none. */
+  /** Takes all wants of one request in one atomic step: all of them or none. */
   take(caller: Caller, wants: readonly Want[]): Promise<Granted>;
-  /** Used up in the current window, by the fields of the rules; what is missing is unused. */
+  /** Units used in the current window, by the fields of the rules; a missing rule is unused. */
   used(
     caller: Caller,
   ): Promise<{ readonly nowMs: number; readonly used: ReadonlyMap<string, number> }>;
@@ -28,16 +28,16 @@ export interface LimitStore {
 export interface RateLimiterOptions {
   readonly store: LimitStore;
   readonly limits: LimitTable;
-  /** Processes that serve the same door: they share the leases, and the limits while the store is away. */
+  /** Processes that serve the same routes: they share the leases, and the limits while the store is unavailable. */
   readonly processes: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** While the store is away it is tried this often, by nobody's request. */
+/** Interval of attempts to reach an unavailable store; no request waits for them. */
 const tryAgainMs = 1_000;
 
-/** What a rule of a caller has and what is left, for GET /rate-limits. */
+/** Limit of a rule and the units left for a caller, for GET /rate-limits. */
 export interface RuleUse {
   readonly rule: RateRule;
   readonly limit: number;
@@ -47,9 +47,10 @@ export interface RuleUse {
 }
 
 /**
- * Counts requests against the rules. The counts are in the store, for all processes; this process leases small parts of each
- * window, so most requests of a large limit are answered without asking, and none asks twice. A refusal is known until the
- * window ends. No more than the limit is ever granted while the store answers; while it does not, `LocalLimits` decides.
+ * Counts requests against the rules. The counts are in the store, for all processes; this process leases small parts
+ * of each window, so most requests of a large limit need no request to the store, and none needs two. A refusal is
+ * remembered until the window ends. No more than the limit is ever granted while the store answers; while it does
+ * not, `LocalLimits` decides.
  */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
@@ -78,7 +79,10 @@ export class RateLimiter {
     return Object.values(this.#seen).reduce((sum, seen) => sum + seen.size, 0);
   }
 
-  /** Takes what a request costs from all rules, or nothing. Settled at once where nothing must be asked. Never rejects. */
+  /**
+   * Takes the cost of a request from all rules, or nothing. Returns a value when the store is not needed. Never
+   * rejects.
+   */
   take(
     caller: Caller,
     rules: readonly RateRule[],
@@ -90,20 +94,20 @@ export class RateLimiter {
     return this.#settle(counts, rules, items, nowMs) ?? this.#ask(counts, rules, items, nowMs);
   }
 
-  /** What one request costs, when it can be granted from what is at hand; null, with nothing taken, when it cannot. */
+  /** Takes the cost of one request from leased units; null, with nothing taken, when they are too few. */
   takeAtOnce(caller: Caller, rules: readonly RateRule[]): RuleVerdict | null {
     if (this.#isAway) return null;
     const counts = this.#seen[caller.kind].of(caller.id);
     return this.#leases.spend(counts, rules, 1, this.#options.clock.monotonicMs());
   }
 
-  /** Whether this process knows that the caller has nothing left of the rules. Asks nobody and counts nothing. */
+  /** The refusal, when this process knows that the caller has nothing left of the rules. Counts nothing. */
   isSpent(caller: Caller, rules: readonly RateRule[]): RuleVerdict | null {
     const counts = this.#seen[caller.kind].of(caller.id);
     return this.#leases.refusal(counts, rules, 1, this.#options.clock.monotonicMs());
   }
 
-  /** What the caller has and what is left, rule by rule. */
+  /** Limit and units left of the caller, rule by rule. */
   async uses(caller: Caller): Promise<readonly RuleUse[]> {
     const { store, clock } = this.#options;
     const counts = this.#seen[caller.kind].of(caller.id);
@@ -119,7 +123,7 @@ export class RateLimiter {
     });
   }
 
-  /** From what is at hand; null when the store must be asked. */
+  /** The verdict without the store; null when the store is needed. */
   #settle(
     counts: CallerCounts,
     rules: readonly RateRule[],
@@ -155,7 +159,9 @@ export class RateLimiter {
     return this.#refused(counts, rules, items);
   }
 
-  /** What the store refused. The window may have ended on the way; then the next request finds a new one. */
+  /**
+   * The verdict of a refusal by the store. The window may have ended meanwhile; then the next request has a new one.
+   */
   #refused(counts: CallerCounts, rules: readonly RateRule[], items: number): RuleVerdict {
     const nowMs = this.#options.clock.monotonicMs();
     const refusal = this.#leases.refusal(counts, rules, items, nowMs);

@@ -4,8 +4,8 @@ import type { CallerCounts, LimitTable, LocalCount } from './callers.ts';
 import { type RuleVerdict, secondsUntil } from './verdict.ts';
 
 /**
- * The rules counted in this process alone, while the store is away: each process has its share of every limit, so that the
- * door is neither open nor shut. Windows go by the wall clock.
+ * The rules counted in this process alone, while the store is unavailable: each process has its share of every limit,
+ * so that requests are neither unlimited nor refused. Windows follow the wall clock.
  */
 export class LocalLimits {
   readonly #limits: LimitTable;
@@ -16,7 +16,7 @@ export class LocalLimits {
     this.#processes = processes;
   }
 
-  /** Takes what one request costs from all rules, or nothing. `wallMs`: Unix milliseconds. */
+  /** Takes the cost of one request from all rules, or nothing. `wallMs`: Unix milliseconds. */
   take(
     counts: CallerCounts,
     rules: readonly RateRule[],
@@ -37,7 +37,7 @@ export class LocalLimits {
     return tightest;
   }
 
-  /** Used up of a rule in its current window. */
+  /** Units of a rule used in its current window. */
   used(counts: CallerCounts, rule: RateRule, wallMs: number): number {
     return countAt(counts, rule, wallMs).used;
   }

@@ -6,7 +6,7 @@ import { limitTable } from './callers.ts';
 import { RateLimiter } from './limiter.io.ts';
 import { RedisLimits } from './redis-limits.io.ts';
 
-/** A request waits so long for its count, milliseconds; beyond that the process counts alone. */
+/** Time limit of a request for its count, milliseconds; then the process counts alone. */
 const countTimeoutMs = 250;
 
 export interface DoorLimiterOptions {
@@ -25,12 +25,15 @@ export interface DoorLimiterOptions {
 
 export interface DoorLimiter {
   readonly limiter: RateLimiter;
-  /** For the operator. */
+  /** Facts for the operator's listener. */
   facts(): object;
   close(): void;
 }
 
-/** The limiter of a door on a connection of its own, so that nothing else makes counting wait; null when limits are off. */
+/**
+ * The limiter of a service on a connection of its own, so that other commands do not delay it; null when limits are
+ * off.
+ */
 export function openDoorLimiter({
   config,
   keys,

@@ -10,7 +10,7 @@ import { takeLua, usedLua } from './scripts.ts';
 const takesPerCall = 64;
 const waitingMax = 10_000;
 
-/** Rules are forgotten this long after the longest window has ended, so that a clock set back finds them, seconds. */
+/** Counts expire this long after the longest window has ended, so that they survive a clock set back, seconds. */
 const keptBeyondSeconds = 60;
 const expireMs = (rateWindowMaxSeconds + keptBeyondSeconds) * 1000;
 
@@ -22,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * The counts in Redis: a hash per caller, a field per rule, by the clock of the server. Requests that come in one turn of
- * the loop share a call. Rejects with `redis_unavailable` at once while there is no connection.
+ * The counts in Redis: a hash per caller, a field per rule, by the clock of the server. Requests of one turn of the
+ * event loop share a call. Rejects with `redis_unavailable` at once while there is no connection.
  */
 export class RedisLimits implements LimitStore {
   readonly #redis: RedisClient;
@@ -112,7 +112,7 @@ function argumentsOf({ rule, limit, need, more }: Want): (string | number)[] {
   return [rule.field, rule.seconds * 1000, limit, need, more];
 }
 
-/** The answer is flat: the time, then what was granted and what remains for each want of each request. */
+/** The result is flat: the time, then granted and remaining units for each want of each request. */
 function settle(takes: readonly Waiting[], answer: readonly number[]): void {
   const nowMs = answer[0] ?? 0;
   let at = 1;

@@ -1,7 +1,7 @@
 /**
- * Keys: one hash per request. Arguments: how long a hash is kept, milliseconds; then per request the number of its wants, and
- * per want: field, window in milliseconds, limit, need, more. A request gets all its needs or nothing. The answer is flat:
- * the server's time, then what was granted and what remains, want by want.
+ * Keys: one hash per request. Arguments: how long a hash is kept, milliseconds; then per request the number of its
+ * wants, and per want: field, window in milliseconds, limit, need, more. A request gets all its needs or nothing. The
+ * result is flat: the server's time, then granted and remaining units, want by want.
  */
 export const takeLua = `
 local time = redis.call('TIME')

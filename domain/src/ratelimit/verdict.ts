@@ -1,8 +1,8 @@
 import type { RateRule } from '@pm/schemas';
 
 /**
- * Whether a request may go on (a `Verdict` of `@pm/kit/http`), and the rule that says most about the next one: the tightest, or
- * the one that refused.
+ * Whether a request may go on (a `Verdict` of `@pm/kit/http`), and the rule to report: the tightest, or the one that
+ * refused.
  */
 export interface RuleVerdict {
   readonly isAllowed: boolean;

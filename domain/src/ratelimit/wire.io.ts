@@ -2,7 +2,7 @@ import { coveredRoutes, type RateLimitsAnswer } from '@pm/schemas';
 import { type Caller, countedAddress } from './callers.ts';
 import type { RateLimiter } from './limiter.io.ts';
 
-/** What GET /rate-limits reads. */
+/** The reads of GET /rate-limits. */
 export interface RateLimitReads {
   ofAddress(address: string): Promise<RateLimitsAnswer>;
   ofKey(apiKey: string): Promise<RateLimitsAnswer>;

@@ -3,13 +3,13 @@ import { type RecordReader, readValue } from '@pm/kit/registry';
 import type { Envelope } from '@pm/schemas';
 
 /**
- * The first record of a partition of `orders` that has any, which opens it; null when it has no value. Rejects with the
+ * The first record of a partition of `orders`, which opens it; null when it has no value. Rejects with the
  * faults of the client and of the registry.
  */
 export async function readFirstEnvelope(
   client: LogClient,
   from: {
-    /** The topic `orders` as the broker calls it. */
+    /** The broker's name of the topic `orders`. */
     readonly topic: string;
     readonly partition: number;
     readonly reader: RecordReader<Envelope>;

@@ -14,11 +14,11 @@ const publicKeyBytes = 32;
 const signatureBytes = 64;
 const keyIdBytes = 8;
 
-/** What stands before the raw key in its DER forms (RFC 8410, section 7 and 4). */
+/** The bytes before the raw key in its DER forms (RFC 8410, section 7 and 4). */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** A private key that signs what its owner puts on the log. */
+/** A private key that signs its owner's records on the log. */
 export interface SignOffKey {
   /** Raw Ed25519 public key, 32 bytes. */
   readonly publicKey: Buffer;
@@ -32,8 +32,8 @@ export interface SignOffKey {
 export type Verifier = (bytes: Uint8Array, signature: Uint8Array) => boolean;
 
 /**
- * Opens a key from its 32-byte seed or its PKCS#8 DER form. Throws a `Fault` `invalid_key` (stop) for anything else; the
- * fault carries no byte of the key.
+ * Opens a key from its 32-byte seed or its PKCS#8 DER form. Throws a `Fault` `invalid_key` (stop) for anything else;
+ * the fault carries no byte of the key.
  */
 export function openSignOffKey(seedOrPkcs8: Uint8Array): SignOffKey {
   const key = importPrivate(Buffer.from(seedOrPkcs8));
@@ -43,8 +43,8 @@ export function openSignOffKey(seedOrPkcs8: Uint8Array): SignOffKey {
 }
 
 /**
- * A check bound to one public key (raw, 32 bytes); the key object is made once, here. `node:crypto` refuses signatures
- * whose S is not below the group order, so nobody can turn one signature into another (traps.md).
+ * A check bound to one public key (raw, 32 bytes); the key object is created once. `node:crypto` refuses signatures
+ * whose S is not below the group order, so no signature can be changed into another (traps.md).
  */
 export function verifierFor(publicKey: Uint8Array): Verifier {
   const key = importPublic(Buffer.from(publicKey));
@@ -63,7 +63,7 @@ function importPrivate(bytes: Buffer): KeyObject {
     const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // The library's message may quote the input; the fault below says what is needed.
+    // The library's message may quote the input; the fault below names the expected form.
   }
   throw invalidKey('private key: a 32-byte seed or Ed25519 PKCS#8', bytes.length);
 }

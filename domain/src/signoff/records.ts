@@ -25,8 +25,8 @@ const noChain = Buffer.alloc(executionChainBytes);
 export const firstChain: Buffer = Buffer.alloc(executionChainBytes);
 
 /**
- * The record value of an envelope: header 5 | signature 64 | key id and commands. The signature covers every byte behind
- * it (layout: schemas/src/topics/orders.ts).
+ * The record value of an envelope: header 5 | signature 64 | key id and commands. The signature covers every byte
+ * after it (layout: schemas/src/topics/orders.ts).
  */
 export function sealEnvelope(
   codec: Encoder<Envelope>,
@@ -39,8 +39,9 @@ export function sealEnvelope(
 }
 
 /**
- * Whether the envelope was signed by the verifier's key over the bytes as they are. False, never a throw, for a value too
- * short to be one. The 5 header bytes are outside of the signature: they only choose the schema the rest is read with.
+ * Whether the envelope was signed by the verifier's key over the bytes as they are. False, never a throw, for a value
+ * too short to be one. The 5 header bytes are outside of the signature: they only choose the schema the rest is read
+ * with.
  */
 export function verifySealed(value: Buffer, verifier: Verifier): boolean {
   if (value.length <= signedFrom) return false;
@@ -48,7 +49,7 @@ export function verifySealed(value: Buffer, verifier: Verifier): boolean {
 }
 
 /**
- * The record value of an execution and its chain: SHA-256 of the chain before and of every byte behind the chain field
+ * The record value of an execution and its chain: SHA-256 of the previous chain and of every byte after the chain field
  * (schemas/src/topics/executions.ts). The first record of a partition follows `firstChain`.
  */
 export function sealExecution(
@@ -60,8 +61,8 @@ export function sealExecution(
 }
 
 /**
- * The same for events that were written already: `written.bytes` are those of `written.length` of them, one behind the
- * other. The events are the last field, so the codec writes the head with an empty array, whose end is one byte.
+ * The same for encoded events: `written.bytes` returns the bytes of `written.length` consecutive ones. The events are
+ * the last field, so the codec writes the head with an empty array, whose end is one byte.
  */
 export function sealWritten(
   codec: Encoder<Execution>,

@@ -68,7 +68,7 @@ const entries = fc.array(
   { maxLength: 30 },
 );
 
-test('what compaction leaves says the same as the whole topic, wherever it stands', () => {
+test('the records that compaction leaves give the same state as the whole topic, at any offsets', () => {
   fc.assert(
     fc.property(entries, (all) => {
       const growing = all.map((entry, at) =>
@@ -137,7 +137,7 @@ test('credentials of an agent mark it; a key that opens nothing claims nothing',
   }
 });
 
-test('a fault of Redis that passes is nobody’s; another one is told', async () => {
+test('a transient fault of Redis is ignored; another one is reported', async () => {
   const told: unknown[] = [];
   const open = (fault: Fault) => {
     const away = () => Promise.reject(fault);

@@ -14,7 +14,7 @@ interface Plain {
 
 const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;
 
-/** The rules of `CommentThreads` over one list that is searched anew for everything. */
+/** The rules of `CommentThreads` over one list that is searched from scratch for each call. */
 export class NaiveThreads {
   #comments: readonly Plain[] = [];
   /** Tops, the one whose thread was written to longest ago first. */

@@ -66,7 +66,7 @@ function eventOf({ kind, back, wallet, flag, name }: Step, offset: number): Comm
   }
 }
 
-/** Everything that can be asked of the comments that are held, in the form of the twin. */
+/** All results of the comments in memory, in the form of the twin. */
 function seen(threads: CommentThreads, events: readonly CommentEvent[]) {
   return events.flatMap((event, offset) => {
     const comment = threads.find(commentIdAt(offset));

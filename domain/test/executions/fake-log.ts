@@ -21,7 +21,9 @@ export function sealed(executions: readonly Execution[]): readonly IncomingRecor
   });
 }
 
-/** One partition in memory, with the part of the log client that readers use. The memory of `reused` events is reused. */
+/**
+ * One partition in memory, with the part of the log client that readers use. The memory of `reused` events is reused.
+ */
 export function fakeLog(
   records: readonly IncomingRecord[],
   reused: readonly string[] = [],

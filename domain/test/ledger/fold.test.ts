@@ -121,7 +121,7 @@ describe('the ledger fold', () => {
     );
   });
 
-  test('turns a reservation into what the log says', () => {
+  test('replaces a reservation by the movement on the log', () => {
     const ledger = openWith(100);
     ledger.reserve({ ...hold, orderId: orderOf(1) });
     const moves = [{ wallet, freeMicro: -60, heldMicro: 60 }];
@@ -260,7 +260,7 @@ describe('the ledger fold', () => {
     expect(ledger.insolventWallets()).toEqual([staying]);
   });
 
-  test('a withdrawal behind the fence of a newer generation is void and touches no hold', () => {
+  test('a withdrawal after the fence of a newer generation is void and touches no hold', () => {
     const ledger = openWith(100);
     ledger.reserveWithdrawal({ transferId: '0x09', wallet, amountMicro: 60, acceptedAtMs: 1_000 });
     const fence = { transferId: '0x00', wallet, amountMicro: 0, generation: 2, timeMs: 1_000 };
@@ -275,7 +275,7 @@ describe('the ledger fold', () => {
     expect(ledger.balance(wallet)).toMatchObject({ freeMicro: 40, pendingMicro: 0 });
   });
 
-  test('a withdrawal that comes long after it was accepted is void behind a fence, by the log alone', () => {
+  test('a withdrawal that comes long after it was accepted is void after a fence, by the log alone', () => {
     const written = { transferId: '0x09', wallet, amountMicro: -60, timeMs: 1_000, generation: 1 };
     const fence = { ...written, transferId: '0x03', amountMicro: 0, generation: 0 };
     for (const [afterMs, left] of [

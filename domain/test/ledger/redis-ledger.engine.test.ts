@@ -247,7 +247,7 @@ describe('the ledger in Redis', () => {
     await expect(ledger.applyExecutions({ ...piece, toOffset: 2 })).rejects.toThrow(
       'ledger_batch_too_large',
     );
-    // As if the process had died behind the first part.
+    // As if the process had died after the first part.
     await ledger.applyExecutions(piece);
     await redis.hset(keys.ledgerMarks, 'executions:3', 0, 'executions:3:part', '2/3');
     expect(await ledger.applyExecutions(piece)).toBe('applied');

@@ -13,7 +13,7 @@ test.each([
   expect(countedAddress(address)).toBe(counted);
 });
 
-test('agents get the factor, everybody the scale, nobody less than one', () => {
+test('agents get the factor, all callers the scale, no limit is below one', () => {
   const table = limitTable(0.01, 3);
   const book = rateRules.find((rule) => rule.field === 'book.10')?.place ?? -1;
   const health = rateRules.find((rule) => rule.field === 'health.10')?.place ?? -1;

@@ -4,7 +4,7 @@ import { type Caller, limitTable } from '../../src/ratelimit/callers.ts';
 import type { LimitStore } from '../../src/ratelimit/limiter.io.ts';
 import { RateLimiter } from '../../src/ratelimit/limiter.io.ts';
 
-/** A clock that moves when told; wall and monotonic time differ, as they do. */
+/** A clock that the test moves; wall and monotonic time differ, as on a machine. */
 export class TestClock {
   #ms = Date.UTC(2026, 5, 1, 12, 0, 0);
   nowMs = () => this.#ms;

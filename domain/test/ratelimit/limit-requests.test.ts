@@ -5,7 +5,7 @@ import { type Credentials, limitRequests } from '../../src/ratelimit/limit-reque
 import { openLimiter, TestClock } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
 
-/** Whoever sends `x-key` is who he says, unless he says `wrong`. */
+/** `x-key` proves the caller it names, except `wrong`. */
 const named: Credentials = {
   claims: (headers) => headers['x-key'] !== undefined,
   prove: ({ headers }) =>
@@ -92,7 +92,7 @@ test.each([
   expect((await app.inject(url)).json()).toEqual({ ...body, ...wait });
 });
 
-test('two clients behind a proxy have two buckets, and nobody else can name an address', async () => {
+test('two clients behind a proxy have two buckets, and only a trusted proxy can name an address', async () => {
   expect(passed(await send('/', 60, from('192.0.2.1')))).toBe(50);
   expect(passed(await send('/', 60, from('192.0.2.2')))).toBe(50);
   const direct = { remoteAddress: '198.51.100.1' };

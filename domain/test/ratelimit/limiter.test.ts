@@ -123,7 +123,7 @@ test('sustained trading ends at the long limit and cancels go on', async () => {
   expect((await limiter.take(key, rulesFor('DELETE', '/order'), 1)).isAllowed).toBe(true);
 });
 
-test('most requests of a large limit and all refusals ask nobody', async () => {
+test('most requests of a large limit and all refusals need no store', async () => {
   const clock = new TestClock();
   const store = new PlainStore(clock.nowMs);
   const limiter = openLimiter(store, clock);

@@ -3,7 +3,7 @@ import { rateLimitReads } from '../../src/ratelimit/wire.io.ts';
 import { openLimiter, rulesFor, TestClock } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
 
-test('a caller sees each of his buckets, what is left of it, and nobody else’s', async () => {
+test('a caller sees each of its buckets with the units left, and no other caller’s', async () => {
   const clock = new TestClock();
   const limiter = openLimiter(new PlainStore(clock.nowMs), clock);
   const reads = rateLimitReads(limiter);
@@ -26,7 +26,7 @@ test('a caller sees each of his buckets, what is left of it, and nobody else’s
   }
 });
 
-test('without the store it tells what this process counted', async () => {
+test('without the store it returns the counts of this process', async () => {
   const clock = new TestClock();
   const store = new PlainStore(clock.nowMs);
   const limiter = openLimiter(store, clock);
@@ -37,7 +37,7 @@ test('without the store it tells what this process counted', async () => {
   expect(limits.find(({ scope }) => scope === 'book')?.remaining).toBe(193);
 });
 
-test('where nobody is limited the list is empty', async () => {
+test('without limits the list is empty', async () => {
   const answer = await rateLimitReads(null).ofAddress('192.0.2.1');
   expect(answer).toEqual({ caller: 'address', enabled: false, limits: [] });
 });

@@ -45,7 +45,7 @@ describe('an envelope', () => {
     expect(digest).toBe('922fd0bcda0a56995fd9aa6edc58fc6d98749f443ca0b01b98ff14ee8c1ba39b');
   });
 
-  test('is signed over every byte behind the signature, as tweetnacl sees it', () => {
+  test('is signed over every byte after the signature, as tweetnacl verifies it', () => {
     const value = seal();
     const [signature, signed] = [value.subarray(5, 69), value.subarray(69)];
     expect(nacl.sign.detached.verify(signed, signature, key.publicKey)).toBe(true);
@@ -62,7 +62,7 @@ describe('an envelope', () => {
     });
   });
 
-  test('is refused when any single byte behind the header was changed', () => {
+  test('is refused when any single byte after the header was changed', () => {
     const value = seal();
     for (let place = 5; place < value.length; place += 1) {
       expect([place, verifySealed(tampered(value, place), verifier)]).toEqual([place, false]);
@@ -83,7 +83,7 @@ describe('the chain of executions', () => {
   const first = sealExecution(executions, firstChain, { ...body, inOffset: 0 });
   const second = sealExecution(executions, first.chain, { ...body, inOffset: 1 });
 
-  test('starts behind 32 zero bytes and takes each body in', () => {
+  test('starts with 32 zero bytes and covers each body', () => {
     const hash = (before: Buffer, value: Buffer) =>
       createHash('sha256').update(before).update(value.subarray(37)).digest();
     expect(first.chain).toEqual(hash(Buffer.alloc(32), first.value));
@@ -91,14 +91,14 @@ describe('the chain of executions', () => {
     expect(executions.decode(second.value)).toMatchObject({ chain: second.chain, inOffset: 1 });
   });
 
-  test('holds for each record behind its own predecessor only', () => {
+  test('holds for each record after its own predecessor only', () => {
     expect(checkChain(first.value, firstChain)).toBe(true);
     expect(checkChain(second.value, first.chain)).toBe(true);
     expect(checkChain(second.value, firstChain)).toBe(false);
     expect(checkChain(first.value, first.chain)).toBe(false);
   });
 
-  test('breaks when any single byte behind the header was changed, or the record was cut', () => {
+  test('breaks when any single byte after the header was changed, or the record was cut', () => {
     for (let place = 5; place < second.value.length; place += 1) {
       expect(checkChain(tampered(second.value, place), first.chain)).toBe(false);
     }

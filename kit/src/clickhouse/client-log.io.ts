@@ -8,8 +8,8 @@ import {
 import type { Log } from '../log/index.ts';
 
 /**
- * The client's log lines through ours. It calls every failed query an error; those come back as faults, whose reader
- * decides, so they are warnings here. Its arguments are left out: they quote SQL and parameters.
+ * Writes the client's log lines to our log. The client logs each failed query as an error; the caller gets a fault
+ * for it and decides, so the log has a warning. Arguments are left out: they quote SQL and parameters.
  */
 export function clientLog(log: Log): { LoggerClass: new () => Logger; level: ClickHouseLogLevel } {
   const own = log.child({ part: 'clickhouse' });

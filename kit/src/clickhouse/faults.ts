@@ -2,18 +2,18 @@ import { ClickHouseError } from '@clickhouse/client';
 import { Fault, type FaultReaction } from '../fault/index.ts';
 
 /**
- * Codes of the server (ClickHouse, src/Common/ErrorCodes.cpp) that pass by themselves: timeouts, load, memory, read-only
+ * Transient error codes of the server (ClickHouse, src/Common/ErrorCodes.cpp): timeouts, load, memory, read-only
  * tables, too many parts, an insert of unknown outcome (the token makes it harmless), Keeper.
  */
 const passing = new Set([
   159, 202, 203, 209, 210, 241, 242, 252, 279, 285, 319, 394, 425, 439, 999,
 ]);
 
-/** Codes that say the rows are wrong: the statement is fine, this batch will never be taken. */
+/** Error codes of wrong rows: the statement is valid, but this batch is never accepted. */
 const badRows = new Set([6, 26, 27, 38, 41, 53, 69, 70, 72, 117, 131, 321, 349, 467, 469, 691]);
 
 /**
- * What ClickHouse or the way to it answered, as a `Fault`: `clickhouse_unavailable` (retry) without an answer,
+ * A failed statement as a `Fault`: `clickhouse_unavailable` (retry) without an answer,
  * `clickhouse_busy` (retry), `clickhouse_bad_rows` (skip), `clickhouse_refused` (stop: syntax, unknown tables or
  * settings, missing rights). Facts carry code and type only: messages quote data.
  */

@@ -15,13 +15,16 @@ export interface ClickHouseOptions {
   readonly user: string;
   readonly password: string;
   readonly log: Log;
-  /** One statement may take so long, milliseconds; default 30 s. */
+  /** Time limit of one statement, milliseconds; default 30 s. */
   readonly requestTimeoutMs?: number;
-  /** Sockets to the server for reads of rows and inserts of written ones, and as many for everything else; default 10. */
+  /**
+   * Sockets to the server for reads of rows and inserts of encoded ones, and as many for other statements; default
+   * 10.
+   */
   readonly maxConnections?: number;
   /**
-   * A read of rows or an insert of written ones waits at most so long for a socket, milliseconds, before it is refused as
-   * `clickhouse_busy`; default 5 min, for tools that ask for everything at once.
+   * Longest wait of such a statement for a socket, milliseconds; then it is refused as `clickhouse_busy`. Default 5
+   * min, for tools that run all their statements at once.
    */
   readonly socketWaitMs?: number;
 }
@@ -31,11 +34,11 @@ export interface InsertOptions {
   readonly token?: string;
 }
 
-/** The tables, for one process. All methods throw the faults of `clickhouseFault`. */
+/** The client of the tables for one process. All methods throw the faults of `clickhouseFault`. */
 export interface ClickHouse {
   /**
-   * Inserts rows as one synchronous block. The same token for the same rows inserts once, also after an unknown outcome;
-   * a token must never be used again for other rows (traps.md). No rows: nothing is sent.
+   * Inserts rows as one synchronous block. The same token for the same rows inserts once, also after an unknown
+   * outcome; a token must never be used again for other rows (traps.md). No rows: nothing is sent.
    */
   insertRows(
     table: string,
@@ -44,8 +47,8 @@ export interface ClickHouse {
     options?: InsertOptions,
   ): Promise<void>;
   /**
-   * The same of rows that are written already, in pieces one behind the other: lines of cells between tabs, as ClickHouse's format
-   * TabSeparated has them, symbols of enums by their numbers. No bytes: nothing is sent.
+   * The same for encoded rows in consecutive pieces: ClickHouse's format TabSeparated, symbols of enums by their
+   * numbers. No bytes: nothing is sent.
    */
   insertTabSeparated(
     table: string,
@@ -62,15 +65,16 @@ export interface ClickHouse {
     params?: Readonly<Record<string, QueryParameter>>,
   ): Promise<readonly T[]>;
   /**
-   * Writes the answer of a query that names its FORMAT to `sink`, byte for byte and however long it is, and ends `sink`. Memory
-   * stays bounded. When this fails, `sink` is destroyed and what it has got is not whole; errors of `sink` itself come as they are.
+   * Writes the response to a query that names its FORMAT to `sink`, byte for byte at any length, and ends `sink`.
+   * Memory stays bounded. On failure `sink` is destroyed and its content is incomplete; errors of `sink` itself are
+   * thrown unchanged.
    */
   copyTo(
     sink: Writable,
     sql: string,
     params?: Readonly<Record<string, QueryParameter>>,
   ): Promise<void>;
-  /** Runs a statement without an answer: DDL, EXCHANGE, INSERT SELECT. */
+  /** Runs a statement without a result: DDL, EXCHANGE, INSERT SELECT. */
   command(sql: string, params?: Readonly<Record<string, QueryParameter>>): Promise<void>;
   /** Whether the server answers a query with our user. */
   ping(): Promise<boolean>;
@@ -80,7 +84,7 @@ export interface ClickHouse {
 /** Rows of one answer and of one insert. */
 export const selectRowsMax = 1_000_000;
 const insertRowsMax = 200_000;
-/** Bytes of one insert of written rows. */
+/** Bytes of one insert of encoded rows. */
 const insertBytesMax = 256 << 20;
 
 const defaultRequestTimeoutMs = 30_000;
@@ -89,9 +93,9 @@ const defaultSocketWaitMs = 300_000;
 /** Below the 3 s after which old servers close an idle connection. */
 const idleSocketMs = 2_500;
 
-/** Of every statement. */
+/** Settings of every statement. */
 const settings = {
-  // An error after the first row would otherwise come as a broken 200.
+  // Otherwise an error after the first row ends a response with status 200.
   wait_end_of_query: 1,
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
@@ -174,7 +178,7 @@ async function copy(
 ): Promise<void> {
   try {
     const { query, query_params } = asked;
-    // The limit of rows is there for answers that are held in memory.
+    // The limit of rows protects results that are kept in memory.
     const settings = { max_result_rows: '0' };
     const { stream } = await client.exec({
       query,

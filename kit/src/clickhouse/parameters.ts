@@ -9,7 +9,10 @@ const escapes: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** A value as ClickHouse's HTTP interface reads it (https://clickhouse.com/docs/interfaces/http, "Queries with parameters"). */
+/**
+ * A value as ClickHouse's HTTP interface reads it (https://clickhouse.com/docs/interfaces/http, "Queries with
+ * parameters").
+ */
 export function parameterText(value: QueryParameter): string {
   if (value === null) return '\\N';
   if (typeof value === 'string') return escaped(value);

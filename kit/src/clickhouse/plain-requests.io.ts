@@ -22,23 +22,23 @@ export interface PlainRequestsOptions {
   readonly maxSockets: number;
   /** Longest wait for one of them, milliseconds. */
   readonly socketWaitMs: number;
-  /** Sockets nobody uses are closed after so long, milliseconds; less than the server keeps them. */
+  /** Idle sockets are closed after this, milliseconds; less than the server keeps them. */
   readonly idleMs: number;
-  /** Of every statement. */
+  /** Settings of every statement. */
   readonly settings: Readonly<Record<string, string | number>>;
 }
 
-/** Statements over HTTP. They reject with the server's `ClickHouseError`, with what the socket said, or with a `Fault`. */
+/** Statements over HTTP. They reject with the server's `ClickHouseError`, an error of the socket, or a `Fault`. */
 export interface PlainRequests {
   select<T>(sql: string, params: Readonly<Record<string, QueryParameter>>): Promise<readonly T[]>;
-  /** Sends rows behind their statement; once: whoever wants to try again has a token for it. */
+  /** Sends rows after their statement, once: a caller that retries uses a token. */
   insert(statement: string, rows: readonly Buffer[]): Promise<void>;
   close(): void;
 }
 
-/** Longest answer that is held in memory, bytes. */
+/** Longest response that is kept in memory, bytes. */
 const answerBytesMax = 256 << 20;
-/** Statements that wait for a socket; one more is told to come again. */
+/** Statements that wait for a socket; one more is refused as busy. */
 const waitingMax = 1_000;
 
 interface Answer {
@@ -47,7 +47,7 @@ interface Answer {
 }
 
 interface Asked {
-  /** With settings and parameters. */
+  /** Path with settings and parameters. */
   readonly path: string;
   readonly body: readonly (string | Buffer)[];
   /** Whether it may be sent once more over another socket. */
@@ -57,10 +57,10 @@ interface Asked {
 type Ask = (asked: Asked) => Promise<Answer>;
 
 /**
- * Small reads are what the read door does all day, and the streams, timers and abort signals of the official client cost more than
- * the engine's work on one of them: 0.9 of 1.3 milliseconds of processor time, and a timer of a millisecond before each (1.23.1). Of
- * what a projector sends they are a fifth. So rows are read, and written ones sent, by one plain request; everything else goes
- * through the client.
+ * Small reads are most of the load of query-api. The streams, timers and abort signals of the official client cost
+ * more than the engine's work on such a read: 0.9 of 1.3 milliseconds of processor time, and a timer of a millisecond
+ * before each (1.23.1). Of the inserts of projectors they are a fifth. So rows are read, and encoded rows sent, by
+ * one plain request; other statements use the client.
  */
 export function openPlainRequests(options: PlainRequestsOptions): PlainRequests {
   const { ask, close } = openSockets(options);
@@ -122,7 +122,7 @@ function openSockets(options: PlainRequestsOptions): {
       request.once('response', (response) => collect(response).then(resolve, reject));
       request.once('timeout', () => request.destroy(new Error('the server is silent')));
       request.on('error', (error) => {
-        // The server let go of an idle socket as it was taken up again.
+        // The server closed an idle socket while it was reused.
         const isReset = request.reusedSocket && Reflect.get(error, 'code') === 'ECONNRESET';
         if (isReset && isRepeatable && !isClosed)
           ask({ path, body, isRepeatable: false }).then(resolve, reject);
@@ -164,7 +164,7 @@ function byteCountOf(body: Asked['body']): number {
   return body.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
 }
 
-/** JSONEachRow has a line end after each row and none within. */
+/** JSONEachRow has a line end after each row and none inside a row. */
 function rowsOf<T>(text: string): readonly T[] {
   const lines = text.endsWith('\n') ? text.slice(0, -1) : text;
   return lines === '' ? [] : (JSON.parse(`[${lines.replaceAll('\n', ',')}]`) as T[]);

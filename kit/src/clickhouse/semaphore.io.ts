@@ -16,8 +16,8 @@ interface Waiting {
 }
 
 /**
- * Limits how many tasks run at once; the others wait in the order of their calls. A task that waits too long is refused: a silent
- * server must not make each new request wait for all earlier ones.
+ * Limits how many tasks run at once; the others wait in the order of their calls. A task that waits too long is
+ * refused: a silent server must not make each new request wait for all earlier ones.
  */
 export class Semaphore {
   readonly #options: SemaphoreOptions;
@@ -29,7 +29,10 @@ export class Semaphore {
     this.#options = options;
   }
 
-  /** Runs `work` when there is room. Rejects with `clickhouse_busy` (retry) after `waitMs`, and at once when too many wait. */
+  /**
+   * Runs `work` when there is room. Rejects with `clickhouse_busy` (retry) after `waitMs`, and at once when too many
+   * wait.
+   */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#options.count) this.#running += 1;
     else await this.#wait();

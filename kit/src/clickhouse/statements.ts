@@ -1,17 +1,17 @@
 import { assert } from '../assert/index.ts';
 
-/** One value of a row as JSON: 64-bit integers and decimals go as text. */
+/** One value of a row as JSON: 64-bit integers and decimals are text. */
 export type Cell = string | number | boolean | null | readonly Cell[];
 
 const identifier = /^[A-Za-z_]\w{0,63}(\.[A-Za-z_]\w{0,63})?$/;
 const tokenPattern = /^[\w:.,-]{1,200}$/;
 
-/** Formats of rows on their way in: JSON for few, the plainest text for many. */
+/** Formats of inserted rows: JSON for few, tab-separated text for many. */
 export type InsertFormat = 'JSONCompactEachRow' | 'TabSeparated';
 
 /**
- * `INSERT INTO t (a, b) SETTINGS ... FORMAT JSONCompactEachRow`. The settings stand in the SQL, since they decide whether
- * a retry duplicates (traps.md): synchronous, this token, and views that deduplicate with their source.
+ * `INSERT INTO t (a, b) SETTINGS ... FORMAT JSONCompactEachRow`. The settings are part of the SQL, since they decide
+ * whether a retry duplicates (traps.md): synchronous, this token, and views that deduplicate with their source.
  */
 export function insertStatement(
   table: string,
@@ -29,7 +29,7 @@ export function insertStatement(
   return `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS ${settings.join(', ')} FORMAT ${format}`;
 }
 
-/** Rows as JSON arrays, one a line. */
+/** Rows as JSON arrays, one per line. */
 export function rowLines(rows: readonly (readonly Cell[])[], width: number): string {
   const lines: string[] = [];
   for (const row of rows) {

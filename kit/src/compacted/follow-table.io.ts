@@ -4,7 +4,7 @@ import { followCompacted, type LogClient, type LogReader } from '../kafka/index.
 import type { Log } from '../log/index.ts';
 import { type RecordReader, readValue } from '../registry/index.ts';
 
-/** Where an entry stands: which it replaces, and when it counts. */
+/** Place of an entry in the log: its key, whose earlier entries it replaces, and its offset. */
 export interface EntryPlace {
   readonly key: string;
   readonly offset: number;
@@ -16,19 +16,19 @@ export interface CompactedOptions<T> {
   readonly codec: RecordReader<T>;
   readonly log: Log;
   take(value: T, place: EntryPlace): void;
-  /** What is done about a record that cannot be read; default `skip`, loudly: the entry it replaces stays. */
+  /** Reaction to a record that cannot be read; default `skip`, with an error in the log: the entry before it stays. */
   readonly unreadable?: 'skip' | 'stop';
-  /** A record was skipped, for whoever counts them. */
+  /** Counts a skipped record. */
   onSkip?(): void;
   /** The record of this key was deleted. */
   forget?(key: string, offset: number): void;
-  /** Something nobody foresaw: the process should stop. */
+  /** An unforeseen fault: the process should stop. */
   onFault(fault: Fault): void;
 }
 
 /**
- * Follows a topic of entries from its start, newest of each key last; resolves when what was there at the call is taken in.
- * Faults that pass are logged and read over; any other goes to `onFault`.
+ * Follows a topic of entries from its start, newest of each key last; resolves when all records present at the call are
+ * taken. Faults that pass are logged and reading continues; any other is passed to `onFault`.
  */
 export function followTable<T>(
   client: LogClient,

@@ -39,7 +39,7 @@ export interface Described<T> {
 }
 
 /** The fallback of a field with this default. */
-export function fallbackOf<T>(options: Described<T>): { fallback?: Fallback<T> } {
+function fallbackOf<T>(options: Described<T>): { fallback?: Fallback<T> } {
   return options.default === undefined ? {} : { fallback: { value: options.default } };
 }
 

@@ -10,7 +10,7 @@ export interface ConfigRules<F extends Fields> {
   readonly relations?: (config: ConfigOf<F>) => readonly string[];
 }
 
-/** Read by the lifecycle and by tests, known everywhere. */
+/** Read by the lifecycle and by tests; known in every room. */
 const parentPipeName = 'PM_PARENT_PIPE';
 const testPrefix = 'PM_TEST_';
 
@@ -109,7 +109,7 @@ function nearest(name: string, known: readonly string[]): string {
   return best;
 }
 
-/** Levenshtein's: insertions, deletions and replacements from one text to the other. */
+/** Levenshtein distance: insertions, deletions and replacements from one text to the other. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let line = 1; line <= from.length; line += 1) {

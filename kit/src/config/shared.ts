@@ -49,7 +49,7 @@ export const redisFields = {
   }),
 };
 
-/** The tables. */
+/** ClickHouse, which holds the tables. */
 export const clickhouseFields = {
   clickhouseUrl: url('PM_CLICKHOUSE_URL', { meaning: 'HTTP interface of ClickHouse.' }),
   clickhouseDatabase: text('PM_CLICKHOUSE_DATABASE', {
@@ -107,7 +107,7 @@ export const publicDoorFields = {
   }),
   keySecret: secret('PM_KEY_SECRET', {
     meaning:
-      'Secret from which all API keys are derived; the same in ingress and query-api. Another value makes every key unknown.',
+      'Secret from which all API keys are derived; equal in ingress and query-api. Another value invalidates all keys.',
     bytes: 32,
   }),
   freshnessSeconds: integer('PM_FRESHNESS_SECONDS', {

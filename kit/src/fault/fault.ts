@@ -1,5 +1,5 @@
 /**
- * What a process does about a fault (hacking.md):
+ * The reaction of a process to a fault (hacking.md):
  * `retry`   the same step again, bounded;
  * `skip`    count it, dead-letter it, go on;
  * `release` give the partition back and let an owner restore it;

@@ -4,13 +4,16 @@ import { reactionTo } from './fault.ts';
 const firstRetryMs = 100;
 const maxRetryMs = 5_000;
 
-/** How long something is insisted on, and who hears of each try that failed. */
+/** Time limit of the retries, and a callback for each failed attempt. */
 export interface Insistence {
   readonly forMs: number;
   onRetry?(): void;
 }
 
-/** Does it again while it fails with a fault whose reaction is `retry`, until time is up; then throws the last fault. */
+/**
+ * Repeats `work` while it fails with a fault whose reaction is `retry`, until `forMs` is over; then throws the last
+ * fault.
+ */
 export async function insist<T>(
   work: () => Promise<T>,
   { forMs, onRetry }: Insistence,
@@ -27,7 +30,7 @@ export async function insist<T>(
   }
 }
 
-/** What `work` gives, or the error `late` makes when it takes longer than `ms`; the work itself goes on. */
+/** The result of `work`; throws the error made by `late` after `ms`, while the work itself goes on. */
 export async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Fault } from '../fault/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 
-/** Whether a process can do its work now, and if not, why not (short names, e.g. `kafka`, `restoring:3`). */
+/** Whether a process can do its work now, and otherwise the reasons (short names, e.g. `kafka`, `restoring:3`). */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
@@ -11,7 +11,7 @@ export interface Readiness {
 
 export interface OpsListenerOptions {
   readonly host: string;
-  /** TCP port; 0 takes a free one. */
+  /** TCP port; 0 chooses a free one. */
   readonly port: number;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
   /** Facts for people and for the stack command; JSON values only. */
@@ -20,20 +20,20 @@ export interface OpsListenerOptions {
 }
 
 export interface OpsListener {
-  /** The port it really listens on. */
+  /** The port it listens on. */
   readonly port: number;
-  /** Stops listening and ends what is open. */
+  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 }
 
-/** Scrapes and probes are few and short; anything beyond is a mistake or an attack. */
+/** Scrapes and probes are few and short; more load is a mistake or an attack. */
 const maxConnections = 64;
 const requestTimeoutMs = 5_000;
 const headersTimeoutMs = 2_000;
 const keepAliveTimeoutMs = 5_000;
 
 /**
- * Opens the operator's listener, apart from the door of the service: `GET /live` 200 as long as the loop turns, `GET
+ * Opens the operator's listener, separate from the public one: `GET /live` 200 as long as the event loop runs, `GET
  * /ready` 200 or 503 with reasons, `GET /metrics` for Prometheus, `GET /status` in JSON. Throws a `Fault`
  * `ops_port_unavailable` (stop) when it cannot listen.
  */
@@ -63,7 +63,7 @@ async function answer(
   try {
     await answerPath(options, (request.url ?? '/').split('?', 1)[0] ?? '/', response);
   } catch {
-    // A status or gauge that throws must not take the probe listener with it; the text stays inside.
+    // A status or gauge that throws must not end the listener; its message is not sent.
     sendJson(response, 500, { error: 'internal error' });
   }
 }

@@ -5,23 +5,23 @@ import type { Metrics } from '../metrics/index.ts';
 import type { ExpressRoute } from './express-lane.io.ts';
 import type { Verdict } from './limits.ts';
 
-// Beside `HttpApp`, so that whoever imports it from the built package sees the addition too.
+// Beside `HttpApp`, so that importers of the built package see the addition too.
 declare module 'fastify' {
   interface FastifyRequest {
     /** The body exactly as received, for the HMAC; empty when there is none. */
     rawBody: Buffer;
     /** When its headers had arrived, milliseconds of `performance.now()`. */
     beganAtMs: number;
-    /** What the rate limits said of this request; null where they said nothing. */
+    /** The verdict of the rate limits on this request; null where none was given. */
     verdict: Verdict | null;
   }
   interface FastifyInstance {
-    /** Says that answers of `GET url` may be at hand: `find` is asked before the framework sees the request (`ExpressLane`). */
+    /** Declares that responses of `GET url` may be in memory: `find` is called before the framework (`ExpressLane`). */
     answerAtHand(url: string, route: Pick<ExpressRoute, 'prefix' | 'find'>): void;
   }
 }
 
-/** A door: fastify whose handlers get their types from TypeBox schemas. */
+/** An HTTP listener: fastify whose handlers get their types from TypeBox schemas. */
 export type HttpApp = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -36,11 +36,11 @@ export interface RequestLimits {
   attach(app: HttpApp, metrics?: Metrics): LimitsAtHand;
 }
 
-/** The limits of requests that need not be asked about. */
+/** The limits of requests that this process can decide alone. */
 export interface LimitsAtHand {
   /**
-   * Of a route: lets a request pass when it brings no credentials and what it costs is leased already. Null, with nothing taken,
-   * when only the hooks can tell.
+   * For a route: admits a request without credentials whose cost is already leased. Null, with nothing taken, when
+   * only the hooks can decide.
    */
   of(method: string, url: string): (request: IncomingMessage) => Verdict | null;
 }

@@ -9,8 +9,9 @@ const jsonType = /^application\/json[\t ]*(;[\t ]*charset="?utf-8"?[\t ]*)?$/i;
 type Done = (error: Error | null, body?: unknown) => void;
 
 /**
- * Takes bodies as JSON only, keeps their bytes, and parses them once. An empty body is no body, whatever its content type
- * says: clients send the header with every DELETE (conventions.md 1.0). Repeated keys: the last one counts (RFC 8259 4).
+ * Accepts bodies as JSON only, keeps their bytes, and parses them once. An empty body is no body, whatever its
+ * content type: clients send the header with every DELETE (conventions.md 1.0). Repeated keys: the last one counts
+ * (RFC 8259 4).
  */
 export function takeJsonBodies(app: FastifyInstance, maxJsonDepth: number): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -52,7 +53,7 @@ const openObject = 0x7b;
 const closeList = 0x5d;
 const closeObject = 0x7d;
 
-/** Whether no more than `maxDepth` arrays and objects are open at once. Text that is not JSON is the parser's to refuse. */
+/** Whether no more than `maxDepth` arrays and objects are open at once. The parser refuses text that is not JSON. */
 function nestsWithin(bytes: Buffer, maxDepth: number): boolean {
   let depth = 0;
   for (let index = 0; index < bytes.length; index += 1) {
@@ -69,7 +70,7 @@ function nestsWithin(bytes: Buffer, maxDepth: number): boolean {
   return true;
 }
 
-/** The place of the quote that ends the text whose opening quote stands at `start`. */
+/** The index of the closing quote of the string whose opening quote is at `start`. */
 function endOfText(bytes: Buffer, start: number): number {
   let index = start + 1;
   let byte = bytes[index];

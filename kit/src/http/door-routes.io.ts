@@ -6,7 +6,9 @@ import { familyOfTarget } from './route-family.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whose words errors of this route are in, out of the table of routes; absent for routes that are not public. */
+    /**
+     * The family whose error format this route has, from the table of routes; absent for routes that are not public.
+     */
     family?: RouteFamily;
     /** What a public route takes and answers. */
     declaration?: RouteDeclaration;
@@ -17,8 +19,8 @@ declare module 'fastify' {
 export type Dialect = 'specification' | 'family';
 
 /**
- * One public route: its declaration, or the method and path that name it in the table of routes, and how it is added to the app
- * under a path.
+ * One public route: its declaration, or the method and path that name it in the table of routes, and how it is added to
+ * the app under a path.
  */
 export interface DoorRoute extends Pick<RouteDeclaration, 'method' | 'path'> {
   add(app: HttpApp, at: RoutePlace): void;
@@ -32,8 +34,8 @@ export interface RoutePlace {
 }
 
 /**
- * Adds every route wherever the table says. Throws the `Fault` `routes_differ` (stop) when the
- * routes and those of the table for this door are not the same: the gateway sends here what the table says.
+ * Adds every route under all its paths in the table. Throws the `Fault` `routes_differ` (stop) when the routes differ
+ * from the table's for this service: the gateway forwards by the table.
  */
 export function registerRoutes(app: HttpApp, door: Door, doorRoutes: readonly DoorRoute[]): void {
   const table = routes.filter((route) => route.door === door);
@@ -57,15 +59,15 @@ function nameOf(route: { readonly method: string; readonly path: string }): stri
   return `${route.method} ${route.path}`;
 }
 
-/** The method that the table of routes knows an added route by: each GET answers `HEAD` too, as itself without a body. */
+/** The method of an added route in the table of routes: each GET also answers `HEAD`, without a body. */
 export function tableMethod({ method }: Pick<RouteOptions, 'method'>): string {
   return method === 'HEAD' ? 'GET' : String(method);
 }
 
 /**
- * Gives every public route its declaration and its family: that of its mount, at the root its own. Call it before adding routes.
- * Fastify validates and serialises by none of it: the readers of the routes word their errors as documented, and a schema of
- * responses would drop and reorder fields.
+ * Gives every public route its declaration and its family: that of its mount, at the root its own. Call it before
+ * adding routes. Fastify validates and serialises by none of it: the readers of the routes word their errors as
+ * documented, and a schema of responses would drop and reorder fields.
  */
 export function declareRoutes(app: HttpApp): void {
   const declared = declarationsByUrl();
@@ -90,7 +92,7 @@ function declarationsByUrl(): ReadonlyMap<string, Declared> {
   return new Map(declared);
 }
 
-/** Whose words an error of this request is in: those of its route, and of the path where no route took it. */
+/** The family whose error format this request gets: that of its route, or of its path when no route matched. */
 export function familyOf(request: FastifyRequest): RouteFamily {
   return request.routeOptions.config.family ?? familyOfTarget(request.url);
 }

@@ -8,23 +8,23 @@ import { inWordsOf } from './route-family.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * What this route answers with 400 when body, query or path are not of its schema or not JSON; without it the answer
-     * names the place that is wrong.
+     * The message of a 400 of this route when body, query or path are not of its schema or not JSON; without it the
+     * message names the wrong place.
      */
     invalid?: { readonly text: string; readonly code?: string };
-    /** What this route answers to a body beyond its limit, when it is not `bodyTooLarge`. */
+    /** The response to a body beyond the limit of this route; default `bodyTooLarge`. */
     tooLarge?: TooLarge;
   }
 }
 
-/** The body of every answer that is not a success (conventions.md 1.0). */
+/** The body of every response that is not a success (conventions.md 1.0). */
 export interface ErrorBody {
   readonly error: string;
   readonly code?: string;
   readonly retry_after_seconds?: number;
 }
 
-/** A body that is refused before any route sees it. */
+/** A body that is refused before any route runs. */
 export class BodyProblem extends Error {
   readonly statusCode: number;
 
@@ -35,7 +35,7 @@ export class BodyProblem extends Error {
   }
 }
 
-/** Texts for what fastify refuses itself; its own say too much or too little. */
+/** Messages for refusals of fastify itself; its own say too much or too little. */
 const frameworkTexts = new Map([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'the content type of a body is application/json'],
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'the body is not as long as announced'],
@@ -52,7 +52,7 @@ interface Answer {
   readonly body: ErrorBody;
 }
 
-/** Answers whatever a route throws or fastify refuses: JSON, no stack, no values of the request. */
+/** Responds to errors of routes and refusals of fastify: JSON, no stack, no values of the request. */
 export function errorAnswerer(log: Log) {
   return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void => {
     const { status, body } = answerTo(error, request);

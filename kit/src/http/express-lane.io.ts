@@ -1,26 +1,29 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Verdict } from './limits.ts';
 
-/** Counts an answer of one route that is being handed over; `beganAtMs` of `performance.now()`. */
+/** Counts a response of one route when it is sent; `beganAtMs` of `performance.now()`. */
 export type CountAnswer = (status: number, beganAtMs: number) => void;
 
-/** Answers of one route that may be at hand. */
+/** A route whose responses may be in memory. */
 export interface ExpressRoute {
-  /** Everything of the URL that stands before the key, such as `/book?token_id=`. */
+  /** The part of the URL before the key, such as `/book?token_id=`. */
   readonly prefix: string;
-  /** The JSON that is the answer now; undefined when it must be worked out, also for whatever is no key. */
+  /** The JSON of the current response; undefined when the route must compute it, also for a text that is no key. */
   find(key: string): Buffer | undefined;
-  /** Lets an anonymous request pass by the rate limits; null when only the hooks of the route can tell. Absent without limits. */
+  /**
+   * Admits an anonymous request by the rate limits; null when only the hooks of the route can decide. Absent without
+   * limits.
+   */
   readonly pass?: (request: IncomingMessage) => Verdict | null;
   readonly count?: CountAnswer;
 }
 
 /**
- * Answers the hottest reads before the framework sees them. Routing, request and reply objects, hooks and a table of headers cost
- * several times what finding the bytes of a book and counting the request against its limits do. The lane takes a request only
- * when nothing about it is in question: anonymous, within its limits by what this process has leased, its answer at hand.
- * Everything else goes the whole way, and nothing was taken or counted before. What the lane answers says and counts what
- * every other answer of the route does.
+ * Responds to the most frequent reads before the framework. Routing, request and reply objects, hooks and a table of
+ * headers cost several times as much as finding the bytes of a book and counting the request against its limits. The
+ * lane takes a request only when it is anonymous, within the units this process has leased, and its response is in
+ * memory. Any other request goes through the framework, with nothing taken or counted before. Responses of the lane
+ * have the headers and metrics of the route's other responses.
  */
 export class ExpressLane {
   readonly #routes: ExpressRoute[] = [];
@@ -34,7 +37,7 @@ export class ExpressLane {
     this.#routes.push(route);
   }
 
-  /** Puts the lane in front of what listens to the server's requests now. */
+  /** Puts the lane before the server's present listeners of requests. */
   open(server: Server): void {
     const behind = server.listeners('request') as ((
       request: IncomingMessage,
@@ -42,7 +45,7 @@ export class ExpressLane {
     ) => void)[];
     server.removeAllListeners('request');
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      // A server that is closing lets the framework tell its connections.
+      // While the server closes, the framework ends its connections.
       if (server.listening && this.#answers(request, response)) return;
       for (const listener of behind) listener.call(server, request, response);
     });
@@ -67,7 +70,7 @@ export class ExpressLane {
   }
 }
 
-/** Names and values in turn: a head that is written at once. */
+/** Names and values alternately: one write sends the head. */
 function headOf(id: string, bytes: number, verdict: Verdict | null): string[] {
   const head = ['content-type', jsonType, 'content-length', String(bytes), 'x-request-id', id];
   if (verdict === null) return head;

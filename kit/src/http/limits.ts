@@ -1,6 +1,6 @@
 import { type Door, payloadTooLarge } from '@pm/schemas';
 
-/** Bounds of a door. Every one can be overridden by `openHttp`'s `limits`. */
+/** Bounds of an HTTP listener. Each can be overridden by `openHttp`'s `limits`. */
 export interface HttpLimits {
   /** From the first byte of a request to the end of its headers, milliseconds. */
   readonly headersTimeoutMs: number;
@@ -28,13 +28,13 @@ export const defaultHttpLimits: HttpLimits = {
   maxJsonDepth: 8,
 };
 
-/** What a public door takes (limits.md). Whatever stands in front of both must take the larger of each. */
+/** Limits of a public listener (limits.md). A gateway before both must accept the larger of each. */
 export interface DoorBounds {
   /** All headers and the URL together, bytes. */
   readonly maxHeaderBytes: number;
   /** The largest body of any of its routes, bytes. */
   readonly bodyLimitBytes: number;
-  /** What it answers to a larger one. */
+  /** The response to a larger one. */
   readonly tooLarge: TooLarge;
 }
 
@@ -63,7 +63,7 @@ export const doorBounds: Readonly<Record<Door, DoorBounds>> = {
 /** How often Node looks for connections beyond their timeouts, milliseconds. */
 export const timeoutCheckMs = 1_000;
 
-/** What a rate limit says of one request, as its response headers report it. */
+/** The verdict of a rate limit on one request, as its response headers report it. */
 export interface Verdict {
   readonly isAllowed: boolean;
   readonly limit: number;

@@ -3,18 +3,18 @@ import type { HttpApp } from './app.io.ts';
 import { tableMethod } from './door-routes.io.ts';
 import type { CountAnswer } from './express-lane.io.ts';
 
-/** The answers of an app, by route. */
+/** Counters of the responses of an app, by route. */
 export interface AnswerCount {
-  /** Of the route with this method and pattern; the same for the same route. */
+  /** The counter of the route with this method and pattern; the same for the same route. */
   of(method: string, url: string): CountAnswer;
-  /** A request that no route takes; such requests pass no route's hooks. */
+  /** Counts a request that matches no route; such requests run no route's hooks. */
   unrouted(method: string): void;
 }
 
 /**
- * Counts each answer by the route's pattern, never by its path: paths are endless. What is counted is the answer being
- * handed over, by route hooks that know their series: hooks on the end of the response cost half as much again as answering
- * a book does. What goes the express lane passes no hooks and is counted there.
+ * Counts each response by the route's pattern, never by its path: paths are endless. A response is counted when it is
+ * sent, by route hooks that know their series: hooks on the end of the response cost half as much as responding with
+ * a book. Responses of the express lane run no hooks and are counted there.
  */
 export function observeRequests(app: HttpApp, metrics: Metrics): AnswerCount {
   const answers = openAnswerCount(metrics);

@@ -22,14 +22,15 @@ export interface HttpOptions {
   readonly limits?: Partial<HttpLimits>;
   /** Limits the public routes when given. */
   readonly rateLimits?: RequestLimits;
-  /** Addresses of proxies whose `X-Forwarded-For` is believed; default none. */
+  /** Addresses of proxies whose `X-Forwarded-For` is trusted; default none. */
   readonly trustedProxies?: readonly string[];
 }
 
 /**
- * Makes a door that does not listen yet (`app.listen({ host, port })`). What arrives is validated as it is: no coercion, no
- * silent removal, no defaults filled in (architecture.md). Every answer is JSON and carries `X-Request-Id`; refusals are
- * `{"error": text}`. Bodies: JSON or 415, kept as `request.rawBody`. Query strings: text, repeated keys are arrays.
+ * Opens an app that does not listen yet (`app.listen({ host, port })`). Input is validated unchanged: no coercion, no
+ * silent removal, no defaults filled in (architecture.md). Every response is JSON and carries `X-Request-Id`;
+ * refusals are `{"error": text}`. Bodies: JSON or 415, kept as `request.rawBody`. Query strings: text, repeated keys
+ * are arrays.
  */
 export function openHttp(options: HttpOptions): HttpApp {
   const limits = { ...defaultHttpLimits, ...options.limits };
@@ -38,7 +39,7 @@ export function openHttp(options: HttpOptions): HttpApp {
   const app = fastify({
     ...serverOptions(options, limits),
     genReqId: requestId,
-    // No hooks run for what the router refuses.
+    // No hooks run for requests that the router refuses.
     frameworkErrors: (error, request, raw) => {
       const reply = raw as FastifyReply;
       request.verdict = null;
@@ -48,15 +49,16 @@ export function openHttp(options: HttpOptions): HttpApp {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.server.maxConnections = limits.maxConnections;
-  // Expectations but 100-continue may be ignored (RFC 9110 10.1.1); Node would refuse them without a word.
+  // Expectations other than 100-continue may be ignored (RFC 9110 10.1.1); Node would refuse them with an empty
+  // response.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
   takeJsonBodies(app as unknown as FastifyInstance, limits.maxJsonDepth);
   declareRoutes(app);
   app.setErrorHandler<Error>(answerError);
-  // One hook with a callback, and no decorators: each further hook, each promise and each property that fastify copies onto a
-  // request is a hundredth or more of answering a book.
+  // One hook with a callback, and no decorators: each further hook, promise or property that fastify copies onto a
+  // request costs a hundredth or more of the response with a book.
   app.addHook('onRequest', (request, _reply, done) => {
     request.rawBody = noBytes;
     request.beganAtMs = performance.now();
@@ -67,8 +69,8 @@ export function openHttp(options: HttpOptions): HttpApp {
     putAnswerHeaders(request, reply);
     done();
   });
-  // Fastify closes the connection with each body it refuses, and a client that is still sending is reset before it reads why. A
-  // connection that goes on is read to the end of the body by Node, within the time of a request.
+  // Fastify closes the connection with each body it refuses, so that a client that is still sending is reset before
+  // it reads the response. On an open connection Node reads the rest of the body within the time limit of a request.
   app.addHook('onError', (_request, reply, _error, done) => {
     void reply.removeHeader('connection');
     done();
@@ -84,7 +86,7 @@ export function openHttp(options: HttpOptions): HttpApp {
   return app;
 }
 
-/** Routes say by `app.answerAtHand` which of their answers may be at hand. */
+/** Routes declare by `app.answerAtHand` which of their responses may be in memory. */
 function openExpressLane(
   app: HttpApp,
   lane: ExpressLane,
@@ -126,13 +128,16 @@ function serverOptions(options: HttpOptions, limits: HttpLimits) {
   } as const;
 }
 
-/** Bytes that are not HTTP, or come too late: there is no request yet, so the answer is written by hand. */
+/** Bytes that are not HTTP, or are too late: there is no request yet, so the response is written by hand. */
 const brokenRequests = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'the request took too long']],
   ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'the headers are too large']],
 ]);
 
-/** What Node's parser could not read. `rawPacket` are the newest bytes, mostly all there were; no bytes, none. */
+/**
+ * A request that Node's parser could not read. `rawPacket` has the newest bytes, mostly all of them; absent without
+ * bytes.
+ */
 type BrokenRequest = Error & { readonly code?: string; readonly rawPacket?: unknown };
 
 function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
@@ -143,16 +148,21 @@ function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
   const [line = '', text = ''] = brokenRequests.get(error.code ?? '') ?? badRequest;
   const family = familyOfTarget(targetIn(error.rawPacket));
   const body = JSON.stringify(inWordsOf(family, Number.parseInt(line, 10), { error: text }));
-  const head = `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
-  socket.end(head + body);
+  const head = [
+    `HTTP/1.1 ${line}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
 const badRequest = ['400 Bad Request', 'bad request'];
 
-/** Of a target no more is looked at than tells its family, bytes. */
+/** Bytes of a request target that decide its family. */
 const targetMaxBytes = 256;
 
-/** What the bytes ask for, as far as they look like a request. */
+/** The request target in the bytes; empty when they do not look like a request. */
 function targetIn(bytes: unknown): string {
   if (!Buffer.isBuffer(bytes)) return '';
   return /^\S+ (\S+)/.exec(bytes.toString('latin1', 0, targetMaxBytes))?.[1] ?? '';

@@ -1,7 +1,7 @@
 /** A query parameter as it arrives: missing, once, or repeated. */
 export type RawParam = string | readonly string[] | undefined;
 
-/** What the parsers give: `undefined` when the parameter is missing, `null` when it is not acceptable. */
+/** The result of a parser: `undefined` when the parameter is missing, `null` when it is not acceptable. */
 export type ParsedParam<T> = T | undefined | null;
 
 const integerPattern = /^-?(0|[1-9]\d{0,15})$/;

@@ -11,14 +11,15 @@ export interface RefusalExtra {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** What `Retry-After` says when nobody knows better, seconds. */
+/** Default of `Retry-After`, seconds. */
 const defaultRetryAfterSeconds = 1;
 
 const retryStatuses = new Set([425, 429, 503]);
 
 /**
- * Answers a request with a refusal of the closed list: its status, `{"error": text, "code": code}`, `retry_after_seconds`
- * and `Retry-After` with 425, 429 and 503, `WWW-Authenticate` with 401 (RFC 9110 11.6.1), in the words of the route's family.
+ * Responds with a refusal of the closed list: its status, `{"error": text, "code": code}`, `retry_after_seconds` and
+ * `Retry-After` with 425, 429 and 503, `WWW-Authenticate` with 401 (RFC 9110 11.6.1), in the error format of the
+ * route's family.
  */
 export function refuse(
   reply: FastifyReply,

@@ -6,8 +6,8 @@ import type { HttpApp } from './app.io.ts';
 const harmlessId = /^[\w-]{1,64}$/;
 
 /**
- * The ids of an app's requests: the caller's own when it is harmless, otherwise a prefix of this app and the number of the
- * request.
+ * The ids of an app's requests: the caller's own when it is harmless, otherwise a prefix of this app and the number
+ * of the request.
  */
 export function openRequestIds(): (request: IncomingMessage) => string {
   const prefix = randomBytes(6).toString('hex');
@@ -21,8 +21,8 @@ export function openRequestIds(): (request: IncomingMessage) => string {
 }
 
 /**
- * Puts what every answer of a door says beside its own headers: the request's id and, on limited routes, where the caller
- * stands in the tightest rule (limits.md).
+ * Sets the headers of every response: the request's id and, on limited routes, the caller's use of the tightest rule
+ * (limits.md).
  */
 export function putAnswerHeaders(request: FastifyRequest, reply: FastifyReply): void {
   void reply.header('x-request-id', request.id);
@@ -34,8 +34,8 @@ export function putAnswerHeaders(request: FastifyRequest, reply: FastifyReply): 
 }
 
 /**
- * The only routes that pages of other origins may call: with a bearer key or none. Signed routes are among them, but their
- * headers are not: no page gets a browser to send those (conventions.md 1.11).
+ * The only routes that pages of other origins may call: with a bearer key or none. Signed routes are among them, but
+ * browsers are not allowed to send their headers (conventions.md 1.11).
  */
 const openPrefix = '/api/v1/';
 const preflightSeconds = '86400';
@@ -46,7 +46,7 @@ const exposed = 'retry-after, x-request-id, ratelimit-limit, ratelimit-remaining
  * before the routes are added.
  */
 export function openToBrowsers(app: HttpApp): void {
-  // With a callback: a promise here would be one more turn of every other request.
+  // With a callback: a promise would delay every other request by a microtask.
   app.addHook('onRequest', (request, reply, done) => {
     if (!openAnswer(request, reply) || request.method !== 'OPTIONS') {
       done();
@@ -61,7 +61,7 @@ export function openToBrowsers(app: HttpApp): void {
   });
 }
 
-/** Says that pages of any origin may read this answer. False, and says nothing, where they may not. */
+/** Allows pages of any origin to read this response. False, with no header set, where they may not. */
 export function openAnswer(request: FastifyRequest, reply: FastifyReply): boolean {
   if (!request.url.startsWith(openPrefix)) return false;
   void reply.header('access-control-allow-origin', '*');

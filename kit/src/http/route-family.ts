@@ -7,7 +7,7 @@ import {
   urlsOf,
 } from '@pm/schemas';
 
-/** By the beginnings of public URLs, up to their first parameter; of those that families share, the first in the table. */
+/** The family of each beginning of a public URL, up to its first parameter; of a shared one, the first in the table. */
 const familiesByBeginning: ReadonlyMap<string, RouteFamily> = beginnings();
 
 function beginnings(): ReadonlyMap<string, RouteFamily> {
@@ -45,14 +45,14 @@ export function familyOfTarget(target: string): RouteFamily {
 
 const absoluteForm = /^https?:\/\/[^/?#]+/i;
 
-/** What a client asks for without naming the host, also when it spoke as to a proxy (RFC 9112 3.2.2). */
+/** The request target without the host, also when the client sent it in the form for proxies (RFC 9112 3.2.2). */
 export function originForm(target: string): string {
   if (!absoluteForm.test(target)) return target;
   const rest = target.replace(absoluteForm, '');
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** The body of an error in the words of a family (conventions.md 1.0). */
+/** The body of an error in the format of a family (conventions.md 1.0). */
 export function inWordsOf(
   family: RouteFamily,
   status: number,

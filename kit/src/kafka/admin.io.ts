@@ -4,7 +4,7 @@ import type { CommittedPosition } from './group-commits.io.ts';
 import { type PartitionBounds, parseOffset } from './records.ts';
 import { parseClaim } from './sticky-assignor.io.ts';
 
-/** A topic as it must be. */
+/** The required properties of a topic. */
 export interface TopicSpec {
   readonly name: string;
   readonly partitions: number;
@@ -16,7 +16,10 @@ export interface TopicSpec {
   readonly maxMessageBytes: number;
   /** Milliseconds; -1 for ever. Without effect on a compacted topic. */
   readonly retentionMs: number;
-  /** Records of a compacted topic are compacted after so long and not before, milliseconds; when the broker thinks fit without it. */
+  /**
+   * Records of a compacted topic are compacted after so long and not before, milliseconds; when the broker chooses
+   * without it.
+   */
   readonly compactAfterMs?: number;
 }
 
@@ -30,8 +33,9 @@ export interface PartitionOwner {
 
 export interface LogAdmin {
   /**
-   * Creates what is missing and waits for its leaders. Never changes what exists: a differing partition count, replication factor
-   * or setting is a `Fault` `topic_differs` (stop) with the topic, the field, what was wanted and what was found.
+   * Creates what is missing and waits for its leaders. Never changes what exists: a differing partition count,
+   * replication factor or setting is a `Fault` `topic_differs` (stop) with the topic, the field, the wanted value and
+   * the found one.
    */
   ensureTopics(topics: readonly TopicSpec[]): Promise<void>;
   /** Whether the broker has the topic; creates nothing. */
@@ -150,7 +154,7 @@ function configOf(spec: TopicSpec): Record<string, string> {
   };
 }
 
-/** The segment that is written to is never compacted, so it must not be written to for long. */
+/** The segment being written is never compacted, so a segment must be short-lived. */
 function compactionOf({ compactAfterMs }: TopicSpec): Record<string, string> {
   if (compactAfterMs === undefined) return {};
   const afterMs = String(compactAfterMs);

@@ -11,13 +11,13 @@ export interface FetchLoopParts {
   readonly limits: LogClientLimits;
   readonly watchdog: Watchdog;
   readonly log: Log;
-  /** Longest wait of a fetch without news, milliseconds. */
+  /** Longest wait of a fetch without records, milliseconds. */
   readonly maxWaitMs: number;
   /** Open lanes, by partition. */
   readonly lanes: ReadonlyMap<number, PartitionLane>;
 }
 
-/** One loop per leading broker: fetches the lanes that have room, for ever, with retries of bounded wait. */
+/** One loop per leading broker: fetches for the lanes that have room, with bounded waits between retries. */
 export class FetchLoops {
   readonly #parts: FetchLoopParts;
   readonly #running = new Map<string, Promise<void>>();
@@ -43,7 +43,7 @@ export class FetchLoops {
     this.#wakeAll();
   }
 
-  /** Resolves when no fetch runs any more. */
+  /** Resolves when no fetch is running. */
   async close(): Promise<void> {
     this.#open = false;
     this.#wakeAll();
@@ -122,8 +122,9 @@ export class FetchLoops {
   }
 
   /**
-   * Compaction can leave a stored batch without records, whose span kafkajs does not tell; asked for it again and again the broker
-   * sends it again and again. A response can also be full before a partition's turn, so only one asked for alone is stepped over.
+   * Compaction can leave a stored batch without records, whose span kafkajs does not report; the broker returns it
+   * for each fetch. A response can also be full before a partition is reached, so only a batch that was fetched alone
+   * is skipped.
    */
   #hand(node: string, lane: PartitionLane, fetched: FetchedPartition, alone: boolean): void {
     const empty = fetched.records.length === 0 && fetched.nextOffset === fetched.from;

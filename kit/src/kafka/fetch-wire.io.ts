@@ -10,21 +10,22 @@ export interface FetchPosition {
   readonly offset: number;
 }
 
-/** What one fetch brought of one partition. */
+/** The records of one partition in one fetch. */
 export interface FetchedPartition {
   readonly partition: number;
-  /** The offset that was asked for. */
+  /** The requested offset. */
   readonly from: number;
   /** Records at or after `from`, in order; may be empty. */
   readonly records: readonly IncomingRecord[];
-  /** Offset after everything the broker sent, also after what compaction took away. */
+  /** Offset after everything the broker sent, also after records that compaction removed. */
   readonly nextOffset: number;
   readonly highWatermark: number;
 }
 
 /**
- * Reading without a consumer group. kafkajs' own consumer waits for its slowest partition before it fetches again, answers an
- * out-of-range offset by committing a default one and going on there, and can stop silently; none of that is used here.
+ * Reading without a consumer group. kafkajs' own consumer waits for its slowest partition before it fetches again,
+ * reacts to an out-of-range offset by committing a default one and continuing there, and can stop silently; none of
+ * that is used here.
  */
 export class FetchWire {
   readonly #cluster: Cluster;
@@ -61,7 +62,10 @@ export class FetchWire {
     if (host !== null && port !== null) this.#cluster.removeBroker({ host, port });
   }
 
-  /** One fetch of several partitions of one broker; waits `maxWaitMs` when there is nothing new. Throws kafkajs' errors. */
+  /**
+   * One fetch of several partitions of one broker; waits `maxWaitMs` when there is nothing new. Throws kafkajs'
+   * errors.
+   */
   async fetch(
     node: string,
     positions: readonly FetchPosition[],
@@ -81,7 +85,7 @@ export class FetchWire {
     );
   }
 
-  /** Bounds of these partitions as their leaders tell them now. */
+  /** Current bounds of these partitions, from their leaders. */
   async bounds(partitions: readonly number[]): Promise<ReadonlyMap<number, PartitionBounds>> {
     const lows = await this.#offsets(partitions, true);
     const highs = await this.#offsets(partitions, false);

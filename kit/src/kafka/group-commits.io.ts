@@ -14,16 +14,16 @@ export interface CommittedPosition {
 
 export interface CommitRequest extends CommittedPosition {
   readonly partition: number;
-  /** Whether the caller still owns the partition it owned when it asked; looked at before each try. */
+  /** Whether the caller still owns the partition that it owned at the call; checked before each attempt. */
   stillOwned(): boolean;
 }
 
-/** The broker does not know us any more: others may own what we owned. */
+/** The broker no longer counts this member: others may own its partitions. */
 const lostTypes = ['UNKNOWN_MEMBER_ID', 'FENCED_INSTANCE_ID'];
 
 /**
- * Commits of one group and topic, each with the generation it belongs to. kafkajs' own `commitOffsets` takes the newest generation
- * at each retry, so a late one could move the position of the partition's next owner.
+ * Commits of one group and topic, each with the generation it belongs to. kafkajs' own `commitOffsets` takes the
+ * newest generation at each retry, so a late one could move the position of the partition's next owner.
  */
 export class GroupCommits {
   readonly #options: { groupId: string; topic: string; limits: LogClientLimits };
@@ -41,13 +41,13 @@ export class GroupCommits {
   }
 
   /**
-   * Rejects with `ownership_lost` (release) when the partition went to another owner, and with `commit_outcome_unknown` (release)
-   * after `commitTimeoutMs` without a clear answer.
+   * Rejects with `ownership_lost` (release) when the partition went to another owner, and with
+   * `commit_outcome_unknown` (release) after `commitTimeoutMs` without a clear answer.
    */
   async commit(request: CommitRequest): Promise<void> {
     const { limits } = this.#options;
     let given = false;
-    // A try that is given up here must not move the position later.
+    // An abandoned attempt must not move the position later.
     const stillWanted = () => !given && request.stillOwned();
     const late = () => this.#unknown(request.partition);
     try {
@@ -81,7 +81,7 @@ export class GroupCommits {
     }
   }
 
-  /** What was committed last by anybody, or `null`. Rejects with `group_unreachable` (retry). */
+  /** The newest commit of any member, or `null`. Rejects with `group_unreachable` (retry). */
   async committed(partition: number): Promise<CommittedPosition | null> {
     const { groupId, topic } = this.#options;
     const late = () => new Fault('group_unreachable', 'retry', { facts: this.#facts(partition) });
@@ -98,7 +98,7 @@ export class GroupCommits {
     const coordinator = await this.#membership.coordinator();
     const place = this.#membership.place();
     if (place === null) return false;
-    // Nothing may come between this look and the request: the place and the ownership belong together.
+    // Nothing may run between this check and the request: the place and the ownership belong together.
     if (!stillOwned()) throw this.#lost(partition);
     const position = { partition, offset: String(offset), metadata };
     await coordinator.offsetCommit({

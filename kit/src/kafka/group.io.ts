@@ -6,25 +6,28 @@ import { OwnedPartition } from './owned-partition.io.ts';
 import type { RecordBatch } from './records.ts';
 import { defaultMaxWaitMs, TopicReader } from './topic-reader.io.ts';
 
-/** Ownership of partitions shared out among the members of a group. */
+/** Ownership of partitions that are distributed among the members of a group. */
 export interface GroupOptions {
   readonly groupId: string;
   readonly topic: string;
   /**
-   * A partition has become ours: the first offset to read, or where the group's last commit stands (the start of the partition when
-   * there is none). Called before any batch of it, may take long: heartbeats and the other partitions go on. A rejection is a fault
-   * of this partition.
+   * A partition has become ours: the first offset to read, or `committed` for the group's last commit (the start of
+   * the partition when there is none). Called before any batch of it, may take long: heartbeats and the other
+   * partitions go on. A rejection is a fault of this partition.
    */
   onAssigned(partition: number): Promise<number | 'committed'>;
-  /** It is ours no more; no batch of it is delivered after the call. A rejection is logged. Called once per ended ownership. */
+  /**
+   * The partition is no longer ours; no batch of it is delivered after the call. A rejection is logged. Called once
+   * per ended ownership.
+   */
   onRevoked(partition: number): Promise<void>;
   /** As for readers. Must not wait for `close()` of its own group. */
   onBatch(batch: RecordBatch): Promise<void>;
   readonly dense: boolean;
   /**
-   * With `facts.partition`: that partition has stopped (`offset_gap`, `offset_out_of_range`, `handler_failed`, `assign_failed`, or the
-   * handler's own fault), the others go on; `restore` starts it again. `reader_stalled` (retry). `group_crashed` (stop): no more
-   * restarts.
+   * With `facts.partition`: that partition has stopped (`offset_gap`, `offset_out_of_range`, `handler_failed`,
+   * `assign_failed`, or the handler's own fault), the others go on; `restore` starts it again. `reader_stalled`
+   * (retry). `group_crashed` (stop): no more restarts.
    */
   onFault(fault: Fault, partition: number | null): void;
   /** Silence after which the broker gives our partitions to others, 6,000 to 10,000 milliseconds; default 6,000. */
@@ -39,15 +42,18 @@ export interface PartitionGroup {
   /** Ours now, also those that are being restored. */
   owned(): readonly number[];
   /**
-   * Generation-checked: rejects with `ownership_lost` (release) when the partition is not, or no longer, ours; the position of a later
-   * owner never moves. `commit_outcome_unknown` (release) after `commitTimeoutMs`.
+   * Generation-checked: rejects with `ownership_lost` (release) when the partition is not, or no longer, ours; the
+   * position of a later owner never moves. `commit_outcome_unknown` (release) after `commitTimeoutMs`.
    */
   commit(partition: number, offset: number, metadata: string): Promise<void>;
-  /** What any member committed last. */
+  /** The newest commit of any member. */
   committed(partition: number): Promise<CommittedPosition | null>;
   /** Stops the delivery of one partition after a release fault; may be called from its handler. It stays ours. */
   release(partition: number): void;
-  /** Starts a released or faulty partition again, from what `onAssigned` says; must not be awaited in its handler. */
+  /**
+   * Starts a released or faulty partition again from the offset that `onAssigned` returns; must not be awaited in its
+   * handler.
+   */
   restore(partition: number): Promise<void>;
   /** Revokes all, leaves the group so that others take over at once, closes. */
   close(): Promise<void>;
@@ -163,7 +169,7 @@ class StickyGroup implements PartitionGroup {
     await this.#reader.close();
   }
 
-  /** What stays is not touched; what is lost ends before what is gained starts. */
+  /** Kept partitions are not touched; lost ones end before gained ones start. */
   #joined(partitions: readonly number[], sameMember: boolean): void {
     for (const partition of this.owned())
       if (!sameMember || !partitions.includes(partition)) this.#revoke(partition);

@@ -6,8 +6,8 @@ import { placesOf } from './result-coverage.ts';
 import { placeKey } from './send-queue.ts';
 
 /**
- * One producer id. It serves one send at a time and is thrown away after any send with an unknown outcome: kafkajs would give
- * the same sequence numbers to other records, and the broker would drop those as duplicates.
+ * One producer id. It serves one send at a time and is thrown away after any send with an unknown outcome: kafkajs
+ * would give the same sequence numbers to other records, and the broker would drop those as duplicates.
  */
 export interface ProducerSession {
   /** Place of each record; `null` where the result does not cover its partition: the record may be on the log. */
@@ -17,7 +17,7 @@ export interface ProducerSession {
   close(): Promise<void>;
 }
 
-/** kafkajs gives up at once on an error that says it cannot be retried. */
+/** kafkajs does not retry an error that is marked as not retriable. */
 class GivenUp extends Error {
   readonly retriable = false;
 }
@@ -48,8 +48,9 @@ export async function openProducerSession(
 }
 
 /**
- * Stands where kafkajs asks for a partitioner, which is the only place that sees its metadata on each try: refuses partitions the
- * metadata does not have (instead of the silent drop), asks for fresh metadata, and stops the retries of an abandoned session.
+ * Takes the place of kafkajs' partitioner, the only part that sees its metadata on each attempt: refuses partitions
+ * that the metadata lacks (instead of the silent drop), asks for fresh metadata, and stops the retries of an
+ * abandoned session.
  */
 export class PartitionGuard {
   readonly #maxTries: number;

@@ -17,7 +17,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** Opens no connection yet; each part connects when it is asked for. */
+/** Opens no connection yet; each part connects when it is opened. */
 export function openLogClient(options: LogClientOptions): LogClient {
   return new KafkajsClient(options);
 }

@@ -57,8 +57,8 @@ export function retryOptions(limits: LogClientLimits) {
 }
 
 /**
- * A cluster (metadata, connections, fetch) without a consumer group. kafkajs hands its cluster to the makers of partition
- * assigners and nowhere else; the consumer made for it is never run, so nothing joins a group.
+ * A cluster (metadata, connections, fetch) without a consumer group. kafkajs hands its cluster to the makers of
+ * partition assigners and nowhere else; the consumer made for it is never run, so nothing joins a group.
  */
 export function openCluster(kafka: Kafka, limits: LogClientLimits): Cluster {
   let cluster: Cluster | null = null;

@@ -1,4 +1,4 @@
-/** What is read of a kafkajs error; its classes are not checked, wrapped ones lose them. */
+/** The facts of a kafkajs error; its class is not checked, since wrapped errors lose it. */
 export interface KafkajsFailure {
   readonly name: string;
   /** Protocol error, e.g. `ILLEGAL_GENERATION`; empty when it is none. */
@@ -8,7 +8,7 @@ export interface KafkajsFailure {
   readonly partition: number | null;
 }
 
-/** The innermost cause of what kafkajs threw, as plain facts. */
+/** The innermost cause of an error of kafkajs, as plain facts. */
 export function failureOf(error: unknown): KafkajsFailure {
   const inner = innermost(error);
   return {

@@ -22,8 +22,8 @@ const expected = ['Limiting retries for the idempotent producer'];
 const maxMessageChars = 300;
 
 /**
- * kafkajs' log lines through ours. What it calls an error is often the first of several retries, so errors become warnings:
- * the fault that comes out of the client is the error.
+ * Writes kafkajs' log lines to our log. Its errors are often the first of several retries, so they become warnings:
+ * the fault that the client reports is the error.
  */
 export function kafkajsLog(log: Log): () => (entry: LogEntry) => void {
   const own = log.child({ part: 'kafkajs' });

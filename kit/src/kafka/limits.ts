@@ -1,6 +1,6 @@
 /**
- * Every bound of the log client. kafkajs' own defaults are long for trading (300 ms first retry, 30 s session, 5 s long poll:
- * traps.md), so each is set here.
+ * Every bound of the log client. kafkajs' own defaults are long for trading (300 ms first retry, 30 s session, 5 s
+ * long poll: traps.md), so each is set here.
  */
 export interface LogClientLimits {
   /** Opening one connection, milliseconds. */
@@ -14,7 +14,7 @@ export interface LogClientLimits {
   readonly connectionRetries: number;
   /** One batch of records, all retries included, milliseconds; after it the outcome is unknown. */
   readonly sendTimeoutMs: number;
-  /** What `close()` waits for queued and running work, milliseconds. */
+  /** Time limit of `close()` for queued and running work, milliseconds. */
   readonly closeTimeoutMs: number;
   /** Records a producer keeps while one send is in flight. */
   readonly maxQueuedRecords: number;
@@ -27,23 +27,23 @@ export interface LogClientLimits {
   readonly maxRecordsPerProducerId: number;
   /** Looks at the broker's metadata before a partition counts as unknown. */
   readonly maxMetadataTries: number;
-  /** Age after which a group member asks for metadata again, milliseconds; so soon are added partitions shared out. */
+  /** Age after which a group member reloads metadata, milliseconds; added partitions are assigned within this time. */
   readonly metadataMaxAgeMs: number;
   /** Bytes of one fetch response, and of one partition in it. */
   readonly maxFetchBytes: number;
   readonly maxPartitionFetchBytes: number;
-  /** Fetched but not yet handled, per partition; a full partition is left out of the next fetch. */
+  /** Records fetched but not yet handled, per partition; a full partition is left out of the next fetch. */
   readonly maxBufferedBytes: number;
   readonly maxBufferedRecords: number;
   /** Long poll while a full partition waits to be fetched again, milliseconds. */
   readonly busyPollMs: number;
   /** A reader without one finished fetch for so long is stalled, milliseconds. Empty fetches count as progress. */
   readonly stallMs: number;
-  /** Heartbeats of a group member, milliseconds; also how soon it hears of a rebalance. */
+  /** Heartbeats of a group member, milliseconds; it also notices a rebalance within this time. */
   readonly heartbeatMs: number;
-  /** What a rebalance waits for members to join again, milliseconds. */
+  /** Time limit of a rebalance for members to rejoin, milliseconds. */
   readonly rebalanceTimeoutMs: number;
-  /** A commit, waits for a running rebalance included, milliseconds. */
+  /** Time limit of a commit, including waits for a running rebalance, milliseconds. */
   readonly commitTimeoutMs: number;
   /** Crashes in a row after which a group member gives up. */
   readonly maxGroupRestarts: number;

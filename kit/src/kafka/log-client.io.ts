@@ -10,6 +10,6 @@ export interface LogClient {
   reader(options: ReaderOptions): Promise<LogReader>;
   group(options: GroupOptions): Promise<PartitionGroup>;
   admin(): Promise<LogAdmin>;
-  /** Closes every part that is still open; groups leave first, so that others take over while the rest ends. */
+  /** Closes every part that is still open; groups leave first, so that others take over while the rest closes. */
   close(): Promise<void>;
 }

@@ -19,9 +19,12 @@ export interface MembershipOptions {
   readonly topic: string;
   readonly instance: string;
   readonly sessionTimeoutMs: number;
-  /** What this member holds now, put before the group's leader at each rebalance. */
+  /** The partitions this member owns now, sent to the group's leader at each rebalance. */
   owned(): readonly number[];
-  /** Called at each join, before anything else happens; `sameMember` is false when others may have owned our partitions since. */
+  /**
+   * Called at each join, before anything else happens; `sameMember` is false when others may have owned our
+   * partitions since.
+   */
   onJoined(partitions: readonly number[], sameMember: boolean): void;
   /** The member is out of its group: it left, crashed, or was silent for a whole session. */
   onLost(): void;
@@ -34,11 +37,11 @@ export interface MembershipParts {
   readonly log: Log;
 }
 
-/** Turns of the member's own loop, milliseconds; it reads nothing, so this is only how punctual heartbeats are. */
+/** Interval of the member's own loop, milliseconds; it reads nothing, so this only limits the delay of heartbeats. */
 const loopMs = 100;
 
 /**
- * Membership of a consumer group and nothing else. The kafkajs consumer behind it has every partition paused, so it joins, sends
+ * Membership of a consumer group and nothing else. Its kafkajs consumer has every partition paused, so it joins, sends
  * heartbeats and commits but reads nothing: records come from a `TopicReader`, which a rebalance does not interrupt.
  */
 export class Membership {
@@ -48,7 +51,7 @@ export class Membership {
   #cluster: Cluster | null = null;
   #memberId: string | null = null;
   #generation = -1;
-  /** False between a join and its first heartbeat, which tells the generation. */
+  /** False between a join and its first heartbeat, which carries the generation. */
   #generationKnown = false;
   #lastContactMs = 0;
   /** The newest assignment, still in force as long as heartbeats with its member id succeed. */
@@ -72,7 +75,7 @@ export class Membership {
     return { memberId: this.#memberId, generation: this.#generation };
   }
 
-  /** Whether the broker still counts us in, as far as our own clock can tell. */
+  /** Whether the broker still counts this member, by our own clock. */
   alive(): boolean {
     return (
       this.#memberId !== null &&
@@ -136,10 +139,10 @@ export class Membership {
       heartbeatInterval: Math.min(limits.heartbeatMs, sessionTimeoutMs / 3),
       rebalanceTimeout: limits.rebalanceTimeoutMs,
       maxWaitTimeInMs: loopMs,
-      // How soon added partitions are noticed.
+      // Added partitions are noticed within this time.
       metadataMaxAge: limits.metadataMaxAgeMs,
       allowAutoTopicCreation: false,
-      // Restarts are ours: kafkajs' own have no bound and give no word of the lost partitions.
+      // We restart the consumer: kafkajs' own restarts have no limit and do not report the lost partitions.
       retry: { ...retryOptions(limits), restartOnFailure: async () => false },
       partitionAssigners: [
         ({ cluster }) => {
@@ -170,7 +173,8 @@ export class Membership {
   }
 
   #heard(memberId: string, generation: number): void {
-    // Given up after a silence, but the broker (which was away itself) still counts us in: take the partitions again.
+    // Given up after a silence, but the broker (which was unavailable) still counts this member: take the partitions
+    // again.
     if (this.#memberId === null && this.#assignment?.memberId === memberId)
       this.#joined(memberId, this.#assignment.partitions);
     if (memberId !== this.#memberId) return;
@@ -180,7 +184,7 @@ export class Membership {
     this.#crashes = 0;
   }
 
-  /** A whole session without contact: the broker has given our partitions to others, whether we can hear it or not. */
+  /** A whole session without contact: the broker has given our partitions to others, even if it cannot report that. */
   #checkSession(): void {
     if (this.#memberId === null || this.alive()) return;
     this.#parts.log.error(

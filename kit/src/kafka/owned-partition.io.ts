@@ -1,7 +1,7 @@
 import { Fault } from '../fault/index.ts';
 import type { PartitionLane } from './partition-lane.io.ts';
 
-/** What an owned partition does to the outside. */
+/** Callbacks of an owned partition. */
 export interface OwnedPartitionHooks {
   /** The first offset to read; may take long. */
   onAssigned(): Promise<number>;
@@ -12,7 +12,7 @@ export interface OwnedPartitionHooks {
   onFault(fault: Fault): void;
 }
 
-/** One partition from assignment to revocation; a partition that comes back is a new one of these. */
+/** One partition from assignment to revocation; a later assignment is a new object. */
 export class OwnedPartition {
   readonly partition: number;
   readonly #hooks: OwnedPartitionHooks;

@@ -5,8 +5,8 @@ import { placeKey } from './send-queue.ts';
 import { pause } from './waiting.io.ts';
 
 /**
- * Which partitions exist, asked of the broker before the first record goes to one. Without it an unknown topic would hold up every
- * other record of the producer for as long as kafkajs retries.
+ * The existing partitions, loaded from the broker before the first record is sent to one. Without it an unknown topic
+ * would delay every other record of the producer for as long as kafkajs retries.
  */
 export class PartitionDirectory {
   readonly #admin: Admin;

@@ -2,7 +2,7 @@ import { Fault } from '../fault/index.ts';
 import type { FetchedPartition } from './fetch-wire.io.ts';
 import { type RecordBatch, recordBytes } from './records.ts';
 
-/** What a lane needs of its reader. */
+/** Options of a lane, given by its reader. */
 export interface LaneOptions {
   readonly topic: string;
   readonly partition: number;
@@ -28,8 +28,9 @@ interface Buffered {
 }
 
 /**
- * One partition from fetch to handler: checks that offsets follow each other, buffers within bounds, calls the handler with one
- * batch at a time. A slow handler holds up nobody else: its lane gets full and is left out of the next fetch.
+ * One partition from fetch to handler: checks that offsets follow each other, buffers within bounds, calls the
+ * handler with one batch at a time. A slow handler delays no other partition: its lane fills up and is left out of
+ * the next fetch.
  */
 export class PartitionLane {
   readonly partition: number;
@@ -61,7 +62,7 @@ export class PartitionLane {
     return this.#position;
   }
 
-  /** Records in the partition that are not handled yet, by the newest word of the broker. */
+  /** Records in the partition that are not handled yet, by the newest response of the broker. */
   get lagRecords(): number {
     return Math.max(0, this.#highWatermark - this.#position);
   }
@@ -81,7 +82,7 @@ export class PartitionLane {
     return this.#open && !full;
   }
 
-  /** Takes what a fetch brought. An answer to an older question is dropped, a gap is a fault. */
+  /** Takes the records of a fetch. A response to an older request is dropped; a gap is a fault. */
   accept(fetched: FetchedPartition): void {
     if (!this.#open || fetched.from !== this.#fetchPosition) return;
     this.#highWatermark = Math.max(fetched.highWatermark, fetched.nextOffset);

@@ -8,15 +8,17 @@ import type { PartitionDirectory } from './partition-directory.io.ts';
 import type { OutgoingRecord, RecordPlace } from './records.ts';
 import { bytesOf, type PendingSend, placeKey, SendQueue } from './send-queue.ts';
 
-/** One idempotent acks=all send in flight; everything that waits goes into the next one. */
+/** One idempotent acks=all send in flight; all waiting records go into the next one. */
 export interface LogProducer {
   /**
-   * Appends the records; the ones of one call go into one send. Resolves, in order, when durable. Rejects with a `Fault`:
+   * Appends the records; the ones of one call go into one send. Resolves, in order, when durable. Rejects with a
+   * `Fault`:
    * `queue_full` (retry): at once, nothing was queued;
    * `partition_unknown` (retry): the broker does not know it, nothing of this call was written;
-   * `not_sent` (retry): no connection, or an earlier send to the same partition has an unknown outcome; nothing was written;
-   * `send_outcome_unknown` (release): retries ran out (`sendTimeoutMs`), or the result does not cover every partition of this
-   * call; the records may or may not be in the log, read its tail;
+   * `not_sent` (retry): no connection, or an earlier send to the same partition has an unknown outcome; nothing was
+   * written;
+   * `send_outcome_unknown` (release): retries ran out (`sendTimeoutMs`), or the result does not cover every partition
+   * of this call; the records may or may not be in the log, read its tail;
    * `client_closed` (stop): after `close()`.
    */
   send(records: readonly OutgoingRecord[]): Promise<readonly RecordPlace[]>;
@@ -26,7 +28,7 @@ export interface LogProducer {
   close(): Promise<void>;
 }
 
-/** What a producer needs of its client. */
+/** The parts of the client that a producer uses. */
 export interface ProducerParts {
   readonly limits: LogClientLimits;
   readonly log: Log;
@@ -35,8 +37,8 @@ export interface ProducerParts {
 }
 
 /**
- * The single-flight rule is not about speed: overlapping sends on an idempotent kafkajs producer lose acknowledged records after
- * one lost response (traps.md).
+ * The single-flight rule is not about speed: overlapping sends on an idempotent kafkajs producer lose acknowledged
+ * records after one lost response (traps.md).
  */
 export class SingleFlightProducer implements LogProducer {
   readonly #parts: ProducerParts;
@@ -90,7 +92,7 @@ export class SingleFlightProducer implements LogProducer {
   }
 
   async #drain(): Promise<void> {
-    // What is pushed in this turn of the event loop goes into one send.
+    // Records of one turn of the event loop go into one send.
     await Promise.resolve();
     while (this.#queue.records > 0) await this.#sendOne(this.#queue.takeBatch());
   }

@@ -16,8 +16,9 @@ export interface RangeOptions {
 }
 
 /**
- * Reads [from, to) of one partition for restores and tails; resolves when all were handled. Rejects with `offset_out_of_range` (stop)
- * when the broker has not got the whole range, `offset_gap` (stop), `reader_stalled` (retry), or what `onBatch` threw.
+ * Reads [from, to) of one partition for restores and tails; resolves when all were handled. Rejects with
+ * `offset_out_of_range` (stop) when the broker does not have the whole range, `offset_gap` (stop), `reader_stalled`
+ * (retry), or what `onBatch` threw.
  */
 export async function readRange(client: LogClient, options: RangeOptions): Promise<void> {
   const { topic, partition, from, to } = options;
@@ -33,7 +34,7 @@ export async function readRange(client: LogClient, options: RangeOptions): Promi
       if (records.length > 0) await options.onBatch({ ...batch, records });
       if ((batch.records.at(-1)?.offset ?? -1) >= to - 1) {
         end.resolve();
-        // What follows is past the range: no batch may come after it.
+        // Later records are beyond the range: no further batch may follow.
         await end.never;
       }
     },
@@ -52,7 +53,7 @@ export async function readRange(client: LogClient, options: RangeOptions): Promi
   }
 }
 
-/** Positions also pass offsets that compaction took away, of which no batch tells. */
+/** Positions also pass offsets that compaction removed, which no batch contains. */
 const positionCheckMs = 50;
 
 async function assertHasRange(client: LogClient, options: RangeOptions): Promise<void> {
@@ -74,13 +75,13 @@ export interface FollowOptions {
   readonly topic: string;
   /** One call at a time per partition; `value` is null when the key was deleted. */
   onRecord(record: IncomingRecord, partition: number): void | Promise<void>;
-  /** As for readers; nothing comes after a `stop`. */
+  /** As for readers; no further call after a `stop`. */
   onFault(fault: Fault): void;
 }
 
 /**
- * Reads a compacted topic from its start and goes on live. Resolves when everything that was there at the call has been handled;
- * rejects when a fault that stops the reader comes before that.
+ * Reads a compacted topic from its start and goes on live. Resolves when all records that existed at the call are
+ * handled; rejects when a fault stops the reader before.
  */
 export async function followCompacted(
   client: LogClient,
@@ -124,7 +125,7 @@ export async function followCompacted(
   return reader;
 }
 
-/** A promise that others settle. */
+/** A promise that is settled from outside. */
 class Deferred<T> {
   readonly promise: Promise<T>;
   /** Resolves at `release()`. */

@@ -15,17 +15,17 @@ export interface ReaderOptions {
   /** Offsets must follow each other without a gap: for every topic that is not compacted. */
   readonly dense: boolean;
   /**
-   * One call at a time per partition, the next one after it resolved; partitions run concurrently and a slow one holds up no other.
-   * Must not wait for `close()` of its own reader.
+   * One call at a time per partition, the next one after it resolved; partitions run concurrently and a slow one
+   * delays no other. Must not wait for `close()` of its own reader.
    */
   onBatch(batch: RecordBatch): Promise<void>;
   /**
-   * `offset_gap`, `offset_out_of_range` (stop): the log no longer has what comes next; the reader has stopped and never jumps.
-   * `handler_failed` (stop), or the `Fault` that `onBatch` threw: the reader has stopped.
+   * `offset_gap`, `offset_out_of_range` (stop): the log no longer has the next record; the reader has stopped and
+   * never skips. `handler_failed` (stop), or the `Fault` that `onBatch` threw: the reader has stopped.
    * `reader_stalled` (retry): no fetch for `stallMs`; the reader goes on trying and loses nothing.
    */
   onFault(fault: Fault): void;
-  /** Longest wait of a fetch without news, 200 to 500 milliseconds; a record ends it at once. */
+  /** Longest wait of a fetch without records, 200 to 500 milliseconds; a record ends it at once. */
   readonly maxWaitMs?: number;
   readonly log?: Log;
 }
@@ -40,8 +40,8 @@ export interface LogReader {
 }
 
 /**
- * Rejects with `offset_out_of_range` or `partition_unknown` (stop) when a first offset is outside what the broker has; nothing was
- * read then and `onFault` is not called.
+ * Rejects with `offset_out_of_range` or `partition_unknown` (stop) when a first offset is outside what the broker
+ * has; nothing was read then and `onFault` is not called.
  */
 export async function openReader(
   kafka: Kafka,
@@ -97,7 +97,7 @@ class FixedReader implements LogReader {
     await this.#reader.close();
   }
 
-  /** One broken partition stops them all: what reads several wants them together. */
+  /** One broken partition stops all: a reader of several partitions needs them together. */
   #stop(fault: Fault, options: ReaderOptions): void {
     if (this.#stopped) return;
     this.#stopped = true;

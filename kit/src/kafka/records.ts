@@ -9,7 +9,7 @@ export interface OutgoingRecord {
   readonly value: Buffer | null;
 }
 
-/** Where a durable record stands. */
+/** The place of a durable record. */
 export interface RecordPlace {
   readonly partition: number;
   readonly offset: number;
@@ -29,7 +29,7 @@ export interface RecordBatch {
   readonly topic: string;
   readonly partition: number;
   readonly records: readonly IncomingRecord[];
-  /** End offset of the partition as the broker told it with these records. */
+  /** End offset of the partition as the broker reported it with these records. */
   readonly highWatermark: number;
 }
 
@@ -39,7 +39,7 @@ export interface PartitionBounds {
   readonly high: number;
 }
 
-/** An offset off the wire. Kafka's are 64 bit; 2^53 records of one partition are beyond any life span. */
+/** An offset as Kafka sends it. Offsets are 64-bit; no partition reaches 2^53 records. */
 export function parseOffset(text: string): number {
   const offset = Number(text);
   assert(Number.isSafeInteger(offset), 'an offset is a safe integer');

@@ -1,7 +1,7 @@
 import { type OutgoingRecord, parseOffset, type RecordPlace } from './records.ts';
 import { placeKey } from './send-queue.ts';
 
-/** What a broker says about one partition of a send. */
+/** The broker's result for one partition of a send. */
 export interface PartitionResult {
   readonly topicName: string;
   readonly partition: number;
@@ -9,9 +9,10 @@ export interface PartitionResult {
 }
 
 /**
- * The place of each record, or `null` for a record whose partition is missing from the result. Nothing is known of such a
- * record: kafkajs drops records of a partition that it does not know, and it does not ask a broker again that has answered
- * this send for another partition, also when a leader died after appending and that broker leads in its place (traps.md).
+ * The place of each record, or `null` for a record whose partition is missing from the result. Nothing is known of
+ * such a record: kafkajs drops records of a partition that it does not know, and it does not ask a broker again that
+ * has answered this send for another partition, also when a leader died after appending and that broker leads in its
+ * place (traps.md).
  */
 export function placesOf(
   records: readonly OutgoingRecord[],

@@ -1,17 +1,17 @@
-/** A member of a group with what it holds now. */
+/** A member of a group with the partitions it owns now. */
 export interface MemberClaim {
   readonly memberId: string;
   /** Name seen by the others, e.g. the pod. */
   readonly instance: string;
-  /** Newest group generation the member has heard of; -1 before the first. */
+  /** Newest group generation that the member knows; -1 before the first. */
   readonly generation: number;
   readonly owned: readonly number[];
 }
 
 /**
- * Shares `partitionCount` partitions out: sizes differ by one at most, as few partitions move as that allows, and the result
- * depends on nothing but the arguments (not on their order). Two members that claim one partition: the newer generation holds it,
- * the other one is a zombie.
+ * Distributes `partitionCount` partitions: sizes differ by one at most, as few partitions move as that allows, and
+ * the result depends on nothing but the arguments (not on their order). Two members that claim one partition: the
+ * newer generation holds it, the other one is a zombie.
  */
 export function assign(
   members: readonly MemberClaim[],

@@ -4,7 +4,7 @@ import { assign, type MemberClaim } from './sticky-assignment.ts';
 const assignorName = 'pm-sticky-1';
 const assignorVersion = 0;
 
-/** The assignor in kafkajs' shape; `present()` is what this member holds when it joins. */
+/** The assignor in kafkajs' shape; `present()` is this member's claim when it joins. */
 export function stickyAssignor(options: {
   topic: string;
   present(): Omit<MemberClaim, 'memberId'>;

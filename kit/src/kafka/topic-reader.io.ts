@@ -24,7 +24,7 @@ export type AddedLane = Omit<
   'topic' | 'maxBufferedBytes' | 'maxBufferedRecords' | 'onRoom'
 >;
 
-/** Reads a changing set of partitions of one topic; readers and groups are made of it. */
+/** Reads a changing set of partitions of one topic; readers and groups are built on it. */
 export class TopicReader {
   readonly #limits: LogClientLimits;
   readonly #options: TopicReaderOptions;

@@ -5,12 +5,12 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Waits for an ending, at most `ms`; a failed or late one is left behind. */
+/** Waits for the end of a task, at most `ms`; ignores one that fails or is late. */
 export async function closeWithin(ending: Promise<unknown>, ms: number): Promise<void> {
   await within(ending, ms, () => new Error('late')).catch(() => {});
 }
 
-/** A wait that another part ends early. */
+/** A wait that another part can end early. */
 export class Wakeup {
   #wake: (() => void) | null = null;
 

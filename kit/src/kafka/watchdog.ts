@@ -15,19 +15,19 @@ export class Watchdog {
     this.#lastCheckMs = now();
   }
 
-  /** Something named `key` got on. */
+  /** The reader named `key` made progress. */
   progress(key: string): void {
     this.#last.set(key, this.#now());
     this.#reported.delete(key);
   }
 
-  /** `key` has ended on purpose. */
+  /** The reader named `key` was closed. */
   forget(key: string): void {
     this.#last.delete(key);
     this.#reported.delete(key);
   }
 
-  /** What has newly stalled, with its silence. A process that slept itself (a late check) gets one more period. */
+  /** The newly stalled keys with their silence. A process that was suspended (a late check) gets one more period. */
   newlyStalled(): readonly { key: string; silentMs: number }[] {
     const now = this.#now();
     const slept = now - this.#lastCheckMs > this.#stallMs / 2;

@@ -1,13 +1,13 @@
 import { fstatSync } from 'node:fs';
 import { readParentPipe } from '../config/index.ts';
 
-/** The process as the lifecycle sees it; tests bring their own. */
+/** The process as the lifecycle uses it; tests pass a double. */
 export interface ProcessHost {
   /** Calls back at SIGTERM and SIGINT. */
   onSignal(stop: (signal: string) => void): void;
-  /** Calls back when the parent, whose pipe is our standard input, is gone; never unless it asked for that. */
+  /** Calls back when the parent, whose pipe is our standard input, has ended; only when the parent asked for it. */
   onParentGone(stop: () => void): void;
-  /** Calls back at exceptions nobody caught and rejections nobody awaited. */
+  /** Calls back at uncaught exceptions and unhandled rejections. */
   onUncaught(fail: (error: unknown) => void): void;
   /** One line for people, on standard error. */
   complain(line: string): void;

@@ -2,21 +2,21 @@ import { Fault } from '../fault/index.ts';
 import { type Log, openLog } from '../log/index.ts';
 import { type ProcessHost, processHost } from './host.io.ts';
 
-/** Exit codes: asked to stop, a fault, a configuration that cannot be. */
+/** Exit codes: stopped by request, a fault, an invalid configuration. */
 const exitCodes = { asked: 0, fault: 1, invalidConfig: 2 } as const;
 
-/** Bounds of a stop, milliseconds: one closer, and all of it. */
+/** Time limits of a stop, milliseconds: one closer, and all of them. */
 const closerTimeoutMs = 5_000;
 const stopTimeoutMs = 10_000;
 
-/** What `start` of a service gets. */
+/** The argument of a service's `start`. */
 export interface Lifecycle {
   /** Aborted when the service begins to stop. */
   readonly signal: AbortSignal;
   /** From here on the lifecycle logs through this log. */
   useLog(log: Log): void;
   /**
-   * Registers what must be closed; at the stop the last registered closes first. Each gets `timeoutMs` (default 5 s), then
+   * Registers a closer; at the stop the last registered runs first. Each gets `timeoutMs` (default 5 s), then
    * the next one runs. Registered while stopping, it runs at once.
    */
   onStop(name: string, close: () => void | Promise<void>, timeoutMs?: number): void;
@@ -31,7 +31,7 @@ interface Closer {
 }
 
 /**
- * Runs a service from its `main.ts`: calls `start`, says "ready" in one line, and ends the process when asked to (SIGTERM,
+ * Runs a service from its `main.ts`: calls `start`, logs "ready", and ends the process on request (SIGTERM,
  * SIGINT, or the parent's pipe with `PM_PARENT_PIPE=1`) or at a fault, after closing in reverse order, within 10 s.
  * Exit codes: `exitCodes`. Resolves when the service is ready or has begun to stop.
  */
@@ -85,7 +85,7 @@ class Service implements Lifecycle {
 
   fail(error: unknown): void {
     if (this.#stopping) {
-      // Half-closed parts fail; the first reason is the one that counts.
+      // Half-closed parts fail; the first reason counts.
       this.#log.warn({ err: error }, 'failed while stopping');
       return;
     }
@@ -121,7 +121,7 @@ class Service implements Lifecycle {
     }
   }
 
-  /** Never rejects: what fails to close must not keep the rest open. */
+  /** Never rejects: a failing closer must not keep the rest open. */
   async #run({ name, close, timeoutMs }: Closer): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-/** What rooms may log: a sentence and facts (ids and numbers, never orders, keys or bodies). */
+/** A log entry of a room: a sentence and facts (ids and numbers, never orders, keys or bodies). */
 export interface Log {
   debug(facts: LogFacts, message: string): void;
   info(facts: LogFacts, message: string): void;
@@ -13,7 +13,7 @@ export type LogFacts = Readonly<Record<string, unknown>>;
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A log that keeps nothing, for tests and tools. */
+/** A log that discards everything, for tests and tools. */
 export const silentLog: Log = {
   debug() {},
   info() {},

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { Log, LogLevel } from './log.ts';
 
-/** Field names whose values never reach a sink, wherever they stand in the facts. */
+/** Field names whose values are never written, at the top of the facts or one level below. */
 const secretFields = ['secret', 'passphrase', 'signature', 'authorization', 'privateKey', 'token'];
 
 /** One JSON line per entry on standard output; errors under `err` are serialised with their stack. */

@@ -7,7 +7,7 @@ export type LabelValues<L extends string> = Readonly<Record<L, string | number>>
 /** No argument for metrics without labels, otherwise all their labels. */
 type LabelArgument<L extends string> = [L] extends [never] ? [] : [labels: LabelValues<L>];
 
-/** What a metric is: its name (unit last, e.g. `pm_http_request_seconds`), a help sentence and all its labels. */
+/** A metric: its name (unit last, e.g. `pm_http_request_seconds`), a help sentence and all its labels. */
 export interface MetricOptions<L extends string> {
   readonly name: string;
   readonly help: string;
@@ -17,7 +17,7 @@ export interface MetricOptions<L extends string> {
 /** Counts up. */
 export interface CounterMetric<L extends string> {
   add(amount: number, ...labels: LabelArgument<L>): void;
-  /** Adds one under labels known beforehand, for paths where looking them up would be dear. */
+  /** Adds one under labels known beforehand, for paths where a lookup is too expensive. */
   bind(...labels: LabelArgument<L>): () => void;
 }
 
@@ -26,17 +26,19 @@ export interface GaugeMetric<L extends string> {
   set(value: number, ...labels: LabelArgument<L>): void;
 }
 
-/** Spreads observations over buckets. */
+/** Counts observations in buckets. */
 export interface HistogramMetric<L extends string> {
   observe(value: number, ...labels: LabelArgument<L>): void;
   /** Observes under labels known beforehand. */
   bind(...labels: LabelArgument<L>): (value: number) => void;
 }
 
-/** The metrics of one process. Making two of one name throws; so does a name or help that breaks the rules above. */
+/**
+ * The metrics of one process. A second metric of one name throws; so does a name or help that breaks the rules above.
+ */
 export interface Metrics {
   counter<const L extends string = never>(options: MetricOptions<L>): CounterMetric<L>;
-  /** `read` is called at each scrape, for values that are already kept somewhere; only without labels. */
+  /** `read` is called at each scrape, for values that exist elsewhere; only without labels. */
   gauge<const L extends string = never>(
     options: MetricOptions<L> & { readonly read?: () => number },
   ): GaugeMetric<L>;
@@ -49,7 +51,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** Label sets of one metric; what comes after is counted together under `other`, so that input cannot fill memory. */
+/** Label sets of one metric; further ones are counted together under `other`, so that input cannot fill memory. */
 const maxSeries = 2_000;
 
 const nameRule = /^pm_[a-z][a-z0-9_]*$/;

@@ -52,8 +52,8 @@ interface MetricValue {
 }
 
 /**
- * A histogram that adds to plain numbers: prom-client's own looks its labels up by text at each observation, which is dearer
- * than answering a book. It is printed by prom-client's registry like any other metric.
+ * A histogram that adds to plain numbers: prom-client's own looks up its labels by text at each observation, which
+ * costs more than responding with a book. It is printed by prom-client's registry like any other metric.
  */
 export class SeriesHistogram {
   readonly name: string;

@@ -1,4 +1,7 @@
-/** Chance out of a seed (mulberry32), the same on every machine: for simulations, measurements and tests, never for secrets. */
+/**
+ * Seeded random numbers (mulberry32), the same on every machine: for simulations, measurements and tests, never for
+ * secrets.
+ */
 export class Random {
   #state: number;
 

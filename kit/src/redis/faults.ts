@@ -1,6 +1,6 @@
 import { Fault } from '../fault/index.ts';
 
-/** Replies that pass by themselves; the first word of the reply is its class (redis.io, RESP simple errors). */
+/** Transient error replies; the first word of the reply is its class (redis.io, RESP simple errors). */
 const passing = new Set([
   'BUSY',
   'CLUSTERDOWN',
@@ -17,8 +17,8 @@ const replyClass = /^([A-Z]{2,20}) /;
 
 /**
  * A failed command as a `Fault`: `redis_unavailable` (retry) when there was no answer, `redis_refused` with retry for
- * replies that pass (loading, read-only, out of memory) and stop for the others (wrong type, no permission). Facts carry
- * the class of the reply only: its text may quote keys.
+ * transient replies (loading, read-only, out of memory) and stop for the others (wrong type, no permission). Facts
+ * carry the class of the reply only: its text may quote keys.
  */
 export function redisFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
@@ -29,12 +29,12 @@ export function redisFault(error: unknown): Fault {
   return new Fault('redis_refused', reaction, { facts: { reply }, cause: error });
 }
 
-/** Whether the server answered that it does not have a script (any more). */
+/** Whether the server answered that it does not have a script any more. */
 export function isMissingScript(error: unknown): boolean {
   return error instanceof Fault && error.facts['reply'] === 'NOSCRIPT';
 }
 
-/** The answers of a pipeline; throws the first fault among them. */
+/** The results of a pipeline; throws the first fault among them. */
 export function resultsOf<V>(
   pairs: readonly (readonly [Error | null, unknown])[] | null,
 ): readonly V[] {

@@ -7,7 +7,7 @@ export interface RedisClientOptions {
   /** `redis://` or `rediss://`, with user, password and database when needed. */
   readonly url: string;
   readonly log: Log;
-  /** How long one command may take, waiting for a connection included, milliseconds. */
+  /** Time limit of one command, including the wait for a connection, milliseconds. */
   readonly commandTimeoutMs?: number;
 }
 
@@ -18,20 +18,21 @@ const connectTimeoutMs = 2_000;
 const defaultCommandTimeoutMs = 2_000;
 const firstReconnectMs = 50;
 const maxReconnectMs = 2_000;
-/** Connections tried before waiting commands are given up. */
+/** Connection attempts before waiting commands are rejected. */
 const maxRetriesPerCommand = 3;
 /** Commands that wait for a connection; the next one is refused. */
 const maxWaitingCommands = 10_000;
-/** A connection that is down says so once per this many milliseconds. */
+/** A failing connection is logged once per this many milliseconds. */
 const logEveryMs = 5_000;
 
-/** What ioredis sends itself while it connects; it reads their errors as Redis words them. */
+/** Commands that ioredis sends while it connects; it reads the text of their errors. */
 const ownCommands = new Set(['auth', 'client', 'hello', 'info', 'readonly', 'select']);
 
 /**
- * Opens a client that connects by itself, reconnects with growing waits (bounded, for ever), and bounds every command in
- * time and the waiting ones in number. Failed commands reject with `redis_unavailable` (retry) or `redis_refused`; inside a
- * pipeline the faults stand in its result pairs. A command that timed out may still be carried out: callers use versions.
+ * Opens a client that connects by itself, reconnects with growing waits (bounded, for ever), and bounds every command
+ * in time and the waiting ones in number. Failed commands reject with `redis_unavailable` (retry) or `redis_refused`;
+ * inside a pipeline the faults are in its result pairs. A command that timed out may still take effect: callers use
+ * versions.
  */
 export function openRedis(options: RedisClientOptions): RedisClient {
   const client = new BoundedRedis(options.url, {
@@ -56,7 +57,7 @@ class BoundedRedis extends Redis {
     command: Command,
     stream?: Parameters<Redis['sendCommand']>[1],
   ): ReturnType<Redis['sendCommand']> {
-    // ioredis comes by again with the same command when it leaves the queue.
+    // ioredis calls again with the same command when it leaves the queue.
     if (ownCommands.has(command.name) || this.#seen.has(command)) {
       return super.sendCommand(command, stream);
     }

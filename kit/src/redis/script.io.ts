@@ -9,21 +9,23 @@ export type ScriptArgument = string | number | Buffer;
 /** A script as a function of its keys and arguments. Rejects with the faults of `openRedis`. */
 export type Script<T> = (keys: readonly string[], args: readonly ScriptArgument[]) => Promise<T>;
 
-/** What a pipeline needs to run a script: `pipeline.evalsha(sha, keys.length, ...keys, ...args)` after `load()`. */
+/**
+ * The parts of a script that a pipeline uses: `pipeline.evalsha(sha, keys.length, ...keys, ...args)` after `load()`.
+ */
 export interface DefinedScript<T> {
   readonly name: string;
   /** SHA-1 of the source, the name the server knows it by. */
   readonly sha: string;
   run: Script<T>;
-  /** Puts the script into the server; after a restart of the server it is gone and `run` brings it back by itself. */
+  /** Loads the script into the server; after a restart of the server `run` loads it again. */
   load(): Promise<void>;
 }
 
 const scriptName = /^[a-z][A-Za-z0-9]*$/;
 
 /**
- * Defines a Lua script that takes `numberOfKeys` keys. It is called by its hash; the source goes over the wire only when
- * the server does not have it. `T` is what the script returns, as the caller reads it.
+ * Defines a Lua script that takes `numberOfKeys` keys. It is called by its hash; the source is sent only when the
+ * server does not have it. `T` is the type of the script's result.
  */
 export function defineScript<T>(
   client: RedisClient,

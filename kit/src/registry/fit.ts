@@ -4,7 +4,7 @@ import { isNullable } from './writer-schema.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * What another version wrote, without the fields this version does not know. A branch of a `oneOf` that is not known here
+ * A value of another version without the fields that this version does not know. An unknown branch of a `oneOf`
  * cannot be left out without changing what the record says, so it is an `AvroError`.
  */
 export function fitToReader(value: unknown, reader: AvroSchema): unknown {

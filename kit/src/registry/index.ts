@@ -5,7 +5,6 @@ export {
 } from './open.io.ts';
 export { readValue } from './read-value.io.ts';
 export {
-  type FetchSchema,
   openRecordCodec,
   type RecordCodec,
   type RecordReader,

@@ -12,14 +12,14 @@ import { addressOf, openRegistrar, type RegistryAddress } from './schema-ids.io.
 export interface RegistryOptions {
   /** Base of the Confluent API, e.g. `http://127.0.0.1:8081/apis/ccompat/v7`. */
   readonly url: string;
-  /** What the names of all topics begin with. */
+  /** The prefix of all topic names. */
   readonly topicPrefix: string;
   readonly log: Log;
-  /** Tries of one registration, with growing waits; default 6, about 6 s when nobody answers. */
+  /** Attempts of one registration, with growing waits; default 6, about 6 s without a response. */
   readonly maxTries?: number;
 }
 
-/** The schema registry as this process uses it: at start, and when a record of another version turns up. */
+/** The schema registry as this process uses it: at start, and for a record of another version. */
 export interface Registry {
   /**
    * Registers the value schema of every topic under `<prefix><name>-value` with FULL_TRANSITIVE. Throws a `Fault`:
@@ -27,8 +27,8 @@ export interface Registry {
    */
   registerAll(): Promise<void>;
   /**
-   * The codec of a topic's values; registers its schema when `registerAll` has not. Same faults. Decoded branches named in
-   * `reuse` live until the next decode.
+   * The codec of a topic's values; registers its schema when `registerAll` has not. Same faults. Decoded branches
+   * named in `reuse` live until the next decode.
    */
   codecFor<const S extends AvroSchema>(
     topic: Topic<S>,
@@ -59,7 +59,7 @@ export function openRegistry(options: RegistryOptions): Registry {
     if (known !== undefined) return known;
     const asked = registrar.register(subject, topic.value);
     ids.set(subject, asked);
-    // A failure is not kept: the next call asks again.
+    // A failure is not cached: the next call asks again.
     asked.catch(() => ids.delete(subject));
     return asked;
   };

@@ -2,11 +2,12 @@ import { AvroError } from '@pm/schemas';
 import type { RecordReader } from './record-codec.io.ts';
 
 /**
- * The value of a record. Only a record of a schema that this process has not read before waits for the registry: for it the
- * result is a promise, for all others the value itself (`read instanceof Promise ? await read : read`).
+ * The value of a record. Only a record of a schema that this process has not read before waits for the registry: for it
+ * the result is a promise, for all others the value itself (`read instanceof Promise ? await read : read`).
  *
- * `unreadable` is called for a record without a value and for bytes that can never be read. It throws the fault of its topic,
- * or returns what stands for a skipped record. Throws or rejects with what it throws, and with the faults of `prepare`.
+ * `unreadable` is called for a record without a value and for bytes that can never be read. It throws the fault of its
+ * topic, or returns what stands for a skipped record. Throws or rejects with what it throws, and with the faults of
+ * `prepare`.
  */
 export function readValue<T, U>(
   reader: RecordReader<T>,

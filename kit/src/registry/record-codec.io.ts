@@ -22,7 +22,7 @@ export interface RecordCodec<T> {
    * (stop) when the writer's schema was not fetched by `prepare` before.
    */
   decode(bytes: Buffer): T;
-  /** Whether `decode` can say what these bytes are without asking the registry. */
+  /** Whether `decode` needs no schema from the registry for these bytes. */
   knows(bytes: Buffer): boolean;
   /**
    * Fetches the writer's schema when it is not known yet; cached for ever. An id the registry does not know, or one of
@@ -39,12 +39,15 @@ export type FetchSchema = (id: number) => Promise<unknown>;
 
 const magicByte = 0;
 
-/** Ids kept per topic; a schema changes a few times a year, so more are forged, and the oldest is forgotten. */
+/** Ids kept per topic; a schema changes a few times a year, so more are forged, and the oldest is dropped. */
 const maxWriters = 256;
 
 type Decode = (bytes: Buffer) => unknown;
 
-/** The codec of a schema registered under `schemaId`. Branches named in `reuse` live until the next decode (`compileCodec`). */
+/**
+ * The codec of a schema registered under `schemaId`. Branches named in `reuse` live until the next decode
+ * (`compileCodec`).
+ */
 export function openRecordCodec<const S extends AvroSchema>(
   schema: S,
   schemaId: number,

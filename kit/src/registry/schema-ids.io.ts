@@ -13,13 +13,13 @@ const firstWaitMs = 200;
 const maxWaitMs = 5_000;
 const requestTimeoutMs = 5_000;
 
-/** Where the registry is, with the user and password of its URL taken out. */
+/** The address of the registry, with user and password separated from its URL. */
 export interface RegistryAddress {
   readonly url: string;
   readonly auth: { readonly username: string; readonly password: string } | null;
 }
 
-/** Takes `http://user:password@host/path` apart. */
+/** Splits `http://user:password@host/path`. */
 export function addressOf(url: string): RegistryAddress {
   const parsed = new URL(url);
   const username = decodeURIComponent(parsed.username);
@@ -65,7 +65,7 @@ export function openRegistrar(
 }
 
 function openClient({ url, auth }: RegistryAddress): SchemaRegistry {
-  // Our own tries replace the client's, which cover GET only.
+  // Our own retries replace the client's, which cover GET only.
   const retry = { retries: 0, maxRetryTimeInSecs: 1, initialRetryTimeInSecs: 0.1 };
   const timeout = () => ({
     prepareRequest: async (next: () => Promise<Enhanceable>) =>
@@ -84,7 +84,9 @@ interface Enhanceable {
   enhance(extras: { timeout: number }): unknown;
 }
 
-/** Answers that no further try changes. A request that got no answer comes as 400 from this client, so 400 is tried again. */
+/**
+ * Statuses that a retry does not change. This client reports a request without a response as 400, so 400 is retried.
+ */
 const refusedStatuses = new Set([401, 403, 404, 405, 409, 422]);
 
 function faultOf(subject: string, error: unknown): Fault {

@@ -11,9 +11,9 @@ const maxDepth = 32;
 const primitives = new Set(['int', 'long', 'boolean', 'double', 'string', 'bytes']);
 
 /**
- * The schema another version of this code wrote with, in our form: what the registry holds as Avro JSON, read side by side
- * with the reader's schema, which tells a `oneOf` from a record. Symbols of an enum that the reader does not know become
- * its default, as Avro's resolution says. Throws `AvroError` when the two are not versions of one schema.
+ * The schema of another version in our form: the registry's Avro JSON, read side by side with the reader's schema,
+ * which distinguishes a `oneOf` from a record. Symbols of an enum that the reader does not know become its default,
+ * as Avro's resolution says. Throws `AvroError` when the two are not versions of one schema.
  */
 export function writerSchemaFrom(json: unknown, reader: AvroSchema): AvroSchema {
   const named = new Map<string, JsonObject>();
@@ -31,7 +31,7 @@ function deeper(place: Place): Place {
   return { ...place, depth: place.depth + 1 };
 }
 
-/** Named types stand in full once and by name afterwards; names are unique, namespaces are ours or none. */
+/** Named types are written in full once and by name afterwards; names are unique, namespaces are ours or none. */
 function collectNamed(json: unknown, named: Map<string, JsonObject>, depth: number): void {
   if (depth > maxDepth) throw new AvroError('the writer schema nests too deep');
   if (Array.isArray(json)) {
@@ -177,7 +177,7 @@ function isKind<K extends Kind>(
   return typeof schema === 'object' && 'type' in schema && schema.type === kind;
 }
 
-/** Tells `['null', X]` from the other forms. */
+/** Whether the schema is `['null', X]`. */
 export function isNullable(schema: AvroSchema): schema is readonly ['null', AvroSchema] {
   return Array.isArray(schema);
 }

@@ -1,14 +1,14 @@
 import type { Log } from '../log/index.ts';
 
-/** Work that is done again and again, never twice at once. */
+/** Repeated work, never two rounds at once. */
 export interface Rounds {
-  /** Does one piece; resolves with the pause before the next, milliseconds. */
+  /** Runs one round; resolves with the pause before the next, milliseconds. */
   round(): Promise<number>;
-  /** What is said of a round that failed; gives the pause before the next, milliseconds. */
+  /** Reports a failed round; returns the pause before the next, milliseconds. */
   onFailure(error: unknown): number;
 }
 
-/** Runs a check again and again, with the same pause after each; one that fails is a warning. */
+/** Repeats a check with the same pause after each; a failure is a warning in the log. */
 export function repeatCheck(
   check: () => Promise<void>,
   how: {
@@ -32,7 +32,7 @@ export function repeatCheck(
   });
 }
 
-/** Begins at once. `close` lets a round that is under way end, and starts no other. */
+/** Begins at once. `close` waits for the running round and starts no other. */
 export function runRounds({ round, onFailure }: Rounds): { close(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;

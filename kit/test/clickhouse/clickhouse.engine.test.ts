@@ -52,7 +52,7 @@ describe('clickhouse', () => {
     await clickhouse.command('TRUNCATE TABLE legs');
   });
 
-  test('takes the same rows under the same token once, in the table and behind its view', async () => {
+  test('takes the same rows under the same token once, in the table and its view', async () => {
     const rows = Array.from({ length: 100 }, (_, id) => [id, '1', 'x']);
     for (let round = 0; round < 3; round += 1) {
       await clickhouse.insertRows('fills', columns, rows, { token: 'fills:0:0-100' });
@@ -115,7 +115,7 @@ describe('clickhouse', () => {
     expect([bytes, sink.writableFinished]).toEqual([(selectRowsMax + 1) * 8, true]);
   });
 
-  test('tells a failed copy from a sink that failed', async () => {
+  test('distinguishes a failed copy from a failed sink', async () => {
     const open = () => new Writable({ write: (_chunk, _encoding, done) => done() });
     const full = new Error('disk full');
     const broken = new Writable({ write: (_chunk, _encoding, done) => done(full) });

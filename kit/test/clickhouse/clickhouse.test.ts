@@ -95,7 +95,9 @@ describe('the client', () => {
     ];
     await clickhouse.insertRows('fills', ['id', 'text', 'list'], rows, { token: 'fills:0:5-9' });
     expect(seen[0]?.query.get('query')).toBe(
-      "INSERT INTO fills (id, text, list) SETTINGS async_insert=0, deduplicate_blocks_in_dependent_materialized_views=1, insert_deduplication_token='fills:0:5-9' FORMAT JSONCompactEachRow",
+      'INSERT INTO fills (id, text, list) SETTINGS async_insert=0, ' +
+        'deduplicate_blocks_in_dependent_materialized_views=1, ' +
+        "insert_deduplication_token='fills:0:5-9' FORMAT JSONCompactEachRow",
     );
     expect(seen[0]?.body).toBe('["1","a\\"b",null]\n["2","c\'d",[1,2]]\n');
   });
@@ -104,7 +106,9 @@ describe('the client', () => {
     const rows = ['1\t0.5\n', '2\t0.6\n3\t0.7\n'].map((piece) => Buffer.from(piece));
     await clickhouse.insertTabSeparated('fills', ['id', 'price'], rows, { token: 'fills:0:5-9' });
     expect(seen[0]?.query.get('query')).toBe(
-      "INSERT INTO fills (id, price) SETTINGS async_insert=0, deduplicate_blocks_in_dependent_materialized_views=1, input_format_tsv_enum_as_number=1, insert_deduplication_token='fills:0:5-9' FORMAT TabSeparated",
+      'INSERT INTO fills (id, price) SETTINGS async_insert=0, ' +
+        'deduplicate_blocks_in_dependent_materialized_views=1, input_format_tsv_enum_as_number=1, ' +
+        "insert_deduplication_token='fills:0:5-9' FORMAT TabSeparated",
     );
     expect(seen[0]?.body).toBe(rows.join(''));
   });
@@ -193,7 +197,7 @@ describe('the client', () => {
     expect(seen).toHaveLength(2);
   });
 
-  test('tells the reads beyond its limit to come again', async () => {
+  test('refuses the reads beyond its limit as busy', async () => {
     const reads = Array.from({ length: 1_011 }, () => clickhouse.selectRows('SELECT 1'));
     const answers = await Promise.allSettled(reads);
     const refused = answers.filter(({ status }) => status === 'rejected');

@@ -117,7 +117,7 @@ describe('reading', () => {
     });
   });
 
-  test('hears the parent pipe only when it says 1', () => {
+  test('watches the parent pipe only when it is 1', () => {
     expect(readParentPipe({ PM_PARENT_PIPE: '1' })).toBe(true);
     expect(readParentPipe({ PM_PARENT_PIPE: 'yes' })).toBe(false);
     expect(readParentPipe({})).toBe(false);
@@ -175,7 +175,7 @@ describe('refusing', () => {
     expect(found).toContain('gopher://[secret]@h');
   });
 
-  test('tells all problems at once, by variable', () => {
+  test('reports all problems at once, by variable', () => {
     const fault = faultOf(() =>
       readConfig(
         { a: text('PM_A', { meaning }), b: integer('PM_B', { meaning, unit, min: 1, max: 2 }) },

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** Secrets that must not turn up where things are kept, in whatever writing. */
+/** Secrets that must not appear in anything stored, in any encoding. */
 export class Canaries {
   readonly #writings = new Map<string, string>();
 

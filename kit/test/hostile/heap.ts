@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Bytes of the heap that are in use once everything forgotten is gone. The event loop turns first: injected requests that
- * never let it turn leave what they scheduled for it behind.
+ * Bytes of the heap in use after garbage collection. The event loop runs first: injected requests that never yield
+ * leave scheduled work behind.
  */
 export async function heapInUse(): Promise<number> {
   setFlagsFromString('--expose-gc');

@@ -1,6 +1,6 @@
 import type { Dice } from './dice.ts';
 
-/** Texts that have broken somebody: SQL, wildcards, encodings, numbers that are none, ids that nearly are. */
+/** Texts that have broken software: SQL, wildcards, encodings, numbers that are none, ids that nearly are. */
 export const hostileTexts: readonly string[] = [
   ...["' OR 1=1 --", "'; DROP TABLE positions; --", '{wallet:String}', '%', '_', '\\', '%%', '*'],
   ...['null', 'undefined', 'NaN', 'Infinity', 'true', 'TRUE', '[object Object]', '{{x}}'],
@@ -27,7 +27,7 @@ export const hostileTexts: readonly string[] = [
   ],
 ];
 
-/** Names that mean something to JavaScript, to parsers of queries, or to nobody. */
+/** Names that mean something to JavaScript or to parsers of queries, and unknown ones. */
 export const hostileNames: readonly string[] = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then'],
   ...['x[]', 'x[y]', '%00', '', 'length', 'toJSON', 'x'.repeat(300), '💥', 'a.b', '$where'],

@@ -106,7 +106,7 @@ describe('a refusal', () => {
     expect((await get('/refuse/invalid_l2')).headers['www-authenticate']).toBe('HMAC');
   });
 
-  test('tells when to come back in whole seconds, and more when the route says more', async () => {
+  test('reports the retry time in whole seconds, and more when the route says more', async () => {
     const answer = await get('/slow-down');
     expect(answer.headers['retry-after']).toBe('3');
     expect(answer.json()).toEqual({
@@ -117,7 +117,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('stands alone in a batch item', () => {
+  test('is the body of a batch item', () => {
     expect(refusalBody('duplicate', { id: '0x2' })).toEqual({
       error: 'order 0x2 is invalid. Duplicated.',
       code: 'duplicate',
@@ -135,7 +135,7 @@ describe('a query', () => {
     ]);
   });
 
-  test('keeps parameters nobody knows from doing harm', async () => {
+  test('ignores unknown parameters', async () => {
     const answer = await get('/query?geo_block_token=x&__proto__=y&constructor=z');
     expect(answer.statusCode).toBe(200);
     expect(({} as Record<string, unknown>)['y']).toBeUndefined();
@@ -194,7 +194,7 @@ async function raw(bytes: string): Promise<string> {
   return await talk.end();
 }
 
-test('a request that expects what nobody knows is answered as if it did not', async () => {
+test('ignores an unknown expectation of a request', async () => {
   const answer = await raw(
     'GET /orders HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
   );

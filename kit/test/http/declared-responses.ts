@@ -16,9 +16,9 @@ const mismatches: string[] = [];
 const shownMax = 3;
 
 /**
- * Holds every JSON response that an app sends in tests against its declaration: its status is declared, the body fits, and has no
- * field that is not declared; so are the forms that the operator's routes check. A test in which one does not fails when it ends. `except`: paths of routes that send stored bytes,
- * which tests make up.
+ * Holds every JSON response that an app sends in tests against its declaration: its status is declared, the body fits,
+ * and has no field that is not declared. So are the schemas that the operator's routes check. A test in which one does
+ * not fails when it ends. `except`: paths of routes that send stored bytes, which tests make up.
  */
 export function checkResponses(app: HttpApp, except: readonly string[] = []): void {
   app.addHook('onRoute', (route) => void mismatches.push(...formProblems(route)));

@@ -5,7 +5,10 @@ import { type AddressInfo, connect } from 'node:net';
 /** One connection, spoken byte for byte. */
 export interface RawTalk {
   send(bytes: string | Buffer): void;
-  /** Waits until what was answered since the last call holds `text`, and gives it so far. Rejects when the connection ends first. */
+  /**
+   * Waits until what was answered since the last call holds `text`, and gives it so far. Rejects when the connection
+   * ends first.
+   */
   hears(text: string): Promise<string>;
   /** Everything that was answered, once the other side has ended the connection. */
   end(): Promise<string>;

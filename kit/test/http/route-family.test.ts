@@ -2,7 +2,7 @@ import { openHttp } from '../../src/http/open.io.ts';
 import { refuse } from '../../src/http/refuse.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 
-/** Errors that the door words itself are in the words of the route's family (conventions.md 1.0). */
+/** Errors of the HTTP layer itself have the format of the route's family (conventions.md 1.0). */
 const app = openHttp({ log: silentLog, bodyLimitBytes: 100 });
 app.post('/comments', async (_request, reply) => refuse(reply, 'invalid_l2'));
 app.post('/order', async (_request, reply) => refuse(reply, 'invalid_l2'));
@@ -59,7 +59,7 @@ test.each([
   ['/positions/of/nobody', { error: 'not_found: not found' }],
   ['/data-apis', { error: 'not found' }],
 ])(
-  '%s, which no route takes, is told in the words of the family it begins like',
+  '%s, which matches no route, has the error format of the family of its beginning',
   async (url, body) => {
     expect(await get(url)).toEqual([404, body]);
   },

@@ -53,7 +53,7 @@ test.each([
   await admin.ensureTopics([topic]);
 });
 
-test('tells the bounds of each partition', async () => {
+test('returns the bounds of each partition', async () => {
   const topic = await freshTopic(client, { partitions: 2 });
   const producer = await client.producer();
   await producer.send([outgoing(topic, 1, 'a'), outgoing(topic, 1, 'b')]);

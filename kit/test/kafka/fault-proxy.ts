@@ -5,8 +5,9 @@ import { createDeferred } from './deferred.ts';
 const produce = 0;
 
 /**
- * A TCP relay in front of one broker that reads Kafka's frames, so that it can lose exactly one answer. Clients are sent through it
- * with `LogClientOptions.route` (or kafkajs' `socketFactory`), whatever address the broker advertises.
+ * A TCP relay in front of one broker that reads Kafka's frames, so that it can lose exactly one answer. Clients are
+ * sent through it with `LogClientOptions.route` (or kafkajs' `socketFactory`), whatever address the broker
+ * advertises.
  */
 export class FaultProxy {
   readonly #target: { host: string; port: number };

@@ -1,4 +1,5 @@
-// A group member in a process of its own, so that it can be killed or frozen. Runs on the built kit; says what happens in lines.
+// A group member in a process of its own, so that it can be killed or frozen. Runs on the built kit; says what happens
+// in lines.
 import process from 'node:process';
 import { openLogClient } from '../../dist/kafka/index.js';
 import { silentLog } from '../../dist/log/index.js';

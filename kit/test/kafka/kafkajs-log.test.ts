@@ -40,7 +40,7 @@ test('keeps ids and numbers, drops everything else', () => {
   ]);
 });
 
-test('what kafkajs tells as information is debug here, what it warns of our own choices is dropped', () => {
+test('information of kafkajs is debug here, its warnings about our own choices are dropped', () => {
   const { lines, write } = recording();
   write(entry(logLevel.INFO, 'joined'));
   write(

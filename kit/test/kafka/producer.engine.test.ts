@@ -100,7 +100,7 @@ describe('a partition added after the producer knew the topic', () => {
     expect(await contentsOf(direct, topic, 1)).toEqual(['kept']);
   });
 
-  test('a partition nobody added is refused, and holds up nobody', async () => {
+  test('an unknown partition is refused and delays no other', async () => {
     const topic = await freshTopic(direct);
     const producer = await direct.producer();
     const refused = producer.send([outgoing(topic, 7, 'nowhere')]);
@@ -136,7 +136,7 @@ describe('answers that never come', () => {
     expect(await contentsOf(direct, topic)).toEqual(['unknown']);
   });
 
-  test('the outcome is unknown within the bound, what waits behind was not sent, later sends are kept', async () => {
+  test('the outcome is unknown within the bound, waiting sends were not sent, later sends are kept', async () => {
     const topic = await freshTopic(direct);
     const client = testClient({ limits }, proxy);
     const producer = await client.producer();

@@ -83,7 +83,7 @@ test('never has two sends in flight; what waits goes into the next one', async (
   await Promise.all(later);
 });
 
-test('after an unknown outcome: a new producer id, nothing behind it on that partition, the others go on', async () => {
+test('after an unknown outcome: a new producer id, nothing after it on that partition, the others go on', async () => {
   const { producer, sessions } = producerWith();
   const unknown = producer.send([record(0)]);
   await turn();

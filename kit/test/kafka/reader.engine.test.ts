@@ -49,7 +49,7 @@ const noFault = (fault: Fault) => {
 };
 
 describe('a reader of explicit partitions', () => {
-  test('starts where it was told, follows live records, and knows its lag', async () => {
+  test('starts at the given offset, follows live records, and knows its lag', async () => {
     const topic = await freshTopic(client, { partitions: 2 });
     await fill(topic, 0, 10);
     const seen: string[] = [];
@@ -257,7 +257,7 @@ describe('offsets the broker no longer has', () => {
 });
 
 describe('progress', () => {
-  test('a silent broker is told as a stall, a quiet topic is not, and nothing is lost', async () => {
+  test('a silent broker is reported as a stall, a quiet topic is not, and nothing is lost', async () => {
     const topic = await freshTopic(client);
     const proxy = await FaultProxy.open(engineUrl('KAFKA'));
     const behind = testClient({ limits: { stallMs: 1_000, requestTimeoutMs: 600 } }, proxy);

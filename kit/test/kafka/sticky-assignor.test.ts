@@ -26,7 +26,9 @@ function holdingOf(claims: readonly MemberClaim[], partitionCount: number): Map<
   return holding;
 }
 
-/** The most partitions that any balanced assignment can leave where they are: tries every choice of the larger shares. */
+/**
+ * The most partitions that any balanced assignment can leave where they are: tries every choice of the larger shares.
+ */
 function mostThatCanStay(claims: readonly MemberClaim[], partitionCount: number): number {
   const holding = [...holdingOf(claims, partitionCount).values()];
   const sizes = claims.map(

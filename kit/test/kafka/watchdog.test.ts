@@ -21,7 +21,7 @@ function watch() {
   };
 }
 
-test('tells a silence once, and again only after progress', () => {
+test('reports a silence once, and again only after progress', () => {
   const { dog, pass } = watch();
   dog.progress('1');
   expect(pass(5_000)).toEqual(['1']);
@@ -29,7 +29,7 @@ test('tells a silence once, and again only after progress', () => {
   expect(pass(5_000)).toEqual(['1']);
 });
 
-test('one silent broker is told although the others get on', () => {
+test('one silent broker is reported although the others make progress', () => {
   const { dog, pass } = watch();
   dog.progress('1');
   dog.progress('2');

@@ -63,7 +63,7 @@ describe('the registry', () => {
     });
   });
 
-  test('does not know ids that nobody registered', async () => {
+  test('does not know ids that were not registered', async () => {
     const codec = await open(freshPrefix()).codecFor(topicOf(thing));
     const bytes = Buffer.from([0, 0x7f, 0xff, 0xff, 0xff, 2]);
     await codec.prepare(bytes);

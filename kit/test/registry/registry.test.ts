@@ -62,7 +62,7 @@ describe('registering', () => {
     await expect(registry.codecFor(topics.catalog)).resolves.toMatchObject({ schemaId: 2 });
   });
 
-  test('gives up with a fault to retry when nobody listens', async () => {
+  test('gives up with a fault to retry when no server listens', async () => {
     await fake.stop();
     await expect(open().registerAll()).rejects.toMatchObject({
       code: 'registry_unavailable',
@@ -82,7 +82,7 @@ describe('registering', () => {
     });
   });
 
-  test('stops at a subject that somebody set to another level', async () => {
+  test('stops at a subject that was set to another level', async () => {
     fake.levels.set('orders-value', 'BACKWARD');
     await expect(open().registerAll()).rejects.toMatchObject({
       code: 'schema_incompatible',
@@ -115,7 +115,7 @@ describe('registering', () => {
 });
 
 describe('a codec', () => {
-  test('writes the header of its own id and reads back what it wrote, asking nobody', async () => {
+  test('writes the header of its own id and reads back what it wrote, without a request', async () => {
     fake.store('"int"');
     const codec = await open().codecFor(topics.orders);
     const asked = fake.requests.length;

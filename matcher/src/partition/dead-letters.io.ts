@@ -4,12 +4,12 @@ import { type DeadLetter, deadLetterValueMaxBytes, topics } from '@pm/schemas';
 import type { InputRecord } from './record-processor.ts';
 import { type RetryRules, sendWithRetry } from './send-with-retry.io.ts';
 
-interface DeadLetterSinkParts {
+interface DeadLettersParts {
   readonly producer: Pick<LogProducer, 'send'>;
   readonly codec: Pick<RecordCodec<DeadLetter>, 'encode'>;
-  /** Name of the dead letters on the broker. */
+  /** Name of the dead-letter topic on the broker. */
   readonly topic: string;
-  /** Where the records stand. */
+  /** Name of the topic of the rejected records. */
   readonly ordersTopic: string;
   readonly retry: RetryRules;
 }
@@ -23,21 +23,18 @@ export interface Rejected {
 /** The dead letters have one partition. */
 const deadLetterPartition = 0;
 
-/** One send stays well below what their topic takes at once, or a flood of long poison would never get through. */
+/** Bytes of one send: well below the topic's limit, so that a flood of long poison is stored in several sends. */
 const sendBytesMax = topics.deadLetters.maxMessageBytes / 2;
 
-/**
- * Copies rejected records to the dead letters, at least once: a copy may stand there twice, and says which record it
- * is.
- */
-export class DeadLetterSink {
-  readonly #parts: DeadLetterSinkParts;
+/** Copies rejected records to the dead letters at least once: a copy may be there twice, and names its record. */
+export class DeadLetters {
+  readonly #parts: DeadLettersParts;
 
-  constructor(parts: DeadLetterSinkParts) {
+  constructor(parts: DeadLettersParts) {
     this.#parts = parts;
   }
 
-  /** Resolves when they are durable. Faults: `LogProducer.send`. */
+  /** Resolves when they are durable. Throws the faults of `sendWithRetry`. */
   async send(partition: number, rejected: readonly Rejected[]): Promise<void> {
     let [records, bytes]: [OutgoingRecord[], number] = [[], 0];
     for (const one of rejected) {

@@ -2,58 +2,46 @@ import { keyIdOf, type Verifier, verifierFor } from '@pm/domain/signoff/keys';
 import { verifySealed } from '@pm/domain/signoff/records';
 import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
-import type { RecordCodec } from '@pm/kit/registry';
 import {
   AvroError,
   type CommandOf,
   compileCodec,
   type Envelope,
-  type EventOf,
   envelope as envelopeSchema,
   envelopeSignatureBytes,
-  type KeyRole,
   registryHeaderBytes,
 } from '@pm/schemas';
+import { type Engine, type RejectReason, roleAllows } from '../core/index.ts';
 
-export type RejectReason = EventOf<'RecordRejected'>['reason'];
+/** The keys that the partition's state lists. */
+type KnownKeys = Pick<Engine, 'opened' | 'signOffKey'>;
 
-/** What a partition's state says about keys; the engine has it. */
-export interface KeyBook {
-  readonly opened: boolean;
-  signOffKey(keyId: Buffer): {
-    readonly publicKey: Buffer;
-    readonly role: KeyRole;
-    readonly active: boolean;
-  } | null;
-}
-
-/** Who a record says it is from: copied into the output. */
-export interface Sender {
+/** The sender that a record names: copied into the output. */
+interface Sender {
   readonly keyId: Buffer;
   readonly sequence: number;
 }
 
-/** What a record is: commands to carry out, a rejection, or bytes of a schema that has to be fetched first. */
-export type Judgement =
+/** The content of a record: commands to apply, a rejection, or bytes of a schema that has to be fetched first. */
+export type EnvelopeReading =
   | { readonly kind: 'accepted'; readonly sender: Sender; readonly envelope: Envelope }
   | { readonly kind: 'rejected'; readonly sender: Sender; readonly reason: RejectReason }
   | { readonly kind: 'schema_unknown' };
 
-interface EnvelopeSourceOptions {
+interface EnvelopeReaderOptions {
   readonly partition: number;
   /** Raw public key that alone may open the partition. */
   readonly operatorKey: Buffer;
-  readonly codec: Pick<RecordCodec<Envelope>, 'decode' | 'knows' | 'prepare'>;
-  roleAllows(role: KeyRole, envelope: Envelope): boolean;
+  readonly codec: { decode(bytes: Buffer): Envelope; knows(bytes: Buffer): boolean };
 }
 
 /** Sender of a record that cannot be read. */
 const noSender: Sender = { keyId: Buffer.alloc(8), sequence: -1 };
 
-/** Keys whose verifier is kept. A partition knows some tens; beyond this the cache starts anew. */
+/** Keys whose verifier is cached. A partition has some tens; beyond this limit the cache is emptied. */
 const verifiersMax = 1_024;
 
-/** What the codec says about a `oneOf` none of whose branches it knows. */
+/** Error of the codec for a `oneOf` none of whose branches it knows. */
 const unknownKind = /of a kind not known here$/;
 
 const [signatureField, keyIdField, partitionField, sequenceField] = envelopeSchema.fields;
@@ -64,30 +52,33 @@ const headCodec = compileCodec({
   fields: [signatureField, keyIdField, partitionField, sequenceField],
 } as const);
 
-/** Where the varints behind signature and key id begin, and how many bytes one may have. */
+/** Where the varints after signature and key id begin, and how many bytes one may have. */
 const varintsAt = registryHeaderBytes + envelopeSignatureBytes + 8;
 const varintBytesMax = 10;
 
 /**
- * Reads records of `orders`: the sign-off is judged on the raw bytes before the commands are decoded. So whoever has no
- * key can neither make the codec work, nor ask the registry, nor pass for a newer version; and the verdict on a forged
- * record is the same for every version of the commands, which a replay after an upgrade relies on.
+ * Reads records of `orders`: the sign-off is verified on the raw bytes before the commands are decoded. So a sender
+ * without a key can neither make the codec work, nor cause a request to the registry, nor pass for a newer version; and
+ * a forged record is rejected for the same reason by every version of the commands, which a replay after an upgrade
+ * relies on.
  */
-export class EnvelopeSource {
-  readonly #options: EnvelopeSourceOptions;
+export class EnvelopeReader {
+  readonly #options: EnvelopeReaderOptions;
   readonly #verifiers = new Map<string, Verifier>();
 
-  constructor(options: EnvelopeSourceOptions) {
+  constructor(options: EnvelopeReaderOptions) {
     this.#options = options;
   }
 
-  /** Throws `newer_record` (release): signed by a known key, of a kind only a newer version knows. */
-  judge(keys: KeyBook, value: Buffer | null): Judgement {
+  /**
+   * Throws `newer_record` (release) for a record that a known key signed and whose commands only a newer version knows.
+   */
+  read(keys: KnownKeys, value: Buffer | null): EnvelopeReading {
     if (value === null || value[0] !== 0) return rejected(noSender, 'UNREADABLE');
     const head = readHead(value);
     if (head === null) return rejected(noSender, 'UNREADABLE');
     if (head.partition !== this.#options.partition) return rejected(head, 'WRONG_PARTITION');
-    if (!keys.opened) return this.#judgeOpening(head, value);
+    if (!keys.opened) return this.#readOpening(head, value);
     const key = keys.signOffKey(head.keyId);
     if (key === null || !key.active) return rejected(head, 'UNKNOWN_KEY');
     if (!verifySealed(value, this.#verifier(head.keyId, key.publicKey))) {
@@ -96,18 +87,16 @@ export class EnvelopeSource {
     if (!this.#options.codec.knows(value)) return { kind: 'schema_unknown' };
     const envelope = this.#decode(value);
     if (envelope === null) return rejected(noSender, 'UNREADABLE');
-    if (!this.#options.roleAllows(key.role, envelope)) return rejected(head, 'NOT_ALLOWED');
+    if (!roleAllows(key.role, envelope)) return rejected(head, 'NOT_ALLOWED');
     return { kind: 'accepted', sender: head, envelope };
   }
 
-  /** Fetches the schema of a record that was `schema_unknown`. Throws `registry_unavailable` (retry). */
-  prepare(value: Buffer): Promise<void> {
-    return this.#options.codec.prepare(value);
-  }
-
-  /** Before the partition is opened only its opening counts, signed by the operator this process is told to trust. */
-  #judgeOpening(head: Head, value: Buffer): Judgement {
-    const { operatorKey, codec, roleAllows } = this.#options;
+  /**
+   * Before the partition is opened only its opening counts, signed by the operator that this process is configured to
+   * trust.
+   */
+  #readOpening(head: Head, value: Buffer): EnvelopeReading {
+    const { operatorKey, codec } = this.#options;
     if (!keyIdOf(operatorKey).equals(head.keyId)) return rejected(head, 'NOT_OPENED');
     if (!verifySealed(value, this.#verifier(head.keyId, operatorKey))) {
       return rejected(head, 'BAD_SIGNATURE');
@@ -168,7 +157,7 @@ function readHead(value: Buffer): Head | null {
   }
 }
 
-/** The offset behind the varint that begins at `start`, or -1 when it does not end. */
+/** The offset after the varint that begins at `start`, or -1 when it does not end. */
 function varintEnd(value: Buffer, start: number): number {
   if (start < 0) return -1;
   const last = Math.min(value.length, start + varintBytesMax);
@@ -184,6 +173,6 @@ function openingOf(envelope: Envelope): CommandOf<'OpenPartition'> | null {
   return first.kind === 'OpenPartition' ? first : null;
 }
 
-function rejected({ keyId, sequence }: Sender, reason: RejectReason): Judgement {
+function rejected({ keyId, sequence }: Sender, reason: RejectReason): EnvelopeReading {
   return { kind: 'rejected', sender: { keyId, sequence }, reason };
 }

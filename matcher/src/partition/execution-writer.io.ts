@@ -2,32 +2,32 @@ import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
 import { topics } from '@pm/schemas';
-import type { DeadLetterSink, Rejected } from './dead-letters.io.ts';
+import type { DeadLetters, Rejected } from './dead-letters.io.ts';
 import type { OutputRecord } from './record-processor.ts';
 import { type RetryRules, sendWithRetry } from './send-with-retry.io.ts';
 import type { Snapshot } from './snapshot-image.ts';
 
 /** Outputs of consecutive inputs that are sent together. */
-export interface Slice {
+export interface OutputSlice {
   readonly outputs: readonly OutputRecord[];
   readonly rejected: readonly Rejected[];
-  /** State right behind the slice, when a snapshot is due. */
+  /** The state right after the slice, when a snapshot is due. */
   readonly snapshot: Snapshot | null;
 }
 
-export interface ExecutionSinkParts {
+export interface ExecutionWriterParts {
   readonly producer: Pick<LogProducer, 'send'>;
-  readonly deadLetters: DeadLetterSink;
+  readonly deadLetters: DeadLetters;
   readonly topic: string;
   readonly partition: number;
   readonly retry: RetryRules;
-  /** The outputs of a slice are durable; the last one stands at this offset of `executions`. */
-  onStored(slice: Slice, lastOffset: number): void;
-  /** A slice could not be stored, or nobody knows; called once, nothing is sent after it. */
+  /** The outputs of a slice are durable; the last one has this offset of `executions`. */
+  onStored(slice: OutputSlice, lastOffset: number): void;
+  /** A slice was not stored, or perhaps not; called once, nothing is sent after it. */
   onFault(error: unknown): void;
 }
 
-/** Room a record takes in a batch beside its value, generously. */
+/** Bytes of a record in a batch beside its value, at most. */
 const frameBytes = 1_024;
 const outputBytesMax = topics.executions.maxMessageBytes - frameBytes;
 
@@ -35,32 +35,30 @@ const outputBytesMax = topics.executions.maxMessageBytes - frameBytes;
  * Writes outputs in order: one slice is in flight, the next may be computed meanwhile. After a failure nothing more is
  * written, so that an output never overtakes the one before.
  */
-export class ExecutionSink {
-  readonly #parts: ExecutionSinkParts;
+export class ExecutionWriter {
+  readonly #parts: ExecutionWriterParts;
   #inFlight: Promise<void> = Promise.resolve();
   #failure: unknown = null;
 
-  constructor(parts: ExecutionSinkParts) {
+  constructor(parts: ExecutionWriterParts) {
     this.#parts = parts;
   }
 
-  /**
-   * Resolves when the slice is on its way, which is after the one before is durable. Throws what that one failed with.
-   */
-  async push(slice: Slice): Promise<void> {
+  /** Resolves when the slice is being sent, after the one before is durable. Throws the failure of the one before. */
+  async push(slice: OutputSlice): Promise<void> {
     for (const output of slice.outputs) this.#assertFits(output);
     await this.stored();
     this.#inFlight = this.#send(slice);
   }
 
-  /** Resolves when all that was pushed is durable; throws what failed. */
+  /** Resolves when every pushed slice is durable; throws the failure of the first that is not. */
   async stored(): Promise<void> {
     await this.#inFlight;
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /** Never rejects: the failure is kept, and told once. */
-  async #send(slice: Slice): Promise<void> {
+  /** Never rejects: the failure is stored and reported once. */
+  async #send(slice: OutputSlice): Promise<void> {
     const { producer, deadLetters, topic, partition, retry, onStored, onFault } = this.#parts;
     try {
       // First the dead letters: once the output is stored, no replay would send them again.

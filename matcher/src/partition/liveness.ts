@@ -1,7 +1,8 @@
 import { Fault } from '@pm/kit/fault';
+import type { LogPosition } from './record-processor.ts';
 
 /**
- * The life of one partition in one process.
+ * Liveness of one partition in one process.
  *
  *                  ┌──────────── retry ───────────┐
  *                  ▼                              │
@@ -22,13 +23,13 @@ export type PartitionState = keyof typeof allowed;
 
 export const partitionStates = Object.keys(allowed) as readonly PartitionState[];
 
-/** Keeps the state of one partition; a change that the table does not allow is a `Fault` (stop). */
-export class PartitionStateStore {
+/** The state of one partition. A change that the table does not allow throws `forbidden_transition` (stop). */
+export class PartitionLifecycle {
   readonly #partition: number;
   readonly #onChange: (state: PartitionState) => void;
   #state: PartitionState = 'released';
 
-  /** `onChange` sees the first state too. */
+  /** `onChange` is also called with the first state. */
   constructor(partition: number, onChange: (state: PartitionState) => void) {
     this.#partition = partition;
     this.#onChange = onChange;
@@ -50,4 +51,57 @@ export class PartitionStateStore {
     this.#state = to;
     this.#onChange(to);
   }
+}
+
+/** A partition as `/status` shows it. Offsets are -1 while there is none. */
+export interface PartitionStatus {
+  readonly partition: number;
+  readonly state: PartitionState;
+  /** Code of the fault that it failed with and has not recovered from; empty when there is none. */
+  readonly fault: string;
+  /** The last input that was processed. */
+  readonly inOffset: number;
+  /** Offset of the last stored output. */
+  readonly outOffset: number;
+  readonly lagRecords: number;
+  /** Clock of the partition, Unix milliseconds. */
+  readonly timeMs: number;
+  /** Time of the last stored or replayed record, Unix milliseconds of this machine. */
+  readonly lastProgressMs: number;
+  /** First input after the newest snapshot; 0 without one. */
+  readonly snapshotOffset: number;
+  readonly openOrders: number;
+  readonly markets: number;
+  /** Chain of the last output, hex; empty while not live. */
+  readonly chain: string;
+  /** Commands that this process applied live. */
+  readonly commandsApplied: number;
+}
+
+type OwnFields = Pick<
+  PartitionStatus,
+  | 'partition'
+  | 'state'
+  | 'fault'
+  | 'outOffset'
+  | 'lastProgressMs'
+  | 'snapshotOffset'
+  | 'commandsApplied'
+>;
+
+/** Joins the fields of the partition's owner with those of the engine, which exists while the partition is live. */
+export function statusOf(
+  own: OwnFields & { readonly position: LogPosition | null; readonly highWatermark: number },
+): PartitionStatus {
+  const { position, highWatermark, ...rest } = own;
+  const nextOffset = position?.nextOffset ?? 0;
+  return {
+    ...rest,
+    inOffset: nextOffset - 1,
+    lagRecords: position === null ? 0 : Math.max(0, highWatermark - nextOffset),
+    timeMs: position?.engine.timeMs ?? 0,
+    openOrders: position?.engine.openOrderCount ?? 0,
+    markets: position?.engine.marketCount ?? 0,
+    chain: position?.chain.toString('hex') ?? '',
+  };
 }

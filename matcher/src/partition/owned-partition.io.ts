@@ -2,20 +2,23 @@ import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import { countEvents, type MatcherMetrics } from '../metrics.ts';
-import { ExecutionSink, type ExecutionSinkParts, type Slice } from './execution-writer.io.ts';
-import { PartitionStateStore, partitionStates } from './liveness.ts';
-import { type PartitionStatus, statusOf } from './partition-status.ts';
-import type { InputRecord, RecordRunner } from './record-processor.ts';
+import {
+  ExecutionWriter,
+  type ExecutionWriterParts,
+  type OutputSlice,
+} from './execution-writer.io.ts';
+import { PartitionLifecycle, type PartitionStatus, partitionStates, statusOf } from './liveness.ts';
+import type { InputRecord, RecordProcessor } from './record-processor.ts';
 import { type RestoreParts, restorePartition } from './restore.io.ts';
-import { type RunSlice, runInSlices, type SliceLimits } from './slices.io.ts';
-import { type SnapshotRules, SnapshotRunner } from './snapshot-schedule.io.ts';
-import type { TickSink } from './tick-publisher.io.ts';
+import { type ProcessedSlice, processInSlices, type SliceLimits } from './slices.io.ts';
+import { type SnapshotRules, SnapshotSchedule } from './snapshot-schedule.io.ts';
+import type { TickPublisher } from './tick-publisher.io.ts';
 
-export interface PartitionRunnerParts {
+export interface OwnedPartitionParts {
   readonly partition: number;
   readonly restore: Omit<RestoreParts, 'onReplayed'>;
-  readonly sink: Omit<ExecutionSinkParts, 'onStored' | 'onFault'>;
-  readonly ticks: TickSink;
+  readonly writer: Omit<ExecutionWriterParts, 'onStored' | 'onFault'>;
+  readonly ticks: TickPublisher;
   readonly snapshotRules: SnapshotRules;
   readonly sliceLimits: SliceLimits;
   readonly clock: Clock;
@@ -25,7 +28,7 @@ export interface PartitionRunnerParts {
   isWanted(partition: number): boolean;
   /** Outputs up to this input are durable. */
   onStored(partition: number, nextOffset: number): void;
-  /** The partition failed outside of `take` and `restore`, which throw. */
+  /** The partition failed outside of `process` and `restore`, which throw. */
   onFault(partition: number, error: unknown): void;
 }
 
@@ -36,26 +39,25 @@ export interface InputBatch {
   readonly highWatermark: number;
 }
 
-/** Replayed records between two looks at whether the restore is still wanted. */
+/** Replayed records between two checks whether the restore is still wanted. */
 const countEvery = 256;
 
-/** What there is while the partition is live. */
+/** Exists while the partition is live. */
 interface Live {
-  readonly records: RecordRunner;
-  readonly sink: ExecutionSink;
-  readonly snapshots: SnapshotRunner;
+  readonly processor: RecordProcessor;
+  readonly writer: ExecutionWriter;
+  readonly snapshots: SnapshotSchedule;
 }
 
 /**
- * The container of one partition (states: `partition-state-store.ts`): restores it, runs its records live, writes the
- * outputs in order, takes snapshots of what is stored, and lets go of it. Between faults it may be restored any number
- * of times.
+ * One partition that this process owns (its states: liveness.ts): restores it, processes its records live, writes the
+ * outputs in order, takes snapshots of stored states, and releases it. After each fault it may be restored again.
  */
-export class PartitionRunner {
-  readonly #parts: PartitionRunnerParts;
-  readonly #states: PartitionStateStore;
+export class OwnedPartition {
+  readonly #parts: OwnedPartitionParts;
+  readonly #lifecycle: PartitionLifecycle;
   #live: Live | null = null;
-  #lastSink: ExecutionSink | null = null;
+  #lastWriter: ExecutionWriter | null = null;
   #snapshotOffset = 0;
   #outOffset = -1;
   #highWatermark = 0;
@@ -64,11 +66,11 @@ export class PartitionRunner {
   #faultCode = '';
   #lastProgressMs: number;
 
-  constructor(parts: PartitionRunnerParts) {
+  constructor(parts: OwnedPartitionParts) {
     this.#parts = parts;
     this.#lastProgressMs = parts.clock.nowMs();
     const { partition, metrics } = parts;
-    this.#states = new PartitionStateStore(partition, (now) => {
+    this.#lifecycle = new PartitionLifecycle(partition, (now) => {
       for (const state of partitionStates) {
         metrics.state.set(state === now ? 1 : 0, { partition, state });
       }
@@ -76,14 +78,14 @@ export class PartitionRunner {
   }
 
   get state() {
-    return this.#states.state;
+    return this.#lifecycle.state;
   }
 
-  /** Where the next record is; the partition is live then. Throws what stands in the way, and it is failed. */
+  /** Restores the state and goes live. Returns the offset of the next record; a fault is thrown after `fail`. */
   async restore(): Promise<number> {
-    // What is still in flight of an earlier life would only be written twice.
-    await this.#lastSink?.stored().catch(() => {});
-    this.#states.change('restoring');
+    // Outputs in flight from before the fault would otherwise be written twice.
+    await this.#lastWriter?.stored().catch(() => {});
+    this.#lifecycle.change('restoring');
     this.#replayed = 0;
     try {
       const restored = await restorePartition({
@@ -93,23 +95,24 @@ export class PartitionRunner {
       this.#parts.metrics.replayedRecords.add(this.#replayed % countEvery, {
         partition: this.#parts.partition,
       });
-      this.#goLive(restored.runner, restored.snapshotOffset);
+      this.#goLive(restored.processor, restored.snapshotOffset);
       this.#outOffset = restored.outOffset;
-      return restored.runner.nextOffset;
+      return restored.processor.nextOffset;
     } catch (error) {
       this.fail(error);
       throw error;
     }
   }
 
-  /** Resolves when the outputs are on their way, which is after those of the batch before are durable. */
-  async take(batch: InputBatch): Promise<void> {
+  /** Resolves when the outputs are being sent, after those of the batch before are durable. */
+  async process(batch: InputBatch): Promise<void> {
     const live = this.#live;
     const { partition, sliceLimits, clock } = this.#parts;
     if (live === null) throw new Fault('not_live', 'release', { facts: { partition } });
     this.#highWatermark = batch.highWatermark;
     try {
-      await runInSlices(live.records, batch.records, {
+      await processInSlices(live.processor, batch.records, {
+        schemas: this.#parts.restore.schemas,
         limits: sliceLimits,
         monotonicMs: () => clock.monotonicMs(),
         onSlice: (slice) => this.#send(live, slice),
@@ -120,12 +123,12 @@ export class PartitionRunner {
     }
   }
 
-  /** Called every few milliseconds: moves the clock of the partition when it is time. */
-  beat(nowMs: number): void {
-    if (this.#live !== null) void this.#parts.ticks.beat(nowMs, this.#live.records.engine);
+  /** Called every few milliseconds: publishes a tick when one is due, which moves the clock of the partition. */
+  publishDueTick(nowMs: number): void {
+    if (this.#live !== null) void this.#parts.ticks.publishDue(nowMs, this.#live.processor.engine);
   }
 
-  /** Nothing is taken or sent any more until it is restored; says so loudly. */
+  /** Stops processing and sending until the next restore; logs and counts the fault. */
   fail(error: unknown): void {
     if (this.state === 'failed' || this.state === 'released') return;
     const { partition, log, metrics } = this.#parts;
@@ -133,23 +136,23 @@ export class PartitionRunner {
     const facts = error instanceof Fault ? error.facts : {};
     this.#live = null;
     this.#faultCode = code;
-    this.#states.change('failed');
+    this.#lifecycle.change('failed');
     metrics.faults.add(1, { partition, code });
-    log.error({ ...facts, partition, code, err: error }, 'a partition has stopped');
+    log.error({ ...facts, partition, code, err: error }, 'a partition failed');
   }
 
-  /** Ends the ownership: what is in flight becomes durable, the state is kept as a snapshot, then dropped. */
+  /** Ends the ownership: outputs in flight become durable, the state is saved as a snapshot, then dropped. */
   async stop(): Promise<void> {
     const live = this.#live;
     this.#live = null;
     try {
-      await live?.sink.stored();
-      await live?.snapshots.saveLast(live.records);
+      await live?.writer.stored();
+      await live?.snapshots.saveLast(live.processor);
     } catch (error) {
       const { partition, log } = this.#parts;
       log.warn({ partition, err: error }, 'released without a last snapshot');
     }
-    if (this.state !== 'released') this.#states.change('released');
+    if (this.state !== 'released') this.#lifecycle.change('released');
   }
 
   status(): PartitionStatus {
@@ -157,7 +160,7 @@ export class PartitionRunner {
       partition: this.#parts.partition,
       state: this.state,
       fault: this.#faultCode,
-      position: this.#live?.records ?? null,
+      position: this.#live?.processor ?? null,
       outOffset: this.#outOffset,
       highWatermark: this.#highWatermark,
       lastProgressMs: this.#lastProgressMs,
@@ -166,51 +169,52 @@ export class PartitionRunner {
     });
   }
 
-  #goLive(records: RecordRunner, snapshotOffset: number): void {
-    const { partition, restore, snapshotRules, clock, metrics, sink: sinkParts } = this.#parts;
-    const snapshots = new SnapshotRunner({
+  #goLive(processor: RecordProcessor, snapshotOffset: number): void {
+    const { partition, restore, snapshotRules, clock, metrics } = this.#parts;
+    const snapshots = new SnapshotSchedule({
       partition,
       rules: snapshotRules,
-      store: restore.snapshots,
+      directory: restore.snapshots,
       clock,
       onSaved: (offset, tookMs) => {
         this.#snapshotOffset = offset;
         metrics.snapshotSeconds.observe(tookMs / 1_000);
       },
     });
-    const sink = new ExecutionSink({
-      ...sinkParts,
+    const writer = new ExecutionWriter({
+      ...this.#parts.writer,
       onStored: (slice, lastOffset) => {
         this.#stored(slice, lastOffset);
         if (slice.snapshot !== null) snapshots.save(slice.snapshot);
       },
-      onFault: (error) => this.#failInFlight(sink, error),
+      onFault: (error) => this.#failInFlight(writer, error),
     });
-    this.#lastSink = sink;
-    this.#live = { records, sink, snapshots };
+    this.#lastWriter = writer;
+    this.#live = { processor, writer, snapshots };
     this.#snapshotOffset = snapshotOffset;
-    this.#highWatermark = records.nextOffset;
+    this.#highWatermark = processor.nextOffset;
     this.#lastProgressMs = clock.nowMs();
     this.#faultCode = '';
-    this.#states.change('live');
+    this.#lifecycle.change('live');
   }
 
-  async #send({ records, sink, snapshots }: Live, run: RunSlice): Promise<void> {
+  async #send({ processor, writer, snapshots }: Live, slice: ProcessedSlice): Promise<void> {
     const { partition, metrics } = this.#parts;
-    metrics.applySeconds.observe(run.tookMs / 1_000);
-    metrics.batchRecords.observe(run.outputs.length);
-    metrics.batchCommands.observe(run.commands);
-    metrics.commands.add(run.commands, { partition });
-    for (const { record, reason } of run.rejected) {
+    metrics.applySeconds.observe(slice.tookMs / 1_000);
+    metrics.batchRecords.observe(slice.outputs.length);
+    metrics.batchCommands.observe(slice.commands);
+    metrics.commands.add(slice.commands, { partition });
+    for (const { record, reason } of slice.rejected) {
       metrics.rejected.add(1, { partition, reason });
       this.#parts.log.warn({ partition, offset: record.offset, reason }, 'a record was rejected');
     }
-    this.#commandsApplied += run.commands;
-    const snapshot = snapshots.afterSlice(records, run);
-    await sink.push({ outputs: run.outputs, rejected: run.rejected, snapshot });
+    this.#commandsApplied += slice.commands;
+    const { outputs, rejected } = slice;
+    const snapshot = snapshots.afterSlice(processor, slice);
+    await writer.push({ outputs, rejected, snapshot });
   }
 
-  #stored(slice: Slice, lastOffset: number): void {
+  #stored(slice: OutputSlice, lastOffset: number): void {
     const { partition, metrics, clock, onStored } = this.#parts;
     for (const output of slice.outputs) countEvents(metrics, partition, output);
     this.#lastProgressMs = clock.nowMs();
@@ -220,9 +224,9 @@ export class PartitionRunner {
     onStored(partition, nextOffset);
   }
 
-  /** Only the sink of today may fail the partition. */
-  #failInFlight(sink: ExecutionSink, error: unknown): void {
-    if (this.#live?.sink !== sink) return;
+  /** Only the current writer may fail the partition, not one from before a restore. */
+  #failInFlight(writer: ExecutionWriter, error: unknown): void {
+    if (this.#live?.writer !== writer) return;
     this.fail(error);
     this.#parts.onFault(this.#parts.partition, error);
   }

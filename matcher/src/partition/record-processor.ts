@@ -1,62 +1,9 @@
 import { createHash } from 'node:crypto';
-import { firstChain, sealWritten } from '@pm/domain/signoff/records';
-import { assert } from '@pm/kit/assert';
+import { type Encoder, firstChain, sealWritten } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
-import type { RecordCodec } from '@pm/kit/registry';
-import {
-  checkpointEveryRecords,
-  type Envelope,
-  type EventOf,
-  type Execution,
-  type KeyRole,
-  type RefusalCode,
-} from '@pm/schemas';
-import type {
-  EnvelopeSource,
-  Judgement,
-  KeyBook,
-  RejectReason,
-  Sender,
-} from './envelope-reader.ts';
-
-/** The rules of a partition, a pure function of what came before (matcher/src/core has them). */
-export interface MatchingEngine extends KeyBook {
-  /** Clock of the partition, Unix milliseconds. */
-  readonly timeMs: number;
-  /** When the next order expires, Unix milliseconds; infinite when none does. */
-  readonly nextExpiryMs: number;
-  readonly openOrderCount: number;
-  readonly marketCount: number;
-  /** The operator that opened the partition, `null` before. */
-  operatorKey(): Buffer | null;
-  apply(envelope: Envelope, inOffset: number): Applied;
-  reject(reason: RejectReason): Applied;
-  encodeState(): Buffer;
-}
-
-export interface Applied {
-  readonly timeMs: number;
-  /** Valid until the next record. */
-  readonly written: WrittenEvents;
-}
-
-/** The events of a record as the bytes they have in its execution. */
-export interface WrittenEvents {
-  readonly length: number;
-  readonly fills: number;
-  /** Codes of those that refuse something. */
-  readonly refusals: readonly RefusalCode[];
-  push(event: EventOf<'Checkpoint'>): void;
-  bytes(): Buffer;
-}
-
-/** How `main.ts` hands the rules to the loops. */
-export interface EngineFactory {
-  create(partition: number): MatchingEngine;
-  /** Throws for bytes that are not a state of this version. */
-  restore(state: Buffer): MatchingEngine;
-  roleAllows(role: KeyRole, envelope: Envelope): boolean;
-}
+import { checkpointEveryRecords, type Execution, type RefusalCode } from '@pm/schemas';
+import type { Applied, Engine, RejectReason } from '../core/index.ts';
+import type { EnvelopeReader, EnvelopeReading } from './envelope-reader.ts';
 
 /** A record of `orders` as it is read. */
 export interface InputRecord {
@@ -64,7 +11,7 @@ export interface InputRecord {
   readonly value: Buffer | null;
 }
 
-/** What one input record came to. */
+/** The output of one input record. */
 export interface OutputRecord {
   readonly inOffset: number;
   /** The record of `executions`. */
@@ -80,21 +27,22 @@ export interface OutputRecord {
   readonly ticksOnly: boolean;
 }
 
-/** Where a partition stands: everything before `nextOffset` is in the state. */
-export interface Position {
-  readonly engine: MatchingEngine;
+/** The position of a partition in its log: everything before `nextOffset` is in the state. */
+export interface LogPosition {
+  readonly engine: Engine;
+  /** Chain of the output before `nextOffset`. */
   readonly chain: Buffer;
   readonly nextOffset: number;
 }
 
-export interface RecordRunnerParts {
+export interface RecordProcessorParts {
   readonly partition: number;
-  readonly source: EnvelopeSource;
-  readonly executions: Pick<RecordCodec<Execution>, 'encode'>;
+  readonly reader: EnvelopeReader;
+  readonly executions: Encoder<Execution>;
 }
 
 /** The position before the first record. */
-export function firstPosition(engine: MatchingEngine): Position {
+export function firstPosition(engine: Engine): LogPosition {
   return { engine, chain: firstChain, nextOffset: 0 };
 }
 
@@ -102,13 +50,13 @@ export function firstPosition(engine: MatchingEngine): Position {
  * One step of a partition, the same live and in replay: one input record in, exactly one output record out, numbered by
  * the input's offset and chained to the output before (architecture.md).
  */
-export class RecordRunner implements Position {
-  readonly engine: MatchingEngine;
-  readonly #parts: RecordRunnerParts;
+export class RecordProcessor implements LogPosition {
+  readonly engine: Engine;
+  readonly #parts: RecordProcessorParts;
   #chain: Buffer;
   #nextOffset: number;
 
-  constructor(parts: RecordRunnerParts, start: Position) {
+  constructor(parts: RecordProcessorParts, start: LogPosition) {
     this.#parts = parts;
     this.engine = start.engine;
     this.#chain = start.chain;
@@ -124,54 +72,38 @@ export class RecordRunner implements Position {
   }
 
   /**
-   * The output of the next record. `null` when the record's schema has to be fetched first (`prepare`), nothing has
-   * happened then. Throws `input_gap`, `newer_record` and `engine_broken` (release).
+   * The output of the next record. `null` when the record's schema has to be fetched first (`processPrepared`): then
+   * nothing has changed. Throws `input_gap`, `newer_record` and `engine_broken` (release).
    */
-  run(record: InputRecord): OutputRecord | null {
+  process(record: InputRecord): OutputRecord | null {
     this.#assertNext(record);
-    const judged = this.#parts.source.judge(this.engine, record.value);
-    if (judged.kind === 'schema_unknown') return null;
-    return this.#seal(judged, this.#apply(judged, record.offset));
+    const read = this.#parts.reader.read(this.engine, record.value);
+    if (read.kind === 'schema_unknown') return null;
+    return this.#seal(read, this.#apply(read, record.offset));
   }
 
-  /** Throws `registry_unavailable` (retry). */
-  async prepare(record: InputRecord): Promise<void> {
-    assert(record.value !== null, 'a record of an unknown schema has a value');
-    await this.#parts.source.prepare(record.value);
-  }
-
-  /** `run`, with the schema fetched when need be. */
-  async runPrepared(record: InputRecord): Promise<OutputRecord> {
-    const output = this.run(record);
-    if (output !== null) return output;
-    await this.prepare(record);
-    const prepared = this.run(record);
-    assert(prepared !== null, 'a prepared schema is known');
-    return prepared;
-  }
-
-  #apply(judged: Decided, inOffset: number): Applied {
-    const applied = this.#decide(judged, inOffset);
+  #apply(read: Known, inOffset: number): Applied {
+    const applied = this.#applyOrReject(read, inOffset);
     if (inOffset % checkpointEveryRecords !== 0) return applied;
     const stateHash = createHash('sha256').update(this.engine.encodeState()).digest();
     applied.written.push({ kind: 'Checkpoint', stateHash });
     return applied;
   }
 
-  /** Rules that break off leave a state that must be thrown away: of this partition, not of the others. */
-  #decide(judged: Decided, inOffset: number): Applied {
-    if (judged.kind === 'rejected') return this.engine.reject(judged.reason);
+  /** An engine that throws leaves a broken state: this partition is released, the others go on. */
+  #applyOrReject(read: Known, inOffset: number): Applied {
+    if (read.kind === 'rejected') return this.engine.reject(read.reason);
     try {
-      return this.engine.apply(judged.envelope, inOffset);
+      return this.engine.apply(read.envelope, inOffset);
     } catch (cause) {
       const { partition } = this.#parts;
       throw new Fault('engine_broken', 'release', { facts: { partition, inOffset }, cause });
     }
   }
 
-  #seal(judged: Decided, { timeMs, written }: Applied): OutputRecord {
+  #seal(read: Known, { timeMs, written }: Applied): OutputRecord {
     const inOffset = this.#nextOffset;
-    const { keyId, sequence }: Sender = judged.sender;
+    const { keyId, sequence } = read.sender;
     const head = { inOffset, timeMs, keyId, sequence };
     const { value, chain } = sealWritten(this.#parts.executions, this.#chain, { head, written });
     this.#chain = chain;
@@ -179,10 +111,10 @@ export class RecordRunner implements Position {
     const { length: events, fills } = written;
     const refusals = written.refusals.length === 0 ? noRefusals : [...written.refusals];
     const output = { inOffset, value, events, fills, refusals };
-    if (judged.kind === 'rejected') {
-      return { ...output, rejected: judged.reason, commands: 0, ticksOnly: false };
+    if (read.kind === 'rejected') {
+      return { ...output, rejected: read.reason, commands: 0, ticksOnly: false };
     }
-    const { commands } = judged.envelope;
+    const { commands } = read.envelope;
     const ticksOnly = commands.every((command) => command.kind === 'Tick');
     return { ...output, rejected: null, commands: commands.length, ticksOnly };
   }
@@ -198,4 +130,4 @@ export class RecordRunner implements Position {
 
 const noRefusals: readonly RefusalCode[] = [];
 
-type Decided = Exclude<Judgement, { kind: 'schema_unknown' }>;
+type Known = Exclude<EnvelopeReading, { kind: 'schema_unknown' }>;

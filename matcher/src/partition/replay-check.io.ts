@@ -2,11 +2,11 @@ import { Fault } from '@pm/kit/fault';
 import type { PartitionBounds } from '@pm/kit/kafka';
 import { registryHeaderBytes } from '@pm/schemas';
 import type { OutputRecord } from './record-processor.ts';
-import type { ExecutionSource, StoredOutput } from './stored-executions.io.ts';
+import type { StoredExecutions, StoredOutput } from './stored-executions.io.ts';
 
 interface ReplayCheckParts {
   readonly partition: number;
-  readonly executions: ExecutionSource;
+  readonly executions: StoredExecutions;
 }
 
 interface ReplayCheckRange {
@@ -17,14 +17,14 @@ interface ReplayCheckRange {
   readonly bounds: PartitionBounds;
 }
 
-/** Outputs of the replay that wait for their stored copy; a replay that is further ahead waits. */
+/** Outputs of the replay that are not compared yet; at this limit the replay waits. */
 const aheadMax = 1_024;
 
 /**
  * Compares a replay with the stored outputs record by record while both are read, and names the first that differs.
- * The registry header is left out: it says how the rest was written, not what.
+ * The registry header is left out: it describes the encoding, not the content.
  */
-export class ReplayCheckRunner {
+export class ReplayCheck {
   readonly #parts: ReplayCheckParts;
   readonly #range: ReplayCheckRange;
   readonly #ahead: OutputRecord[] = [];
@@ -38,7 +38,7 @@ export class ReplayCheckRunner {
     this.#next = range.from;
   }
 
-  /** Takes the next output of the replay; waits while too many are not compared. */
+  /** Adds the next output of the replay; waits while too many are not compared. */
   async expect(output: OutputRecord): Promise<void> {
     this.#ahead.push(output);
     this.#wake();
@@ -51,7 +51,7 @@ export class ReplayCheckRunner {
    */
   async alongside(replaying: Promise<void>): Promise<void> {
     const { from, to, bounds } = this.#range;
-    // Copies only push outputs back: that of input n stands at offset n or behind it.
+    // Copies only move outputs to larger offsets: that of input n is at offset n or later.
     const comparing = this.#parts.executions.readValues(
       { from: Math.max(from, bounds.low), to: bounds.high },
       (value, stored) => this.#compare(value, stored),
@@ -84,7 +84,7 @@ export class ReplayCheckRunner {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /** The failure of one side wakes and ends the other. */
+  /** The failure of one side ends the other. */
   async #guard(side: Promise<void>): Promise<void> {
     try {
       await side;

@@ -2,73 +2,84 @@ import { setImmediate } from 'node:timers/promises';
 import { Fault } from '@pm/kit/fault';
 import type { PartitionBounds } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
+import type { Engine } from '../core/index.ts';
+import type { LogRanges } from './log-ranges.io.ts';
 import {
-  type EngineFactory,
   firstPosition,
+  type LogPosition,
   type OutputRecord,
-  type Position,
-  RecordRunner,
-  type RecordRunnerParts,
+  RecordProcessor,
+  type RecordProcessorParts,
 } from './record-processor.ts';
-import { ReplayCheckRunner } from './replay-check.io.ts';
-import type { SnapshotStore } from './snapshot-directory.io.ts';
+import { ReplayCheck } from './replay-check.io.ts';
+import { processPrepared, type SchemaFetcher } from './slices.io.ts';
+import type { SnapshotDirectory } from './snapshot-directory.io.ts';
 import type { Snapshot } from './snapshot-image.ts';
-import type { ExecutionSource, LogRanges, StoredOutput } from './stored-executions.io.ts';
+import type { StoredExecutions, StoredOutput } from './stored-executions.io.ts';
+
+/** Makes the engine of a partition, new or from a snapshot. */
+export interface EngineFactory {
+  create(partition: number): Engine;
+  /** Throws for bytes that are not a state of this version. */
+  restore(state: Buffer): Engine;
+}
 
 export interface RestoreParts {
   readonly partition: number;
   readonly ordersTopic: string;
   readonly log: Log;
   readonly engines: EngineFactory;
-  /** Raw public key of the operator this process is told to trust. */
+  /** Raw public key of the operator that this process is configured to trust. */
   readonly operatorKey: Buffer;
   readonly ranges: LogRanges;
-  readonly executions: ExecutionSource;
-  readonly snapshots: SnapshotStore;
-  readonly records: RecordRunnerParts;
-  /** Compare every output of the replay with the stored one, not the last alone. */
+  readonly executions: StoredExecutions;
+  readonly snapshots: SnapshotDirectory;
+  readonly processing: RecordProcessorParts;
+  readonly schemas: SchemaFetcher;
+  /** Compare every output of the replay with the stored one, not only the last. */
   readonly verifyReplay: boolean;
-  /** Called for each replayed record; throws to end a restore that nobody wants any more. */
+  /** Called for each replayed record; throws to end a restore that is no longer wanted. */
   onReplayed(output: OutputRecord): void;
 }
 
 interface Restored {
-  readonly runner: RecordRunner;
-  /** `nextOffset` of the snapshot it began with, 0 when with none. */
+  readonly processor: RecordProcessor;
+  /** `nextOffset` of the snapshot it started from, 0 without one. */
   readonly snapshotOffset: number;
-  /** Where the tail of `executions` stands, -1 when there is none. */
+  /** Offset of the last output of `executions`, -1 when there is none. */
   readonly outOffset: number;
 }
 
 /**
- * Brings a partition to where its stored outputs end: newest sound snapshot whose past is stored, then a silent replay
- * of `orders` that has to come to the chain hash at the tail of `executions`. Throws a `Fault` (release) with facts
- * when the log has not got what is needed or says something else; nothing is ever skipped.
+ * Restores a partition to the end of its stored outputs: the newest sound snapshot whose outputs are stored, then a
+ * replay of `orders` without outputs, which must end with the chain hash at the tail of `executions`. Throws a `Fault`
+ * (release) with facts when records are missing in the log or the chains differ; no record is ever skipped.
  */
 export async function restorePartition(parts: RestoreParts): Promise<Restored> {
   const bounds = await parts.executions.bounds();
   const tail = await parts.executions.tail(bounds);
   const orders = await parts.ranges.bounds(parts.ordersTopic, parts.partition);
   const start = await startOf(parts, orders, bounds);
-  const runner = new RecordRunner(parts.records, start);
+  const processor = new RecordProcessor(parts.processing, start);
   const from = start.nextOffset;
   const to = Math.max(from, tail === null ? 0 : tail.inOffset + 1);
-  assertHeld(parts, orders, { from, to });
-  await replay(parts, runner, { from, to, bounds });
-  if (tail !== null && tail.inOffset + 1 >= from) await assertSameChain(parts, runner, tail, from);
-  assertOperator(parts, runner.engine.operatorKey());
-  return { runner, snapshotOffset: from, outOffset: bounds.high - 1 };
+  assertAvailable(parts, orders, { from, to });
+  await replay(parts, processor, { from, to, bounds });
+  if (tail !== null && tail.inOffset + 1 >= from)
+    await assertSameChain(parts, processor, tail, from);
+  assertOperator(parts, processor.engine.operatorKey());
+  return { processor, snapshotOffset: from, outOffset: bounds.high - 1 };
 }
 
-/** The newest snapshot that this log is the past of, or the very beginning. */
+/** The newest snapshot whose history is this log, or the position before the first record. */
 async function startOf(
   parts: RestoreParts,
   orders: PartitionBounds,
   bounds: PartitionBounds,
-): Promise<Position> {
+): Promise<LogPosition> {
   for await (const snapshot of parts.snapshots.newestFirst(parts.partition)) {
     const { nextOffset } = snapshot;
-    const reason = await refusalOf(parts, snapshot, { orders, bounds });
+    const reason = await whyUnusable(parts, snapshot, { orders, bounds });
     if (reason === null) {
       const engine = engineOf(parts, snapshot);
       if (engine !== null) return { engine, chain: snapshot.chain, nextOffset };
@@ -77,8 +88,8 @@ async function startOf(
   return firstPosition(parts.engines.create(parts.partition));
 }
 
-/** Why a sound snapshot may not be used: a snapshot counts only when its past is stored, and is this one. */
-async function refusalOf(
+/** Why a sound snapshot may not be used: it counts only when the outputs before it are stored, with the same chain. */
+async function whyUnusable(
   parts: RestoreParts,
   { nextOffset, chain }: Snapshot,
   { orders, bounds }: { orders: PartitionBounds; bounds: PartitionBounds },
@@ -89,7 +100,7 @@ async function refusalOf(
   return stored.chain.equals(chain) ? null : 'of another history than the log';
 }
 
-/** A state of another version of the rules is no fault of the file: the replay starts from an older one. */
+/** A state of another version of the rules is no damage of the file: the replay starts from an older one. */
 function engineOf(parts: RestoreParts, { state, nextOffset }: Snapshot) {
   try {
     return parts.engines.restore(state);
@@ -100,7 +111,7 @@ function engineOf(parts: RestoreParts, { state, nextOffset }: Snapshot) {
   }
 }
 
-function assertHeld(
+function assertAvailable(
   { partition, ordersTopic: topic }: RestoreParts,
   { low, high }: PartitionBounds,
   { from, to }: { from: number; to: number },
@@ -112,7 +123,7 @@ function assertHeld(
   });
 }
 
-/** A snapshot brings its operator along: a process that is told of another one must not go on for it. */
+/** The state of a snapshot contains its operator: a process that trusts another one must not continue from it. */
 function assertOperator({ partition, operatorKey }: RestoreParts, opener: Buffer | null): void {
   if (opener === null || opener.equals(operatorKey)) return;
   throw new Fault('operator_differs', 'release', { facts: { partition } });
@@ -120,11 +131,11 @@ function assertOperator({ partition, operatorKey }: RestoreParts, opener: Buffer
 
 async function replay(
   parts: RestoreParts,
-  runner: RecordRunner,
+  processor: RecordProcessor,
   { from, to, bounds }: { from: number; to: number; bounds: PartitionBounds },
 ): Promise<void> {
   if (from >= to) return;
-  const check = parts.verifyReplay ? new ReplayCheckRunner(parts, { from, to, bounds }) : null;
+  const check = parts.verifyReplay ? new ReplayCheck(parts, { from, to, bounds }) : null;
   const replaying = parts.ranges.read({
     topic: parts.ordersTopic,
     partition: parts.partition,
@@ -132,11 +143,11 @@ async function replay(
     to,
     onBatch: async ({ records }) => {
       for (const record of records) {
-        const output = await runner.runPrepared(record);
+        const output = await processPrepared(processor, record, parts.schemas);
         parts.onReplayed(output);
         await check?.expect(output);
       }
-      // Heartbeats and the other partitions come first.
+      // Heartbeats and the other partitions run between two batches.
       await setImmediate();
     },
   });
@@ -146,12 +157,12 @@ async function replay(
 
 async function assertSameChain(
   parts: RestoreParts,
-  runner: RecordRunner,
+  processor: RecordProcessor,
   tail: StoredOutput,
   from: number,
 ): Promise<void> {
-  if (runner.nextOffset === tail.inOffset + 1 && runner.chain.equals(tail.chain)) return;
-  // A snapshot was the start of it: the next try begins with an older one, so that only the log itself has the last word.
+  if (processor.nextOffset === tail.inOffset + 1 && processor.chain.equals(tail.chain)) return;
+  // The replay began with a snapshot: the next attempt begins with an older one, and in the end with none.
   if (from > 0) await parts.snapshots.putAside(parts.partition, from, 'its replay differs');
   throw new Fault('chain_mismatch', 'release', {
     facts: {
@@ -159,7 +170,7 @@ async function assertSameChain(
       inOffset: tail.inOffset,
       replayedFrom: from,
       stored: tail.chain.toString('hex'),
-      computed: runner.chain.toString('hex'),
+      computed: processor.chain.toString('hex'),
     },
   });
 }

@@ -1,7 +1,7 @@
 import { Fault, reactionTo } from '@pm/kit/fault';
 import type { LogProducer, OutgoingRecord, RecordPlace } from '@pm/kit/kafka';
 
-/** Waits between the tries of a send whose records were surely not written. */
+/** Retry budget of a send whose records were certainly not written. */
 export interface RetryRules {
   readonly triesMax: number;
   readonly firstWaitMs: number;
@@ -10,7 +10,7 @@ export interface RetryRules {
 }
 
 /**
- * Sends, and sends again as long as the fault says that nothing was written (`retry`). Throws the `Fault` of another
+ * Sends, and sends again while the fault says that nothing was written (`retry`). Throws the `Fault` of another
  * reaction at once, and `send_given_up` (release) after the last try.
  */
 export async function sendWithRetry(

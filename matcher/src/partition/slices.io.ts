@@ -1,9 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
+import { assert } from '@pm/kit/assert';
+import type { RecordCodec } from '@pm/kit/registry';
+import type { Envelope } from '@pm/schemas';
 import type { Rejected } from './dead-letters.io.ts';
-import type { InputRecord, OutputRecord, RecordRunner } from './record-processor.ts';
+import type { InputRecord, OutputRecord, RecordProcessor } from './record-processor.ts';
 
-/** Consecutive records and what they came to. */
-export interface RunSlice {
+/** The codec that fetches the schema of a record from the registry. */
+export type SchemaFetcher = Pick<RecordCodec<Envelope>, 'prepare'>;
+
+/** Outputs of consecutive records. */
+export interface ProcessedSlice {
   readonly outputs: readonly OutputRecord[];
   readonly rejected: readonly Rejected[];
   readonly commands: number;
@@ -14,8 +20,8 @@ export interface RunSlice {
 }
 
 /**
- * Bounds of a slice. Records and bytes keep a send below what a broker takes at once and kafkajs handles well; commands
- * keep the other partitions and the heartbeats of this process waiting for some 20 ms at most.
+ * Bounds of a slice. Records and bytes keep a send below the limits of the broker and of what kafkajs handles well;
+ * commands keep the wait of other partitions and of this process's heartbeats at some 20 ms.
  */
 export interface SliceLimits {
   readonly recordsMax: number;
@@ -29,33 +35,43 @@ export const defaultSliceLimits: SliceLimits = {
   commandsMax: 2_048,
 };
 
-/** Runs a batch in slices, each handed on before the next is computed. Throws what a record or the receiver throws. */
-export async function runInSlices(
-  runner: RecordRunner,
+interface SliceRules {
+  readonly schemas: SchemaFetcher;
+  readonly limits: SliceLimits;
+  monotonicMs(): number;
+  onSlice(slice: ProcessedSlice): Promise<void>;
+}
+
+/**
+ * Processes a batch in slices; each is handed on before the next is computed. Throws the faults of `process` and
+ * `onSlice`.
+ */
+export async function processInSlices(
+  processor: RecordProcessor,
   records: readonly InputRecord[],
-  rules: { limits: SliceLimits; monotonicMs(): number; onSlice(slice: RunSlice): Promise<void> },
+  rules: SliceRules,
 ): Promise<void> {
   let done = 0;
   while (done < records.length) {
-    const slice = await runSlice(runner, records, { ...rules, from: done });
+    const slice = await processSlice(processor, records, { ...rules, from: done });
     done += slice.outputs.length;
     await rules.onSlice(slice);
     if (done < records.length) await setImmediate();
   }
 }
 
-async function runSlice(
-  runner: RecordRunner,
+async function processSlice(
+  processor: RecordProcessor,
   records: readonly InputRecord[],
-  { limits, monotonicMs, from }: { limits: SliceLimits; monotonicMs(): number; from: number },
-): Promise<RunSlice> {
+  { schemas, limits, monotonicMs, from }: SliceRules & { readonly from: number },
+): Promise<ProcessedSlice> {
   const startedMs = monotonicMs();
   const outputs: OutputRecord[] = [];
   const rejected: Rejected[] = [];
   let [bytes, commands, changed] = [0, 0, false];
   for (let at = from; at < records.length; at += 1) {
     const record = records[at] as InputRecord;
-    const output = runner.run(record) ?? (await runner.runPrepared(record));
+    const output = processor.process(record) ?? (await processPrepared(processor, record, schemas));
     outputs.push(output);
     if (output.rejected !== null) rejected.push({ record, reason: output.rejected });
     bytes += output.value.length;
@@ -65,4 +81,19 @@ async function runSlice(
     if (full || commands >= limits.commandsMax) break;
   }
   return { outputs, rejected, commands, changed, tookMs: monotonicMs() - startedMs };
+}
+
+/** Processes a record after its schema was fetched if necessary. Throws also `registry_unavailable` (retry). */
+export async function processPrepared(
+  processor: RecordProcessor,
+  record: InputRecord,
+  schemas: SchemaFetcher,
+): Promise<OutputRecord> {
+  const output = processor.process(record);
+  if (output !== null) return output;
+  assert(record.value !== null, 'a record of an unknown schema has a value');
+  await schemas.prepare(record.value);
+  const prepared = processor.process(record);
+  assert(prepared !== null, 'a prepared schema is known');
+  return prepared;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Log } from '@pm/kit/log';
 import { decodeImage, encodeImage, type Snapshot } from './snapshot-image.ts';
 
-/** What is used of `node:fs/promises`; tests bring a disk that fails. */
+/** The part of `node:fs/promises` that is used; tests have a disk that fails. */
 export interface SnapshotFiles {
   mkdir(path: string, options: { recursive: true }): Promise<unknown>;
   open(path: string, flags: string): Promise<Pick<FileHandle, 'write' | 'sync' | 'close'>>;
@@ -13,11 +13,11 @@ export interface SnapshotFiles {
   readFile(path: string): Promise<Buffer>;
 }
 
-interface SnapshotStoreOptions {
+interface SnapshotDirectoryOptions {
   readonly directory: string;
   readonly files: SnapshotFiles;
   readonly log: Log;
-  /** A file that cannot be trusted was skipped. */
+  /** A snapshot that cannot be trusted was skipped. */
   onBad(partition: number): void;
   /** A snapshot could not be written. */
   onWriteFailure(partition: number): void;
@@ -33,18 +33,18 @@ const badSuffix = '.bad';
 
 /**
  * Snapshots as files, `<directory>/p<partition>/<nextOffset>.snapshot`. A file has its name only once all its bytes are
- * on the disk: temporary name, fsync, rename, fsync of the folder. The log stays the truth: whatever fails here is
- * counted and logged, and never stops matching.
+ * on the disk: temporary name, fsync, rename, fsync of the folder. The log stays the only truth: failures here are
+ * counted and logged, and never stop matching.
  */
-export class SnapshotStore {
-  readonly #options: SnapshotStoreOptions;
+export class SnapshotDirectory {
+  readonly #options: SnapshotDirectoryOptions;
   #temporaries = 0;
 
-  constructor(options: SnapshotStoreOptions) {
+  constructor(options: SnapshotDirectoryOptions) {
     this.#options = options;
   }
 
-  /** Writes a snapshot and drops what is too old. False when it could not be written. Never rejects. */
+  /** Writes a snapshot and removes the oldest beyond `snapshotsKept`. False when it was not written. Never rejects. */
   async save(snapshot: Snapshot): Promise<boolean> {
     const { partition, nextOffset } = snapshot;
     try {
@@ -58,7 +58,7 @@ export class SnapshotStore {
     }
   }
 
-  /** Sound snapshots, the newest first; what is not sound is put aside under another name, loudly. */
+  /** Sound snapshots, the newest first; a damaged one is renamed, counted and logged. */
   async *newestFirst(partition: number): AsyncGenerator<Snapshot> {
     await this.#dropUnfinished(partition);
     for (const nextOffset of await this.#offsets(partition)) {
@@ -68,7 +68,7 @@ export class SnapshotStore {
     }
   }
 
-  /** Takes a snapshot out of use: it is not, or not any more, what the log says. */
+  /** Renames a snapshot that is damaged or differs from the log, so that it is not used again. */
   async putAside(partition: number, nextOffset: number, reason: string): Promise<void> {
     const path = this.#path(partition, nextOffset);
     this.#options.onBad(partition);
@@ -132,7 +132,7 @@ export class SnapshotStore {
     }
   }
 
-  /** What a killed process left behind. Its owner of today is us: a late writer's rename fails and is counted there. */
+  /** Removes unfinished files of a killed process. If its writer still runs, its rename fails and is counted there. */
   async #dropUnfinished(partition: number): Promise<void> {
     const folder = this.#folder(partition);
     for (const name of await this.#names(partition)) {

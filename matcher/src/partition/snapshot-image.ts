@@ -7,7 +7,7 @@ export interface Snapshot {
   readonly nextOffset: number;
   /** Chain of the output before `nextOffset`, 32 bytes. */
   readonly chain: Buffer;
-  /** What `encodeState` gave. */
+  /** Bytes of `encodeState`. */
   readonly state: Buffer;
 }
 
@@ -22,7 +22,7 @@ const version = 1;
 const at = { version: 8, partition: 12, nextOffset: 16, chain: 24, stateBytes: 56, hash: 64 };
 const headBytes = 96;
 
-/** The head and the state are written one after the other, so that the state is never copied. */
+/** The file of a snapshot in two parts, so that the state is not copied. */
 export function encodeImage(snapshot: Snapshot): readonly [head: Buffer, state: Buffer] {
   const head = Buffer.alloc(headBytes);
   magic.copy(head);
@@ -35,7 +35,7 @@ export function encodeImage(snapshot: Snapshot): readonly [head: Buffer, state: 
   return [head, snapshot.state];
 }
 
-/** The snapshot in a file's bytes, or in words what is wrong with it. */
+/** The snapshot in a file's bytes, or the reason why it cannot be used. */
 export function decodeImage(
   bytes: Buffer,
   expected: Pick<Snapshot, 'partition' | 'nextOffset'>,

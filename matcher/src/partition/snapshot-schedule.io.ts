@@ -1,30 +1,30 @@
 import type { Clock } from '@pm/kit/clock';
-import type { Position } from './record-processor.ts';
-import type { RunSlice } from './slices.io.ts';
-import type { SnapshotStore } from './snapshot-directory.io.ts';
+import type { LogPosition } from './record-processor.ts';
+import type { ProcessedSlice } from './slices.io.ts';
+import type { SnapshotDirectory } from './snapshot-directory.io.ts';
 import type { Snapshot } from './snapshot-image.ts';
 
-/** When a snapshot is due: after so many records, or after so long if anything but the clock changed. */
+/** A snapshot is due after so many records, or after so many milliseconds if more than the clock changed. */
 export interface SnapshotRules {
   readonly everyRecords: number;
   readonly everyMs: number;
 }
 
-interface SnapshotRunnerParts {
+interface SnapshotScheduleParts {
   readonly partition: number;
   readonly rules: SnapshotRules;
-  readonly store: Pick<SnapshotStore, 'save'>;
+  readonly directory: Pick<SnapshotDirectory, 'save'>;
   readonly clock: Clock;
   /** A snapshot up to `nextOffset` is on the disk. */
   onSaved(nextOffset: number, tookMs: number): void;
 }
 
 /**
- * Decides when a snapshot is taken. The state is encoded right behind a slice, while it is at hand, and written only
- * when the outputs of that slice are durable: a snapshot counts only when its past is stored.
+ * Decides when a snapshot is taken. The state is encoded right after a slice and written only when the outputs of that
+ * slice are durable: a snapshot counts only when the outputs before it are stored.
  */
-export class SnapshotRunner {
-  readonly #parts: SnapshotRunnerParts;
+export class SnapshotSchedule {
+  readonly #parts: SnapshotScheduleParts;
   #records = 0;
   #changed = false;
   #lastMs: number;
@@ -32,25 +32,25 @@ export class SnapshotRunner {
   #pending = false;
   #saving: Promise<void> = Promise.resolve();
 
-  constructor(parts: SnapshotRunnerParts) {
+  constructor(parts: SnapshotScheduleParts) {
     this.#parts = parts;
     this.#lastMs = parts.clock.monotonicMs();
   }
 
   /** The snapshot to write once the slice is stored, or `null` when none is due. */
-  afterSlice(position: Position, { outputs, changed }: RunSlice): Snapshot | null {
+  afterSlice(position: LogPosition, { outputs, changed }: ProcessedSlice): Snapshot | null {
     this.#records += outputs.length;
     this.#changed ||= changed;
     return !this.#pending && this.#isDue() ? this.#take(position) : null;
   }
 
-  /** Writes one that was taken; its slice is stored. */
+  /** Writes a snapshot whose slice is stored. */
   save(snapshot: Snapshot): void {
     this.#saving = this.#save(snapshot);
   }
 
-  /** The snapshot of a partition that is let go: everything is stored. */
-  async saveLast(position: Position): Promise<void> {
+  /** Writes the snapshot of a partition that is released: all its outputs are stored. */
+  async saveLast(position: LogPosition): Promise<void> {
     await this.#saving;
     if (this.#changed) await this.#save(this.#take(position));
   }
@@ -61,7 +61,7 @@ export class SnapshotRunner {
     return this.#changed && clock.monotonicMs() - this.#lastMs >= rules.everyMs;
   }
 
-  #take({ engine, nextOffset, chain }: Position): Snapshot {
+  #take({ engine, nextOffset, chain }: LogPosition): Snapshot {
     this.#records = 0;
     this.#changed = false;
     this.#lastMs = this.#parts.clock.monotonicMs();
@@ -70,9 +70,9 @@ export class SnapshotRunner {
   }
 
   async #save(snapshot: Snapshot): Promise<void> {
-    const { store, clock, onSaved } = this.#parts;
+    const { directory, clock, onSaved } = this.#parts;
     const startedMs = clock.monotonicMs();
-    const saved = await store.save(snapshot);
+    const saved = await directory.save(snapshot);
     this.#pending = false;
     if (saved) onSaved(snapshot.nextOffset, clock.monotonicMs() - startedMs);
     else this.#changed = true;

@@ -1,26 +1,8 @@
 import { Fault } from '@pm/kit/fault';
-import type { IncomingRecord, PartitionBounds, RecordBatch } from '@pm/kit/kafka';
+import type { IncomingRecord, PartitionBounds } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
 import { AvroError, type Execution } from '@pm/schemas';
-
-/** A piece of one partition: offsets [from, to), at most so many at a time. */
-export interface RangeRead {
-  readonly topic: string;
-  readonly partition: number;
-  readonly from: number;
-  readonly to: number;
-  onBatch(batch: Pick<RecordBatch, 'records'>): Promise<void>;
-}
-
-/** What a restore reads: pieces of the log, without a group. */
-export interface LogRanges {
-  /** Throws `partition_unknown` (release). */
-  bounds(topic: string, partition: number): Promise<PartitionBounds>;
-  /**
-   * Resolves when every record of the range was handled. Faults: see `readRange` of the kit, or what `onBatch` threw.
-   */
-  read(range: RangeRead): Promise<void>;
-}
+import type { LogRanges } from './log-ranges.io.ts';
 
 /** The identity of a stored output. */
 export interface StoredOutput {
@@ -28,18 +10,18 @@ export interface StoredOutput {
   readonly chain: Buffer;
 }
 
-interface ExecutionSourceParts {
+interface StoredExecutionsParts {
   readonly log: LogRanges;
   readonly codec: Pick<RecordCodec<Execution>, 'decode' | 'knows' | 'prepare'>;
   readonly topic: string;
   readonly partition: number;
 }
 
-/** Reads back what was written to `executions[p]`, by this owner or one before. */
-export class ExecutionSource {
-  readonly #parts: ExecutionSourceParts;
+/** Reads the stored outputs of a partition (`executions[p]`), written by this owner or an earlier one. */
+export class StoredExecutions {
+  readonly #parts: StoredExecutionsParts;
 
-  constructor(parts: ExecutionSourceParts) {
+  constructor(parts: StoredExecutionsParts) {
     this.#parts = parts;
   }
 
@@ -48,8 +30,8 @@ export class ExecutionSource {
   }
 
   /**
-   * The last stored output, `null` when there is none yet. A zombie's late copy may stand there; starting from it only
-   * writes more copies, which readers drop. Throws `tail_missing` (release) when retention took it.
+   * The last stored output, `null` when there is none yet. It may be a late copy of a replaced owner; starting from it
+   * only writes more copies, which readers drop. Throws `tail_missing` (release) when retention removed it.
    */
   async tail(bounds: PartitionBounds): Promise<StoredOutput | null> {
     const { high, low } = bounds;
@@ -60,23 +42,22 @@ export class ExecutionSource {
   }
 
   /**
-   * The stored output of an input, `null` when it is not there. Every input has at least one output in order, and
-   * copies only push it further back: from an output of `inOffset - k`, looking `k` further never jumps over the first
-   * one.
+   * The stored output of an input, `null` when there is none. The first outputs of all inputs are in order, and copies
+   * only move them to larger offsets: from an output of `inOffset - k`, a step of `k` never jumps over the first one.
    */
   async find(inOffset: number, bounds: PartitionBounds): Promise<StoredOutput | null> {
     let at = Math.max(inOffset, bounds.low);
     while (at < bounds.high) {
       const found = await this.#at(at);
       if (found.inOffset === inOffset) return found;
-      // Everything before the first copy is of a smaller input: the first copy is below `bounds.low`.
+      // Everything before the first output has a smaller input: the first output is below `bounds.low`.
       if (found.inOffset > inOffset) return null;
       at += inOffset - found.inOffset;
     }
     return null;
   }
 
-  /** All stored outputs from an offset of `executions` on. */
+  /** Reads every stored output in a range of offsets of `executions`. */
   async readValues(
     range: { from: number; to: number },
     onValue: (value: Buffer, stored: StoredOutput) => Promise<void>,
@@ -105,7 +86,7 @@ export class ExecutionSource {
     throw this.#unreadable(offset);
   }
 
-  /** Only matchers write `executions`: what cannot be read there is no poison to skip but a broken log. */
+  /** Only matchers write `executions`: a record that cannot be read there is not skipped, the log is broken. */
   async #decode({ offset, value }: Pick<IncomingRecord, 'offset' | 'value'>) {
     const { codec } = this.#parts;
     if (value === null) throw this.#unreadable(offset);

@@ -4,9 +4,12 @@ import type { LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import type { Envelope } from '@pm/schemas';
-import type { MatchingEngine } from './record-processor.ts';
+import type { Engine } from '../core/index.ts';
 
-interface TickSinkParts {
+/** The part of the engine that says when a tick is due, and whether the owner key may send one. */
+export type TickedEngine = Pick<Engine, 'opened' | 'nextExpiryMs' | 'signOffKey'>;
+
+interface TickPublisherParts {
   readonly producer: Pick<LogProducer, 'send'>;
   readonly codec: Pick<RecordCodec<Envelope>, 'encode'>;
   /** The OWNER key. */
@@ -20,24 +23,22 @@ interface TickSinkParts {
 
 /**
  * Moves the clock of one partition by appending ticks to its own input: every `everyMs`, and as soon as an order
- * expires. Only one is on its way at a time. It does not wait for the engine to reach it: while the owner lags, the
- * ticks between the orders are what tells how old each order was.
+ * expires or a delay ends. One tick is in flight at a time. It does not wait for the engine to process it: while the
+ * owner lags, the ticks between the orders show how old each order was.
  */
-export class TickSink {
-  readonly #parts: TickSinkParts;
+export class TickPublisher {
+  readonly #parts: TickPublisherParts;
   #sending = false;
   #lastMs = Number.NEGATIVE_INFINITY;
   #sequence = 0;
   #warned = false;
 
-  constructor(parts: TickSinkParts) {
+  constructor(parts: TickPublisherParts) {
     this.#parts = parts;
   }
 
-  /**
-   * Appends a tick when one is due. Resolves when it is durable or given up; a lost tick is made up for by the next.
-   */
-  async beat(nowMs: number, engine: MatchingEngine): Promise<void> {
+  /** Appends a tick when one is due. Resolves when it is durable or given up; the next tick replaces a lost one. */
+  async publishDue(nowMs: number, engine: TickedEngine): Promise<void> {
     if (this.#sending || !this.#isDue(nowMs, engine) || !this.#isKnown(engine)) return;
     const { producer, codec, key, topic, partition, log } = this.#parts;
     this.#sending = true;
@@ -54,14 +55,14 @@ export class TickSink {
     }
   }
 
-  /** An expiry is told once: until the tick for it has come round, the interval alone counts. */
-  #isDue(nowMs: number, { nextExpiryMs }: MatchingEngine): boolean {
+  /** An expiry causes one tick: until that tick is processed, only the interval counts. */
+  #isDue(nowMs: number, { nextExpiryMs }: TickedEngine): boolean {
     if (nowMs - this.#lastMs >= this.#parts.everyMs) return true;
     return nextExpiryMs <= nowMs && this.#lastMs < nextExpiryMs;
   }
 
-  /** A tick of a key the partition does not know would be a dead letter. */
-  #isKnown(engine: MatchingEngine): boolean {
+  /** A tick of a key that the partition does not list would be a dead letter. */
+  #isKnown(engine: TickedEngine): boolean {
     const { key, partition, log } = this.#parts;
     const known = engine.opened ? engine.signOffKey(key.keyId) : null;
     const mayTick = known?.active === true && known.role === 'OWNER';

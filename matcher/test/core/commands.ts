@@ -100,8 +100,8 @@ export function splitOf(id: number, wallet: number, sizeMicro: number, market = 
 export function cancelAll(
   filter: Partial<CommandOf<'CancelOrders'>> = {},
 ): CommandOf<'CancelOrders'> {
-  const nobody = { signer: null, apiKey: null };
-  const everything = { ...nobody, market: -1, outcome: -1, session: false, acceptedAtMs: 0 };
+  const anyOwner = { signer: null, apiKey: null };
+  const everything = { ...anyOwner, market: -1, outcome: -1, session: false, acceptedAtMs: 0 };
   return { kind: 'CancelOrders', ...everything, ...filter };
 }
 
@@ -117,3 +117,10 @@ export function envelopeOf(commands: readonly Command[], role = 'INGRESS'): Enve
     commands,
   };
 }
+
+const everyRun = process.env['CI'] === undefined ? 100_000 : 1_000_000;
+
+/**
+ * Commands of a run beside a naive twin: a million where `CI` is set, otherwise fewer, or as many as asked for by name.
+ */
+export const commandsTotal = Number(process.env['PM_TEST_COMMANDS'] ?? everyRun);

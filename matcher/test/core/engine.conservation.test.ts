@@ -3,7 +3,7 @@ import { defaultLimits, Engine } from '../../src/core/index.ts';
 import { envelopeOf, lotMicro, marketRules, opening, orderOf, partition } from './commands.ts';
 import { RandomLog } from './random-log.ts';
 
-/** What a record's events say that wallets won, and what they say that went into collateral. */
+/** The changes of wallets and of collateral that the events of a record report. */
 function balanceOf(events: readonly ExecutionEvent[]): { wallets: number; collateral: number } {
   let wallets = 0;
   let collateral = 0;
@@ -39,8 +39,8 @@ class BookReader {
   }
 }
 
-describe('what the events say', () => {
-  it('conserves money in every record: what wallets lose is what collateral gains', () => {
+describe('the events of a record', () => {
+  it('conserve money: wallets lose exactly what collateral gains', () => {
     for (const seed of [31, 32, 33]) {
       const tight = {
         fillsPerOrder: 3,
@@ -61,7 +61,7 @@ describe('what the events say', () => {
     }
   });
 
-  it('never lets the held money of a wallet become negative', () => {
+  it('never make the held money of a wallet negative', () => {
     const engine = new Engine(partition);
     engine.apply(envelopeOf([opening], 'OPERATOR'), 0);
     const log = new RandomLog(34);
@@ -78,7 +78,7 @@ describe('what the events say', () => {
     expect(held.size).toBeGreaterThan(5);
   });
 
-  it.each([3, 90])('tells changed levels by market, side and price, %d of them', (count) => {
+  it.each([3, 90])('list changed levels by market, side and price, %d of them', (count) => {
     const engine = new Engine(partition);
     engine.apply(envelopeOf([opening, marketRules(2), marketRules(1)], 'OPERATOR'), 0);
     const orders = Array.from({ length: count }, (_, index) => {
@@ -89,16 +89,16 @@ describe('what the events say', () => {
         market: 1 + (index % 3 === 0 ? 0 : 1),
       });
     });
-    const told = engine
+    const listed = engine
       .apply(envelopeOf(orders), 1)
       .events.filter((event) => event.kind === 'LevelChanged')
       .map(({ market, side, price }) => market * 1e6 + (side === 'BUY' ? 0 : 1e5) + price);
-    expect(told).toEqual([...told].sort((a, b) => a - b));
-    expect(new Set(told).size).toBe(told.length);
-    expect(told.length).toBeGreaterThanOrEqual(count > 32 ? 33 : 3);
+    expect(listed).toEqual([...listed].sort((a, b) => a - b));
+    expect(new Set(listed).size).toBe(listed.length);
+    expect(listed.length).toBeGreaterThanOrEqual(count > 32 ? 33 : 3);
   });
 
-  it('tells tops that are those of the levels it tells', () => {
+  it('contain tops that agree with the changed levels', () => {
     const engine = new Engine(partition);
     engine.apply(envelopeOf([opening], 'OPERATOR'), 0);
     const log = new RandomLog(35);
@@ -110,7 +110,7 @@ describe('what the events say', () => {
     for (const [market, top] of reader.tops) expect(reader.topOf(market)).toBe(top);
   });
 
-  it('never charges a buyer beyond what is held for him, however often fees are rounded up', () => {
+  it('never charge a buyer beyond the hold of the order, however often fees are rounded up', () => {
     const engine = new Engine(partition);
     const rules = marketRules(1, { feeRateBps: 20, minSizeMicro: lotMicro });
     engine.apply(envelopeOf([opening, rules], 'OPERATOR'), 0);

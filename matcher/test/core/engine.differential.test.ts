@@ -3,15 +3,14 @@ import type { ExecutionEvent } from '@pm/schemas';
 import { EventWriter } from '../../src/core/events/event-writer.ts';
 import { defaultLimits, Engine, type Limits } from '../../src/core/index.ts';
 import { decodeState } from '../../src/core/state/decode-state.ts';
-import { envelopeOf, opening, partition } from './commands.ts';
-import { commandsTotal } from './commands-total.ts';
+import { commandsTotal, envelopeOf, opening, partition } from './commands.ts';
 import { NaiveEngine } from './naive/naive-engine.ts';
 import { RandomLog } from './random-log.ts';
 import { stateText } from './state-text.ts';
 
 /** Short logs by many seeds visit more than long ones by a few, and keep the twin small. */
 const commandsPerSeed = 10_000;
-/** Every other seed runs out of every budget. */
+/** Every second seed uses up every budget. */
 const tightLimits: Limits = {
   fillsPerOrder: 3,
   fillsPerRecord: 5,
@@ -24,7 +23,7 @@ const seedsPerGroup = Math.ceil(commandsTotal / commandsPerSeed / groups.length)
 const timeoutMs = 60_000 + commandsTotal / 4;
 
 /** Both engines on the log of a seed. */
-class Rehearsal {
+class Comparison {
   readonly engine: Engine;
   readonly twin: NaiveEngine;
   readonly log: RandomLog;
@@ -56,7 +55,7 @@ class Rehearsal {
     return envelope.commands.length;
   }
 
-  /** What a snapshot of the engine holds is what the twin holds. */
+  /** The state in a snapshot of the engine is that of the twin. */
   compareStates(): void {
     this.engine.assertInvariants();
     const state = stateText(decodeState(this.engine.encodeState()));
@@ -75,7 +74,7 @@ describe('the engine and its naive twin', () => {
   const seen = new Set<string>();
 
   function compare(seed: number): void {
-    const both = new Rehearsal(seed, seen);
+    const both = new Comparison(seed, seen);
     for (let record = 1, commands = 0; commands < commandsPerSeed; record += 1) {
       commands += both.step(record);
       if (record % 500 === 0) both.engine.assertInvariants();
@@ -91,7 +90,7 @@ describe('the engine and its naive twin', () => {
     timeoutMs,
   );
 
-  it('have visited what tight budgets leave to later records, and every end of a delay', () => {
+  it('have covered the orders that tight budgets leave to later records, and every end of a delay', () => {
     const leftovers = [
       'OrderDelayed',
       'OrderRepeated DELAYED',
@@ -116,7 +115,7 @@ describe('the engine and its naive twin', () => {
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** What is told of every record is not worth noting. */
+/** Events of every record are not counted. */
 const usual = new Set(['LevelChanged', 'TopChanged', 'MoneyMoved', 'Fill']);
 
 function note(seen: Set<string>, event: ExecutionEvent): void {

@@ -32,7 +32,7 @@ function engineWith(...commands: Command[]): Engine {
   return engine;
 }
 
-/** The codes of every refusal a command meets. */
+/** The codes of every refusal of a command. */
 function refusalsOf(engine: Engine, command: Command, role = 'INGRESS'): (RefusalCode | null)[] {
   const { events } = engine.apply(envelopeOf([command], role), 2);
   return events.flatMap((event) => ('code' in event ? [event.code] : []));
@@ -49,43 +49,57 @@ const fence = (scope: Partial<CommandOf<'CancelOrders'>>): Command =>
   cancelAll({ acceptedAtMs: startMs, ...scope });
 
 const orders: [RefusalCode, string, Partial<PlaceOrder>, Command[]?][] = [
-  ['market_not_found', 'of a market nobody listed', { market: 2 }],
+  ['market_not_found', 'of a market that is not listed', { market: 2 }],
   ['market_not_found', 'of a third token', { outcome: 2 }],
   ['stale_order', 'signed too long ago', { signedAtMs: startMs - 120_001 }],
   ['stale_order', 'signed too far ahead', { signedAtMs: startMs + 300_001 }],
   ['too_late', 'accepted too long ago', { acceptedAtMs: startMs - 2_001 }],
   ['too_late', 'accepted too far ahead', { acceptedAtMs: startMs + 2_001 }],
   ['too_late', 'later than it asked for', { acceptedAtMs: startMs - 101, ageLimitMs: 100 }],
-  ['old_generation', 'reserved before', {}, [{ kind: 'StartGeneration', generation: 1 }]],
-  ['market_resolved', 'after the end', {}, [{ kind: 'ResolveMarket', market: 1, payout0: 0 }]],
+  [
+    'old_generation',
+    'reserved in an old generation',
+    {},
+    [{ kind: 'StartGeneration', generation: 1 }],
+  ],
+  [
+    'market_resolved',
+    'after the resolution',
+    {},
+    [{ kind: 'ResolveMarket', market: 1, payout0: 0 }],
+  ],
   ['condition_paused', 'while its market is halted', {}, [marketRules(1, { mode: 'HALTED' })]],
   [
     'system_paused',
-    'while all markets are',
+    'while all markets are halted',
     {},
     [marketRules(1, { mode: 'HALTED' }), all('HALTED')],
   ],
-  ['market_resolved', 'while all are halted, too', {}, [all('HALTED'), resolve]],
-  ['cancel_only', 'while everything only cancels', {}, [all('CANCEL_ONLY')]],
+  ['market_resolved', 'of a resolved market while all are halted', {}, [all('HALTED'), resolve]],
+  ['cancel_only', 'while all markets only cancel', {}, [all('CANCEL_ONLY')]],
   [
     'cancel_only',
     'in the stricter of two modes',
     { postOnly: true },
     [all('POST_ONLY'), marketRules(1, { mode: 'CANCEL_ONLY' })],
   ],
-  ['post_only_mode', 'that may take anywhere', {}, [all('POST_ONLY')]],
-  ['fenced', 'behind the cancel of its signer', {}, [fence({ signer: signerOf(1) })]],
-  ['fenced', 'behind the cancel of its key', {}, [fence({ apiKey: apiKeyOf(1), market: 1 })]],
-  ['fenced', 'behind the cancel of its token', {}, [fence({ market: 1, outcome: 0 })]],
+  ['post_only_mode', 'that is not post-only while all markets are', {}, [all('POST_ONLY')]],
+  ['fenced', 'after the cancel of its signer', {}, [fence({ signer: signerOf(1) })]],
+  ['fenced', 'after the cancel of its key', {}, [fence({ apiKey: apiKeyOf(1), market: 1 })]],
+  ['fenced', 'after the cancel of its token', {}, [fence({ market: 1, outcome: 0 })]],
   [
     'fenced',
-    'behind a later cancel than the last',
+    'after the later of two cancels',
     { acceptedAtMs: startMs + 5 },
     [fence({ signer: signerOf(1) }), fence({ signer: signerOf(1), acceptedAtMs: startMs + 9 })],
   ],
   ['cancel_only', 'while only cancels pass', {}, [marketRules(1, { mode: 'CANCEL_ONLY' })]],
-  ['post_only_mode', 'that may take', {}, [marketRules(1, { mode: 'POST_ONLY' })]],
-  ['invalid_post_only_order_type', 'that must take', { postOnly: true, timeInForce: 'FAK' }],
+  ['post_only_mode', 'that is not post-only', {}, [marketRules(1, { mode: 'POST_ONLY' })]],
+  [
+    'invalid_post_only_order_type',
+    'that is post-only and FAK',
+    { postOnly: true, timeInForce: 'FAK' },
+  ],
   ['invalid_tick_size', 'between two ticks', { price: 5_050 }],
   ['invalid_tick_size', 'at nothing', { price: 0 }],
   ['invalid_tick_size', 'at one', { price: 10_000, timeInForce: 'FOK' }],
@@ -103,14 +117,14 @@ const orders: [RefusalCode, string, Partial<PlaceOrder>, Command[]?][] = [
   ['invalid_expiration', 'that expires now', { timeInForce: 'GTD', expiresAtMs: startMs }],
   ['invalid_expiration', 'that may not expire', { expiresAtMs: startMs + 1 }],
   ['insufficient_balance_or_allowance', 'not paid for', { holdMicro: ten / 2 - 1 }],
-  ['insufficient_balance_or_allowance', 'of tokens not there', { side: 'SELL' }],
-  ['post_only_would_cross', 'that would take', { postOnly: true }, asks(1, 100)],
+  ['insufficient_balance_or_allowance', 'of tokens that the wallet lacks', { side: 'SELL' }],
+  ['post_only_would_cross', 'that is post-only and would match', { postOnly: true }, asks(1, 100)],
   ['fok_not_filled', 'the book cannot fill', { timeInForce: 'FOK' }, asks(9, 100)],
   ['fak_not_filled', 'that meets nothing', { timeInForce: 'FAK' }],
   ['self_trade', 'that meets its own', { maker: walletOf(2) }, asks(1, 100)],
   [
     'self_trade',
-    'whole, with its own in the way',
+    'FOK, with an order of its own wallet in the way',
     { timeInForce: 'FOK', maker: walletOf(3) },
     asks(10, 100),
   ],
@@ -152,7 +166,7 @@ describe('an order is refused', () => {
     expect(refusalsOf(engine, huge(901))).toEqual(['too_many_open_orders']);
   });
 
-  it('once: a repetition gets the first answer again', () => {
+  it('once: a repetition gets the first result again', () => {
     const engine = engineWith();
     const late = orderOf(1, 1, { acceptedAtMs: startMs - 5_000 });
     expect(refusalsOf(engine, late)).toEqual(['too_late']);
@@ -165,7 +179,7 @@ describe('an order is refused', () => {
     ]);
   });
 
-  it('anew when the refusal is not final', () => {
+  it('again when the refusal is not final', () => {
     const engine = engineWith();
     expect(refusalsOf(engine, orderOf(1, 1, { holdMicro: 0 }))).toHaveLength(1);
     expect(refusalsOf(engine, orderOf(1, 1))).toEqual([]);
@@ -206,17 +220,17 @@ const commands: [RefusalCode, string, Command, Command[]?][] = [
   ['invalid_payload', 'another condition', marketRules(1, { conditionId: Buffer.alloc(32) })],
   ['invalid_payload', 'another token', marketRules(1, { token1: Buffer.alloc(32) })],
   ['invalid_payload', 'RESOLVED as a mode', marketRules(1, { mode: 'RESOLVED' })],
-  ['invalid_payload', 'rules after the end', marketRules(1), [resolve]],
+  ['invalid_payload', 'rules after the resolution', marketRules(1), [resolve]],
   ['invalid_payload', 'a negative number', marketRules(-1)],
-  ['invalid_payload', 'more than the whole as payout', { ...resolve, payout0: 10_001 }],
-  ['market_not_found', 'the end of an unknown market', { ...resolve, market: 2 }],
-  ['market_resolved', 'a second end', resolve, [resolve]],
+  ['invalid_payload', 'a payout above one', { ...resolve, payout0: 10_001 }],
+  ['market_not_found', 'the resolution of an unknown market', { ...resolve, market: 2 }],
+  ['market_resolved', 'a second resolution', resolve, [resolve]],
   ['invalid_payload', 'a cancel of everything', cancelAll({ outcome: 0 })],
-  ['market_not_found', 'a split elsewhere', splitOf(1, 1, ten, 2)],
-  ['already_done', 'a split done before', splitOf(1, 1, ten), [splitOf(1, 1, ten)]],
+  ['market_not_found', 'a split in an unknown market', splitOf(1, 1, ten, 2)],
+  ['already_done', 'a split that was applied before', splitOf(1, 1, ten), [splitOf(1, 1, ten)]],
   [
     'old_generation',
-    'a split paid before',
+    'a split reserved in an old generation',
     splitOf(1, 1, ten),
     [{ kind: 'StartGeneration', generation: 2 }],
   ],
@@ -225,7 +239,7 @@ const commands: [RefusalCode, string, Command, Command[]?][] = [
     'a split accepted too long ago',
     { ...splitOf(1, 1, ten), acceptedAtMs: startMs - 2_001 } as Command,
   ],
-  ['market_resolved', 'a split after the end', splitOf(1, 1, ten), [resolve]],
+  ['market_resolved', 'a split after the resolution', splitOf(1, 1, ten), [resolve]],
   ['invalid_amounts', 'a split of half a lot', splitOf(1, 1, 5_000)],
   [
     'insufficient_balance_or_allowance',
@@ -233,8 +247,8 @@ const commands: [RefusalCode, string, Command, Command[]?][] = [
     { ...splitOf(1, 1, ten), holdMicro: 1 } as Command,
   ],
   ['invalid_amounts', 'a merge of nothing', merge(0)],
-  ['insufficient_position', 'a merge of tokens not there', merge(ten)],
-  ['market_not_resolved', 'a redemption before the end', redeem, [splitOf(1, 1, ten)]],
+  ['insufficient_position', 'a merge of tokens that the wallet lacks', merge(ten)],
+  ['market_not_resolved', 'a redemption before the resolution', redeem, [splitOf(1, 1, ten)]],
   ['insufficient_position', 'a redemption of nothing', redeem, [resolve]],
   ['invalid_payload', 'RESOLVED as the mode for all', all('RESOLVED')],
   ['invalid_payload', 'a delay without end', marketRules(1, { takerDelayMs: takerDelayMaxMs + 1 })],
@@ -255,7 +269,7 @@ describe('a command is refused', () => {
     expect(refusalsOf(new Engine(9), opening)).toEqual(['invalid_payload']);
   });
 
-  it('when an ingress names nobody whose orders it cancels', () => {
+  it('when an ingress names neither signer nor key for a cancel', () => {
     expect(refusalsOf(engineWith(), cancelAll({ market: 1 }))).toEqual(['invalid_payload']);
     expect(refusalsOf(engineWith(), cancelAll({ market: 1 }), 'OPERATOR')).toEqual([]);
     expect(refusalsOf(engineWith(), cancelAll({ apiKey: apiKeyOf(1) }))).toEqual([]);

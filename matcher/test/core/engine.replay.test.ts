@@ -10,8 +10,8 @@ import {
   splitOf,
   startMs,
 } from './commands.ts';
-import { textOf } from './event-text.ts';
 import { RandomLog, type RandomRecord } from './random-log.ts';
+import { textOf } from './state-text.ts';
 
 function recordsOf(seed: number, count: number): RandomRecord[] {
   const log = new RandomLog(seed);
@@ -31,7 +31,7 @@ function stoppedAfter(
   return Engine.restore(engine.encodeState(), limits);
 }
 
-/** Sweeps are always on their way. */
+/** So small that due orders are always left to later records. */
 const tightLimits: Limits = {
   fillsPerOrder: 3,
   fillsPerRecord: 5,
@@ -60,7 +60,7 @@ describe('a restored engine', () => {
     }
   });
 
-  it('gives the bytes it was made of, at every record', () => {
+  it('encodes to the bytes it was restored from, at every record', () => {
     const engine = new Engine(partition);
     for (const { envelope } of recordsOf(21, 200)) {
       engine.apply(envelope, 0);
@@ -86,7 +86,7 @@ describe('a restored engine', () => {
     expect(restored.openOrderCount).toBeGreaterThan(0);
   });
 
-  it('remembers the whole answer to an order that outlived the memory of its minute', () => {
+  it('remembers the whole result of an order that outlived the memory of its minute', () => {
     const engine = new Engine(partition);
     engine.apply(envelopeOf([opening, marketRules(1)], 'OPERATOR'), 0);
     const sells = orderOf(2, 2, { side: 'SELL' });
@@ -100,7 +100,7 @@ describe('a restored engine', () => {
     expect(events).toMatchObject([{ kind: 'OrderRepeated', side: 'SELL', filledMicro: 4_000_000 }]);
   });
 
-  it('is the same whatever became of its memory slots before', () => {
+  it('is the same whatever its memory slots were used for before', () => {
     const records = recordsOf(1, 200);
     const listing = envelopeOf([marketRules(2_000)], 'OPERATOR');
     const plain = stoppedAfter(records, 100);
@@ -138,7 +138,7 @@ describe('malformed state', () => {
     expect(() => Engine.restore(Buffer.concat([bytes, Buffer.alloc(1)]))).toThrow('left over');
   });
 
-  it('is refused or means another state when a byte is changed, and never restores as this one', () => {
+  it('is refused or is another state when a byte is changed', () => {
     for (let index = 0; index < bytes.length; index += 211) {
       const changed = Buffer.from(bytes);
       changed[index] = (changed[index] as number) ^ 0x55;

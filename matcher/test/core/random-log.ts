@@ -25,7 +25,8 @@ export interface RandomRecord {
 
 /**
  * A seeded stream of records that visits every rule: few wallets, few prices and full queues, so that orders meet,
- * repeat, expire and get in their own way. Markets are resolved and new ones listed. The same seed gives the same log.
+ * repeat, expire and meet orders of their own wallet. Markets are resolved and new ones listed. The same seed gives the
+ * same log.
  */
 export class RandomLog {
   private readonly random: Random;

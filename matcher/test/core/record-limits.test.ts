@@ -31,8 +31,8 @@ function engineWith(...commands: Command[]): Engine {
   return engine;
 }
 
-/** What a record does, in short: order numbers canceled or filled, answers, refusals. */
-function storyOf(engine: Engine, commands: readonly Command[], role = 'INGRESS'): string[] {
+/** The events of a record, in short: order numbers canceled or filled, results, refusals. */
+function eventLines(engine: Engine, commands: readonly Command[], role = 'INGRESS'): string[] {
   const { events } = engine.apply(envelopeOf(commands, role), 2);
   engine.assertInvariants();
   return events.flatMap(wordsOf);
@@ -64,27 +64,27 @@ const expiring = (count: number) =>
 const seller = { outcome: 1, acceptedAtMs: startMs + 1_000 } as const;
 
 describe('a record that runs out of its budget of cancels', () => {
-  it('leaves overdue orders to the records behind, by expiry', () => {
+  it('leaves overdue orders to the next records, by expiry', () => {
     const engine = engineWith(...expiring(7));
-    expect(storyOf(engine, [tick(1_000)])).toEqual([
+    expect(eventLines(engine, [tick(1_000)])).toEqual([
       '0: EXPIRED 10',
       '0: EXPIRED 11',
       '0: EXPIRED 12',
     ]);
     expect(engine.nextExpiryMs).toBe(startMs + 103);
-    expect(storyOf(engine, [tick(1_000)])).toEqual([
+    expect(eventLines(engine, [tick(1_000)])).toEqual([
       '-1: EXPIRED 13',
       '-1: EXPIRED 14',
       '-1: EXPIRED 15',
     ]);
-    expect(storyOf(engine, [])).toEqual(['-1: EXPIRED 16']);
-    expect(storyOf(engine, [])).toEqual([]);
+    expect(eventLines(engine, [])).toEqual(['-1: EXPIRED 16']);
+    expect(eventLines(engine, [])).toEqual([]);
   });
 
   it('lets no overdue order fill: a taker clears it away and meets the next', () => {
     const engine = engineWith(...expiring(4), orderOf(20, 3));
     const takes = orderOf(1, 1, { ...seller, sizeMicro: ten });
-    expect(storyOf(engine, [tick(1_000), takes])).toEqual([
+    expect(eventLines(engine, [tick(1_000), takes])).toEqual([
       '0: EXPIRED 10',
       '0: EXPIRED 11',
       '0: EXPIRED 12',
@@ -94,10 +94,10 @@ describe('a record that runs out of its budget of cancels', () => {
     ]);
   });
 
-  it('lets a post-only order rest where only overdue orders stand', () => {
+  it('lets a post-only order rest where only overdue orders are', () => {
     const engine = engineWith(...expiring(5));
     const makes = orderOf(1, 1, { ...seller, postOnly: true });
-    expect(storyOf(engine, [tick(1_000), makes]).slice(3)).toEqual([
+    expect(eventLines(engine, [tick(1_000), makes]).slice(3)).toEqual([
       '1: EXPIRED 13',
       '1: EXPIRED 14',
       '1: LIVE',
@@ -105,18 +105,18 @@ describe('a record that runs out of its budget of cancels', () => {
     expect(engine.openOrderCount).toBe(1);
   });
 
-  it('tells FOK and FAK orders that overdue orders are not there', () => {
+  it('ignores overdue orders for FOK and FAK orders', () => {
     const engine = engineWith(...expiring(4));
     const takes = (id: number, timeInForce: 'FOK' | 'FAK') =>
       orderOf(id, 1, { ...seller, timeInForce, sizeMicro: oneShareMicro });
-    expect(storyOf(engine, [tick(1_000), takes(1, 'FOK'), takes(2, 'FAK')]).slice(3)).toEqual([
+    expect(eventLines(engine, [tick(1_000), takes(1, 'FOK'), takes(2, 'FAK')]).slice(3)).toEqual([
       '1: fok_not_filled',
       '2: fak_not_filled',
     ]);
     expect(engine.openOrderCount).toBe(1);
   });
 
-  it('tells the sender of a cancel-all to repeat it, and takes single cancels all the same', () => {
+  it('refuses a cancel-all so that its sender repeats it, and still accepts single cancels', () => {
     const engine = engineWith(...[10, 11, 12, 13, 14].map((id) => orderOf(id, 2)));
     const all = cancelAll({ signer: signerOf(2) });
     const one: Command = {
@@ -124,8 +124,8 @@ describe('a record that runs out of its budget of cancels', () => {
       orderId: orderOf(14, 2).orderId,
       signer: signerOf(2),
     };
-    const nobody = cancelAll({ signer: signerOf(9) });
-    expect(storyOf(engine, [all, one, nobody])).toEqual([
+    const unmatched = cancelAll({ signer: signerOf(9) });
+    expect(eventLines(engine, [all, one, unmatched])).toEqual([
       '0: USER 10',
       '0: USER 11',
       '0: USER 12',
@@ -133,10 +133,10 @@ describe('a record that runs out of its budget of cancels', () => {
       '1: USER 14',
       '2: too_many_open_orders',
     ]);
-    expect(storyOf(engine, [all, nobody])).toEqual(['0: USER 13']);
+    expect(eventLines(engine, [all, unmatched])).toEqual(['0: USER 13']);
   });
 
-  it('resolves at once, sweeps by market and price, and redeems what is locked before its sweep', () => {
+  it('resolves at once, cancels by market and price, and redeems locked tokens before their cancel', () => {
     const sells = [10, 11, 12, 13].map((id) =>
       orderOf(id, 1, { side: 'SELL', price: 9_000 - id * 100, sizeMicro: ten }),
     );
@@ -148,7 +148,7 @@ describe('a record that runs out of its budget of cancels', () => {
       market: 1,
     });
     const resolve: Command = { kind: 'ResolveMarket', market: 1, payout0: 10_000 };
-    const story = storyOf(engine, [resolve, redeem(2), redeem(3), orderOf(20, 2)], 'OPERATOR');
+    const story = eventLines(engine, [resolve, redeem(2), redeem(3), orderOf(20, 2)], 'OPERATOR');
     expect(story).toEqual([
       '0: MARKET 13',
       '0: MARKET 12',
@@ -161,7 +161,7 @@ describe('a record that runs out of its budget of cancels', () => {
     expect(Engine.restore(engine.encodeState(), limits).encodeState()).toEqual(
       engine.encodeState(),
     );
-    expect(storyOf(engine, [redeem(4)])).toEqual(['-1: MARKET 10', '0: insufficient_position']);
+    expect(eventLines(engine, [redeem(4)])).toEqual(['-1: MARKET 10', '0: insufficient_position']);
     expect(engine.openOrderCount).toBe(0);
   });
 });
@@ -169,10 +169,10 @@ describe('a record that runs out of its budget of cancels', () => {
 describe('a record that runs out of its budget of fills', () => {
   const makers = [10, 11, 12, 13, 14, 15].map((id) => orderOf(id, 2));
 
-  it('cancels the rest of the taker it ends at, and refuses the takers behind him', () => {
+  it('cancels the remainder of the taker it ends at, and refuses the next takers', () => {
     const engine = engineWith(...makers);
     const taker = (id: number, more = {}) => orderOf(id, 1, { outcome: 1, ...more });
-    const story = storyOf(engine, [
+    const story = eventLines(engine, [
       taker(1, { sizeMicro: 3 * ten }),
       taker(2, { sizeMicro: 2 * ten }),
       taker(3),
@@ -187,7 +187,7 @@ describe('a record that runs out of its budget of fills', () => {
       ...['2: fill_limit', '3: fill_limit', '4: fill_limit', '5: post_only_would_cross'],
       '6: LIVE',
     ]);
-    expect(storyOf(engine, [taker(8)])).toEqual(['0: fill 14', '0: MATCHED']);
+    expect(eventLines(engine, [taker(8)])).toEqual(['0: fill 14', '0: MATCHED']);
   });
 });
 
@@ -200,23 +200,23 @@ describe('a record that runs out of its budget of releases', () => {
   function engineWithDelayed(): Engine {
     const engine = engineWith(orderOf(10, 9));
     engine.apply(envelopeOf([delaying], 'OPERATOR'), 2);
-    expect(storyOf(engine, takers)).toEqual(Array.from(takers, (_, at) => `${at}: delayed`));
+    expect(eventLines(engine, takers)).toEqual(Array.from(takers, (_, at) => `${at}: delayed`));
     return engine;
   }
 
-  it('leaves the others to the records behind, by the end of their delay', () => {
+  it('leaves the others to the next records, by the end of their delay', () => {
     const engine = engineWithDelayed();
-    expect(storyOf(engine, [tick(1_000)])).toEqual([
+    expect(eventLines(engine, [tick(1_000)])).toEqual([
       ...['-1: fill 10', '-1: MATCHED'],
       ...['-1: fill 10', '-1: MATCHED'],
     ]);
     expect(engine.nextExpiryMs).toBe(startMs + 1_000);
-    expect(storyOf(engine, []).filter((told) => told.includes('MATCHED'))).toHaveLength(2);
-    expect(storyOf(engine, []).filter((told) => told.includes('MATCHED'))).toHaveLength(1);
+    expect(eventLines(engine, []).filter((line) => line.includes('MATCHED'))).toHaveLength(2);
+    expect(eventLines(engine, []).filter((line) => line.includes('MATCHED'))).toHaveLength(1);
     expect(engine.nextExpiryMs).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('releases nobody once half of the meetings are used up, so that orders of the record can meet', () => {
+  it('releases no order once half of the fills are used up, so that orders of the record can fill', () => {
     const engine = engineWithDelayed();
     const many = [20, 21, 22].map((id) =>
       orderOf(id, 9, { sizeMicro: oneShareMicro, price: 6_000 }),
@@ -224,24 +224,24 @@ describe('a record that runs out of its budget of releases', () => {
     engine.apply(envelopeOf(many), 2);
     const big = orderOf(6, 6, { outcome: 1, sizeMicro: 2 * oneShareMicro, timeInForce: 'FAK' });
     engine.apply(envelopeOf([big]), 2);
-    expect(storyOf(engine, [tick(1_000)])).toHaveLength(4);
-    expect(storyOf(engine, [])).toHaveLength(4);
-    expect(storyOf(engine, [])).toHaveLength(4);
+    expect(eventLines(engine, [tick(1_000)])).toHaveLength(4);
+    expect(eventLines(engine, [])).toHaveLength(4);
+    expect(eventLines(engine, [])).toHaveLength(4);
   });
 
-  it('refuses what is delayed in a resolved market with later records', () => {
+  it('refuses delayed orders of a resolved market with later records', () => {
     const engine = engineWithDelayed();
     const resolve: Command = { kind: 'ResolveMarket', market: 1, payout0: 0 };
-    expect(storyOf(engine, [resolve], 'OPERATOR')).toEqual([
+    expect(eventLines(engine, [resolve], 'OPERATOR')).toEqual([
       '0: MARKET 10',
       '-1: market_resolved',
       '-1: market_resolved',
     ]);
     const restored = Engine.restore(engine.encodeState(), limits);
     for (const each of [engine, restored]) {
-      expect(storyOf(each, [])).toEqual(['-1: market_resolved', '-1: market_resolved']);
-      expect(storyOf(each, [])).toEqual(['-1: market_resolved']);
-      expect(storyOf(each, [])).toEqual([]);
+      expect(eventLines(each, [])).toEqual(['-1: market_resolved', '-1: market_resolved']);
+      expect(eventLines(each, [])).toEqual(['-1: market_resolved']);
+      expect(eventLines(each, [])).toEqual([]);
     }
   });
 });
@@ -250,24 +250,24 @@ describe('a partition with as many fences as it may have', () => {
   const fence = (id: number, afterMs = 0) =>
     cancelAll({ signer: signerOf(id), acceptedAtMs: startMs + afterMs });
 
-  it('cancels and tells the sender to repeat, until old fences are forgotten', () => {
+  it('cancels but refuses the command so that it is repeated, until old fences are forgotten', () => {
     const engine = engineWith(orderOf(10, 4));
-    expect(storyOf(engine, [fence(1), fence(2), fence(3, 1_000), fence(4)])).toEqual([
+    expect(eventLines(engine, [fence(1), fence(2), fence(3, 1_000), fence(4)])).toEqual([
       '3: USER 10',
       '3: too_many_open_orders',
     ]);
-    expect(storyOf(engine, [fence(3, 1_500), orderOf(11, 4)])).toEqual(['1: LIVE']);
+    expect(eventLines(engine, [fence(3, 1_500), orderOf(11, 4)])).toEqual(['1: LIVE']);
     engine.apply(envelopeOf([tick(2_001)]), 3);
     const late = orderOf(12, 3, { acceptedAtMs: startMs + 1_500 });
-    expect(storyOf(engine, [fence(4, 2_000), late])).toEqual(['0: USER 11', '1: fenced']);
+    expect(eventLines(engine, [fence(4, 2_000), late])).toEqual(['0: USER 11', '1: fenced']);
   });
 
-  it('takes no fence farther ahead than orders can be booked', () => {
+  it('limits a fence to the time at which orders can be booked', () => {
     const engine = engineWith();
     engine.apply(envelopeOf([fence(1, 3_600_000)]), 2);
     engine.apply(envelopeOf([tick(2_500)]), 3);
     const before = orderOf(1, 1, { acceptedAtMs: startMs + 2_000 });
-    const behind = orderOf(2, 1, { acceptedAtMs: startMs + 2_001 });
-    expect(storyOf(engine, [before, behind])).toEqual(['0: fenced', '1: LIVE']);
+    const after = orderOf(2, 1, { acceptedAtMs: startMs + 2_001 });
+    expect(eventLines(engine, [before, after])).toEqual(['0: fenced', '1: LIVE']);
   });
 });

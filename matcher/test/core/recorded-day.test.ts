@@ -48,7 +48,7 @@ class Day {
     else this.replace(sequence, order, packed, lots);
   }
 
-  /** An order that is not there stays away; a new price or a larger size would make it a new order. */
+  /** An order that is gone is not reduced; a new price or a larger size would make it a new order. */
   private replace(sequence: string, order: number, packed: number, lots: number): void {
     const rest = this.batch.restLots(order);
     if (rest === 0) return;

@@ -24,15 +24,15 @@ import {
 } from './commands.ts';
 
 /**
- * Pictures of a book: one line is one record.
+ * Scenarios of a book: one line is one record.
  *
  *   market [tick=0.01] [fee=BPS] [mode=OPEN] [delay=SECONDS]    lists market 1 or changes its rules
  *   all MODE                                     the mode for all markets
- *   resolve PRICE                                what YES pays
- *   NAME splits SHARES                           makes pairs
+ *   resolve PRICE                                the payout of YES
+ *   NAME splits SHARES                           creates pairs
  *   NAME BUY|SELL YES|NO SHARES @ PRICE [GTC|GTD+SECONDS|FOK|FAK] [post-only] [budget=USDC] [hold=USDC]
  *     [oldest|both|allow]                        instead of canceling the newest of one wallet
- *   NAME cancels N                               the N-th order of the picture
+ *   NAME cancels N                               the N-th order of the scenario
  *   NAME cancels all                             and fences what comes later
  *   NAME redeems
  *   again N                                      the N-th order once more
@@ -125,7 +125,7 @@ export class ScenarioRunner {
 
   private nameOf(wallet: Buffer): string {
     if (wallet.equals(feeWallet)) return 'fees';
-    return this.names.find((_name, number) => walletOf(number).equals(wallet)) ?? 'nobody';
+    return this.names.find((_name, number) => walletOf(number).equals(wallet)) ?? 'no name';
   }
 
   private fold(event: ExecutionEvent): void {

@@ -1,13 +1,14 @@
-// How many commands a second one partition's runner takes without a broker, and where the time goes.
-// Run after `npx tsc -b matcher`: node matcher/test/partition/bench-records.mjs [commands per envelope] [thousands of commands]
+// Commands per second that one partition processes without a broker, and the time of each step.
+// Run after `npx tsc -b matcher`:
+//   node matcher/test/partition/bench-records.mjs [commands per envelope] [thousands of commands]
 import { createHash } from 'node:crypto';
 import { openSignOffKey, verifierFor } from '@pm/domain/signoff/keys';
 import { sealEnvelope, sealWritten, verifySealed } from '@pm/domain/signoff/records';
 import { openRecordCodec } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
-import { Engine, roleAllows } from '../../dist/core/index.js';
-import { EnvelopeSource } from '../../dist/partition/envelope-reader.js';
-import { firstPosition, RecordRunner } from '../../dist/partition/record-processor.js';
+import { Engine } from '../../dist/core/index.js';
+import { EnvelopeReader } from '../../dist/partition/envelope-reader.js';
+import { firstPosition, RecordProcessor } from '../../dist/partition/record-processor.js';
 
 const perEnvelope = Number(process.argv[2] ?? 256);
 const commandsTotal = Number(process.argv[3] ?? 300) * 1_000;
@@ -115,26 +116,25 @@ function processorMs() {
   return (user + system) / 1_000;
 }
 
-function source() {
-  return new EnvelopeSource({
+function reader() {
+  return new EnvelopeReader({
     partition,
     operatorKey: operator.publicKey,
     codec: reusing,
-    roleAllows,
   });
 }
 
 function whole(values) {
   const engine = new Engine(partition);
-  const runner = new RecordRunner(
-    { partition, source: source(), executions },
+  const processor = new RecordProcessor(
+    { partition, reader: reader(), executions },
     firstPosition(engine),
   );
   let [bytesOut, events] = [0, 0];
   const started = processorMs();
   const startedMs = performance.now();
   for (const [offset, value] of values.entries()) {
-    const output = runner.run({ offset, value });
+    const output = processor.process({ offset, value });
     bytesOut += output.value.length;
     events += output.events;
   }

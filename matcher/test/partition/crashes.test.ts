@@ -18,26 +18,26 @@ function logOf(values: readonly Buffer[] = records): MemoryLog {
 async function undisturbed(): Promise<string> {
   const process = new MatcherProcess(logOf());
   await process.run();
-  return process.runner.status().chain;
+  return process.owned.status().chain;
 }
 
-/** What the heir of a killed process comes to, on the same log and disk. */
-async function heirOf(log: MemoryLog, files: MemoryFiles): Promise<MatcherProcess> {
+/** The next owner after a killed process, restored from the same log and disk. */
+async function successorOf(log: MemoryLog, files: MemoryFiles): Promise<MatcherProcess> {
   log.verdict = () => 'store';
   files.dead = false;
   files.before = () => {};
-  const heir = new MatcherProcess(log, { files, verifyReplay: true });
-  await heir.run();
-  return heir;
+  const successor = new MatcherProcess(log, { files, verifyReplay: true });
+  await successor.run();
+  return successor;
 }
 
-/** Each test lives through many deaths; how long that takes is up to the machine. */
-jest.setTimeout(60_000);
+/** Each test has many crashes; how long that takes depends on the machine. */
+jest.setTimeout(240_000);
 
 describe('a killed process', () => {
-  // Before the send; after the send and before its answer: at each send of the run.
+  // Before the send; after the send and before its acknowledgement: at each send of the run.
   test.each<SendVerdict>(['lose', 'store_and_lose_answer'])(
-    'at any send (%s): its heir comes to the same chain',
+    'at any send (%s): the next owner ends with the same chain',
     async (verdict) => {
       const chain = await undisturbed();
       const sends = logOf();
@@ -49,15 +49,15 @@ describe('a killed process', () => {
         await expect(new MatcherProcess(log, { files }).run()).rejects.toMatchObject({
           code: 'send_outcome_unknown',
         });
-        const heir = await heirOf(log, files);
-        expect(heir.runner.status()).toMatchObject({ state: 'live', chain });
+        const successor = await successorOf(log, files);
+        expect(successor.owned.status()).toMatchObject({ state: 'live', chain });
         expect(readOutputs(log).executions).toHaveLength(count);
       }
     },
   );
 
   test.each(fileSteps.flatMap((step) => [1, 2, 3].map((nth) => [step, nth] as const)))(
-    'inside a snapshot, at %s number %i: its heir comes to the same chain',
+    'inside a snapshot, at %s number %i: the next owner ends with the same chain',
     async (step: FileStep, nth: number) => {
       const log = logOf();
       const files = new MemoryFiles();
@@ -72,8 +72,8 @@ describe('a killed process', () => {
       await new MatcherProcess(log, { files }).run();
       expect(files.dead).toBe(true);
       const before = files.names(snapshotFolder).filter((name) => name.endsWith('.tmp'));
-      const heir = await heirOf(log, files);
-      expect(heir.runner.status().chain).toBe(await undisturbed());
+      const successor = await successorOf(log, files);
+      expect(successor.owned.status().chain).toBe(await undisturbed());
       expect(readOutputs(log).copies).toBe(0);
       expect(files.names(snapshotFolder).filter((name) => before.includes(name))).toEqual([]);
     },
@@ -85,12 +85,12 @@ describe('a killed process', () => {
     await new MatcherProcess(log, { files, snapshotEveryRecords: 20 }).run();
     const newest = files.names(snapshotFolder).sort().at(-1);
     files.contents.delete(`${snapshotFolder}/${newest}`);
-    const heir = await heirOf(log, files);
-    expect(heir.runner.status().chain).toBe(await undisturbed());
-    expect(heir.runner.status().snapshotOffset).toBeGreaterThan(0);
+    const successor = await successorOf(log, files);
+    expect(successor.owned.status().chain).toBe(await undisturbed());
+    expect(successor.owned.status().snapshotOffset).toBeGreaterThan(0);
   });
 
-  test('any history of deaths, lost answers and full disks ends in the same chain', async () => {
+  test('any history of crashes, lost acknowledgements and full disks ends with the same chain', async () => {
     const chain = await undisturbed();
     const life = fc.record({
       sends: fc.integer({ min: 1, max: 12 }),
@@ -114,10 +114,10 @@ describe('a killed process', () => {
           const options = { files, snapshotEveryRecords: one.snapshotEvery };
           await new MatcherProcess(log, options).run().catch(() => {});
         }
-        const heir = await heirOf(log, files);
-        expect(heir.runner.status().chain).toBe(chain);
+        const successor = await successorOf(log, files);
+        expect(successor.owned.status().chain).toBe(chain);
         expect(readOutputs(log).executions).toHaveLength(count);
-        expect(heir.badSnapshots).toEqual([]);
+        expect(successor.badSnapshots).toEqual([]);
       }),
       { numRuns: 60, seed: 4 },
     );
@@ -125,20 +125,20 @@ describe('a killed process', () => {
 });
 
 describe('a released partition', () => {
-  test('is kept as a snapshot of everything, so that its heir replays nothing', async () => {
+  test('is saved as a snapshot, so that the next owner replays nothing', async () => {
     const log = logOf();
     const files = new MemoryFiles();
     const first = new MatcherProcess(log, { files, snapshotEveryRecords: 1_000_000 });
     await first.run();
-    await first.runner.stop();
-    const heir = await heirOf(log, files);
-    expect(heir.runner.status()).toMatchObject({
+    await first.owned.stop();
+    const successor = await successorOf(log, files);
+    expect(successor.owned.status()).toMatchObject({
       snapshotOffset: count,
       chain: await undisturbed(),
     });
   });
 
-  test('a snapshot on its way when the partition is let go is still written', async () => {
+  test('finishes a snapshot that is being written', async () => {
     const log = logOf();
     log.batchRecords = count;
     const files = new MemoryFiles();
@@ -149,29 +149,29 @@ describe('a released partition', () => {
     });
     await process.restore();
     const batch = log.records(topicNames.orders);
-    await process.runner.take({ records: batch, highWatermark: count });
-    await process.runner.stop();
+    await process.owned.process({ records: batch, highWatermark: count });
+    await process.owned.stop();
     expect(files.names(snapshotFolder)).toEqual([`${count}.snapshot`]);
   });
 
-  test('a restore ends when nobody wants it any more', async () => {
+  test('ends a restore that is no longer wanted', async () => {
     const log = logOf(Array.from({ length: 10 }, () => records).flat());
     await new MatcherProcess(log).run();
-    const heir = new MatcherProcess(log);
-    heir.wanted = false;
-    await expect(heir.restore()).rejects.toMatchObject({ code: 'restore_ended' });
-    await heir.runner.stop();
-    expect(heir.runner.state).toBe('released');
+    const successor = new MatcherProcess(log);
+    successor.wanted = false;
+    await expect(successor.restore()).rejects.toMatchObject({ code: 'restore_ended' });
+    await successor.owned.stop();
+    expect(successor.owned.state).toBe('released');
   });
 
-  test('takes no snapshot of what is not stored', async () => {
+  test('takes no snapshot of a state whose outputs are not stored', async () => {
     const log = logOf();
     const files = new MemoryFiles();
     log.verdict = () => (log.sends > 2 ? 'lose' : 'store');
     const process = new MatcherProcess(log, { files, snapshotEveryRecords: 1 });
     await process.run().catch(() => {});
-    await process.runner.stop();
-    expect(process.runner.state).toBe('released');
+    await process.owned.stop();
+    expect(process.owned.state).toBe('released');
     const stored = readOutputs(log).executions.length;
     const offsets = files.names(snapshotFolder).map((name) => Number.parseInt(name, 10));
     expect(Math.max(...offsets)).toBeLessThanOrEqual(stored);
@@ -182,13 +182,13 @@ describe('a released partition', () => {
     const files = new MemoryFiles();
     const first = new MatcherProcess(log, { files });
     await first.run();
-    await first.runner.stop();
+    await first.owned.stop();
     const before = files.names(snapshotFolder);
     const second = new MatcherProcess(log, { files });
     await second.restore();
-    second.runner.beat(second.nowMs);
+    second.owned.publishDueTick(second.nowMs);
     await second.catchUp();
-    await second.runner.stop();
+    await second.owned.stop();
     expect(log.records(topicNames.orders)).toHaveLength(count + 1);
     expect(files.names(snapshotFolder)).toEqual(before);
   });

@@ -1,19 +1,19 @@
 import { type Log, silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
-import { Engine, roleAllows } from '../../src/core/index.ts';
+import { Engine } from '../../src/core/index.ts';
 import { openMatcherMetrics } from '../../src/metrics.ts';
-import { DeadLetterSink } from '../../src/partition/dead-letters.io.ts';
-import { EnvelopeSource } from '../../src/partition/envelope-reader.ts';
+import { DeadLetters } from '../../src/partition/dead-letters.io.ts';
+import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
 import {
   type InputBatch,
-  PartitionRunner,
-  type PartitionRunnerParts,
+  OwnedPartition,
+  type OwnedPartitionParts,
 } from '../../src/partition/owned-partition.io.ts';
-import type { EngineFactory } from '../../src/partition/record-processor.ts';
+import type { EngineFactory } from '../../src/partition/restore.io.ts';
 import { defaultSliceLimits } from '../../src/partition/slices.io.ts';
-import { SnapshotStore } from '../../src/partition/snapshot-directory.io.ts';
-import { ExecutionSource } from '../../src/partition/stored-executions.io.ts';
-import { TickSink } from '../../src/partition/tick-publisher.io.ts';
+import { SnapshotDirectory } from '../../src/partition/snapshot-directory.io.ts';
+import { StoredExecutions } from '../../src/partition/stored-executions.io.ts';
+import { TickPublisher } from '../../src/partition/tick-publisher.io.ts';
 import { startMs } from '../core/commands.ts';
 import { MemoryFiles } from './memory-files.ts';
 import type { MemoryLog } from './memory-log.ts';
@@ -29,7 +29,6 @@ export const snapshotFolder = `/snapshots/p${partition}`;
 export const engines: EngineFactory = {
   create: (number) => new Engine(number),
   restore: (state) => Engine.restore(state),
-  roleAllows,
 };
 
 const retry = { triesMax: 3, firstWaitMs: 1, waitMaxMs: 1, pause: async () => {} };
@@ -46,12 +45,10 @@ export interface ProcessOptions {
   readonly engines?: EngineFactory;
 }
 
-/**
- * One matcher process that owns one partition of a log in memory; a second one on the same log is a zombie or a heir.
- */
+/** A matcher process that owns one partition of a log in memory; a second one on the same log is the next owner. */
 export class MatcherProcess {
   readonly files: MemoryFiles;
-  readonly runner: PartitionRunner;
+  readonly owned: OwnedPartition;
   readonly faults: unknown[] = [];
   readonly badSnapshots: number[] = [];
   readonly writeFailures: number[] = [];
@@ -63,10 +60,10 @@ export class MatcherProcess {
   constructor(log: MemoryLog, options: ProcessOptions = {}) {
     this.#log = log;
     this.files = options.files ?? new MemoryFiles();
-    this.runner = new PartitionRunner(this.#parts(options));
+    this.owned = new OwnedPartition(this.#parts(options));
   }
 
-  /** Restores and takes everything that is there. */
+  /** Restores and processes all records of the log. */
   async run(): Promise<void> {
     await this.restore();
     await this.catchUp();
@@ -74,7 +71,7 @@ export class MatcherProcess {
 
   async restore(): Promise<void> {
     this.faults.length = 0;
-    this.#next = await this.runner.restore();
+    this.#next = await this.owned.restore();
   }
 
   async catchUp(): Promise<void> {
@@ -85,27 +82,26 @@ export class MatcherProcess {
       await this.#take({ records: batch, highWatermark: records.length });
       this.#next += batch.length;
     }
-    // One more turn, so that the last send is answered.
+    // Some more rounds of the event loop, so that the last send is acknowledged.
     for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     if (this.faults.length > 0) throw this.faults[0];
   }
 
-  /** What failed between two batches was told first, as the group would hear it. */
+  /** A fault between two batches was reported first, as the group would see it. */
   async #take(batch: InputBatch): Promise<void> {
     try {
-      await this.runner.take(batch);
+      await this.owned.process(batch);
     } catch (error) {
       throw this.faults[0] ?? error;
     }
   }
 
-  #parts(options: ProcessOptions): PartitionRunnerParts {
+  #parts(options: ProcessOptions): OwnedPartitionParts {
     const log = options.log ?? silentLog;
-    const source = new EnvelopeSource({
+    const reader = new EnvelopeReader({
       partition,
       operatorKey: options.operatorKey ?? keys.operator.publicKey,
       codec: codecs.orders,
-      roleAllows,
     });
     const memory = this.#log;
     return {
@@ -117,25 +113,26 @@ export class MatcherProcess {
         engines: options.engines ?? engines,
         operatorKey: options.operatorKey ?? keys.operator.publicKey,
         ranges: memory,
-        executions: new ExecutionSource({
+        executions: new StoredExecutions({
           log: memory,
           codec: codecs.executions,
           topic: topicNames.executions,
           partition,
         }),
-        snapshots: new SnapshotStore({
+        snapshots: new SnapshotDirectory({
           directory: '/snapshots',
           files: this.files,
           log,
           onBad: (one) => this.badSnapshots.push(one),
           onWriteFailure: (one) => this.writeFailures.push(one),
         }),
-        records: { partition, source, executions: codecs.executions },
+        processing: { partition, reader, executions: codecs.executions },
+        schemas: codecs.orders,
         verifyReplay: options.verifyReplay ?? false,
       },
-      sink: {
+      writer: {
         producer: memory,
-        deadLetters: new DeadLetterSink({
+        deadLetters: new DeadLetters({
           producer: memory,
           codec: codecs.deadLetters,
           topic: topicNames.deadLetters,
@@ -146,7 +143,7 @@ export class MatcherProcess {
         partition,
         retry,
       },
-      ticks: new TickSink({
+      ticks: new TickPublisher({
         producer: memory,
         codec: codecs.orders,
         key: keys.owner,

@@ -9,9 +9,9 @@ import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { type Command, type EventOf, type Execution, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import { Engine, roleAllows } from '../../src/core/index.ts';
-import { EnvelopeSource } from '../../src/partition/envelope-reader.ts';
-import { firstPosition, RecordRunner } from '../../src/partition/record-processor.ts';
+import { Engine } from '../../src/core/index.ts';
+import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
+import { firstPosition, RecordProcessor } from '../../src/partition/record-processor.ts';
 import { decodeImage } from '../../src/partition/snapshot-image.ts';
 import { marketRules, opening, orderOf } from '../core/commands.ts';
 import { keys } from './sealed-records.ts';
@@ -70,7 +70,7 @@ async function openPartitions(world: World): Promise<void> {
   }
 }
 
-/** Orders that meet each other, and a poison record now and then, until the signal. */
+/** Orders that match each other, and a poison record now and then, until the signal. */
 async function flow(world: World, signal: AbortSignal): Promise<number> {
   let id = 0;
   while (!signal.aborted) {
@@ -109,7 +109,7 @@ async function valuesOf(client: LogClient, topic: string, partition: number, to:
   return values;
 }
 
-/** The outputs by the high-water rule; throws at a gap, at a copy that differs and where the chain breaks. */
+/** Reads outputs by the high-water rule; throws at a gap, at a copy that differs and where the chain breaks. */
 function readThrough(world: World, values: readonly Buffer[]): readonly Execution[] {
   const taken: { value: Buffer; execution: Execution }[] = [];
   let chain = firstChain;
@@ -143,16 +143,15 @@ async function until(
 
 /** The same log through the same steps in this process. */
 function replayed(world: World, partition: number, values: readonly Buffer[]) {
-  const source = new EnvelopeSource({
+  const reader = new EnvelopeReader({
     partition,
     operatorKey: keys.operator.publicKey,
     codec: world.codecs.orders,
-    roleAllows,
   });
-  const parts = { partition, source, executions: world.codecs.executions };
-  const runner = new RecordRunner(parts, firstPosition(new Engine(partition)));
-  for (const [offset, value] of values.entries()) runner.run({ offset, value });
-  return runner;
+  const parts = { partition, reader, executions: world.codecs.executions };
+  const processor = new RecordProcessor(parts, firstPosition(new Engine(partition)));
+  for (const [offset, value] of values.entries()) processor.process({ offset, value });
+  return processor;
 }
 
 async function newestSnapshot(directory: string, partition: number) {
@@ -262,7 +261,7 @@ describe('two matchers on a real log', () => {
     );
   }, 120_000);
 
-  test('a graceful stop hands over in a moment, from the last snapshot', async () => {
+  test('a graceful stop hands over quickly, from the last snapshot', async () => {
     const c = spawnMatcher('c');
     await until('c live', async () => (await c.partitionsIn('live')).length === 4);
     const d = spawnMatcher('d');
@@ -283,7 +282,7 @@ describe('two matchers on a real log', () => {
     }
   }, 60_000);
 
-  test('a frozen owner that wakes up beside its heir only writes copies, and lets go', async () => {
+  test('a frozen owner that wakes beside the next one only writes copies, and releases', async () => {
     for (const matcher of matchers) await matcher.kill('SIGTERM');
     const e = spawnMatcher('e');
     await until('e live', async () => (await e.partitionsIn('live')).length === 4);

@@ -26,7 +26,7 @@ export class MemoryFiles implements SnapshotFiles {
     if (!isFolder) this.#step('open');
     if (!isFolder) this.contents.set(path, Buffer.alloc(0));
     const write = async (part: Buffer, from: number) => {
-      // Half of it at a time, so that a write in two steps is the rule here.
+      // Half of it at a time, so that every write takes several steps.
       const bytesWritten = Math.max(1, Math.ceil((part.length - from) / 2));
       const done = this.contents.get(path) ?? Buffer.alloc(0);
       this.contents.set(path, Buffer.concat([done, part.subarray(from, from + bytesWritten)]));

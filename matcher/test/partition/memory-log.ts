@@ -1,9 +1,9 @@
 import { Fault } from '@pm/kit/fault';
 import type { OutgoingRecord, RecordPlace } from '@pm/kit/kafka';
+import type { LogRanges, RangeRead } from '../../src/partition/log-ranges.io.ts';
 import type { InputRecord } from '../../src/partition/record-processor.ts';
-import type { LogRanges, RangeRead } from '../../src/partition/stored-executions.io.ts';
 
-/** What happens to a send: asked before each one. */
+/** The fate of a send, decided before each one. */
 export type SendVerdict = 'store' | 'lose' | 'store_and_lose_answer' | 'refuse';
 
 /** A log in memory, as its readers and writers see it. */
@@ -27,13 +27,13 @@ export class MemoryLog implements LogRanges {
     return records.length - 1;
   }
 
-  /** Exchanges a stored record, as a broken disk would. */
+  /** Replaces a stored record, as a broken disk would. */
   tamper(topic: string, offset: number, value: Buffer): void {
     const records = this.#topics.get(topic) ?? [];
     records[offset] = { offset, value };
   }
 
-  /** Retention takes what is before `low`. */
+  /** Retention removes the records before `low`. */
   truncateBefore(topic: string, low: number): void {
     this.#lows.set(topic, low);
   }

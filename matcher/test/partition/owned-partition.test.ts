@@ -13,7 +13,7 @@ function logOf(records: readonly (Buffer | null)[]): MemoryLog {
   return log;
 }
 
-describe('partition runner', () => {
+describe('an owned partition', () => {
   test('gives exactly one output per input, numbered and chained', async () => {
     const records = [...openingRecords(), ...randomRecords(seed, 500)];
     const log = logOf(records);
@@ -39,14 +39,14 @@ describe('partition runner', () => {
     expect(last?.sequence).toBe(input.sequence);
   });
 
-  test('tells what it does in its status', async () => {
+  test('shows its position in its status', async () => {
     const records = [...openingRecords(), ...randomRecords(seed, 60)];
     const log = logOf(records);
     const process = new MatcherProcess(log);
-    expect(process.runner.status()).toMatchObject({ state: 'released', inOffset: -1, chain: '' });
+    expect(process.owned.status()).toMatchObject({ state: 'released', inOffset: -1, chain: '' });
     await process.run();
     const { executions } = readOutputs(log);
-    expect(process.runner.status()).toMatchObject({
+    expect(process.owned.status()).toMatchObject({
       state: 'live',
       inOffset: records.length - 1,
       outOffset: records.length - 1,
@@ -54,9 +54,9 @@ describe('partition runner', () => {
       timeMs: executions.at(-1)?.timeMs,
       chain: executions.at(-1)?.chain.toString('hex'),
     });
-    expect(process.runner.status().markets).toBeGreaterThan(0);
-    await process.runner.stop();
-    expect(process.runner.status()).toMatchObject({ state: 'released', chain: '' });
+    expect(process.owned.status().markets).toBeGreaterThan(0);
+    await process.owned.stop();
+    expect(process.owned.status()).toMatchObject({ state: 'released', chain: '' });
   });
 
   test('puts the hash of the whole state into every output at a checkpoint', async () => {
@@ -86,35 +86,35 @@ describe('partition runner', () => {
     expect(second?.events.some(({ kind }) => kind === 'Checkpoint')).toBe(false);
   });
 
-  test('a replay through a checkpoint comes to the same chain', async () => {
+  test('a replay through a checkpoint ends with the same chain', async () => {
     const ticks = Array.from({ length: checkpointEveryRecords }, () => sealed(keys.ingress, []));
     const log = logOf([...openingRecords(), ...ticks]);
     log.batchRecords = 1_000;
     await new MatcherProcess(log, { snapshotEveryRecords: 1_000_000 }).run();
     const { executions } = readOutputs(log);
     expect(executions[checkpointEveryRecords]?.events.at(-1)?.kind).toBe('Checkpoint');
-    const heir = new MatcherProcess(log, { verifyReplay: true });
-    await heir.run();
-    expect(heir.runner.status().chain).toBe(executions.at(-1)?.chain.toString('hex'));
-  }, 30_000);
+    const successor = new MatcherProcess(log, { verifyReplay: true });
+    await successor.run();
+    expect(successor.owned.status().chain).toBe(executions.at(-1)?.chain.toString('hex'));
+  }, 240_000);
 
-  test('tries a send again whose records were not written, in order', async () => {
+  test('repeats a send whose records were not written, in order', async () => {
     const log = logOf([...openingRecords(), ...randomRecords(seed, 40)]);
     log.verdict = () => (log.sends % 3 === 0 ? 'refuse' : 'store');
     await new MatcherProcess(log).run();
     expect(readOutputs(log)).toMatchObject({ copies: 0, executions: { length: 42 } });
   });
 
-  test('stops the partition after the last try, and nothing overtakes what was not written', async () => {
+  test('stops the partition after the last try, and no later output is written', async () => {
     const log = logOf([...openingRecords(), ...randomRecords(seed, 40)]);
     log.verdict = () => (log.sends > 4 ? 'refuse' : 'store');
     const process = new MatcherProcess(log);
     await expect(process.run()).rejects.toMatchObject({ code: 'send_given_up' });
-    expect(process.runner.state).toBe('failed');
+    expect(process.owned.state).toBe('failed');
     const stored = readOutputs(log).executions.length;
     log.verdict = () => 'store';
     await process.run();
-    expect(process.runner.state).toBe('live');
+    expect(process.owned.state).toBe('live');
     expect(readOutputs(log)).toMatchObject({ copies: 0, executions: { length: 42 } });
     expect(stored).toBeLessThan(42);
   });
@@ -122,7 +122,7 @@ describe('partition runner', () => {
   test('refuses batches while it is not live', async () => {
     const process = new MatcherProcess(logOf([]));
     const batch = { records: [{ offset: 0, value: null }], highWatermark: 1 };
-    await expect(process.runner.take(batch)).rejects.toMatchObject({ code: 'not_live' });
+    await expect(process.owned.process(batch)).rejects.toMatchObject({ code: 'not_live' });
   });
 
   test('a gap in the input stops the partition', async () => {
@@ -130,15 +130,15 @@ describe('partition runner', () => {
     const process = new MatcherProcess(log);
     await process.restore();
     const records = log.records(topicNames.orders).slice(1);
-    await expect(process.runner.take({ records, highWatermark: 5 })).rejects.toMatchObject({
+    await expect(process.owned.process({ records, highWatermark: 5 })).rejects.toMatchObject({
       code: 'input_gap',
       reaction: 'release',
       facts: { expected: 0, found: 1 },
     });
-    expect(process.runner.state).toBe('failed');
+    expect(process.owned.state).toBe('failed');
   });
 
-  test('rules that break off stop their partition, not the process', async () => {
+  test('an engine that throws stops its partition, not the process', async () => {
     const log = logOf(openingRecords());
     const broken = {
       ...engines,
@@ -159,8 +159,8 @@ describe('partition runner', () => {
   });
 });
 
-describe('zombies', () => {
-  test('two owners of one log write the same bytes, and a reader sees each output once', async () => {
+describe('two owners of one partition', () => {
+  test('write the same bytes, and a reader sees each output once', async () => {
     for (let round = 0; round < 20; round += 1) {
       const log = logOf([...openingRecords(), ...randomRecords(seed + round, 60)]);
       log.batchRecords = 1 + (round % 9);
@@ -170,23 +170,23 @@ describe('zombies', () => {
       const { executions, copies } = readOutputs(log);
       expect(executions).toHaveLength(62);
       expect(copies).toBe(62);
-      expect(one.runner.status().chain).toBe(other.runner.status().chain);
+      expect(one.owned.status().chain).toBe(other.owned.status().chain);
     }
   });
 
-  test('an heir starts from a late copy at the tail and only writes copies', async () => {
+  test('the next owner starts from a late copy at the tail and only writes copies', async () => {
     const log = logOf([...openingRecords(), ...randomRecords(seed, 60)]);
     const first = new MatcherProcess(log);
     await first.run();
     for (const at of [10, 11, 12]) {
       log.append(topicNames.executions, log.records(topicNames.executions)[at]?.value ?? null);
     }
-    const heir = new MatcherProcess(log);
-    await heir.run();
+    const successor = new MatcherProcess(log);
+    await successor.run();
     expect(readOutputs(log)).toMatchObject({ copies: 3 + 62 - 13, executions: { length: 62 } });
-    // With a snapshot further on than the copy, it starts from there.
+    // With a snapshot after the copy, it starts from the snapshot.
     const other = new MatcherProcess(log, { files: first.files });
     await other.run();
-    expect(other.runner.status().chain).toBe(heir.runner.status().chain);
+    expect(other.owned.status().chain).toBe(successor.owned.status().chain);
   });
 });

@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import type { PartitionGroup } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import { OwnershipRunner } from '../../src/partition/ownership.io.ts';
+import { PartitionOwnership } from '../../src/partition/ownership.io.ts';
 import { MatcherProcess, topicNames } from './matcher-process.ts';
 import { MemoryLog } from './memory-log.ts';
 import { readOutputs } from './reading.ts';
@@ -9,7 +9,7 @@ import { openingRecords, randomRecords } from './sealed-records.ts';
 
 const waits = { firstMs: 100, maxMs: 400, calmMs: 60_000 };
 
-/** An ownership over runners on logs in memory, one log per partition number, and a group that does as told. */
+/** An ownership of partitions on logs in memory, one log per partition number, with a group that the test controls. */
 function openOwnership() {
   const logs = new Map<number, MemoryLog>();
   const stops: unknown[] = [];
@@ -26,11 +26,11 @@ function openOwnership() {
     logs.set(partition, log);
     return log;
   };
-  const ownership = new OwnershipRunner({
+  const ownership = new PartitionOwnership({
     log: silentLog,
     waits,
     nowMs: () => nowMs,
-    openPartition: (partition) => new MatcherProcess(logOf(partition)).runner,
+    openPartition: (partition) => new MatcherProcess(logOf(partition)).owned,
     onStop: (error) => stops.push(error),
   });
   const group: PartitionGroup = {
@@ -84,7 +84,7 @@ describe('ownership', () => {
     await ownership.close();
   });
 
-  test('a restore is wanted as long as the group says the partition is ours', async () => {
+  test('a restore is wanted as long as the group assigns the partition to this process', async () => {
     const { ownership, group } = openOwnership();
     expect(ownership.isWanted(2)).toBe(true);
     await ownership.start(async () => group);
@@ -107,7 +107,7 @@ describe('ownership', () => {
     await ownership.close();
   });
 
-  test('waits longer each time, up to a limit, and forgets after a calm time', async () => {
+  test('waits longer each time, up to a limit, and starts again after a time without faults', async () => {
     const { ownership, group, calls, pass } = openOwnership();
     await ownership.start(async () => group);
     await ownership.onAssigned(1);
@@ -142,7 +142,7 @@ describe('ownership', () => {
   );
 
   test.each([new Fault('group_crashed', 'stop'), new Error('not foreseen')])(
-    'what cannot go on stops the process: %s',
+    'a fault of reaction stop, or an unforeseen one, stops the process: %s',
     async (error) => {
       const { ownership, group, stops } = openOwnership();
       await ownership.start(async () => group);
@@ -152,7 +152,7 @@ describe('ownership', () => {
     },
   );
 
-  test('a stalled reader is no reason to stop anything', async () => {
+  test('a stalled reader stops neither partition nor process', async () => {
     const { ownership, group, stops } = openOwnership();
     await ownership.start(async () => group);
     await ownership.onAssigned(1);
@@ -177,7 +177,7 @@ describe('ownership', () => {
     await ownership.close();
   });
 
-  test('commits for the lag display, now and then', async () => {
+  test('commits positions for lag displays at most once a second', async () => {
     const { ownership, group, commits, pass } = openOwnership();
     await ownership.start(async () => group);
     await ownership.onAssigned(1);

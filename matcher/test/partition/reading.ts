@@ -4,7 +4,7 @@ import { topicNames } from './matcher-process.ts';
 import type { MemoryLog } from './memory-log.ts';
 import { executionOf } from './sealed-records.ts';
 
-/** What a reader with the high-water rule makes of the stored outputs. */
+/** The stored outputs as a reader with the high-water rule sees them. */
 export interface Reading {
   readonly executions: readonly Execution[];
   readonly values: readonly Buffer[];
@@ -12,7 +12,7 @@ export interface Reading {
   readonly copies: number;
 }
 
-/** Reads all outputs by the rule of architecture.md: next is taken, older is dropped, ahead is an alarm. */
+/** Reads all outputs by the rule of architecture.md: the next is applied, an older one dropped, a gap is an error. */
 export function readOutputs(log: MemoryLog): Reading {
   const executions: Execution[] = [];
   const values: Buffer[] = [];

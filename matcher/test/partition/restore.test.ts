@@ -1,4 +1,5 @@
 import { registryHeaderBytes } from '@pm/schemas';
+import { Applied } from '../../src/core/index.ts';
 import { engines, MatcherProcess, snapshotFolder, topicNames } from './matcher-process.ts';
 import { MemoryFiles } from './memory-files.ts';
 import { MemoryLog } from './memory-log.ts';
@@ -14,7 +15,7 @@ async function livedThrough(snapshotEveryRecords = 20) {
   const files = new MemoryFiles();
   const process = new MatcherProcess(log, { files, snapshotEveryRecords });
   await process.run();
-  return { log, files, chain: process.runner.status().chain };
+  return { log, files, chain: process.owned.status().chain };
 }
 
 function flipAt(log: MemoryLog, offset: number, at: number): void {
@@ -33,20 +34,23 @@ function paths(files: MemoryFiles): readonly string[] {
 describe('restore', () => {
   test('starts from the newest snapshot and replays the rest', async () => {
     const { log, files, chain } = await livedThrough();
-    const heir = new MatcherProcess(log, { files });
-    await heir.run();
+    const successor = new MatcherProcess(log, { files });
+    await successor.run();
     const newest = Number.parseInt(files.names(snapshotFolder).sort().at(-1) ?? '', 10);
-    expect(heir.runner.status()).toMatchObject({ chain, snapshotOffset: newest });
+    expect(successor.owned.status()).toMatchObject({ chain, snapshotOffset: newest });
     expect(readOutputs(log).copies).toBe(0);
   });
 
-  test('an equal state: a snapshot of the heir has the same bytes', async () => {
+  test('comes to the same status from a snapshot as by a full replay', async () => {
     const { log, files } = await livedThrough();
-    const heir = new MatcherProcess(log, { files: new MemoryFiles(), snapshotEveryRecords: 1e6 });
-    await heir.run();
+    const successor = new MatcherProcess(log, {
+      files: new MemoryFiles(),
+      snapshotEveryRecords: 1e6,
+    });
+    await successor.run();
     const first = new MatcherProcess(log, { files });
     await first.run();
-    const [a, b] = [heir.runner.status(), first.runner.status()];
+    const [a, b] = [successor.owned.status(), first.owned.status()];
     expect({ ...a, snapshotOffset: 0 }).toEqual({
       ...b,
       snapshotOffset: 0,
@@ -60,19 +64,22 @@ describe('restore', () => {
     ['of another partition', (bytes) => Buffer.from(bytes).fill(9, 15, 16)],
     ['of another version', (bytes) => Buffer.from(bytes).fill(9, 11, 12)],
     ['grown', (bytes) => Buffer.concat([bytes, Buffer.alloc(1)])],
-  ])('a snapshot that is %s falls back to the older one, loudly', async (_, spoil) => {
-    const { log, files, chain } = await livedThrough();
-    const [newest = '', older = ''] = paths(files);
-    files.contents.set(newest, spoil(files.contents.get(newest) ?? Buffer.alloc(0)));
-    const heir = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
-    await heir.run();
-    expect(heir.badSnapshots).toHaveLength(1);
-    expect(files.names(snapshotFolder).some((name) => name.endsWith('.bad'))).toBe(true);
-    expect(heir.runner.status()).toMatchObject({
-      chain,
-      snapshotOffset: Number.parseInt(older.split('/').at(-1) ?? '', 10),
-    });
-  });
+  ])(
+    'a snapshot that is %s is counted and renamed, and the older one is used',
+    async (_, spoil) => {
+      const { log, files, chain } = await livedThrough();
+      const [newest = '', older = ''] = paths(files);
+      files.contents.set(newest, spoil(files.contents.get(newest) ?? Buffer.alloc(0)));
+      const successor = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
+      await successor.run();
+      expect(successor.badSnapshots).toHaveLength(1);
+      expect(files.names(snapshotFolder).some((name) => name.endsWith('.bad'))).toBe(true);
+      expect(successor.owned.status()).toMatchObject({
+        chain,
+        snapshotOffset: Number.parseInt(older.split('/').at(-1) ?? '', 10),
+      });
+    },
+  );
 
   test('any flipped bit in any snapshot is found; all bad means a full replay', async () => {
     const { log, files, chain } = await livedThrough();
@@ -85,22 +92,22 @@ describe('restore', () => {
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (round % 8));
       files.contents.clear();
       files.contents.set(newest, flipped);
-      const heir = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
-      await heir.restore();
-      expect(heir.badSnapshots).toHaveLength(1);
-      expect(heir.runner.status()).toMatchObject({ chain, snapshotOffset: 0 });
+      const successor = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
+      await successor.restore();
+      expect(successor.badSnapshots).toHaveLength(1);
+      expect(successor.owned.status()).toMatchObject({ chain, snapshotOffset: 0 });
     }
-  }, 30_000);
+  }, 240_000);
 
-  test('a snapshot ahead of the stored outputs does not count, and what was lost is written again', async () => {
+  test('a snapshot ahead of the stored outputs is not used, and lost outputs are written again', async () => {
     const { log, files, chain } = await livedThrough();
     const lost = 25;
     log.truncateFrom(topicNames.executions, lost);
-    const heir = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
-    await heir.run();
-    expect(heir.badSnapshots.length).toBeGreaterThan(0);
-    expect(heir.runner.status().snapshotOffset).toBeLessThanOrEqual(lost);
-    expect(heir.runner.status().chain).toBe(chain);
+    const successor = new MatcherProcess(log, { files, snapshotEveryRecords: 1e6 });
+    await successor.run();
+    expect(successor.badSnapshots.length).toBeGreaterThan(0);
+    expect(successor.owned.status().snapshotOffset).toBeLessThanOrEqual(lost);
+    expect(successor.owned.status().chain).toBe(chain);
     expect(readOutputs(log)).toMatchObject({ copies: 0, executions: { length: count } });
   });
 
@@ -111,75 +118,75 @@ describe('restore', () => {
       other.append(topicNames.orders, value);
     }
     await new MatcherProcess(other).run();
-    const heir = new MatcherProcess(other, { files, snapshotEveryRecords: 1e6 });
-    await heir.run();
-    expect(heir.runner.status().snapshotOffset).toBe(0);
-    expect(heir.badSnapshots.length).toBeGreaterThan(0);
+    const successor = new MatcherProcess(other, { files, snapshotEveryRecords: 1e6 });
+    await successor.run();
+    expect(successor.owned.status().snapshotOffset).toBe(0);
+    expect(successor.badSnapshots.length).toBeGreaterThan(0);
   });
 
-  test('a state of another version of the rules means an older start, not a stop', async () => {
+  test('a state of another version of the rules is not used, and the restore goes on without it', async () => {
     const { log, files, chain } = await livedThrough();
     const restore = () => {
       throw new Error('of another version');
     };
-    const heir = new MatcherProcess(log, { files, engines: { ...engines, restore } });
-    await heir.run();
-    expect(heir.runner.status().chain).toBe(chain);
+    const successor = new MatcherProcess(log, { files, engines: { ...engines, restore } });
+    await successor.run();
+    expect(successor.owned.status().chain).toBe(chain);
   });
 });
 
-describe('a log that does not fit', () => {
+describe('a damaged or incomplete log', () => {
   test('a tampered tail hash stops the partition with both hashes', async () => {
     const { log, chain } = await livedThrough();
     flipAt(log, count - 1, registryHeaderBytes);
-    const heir = new MatcherProcess(log);
-    await expect(heir.run()).rejects.toMatchObject({
+    const successor = new MatcherProcess(log);
+    await expect(successor.run()).rejects.toMatchObject({
       code: 'chain_mismatch',
       reaction: 'release',
       facts: { inOffset: count - 1, computed: chain },
     });
-    expect(heir.runner.status()).toMatchObject({ state: 'failed', fault: 'chain_mismatch' });
+    expect(successor.owned.status()).toMatchObject({ state: 'failed', fault: 'chain_mismatch' });
     expect(log.records(topicNames.executions)).toHaveLength(count);
   });
 
-  test('when only the snapshot is wrong, the next try does without it', async () => {
+  test('when only the snapshot is wrong, a later attempt succeeds without it', async () => {
     const { log, files, chain } = await livedThrough();
     const spoilt = {
       ...engines,
       restore: (state: Buffer) => {
         const engine = engines.restore(state);
         const apply = engine.apply.bind(engine);
-        engine.apply = (envelope, inOffset) => ({ ...apply(envelope, inOffset), timeMs: 1 });
+        engine.apply = (envelope, inOffset) => new Applied(1, apply(envelope, inOffset).written);
         return engine;
       },
     };
-    const heir = new MatcherProcess(log, { files, engines: spoilt });
+    const successor = new MatcherProcess(log, { files, engines: spoilt });
     for (let tries = 0; tries < 3; tries += 1) {
-      await expect(heir.run()).rejects.toMatchObject({ code: 'chain_mismatch' });
+      await expect(successor.run()).rejects.toMatchObject({ code: 'chain_mismatch' });
     }
-    await heir.run();
-    expect(heir.runner.status()).toMatchObject({ state: 'live', chain, snapshotOffset: 0 });
+    await successor.run();
+    expect(successor.owned.status()).toMatchObject({ state: 'live', chain, snapshotOffset: 0 });
   });
 
   test('a replay that is verified names the first record that differs', async () => {
     const { log } = await livedThrough();
     flipAt(log, 33, 60);
-    const heir = new MatcherProcess(log, { verifyReplay: true });
-    await expect(heir.run()).rejects.toMatchObject({
+    const successor = new MatcherProcess(log, { verifyReplay: true });
+    await expect(successor.run()).rejects.toMatchObject({
       code: 'replay_differs',
       facts: { inOffset: 33, how: 'other bytes' },
     });
   });
 
-  test('a verified replay passes copies by and runs from a snapshot too', async () => {
+  test('a verified replay skips copies and also starts from a snapshot', async () => {
     const { log, files, chain } = await livedThrough();
     for (const { value } of log.records(topicNames.executions).slice(50, 60)) {
       log.append(topicNames.executions, value);
     }
     log.append(topicNames.executions, log.records(topicNames.executions)[count - 1]?.value ?? null);
-    const heir = new MatcherProcess(log, { files, verifyReplay: true });
-    await heir.run();
-    expect(heir.runner.status().chain).toBe(chain);
+    const successor = new MatcherProcess(log, { files, verifyReplay: true });
+    await successor.run();
+    expect(successor.owned.status().chain).toBe(chain);
   });
 
   test('a missing output is found by a verified replay', async () => {
@@ -189,14 +196,14 @@ describe('a log that does not fit', () => {
     for (const value of [...values.slice(0, 40), ...values.slice(41)]) {
       log.append(topicNames.executions, value);
     }
-    const heir = new MatcherProcess(log, { verifyReplay: true });
-    await expect(heir.run()).rejects.toMatchObject({
+    const successor = new MatcherProcess(log, { verifyReplay: true });
+    await expect(successor.run()).rejects.toMatchObject({
       code: 'replay_differs',
       facts: { inOffset: 40, how: 'not stored' },
     });
   });
 
-  test('retention took the start: no snapshot, no restore, and the missing offset is named', async () => {
+  test('without the start of the log, a restore needs a snapshot, or names the missing offset', async () => {
     const { log, files, chain } = await livedThrough();
     log.truncateBefore(topicNames.orders, 30);
     const bare = new MatcherProcess(log);
@@ -205,9 +212,9 @@ describe('a log that does not fit', () => {
       reaction: 'release',
       facts: { missing: 0, low: 30 },
     });
-    const heir = new MatcherProcess(log, { files });
-    await heir.run();
-    expect(heir.runner.status().chain).toBe(chain);
+    const successor = new MatcherProcess(log, { files });
+    await successor.run();
+    expect(successor.owned.status().chain).toBe(chain);
   });
 
   test('outputs ahead of the input stop the partition', async () => {
@@ -219,7 +226,7 @@ describe('a log that does not fit', () => {
     });
   });
 
-  test('outputs that retention took whole stop the partition', async () => {
+  test('outputs that retention removed completely stop the partition', async () => {
     const { log } = await livedThrough();
     log.truncateBefore(topicNames.executions, count);
     await expect(new MatcherProcess(log).run()).rejects.toMatchObject({ code: 'tail_missing' });

@@ -1,28 +1,27 @@
 import { openRecordCodec } from '@pm/kit/registry';
 import { topics } from '@pm/schemas';
-import { Engine, roleAllows } from '../../src/core/index.ts';
-import { EnvelopeSource } from '../../src/partition/envelope-reader.ts';
-import { firstPosition, RecordRunner } from '../../src/partition/record-processor.ts';
+import { Engine } from '../../src/core/index.ts';
+import { EnvelopeReader } from '../../src/partition/envelope-reader.ts';
+import { firstPosition, RecordProcessor } from '../../src/partition/record-processor.ts';
 import { codecs, keys, openingRecords, partition, randomRecords } from './sealed-records.ts';
 
 /** The outputs of a log, read with a codec. */
 function outputsOf(records: readonly Buffer[], codec: typeof codecs.orders): Buffer[] {
-  const source = new EnvelopeSource({
+  const reader = new EnvelopeReader({
     partition,
     operatorKey: keys.operator.publicKey,
     codec,
-    roleAllows,
   });
-  const parts = { partition, source, executions: codecs.executions };
-  const runner = new RecordRunner(parts, firstPosition(new Engine(partition)));
+  const parts = { partition, reader, executions: codecs.executions };
+  const processor = new RecordProcessor(parts, firstPosition(new Engine(partition)));
   return records.map((value, offset) => {
-    const output = runner.run({ offset, value });
+    const output = processor.process({ offset, value });
     if (output === null) throw new Error('a record of our own schema is known');
     return output.value;
   });
 }
 
-it('nothing of a record is left in the engine when its memory is filled with the next one', () => {
+it('the engine keeps no reference to a record whose memory is used for the next one', () => {
   const records = [...openingRecords(), ...randomRecords(77, 1_500)];
   const plain = openRecordCodec(topics.orders.value, 1, async () => null);
   const expected = outputsOf(records, plain);

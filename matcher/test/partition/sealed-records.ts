@@ -7,11 +7,11 @@ import { RandomLog } from '../core/random-log.ts';
 
 export { partition };
 
-/** The registry holds nothing but our own schemas. */
+/** The registry has only our own schemas. */
 const noOther = async () => null;
 
 export const codecs = {
-  // As main.ts opens it: what was decoded is used again for the next record.
+  // As main.ts opens it: the memory of decoded commands is used again for the next record.
   orders: openRecordCodec(topics.orders.value, 1, noOther, ['PlaceOrder', 'CancelOrder']),
   executions: openRecordCodec(topics.executions.value, 2, noOther),
   deadLetters: openRecordCodec(topics.deadLetters.value, 3, noOther),
@@ -34,7 +34,7 @@ export function sealed(key: SignOffKey, commands: readonly Command[], to = parti
 
 export const openingCommand: Command = { ...opening, operatorKey: keys.operator.publicKey };
 
-/** What a partition starts with: its opening, the owner's and an ingress's key. */
+/** The first records of a partition: its opening, the owner's and an ingress's key. */
 export function openingRecords(): readonly Buffer[] {
   const setKey = (key: SignOffKey, role: 'OWNER' | 'INGRESS'): Command => ({
     kind: 'SetKey',

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '@pm/kit/log';
 import {
+  SnapshotDirectory,
   type SnapshotFiles,
-  SnapshotStore,
   snapshotsKept,
 } from '../../src/partition/snapshot-directory.io.ts';
 import { decodeImage, encodeImage, type Snapshot } from '../../src/partition/snapshot-image.ts';
@@ -21,7 +21,7 @@ function snapshotOf(nextOffset: number, stateBytes = 200): Snapshot {
 function openStore(files: SnapshotFiles, directory = '/snapshots') {
   const bad: number[] = [];
   const failures: number[] = [];
-  const store = new SnapshotStore({
+  const store = new SnapshotDirectory({
     directory,
     files,
     log: silentLog,
@@ -31,14 +31,14 @@ function openStore(files: SnapshotFiles, directory = '/snapshots') {
   return { store, bad, failures };
 }
 
-async function offsetsIn(store: SnapshotStore): Promise<readonly number[]> {
+async function offsetsIn(store: SnapshotDirectory): Promise<readonly number[]> {
   const offsets: number[] = [];
   for await (const { nextOffset } of store.newestFirst(partition)) offsets.push(nextOffset);
   return offsets;
 }
 
-describe('snapshot store', () => {
-  test('gives back what was saved, the newest first, and keeps three', async () => {
+describe('snapshot directory', () => {
+  test('returns saved snapshots, the newest first, and keeps three', async () => {
     const { store } = openStore(new MemoryFiles());
     for (const nextOffset of [9, 100, 20, 1_000_000_000_000])
       await store.save(snapshotOf(nextOffset));
@@ -64,7 +64,7 @@ describe('snapshot store', () => {
     }
   });
 
-  test('a folder that is not there has no snapshots', async () => {
+  test('a missing folder has no snapshots', async () => {
     expect(await offsetsIn(openStore(disk, '/nowhere/at/all').store)).toEqual([]);
   });
 
@@ -96,7 +96,7 @@ describe('snapshot store', () => {
     expect(kinds).toEqual(['mkdir', 'open', 'write', 'sync', 'rename', 'sync_folder']);
   });
 
-  test('what a killed process left behind goes when the partition is restored', async () => {
+  test('unfinished files of a killed process are removed when the partition is restored', async () => {
     const files = new MemoryFiles();
     const path = `/snapshots/p${partition}/9.snapshot.77-1.tmp`;
     files.contents.set(path, Buffer.from('half'));
@@ -104,7 +104,7 @@ describe('snapshot store', () => {
     expect(files.contents.has(path)).toBe(false);
   });
 
-  test('a name that says another offset than the file is put aside', async () => {
+  test('a file whose name has another offset than its content is renamed', async () => {
     const files = new MemoryFiles();
     const { store, bad } = openStore(files);
     await store.save(snapshotOf(7));

@@ -1,7 +1,6 @@
 import { firstChain, sealExecution } from '@pm/domain/signoff/records';
 import fc from 'fast-check';
-import { PartitionStateStore, partitionStates } from '../../src/partition/liveness.ts';
-import { ExecutionSource } from '../../src/partition/stored-executions.io.ts';
+import { StoredExecutions } from '../../src/partition/stored-executions.io.ts';
 import { MemoryLog } from './memory-log.ts';
 import { codecs, partition } from './sealed-records.ts';
 
@@ -15,7 +14,7 @@ function logWith(copies: readonly number[], count = 40): MemoryLog {
     chain = sealed.chain;
     values.push(sealed.value);
     log.append('executions', sealed.value);
-    // Late copies of a zombie: a run of what is already there.
+    // Late copies of a replaced owner: a run of outputs that are stored already.
     const back = copies[inOffset] ?? 0;
     for (let at = Math.max(0, inOffset - back); back > 0 && at <= inOffset; at += 1) {
       log.append('executions', values[at] ?? null);
@@ -24,12 +23,12 @@ function logWith(copies: readonly number[], count = 40): MemoryLog {
   return log;
 }
 
-function sourceOf(log: MemoryLog): ExecutionSource {
-  return new ExecutionSource({ log, codec: codecs.executions, topic: 'executions', partition });
+function sourceOf(log: MemoryLog): StoredExecutions {
+  return new StoredExecutions({ log, codec: codecs.executions, topic: 'executions', partition });
 }
 
-describe('execution source', () => {
-  test('finds the output of every input, however many copies stand between', async () => {
+describe('stored executions', () => {
+  test('finds the output of every input, however many copies lie between', async () => {
     const copies = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 40, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(copies, async (given) => {
@@ -45,7 +44,7 @@ describe('execution source', () => {
     );
   });
 
-  test('says so when retention took it', async () => {
+  test('finds no output that retention removed', async () => {
     const log = logWith([]);
     log.truncateBefore('executions', 20);
     const source = sourceOf(log);
@@ -59,38 +58,4 @@ describe('execution source', () => {
     const source = sourceOf(new MemoryLog());
     expect(await source.tail(await source.bounds())).toBeNull();
   });
-});
-
-describe('partition states', () => {
-  const paths = {
-    released: [],
-    restoring: ['restoring'],
-    live: ['restoring', 'live'],
-    failed: ['restoring', 'failed'],
-  } as const;
-  const allowed = new Set([
-    'released>restoring',
-    'restoring>live',
-    'restoring>failed',
-    'restoring>released',
-    'live>failed',
-    'live>released',
-    'failed>restoring',
-    'failed>released',
-  ]);
-
-  for (const from of partitionStates) {
-    for (const to of partitionStates) {
-      const may = allowed.has(`${from}>${to}`);
-      test(`${from} ${may ? 'may' : 'may not'} become ${to}`, () => {
-        const seen: string[] = [];
-        const states = new PartitionStateStore(1, (state) => seen.push(state));
-        for (const step of paths[from]) states.change(step);
-        if (may) states.change(to);
-        else expect(() => states.change(to)).toThrow('forbidden_transition');
-        expect(states.state).toBe(may ? to : from);
-        expect(seen.at(-1)).toBe(states.state);
-      });
-    }
-  }
 });

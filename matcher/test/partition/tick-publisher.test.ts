@@ -2,20 +2,19 @@ import { verifierFor } from '@pm/domain/signoff/keys';
 import { verifySealed } from '@pm/domain/signoff/records';
 import type { LogProducer } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
-import type { MatchingEngine } from '../../src/partition/record-processor.ts';
-import { TickSink } from '../../src/partition/tick-publisher.io.ts';
+import { type TickedEngine, TickPublisher } from '../../src/partition/tick-publisher.io.ts';
 import { codecs, keys, partition } from './sealed-records.ts';
 
 const ownerEntry = { publicKey: keys.owner.publicKey, role: 'OWNER', active: true } as const;
 
-function engineOf(facts: Partial<MatchingEngine> = {}): MatchingEngine {
+function engineOf(facts: Partial<TickedEngine> = {}): TickedEngine {
   const engine = {
     opened: true,
     nextExpiryMs: Number.POSITIVE_INFINITY,
     signOffKey: (keyId: Buffer) => (keyId.equals(keys.owner.keyId) ? ownerEntry : null),
     ...facts,
   };
-  return engine as MatchingEngine;
+  return engine as TickedEngine;
 }
 
 function openTicks() {
@@ -30,7 +29,7 @@ function openTicks() {
       });
     },
   };
-  const ticks = new TickSink({
+  const ticks = new TickPublisher({
     producer,
     codec: codecs.orders,
     key: keys.owner,
@@ -54,9 +53,9 @@ function openTicks() {
 describe('ticks', () => {
   test('are signed by the owner for its partition and numbered', async () => {
     const { ticks, values, answer } = openTicks();
-    void ticks.beat(1_000, engineOf());
+    void ticks.publishDue(1_000, engineOf());
     await answer();
-    void ticks.beat(2_000, engineOf());
+    void ticks.publishDue(2_000, engineOf());
     expect(values.every((one) => verifySealed(one, verifierFor(keys.owner.publicKey)))).toBe(true);
     expect(values.map((one) => codecs.orders.decode(one))).toMatchObject([
       { partition, sequence: 0, keyId: keys.owner.keyId },
@@ -67,7 +66,7 @@ describe('ticks', () => {
   test('come once per interval', async () => {
     const { ticks, times, answer } = openTicks();
     for (const nowMs of [0, 100, 499, 500, 700, 1_000]) {
-      void ticks.beat(nowMs, engineOf());
+      void ticks.publishDue(nowMs, engineOf());
       await answer();
     }
     expect(times()).toEqual([0, 500, 1_000]);
@@ -75,10 +74,10 @@ describe('ticks', () => {
 
   test('do not pile up while one is not acknowledged', async () => {
     const { ticks, times, answer } = openTicks();
-    for (const nowMs of [0, 500, 1_000, 1_500]) void ticks.beat(nowMs, engineOf());
+    for (const nowMs of [0, 500, 1_000, 1_500]) void ticks.publishDue(nowMs, engineOf());
     expect(times()).toEqual([0]);
     await answer();
-    void ticks.beat(2_000, engineOf());
+    void ticks.publishDue(2_000, engineOf());
     expect(times()).toEqual([0, 2_000]);
   });
 
@@ -86,30 +85,30 @@ describe('ticks', () => {
     const { ticks, times, answer } = openTicks();
     const expiring = engineOf({ nextExpiryMs: 120 });
     for (const nowMs of [0, 100, 125, 150, 200]) {
-      void ticks.beat(nowMs, expiring);
+      void ticks.publishDue(nowMs, expiring);
       await answer();
     }
     expect(times()).toEqual([0, 125]);
   });
 
-  test('a lost tick is made up for by the next', async () => {
+  test('the next tick replaces a lost one', async () => {
     const { ticks, times, answers, warnings } = openTicks();
-    const beat = ticks.beat(0, engineOf());
+    const beat = ticks.publishDue(0, engineOf());
     answers.shift()?.reject(new Error('lost'));
     await beat;
     expect(warnings).toHaveLength(1);
-    void ticks.beat(500, engineOf());
+    void ticks.publishDue(500, engineOf());
     expect(times()).toEqual([0, 500]);
   });
 
-  test.each<[string, Partial<MatchingEngine>]>([
+  test.each<[string, Partial<TickedEngine>]>([
     ['before the partition is opened', { opened: false }],
     ['while the owner key is not set', { signOffKey: () => null }],
     ['when the owner key is retired', { signOffKey: () => ({ ...ownerEntry, active: false }) }],
     ['when the key has another role', { signOffKey: () => ({ ...ownerEntry, role: 'INGRESS' }) }],
   ])('are not sent %s', (_, facts) => {
     const { ticks, values, warnings } = openTicks();
-    for (let nowMs = 0; nowMs < 5_000; nowMs += 25) void ticks.beat(nowMs, engineOf(facts));
+    for (let nowMs = 0; nowMs < 5_000; nowMs += 25) void ticks.publishDue(nowMs, engineOf(facts));
     expect(values).toEqual([]);
     expect(warnings.length).toBeLessThanOrEqual(1);
   });

@@ -22,12 +22,22 @@ export class Accounts {
     const { market, sizeMicro } = fill;
     const taker = walletFromBytes(fill.taker);
     this.#trade(source, {
-      ...{ wallet: taker, market, outcome: fill.takerOutcome, sizeMicro },
-      ...{ side: fill.takerSide, price: fill.takerPrice, isTrade: true },
+      wallet: taker,
+      market,
+      outcome: fill.takerOutcome,
+      sizeMicro,
+      side: fill.takerSide,
+      price: fill.takerPrice,
+      isTrade: true,
     });
     this.#trade(source, {
-      ...{ wallet: walletFromBytes(fill.maker), market, outcome: fill.makerOutcome, sizeMicro },
-      ...{ side: fill.makerSide, price: fill.makerPrice, isTrade: true },
+      wallet: walletFromBytes(fill.maker),
+      market,
+      outcome: fill.makerOutcome,
+      sizeMicro,
+      side: fill.makerSide,
+      price: fill.makerPrice,
+      isTrade: true,
     });
     add(this.money, taker, -fill.feeMicro);
     add(this.money, feeWallet, fill.feeMicro);

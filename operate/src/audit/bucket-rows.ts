@@ -17,7 +17,10 @@ const microPerHalfPrice = 50;
 /** Indexes of the changing columns of `candles_1m`. */
 const candleAt = { high: 4, low: 5, close: 6, volume: 7, notional: 8, trades: 9, version: 10 };
 
-/** Rows of a table of buckets of time. Per partition the rows of the open bucket may still change; all others are summed. */
+/**
+ * Rows of a table of buckets of time. Per partition the rows of the open bucket may still change; all others are
+ * summed.
+ */
 export class Buckets {
   readonly sums: RowSums;
   /** Selects the rows of the table that are compared; it may have others. */
@@ -50,7 +53,9 @@ export class Buckets {
     return Math.max(0, ...[...this.#open.values()].map(({ bucketMs }) => bucketMs / 1000));
   }
 
-  /** Ends the log: sums the rows of open buckets, except those with these keys (`#keyOf`). Returns the number of these. */
+  /**
+   * Ends the log: sums the rows of open buckets, except those with these keys (`#keyOf`). Returns the number of these.
+   */
   end(changed: ReadonlySet<string>): number {
     let left = 0;
     for (const [partition, { rows }] of this.#open) {
@@ -72,8 +77,8 @@ export class Buckets {
 }
 
 /**
- * Expected sums of the rows of candles, midpoints and closings, by the log. Of closings only those of hours: those of months follow
- * from them.
+ * Expected sums of the rows of candles, midpoints and closings, by the log. Of closings only those of hours: those of
+ * months follow from them.
  */
 export class BucketRows {
   readonly candles = new Buckets(new RowSums(tables.candles), minuteMs);

@@ -8,8 +8,8 @@ import { tokenKey } from './accounts.ts';
 import type { Mismatch } from './projections.ts';
 
 /**
- * Subjects of records after the end of the log that was read. Projections may already show these records, so a difference about
- * such a subject proves nothing.
+ * Subjects of records after the end of the log that was read. Projections may already show these records, so a
+ * difference about such a subject proves nothing.
  */
 export class ChangedSubjects {
   readonly #about = new Set<string>();

@@ -2,8 +2,8 @@ import type { CompletePartition } from '@pm/deploy/installation/completeness';
 import type { Execution } from '@pm/schemas';
 
 /**
- * Judges the rows of table `completeness` that were read before the log: in each partition the last record before `through_offset`
- * must be the one that `next_in_offset` and `through` name.
+ * Judges the rows of table `completeness` that were read before the log: in each partition the last record before
+ * `through_offset` must be the one that `next_in_offset` and `through` name.
  */
 export class CompletenessCheck {
   readonly #rows: readonly CompletePartition[];

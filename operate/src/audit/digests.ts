@@ -3,8 +3,9 @@ import { type Column, type OrderPlaced, tables } from '@pm/schemas';
 import type { LegSource } from './positions.ts';
 
 /**
- * Digest of a cell: a number below 2^32, the same from an event as from the table. That of text and bytes is their CRC-32, which is
- * in a row already; all other cells are whole numbers: Unix times, prices in 1/10000, amounts in millionths.
+ * Digest of a cell: a number below 2^32, the same from an event as from the table. That of text and bytes is their
+ * CRC-32, which is in a row already; all other cells are whole numbers: Unix times, prices in 1/10000, amounts in
+ * millionths.
  */
 
 /** The largest prime below 2^32: larger numbers are reduced by it. */

@@ -47,13 +47,23 @@ interface Terms {
 }
 
 const noTerms: Terms = {
-  ...{ outcome: 0, side: 'BUY', timeInForce: 'GTC', price: 0, sizeMicro: 0, restingMicro: 0 },
-  ...{ expiresAtMs: 0, acceptedAtMs: 0, status: 'NONE' },
+  outcome: 0,
+  side: 'BUY',
+  timeInForce: 'GTC',
+  price: 0,
+  sizeMicro: 0,
+  restingMicro: 0,
+  expiresAtMs: 0,
+  acceptedAtMs: 0,
+  status: 'NONE',
 };
 
 const noBuilder = Buffer.alloc(32);
 
-/** Expected sums of the rows of all tables of facts, by the events: a second implementation, independent of the projectors'. */
+/**
+ * Expected sums of the rows of all tables of facts, by the events: a second implementation, independent of the
+ * projectors'.
+ */
 export class FactRows {
   readonly fills = new RowSums(tables.fills);
   readonly walletFills = new RowSums(tables.walletFills);
@@ -137,7 +147,9 @@ export class FactRows {
     }
     this.#ofBuilders(place, fill, [taker, maker]);
     this.#rests(place, fill.market, maker.order, {
-      ...{ outcome: fill.makerOutcome, side: fill.makerSide, price: fill.makerPrice },
+      outcome: fill.makerOutcome,
+      side: fill.makerSide,
+      price: fill.makerPrice,
       sizeMicro: fill.makerRestMicro,
     });
   }

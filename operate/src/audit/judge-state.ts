@@ -68,31 +68,38 @@ async function compareState(
   const [books, ledger] = ['the levels of the log, hashes right', 'deposits and the log'];
   return [
     {
-      ...{ name: 'positions (P1)', facts: rows },
+      name: 'positions (P1)',
+      facts: rows,
       found: await compareHeld(clickhouse, 'positions', audit),
     },
     {
-      ...{ name: 'holders (P1)', facts: rows },
+      name: 'holders (P1)',
+      facts: rows,
       found: await compareHeld(clickhouse, 'holders', audit),
     },
     {
-      ...{ name: 'positions = supply = collateral', facts: 'by market' },
+      name: 'positions = supply = collateral',
+      facts: 'by market',
       found: await compareSupply(clickhouse, audit),
     },
     {
-      ...{ name: 'ledger query (P1)', facts: sampleText(positions, seed) },
+      name: 'ledger query (P1)',
+      facts: sampleText(positions, seed),
       found: await compareLedgerQuery(clickhouse, positions, seed),
     },
     {
-      ...{ name: 'open_orders (P1)', facts: `${restingIn(audit)} rows, every column` },
+      name: 'open_orders (P1)',
+      facts: `${restingIn(audit)} rows, every column`,
       found: await compareOpenOrders(clickhouse, audit),
     },
     {
-      ...{ name: 'books in Redis (P2)', facts: books },
+      name: 'books in Redis (P2)',
+      facts: books,
       found: await compareBooks(redis, keys, { audit, markets }),
     },
     {
-      ...{ name: 'ledger (C2)', facts: ledger },
+      name: 'ledger (C2)',
+      facts: ledger,
       found: await compareLedger(redis, keys, { ...expected, isQuiet: false }),
     },
   ];
@@ -115,7 +122,11 @@ async function marketsOf({
   const bounds = (await admin.bounds(topic).finally(() => admin.close())).get(0);
   const markets = new Map<number, AuditedMarket>();
   await readRange(client, {
-    ...{ topic, partition: 0, dense: false, from: bounds?.low ?? 0, to: bounds?.high ?? 0 },
+    topic,
+    partition: 0,
+    dense: false,
+    from: bounds?.low ?? 0,
+    to: bounds?.high ?? 0,
     onBatch: async ({ records }) => {
       for (const { value } of records) {
         if (value === null) continue;

@@ -31,8 +31,8 @@ export interface RecordFacts {
 }
 
 /**
- * Judges a log of executions by its events alone: it knows the contracts and uses no result of the exchange's own code. Every
- * broken rule becomes a line in `violations`; the totals of the log are compared with the projections.
+ * Judges a log of executions by its events alone: it knows the contracts and uses no result of the exchange's own code.
+ * Every broken rule becomes a line in `violations`; the totals of the log are compared with the projections.
  */
 export class LogAudit {
   readonly violations: string[] = [];
@@ -64,7 +64,10 @@ export class LogAudit {
   readonly #resting = new Map<number, number>();
   readonly #shown = new Map<number, number>();
 
-  /** `keepsEnded: false` forgets orders that have left the book, so that memory follows what is alive, not the log's length. */
+  /**
+   * `keepsEnded: false` forgets orders that have left the book, so that memory follows what is alive, not the log's
+   * length.
+   */
   constructor(feeWallet: string, { keepsEnded = true }: { readonly keepsEnded?: boolean } = {}) {
     this.#feeWallet = feeWallet;
     this.#keepsEnded = keepsEnded;
@@ -268,7 +271,10 @@ export class LogAudit {
     return worth === sums.locked;
   }
 
-  /** F2: after every record the levels of a market add up to its resting orders, and its best prices are those of the levels. */
+  /**
+   * F2: after every record the levels of a market add up to its resting orders, and its best prices are those of the
+   * levels.
+   */
   #checkBooks(execution: Execution): void {
     const touched = new Set<number>();
     for (const event of execution.events) {

@@ -45,8 +45,8 @@ const [size, cost, bought, shares, realized, volume, updated, version, partition
 const pieceLength = 8_192;
 
 /**
- * All positions there ever were, by average cost (definitions.md). They are many and live as long as the fold, so their numbers
- * are in arrays, without an object for each.
+ * All positions there ever were, by average cost (definitions.md). They are many and live as long as the fold, so their
+ * numbers are in arrays, without an object for each.
  */
 export class Positions {
   readonly #places = new Map<string, Map<number, number>>();
@@ -103,7 +103,9 @@ export class Positions {
     const from = (place % pieceLength) * cellsEach;
     const cell = (index: number) => cells[from + index] ?? 0;
     return {
-      ...{ wallet, market, outcome },
+      wallet,
+      market,
+      outcome,
       sizeMicro: cell(size),
       costMicro: cell(cost),
       boughtMicro: cell(bought),

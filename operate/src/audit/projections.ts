@@ -10,7 +10,10 @@ import {
 import { BookLevels } from './book-levels.ts';
 import type { LogAudit } from './log-audit.ts';
 
-/** A difference and its subject: a wallet, a market, an order or a token (`tokenKey`); null when no later record can explain it. */
+/**
+ * A difference and its subject: a wallet, a market, an order or a token (`tokenKey`); null when no later record can
+ * explain it.
+ */
 export interface Mismatch {
   readonly about: string | null;
   readonly text: string;
@@ -79,7 +82,10 @@ function equalMaps(one: ReadonlyMap<number, number>, other: ReadonlyMap<number, 
   return one.size === other.size && [...one].every(([key, value]) => other.get(key) === value);
 }
 
-/** C2: the ledger of each wallet is what deposits and the log add up to; nothing is pending when all orders have results (`isQuiet`). */
+/**
+ * C2: the ledger of each wallet is what deposits and the log add up to; nothing is pending when all orders have results
+ * (`isQuiet`).
+ */
 export async function compareLedger(
   redis: Pick<RedisReader, 'hgetall'>,
   keys: RedisKeys,

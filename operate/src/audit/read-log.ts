@@ -35,8 +35,8 @@ export async function piecesOf({
 }
 
 /**
- * Audits pieces that begin with the first record of their partition, or where an earlier call with the same `chains` ended.
- * `onRecord` receives each new record once, with its offset in `executions`.
+ * Audits pieces that begin with the first record of their partition, or where an earlier call with the same `chains`
+ * ended. `onRecord` receives each new record once, with its offset in `executions`.
  */
 export async function auditPieces(
   options: LogPlace,
@@ -70,7 +70,9 @@ export async function eachRecord(
   const registry = openRegistry({ url, topicPrefix, log: silentLog });
   const codec = await registry.codecFor(topics.executions);
   await readRange(client, {
-    ...{ partition, from, to },
+    partition,
+    from,
+    to,
     topic: topicName(topics.executions, topicPrefix),
     onBatch: async (batch) => {
       for (const { value, offset } of batch.records) {

@@ -8,8 +8,8 @@ export type Cells = readonly number[];
 export interface RowSum {
   readonly rows: number;
   /**
-   * Per column the sum of the digests, each times a weight that follows from the key of its row, modulo 2^32: it differs when a cell
-   * is changed, two rows have exchanged theirs, or a row is missing or too many.
+   * Per column the sum of the digests, each times a weight that follows from the key of its row, modulo 2^32: it
+   * differs when a cell is changed, two rows have exchanged theirs, or a row is missing or too many.
    */
   readonly sums: readonly number[];
 }
@@ -69,8 +69,9 @@ export interface Changed {
 const nothingChanged: Changed = { isChanged: 'false', isListed: 'false' };
 
 /**
- * `partition`, `found`, `sums` and `changed` (keys, their digests with spaces) of the rows of `source`, which has the columns of the
- * table and `partition`. One pass over the source: a row that is replaced meanwhile is either summed or listed, never neither.
+ * `partition`, `found`, `sums` and `changed` (keys, their digests with spaces) of the rows of `source`, which has the
+ * columns of the table and `partition`. One pass over the source: a row that is replaced meanwhile is either summed or
+ * listed, never neither.
  */
 export function rowSumsSql(
   table: Table,

@@ -23,8 +23,8 @@ const settings =
 const bound = 'arrayElement({bounds:Array(UInt64)}, partition + 1)';
 
 /**
- * P1 for facts: per partition the rows that the log leads to, equal in count and in every column. Rows after the log that was read
- * are left out.
+ * P1 for facts: per partition the rows that the log leads to, equal in count and in every column. Rows after the log
+ * that was read are left out.
  */
 export async function compareFacts(
   clickhouse: Tables,
@@ -43,8 +43,8 @@ export async function compareFacts(
 }
 
 /**
- * The same for rows of buckets of time, which name no partition: theirs is that of the market. A row of an open bucket that was changed
- * after the log that was read is left out.
+ * The same for rows of buckets of time, which name no partition: theirs is that of the market. A row of an open bucket
+ * that was changed after the log that was read is left out.
  */
 export async function compareBuckets(
   clickhouse: Tables,
@@ -92,8 +92,9 @@ async function sumsOf(
 }
 
 /**
- * Rows of a table with the partition of their market. Rules of a market that was listed after the end of the log may come later than
- * its rows; without rules a row counts for the partition with the smallest bound, and is judged only if it is older than all.
+ * Rows of a table with the partition of their market. Rules of a market that was listed after the end of the log may
+ * come later than its rows; without rules a row counts for the partition with the smallest bound, and is judged only if
+ * it is older than all.
  */
 function withPartition({ name, columns }: Table, bounds: readonly number[]): string {
   const named = columns.map((column) => `t.${column.name} AS ${column.name}`);

@@ -30,9 +30,10 @@ export interface AuditOptions {
 type Check = (name: string, wrong: readonly string[], facts?: string) => void;
 
 /**
- * Audits an installation that may be running: folds the log from its first record to its present end, waits until the projections
- * are as far, and compares; projections that do not get there in time are reported and not compared. State is read first, and then the records since, whose subjects are not judged; facts are bounded by the
- * log that was read. Memory follows the state (wallets, their positions, resting orders, levels), not the length of the log.
+ * Audits an installation that may be running: folds the log from its first record to its present end, waits until the
+ * projections are as far, and compares; projections that do not get there in time are reported and not compared. State
+ * is read first, and then the records since, whose subjects are not judged; facts are bounded by the log that was read.
+ * Memory follows the state (wallets, their positions, resting orders, levels), not the length of the log.
  */
 export async function runAudit(
   installation: Installation,
@@ -45,7 +46,9 @@ export async function runAudit(
   };
   const { addresses, client, clickhouse } = installation;
   const log: LogPlace = {
-    ...{ client, registryUrl: addresses.registryUrl, topicPrefix: addresses.topicPrefix },
+    client,
+    registryUrl: addresses.registryUrl,
+    topicPrefix: addresses.topicPrefix,
   };
   const complete = await readCompleteness(clickhouse, addresses.clickhouseDatabase);
   const folded = await foldLog(log, new CompletenessCheck(complete), options);
@@ -96,7 +99,9 @@ async function foldLog(
     const records = pieces.reduce((sum, { from, to }) => sum + to - from, 0);
     const due = done + records;
     await auditPieces(log, {
-      ...{ audit: expected.audit, pieces, chains },
+      audit: expected.audit,
+      pieces,
+      chains,
       onRecord(partition, execution, offset) {
         expected.record(partition, execution);
         completeness.record(partition, execution, offset);

@@ -47,7 +47,10 @@ type HeldTable = keyof typeof heldTables;
 /** Expected state of a table of positions. */
 type Held = Pick<LogAudit, 'accounts' | 'nextInOffset'>;
 
-/** P1 for `positions` and `holders`: a row for each token that a wallet ever had, with the figures that the log adds up to. */
+/**
+ * P1 for `positions` and `holders`: a row for each token that a wallet ever had, with the figures that the log adds up
+ * to.
+ */
 export async function compareHeld(
   clickhouse: Tables,
   table: HeldTable,

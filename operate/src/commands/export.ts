@@ -13,22 +13,28 @@ import { summaryLines, tableLine } from '../export/output.ts';
 import { planOf } from '../export/plan.ts';
 import { verifyDay } from '../export/verify-day.ts';
 
-/** `npm run export`: writes a day of the tables as Parquet, or checks one that was written. Exit code 0 when all is well, else 1. */
+/**
+ * `npm run export`: writes a day of the tables as Parquet, or verifies a written one. Exit code 0 when all is well,
+ * else 1.
+ */
 const given = new Command('npm run export --')
   .description(
     'Writes a day (UTC) of the tables as Parquet files with a manifest: of the running stack of a data folder, or of the installation that PM_KAFKA_BROKERS, PM_CLICKHOUSE_URL and the others name. With --verify it checks such a folder instead.',
   )
-  .option('--day <day>', 'which day, as YYYY-MM-DD; it must be over and complete')
-  .option('--partial', 'what is complete of a day that is not, into a folder of that name', false)
-  .option('--to <folder>', 'the day goes into a folder of its name in here', 'exports')
-  .option('--tables <names>', 'only these tables, by comma; copies are written only when named')
-  .option('--again', 'writes a day anew that is whole already', false)
+  .option('--day <day>', 'the day, as YYYY-MM-DD; it must be over and complete')
+  .option('--partial', 'the complete part of a day, into a folder of that name', false)
+  .option('--to <folder>', 'parent of the folder of the day', 'exports')
+  .option(
+    '--tables <names>',
+    'only these tables, comma-separated; copies are written only when named',
+  )
+  .option('--again', 'writes a day again that is already whole', false)
   .option(
     '--data <folder>',
     'data folder of the running stack',
     process.env['PM_DATA'] ?? join(repositoryRoot, 'data'),
   )
-  .option('--verify <folder>', 'checks a written day: files, rows, hashes; needs no server')
+  .option('--verify <folder>', 'verifies a written day: files, rows, hashes; needs no server')
   .parse()
   .opts<{
     day?: string;
@@ -50,9 +56,14 @@ async function write(dayText: string): Promise<void> {
     const { addresses, client, clickhouse } = installation;
     const pieces = await piecesOf({ client, topicPrefix: addresses.topicPrefix });
     const manifest = await exportDay({
-      ...{ clickhouse, database: addresses.clickhouseDatabase, day, isPartial, plan, folder },
-      ...{ partitions: pieces.map(({ partition }) => partition) },
-      // A part is written anew each time: the day has gone on.
+      clickhouse,
+      database: addresses.clickhouseDatabase,
+      day,
+      isPartial,
+      plan,
+      folder,
+      partitions: pieces.map(({ partition }) => partition),
+      // A part is written again each time: the day has gone on.
       again: given.again || isPartial,
       onTable: (written) => console.log(tableLine(written)),
     });
@@ -69,7 +80,7 @@ async function verify(folder: string): Promise<boolean> {
     console.log(`${verdict}  ${table.file.padEnd(24)} ${wrong.join(', ')}`.trimEnd());
   });
   const isRight = verified.every(({ wrong }) => wrong.length === 0);
-  console.log(isRight ? 'every file is what the manifest says' : 'files and manifest differ');
+  console.log(isRight ? 'every file matches the manifest' : 'files and manifest differ');
   return isRight;
 }
 

@@ -54,9 +54,11 @@ function tableText(table: Table, source: string): string {
   return [
     `### ${table.name}`,
     '',
-    table.comment,
+    wrapped(table.comment),
     '',
-    `Source: ${source}. Engine \`${table.engine}\`, ordered by \`${table.orderBy.join(', ')}\`.`,
+    wrapped(
+      `Source: ${source}. Engine \`${table.engine}\`, ordered by \`${table.orderBy.join(', ')}\`.`,
+    ),
     '',
     '| column | type | meaning, unit | example |',
     '| --- | --- | --- | --- |',

@@ -8,14 +8,14 @@ import type { Complete } from './manifest.ts';
 
 const minuteMs = 60_000;
 
-interface Asked {
+interface PartQuery {
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly database: string;
   readonly partitions: readonly number[];
   readonly day: Day;
 }
 
-/** What may be written of a day. */
+/** The part of a day that may be written. */
 export interface CompletePart {
   /** The day, or its first part: up to the last whole minute that all partitions have passed in the tables. */
   readonly day: Day;
@@ -23,21 +23,21 @@ export interface CompletePart {
 }
 
 /**
- * How far the tables are complete. A day is when the clock of every partition has passed its end in the tables: clocks never run
- * backwards, so no row of the day is still to come. Throws `NOT_COMPLETE` with the partition that is furthest behind.
+ * Requires that a day is complete: the clock of every partition has passed its end in the tables. Clocks never run
+ * backwards, so no row of the day is still to come. Throws `NOT_COMPLETE` with the slowest partition.
  */
-export async function requireComplete(asked: Asked): Promise<CompletePart> {
+export async function requireComplete(asked: PartQuery): Promise<CompletePart> {
   const { day } = asked;
-  const { completeness, slowest } = await standingOf(asked);
+  const { completeness, slowest } = await progressOf(asked);
   if (slowest.ms >= day.toMs) return { day, completeness };
-  const hint = 'wait for the projectors, or write with --partial what is complete of it';
+  const hint = 'wait for the projectors, or write the complete part with --partial';
   throw notComplete(day, slowest, `; ${hint}`);
 }
 
-/** The same of the part of a day that is complete. Throws `BAD_ARGUMENT` when that is all of it, `NOT_COMPLETE` when nothing is. */
-export async function completePart(asked: Asked): Promise<CompletePart> {
+/** The complete part of a day. Throws `BAD_ARGUMENT` when that is the whole day, `NOT_COMPLETE` when it is empty. */
+export async function completePart(asked: PartQuery): Promise<CompletePart> {
   const { day } = asked;
-  const { completeness, slowest } = await standingOf(asked);
+  const { completeness, slowest } = await progressOf(asked);
   if (slowest.ms >= day.toMs)
     throw new ExportError('BAD_ARGUMENT', `${day.name} is complete: write it without --partial`);
   const toMs = slowest.ms - (slowest.ms % minuteMs);
@@ -47,11 +47,11 @@ export async function completePart(asked: Asked): Promise<CompletePart> {
 
 interface Slowest {
   readonly partition: number;
-  /** Up to where it is complete, Unix milliseconds. */
+  /** Time up to which it is complete, Unix milliseconds. */
   readonly ms: number;
 }
 
-async function standingOf({ clickhouse, database, partitions, day }: Asked) {
+async function progressOf({ clickhouse, database, partitions, day }: PartQuery) {
   const rows = await insist(() => readCompleteness(clickhouse, database));
   const throughMs = new Map(rows.map((row) => [row.partition, row.throughMs]));
   const [slowest] = partitions
@@ -69,7 +69,7 @@ function notComplete(day: Day, { partition, ms }: Slowest, hint: string): Export
   return new ExportError('NOT_COMPLETE', `${day.name} is not complete in the tables: ${so}${hint}`);
 }
 
-/** When the first market was listed, Unix milliseconds: nothing is older. Null while none is. */
+/** Time of the first listing of a market, Unix milliseconds: no fact is older. Null while there is none. */
 export async function firstMoment(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
 ): Promise<number | null> {

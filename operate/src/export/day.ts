@@ -5,7 +5,7 @@ import { ExportError } from './export-error.ts';
 export interface Day {
   /** `YYYY-MM-DD`. */
   readonly name: string;
-  /** Unix milliseconds of its first moment and of the first one behind it. */
+  /** Start of the day and of the next one, Unix milliseconds. */
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -14,8 +14,8 @@ const dayMs = 86_400_000;
 const form = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Throws `BAD_ARGUMENT` for what is no day of the calendar, `NOT_OVER` for one that has an end yet to come; if a part of it will do
- * (`isPartial`), for one that has not begun.
+ * Throws `BAD_ARGUMENT` for text that is no day of the calendar, `NOT_OVER` for a day that is not over; with
+ * `isPartial` only for one that has not begun.
  */
 export function parseDay(text: string, nowMs: number, { isPartial = false } = {}): Day {
   const fromMs = form.test(text) ? parseTime(text) : null;

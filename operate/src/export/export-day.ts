@@ -20,19 +20,20 @@ export interface ExportOptions {
   /** Partitions of `executions`: all of them must be complete. */
   readonly partitions: readonly number[];
   readonly day: Day;
-  /** Writes what is complete of a day that is not. */
+  /** Writes the complete part of a day that is not complete. */
   readonly isPartial: boolean;
   readonly plan: ExportPlan;
-  /** Where the files go; it is made when it is missing. */
+  /** Folder of the files; created when it is missing. */
   readonly folder: string;
-  /** Whether a folder that is whole may be written anew. */
+  /** Whether a whole folder may be written again. */
   readonly again: boolean;
   onTable(written: ExportedTable): void;
 }
 
 /**
- * Writes a day, or what is complete of it: a Parquet file per planned table, each read back and compared with its table, and at last the manifest. Whatever
- * breaks off, a folder with a manifest is whole, and the same call again writes the day anew.
+ * Writes a day, or its complete part: a Parquet file per planned table, each read back and compared with its table,
+ * then the manifest. A folder with a manifest is whole even after an interruption, and the same call writes the day
+ * again.
  *
  * Throws an `ExportError`: `NOT_COMPLETE`, `BAD_ARGUMENT`, `ALREADY_WHOLE`, `DIFFERS`; and the faults of ClickHouse.
  */
@@ -45,16 +46,22 @@ export async function exportDay(options: ExportOptions): Promise<Manifest> {
   });
   try {
     if (!options.again && (await readManifest(folder)) !== null)
-      throw new ExportError('ALREADY_WHOLE', `${folder} is whole: --again writes it anew`);
+      throw new ExportError('ALREADY_WHOLE', `${folder} is whole: --again writes it again`);
     const { isPartial } = options;
     const { day, completeness } = await (isPartial ? completePart : requireComplete)(options);
     await clear(folder);
     const tables = await writeTables({ ...options, day });
     const manifest: Manifest = {
-      ...{ format: 1, day: day.name, from: momentOf(day.fromMs), to: momentOf(day.toMs) },
+      format: 1,
+      day: day.name,
+      from: momentOf(day.fromMs),
+      to: momentOf(day.toMs),
       ...(isPartial ? { partial: true } : {}),
-      ...{ database: options.database, writtenAt: momentOf(Date.now()) },
-      ...{ completeness: [...completeness], tables, leftOut: [...options.plan.leftOut] },
+      database: options.database,
+      writtenAt: momentOf(Date.now()),
+      completeness: [...completeness],
+      tables,
+      leftOut: [...options.plan.leftOut],
     };
     await writeManifest(folder, manifest);
     return manifest;
@@ -63,7 +70,7 @@ export async function exportDay(options: ExportOptions): Promise<Manifest> {
   }
 }
 
-/** Takes away what an earlier run left, the manifest first; other people's files stay. */
+/** Removes the files of an earlier run, the manifest first; other files stay. */
 async function clear(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await rm(join(folder, 'manifest.json'), { force: true });
@@ -105,17 +112,23 @@ async function writeTable(
       clickhouse.selectRows<{ rows: string; content: string }>(sql, params),
     );
     if (found?.content !== content.contentHash || Number(found.rows) !== content.rows)
-      throw new ExportError('DIFFERS', `${part} is not what table ${table.name} holds: try again`);
+      throw new ExportError('DIFFERS', `${part} differs from table ${table.name}: try again`);
   }
   const facts = await fileFacts(part);
   await rename(part, join(folder, file));
   return {
-    ...{ table: table.name, kind, file, takenAt, ...facts, ...content, order: [...orderOf(table)] },
+    table: table.name,
+    kind,
+    file,
+    takenAt,
+    ...facts,
+    ...content,
+    order: [...orderOf(table)],
     columns: table.columns.map(({ name, type, comment }) => ({ name, type, comment })),
   };
 }
 
-/** Writes the file from its first byte, and anew while the server is busy. */
+/** Writes the file; starts again from its first byte while the server is busy. */
 async function fetchTo(file: string, copy: (sink: WriteStream) => Promise<void>): Promise<void> {
   await insist(async () => {
     const sink = createWriteStream(file, { flush: true });
@@ -123,7 +136,7 @@ async function fetchTo(file: string, copy: (sink: WriteStream) => Promise<void>)
   });
 }
 
-/** Nothing is written to the file any more, so it may be read, or begun anew. */
+/** Resolves when nothing is written to the file any more, so it may be read or started again. */
 async function closed(sink: WriteStream): Promise<void> {
   if (sink.closed) return;
   sink.destroy();

@@ -1,4 +1,4 @@
-/** Why a day was not written, or why a folder is not what its manifest says. */
+/** Reason why a day was not written, or a folder does not match its manifest. */
 export type ExportErrorCode =
   | 'BAD_ARGUMENT'
   | 'NOT_OVER'
@@ -7,7 +7,7 @@ export type ExportErrorCode =
   | 'NOT_WHOLE'
   | 'DIFFERS';
 
-/** A fault in one line for the person at the terminal. */
+/** A fault with a message for the terminal, one line. */
 export class ExportError extends Error {
   readonly code: ExportErrorCode;
 

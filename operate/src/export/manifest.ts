@@ -16,29 +16,29 @@ const PartitionRange = Type.Object({
   last: Place,
 });
 
-/** What the rows of a file come to. */
+/** Count and hash of the rows of a file. */
 const FileContent = Type.Object({
   rows: Count,
   /** Sum of the hashes of all rows, decimal, modulo 2^64; 0 without rows. */
   contentHash: Type.String({ pattern: '^\\d{1,20}$' }),
-  /** By partition the places in the log that rows name; null where rows of the table name none. */
+  /** By partition the log positions of the rows; null for tables whose rows have none. */
   partitions: Type.Union([Type.Array(PartitionRange), Type.Null()]),
 });
 
 const ExportedTable = Type.Interface([FileContent], {
   table: Type.String(),
-  /** `state`: all rows as they stood at `takenAt`, whatever the day; else the rows of the day. */
+  /** `state`: all rows at `takenAt`, independent of the day; else the rows of the day. */
   kind: Type.Enum(['facts', 'state', 'copy']),
   file: Type.String({ pattern: '^[a-z0-9_]+\\.parquet$' }),
   takenAt: Moment,
   bytes: Count,
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  /** Columns the rows are sorted by. */
+  /** Sort columns of the rows. */
   order: Type.Array(Type.String()),
   columns: Type.Array(
     Type.Object({
       name: Type.String(),
-      /** In ClickHouse's words. */
+      /** Type in ClickHouse. */
       type: Type.String(),
       comment: Type.String(),
     }),
@@ -58,7 +58,7 @@ const Manifest = Type.Object({
   /** The moments [from, to) of the day, or of the first part of it. */
   from: Moment,
   to: Moment,
-  /** There when the day goes on behind `to`. */
+  /** Present when the day goes on after `to`. */
   partial: Type.Optional(Type.Literal(true)),
   database: Type.String(),
   writtenAt: Moment,
@@ -68,7 +68,7 @@ const Manifest = Type.Object({
   leftOut: Type.Array(Type.Object({ table: Type.String(), why: Type.String() })),
 });
 
-/** What a folder with a day holds. A folder with a manifest is whole. */
+/** Content of a folder with a day. A folder with a manifest is whole. */
 export type Manifest = Static<typeof Manifest>;
 export type ExportedTable = Static<typeof ExportedTable>;
 export type FileContent = Static<typeof FileContent>;
@@ -77,14 +77,14 @@ export type Complete = Static<typeof Complete>;
 
 const fileName = 'manifest.json';
 
-/** Writes it whole or not at all: what is written before is only renamed. */
+/** Writes it whole or not at all: the text is written to another file, which is then renamed. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const file = join(folder, fileName);
   await writeFile(`${file}.part`, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true });
   await rename(`${file}.part`, file);
 }
 
-/** `null` when the folder has none. Throws `DIFFERS` for what is no manifest of this format. */
+/** `null` when the folder has none. Throws `DIFFERS` for a file that is no manifest of this format. */
 export async function readManifest(folder: string): Promise<Manifest | null> {
   const text = await readFile(join(folder, fileName), 'utf8').catch((error: unknown) => {
     if (systemCodeOf(error) === 'ENOENT') return null;

@@ -7,7 +7,7 @@ import { ExportError } from './export-error.ts';
 import type { FileContent, PartitionRange } from './manifest.ts';
 import { fileContentSql, fileRangesSql, hasPlace } from './statements.ts';
 
-/** Characters that the engine takes for a pattern of file names. */
+/** Characters that the engine reads as a pattern of file names. */
 const pattern = /[*?{}]/;
 
 interface RangeRow {
@@ -20,7 +20,7 @@ interface RangeRow {
 }
 
 /**
- * Reads Parquet files back with the ClickHouse engine embedded in this process, so that whoever has the files can check them
+ * Reads Parquet files back with the ClickHouse engine embedded in this process, so that files can be checked
  * without a server. One process holds one engine; memory is bounded by the row groups of a file.
  */
 export class ParquetReader {
@@ -37,7 +37,7 @@ export class ParquetReader {
     return new ParquetReader(new Session(folder), folder);
   }
 
-  /** What the file holds, as rows of `table`. Throws `DIFFERS` when it cannot be read as such. */
+  /** Count and hash of the file's rows, read as rows of `table`. Throws `DIFFERS` when that is not possible. */
   async contentOf(file: string, table: Table): Promise<FileContent> {
     if (pattern.test(file))
       throw new ExportError('BAD_ARGUMENT', `${file}: choose a folder without * ? { }`);

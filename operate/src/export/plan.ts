@@ -1,16 +1,16 @@
 import { type Table, tables } from '@pm/schemas';
 import { ExportError } from './export-error.ts';
 
-/** A table whose rows belong to a day for ever: those with `time` in it, and `where`. */
+/** A table whose rows belong to one day: those with `time` in it, and `where`. */
 interface Dated {
   readonly time: 'time' | 'bucket';
   readonly where?: string;
 }
 
 /**
- * What becomes of a table when a day is written (decisions.md, "A day is written as its facts").
- * `facts`: the rows of the day. `state`: all rows as they stand when they are read, whatever the day. `copy`: facts that `of` says
- * as well, written only when named. `none`: never written.
+ * Treatment of a table when a day is written (decisions.md, "A day is written as its facts").
+ * `facts`: the rows of the day. `state`: all rows when they are read, independent of the day. `copy`: facts that `of`
+ * contains as well, written only when named. `none`: never written.
  */
 type Treatment =
   | ({ readonly kind: 'facts' } & Dated)
@@ -34,16 +34,18 @@ const treatments = {
   midpoints: { kind: 'facts', time: 'bucket' },
   candles: { kind: 'facts', time: 'bucket' },
   completeness: { kind: 'none', why: 'in the manifest' },
-  // The rows of a month change until it ends, and follow from those of its hours; an hour that has not ended changes as well.
+  // The rows of a month change until its end, and follow from those of its hours; so do the rows of an open hour.
   bookClosings: {
-    ...{ kind: 'copy', of: tables.bookEvents, time: 'bucket' },
+    kind: 'copy',
+    of: tables.bookEvents,
+    time: 'bucket',
     where: "span = 'hour' AND bucket < toStartOfHour(fromUnixTimestamp64Milli({to:Int64}, 'UTC'))",
   },
   bookOrders: { kind: 'copy', of: tables.orderEvents, time: 'time' },
   marketRules: { kind: 'facts', time: 'time' },
 } as const satisfies Record<keyof typeof tables, Treatment>;
 
-/** A table to write, with the condition its rows meet; `null` stands for all rows. */
+/** A table to write, with the condition of its rows; `null` selects all rows. */
 export interface PlannedTable {
   readonly table: Table;
   readonly kind: 'facts' | 'state' | 'copy';
@@ -65,7 +67,9 @@ const entries: readonly (readonly [Table, Treatment])[] = Object.entries(treatme
   ([name, treatment]) => [tables[name as keyof typeof tables], treatment],
 );
 
-/** The tables to write: those `named`, or all facts and states. Throws `BAD_ARGUMENT` for a name that cannot be written. */
+/**
+ * The tables to write: those `named`, or all facts and states. Throws `BAD_ARGUMENT` for a name that cannot be written.
+ */
 export function planOf(named: readonly string[] | null): ExportPlan {
   for (const name of named ?? []) {
     const found = entries.find(([table]) => table.name === name);
@@ -82,7 +86,7 @@ export function planOf(named: readonly string[] | null): ExportPlan {
   for (const [table, treatment] of entries) {
     const why = whyNot(table, treatment, named);
     if (treatment.kind === 'none' || why !== null)
-      leftOut.push({ table: table.name, why: why ?? 'not asked for' });
+      leftOut.push({ table: table.name, why: why ?? 'not requested' });
     else planned.push({ table, kind: treatment.kind, condition: conditionOf(treatment) });
   }
   return { planned, leftOut };
@@ -94,7 +98,7 @@ function whyNot(
   named: readonly string[] | null,
 ): string | null {
   if (treatment.kind === 'none') return treatment.why;
-  if (named !== null) return named.includes(table.name) ? null : 'not asked for';
+  if (named !== null) return named.includes(table.name) ? null : 'not requested';
   return treatment.kind === 'copy' ? `${treatment.of.name} says it all` : null;
 }
 

@@ -1,18 +1,18 @@
 import { type Column, columnNames, type Table } from '@pm/schemas';
 import type { PlannedTable } from './plan.ts';
 
-/** The columns that say which record of the log a row comes from. */
+/** Columns that name the log record of a row. */
 const place = ['partition', 'in_offset', 'event_index'];
 
-/** One statement over a whole day of a table may take so long, seconds. */
+/** Time limit of a statement over a whole day of a table, seconds. */
 const longestS = 800;
-/** Sorting goes to disk beyond so many bytes; a reader takes no more ahead. */
+/** Sorting uses the disk beyond so many bytes; a reader prefetches no more. */
 const sortedInMemory = 256 * 1024 * 1024;
-/** What a sort on disk reads of each of its files at a time, bytes. */
+/** Read buffer of a sort on disk, per file, bytes. */
 const sortBlock = 2_000_000;
-/** Rows that are packed together: what writer and readers hold at a time. */
+/** Rows of a row group: the unit that writer and readers hold in memory. */
 const rowGroup = 100_000;
-/** Threads and rows at a time of a statement: a day is written beside the readers of the exchange. */
+/** Threads and block size of a statement: a day is written while the exchange serves readers. */
 const gentle = ['max_threads = 2', 'max_block_size = 16384'];
 
 /** Whether rows name their record of the log. */
@@ -20,7 +20,7 @@ export function hasPlace(table: Table): boolean {
   return place.every((name) => table.columns.some((column) => column.name === name));
 }
 
-/** What the rows of a file are sorted by: their place in the log, else the key of the table. */
+/** Sort columns of a file: the log position of its rows, else the key of the table. */
 export function orderOf(table: Table): readonly string[] {
   if (!hasPlace(table)) return table.orderBy;
   return [...place, ...table.orderBy.filter((name) => !place.includes(name))];
@@ -30,14 +30,14 @@ function from({ table, condition }: PlannedTable): string {
   return `FROM ${table.name} FINAL${condition === null ? '' : ` WHERE ${condition}`}`;
 }
 
-/** Readers of Parquet know text, and take its own enumerations for bytes. */
+/** Enumerations are written as text: readers of Parquet read its own enumerations as bytes. */
 function written({ name, type }: Column): string {
   return type.startsWith('Enum') ? `toString(${name}) AS ${name}` : name;
 }
 
 /**
- * All rows of a planned table as one Parquet file, each once. Text of fixed length is written as text, enumerations by their
- * names, decimals and times as such (UTC).
+ * All rows of a planned table as one Parquet file, each once. Text of fixed length is written as text, enumerations by
+ * their names, decimals and times as such (UTC).
  */
 export function rowsSql(planned: PlannedTable): string {
   const settings = [
@@ -59,19 +59,19 @@ ORDER BY ${orderOf(table).join(', ')}
 FORMAT Parquet SETTINGS ${settings.join(', ')}`;
 }
 
-/** How a written file is read back; the engine that does is part of this program. */
+/** Settings to read a written file back; the engine for it is part of this program. */
 const readingBack = `SETTINGS ${[...gentle, `input_format_parquet_memory_high_watermark = ${sortedInMemory}`].join(', ')}`;
 
 /**
- * `rows` and `content` of any source of rows: `content` is the sum of a 64-bit hash of each row, modulo 2^64, so it is the same in
- * whatever order the rows come, and differs when a row is missing, doubled or changed in any column.
+ * `rows` and `content` of any source of rows: `content` is the sum of a 64-bit hash of each row, modulo 2^64, so it
+ * does not depend on the order of rows, and differs when a row is missing, doubled or changed in any column.
  */
 function contentOf(table: Table): string {
   const columns = columnNames(table).join(', ');
   return `toString(count()) AS rows, toString(sum(sipHash64(${columns}))) AS content`;
 }
 
-/** Rows and content hash of a planned table as the server has it. */
+/** Rows and content hash of a planned table on the server. */
 export function tableContentSql(planned: PlannedTable): string {
   return `SELECT ${contentOf(planned.table)} ${from(planned)}
 SETTINGS max_execution_time = ${longestS}, ${gentle.join(', ')}`;
@@ -82,7 +82,7 @@ export function fileContentSql(table: Table, file: string): string {
   return `SELECT ${contentOf(table)} FROM ${fileSource(table, file)} ${readingBack}`;
 }
 
-/** First and last place of each partition in a written file. */
+/** First and last log position of each partition in a written file. */
 export function fileRangesSql(table: Table, file: string): string {
   return `SELECT partition, toString(count()) AS rows,
   toString(min((in_offset, event_index)).1) AS first_in_offset, min((in_offset, event_index)).2 AS first_event_index,

@@ -6,15 +6,15 @@ import { fileFacts } from './file-facts.ts';
 import { type ExportedTable, readManifest } from './manifest.ts';
 import { ParquetReader } from './parquet-reader.ts';
 
-/** What was found of one file; nothing wrong: it is what the manifest says. */
+/** Result for one file; it matches the manifest when nothing is wrong. */
 export interface VerifiedTable {
   readonly table: ExportedTable;
   readonly wrong: readonly string[];
 }
 
 /**
- * Reads every file of a written day and compares length, SHA-256, rows, content hash and places with the manifest. It needs no
- * server. Throws `NOT_WHOLE` for a folder without a manifest.
+ * Reads every file of a written day and compares length, SHA-256, rows, content hash and log positions with the
+ * manifest. It needs no server. Throws `NOT_WHOLE` for a folder without a manifest.
  */
 export async function verifyDay(
   folder: string,
@@ -59,7 +59,7 @@ async function wrongOf(
   return wrong;
 }
 
-/** The table as it was when the file was written, not as it is declared today. */
+/** The table when the file was written, by the manifest, not as it is declared today. */
 function shapeOf({ table, columns, order }: ExportedTable): Table {
   const today = Object.values(tables).find(({ name }) => name === table);
   return { name: table, comment: '', engine: today?.engine ?? '', columns, orderBy: order };

@@ -1,14 +1,14 @@
 import type { RetriedTables } from '@pm/deploy/installation/retry-budget';
 import { tables as contracts, type Table } from '@pm/schemas';
 
-/** What a comparison of a served table with its rebuilt twin found. */
+/** Result of comparing a served table with the rebuilt one. */
 export interface Comparison {
   readonly table: string;
   readonly rows: number;
   /** Sums of the hashes of all rows, each row once. */
   readonly servedHash: string;
   readonly rebuiltHash: string;
-  /** Null when the tables say the same. */
+  /** Null when the tables are equal. */
   readonly difference: Difference | null;
 }
 
@@ -30,16 +30,16 @@ export interface ComparedDatabases {
   readonly rebuilt: string;
 }
 
-/** One month of one table a statement; memory stays bounded, since tables are read in the order of their keys. */
+/** One statement per month of a table; memory is bounded, since tables are read in the order of their keys. */
 const settings = 'SETTINGS max_execution_time = 800, max_threads = 2';
-/** Looking for what differs groups by key; beyond this it goes to disk. */
+/** The search for differing rows groups by key; beyond this size it uses the disk. */
 const searchSettings = `${settings}, max_bytes_before_external_group_by = 200000000`;
 const examplesMax = 3;
 
-/** Tables that are folded from the log: all that a rebuild makes and compares. */
+/** Tables that are folded from the log: those that a rebuild creates and compares. */
 export const foldedTables: readonly Table[] = Object.values(contracts);
 
-/** Compares what two tables say, whatever their parts and however often a row was written. Both must stand still. */
+/** Compares the content of two tables, independent of parts and repeated rows. Neither may change meanwhile. */
 export async function compareTable(
   tables: RetriedTables,
   table: Table,
@@ -61,7 +61,9 @@ export async function compareTable(
     difference = sumOf(difference, await differenceOf(tables, table, { ...databases, month }));
   }
   return {
-    ...{ table: table.name, rows: served.rows, difference },
+    table: table.name,
+    rows: served.rows,
+    difference,
     servedHash: served.text,
     rebuiltHash: rebuilt.text,
   };
@@ -72,7 +74,7 @@ interface MonthContent {
   readonly hash: bigint;
 }
 
-/** What all months of a table come to. */
+/** Rows and hash of all months of a table. */
 class Content {
   rows = 0;
   #hash = 0n;

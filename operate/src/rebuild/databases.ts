@@ -8,7 +8,7 @@ import { tables as contracts, createTableSql, leaderboardTables } from '@pm/sche
 import { foldedTables } from './compare.ts';
 import type { Rebuild } from './progress.ts';
 
-/** Facts about a rebuild, in the database that is folded into. */
+/** Facts about a rebuild, in its database. */
 const facts = {
   name: 'rebuild_facts',
   comment: 'What the rebuild under way has to remember.',
@@ -20,21 +20,22 @@ const facts = {
   orderBy: ['fact'],
 } as const;
 
-/** Tables stand last in the list that must be exchanged last: until then `completeness` speaks for those in front. */
+/** In the order of the exchange: `completeness` last, because it speaks for all others. */
 const exchanged = [
   ...foldedTables.filter((table) => table !== contracts.completeness),
   contracts.completeness,
 ];
 
 /**
- * Makes what is missing. What an earlier run has folded is kept (`resumed`), unless other code folded it or it died in the middle
- * of an exchange: then it begins anew (`fresh`). `exchanged`: the earlier run died behind the exchange, and nothing is left to do.
+ * Creates missing databases and tables. Tables of an earlier run are kept (`resumed`), unless other code folded them or
+ * the run died during an exchange: then they are created again (`fresh`). `exchanged`: the earlier run died after the
+ * exchange; nothing is left to do.
  */
 export async function prepareDatabases(
   rebuild: Rebuild,
 ): Promise<'fresh' | 'resumed' | 'exchanged'> {
-  const { tables, served, rebuilt, still } = rebuild;
-  await dropDatabase(tables, still);
+  const { tables, served, rebuilt, snapshot } = rebuild;
+  await dropDatabase(tables, snapshot);
   await tables.command(`CREATE DATABASE IF NOT EXISTS \`${served}\``);
   for (const table of [...foldedTables, ...Object.values(leaderboardTables)])
     await tables.command(createTableSql(table, served));
@@ -54,25 +55,27 @@ export async function prepareDatabases(
   return 'fresh';
 }
 
-/** Clones the served tables as they are; parts are shared, so it costs no time and no room. */
-export async function takeStill(rebuild: Rebuild): Promise<void> {
-  const { installation, tables, served, still } = rebuild;
+/** Clones the served tables as they are; parts are shared, so it costs neither time nor space. */
+export async function takeSnapshot(rebuild: Rebuild): Promise<void> {
+  const { installation, tables, served, snapshot } = rebuild;
   const { clickhouse } = installation;
-  await dropDatabase(tables, still);
-  await tables.command(`CREATE DATABASE IF NOT EXISTS \`${still}\``);
+  await dropDatabase(tables, snapshot);
+  await tables.command(`CREATE DATABASE IF NOT EXISTS \`${snapshot}\``);
   for (const { name } of foldedTables)
     await insist(async () => {
       rebuild.assertMayGoOn();
-      // A clone that was made in part is no clone.
-      await clickhouse.command(`DROP TABLE IF EXISTS \`${still}\`.${name} SYNC`);
-      await clickhouse.command(`CREATE TABLE \`${still}\`.${name} CLONE AS \`${served}\`.${name}`);
+      // A partial clone is dropped.
+      await clickhouse.command(`DROP TABLE IF EXISTS \`${snapshot}\`.${name} SYNC`);
+      await clickhouse.command(
+        `CREATE TABLE \`${snapshot}\`.${name} CLONE AS \`${served}\`.${name}`,
+      );
     });
 }
 
 /**
- * Exchanges all tables of the two databases. The rebuilt tables must be at least as far as the served ones, and those at rest.
- * Ended anywhere, the served tables hold what their `completeness` says. Stops at a table that is neither served nor the one that
- * was rebuilt: somebody else is at work.
+ * Exchanges all tables of the two databases. The rebuilt tables must be at least as far as the served ones, and those
+ * at rest. If it is ended halfway, the served tables contain what their `completeness` says. Stops at a table that is
+ * neither served nor the rebuilt one: another process works on it.
  */
 export async function exchangeTables(rebuild: Rebuild): Promise<void> {
   const { tables, rebuilt } = rebuild;
@@ -82,7 +85,7 @@ export async function exchangeTables(rebuild: Rebuild): Promise<void> {
   for (const [name, id] of ids) await insist(() => exchangeTable(rebuild, name, id));
 }
 
-/** Exchanges a table once: a statement whose answer was lost is not undone by its repetition. */
+/** Exchanges a table once: repeating a statement whose response was lost does not undo it. */
 async function exchangeTable(rebuild: Rebuild, name: string, id: string): Promise<void> {
   const { installation, tables, served, rebuilt } = rebuild;
   rebuild.assertMayGoOn();
@@ -90,7 +93,7 @@ async function exchangeTable(rebuild: Rebuild, name: string, id: string): Promis
   if (id === '' || (await idOf(tables, rebuilt, name)) !== id)
     throw new StackError(
       'START_FAILED',
-      `${rebuilt}.${name} is not the table that was rebuilt: somebody else works on it. Run it again when nobody does`,
+      `${rebuilt}.${name} is not the table that was rebuilt: another process works on it. Run it again when none does`,
     );
   await installation.clickhouse.command(
     `EXCHANGE TABLES \`${served}\`.${name} AND \`${rebuilt}\`.${name}`,
@@ -116,7 +119,7 @@ async function remember({ tables, rebuilt }: Rebuild, fact: string, value: strin
   );
 }
 
-/** The identity of a table, which goes along when it is exchanged; empty when there is none. */
+/** Identity of a table, which stays with it in an exchange; empty when there is no such table. */
 async function idOf(tables: RetriedTables, database: string, name: string): Promise<string> {
   const [row] = await tables.selectRows<{ id: string }>(
     'SELECT toString(uuid) AS id FROM system.tables WHERE database = {database:String} AND name = {name:String}',
@@ -125,7 +128,7 @@ async function idOf(tables: RetriedTables, database: string, name: string): Prom
   return row?.id ?? '';
 }
 
-/** Stands for the code that folds: tables that other code has begun are of no use. */
+/** Digest of the folding code: tables that other code has begun are not reused. */
 function digestOfCode(): string {
   const hash = createHash('sha256');
   for (const folder of ['projectors/dist/views', 'projectors/dist/tables', 'schemas/dist']) {

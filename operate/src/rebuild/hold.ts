@@ -5,16 +5,16 @@ import { topicName } from '@pm/kit/registry';
 import { createTableSql, projectorGroup, rebuildHold, topics } from '@pm/schemas';
 import type { Rebuild } from './progress.ts';
 
-/** A hold ends by itself after so long. */
+/** A hold expires after so long. */
 const holdMs = 60_000;
-/** Batches under way may take so long to end. */
+/** Time for open batches to end. */
 const restMs = 20_000;
 const pollMs = 100;
 
 /**
- * Holds the served tables while `work` runs: projectors end the batches that are under way and begin no others, so the tables
- * stay as `completeness` says. Reads go on. Nothing is lost when this process dies: the hold ends by itself, and so it does when
- * another run may have made one of its own.
+ * Holds the served tables while `work` runs: projectors end their open batches and begin no others, so the tables stay
+ * as `completeness` says. Reads go on. Nothing is lost when this process dies: the hold expires. It is not lifted when
+ * another run may have placed its own.
  */
 export async function whileHeld<T>(
   rebuild: Rebuild,
@@ -43,7 +43,7 @@ async function liftHold({ tables, served }: Rebuild): Promise<void> {
   await tables.command(`DROP TABLE IF EXISTS \`${served}\`.${rebuildHold.name} SYNC`);
 }
 
-/** How long the hold still lasts by the server's clock, milliseconds. */
+/** Time until the hold expires by the server's clock, milliseconds. */
 export async function holdLeftMs({ tables, served }: Rebuild): Promise<number> {
   const [row] = await tables.selectRows<{ left: string }>(
     `SELECT toString(dateDiff('millisecond', now64(3), max(until))) AS left FROM \`${served}\`.${rebuildHold.name}`,
@@ -52,8 +52,8 @@ export async function holdLeftMs({ tables, served }: Rebuild): Promise<number> {
 }
 
 /**
- * Resolves when no batch is under way: none of the commits names a range. A projector commits its range before it looks for a
- * hold, so one that is not seen here has not begun, and will find the hold.
+ * Resolves when no batch is open: no commit names a range. A projector commits its range before it looks for a hold, so
+ * a range that is not seen here has not begun, and its projector will find the hold.
  */
 async function waitForRest(
   rebuild: Rebuild,
@@ -73,7 +73,7 @@ async function waitForRest(
       if (begun.length === 0) return;
       hasOwner ||= (await insist(() => admin.groupMembers(group))).size > 0;
       if (performance.now() > deadlineMs) {
-        // Nobody is there who could end it: who comes next begins with what is served then.
+        // No projector runs that could end it; the next one starts from the tables served then.
         if (!hasOwner || goesOnHalted) return;
         throw new StackError('START_FAILED', halted(begun.map(([partition]) => partition)));
       }

@@ -1,18 +1,18 @@
 import type { Comparison } from './compare.ts';
 
-/** Where progress is shown; a terminal keeps it in one line. */
+/** Output of progress; a terminal shows it in one line. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
 const barWidth = 40;
-/** Without a terminal a line is worth printing when so much more is done. */
+/** Without a terminal a line is printed each time this share more is done. */
 const plainStep = 0.1;
 
 export interface ProgressBar {
   show(done: number, records: number): void;
-  /** Begins a step with a line of its own. */
+  /** Prints the name of the next step. */
   step(name: string): void;
 }
 
@@ -51,7 +51,7 @@ function barOf(part: number): string {
   return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}] ${percent} %`;
 }
 
-/** One line for people: what a table came to on both sides. */
+/** One line per table: rows and hashes on both sides. */
 export function comparisonLine({
   table,
   rows,

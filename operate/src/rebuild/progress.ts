@@ -1,4 +1,3 @@
-import { readCompleteness } from '@pm/deploy/installation/completeness';
 import type { Installation } from '@pm/deploy/installation/open';
 import type { RetriedTables } from '@pm/deploy/installation/retry-budget';
 import { piecesOf } from '../audit/read-log.ts';
@@ -6,35 +5,29 @@ import { piecesOf } from '../audit/read-log.ts';
 /** Per partition an offset of `executions`: that of the first record that is not in. */
 export type Offsets = ReadonlyMap<number, number>;
 
-/** What a rebuild works on. */
+/** Context of a rebuild. */
 export interface Rebuild {
   readonly installation: Installation;
   readonly tables: RetriedTables;
-  /** The database that is served. */
+  /** Name of the served database. */
   readonly served: string;
-  /** The one that is folded into. */
+  /** Name of the database that the log is folded into. */
   readonly rebuilt: string;
-  /** Holds a still picture of the served tables while they are compared. */
-  readonly still: string;
+  /** Name of the database with a snapshot of the served tables, while they are compared. */
+  readonly snapshot: string;
   /** Whether this run alone works on the tables. */
   isAlone(): boolean;
   /** Throws when this run must leave the tables as they are: it is broken off, or another may have begun. */
   assertMayGoOn(): void;
 }
 
-/** How far the tables of a database say that they are complete. */
-export async function completeIn(tablesOf: RetriedTables, database: string): Promise<Offsets> {
-  const rows = await readCompleteness(tablesOf, database);
-  return new Map(rows.map(({ partition, throughOffset }) => [partition, throughOffset]));
-}
-
-/** Where the log ends now. */
+/** The present end of the log. */
 export async function endsOf({ client, addresses }: Installation): Promise<Offsets> {
   const pieces = await piecesOf({ client, topicPrefix: addresses.topicPrefix });
   return new Map(pieces.map(({ partition, to }) => [partition, to]));
 }
 
-/** Records between two places; what one of them is ahead in a partition makes up for nothing. */
+/** Records between two positions; a partition in which `from` is ahead counts 0. */
 export function recordsBetween(from: Offsets, to: Offsets): number {
   let sum = 0;
   for (const [partition, offset] of to) sum += Math.max(0, offset - (from.get(partition) ?? 0));

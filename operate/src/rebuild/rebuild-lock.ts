@@ -6,14 +6,14 @@ import { startMarkOf } from '@pm/deploy/local/process-table';
 import { StackError } from '@pm/deploy/local/stack-error';
 import { defineScript } from '@pm/kit/redis';
 
-/** Proof that this run alone rebuilds the tables of an installation, wherever others run. */
+/** Proof that this run alone rebuilds the tables of an installation, on any host. */
 export interface RebuildLock {
   /** False once another run may have begun: the lock was taken over, or could not be renewed in time. */
   isHeld(): boolean;
   release(): Promise<void>;
 }
 
-/** Who holds the lock; `run` makes it unique. */
+/** Holder of the lock; `run` makes it unique. */
 interface Holder {
   readonly run: string;
   readonly host: string;
@@ -21,12 +21,15 @@ interface Holder {
   readonly startMark: string;
 }
 
-/** The lock of a run that died elsewhere ends by itself after so long, milliseconds. */
+/** The lock of a run that died on another host expires after so long, milliseconds. */
 const leaseMs = 30_000;
 /** Several renewals may fail before the lock is lost. */
 const renewEveryMs = 5_000;
 
-/** Takes the lock, or has it longer: when nobody has it, when it is ours, or when who has it is known to be dead. Answers with who else has it. */
+/**
+ * Takes or renews the lock if it is free, ours, or held by a run that is known to be dead. Returns another holder, else
+ * ''.
+ */
 const takeLua = `
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] and held ~= ARGV[3] then return held end
@@ -40,8 +43,8 @@ return 0
 `;
 
 /**
- * Takes the lock of an installation. That of a run that died on this machine is taken over at once, another dead one within half a
- * minute. Throws a `StackError` when another run is at work.
+ * Takes the lock of an installation. That of a run that died on this host is taken over at once, that of another host
+ * within half a minute. Throws a `StackError` while another run works.
  */
 export async function takeRebuildLock(
   { redis, keys }: Pick<Installation, 'redis' | 'keys'>,
@@ -58,7 +61,7 @@ export async function takeRebuildLock(
   const isHeld = () => performance.now() < heldUntilMs;
   const renewal = setInterval(async () => {
     const askedMs = performance.now();
-    // A renewal that fails is made again; what counts is when one was granted last.
+    // A renewal that fails is repeated; the last one that was granted counts.
     const holder = await take('').catch(() => null);
     if (holder === null || !isHeld()) return;
     heldUntilMs = holder === '' ? askedMs + times.leaseMs : 0;
@@ -69,7 +72,7 @@ export async function takeRebuildLock(
       clearInterval(renewal);
       const wasHeld = isHeld();
       heldUntilMs = 0;
-      // Else it ends by itself.
+      // Otherwise it expires.
       if (wasHeld) await releaseScript.run([keys.rebuild], [own]).catch(() => {});
     },
   };
@@ -90,7 +93,7 @@ function busy(text: string): StackError {
   const who = holder === null ? '' : ` (process ${holder.pid} on ${holder.host})`;
   return new StackError(
     'START_FAILED',
-    `another rebuild works on these tables${who}. If it died, its lock ends by itself within ${leaseMs / 1_000} seconds`,
+    `another rebuild works on these tables${who}. If it died, its lock expires within ${leaseMs / 1_000} seconds`,
   );
 }
 

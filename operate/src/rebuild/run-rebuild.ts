@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { completeOffsets } from '@pm/deploy/installation/completeness';
 import type { Installation } from '@pm/deploy/installation/open';
 import { insist, retriedTables } from '@pm/deploy/installation/retry-budget';
 import { StackError } from '@pm/deploy/local/stack-error';
@@ -8,28 +9,21 @@ import { clickhouseAccount } from '@pm/kit/config';
 import { silentLog } from '@pm/kit/log';
 import { TablesFold } from '@pm/projectors/fold';
 import { type Comparison, compareTable, foldedTables } from './compare.ts';
-import { dropDatabase, exchangeTables, prepareDatabases, takeStill } from './databases.ts';
+import { dropDatabase, exchangeTables, prepareDatabases, takeSnapshot } from './databases.ts';
 import { holdLeftMs, whileHeld } from './hold.ts';
-import {
-  completeIn,
-  endsOf,
-  farther,
-  type Offsets,
-  type Rebuild,
-  recordsBetween,
-} from './progress.ts';
+import { endsOf, farther, type Offsets, type Rebuild, recordsBetween } from './progress.ts';
 import { type RebuildLock, takeRebuildLock } from './rebuild-lock.ts';
 
 export interface RebuildOptions {
-  /** Compares, exchanges nothing, and leaves no copy. */
+  /** Compares only: exchanges nothing and leaves no copy. */
   readonly compareOnly: boolean;
-  /** Leaves what an earlier run has folded, and folds from the first record. */
+  /** Drops the result of an earlier run and folds from the first record. */
   readonly fresh: boolean;
-  /** Goes on although projectors have a batch under way: they are halted and write nothing. */
+  /** Goes on although projectors have an open batch: they are halted and write nothing. */
   readonly goesOnHalted: boolean;
-  /** Breaks off: the hold is lifted, and what is folded stays for the next run. */
+  /** Interrupts the run: the hold is lifted, and the folded tables stay for the next run. */
   readonly signal: AbortSignal;
-  /** Records that are folded, of those to fold. */
+  /** Folded records, of those to fold. */
   onProgress(done: number, records: number): void;
   onStep(step: string): void;
   onComparison(comparison: Comparison): void;
@@ -41,21 +35,22 @@ export interface RebuildResult {
   readonly isExchanged: boolean;
 }
 
-/** How often progress is told. */
+/** Interval of progress reports. */
 const pollMs = 500;
-/** What is left to fold is small: the rest goes while the tables are held. */
+/** At most so many records are folded while the served tables are on hold. */
 const nearRecords = 1_000;
-/** The served tables may be behind what was folded before for so long. */
-const servedBehindMs = 30_000;
-/** An exchange takes a second; it begins only while the hold lasts for much longer. */
+/** Time for served tables that are older than the folded ones to catch up. */
+const servedLateMs = 30_000;
+/** An exchange takes a second; it starts only if the hold lasts much longer. */
 const exchangeMs = 20_000;
 
 /**
- * Folds the log anew into a database beside the served one, compares every table by its content at one moment, and exchanges
- * them. Ended at any moment it can be run again: what was folded is kept, and the served tables are right at every step. What an
- * earlier run has folded is exchanged in only when it is what is served: of two that differ none is known to be right.
+ * Folds the log from scratch into a database beside the served one, compares the content of every table at one log
+ * position, and exchanges them. It can be ended at any time and run again: the folded tables are kept, and the served
+ * tables are right at every step. Tables that an earlier run has folded are exchanged only if they equal the served
+ * ones: of two that differ neither is known to be right.
  *
- * Throws a `StackError` when another run is at work, and the reason of the signal when it is broken off.
+ * Throws a `StackError` while another run works, and the reason of the signal when it is interrupted.
  */
 export async function runRebuild(
   installation: Installation,
@@ -77,7 +72,10 @@ function rebuildOf(
 ): Rebuild {
   const served = installation.addresses.clickhouseDatabase;
   return {
-    ...{ installation, served, rebuilt: `${served}_rebuild`, still: `${served}_still` },
+    installation,
+    served,
+    rebuilt: `${served}_rebuild`,
+    snapshot: `${served}_still`,
     tables: retriedTables(installation.clickhouse),
     isAlone: lock.isHeld,
     assertMayGoOn() {
@@ -94,14 +92,14 @@ async function foldAndCompare(rebuild: Rebuild, options: RebuildOptions): Promis
     const result = await judge(rebuild, options, { isTrusted: begun === 'fresh' });
     if (result !== null) return result;
     options.onStep(
-      'what an earlier run folded is not what is served: folding from the first record',
+      'the tables of an earlier run differ from the served ones: folding from the first record',
     );
     rebuild.assertMayGoOn();
     await dropDatabase(rebuild.tables, rebuild.rebuilt);
   }
 }
 
-/** Null: the copy is not what is served, and nothing says which of the two is right. */
+/** Null when the copy differs from the served tables and either may be wrong. */
 async function judge(
   rebuild: Rebuild,
   options: RebuildOptions,
@@ -149,31 +147,31 @@ class RebuildRun {
     this.#options = options;
   }
 
-  /** Brings the rebuilt tables to exactly where a still picture of the served ones is, and compares the two. */
+  /** Folds the rebuilt tables to the position of a snapshot of the served ones, and compares the two. */
   async compare(): Promise<number | null> {
-    const { tables, still, rebuilt, served } = this.#rebuild;
+    const { tables, snapshot, rebuilt, served } = this.#rebuild;
     const { onStep, onComparison } = this.#options;
     onStep('folding the log up to the served tables');
-    await this.#approach(() => completeIn(tables, served));
-    if (await this.#isServedBehind()) return null;
-    onStep('taking a still picture of the served tables');
+    await this.#approach(() => completeOffsets(tables, served));
+    if (await this.#isServedLate()) return null;
+    onStep('taking a snapshot of the served tables');
     await whileHeld(this.#rebuild, this.#options, async () => {
-      await takeStill(this.#rebuild);
+      await takeSnapshot(this.#rebuild);
       if ((await holdLeftMs(this.#rebuild)) <= 0) throw tooSlow();
     });
-    const place = await completeIn(tables, still);
+    const place = await completeOffsets(tables, snapshot);
     await this.#foldTo(place);
     const ends = await endsOf(this.#rebuild.installation);
     onStep(`comparing at ${countOf(place)} of ${countOf(ends)} records`);
     let differing = 0;
     for (const table of foldedTables) {
       this.#rebuild.assertMayGoOn();
-      const compared = compareTable(tables, table, { served: still, rebuilt });
+      const compared = compareTable(tables, table, { served: snapshot, rebuilt });
       const comparison = await this.#unlessBroken(compared);
       if (comparison.difference !== null) differing += 1;
       onComparison(comparison);
     }
-    await dropDatabase(tables, still);
+    await dropDatabase(tables, snapshot);
     return differing;
   }
 
@@ -183,29 +181,32 @@ class RebuildRun {
     await this.#approach(() => endsOf(installation));
     this.#options.onStep('exchanging the tables');
     await whileHeld(this.#rebuild, this.#options, async () => {
-      await this.#foldTo(await completeIn(tables, served));
+      await this.#foldTo(await completeOffsets(tables, served));
       if ((await holdLeftMs(this.#rebuild)) < exchangeMs) throw tooSlow();
       await exchangeTables(this.#rebuild);
     });
   }
 
-  /** Goes after a goal that moves until little is left of the way. */
+  /** Folds to a goal that moves, until few records are left. */
   async #approach(goalNow: () => Promise<Offsets>): Promise<void> {
     const { tables, rebuilt } = this.#rebuild;
     for (;;) {
       const goal = await goalNow();
-      const left = recordsBetween(await completeIn(tables, rebuilt), goal);
+      const left = recordsBetween(await completeOffsets(tables, rebuilt), goal);
       await this.#foldTo(goal);
       if (left <= nearRecords) return;
     }
   }
 
-  /** What an earlier run has folded may be farther than tables that were lost, or that nobody fills. */
-  async #isServedBehind(): Promise<boolean> {
+  /** Tables of an earlier run may be ahead of served tables that were lost, or that no projector fills. */
+  async #isServedLate(): Promise<boolean> {
     const { tables, served, rebuilt } = this.#rebuild;
-    const deadlineMs = performance.now() + servedBehindMs;
+    const deadlineMs = performance.now() + servedLateMs;
     for (;;) {
-      const [there, here] = [await completeIn(tables, rebuilt), await completeIn(tables, served)];
+      const [there, here] = [
+        await completeOffsets(tables, rebuilt),
+        await completeOffsets(tables, served),
+      ];
       if (recordsBetween(here, there) === 0) return false;
       if (performance.now() > deadlineMs) return true;
       this.#rebuild.assertMayGoOn();
@@ -216,24 +217,24 @@ class RebuildRun {
   async #foldTo(goal: Offsets): Promise<void> {
     const { tables, rebuilt } = this.#rebuild;
     this.#rebuild.assertMayGoOn();
-    const from = await completeIn(tables, rebuilt);
+    const from = await completeOffsets(tables, rebuilt);
     const records = countOf(farther(from, goal));
-    const tell = async () => {
-      const at = await completeIn(tables, rebuilt);
+    const report = async () => {
+      const at = await completeOffsets(tables, rebuilt);
       this.#options.onProgress(records - recordsBetween(at, goal), records);
     };
     const ended = new AbortController();
-    const telling = this.#every(tell, ended.signal);
+    const reports = this.#every(report, ended.signal);
     try {
       await this.#unlessBroken(insist(() => this.#fold.to(goal)));
     } finally {
       ended.abort();
-      await telling;
+      await reports;
     }
-    await tell();
+    await report();
   }
 
-  /** What is under way ends with this process: it changes nothing that is served. */
+  /** Rejects when the run is interrupted. Unfinished work ends with this process; it changes no served table. */
   async #unlessBroken<T>(work: Promise<T>): Promise<T> {
     const { signal } = this.#options;
     const ended = new AbortController();
@@ -248,12 +249,12 @@ class RebuildRun {
     }
   }
 
-  async #every(tell: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  async #every(report: () => Promise<void>, signal: AbortSignal): Promise<void> {
     for (;;) {
       await sleep(pollMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
-      // A look that fails is made again; what matters fails in the fold itself.
-      await tell().catch(() => {});
+      // A report that fails is repeated; faults that matter occur in the fold itself.
+      await report().catch(() => {});
     }
   }
 }
@@ -265,13 +266,13 @@ function countOf(place: Offsets): number {
 function lockLost(): StackError {
   return new StackError(
     'START_FAILED',
-    'the lock of this rebuild is lost: another may have begun. Run it again when none is under way, it goes on',
+    'the lock of this rebuild is lost: another one may have started. Run it again when none is running; it resumes',
   );
 }
 
 function tooSlow(): StackError {
   return new StackError(
     'START_FAILED',
-    'the rebuilt tables do not keep up with the log: run it again, it goes on, when there is less to do',
+    'the rebuilt tables do not keep up with the log: run it again when there is less load; it resumes',
   );
 }

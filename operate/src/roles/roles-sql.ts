@@ -1,12 +1,12 @@
 import type { ClickHouseRole, ProfileSetting, Right } from './roles.ts';
 
-/** `GRANT` of all rights of a role at once: whatever it had before and is not named is taken away. */
+/** `GRANT` of all rights of a role at once; rights that are not named are revoked. */
 export function grantSql(role: ClickHouseRole, database: string): string {
   const granted = role.rights.flatMap((right) => rightTexts(right, database));
   return `GRANT\n  ${granted.join(',\n  ')}\nTO ${role.name} WITH REPLACE OPTION`;
 }
 
-/** Privileges with what they are on, a table each. */
+/** Privileges and their tables. */
 export function rightTexts(
   { privileges, database, tables }: Right,
   exchange: string,
@@ -35,7 +35,7 @@ export function quotaSql({ name, quota }: ClickHouseRole): string | null {
   return `CREATE QUOTA OR REPLACE ${name} KEYED BY user_name FOR INTERVAL 1 hour\n  MAX ${limits.join(', ')}\nTO ${name}`;
 }
 
-/** Everything that makes the roles; it can be applied again. */
+/** All statements that create the roles; they can be repeated. */
 export function roleStatements(roles: readonly ClickHouseRole[], database: string): string[] {
   return roles.flatMap((role) =>
     [

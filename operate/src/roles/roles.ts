@@ -16,15 +16,15 @@ export interface ProfileSetting {
   readonly max?: number;
 }
 
-/** What a user may use up in an hour. */
+/** Resources of a user per hour. */
 export type HourlyQuota = Readonly<
   Partial<Record<'queries' | 'errors' | 'result_rows' | 'read_rows' | 'execution_time', number>>
 >;
 
-/** A role of the ClickHouse that holds the tables: who has it may do this and nothing else. */
+/** A role in ClickHouse: its users may do this and nothing else. */
 export interface ClickHouseRole {
   readonly name: string;
-  /** Who gets it. */
+  /** Its users. */
   readonly comment: string;
   readonly rights: readonly Right[];
   readonly settings: Readonly<Record<string, ProfileSetting>>;
@@ -36,10 +36,12 @@ const million = 1_000_000;
 
 const projected = Object.values(tables).map(({ name }) => name);
 const { categories, prices, sums, wallets, tops, runs } = leaderboardTables;
-/** Leaderboards are dropped partition by partition once a newer one is served. */
+/** Leaderboards are dropped by partition once a newer one is served. */
 const dropped = [categories, prices, sums, wallets, tops].map(({ name }) => name);
 const exchange = (privileges: readonly string[], names: readonly string[]): Right => ({
-  ...{ privileges, database: 'exchange', tables: names },
+  privileges,
+  database: 'exchange',
+  tables: names,
 });
 
 const writer: ClickHouseRole = {
@@ -50,7 +52,7 @@ const writer: ClickHouseRole = {
     // DROP PARTITION is a kind of deletion.
     exchange(['ALTER DELETE'], dropped),
     exchange(['OPTIMIZE'], [tables.openOrders.name]),
-    // Also while it is not there: a hold that cannot be seen would not hold.
+    // Also while the table is missing: a hold that cannot be read would have no effect.
     exchange(['SELECT'], [rebuildHold.name]),
     { privileges: ['SELECT'], database: 'system', tables: ['parts', 'tables'] },
   ],
@@ -58,7 +60,7 @@ const writer: ClickHouseRole = {
   quota: null,
 };
 
-/** What reading roles have in common: they read, and choose the settings of their queries within bounds. */
+/** Shared by reading roles: they read, and choose the settings of their queries within bounds. */
 function reading(limits: {
   readonly seconds: { readonly usual: number; readonly most: number };
   readonly memoryBytes: number;
@@ -100,12 +102,14 @@ const reader: ClickHouseRole = {
         ...[wallets, tops, runs].map(({ name }) => name),
       ],
     ),
-    // Whether the tape is still the table that was summed up.
+    // To check that the tape is still the table that was summed.
     { privileges: ['SELECT'], database: 'system', tables: ['tables'] },
   ],
   settings: reading({
-    ...{ seconds: { usual: 10, most: 30 }, memoryBytes: 4 * gibibyte },
-    ...{ resultRows: selectRowsMax, concurrent: 200 },
+    seconds: { usual: 10, most: 30 },
+    memoryBytes: 4 * gibibyte,
+    resultRows: selectRowsMax,
+    concurrent: 200,
   }),
   quota: null,
 };
@@ -124,14 +128,19 @@ const analyst: ClickHouseRole = {
   rights: [exchange(['SELECT'], projected)],
   settings: {
     ...reading({
-      ...{ seconds: { usual: 60, most: 300 }, memoryBytes: 8 * gibibyte },
-      ...{ resultRows: million, concurrent: 4 },
+      seconds: { usual: 60, most: 300 },
+      memoryBytes: 8 * gibibyte,
+      resultRows: million,
+      concurrent: 4,
     }),
     ...scanning(5_000 * million, 500 * gibibyte),
   },
   quota: {
-    ...{ queries: 2_000, errors: 500, result_rows: 10 * million },
-    ...{ read_rows: 100_000 * million, execution_time: 3_600 },
+    queries: 2_000,
+    errors: 500,
+    result_rows: 10 * million,
+    read_rows: 100_000 * million,
+    execution_time: 3_600,
   },
 };
 
@@ -142,21 +151,27 @@ const grafana: ClickHouseRole = {
     exchange(['SELECT'], projected),
     // Its editor completes names.
     {
-      ...{ privileges: ['SELECT'], database: 'system' },
+      privileges: ['SELECT'],
+      database: 'system',
       tables: ['databases', 'tables', 'columns', 'functions'],
     },
   ],
   settings: {
     ...reading({
       // The client asks for its query timeout (60 s unless changed) and 5 s more.
-      ...{ seconds: { usual: 30, most: 65 }, memoryBytes: 2 * gibibyte },
-      ...{ resultRows: 100_000, concurrent: 20 },
+      seconds: { usual: 30, most: 65 },
+      memoryBytes: 2 * gibibyte,
+      resultRows: 100_000,
+      concurrent: 20,
     }),
     ...scanning(500 * million, 50 * gibibyte),
   },
   quota: {
-    ...{ queries: 20_000, errors: 2_000, result_rows: 50 * million },
-    ...{ read_rows: 100_000 * million, execution_time: 7_200 },
+    queries: 20_000,
+    errors: 2_000,
+    result_rows: 50 * million,
+    read_rows: 100_000 * million,
+    execution_time: 7_200,
   },
 };
 

@@ -59,16 +59,22 @@ beforeAll(async () => {
   });
   projectors = startProjectors();
   services.start('ingress', {
-    ...{ PM_HTTP_PORT: String(ports.ingress), PM_OPERATOR_PORT: String(ports.operator) },
-    ...{ PM_OPERATOR_TOKEN: keys.operatorToken, PM_OPERATOR_SEED: keys.operatorSeed },
-    ...{ PM_SIGNOFF_SEED: keys.ingressSeed, PM_KEY_SECRET: keys.keySecret },
+    PM_HTTP_PORT: String(ports.ingress),
+    PM_OPERATOR_PORT: String(ports.operator),
+    PM_OPERATOR_TOKEN: keys.operatorToken,
+    PM_OPERATOR_SEED: keys.operatorSeed,
+    PM_SIGNOFF_SEED: keys.ingressSeed,
+    PM_KEY_SECRET: keys.keySecret,
     PM_RATE_LIMIT_SCALE: '10000',
   });
   await until(async () => (await fetch(`${baseUrl}/ok`).catch(() => null))?.ok === true);
   const ledger = openLedger(installation.redis, redisKeys(name));
   await until(async () => (await ledger.state()).ready);
   const markets = ['traded', 'quiet'].map((slug) => ({
-    ...{ slug, question: `${slug}?`, minOrderSize: '1', feeRateBps: 441 },
+    slug,
+    question: `${slug}?`,
+    minOrderSize: '1',
+    feeRateBps: 441,
   }));
   const listed = await operator.importEvents([{ slug: 'audited', title: 'Audited', markets }]);
   const [first, second] = listed.markets;
@@ -95,10 +101,10 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
     if (await isSo()) return;
     await wait(100);
   }
-  throw new Error('it did not come about in time');
+  throw new Error('the condition did not become true in time');
 }
 
-/** Somebody with money and pairs of tokens. */
+/** A wallet with money and pairs of tokens. */
 class Trader {
   readonly client: ExchangeClient;
   readonly #signer: Signer;
@@ -130,7 +136,7 @@ class Trader {
       size: '5',
     } as const;
     const order = buildOrder({ ...base, ...intent }, { ...context, nowMs: Date.now() });
-    // One that is refused, when money or tokens have run out, is something to audit as well.
+    // An order that is refused for lack of money or tokens is audited as well.
     await this.client.postOrder(order);
     return order.orderId;
   }
@@ -149,7 +155,9 @@ async function trade(maker: Trader, taker: Trader): Promise<void> {
 async function audit(waitMs = 30_000): Promise<ReadonlyMap<string, AuditCheck>> {
   const found = new Map<string, AuditCheck>();
   await runAudit(installation, {
-    ...{ waitMs, seed: 1, onProgress: () => {} },
+    waitMs,
+    seed: 1,
+    onProgress: () => {},
     onCheck: (check) => found.set(check.name, check),
   });
   return found;
@@ -160,7 +168,7 @@ function broken(checks: ReadonlyMap<string, AuditCheck>): readonly (readonly [st
   return wrong.map(([check, { wrong: texts }]) => [check, texts.join('; ')]);
 }
 
-/** What becomes of each table. */
+/** Damage of each table. */
 const damages: Readonly<Record<keyof typeof tables, string>> = {
   fills: 'fee = fee + 1',
   walletFills: 'size = size * 2',

@@ -57,13 +57,13 @@ describe('an audit of a running exchange', () => {
     });
   });
 
-  test('never takes for moved what is wrong in any case', () => {
+  test('never leaves out a mismatch that no later record can explain', () => {
     const moved = new ChangedSubjects();
     moved.wallet(text(1));
     expect(moved.sort([{ about: null, text: 'wrong' }])).toEqual({ wrong: ['wrong'], changed: 0 });
   });
 
-  test('forgets orders that have left the book when asked to, and judges alike', () => {
+  test('judges alike when it forgets orders that have left the book', () => {
     const placed = (id: Buffer, restingMicro: number, filledMicro = 0): ExecutionEvent => ({
       kind: 'OrderPlaced',
       command: 0,

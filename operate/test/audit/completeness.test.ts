@@ -2,13 +2,17 @@ import type { Execution } from '@pm/schemas';
 import { CompletenessCheck } from '../../src/audit/completeness.ts';
 
 const execution = (inOffset: number): Execution => ({
-  ...{ chain: Buffer.alloc(32), inOffset, timeMs: 1_000 + inOffset, keyId: Buffer.alloc(8) },
-  ...{ sequence: 0, events: [] },
+  chain: Buffer.alloc(32),
+  inOffset,
+  timeMs: 1_000 + inOffset,
+  keyId: Buffer.alloc(8),
+  sequence: 0,
+  events: [],
 });
 
-/** Of a log whose record 2 is repeated as 3, so that offsets of both topics differ behind it. */
-function wrongOf(told: { throughOffset: number; nextInOffset: number; throughMs: number }) {
-  const check = new CompletenessCheck([{ partition: 1, ...told }]);
+/** In a log whose record 2 is repeated as 3, so that the offsets of both topics differ from then on. */
+function wrongOf(row: { throughOffset: number; nextInOffset: number; throughMs: number }) {
+  const check = new CompletenessCheck([{ partition: 1, ...row }]);
   for (const [inOffset, offset] of [
     [0, 0],
     [1, 1],
@@ -20,7 +24,7 @@ function wrongOf(told: { throughOffset: number; nextInOffset: number; throughMs:
   return check.wrong(() => 6);
 }
 
-describe('what the tables say of their completeness', () => {
+describe('the completeness of the tables', () => {
   test.each([
     [3, 3, 1_002],
     [4, 3, 1_002],

@@ -172,12 +172,12 @@ test('a broken chain is found', () => {
   expect(audited(log, false).violations).toContain('F1 partition 0: chain broken');
 });
 
-/** Every event but the first of the log, left out or changed, must be noticed. */
+/** The audit finds every event but the first when it is left out or changed. */
 const positions = log.flatMap((events, record) =>
   events.map((event, index) => ({ record, index, kind: event.kind })),
 );
 
-test.each(positions)('an event left out is found: $kind of record $record', ({ record, index }) => {
+test.each(positions)('an omitted event is found: $kind of record $record', ({ record, index }) => {
   const cut = log.map((events, at) =>
     at === record ? events.filter((_, i) => i !== index) : events,
   );
@@ -197,16 +197,23 @@ test('one micro-USDC too many is found', () => {
 
 test('best prices that are not those of the levels are found', () => {
   const [first = []] = log;
-  const told = first.map((event) => (event.kind === 'TopChanged' ? top(4_100) : event));
-  expect(audited([told]).violations).toEqual([
+  const restated = first.map((event) => (event.kind === 'TopChanged' ? top(4_100) : event));
+  expect(audited([restated]).violations).toEqual([
     'F2 market 7 at 0: best prices 4100 and 0 are stated, those of the levels are 4000 and 0',
   ]);
 });
 
-test('a redemption in front of the resolution is found', () => {
+test('a redemption before the resolution is found', () => {
   const redeemed: ExecutionEvent = {
-    ...{ kind: 'PositionMoved', command: 0, action: 'REDEEM', wallet: alice, market: 7 },
-    ...{ token0Micro: -4 * share, token1Micro: 0, paidMicro: 4 * share, requestId: null },
+    kind: 'PositionMoved',
+    command: 0,
+    action: 'REDEEM',
+    wallet: alice,
+    market: 7,
+    token0Micro: -4 * share,
+    token1Micro: 0,
+    paidMicro: 4 * share,
+    requestId: null,
   };
   const [first = [], second = []] = log;
   const { violations } = audited([first, second, [redeemed]]);
@@ -239,17 +246,17 @@ describe('a delayed order', () => {
     money(alice, 100_000, -100_000),
   ];
 
-  test('holds what it says until it is placed', () => {
+  test('locks its stated amount until it is placed', () => {
     expect(audited([holds]).violations).toEqual([]);
     expect(audited([holds, rests]).violations).toEqual([]);
   });
 
-  test('that is told twice, or holds something else, is a violation', () => {
+  test('that occurs twice, or has other content, is a violation', () => {
     expect(audited([holds, [delayed]]).violations[0]).toMatch(/^L1 /);
     expect(audited([[delayed]]).violations[0]).toMatch(/^C2 /);
   });
 
-  test('that is refused has to give back what it held', () => {
+  test('that is refused must release its amount', () => {
     const refused: ExecutionEvent = {
       kind: 'OrderRefused',
       command: -1,

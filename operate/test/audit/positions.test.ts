@@ -19,16 +19,22 @@ describe('positions by average cost', () => {
     // 1,333,300 x 1 / 3, rounded down, has gone.
     expect(positions.get(key)).toEqual({
       ...key,
-      ...{ sizeMicro: 2 * share, costMicro: 888_867, boughtMicro: 1_333_300 },
-      ...{ sharesMicro: 3 * share, realizedMicro: 600_000 - 444_433, volumeMicro: 933_300 },
-      ...{ updatedMs: 5_000, version: 3, partition: 2 },
+      sizeMicro: 2 * share,
+      costMicro: 888_867,
+      boughtMicro: 1_333_300,
+      sharesMicro: 3 * share,
+      realizedMicro: 600_000 - 444_433,
+      volumeMicro: 933_300,
+      updatedMs: 5_000,
+      version: 3,
+      partition: 2,
     });
     apply(leg('SELL', 2, 1_000), 4);
     expect(positions.get(key)).toMatchObject({ sizeMicro: 0, costMicro: 0 });
     expect(positions.get(key)?.realizedMicro).toBe(600_000 + 200_000 - 1_333_300);
   });
 
-  test('are exact where a cost times a size is no safe integer', () => {
+  test('are exact where cost times size is no safe integer', () => {
     const positions = new Positions();
     positions.apply({ ...leg('BUY', 0, 1), sizeMicro: 9_000_000_010_000, price: 9_999 }, source);
     positions.apply({ ...leg('SELL', 0, 1), sizeMicro: 4_999_999_990_000, price: 1 }, source);
@@ -37,7 +43,7 @@ describe('positions by average cost', () => {
     expect(positions.get(key)?.costMicro).toBe(Number(cost - removed));
   });
 
-  test('are found again however many there are', () => {
+  test('are found among any number of others', () => {
     const positions = new Positions();
     const wallets = Array.from({ length: 5_000 }, (_, index) => `0x${index}`);
     for (const [index, wallet] of wallets.entries())

@@ -54,7 +54,7 @@ async function wrongMoney(fields: Record<string, string>, freeMicro = 60): Promi
   return (await compareLedger({ hgetall: async () => fields }, keys, expected)).length;
 }
 
-test('the ledger is deposits and what the log says, with nothing pending, and nobody has overspent', async () => {
+test('the ledger is deposits and the log, with nothing pending, and no wallet has overspent', async () => {
   const whole = { free: '60', held: '40', pending: '0' };
   expect(await wrongMoney(whole)).toBe(0);
   expect(await wrongMoney({ ...whole, free: '61' })).toBe(1);
@@ -70,15 +70,20 @@ describe('the ledger query', () => {
   for (let wallet = 0; wallet < 50; wallet += 1)
     positions.apply(
       {
-        ...{ wallet: `0x${wallet}`, market: 7, outcome: 0, side: 'BUY', isTrade: true },
-        ...{ sizeMicro: share, price: 5_000 },
+        wallet: `0x${wallet}`,
+        market: 7,
+        outcome: 0,
+        side: 'BUY',
+        isTrade: true,
+        sizeMicro: share,
+        price: 5_000,
       },
       source,
     );
   const row = { market: 7, outcome: 0, size_micro: '1000000', cost_micro: '500000' };
   const right = { ...row, bought_micro: '500000', realized_micro: '0' };
 
-  /** Wallets that were asked for, and those that are wrong. */
+  /** Wallets of the query, and those that are wrong. */
   async function asked(seed: number, answer: readonly object[]) {
     const wallets: unknown[] = [];
     const reader = {
@@ -90,7 +95,7 @@ describe('the ledger query', () => {
     return { wallets, wrong: await compareLedgerQuery(reader, positions, seed) };
   }
 
-  test('is asked of wallets that follow from the seed', async () => {
+  test('is run for wallets that follow from the seed', async () => {
     const first = await asked(1, [right]);
     expect(first.wrong).toEqual([]);
     expect(new Set(first.wallets).size).toBe(20);
@@ -107,7 +112,7 @@ describe('the ledger query', () => {
     },
   );
 
-  test('is found wrong by a token that is missing, or was never held', async () => {
+  test('differs by a token that is missing, or was never held', async () => {
     expect((await asked(3, [])).wrong).toHaveLength(20);
     expect((await asked(3, [right, { ...right, market: 8 }])).wrong).toHaveLength(20);
   });

@@ -40,7 +40,7 @@ describe('sums of rows', () => {
     expect(sums.of(0).sums).not.toEqual(sums.of(1).sums);
   });
 
-  test('name the column in which one row is another, by however little', () => {
+  test('name the column in which one row differs, however little', () => {
     const change = (changed: (row: Cells) => Cells) =>
       rows.map((row, index) => (index === 5 ? changed(row) : row));
     const value = change(([id = 0, was = 0, side = 0]) => [id, was + 1, side]);
@@ -51,7 +51,7 @@ describe('sums of rows', () => {
     expect(differing(rows, side)).toEqual(['side']);
   });
 
-  test('tell rows that exchanged their cells, all sides swapped, and values that went from one row to another', () => {
+  test('differ for rows that exchanged cells, for swapped sides, and for values moved between rows', () => {
     const [first = [], second = [], ...rest] = rows;
     const swapped = [
       [first[0] ?? 0, ...second.slice(1)],
@@ -67,7 +67,7 @@ describe('sums of rows', () => {
   });
 });
 
-test('what the log leads to has a cell for every column of every table of facts and buckets', () => {
+test('expected rows have a cell for every column of every table of facts and buckets', () => {
   const [facts, buckets] = [new FactRows(), new BucketRows()];
   const payouts = new Map<number, number>();
   for (const execution of [
@@ -96,10 +96,14 @@ test('what the log leads to has a cell for every column of every table of facts 
     ]);
 });
 
-test('a row of a bucket under way that moved is left out, and counted', () => {
+test('a changed row of an open bucket is left out, and counted', () => {
   const buckets = new BucketRows();
   const at = (inOffset: number, timeMs: number) => ({
-    ...{ chain: Buffer.alloc(32), inOffset, timeMs, keyId: Buffer.alloc(8), sequence: 0 },
+    chain: Buffer.alloc(32),
+    inOffset,
+    timeMs,
+    keyId: Buffer.alloc(8),
+    sequence: 0,
     events: [1, 2].map(
       (market) => ({ kind: 'TopChanged', market, bid: 4_000, ask: 5_000 }) as const,
     ),

@@ -17,10 +17,10 @@ import {
   compareSupply,
 } from '../../src/audit/state-tables.ts';
 
-/** What the projectors write of two made-up logs, whole and damaged, under the eyes of the audit. */
+/** The audit of rows that projectors write for two generated logs, whole and damaged. */
 const real = new RealTables(`audited_tables_${process.pid}`);
 const records = 220;
-/** Whole lives of orders; and moves, mints, merges and resolutions. */
+/** Orders from placement to their end; and moves, mints, merges and resolutions. */
 const logs: readonly (readonly Execution[])[] = [
   withMarkets(new TradingLog(3).records(records)),
   new TinyExchange(4).records(records).map((one) => elsewhere(one, 1)),
@@ -55,7 +55,7 @@ async function project(partition: number, log: readonly Execution[]): Promise<vo
   }
 }
 
-/** What the log says up to a record of each partition. */
+/** Expectation up to a record of each partition. */
 function saysUpTo(end: number): LogExpectation {
   const says = new LogExpectation(new LogAudit(`0x${'fe'.repeat(20)}`, { keepsEnded: false }));
   for (const [partition, log] of logs.entries())
@@ -68,7 +68,7 @@ function saysUpTo(end: number): LogExpectation {
 
 type Reader = Pick<ClickHouse, 'selectRows'>;
 
-/** Everything that is wrong, by what found it; of state that moved behind the log that was read nothing is said. */
+/** All problems, by check; state that changed after the end of the log is left out. */
 async function judge(
   reader: Reader,
   { says = saysUpTo(records), moved = new ChangedSubjects() } = {},
@@ -92,10 +92,10 @@ async function judge(
   return new Map([...found].filter(([, wrong]) => wrong.length > 0));
 }
 
-/** Answers of statements that no damage touches, by their text and parameters: they are asked once. */
+/** Results of statements that no damage affects, by text and parameters: each is run once. */
 const answers = new Map<string, Promise<readonly unknown[]>>();
 
-/** Reads a table as if it held something else. */
+/** Reads a table as if it had other rows. */
 function damaged({ name: table }: Table, rows: string): Reader {
   const named = new RegExp(`\\bFROM ${table}( AS t)?( FINAL)?(?=[ )\\n])`, 'g');
   return {
@@ -132,7 +132,7 @@ function otherOf({ name: cell, type }: Column): string {
 /** `completeness` is judged by the log alone. */
 const judged = Object.values(tables).filter((table) => table !== tables.completeness);
 
-test('finds nothing wrong with what the projectors write, and looks at rows of every table', async () => {
+test('finds nothing wrong with the rows of projectors, and reads rows of every table', async () => {
   expect(Object.fromEntries(await judge(clickhouse))).toEqual({});
   const says = saysUpTo(records);
   const verdicts = [
@@ -180,14 +180,14 @@ test('names months that are not the last of their hours', async () => {
   expect([...(await judge(damaged(table, rows))).keys()]).toEqual(['months']);
 });
 
-test('names prices that cannot be, and tokens that nobody has paid for', async () => {
+test('names prices outside of 0 to 1, and tokens without collateral', async () => {
   const dear = 'SELECT * REPLACE (toDecimal32(1.2, 4) AS price) FROM tape FINAL';
   expect((await judge(damaged(tables.tape, dear))).get('prices')?.[0]).toContain('tape');
   const more = `SELECT * REPLACE (if(market = 1 AND outcome = 1, size + 1, size) AS size) FROM positions FINAL`;
   expect((await judge(damaged(tables.positions, more))).get('supply')?.[0]).toContain('market 1');
 });
 
-test('says nothing of what lies behind the log that was read, and all of what stood still', async () => {
+test('leaves out rows after the end of the log that was read, and judges all others', async () => {
   for (const end of [1, 60, 150, 219]) {
     const says = saysUpTo(end);
     const moved = new ChangedSubjects();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
-import { DEFAULT_PORTS } from '@pm/deploy/local/ports';
+import { defaultPorts } from '@pm/deploy/local/ports';
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { workedQueries } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
@@ -29,7 +29,7 @@ const commands = [
 
 async function ask({ address, sql }: (typeof commands)[number]): Promise<string> {
   const url = address
-    .replace(`http://127.0.0.1:${DEFAULT_PORTS.clickhouse}`, engineUrl('CLICKHOUSE'))
+    .replace(`http://127.0.0.1:${defaultPorts.clickhouse}`, engineUrl('CLICKHOUSE'))
     .replace('database=pm', `database=${name}_0`)
     .replace('param_market=602', 'param_market=1');
   const response = await fetch(url, { method: 'POST', body: sql });
@@ -37,14 +37,14 @@ async function ask({ address, sql }: (typeof commands)[number]): Promise<string>
   return await response.text();
 }
 
-test('the commands are answered as they stand there', async () => {
+test('the commands succeed as they are printed', async () => {
   expect(commands).toHaveLength(3);
   const [count = '', hours = ''] = await Promise.all(commands.map(ask));
   expect(Number(count)).toBeGreaterThan(50);
   expect(hours).toContain('trades');
 });
 
-test('what they pick gives rows in every worked query that needs it', async () => {
+test('their results give rows in every worked query that needs them', async () => {
   const [, , pick] = commands;
   const text = pick === undefined ? '' : await ask(pick);
   const found = Object.fromEntries(

@@ -14,7 +14,7 @@ test.each([
 
 const every = [...Object.values(tables), ...Object.values(leaderboardTables), rebuildHold];
 
-test('the dictionary explains every column of every table, with an example that it could hold', () => {
+test('the dictionary explains every column of every table, with a valid example', () => {
   const sections = dictionary().split(/^### /m);
   for (const table of every) {
     const lines = sections.find((text) => text.startsWith(`${table.name}\n`))?.split('\n') ?? [];
@@ -31,7 +31,7 @@ test('the dictionary explains every column of every table, with an example that 
   }
 });
 
-/** What a value of the type looks like when ClickHouse prints it. */
+/** Pattern of a value of the type as ClickHouse prints it. */
 function formOf(type: string): RegExp {
   const [, scale] = /^Decimal\(\d+, (\d)\)$/.exec(type) ?? [];
   if (scale !== undefined) return new RegExp(`^-?\\d+\\.\\d{${scale}}$`);

@@ -36,7 +36,7 @@ const [first, second, empty] = ['2026-06-01', '2026-06-02', '2026-06-03'].map((n
 const rowsOf = { first: 700, second: 900 };
 
 let clickhouse: ClickHouse;
-/** Who writes days out reads only. */
+/** The export only reads. */
 let reader: ClickHouse;
 let root: string;
 
@@ -77,8 +77,15 @@ type Some = Partial<ExportOptions>;
 function write(day = first, options: Some = {}): Promise<Manifest> {
   if (day === undefined) throw new Error('no day');
   return exportDay({
-    ...{ clickhouse: reader, database, partitions, day, again: false, onTable: () => {} },
-    ...{ plan: planOf(null), folder: join(root, randomUUID()), isPartial: false },
+    clickhouse: reader,
+    database,
+    partitions,
+    day,
+    again: false,
+    onTable: () => {},
+    plan: planOf(null),
+    folder: join(root, randomUUID()),
+    isPartial: false,
     ...options,
   });
 }
@@ -127,10 +134,12 @@ describe('a day that is written', () => {
     expect(readdirSync(folder).sort()).toEqual(files);
   }, 120_000);
 
-  test('says which places of the log each partition has', async () => {
+  test('states the log positions of each partition', async () => {
     const { tables: written } = await write(second, { plan: planOf(['fills', 'candles_1m']) });
     const places = (partition: number, rows: number, from: number, to: number) => ({
-      ...{ partition, rows, first: { inOffset: from, eventIndex: from } },
+      partition,
+      rows,
+      first: { inOffset: from, eventIndex: from },
       last: { inOffset: to, eventIndex: to },
     });
     // Rows are numbered 1000 to 1899, and go to the partition of their number modulo 3.
@@ -149,8 +158,12 @@ describe('a day that is written', () => {
       mids: await typesOf(file('midpoints_1m')),
     };
     expect(types.fills).toMatchObject({
-      ...{ in_offset: 'UInt64', time: "DateTime64(3, 'UTC')", taker: 'String', match: 'String' },
-      ...{ size: 'Decimal(18, 6)', taker_price: 'Decimal(9, 4)' },
+      in_offset: 'UInt64',
+      time: "DateTime64(3, 'UTC')",
+      taker: 'String',
+      match: 'String',
+      size: 'Decimal(18, 6)',
+      taker_price: 'Decimal(9, 4)',
     });
     expect(types.mids).toMatchObject({ bucket: "DateTime64(3, 'UTC')" });
     const rows = await readBack(
@@ -173,7 +186,7 @@ describe('a day that is written', () => {
 });
 
 describe('verification', () => {
-  test('tells one changed byte anywhere, a cut file and a missing one', async () => {
+  test('finds one changed byte anywhere, a cut file and a missing one', async () => {
     const folder = join(root, 'damaged');
     await write(first, { folder, plan: planOf(['fills', 'positions', 'candles_1m']) });
     const file = join(folder, 'fills.parquet');
@@ -192,7 +205,7 @@ describe('verification', () => {
     expect(wrong['candles_1m']).toEqual(['is missing']);
   }, 120_000);
 
-  test('tells other rows of the same count, whatever the manifest says of the file', async () => {
+  test('finds other rows of the same count, independent of the manifest', async () => {
     const [folder, other] = [join(root, 'swapped'), join(root, 'other')];
     const plan = planOf(['fills']);
     await write(first, { folder, plan });
@@ -213,7 +226,7 @@ describe('verification', () => {
     });
   });
 
-  test('refuses a folder without a manifest, and what is none', async () => {
+  test('refuses a folder without a manifest, and a file that is none', async () => {
     await expect(wrongIn(root)).rejects.toMatchObject({ code: 'NOT_WHOLE' });
     const folder = mkdtempSync(join(root, 'none-'));
     writeFileSync(join(folder, 'manifest.json'), '{"format":2}');
@@ -282,7 +295,7 @@ describe('a day is refused', () => {
 describe('a part of a day', () => {
   const noon = '2026-06-02 12:00:30.500';
 
-  test('is what lies in front of the last whole minute that all partitions have passed, and says so', async () => {
+  test('ends at the last whole minute that all partitions have passed, and says so', async () => {
     await completeThroughAll('2026-06-04 00:00:00.000');
     await completeThrough(2, noon);
     const folder = join(root, 'partial');
@@ -302,7 +315,7 @@ describe('a part of a day', () => {
     expect(closings).toEqual(['450', '1']);
   }, 60_000);
 
-  test('goes on as the tables do, and is refused of a day that is whole, and of one of which nothing is complete', async () => {
+  test('grows with the tables, and is refused for a complete day and for one without a complete part', async () => {
     const options = { folder: join(root, 'again'), plan: planOf(['fills']), isPartial: true };
     await completeThrough(2, noon);
     const before = await write(second, { ...options, again: true });
@@ -329,7 +342,7 @@ test('nothing is older than the first market that was listed', async () => {
   expect(await firstMoment(nothing)).toBeNull();
 });
 
-test('the content hash is what ClickHouse says of the file with the types of the manifest, and not without them', async () => {
+test('the content hash is that of ClickHouse for the file read with the types of the manifest, and not without them', async () => {
   const folder = join(root, 'hashed');
   const { tables: written } = await write(first, { folder, plan: planOf(['fills', 'candles_1m']) });
   for (const { table, columns, contentHash } of written) {
@@ -343,7 +356,7 @@ test('the content hash is what ClickHouse says of the file with the types of the
   }
 });
 
-test('a table that a busy server gave in part is asked for again', async () => {
+test('a table that a busy server returned in part is read again', async () => {
   const folder = join(root, 'busy');
   let calls = 0;
   const busy: Pick<ClickHouse, 'selectRows' | 'copyTo'> = {
@@ -359,7 +372,7 @@ test('a table that a busy server gave in part is asked for again', async () => {
   expect([calls, await wrongIn(folder)]).toEqual([2, {}]);
 });
 
-test('a day that broke off is no whole one, and is written anew by the next call', async () => {
+test('an interrupted day is not whole, and is written again by the next call', async () => {
   const folder = join(root, 'broken-off');
   const plan = planOf(['fills', 'wallet_fills', 'positions']);
   let calls = 0;

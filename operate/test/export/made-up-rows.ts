@@ -1,14 +1,14 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type Column, columnNames, type Table } from '@pm/schemas';
 
-/** Rows of any table out of `number`: no two alike, every key once, days one after the other. */
+/** Generated rows of any table: all different, every key once, in the order of time. */
 export interface MadeUp {
   /** Unix milliseconds of the first moment. */
   readonly fromMs: number;
   /** Rows, spread evenly over `spreadMs`. */
   readonly rows: number;
   readonly spreadMs: number;
-  /** Added to what makes rows differ. */
+  /** Offset of the numbers that make rows differ. */
   readonly shift: number;
 }
 
@@ -42,7 +42,7 @@ function cellOf({ name, type }: Column, { fromMs, spreadMs, rows }: MadeUp): str
   throw new Error(`${name} ${type} needs a value`);
 }
 
-/** Inserts made-up rows, twice, as a batch that is sent again after a crash would be. */
+/** Inserts generated rows twice, like a batch that is sent again after a crash. */
 export async function insertMadeUp(
   clickhouse: Pick<ClickHouse, 'command'>,
   table: Table,

@@ -2,15 +2,29 @@ import type { ExportedTable, Manifest } from '../../src/export/manifest.ts';
 import { summaryLines, tableLine } from '../../src/export/output.ts';
 
 const table: ExportedTable = {
-  ...{ table: 'fills', kind: 'facts', file: 'fills.parquet', takenAt: '2026-06-05T10:00:00.000Z' },
-  ...{ bytes: 900, sha256: '0'.repeat(64), order: [], columns: [], rows: 7, contentHash: '1' },
+  table: 'fills',
+  kind: 'facts',
+  file: 'fills.parquet',
+  takenAt: '2026-06-05T10:00:00.000Z',
+  bytes: 900,
+  sha256: '0'.repeat(64),
+  order: [],
+  columns: [],
+  rows: 7,
+  contentHash: '1',
   partitions: null,
 };
 
 const manifest: Manifest = {
-  ...{ format: 1, day: '2026-06-01', database: 'pm', writtenAt: '2026-06-05T10:00:00.000Z' },
-  ...{ from: '2026-06-01T00:00:00.000Z', to: '2026-06-02T00:00:00.000Z' },
-  ...{ completeness: [], tables: [table], leftOut: [] },
+  format: 1,
+  day: '2026-06-01',
+  database: 'pm',
+  writtenAt: '2026-06-05T10:00:00.000Z',
+  from: '2026-06-01T00:00:00.000Z',
+  to: '2026-06-02T00:00:00.000Z',
+  completeness: [],
+  tables: [table],
+  leftOut: [],
 };
 
 const summary = (changes: Partial<Manifest>, first: string | null) =>
@@ -19,22 +33,22 @@ const summary = (changes: Partial<Manifest>, first: string | null) =>
     { folder: 'there', firstMs: first === null ? null : Date.parse(first) },
   );
 
-describe('what an export says', () => {
+describe('the output of an export', () => {
   test('marks states as of when they were read', () => {
     expect(tableLine(table)).toMatch(/^fills +7 rows 900 bytes$/);
     expect(tableLine({ ...table, kind: 'state' })).toMatch(
-      /900 bytes, as of 2026-06-05T10:00:00.000Z, whatever the day$/,
+      /900 bytes, as of 2026-06-05T10:00:00.000Z, independent of the day$/,
     );
   });
 
-  test('calls a day whole, or says up to when it goes', () => {
+  test('calls a day whole, or states its end', () => {
     expect(summary({}, '2026-05-01')).toEqual(['2026-06-01 is whole: 1 tables in there']);
     expect(summary({ partial: true, to: '2026-06-01T12:00:00.000Z' }, '2026-05-01')).toEqual([
       '2026-06-01 up to 2026-06-01T12:00:00.000Z: 1 tables in there',
     ]);
   });
 
-  test('says of a day in front of the first record that it is one', () => {
+  test('notes that a day is before the first record', () => {
     expect(summary({}, '2026-06-02')[1]).toContain(
       'before the first record (2026-06-02T00:00:00.000Z)',
     );

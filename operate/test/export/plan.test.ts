@@ -29,7 +29,7 @@ describe('a day', () => {
 });
 
 describe('the plan', () => {
-  test('says of every table that it is written, or why not', () => {
+  test('has every table, or a reason why it is not written', () => {
     const { planned, leftOut } = planOf(null);
     const named = [...planned.map(({ table }) => table.name), ...leftOut.map(({ table }) => table)];
     expect(named.sort()).toEqual(
@@ -37,7 +37,7 @@ describe('the plan', () => {
         .map(({ name }) => name)
         .sort(),
     );
-    for (const { why } of leftOut) expect(why).not.toBe('not asked for');
+    for (const { why } of leftOut) expect(why).not.toBe('not requested');
   });
 
   test('binds facts to the day and states to nothing', () => {
@@ -58,7 +58,7 @@ describe('the plan', () => {
     expect(() => planOf(['holders'])).toThrow('positions in another order');
   });
 
-  test('sorts by the place in the log where rows name it, and by all of the key', () => {
+  test('sorts by the log position where rows have one, else by the whole key', () => {
     const [fills, held] = [tables.walletFills, tables.positions];
     expect(orderOf(fills).slice(0, 3)).toEqual(['partition', 'in_offset', 'event_index']);
     expect(new Set(orderOf(fills))).toEqual(new Set(fills.orderBy));

@@ -10,8 +10,8 @@ class FakeServer {
   exchanges = 0;
   /** Called before an exchange is carried out. */
   before: () => void = () => {};
-  /** Called behind it, before it is answered. */
-  behind: () => void = () => {};
+  /** Called after a statement, before its result. */
+  afterStatement: () => void = () => {};
 
   constructor() {
     for (const database of ['pm', 'pm_rebuild'])
@@ -30,7 +30,7 @@ class FakeServer {
     this.exchanges += 1;
     this.before();
     this.exchange(one.replaceAll('`', ''), other.replaceAll('`', ''));
-    this.behind();
+    this.afterStatement();
   }
 
   exchange(one: string, other: string): void {
@@ -42,7 +42,10 @@ class FakeServer {
   rebuild(): Rebuild {
     return {
       installation: { clickhouse: this } as unknown as Installation,
-      ...{ tables: this, served: 'pm', rebuilt: 'pm_rebuild', still: 'pm_still' },
+      tables: this,
+      served: 'pm',
+      rebuilt: 'pm_rebuild',
+      snapshot: 'pm_still',
       isAlone: () => true,
       assertMayGoOn: () => {},
     };
@@ -63,10 +66,10 @@ describe('an exchange of tables', () => {
     expect(server.exchanges).toBe(rebuilt.length);
   });
 
-  test('is not undone by the repetition of a statement whose answer was lost', async () => {
+  test('is not undone by repeating a statement whose response was lost', async () => {
     const server = new FakeServer();
     let lost = 1;
-    server.behind = () => {
+    server.afterStatement = () => {
       if (lost-- > 0) throw new Fault('clickhouse_unavailable', 'retry');
     };
     await exchangeTables(server.rebuild());
@@ -80,7 +83,7 @@ describe('an exchange of tables', () => {
       for (const { name } of Object.values(tables))
         server.ids.set(`pm_rebuild.${name}`, `another ${name}`);
     };
-    await expect(exchangeTables(server.rebuild())).rejects.toThrow('somebody else works on it');
+    await expect(exchangeTables(server.rebuild())).rejects.toThrow('another process works on it');
     expect(server.exchanges).toBe(1);
   });
 

@@ -35,7 +35,7 @@ describe('the progress of a rebuild', () => {
     expect(texts[10]).toContain('200 of 200 records\n');
   });
 
-  test('tells of a table that differs how, and where', () => {
+  test('reports how and where a table differs', () => {
     expect(comparisonLine(same)).toMatch(/^equal +fills +7 rows +aa$/);
     const difference = { missing: 1, extra: 2, changed: 3, examples: ['(1,0)'], columns: [] };
     const line = comparisonLine({ ...same, rebuiltHash: 'bb', difference });

@@ -40,7 +40,7 @@ describe('the lock of a rebuild', () => {
     await next.release();
   });
 
-  test('of a run that died on this machine is taken over at once, and of one elsewhere when its lease ends', async () => {
+  test('of a run that died on this host is taken over at once, and of one on another host when its lease ends', async () => {
     const times = { leaseMs: 200, renewEveryMs: never };
     const lock = await takeRebuildLock({ redis, keys }, times);
     const holder = JSON.parse((await redis.get(keys.rebuild)) ?? '');
@@ -62,12 +62,12 @@ describe('the lock of a rebuild', () => {
     await lock.release();
   });
 
-  test('is lost for good when it was not renewed in time, or is in other hands', async () => {
+  test('is lost for good when it was not renewed in time, or another run has it', async () => {
     const late = await takeRebuildLock({ redis, keys }, { leaseMs: 50, renewEveryMs: never });
     await until(() => !late.isHeld());
     await redis.del(keys.rebuild);
     const robbed = await takeRebuildLock({ redis, keys }, { leaseMs: 60_000, renewEveryMs: 10 });
-    await redis.set(keys.rebuild, 'somebody else');
+    await redis.set(keys.rebuild, 'another run');
     await until(() => !robbed.isHeld());
     await redis.del(keys.rebuild);
     await wait(50);

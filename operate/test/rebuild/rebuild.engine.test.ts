@@ -51,7 +51,7 @@ async function rebuildHere(
   }
 }
 
-/** Reaches ClickHouse no more once so many tables are exchanged: the command is dead for all that matters. */
+/** Fails all statements after so many exchanged tables, as if the command had died. */
 async function dyingRebuild(survived: number): Promise<void> {
   let exchanged = 0;
   await rebuildHere((sql) => {
@@ -61,7 +61,7 @@ async function dyingRebuild(survived: number): Promise<void> {
 }
 
 describe('npm run rebuild', () => {
-  test('finds what was damaged and mends it, while records keep coming and the projector has read the damage', async () => {
+  test('finds damaged rows and repairs them, while records arrive and the projector has read the damage', async () => {
     await exchange.stopProjector();
     await exchange.clickhouse.command('DELETE FROM fills WHERE in_offset % 10 = 3');
     await exchange.clickhouse.command(
@@ -85,13 +85,13 @@ describe('npm run rebuild', () => {
     expect(second.output).not.toContain('DIFFER');
   }, 240_000);
 
-  test('leaves no copy behind that a later comparison would go on with', async () => {
+  test('leaves no copy that a later comparison would reuse', async () => {
     const run = exchange.rebuild(['--compare-only']);
     expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);
     expect(await exchange.copies()).toEqual([]);
   }, 120_000);
 
-  test('believes no copy of an earlier run that is not what is served, and folds anew', async () => {
+  test('does not trust a copy of an earlier run that differs from the served tables, and folds again', async () => {
     await exchange.grow(100);
     await exchange.settle();
     const killed = exchange.rebuild(['--compare-only']);
@@ -107,12 +107,12 @@ describe('npm run rebuild', () => {
     const [before = '', after = ''] = run.output.split('folding from the first record');
     expect(before).toMatch(/DIFFER +fills /);
     expect(after).not.toContain('DIFFER');
-    expect(after).toContain('every table is what the log says');
+    expect(after).toContain('every table equals the log');
     expect(await exchange.wrongFills()).toBe(0);
     expect(await exchange.copies()).toEqual([]);
   }, 120_000);
 
-  test('begins with the first record when asked to', async () => {
+  test('starts with the first record on --fresh', async () => {
     const killed = exchange.rebuild(['--compare-only']);
     await killed.said('comparing at');
     killed.kill();
@@ -132,7 +132,7 @@ describe('npm run rebuild', () => {
     expect(await exchange.wrongFills()).toBe(0);
   }, 120_000);
 
-  test('broken off by Ctrl-C says that it goes on, and holds nothing', async () => {
+  test('interrupted by Ctrl-C says that it resumes, and leaves no hold', async () => {
     const run = exchange.rebuild();
     await run.said('folding the log');
     run.kill('SIGINT');
@@ -149,13 +149,13 @@ describe('npm run rebuild', () => {
     expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
   }, 120_000);
 
-  test('goes on after it was killed anywhere, and nothing that is served is ever wrong', async () => {
+  test('resumes after it was killed at any step, and the served tables are never wrong', async () => {
     const stop = exchange.keepGrowing(50);
     const wrong: number[] = [];
     const look = async () => wrong.push(await exchange.wrongFills());
     for (let killed = 0; killed < 8; killed += 1) {
       const run = exchange.rebuild();
-      // Later and later, so that each step is met.
+      // Later each time, so that each step is interrupted once.
       const dies = wait(400 + killed * 500).then(() => run.kill());
       await Promise.all([look(), run.ended, dies]);
       await look();
@@ -177,13 +177,13 @@ describe('npm run rebuild', () => {
   }, 240_000);
 
   test.each([0, 9, 17])(
-    'leaves everything right when it dies behind %i exchanged tables',
+    'leaves everything right when it dies after %i exchanged tables',
     async (survived) => {
       const stop = exchange.keepGrowing(50);
       await expect(dyingRebuild(survived)).rejects.toThrow('killed');
       expect(await exchange.wrongFills()).toBe(0);
       await stop();
-      // A hold whose maker is dead ends by itself, after a minute.
+      // The hold of a dead run expires after a minute.
       await exchange.clickhouse.command(`DROP TABLE ${rebuildHold.name} SYNC`);
       await exchange.grow(5);
       await exchange.settle();
@@ -194,7 +194,7 @@ describe('npm run rebuild', () => {
     120_000,
   );
 
-  test('brings tables that are gone, and the columns of today, to a projector that waits for them', async () => {
+  test('creates missing tables and columns for a projector that waits for them', async () => {
     await exchange.settle();
     await exchange.clickhouse.command('DROP TABLE tape SYNC');
     await exchange.clickhouse.command('ALTER TABLE wallet_cancels DROP COLUMN reason');
@@ -212,7 +212,7 @@ describe('npm run rebuild', () => {
     expect(`${await after.ended}\n${after.output}`).toMatch(/^0\n/);
   }, 240_000);
 
-  test('makes everything again that is lost', async () => {
+  test('creates all lost tables again', async () => {
     await exchange.clickhouse.command(`DROP DATABASE ${exchange.name} SYNC`);
     const run = exchange.rebuild();
     expect(`${await run.ended}\n${run.output}`).toMatch(/^0\n/);

@@ -19,7 +19,7 @@ import { TradingLog } from '../../../projectors/test/trading-log.ts';
 const partitions = 2;
 const root = join(__dirname, '../../..');
 
-/** A made-up log on real engines, its tables, and a projector that fills them. */
+/** A generated log on real engines, its tables, and a projector that fills them. */
 export class RebuiltExchange {
   readonly name: string;
   readonly clickhouse: ClickHouse;
@@ -27,7 +27,7 @@ export class RebuiltExchange {
   readonly #folder: string;
   readonly #logs = Array.from({ length: partitions }, (_, one) => new TradingLog(41 + one));
   readonly #chains: Buffer[] = Array.from({ length: partitions }, () => firstChain);
-  /** Fills in front of each record, by partition. */
+  /** Fills before each record, by partition. */
   readonly #fills: number[][] = Array.from({ length: partitions }, () => [0]);
   #producer: LogProducer | null = null;
   #codec: RecordCodec<Execution> | null = null;
@@ -44,7 +44,10 @@ export class RebuiltExchange {
     });
     this.clickhouse = openClickHouse({
       url: engineUrl('CLICKHOUSE'),
-      ...{ database: this.name, user: 'default', password: '', log: silentLog },
+      database: this.name,
+      user: 'default',
+      password: '',
+      log: silentLog,
       requestTimeoutMs: 120_000,
     });
   }
@@ -74,7 +77,7 @@ export class RebuiltExchange {
     }
   }
 
-  /** Puts further records on the log of every partition. */
+  /** Appends records to the log of every partition. */
   async grow(records: number): Promise<void> {
     for (const [partition, log] of this.#logs.entries())
       for (const execution of log.records(records)) await this.#send(partition, execution);
@@ -96,7 +99,7 @@ export class RebuiltExchange {
     await producer.send([{ topic, partition, key: null, value: sealed.value }]);
   }
 
-  /** Lets records come until what is returned is called. */
+  /** Appends records until the returned function is called. */
   keepGrowing(everyMs: number): () => Promise<void> {
     let isWanted = true;
     const growing = (async () => {
@@ -135,12 +138,12 @@ export class RebuiltExchange {
     await once(child, 'exit');
   }
 
-  /** Begins `npm run rebuild`, and collects what it says. */
+  /** Starts `npm run rebuild` and collects its output. */
   rebuild(args: readonly string[] = []): RebuildProcess {
     return new RebuildProcess(args, { PATH: process.env['PATH'], ...variablesOf(this.name) });
   }
 
-  /** Waits until the tables say that they hold everything that is on the log now. */
+  /** Waits until the tables are complete up to the present end of the log. */
   async settle(): Promise<void> {
     for (let tries = 0; tries < 600; tries += 1) {
       const { through } = await this.standing();
@@ -175,7 +178,7 @@ export class RebuiltExchange {
     return { through: Array.from({ length: partitions }, (_, one) => found.get(one) ?? 0) };
   }
 
-  /** What `fills` lacks or has too much of in front of what the tables say is complete; every record is one input offset here. */
+  /** Rows that `fills` lacks or has too many of in its complete part; every record is one input offset here. */
   async wrongFills(): Promise<number> {
     const { through } = await this.standing();
     const owed = through.reduce((sum, to, one) => sum + (this.#fills[one]?.[to] ?? 0), 0);
@@ -214,7 +217,7 @@ export class RebuildProcess {
     this.#child.kill(signal);
   }
 
-  /** Resolves when it has said this, or has ended. */
+  /** Resolves when it has printed this, or has ended. */
   async said(text: string): Promise<void> {
     for (let isOver = false; !isOver && !this.output.includes(text); )
       isOver = await Promise.race([this.ended.then(() => true), wait(10, false)]);

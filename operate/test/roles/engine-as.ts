@@ -14,8 +14,9 @@ function constraintXml([name, { min, max }]: readonly [string, ProfileSetting]):
 }
 
 /**
- * A configuration of the engine in which the only user there is has this role, its settings and its quota: the same declaration as
- * in roles.sql, in the other language that ClickHouse knows for it. The embedded engine keeps no roles made by SQL.
+ * A configuration of the engine in which the only user there is has this role, its settings and its quota: the same
+ * declaration as in roles.sql, in the other language that ClickHouse knows for it. The embedded engine keeps no roles
+ * made by SQL.
  */
 function configuration(role: ClickHouseRole, more: readonly string[], file: string): string {
   const grants = [
@@ -42,7 +43,11 @@ function configuration(role: ClickHouseRole, more: readonly string[], file: stri
 }
 
 const everything: ClickHouseRole = {
-  ...{ name: 'everything', comment: '', rights: [], settings: {}, quota: null },
+  name: 'everything',
+  comment: '',
+  rights: [],
+  settings: {},
+  quota: null,
 };
 
 /** An engine on a data folder, as a user with one role sees it. One process has one at a time. */
@@ -129,7 +134,9 @@ export class EngineAs {
       command: (sql, params) => this.command(sql, params),
       selectRows: (sql, params) => this.selectRows(sql, params),
       insertRows: (table, columns, rows) => this.insertRows(table, columns, rows),
-      ...{ insertTabSeparated: refused, copyTo: refused, ping: refused },
+      insertTabSeparated: refused,
+      copyTo: refused,
+      ping: refused,
       close: async () => this.close(),
     };
   }

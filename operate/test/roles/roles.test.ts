@@ -150,7 +150,7 @@ function rightsOf(grants: readonly string[]): readonly string[] {
   return rights.sort();
 }
 
-/** What only its owner may do to a table, whoever else asks. */
+/** Statements that only the owner of a table may run. */
 const owners = (table: string): readonly string[] => [
   `DROP TABLE ${table}`,
   `TRUNCATE TABLE ${table}`,

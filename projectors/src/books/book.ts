@@ -13,7 +13,9 @@ export class MarketBook {
   readonly bids = new PriceLevels();
   readonly asks = new PriceLevels();
   readonly lasts: [LastTrade | null, LastTrade | null] = [null, null];
-  /** Price of token 0 at the newest trade of the market; in a record with trades of token 1 the last of those counts. */
+  /**
+   * Price of token 0 at the newest trade of the market; in a record with trades of token 1 the last of those counts.
+   */
   marketLast: number | null = null;
   tick = 0;
   minSizeMicro = 0;
@@ -37,8 +39,8 @@ export class MarketBook {
   }
 
   /**
-   * A mint or merge is a trade of both tokens, each at its own price. A taker that matches a buyer of the other token is a seller
-   * of that token, and vice versa.
+   * A mint or merge is a trade of both tokens, each at its own price. A taker that matches a buyer of the other token
+   * is a seller of that token, and vice versa.
    */
   trade(fill: Fill): void {
     this.#setLast(slot(fill.takerOutcome), { price: fill.takerPrice, side: fill.takerSide });

@@ -65,9 +65,9 @@ interface LoadedBook {
 }
 
 /**
- * The books of one partition. Stored books are restored market by market when they are first needed. Where there are none, the
- * log is folded to the end that it had at the start before anything is written: until then every book would be one of the past,
- * and a market listed late would have none.
+ * The books of one partition. Stored books are restored market by market when they are first needed. Where there are
+ * none, the log is folded to the end that it had at the start before anything is written: until then every book would
+ * be one of the past, and a market listed late would have none.
  */
 class BooksProjection implements PartitionProjection {
   readonly from: number;
@@ -176,8 +176,8 @@ class BooksProjection implements PartitionProjection {
   }
 
   /**
-   * Part of the written books is gone: the partition is folded again from its start. The remaining books stay unchanged until
-   * that fold has reached the end.
+   * Part of the written books is gone: the partition is folded again from its start. The remaining books stay unchanged
+   * until that fold has reached the end.
    */
   async #lost(market: number): Promise<Fault> {
     await this.#options.redisBooks.forget(this.#claim);

@@ -22,8 +22,8 @@ function changesBook(event: ExecutionEvent): event is BookEvent {
 }
 
 /**
- * Folds a record into the books it changes and returns them. A record at or below the version of a book is skipped for that
- * book. Throws `BrokenLog` when the best prices in the record are not those of the folded levels.
+ * Folds a record into the books it changes and returns them. A record at or below the version of a book is skipped for
+ * that book. Throws `BrokenLog` when the best prices in the record are not those of the folded levels.
  */
 export function foldBooks(
   books: ReadonlyMap<number, MarketBook>,

@@ -13,14 +13,17 @@ const marketsPerPipeline = 300;
 export type StoredBook = MarketBook | 'none' | 'lost';
 
 /**
- * The right of an owner to write a partition. It ends when another owner moves the mark and when Redis loses it, so an owner
- * that is out of date writes nothing.
+ * The right of an owner to write a partition. It ends when another owner moves the mark and when Redis loses it, so an
+ * owner that is out of date writes nothing.
  */
 export interface BooksClaim {
   readonly partition: number;
   /** Next offset to apply. */
   readonly from: number;
-  /** Name of a fold from the start of the log, whose books are written when it has reached the end; null: they are written up to `from`. */
+  /**
+   * Name of a fold from the start of the log, whose books are written when it has reached the end; null: they are
+   * written up to `from`.
+   */
   readonly fold: string | null;
 }
 
@@ -82,9 +85,9 @@ export class RedisBooks {
   }
 
   /**
-   * Writes the books of both tokens unless the stored ones are newer, or of the same version and complete; and the liquidity of
-   * the market beside the marks, which makes a book that is missing later a loss and not a new market. False, and nothing
-   * written, when the claim is not valid.
+   * Writes the books of both tokens unless the stored ones are newer, or of the same version and complete; and the
+   * liquidity of the market beside the marks, which makes a book that is missing later a loss and not a new market.
+   * False, and nothing written, when the claim is not valid.
    */
   async write(book: MarketBook, facts: MarketFacts, claim: BooksClaim): Promise<boolean> {
     const { bookMarks, bookMarkOf } = this.#keys;

@@ -25,7 +25,10 @@ export interface ListedMarket {
 /** The hash of one token's book in Redis. */
 export type BookHash = Readonly<Record<BookField, string>>;
 
-/** The hashes of both tokens: token 0 as the book is, token 1 mirrored (a bid of token 0 at p is an ask of token 1 at 1-p). */
+/**
+ * The hashes of both tokens: token 0 as the book is, token 1 mirrored (a bid of token 0 at p is an ask of token 1 at
+ * 1-p).
+ */
 export function renderBook(
   book: MarketBook,
   facts: MarketFacts,

@@ -23,7 +23,10 @@ export interface LedgerGenerationsOptions {
   readonly topics: Readonly<Record<LedgerTopic | 'orders', string>>;
   readonly log: Log;
   nowMs(): number;
-  /** Makes the views fold again the records that the ledger has lost; called while the fold has not reached the ends of the log. */
+  /**
+   * Makes the views fold again the records that the ledger has lost; called while the fold has not reached the ends of
+   * the log.
+   */
   foldAgain(): Promise<void>;
   /** Called after each check. */
   onState(isOpen: boolean): void;
@@ -48,14 +51,14 @@ type Ends = readonly (Place & { readonly end: number })[];
 /**
  * Keeps the ledger open for reservations under a generation of the log.
  *
- * A ledger that is closed, was never opened or is lost with its Redis is folded again by the views. Once the fold has reached the
- * ends that the log had when the ledger was found closed, this class plans the generation after the newest in the log, writes it
- * into every partition of `orders` and as a fence onto `transfers`, and opens the ledger when the fold has passed all of them. After
- * the beginning of a generation a partition refuses every order reserved before it. So no order is booked against a lost hold, and
- * every order booked before is in the fold (architecture.md, Money).
+ * A ledger that is closed, was never opened or is lost with its Redis is folded again by the views. Once the fold has
+ * reached the ends that the log had when the ledger was found closed, this class plans the generation after the newest
+ * in the log, writes it into every partition of `orders` and as a fence onto `transfers`, and opens the ledger when the
+ * fold has passed all of them. After the beginning of a generation a partition refuses every order reserved before it.
+ * So no order is booked against a lost hold, and every order booked before is in the fold (architecture.md, Money).
  *
- * Several processes may run it: they share one plan, and a generation written twice begins once. A plan is lost with its Redis; a
- * loss during a rebuild leads to a new one.
+ * Several processes may run it: they share one plan, and a generation written twice begins once. A plan is lost with
+ * its Redis; a loss during a rebuild leads to a new one.
  */
 export class LedgerGenerations {
   readonly #options: LedgerGenerationsOptions;

@@ -21,9 +21,9 @@ export interface OrphanedWithdrawalsOptions {
 const checkMs = 5_000;
 
 /**
- * Releases money held for withdrawals whose ingress died before it wrote them. A process that was only paused may still write its
- * record, however late. So a fence is written first: by the log itself such a record is void after it, and once the ledger has
- * applied the fence no process needs the hold.
+ * Releases money held for withdrawals whose ingress died before it wrote them. A process that was only paused may still
+ * write its record, however late. So a fence is written first: by the log itself such a record is void after it, and
+ * once the ledger has applied the fence no process needs the hold.
  */
 export class OrphanedWithdrawals {
   readonly #options: OrphanedWithdrawalsOptions;
@@ -54,8 +54,8 @@ export class OrphanedWithdrawals {
   }
 
   /**
-   * Null when no hold is old enough to need a fence. The time of a fence follows from the holds that it frees, not from the clock
-   * of this process: a clock that is ahead must not make later withdrawals void.
+   * Null when no hold is old enough to need a fence. The time of a fence follows from the holds that it frees, not from
+   * the clock of this process: a clock that is ahead must not make later withdrawals void.
    */
   async #fence(): Promise<{ beforeMs: number; offset: number } | null> {
     const { ledger, producer, codec, topic, nowMs } = this.#options;

@@ -37,8 +37,9 @@ interface Open {
 }
 
 /**
- * Cuts records into pieces of at most `itemsMax` answers and moves. A record beyond the limit is a piece of its own, whatever
- * its neighbours are: the ledger applies such a record in parts, and it must be cut the same way after a crash.
+ * Cuts records into pieces of at most `itemsMax` answers and moves. A record beyond the limit is a piece of its own,
+ * whatever its neighbours are: the ledger applies such a record in parts, and it must be cut the same way after a
+ * crash.
  */
 export function moneyPieces(
   records: readonly NumberedExecution[],
@@ -67,15 +68,15 @@ export function moneyPieces(
 }
 
 /**
- * Refusals of a record whose reservation may be gone and that the matcher does not remember. They end no reservation: a newer
- * record may hold money under the same id. A hold of the old record that is left is released as an orphan.
+ * Refusals of a record whose reservation may be gone and that the matcher does not remember. They end no reservation: a
+ * newer record may hold money under the same id. A hold of the old record that is left is released as an orphan.
  */
 const staleRefusals: ReadonlySet<RefusalCode> = new Set(['too_late', 'old_generation']);
 
 /**
- * The order or request whose reservation the event ends. A reservation ends with the first event of its order, and with each
- * repetition: the event says what is held from then on, also of a delayed order. The same is true of the requests of splits, merges
- * and redemptions.
+ * The order or request whose reservation the event ends. A reservation ends with the first event of its order, and with
+ * each repetition: the event says what is held from then on, also of a delayed order. The same is true of the requests
+ * of splits, merges and redemptions.
  */
 function answerOf(event: ExecutionEvent): readonly OrderId[] {
   switch (event.kind) {

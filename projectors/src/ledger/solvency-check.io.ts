@@ -22,9 +22,10 @@ export interface SolvencyCheckOptions {
 const checkMs = 250;
 
 /**
- * The solvency check of the ledger. Only a hold that was too small can bring free money below zero, so the missing money does not
- * exist. The wallet is logged as an error and counted, and a record freezes its withdrawals until an operator clears it. The
- * record is written before the finding is acknowledged: after a crash in between it is written again.
+ * The solvency check of the ledger. Only a hold that was too small can bring free money below zero, so the missing
+ * money does not exist. The wallet is logged as an error and counted, and a record freezes its withdrawals until an
+ * operator clears it. The record is written before the finding is acknowledged: after a crash in between it is written
+ * again.
  */
 export class SolvencyCheck {
   readonly #options: SolvencyCheckOptions;

@@ -22,8 +22,8 @@ export interface TransfersViewOptions {
 }
 
 /**
- * Deposits and withdrawals into the collateral ledger. A withdrawal that asks for more than its reservation is paid up to the
- * reservation and logged as an error: no ingress writes such a record.
+ * Deposits and withdrawals into the collateral ledger. A withdrawal that asks for more than its reservation is paid up
+ * to the reservation and logged as an error: no ingress writes such a record.
  */
 export function transfersView(options: TransfersViewOptions): ViewDefinition {
   const { ledger, topic, groupId } = options;

@@ -45,7 +45,9 @@ export class Catalog {
     return catalog;
   }
 
-  /** Waits for the market to appear; rejects with the `Fault` `market_facts_missing` (retry) when it does not in time. */
+  /**
+   * Waits for the market to appear; rejects with the `Fault` `market_facts_missing` (retry) when it does not in time.
+   */
   facts(market: number): Promise<MarketFacts> {
     return until(market, () => this.#markets.get(market)?.facts ?? null);
   }

@@ -9,7 +9,7 @@ export interface ViewHost {
   readonly client: LogClient;
   readonly progress: ViewProgress;
   readonly log: Log;
-  /** Name of the process in its groups, which keeps its partitions over a restart; empty for none. */
+  /** Name of the process as the other members of its groups see it; empty for none. */
   readonly instance: string;
   /** Ends the process: faults of the whole group. */
   fail(error: unknown): void;
@@ -20,8 +20,8 @@ const firstRestoreMs = 500;
 const maxRestoreMs = 15_000;
 
 /**
- * A view that runs until `close`. A partition with a fault that passes is restored, with any other it is halted; the other
- * partitions continue.
+ * A view that runs until `close`. A partition with a fault that passes is restored, with any other it is halted; the
+ * other partitions continue.
  */
 export class RunningView {
   readonly #host: ViewHost;
@@ -53,8 +53,8 @@ export class RunningView {
   }
 
   /**
-   * Restores every partition of this process whose stored position (`storedOf`) is below the one it has reached: stored data was
-   * lost, and a partition without new records would not notice.
+   * Restores every partition of this process whose stored position (`storedOf`) is below the one it has reached: stored
+   * data was lost, and a partition without new records would not notice.
    */
   async restoreLost(storedOf: (partition: number) => Promise<number>): Promise<void> {
     for (const [partition, position] of this.#positions) {

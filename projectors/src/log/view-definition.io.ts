@@ -16,7 +16,10 @@ export interface PartitionProjection {
   readonly from: number;
   /** Clock of the partition at the last record, Unix milliseconds; 0 before the first. */
   readonly lastTimeMs: number;
-  /** Resolves to the next offset whose effects are not stored yet: the end of the batch, or less while writes are pending. */
+  /**
+   * Resolves to the next offset whose effects are not stored yet: the end of the batch, or less while writes are
+   * pending.
+   */
   project(batch: RecordBatch): Promise<number>;
   close(): Promise<void>;
 }
@@ -29,7 +32,10 @@ export interface ViewGroup extends Pick<PartitionGroup, 'commit' | 'committed'> 
   stored(position: number): void;
 }
 
-/** How often a position is committed, milliseconds: only readers of lag use it, the projection continues from its own mark. */
+/**
+ * How often a position is committed, milliseconds: only readers of lag use it, the projection continues from its own
+ * mark.
+ */
 const lagCommitMs = 5_000;
 
 /** Commits the position of a partition from time to time. */

@@ -35,13 +35,13 @@ const insertsAtOnce = 4;
 const heldPollMs = 200;
 
 /**
- * Batches exactly once into ClickHouse (traps.md). The range is in the group's commit before the first row is sent, so the owner
- * after a crash sends exactly this batch with the same tokens; the commit after the last row ends the batch. A commit that fails
- * means that the partition belongs to another process, and nothing is sent.
+ * Batches exactly once into ClickHouse (traps.md). The range is in the group's commit before the first row is sent, so
+ * the owner after a crash sends exactly this batch with the same tokens; the commit after the last row ends the batch.
+ * A commit that fails means that the partition belongs to another process, and nothing is sent.
  *
- * Tables may be exchanged for others (`npm run rebuild`). No batch begins while they are held for that, and a commit without a
- * range says that no batch is unfinished. Rows that follow from the old tables are never inserted into the new ones: the batch ends
- * with `tables_exchanged` (release), and the partition is restored from the served tables.
+ * Tables may be exchanged for others (`npm run rebuild`). No batch begins while they are held for that, and a commit
+ * without a range says that no batch is unfinished. Rows that follow from the old tables are never inserted into the
+ * new ones: the batch ends with `tables_exchanged` (release), and the partition is restored from the served tables.
  */
 export class BatchInserts {
   readonly #options: BatchInsertsOptions;
@@ -59,7 +59,8 @@ export class BatchInserts {
     await this.#begin(range, isBegun);
     const stages = inStages(rows);
     for (const stage of stages) {
-      // The completeness is inserted only into the tables that have the rows; before the first stage `begin` has just checked.
+      // The completeness is inserted only into the tables that have the rows; before the first stage `begin` has just
+      // checked.
       const isChecked = stage === stages[0] && !isBegun;
       const isLast = stage.some(({ table }) => table === tables.completeness);
       if (isLast && !isChecked) await this.#isHeld();
@@ -68,7 +69,9 @@ export class BatchInserts {
     await this.#options.commit(range.to, '');
   }
 
-  /** The range is committed before the check: a hold that is not found here is younger, and its maker finds the range. */
+  /**
+   * The range is committed before the check: a hold that is not found here is younger, and its maker finds the range.
+   */
   async #begin({ from, to }: BatchRange, isBegun: boolean): Promise<void> {
     for (;;) {
       await this.#options.commit(from, String(to));
@@ -116,7 +119,10 @@ export class BatchInserts {
     return isHeld;
   }
 
-  /** The outcome of a failed insert is unknown: the same insert is repeated until it succeeds or the retry budget is used up. */
+  /**
+   * The outcome of a failed insert is unknown: the same insert is repeated until it succeeds or the retry budget is
+   * used up.
+   */
   #insistOn<T>(ask: () => Promise<T>): Promise<T> {
     const { retryForMs, onRetry } = this.#options;
     return insist(ask, { forMs: retryForMs, onRetry });

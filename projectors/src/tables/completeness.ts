@@ -11,7 +11,9 @@ export function foldedTo({ timeMs, inOffset }: Execution): FoldedTo {
   return { timeMs, nextInOffset: inOffset + 1 };
 }
 
-/** The row of table `completeness` that ends a batch; it follows from the batch alone, so a repetition writes it again. */
+/**
+ * The row of table `completeness` that ends a batch; it follows from the batch alone, so a repetition writes it again.
+ */
 export function completenessRows(
   partition: number,
   throughOffset: number,
@@ -23,9 +25,9 @@ export function completenessRows(
 }
 
 /**
- * Tables that are written last, in this order. A table of a later stage contains nothing that the tables of earlier stages
- * lack: the views are restored from `positions`, so all rows made together with it are inserted before; the remaining size of
- * an open order is read from `order_events`; and `completeness` stands for all tables.
+ * Tables that are written last, in this order. A table of a later stage contains nothing that the tables of earlier
+ * stages lack: the views are restored from `positions`, so all rows made together with it are inserted before; the
+ * remaining size of an open order is read from `order_events`; and `completeness` stands for all tables.
  */
 const lastStages: readonly (readonly Table[])[] = [
   [tables.openOrders, tables.positions],

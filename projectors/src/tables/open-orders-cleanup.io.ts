@@ -8,8 +8,8 @@ const cleanupEveryMs = 3_600_000;
 const sql = `OPTIMIZE TABLE ${tables.openOrders.name} FINAL CLEANUP`;
 
 /**
- * Removes the rows of ended orders from `open_orders`. No order comes back: a batch is never sent again after a later one, so the
- * row that ended an order always comes after the one that placed it.
+ * Removes the rows of ended orders from `open_orders`. No order comes back: a batch is never sent again after a later
+ * one, so the row that ended an order always comes after the one that placed it.
  */
 export async function cleanOpenOrders(clickhouse: Pick<ClickHouse, 'command'>): Promise<void> {
   await clickhouse.command(sql);

@@ -7,15 +7,18 @@ import type { TableRows } from './row-writer.ts';
 
 /** The state of the tables to check before a batch is written. */
 export interface TablesGuard {
-  /** Names these tables: tables that replace them (`npm run rebuild`), or that are created after a loss, have another identity. */
+  /**
+   * Names these tables: tables that replace them (`npm run rebuild`), or that are created after a loss, have another
+   * identity.
+   */
   readonly identity: string;
   /** While true no batch may begin. */
   readonly isHeld: boolean;
 }
 
 /**
- * The tables as the projection uses them. Tables that are missing, or whose columns are not those of this code, are `tables_differ`
- * (release): they will be created or rebuilt, and until then nothing can be written.
+ * The tables as the projection uses them. Tables that are missing, or whose columns are not those of this code, are
+ * `tables_differ` (release): they will be created or rebuilt, and until then nothing can be written.
  */
 export interface ProjectionTables {
   guard(): Promise<TablesGuard>;
@@ -115,7 +118,8 @@ type PositionRow = Texts<
 
 const positionsSql = `
 SELECT wallet, market, outcome, toString(size) AS size, toString(cost) AS cost,
-  toString(total_bought) AS bought, toString(shares_bought) AS sharesBought, toString(realized_pnl) AS realized, toString(volume) AS traded,
+  toString(total_bought) AS bought, toString(shares_bought) AS sharesBought,
+  toString(realized_pnl) AS realized, toString(volume) AS traded,
   toString(toUnixTimestamp64Milli(updated)) AS updatedMs, toString(version) AS ver
 FROM ${tables.positions.name} FINAL
 WHERE partition = {partition:UInt16}

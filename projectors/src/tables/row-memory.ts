@@ -5,8 +5,9 @@ export const pieceBytes = 1 << 18;
 const unusedPiecesMax = 128;
 
 /**
- * Memory of rows, reused. Without it every batch takes fresh memory from the system, and V8 collects the whole heap several
- * times a second because of memory outside of it. Rows that are not given back are garbage like any other object.
+ * Memory of rows, reused. Without it every batch takes fresh memory from the system, and V8 collects the whole heap
+ * several times a second because of memory outside of it. Rows that are not given back are garbage like any other
+ * object.
  */
 export class RowMemory {
   readonly #unused: Buffer[] = [];

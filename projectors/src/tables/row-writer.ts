@@ -25,20 +25,16 @@ const ownBytes = 1 << 12;
 /** Room for any cell but ids and words, which pass their own length. */
 const cellBytes = 32;
 
-const highDigits = new Uint8Array(256);
-const lowDigits = new Uint8Array(256);
-for (let byte = 0; byte < 256; byte += 1) {
-  const text = byte.toString(16).padStart(2, '0');
-  highDigits[byte] = text.charCodeAt(0);
-  lowDigits[byte] = text.charCodeAt(1);
-}
+const hexOfBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const highDigits = Uint8Array.from(hexOfBytes, (text) => text.charCodeAt(0));
+const lowDigits = Uint8Array.from(hexOfBytes, (text) => text.charCodeAt(1));
 
 /** Number of bytes of a UUID after which a dash follows. */
 const uuidGroups = [4, 6, 8, 10, 16];
 
 /**
- * Writes rows of a table cell by cell, directly as the bytes sent to ClickHouse: a value for each cell would lead the profile of
- * the projector. A row begins with its first cell and ends with `end`.
+ * Writes rows of a table cell by cell, directly as the bytes sent to ClickHouse: values for single cells would lead the
+ * profile of the projector. A row begins with its first cell and ends with `end`.
  *
  *     #pieces  |rows.......|rows.....|     #buffer  |rows.....row beg      |
  *                                                            ^#begun ^#position
@@ -152,7 +148,10 @@ export class RowWriter {
     return this.int(symbol);
   }
 
-  /** Unix milliseconds as a DateTime64(3): seconds in ten digits and a fraction, which ClickHouse reads without a calendar. */
+  /**
+   * Unix milliseconds as a DateTime64(3): seconds in ten digits and a fraction, which ClickHouse reads without a
+   * calendar.
+   */
   time(ms: number): this {
     this.#reserve(cellBytes);
     const seconds = this.#seconds(ms);

@@ -72,8 +72,9 @@ export class TablesFold {
   }
 
   /**
-   * Continues from where the tables are complete to exactly these offsets of `executions`, by partition; a partition that has
-   * reached its offset is left as it is. Checks the hash chain. Rejects with a `Fault`; another call continues.
+   * Continues from where the tables are complete to exactly these offsets of `executions`, by partition; a partition
+   * that has reached its offset is left as it is. Checks the hash chain. Rejects with a `Fault`; another call
+   * continues.
    */
   async to(targets: ReadonlyMap<number, number>): Promise<void> {
     const waiting = [...targets];

@@ -14,7 +14,10 @@ import type { ProjectionTables } from './projection-tables.io.ts';
 import type { RowMemory } from './row-memory.ts';
 
 export interface TablesViewOptions extends Omit<ExecutionLog, 'codec'> {
-  /** One codec for each partition: partitions are folded in turns, and reused memory is valid until the codec's next record. */
+  /**
+   * One codec for each partition: partitions are folded alternately, and reused memory is valid until the codec's next
+   * record.
+   */
   openCodec(): Promise<RecordReader<Execution>>;
   readonly tables: ProjectionTables;
   readonly catalog: Pick<Catalog, 'payout0'>;
@@ -51,7 +54,10 @@ export interface TablesStart {
   readonly folded: FoldedTo;
 }
 
-/** Folds records as they come, and writes a batch when it is full or old. At most one batch is written while one is gathered. */
+/**
+ * Folds records as they come, and writes a batch when it is full or old. At most one batch is written while one is
+ * gathered.
+ */
 export class TablesProjection implements PartitionProjection {
   readonly #options: TablesViewOptions;
   readonly #start: TablesStart;

@@ -63,8 +63,9 @@ async function openProjection(
 }
 
 /**
- * The first offset: the one up to which the tables are complete, whatever was committed. Tables below the commit were lost or
- * restored from a backup; tables above it were rebuilt, or their last commit is missing. The commit is corrected first, for its readers.
+ * The first offset: the one up to which the tables are complete, whatever was committed. Tables below the commit were
+ * lost or restored from a backup; tables above it were rebuilt, or their last commit is missing. The commit is
+ * corrected first, for its readers.
  */
 async function startOf(
   { tables }: TablesViewOptions,

@@ -81,8 +81,8 @@ interface Closing {
 }
 
 /**
- * Table `book_closings`: the last total of each level that changed in an hour, and in a month. Rows are absolute, so the view
- * needs no earlier state.
+ * Table `book_closings`: the last total of each level that changed in an hour, and in a month. Rows are absolute, so
+ * the view needs no earlier state.
  */
 export class BookClosingsView implements View {
   readonly #hours = new Buckets<Closing>();

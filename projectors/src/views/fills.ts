@@ -6,8 +6,8 @@ import { type RowSource, type View, writeSource } from './view.ts';
 const noBuilder = Buffer.alloc(32);
 
 /**
- * Tables `fills` (one row for each fill), `wallet_fills` and `tape` (one for each wallet of a fill), `builder_fills` (one for each
- * builder named).
+ * Tables `fills` (one row for each fill), `wallet_fills` and `tape` (one for each wallet of a fill), `builder_fills`
+ * (one for each builder named).
  */
 export class FillsView implements View {
   readonly #partition: number;

@@ -12,8 +12,9 @@ interface EndedOrder {
 }
 
 /**
- * Table `open_orders`: a row when an order comes to rest and one when it has left the book, at most one for each order and
- * record, since a version stands for a whole record. Partial fills write nothing: sizes are read from `order_events`.
+ * Table `open_orders`: a row when an order comes to rest and one when it has left the book, at most one for each order
+ * and record, since a version stands for a whole record. Partial fills write nothing: sizes are read from
+ * `order_events`.
  */
 export function openOrdersView(partition: number, memory: RowMemory): View {
   return recordView(tables.openOrders, memory, (execution, to) => {

@@ -38,7 +38,7 @@ function bookAfter(records: readonly Execution[], market = 1): MarketBook {
   return books.get(market) ?? new MarketBook(market);
 }
 
-/** The answer again from nothing but the newest total of each level. */
+/** The same body computed from the newest total of each level only. */
 function naiveSides(records: readonly Execution[], market: number) {
   const totals = { BUY: new Map<number, number>(), SELL: new Map<number, number>() };
   for (const { events } of records)
@@ -130,14 +130,14 @@ describe('books', () => {
     }
   });
 
-  test('show a mint as a trade of both tokens, the maker seen as the one who was hit', () => {
+  test('show a mint as a trade of both tokens, with the side of the taker in each', () => {
     const fill = fillOf({ match: 'MINT', takerPrice: 5_400 });
     const [token0, token1] = renderBook(bookAfter([executionOf(0, [marketSet(1), fill])]), facts);
     expect([token0.last, token0.lastSide]).toEqual(['0.54', 'BUY']);
     expect([token1.last, token1.lastSide]).toEqual(['0.46', 'SELL']);
   });
 
-  test('leave the other token alone when buyer meets seller', () => {
+  test('do not change the other token when a buyer meets a seller', () => {
     const fill = fillOf({ takerSide: 'SELL', takerOutcome: 1, takerPrice: 700 });
     const [token0, token1] = renderBook(bookAfter([executionOf(0, [marketSet(1), fill])]), facts);
     expect([token0.last, token1.last, token1.lastSide]).toEqual(['', priceText(700), 'SELL']);
@@ -157,7 +157,7 @@ describe('books', () => {
       '0.54',
       '0.46',
     ]);
-    // Of one record token 1 counts, as in the leaderboards.
+    // In one record token 1 counts, as in the leaderboards.
     expect(at(fillOf({ match: 'MINT', takerPrice: 5_400 }), of(0, 7_000))).toEqual([
       '0.54',
       '0.46',

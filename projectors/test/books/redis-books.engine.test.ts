@@ -42,7 +42,7 @@ beforeEach(async () => {
 
 afterAll(() => redis?.quit());
 
-/** The book of market 1 after so many records. */
+/** The book of market 1 after `count` records. */
 function bookAfter(seed: number, count: number): MarketBook {
   const folded = new Map([1, 2, 3].map((market) => [market, new MarketBook(market)]));
   for (const record of new TinyExchange(seed).records(count)) foldBooks(folded, record);
@@ -71,7 +71,7 @@ describe('books in Redis', () => {
     );
   });
 
-  test('leave what rests on the market beside the marks', async () => {
+  test('leave the liquidity of the market beside the marks', async () => {
     const book = bookAfter(5, 200);
     await books.write(book, facts, claim);
     const cost = ({ price, sizeMicro }: Level) => (price * sizeMicro) / 10_000;
@@ -83,7 +83,7 @@ describe('books in Redis', () => {
     expect(expected).toBeGreaterThan(0);
   });
 
-  test('are lost, not new, when only they are gone, and written again as they were', async () => {
+  test('are lost, not new, when only they are missing, and are written again unchanged', async () => {
     const listed = [{ market: 1, facts }];
     expect(await books.load(1, facts)).toBe('none');
     expect(await books.lost(listed)).toEqual([]);
@@ -103,7 +103,7 @@ describe('books in Redis', () => {
     }
   });
 
-  test('are folded from the start until their writer has said where it has come to', async () => {
+  test('are folded from the start until their writer has moved the mark', async () => {
     expect(claim).toMatchObject({ partition: 4, from: 0 });
     expect(claim.fold).not.toBeNull();
     expect(await redis.hget(keys.bookMarks, '4')).toBeNull();
@@ -116,7 +116,7 @@ describe('books in Redis', () => {
     expect(await redis.hgetall(keys.bookMarks)).toEqual({ 4: '10', 'clock:4': '1000' });
   });
 
-  test('are written by nobody whose claim another one or a loss has ended', async () => {
+  test('are not written with a claim that another owner or a loss has ended', async () => {
     const book = bookAfter(5, 20);
     const stored = { partition: 4, from: 10, fold: null };
     const isRefused = async (held: BooksClaim) => {
@@ -139,9 +139,9 @@ describe('books in Redis', () => {
     expect((await books.claim(4)).fold).not.toBeNull();
   });
 
-  test('are folded anew once they are forgotten', async () => {
+  test('are folded again once they are forgotten', async () => {
     const stored = await books.move(claim, { to: 10, clockMs: 1000 });
-    if (stored === null) throw new Error('the claim does not hold');
+    if (stored === null) throw new Error('the claim is not valid');
     await books.forget(stored);
     expect(await books.claim(4)).toMatchObject({ from: 0, fold: expect.any(String) });
   });

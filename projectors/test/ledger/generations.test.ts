@@ -9,12 +9,12 @@ const partitions = 2;
 const topics = { executions: 'executions', transfers: 'transfers', orders: 'orders' };
 const clock = { clockMs: 0, bookAgeLimitMs: 2_000 };
 
-/** A log that takes generations and begins them when it is told to, and the ledger that is folded from it. */
+/** A log that begins written generations on request, and the ledger that is folded from it. */
 class World {
   fold = new LedgerFold();
   life = 'first';
   private openedIn = '';
-  /** What was written, in short: `orders:0 1` is generation 1 in partition 0. */
+  /** The written records in short: `orders:0 1` is generation 1 in partition 0. */
   readonly written: string[] = [];
   private readonly ends = new Map([
     ['executions:0', 1],
@@ -52,7 +52,7 @@ class World {
     });
   }
 
-  /** The matchers and the topic `transfers` take what was written. */
+  /** The matchers and the topic `transfers` begin these generations. */
   begin(...places: readonly string[]): void {
     for (const place of places) {
       const [topic = ''] = place.split(' ');
@@ -142,7 +142,7 @@ async function openWorld(): Promise<{ world: World; generations: LedgerGeneratio
 }
 
 describe('a ledger generation', () => {
-  test('is written once the fold has come to the ends, and opens once it has passed it everywhere', async () => {
+  test('is written once the fold has reached the ends, and opens once the fold has passed it everywhere', async () => {
     const world = new World();
     const generations = world.generations();
     expect(await generations.check()).toBe(false);
@@ -175,7 +175,7 @@ describe('a ledger generation', () => {
     expect(world.written.slice(3)).toEqual(['orders:1 1']);
   });
 
-  test('is one for all processes that look after it', async () => {
+  test('is the same for all processes that check', async () => {
     const world = new World();
     const [one, two] = [world.generations(), world.generations()];
     world.foldAll();
@@ -207,7 +207,7 @@ describe('a ledger generation', () => {
     expect(world.fold.state().generation).toBeGreaterThan(1);
   });
 
-  test('is a newer one when the store has begun another life, or the log another generation', async () => {
+  test('is a newer one when Redis has restarted, or the log has begun another generation', async () => {
     const { world, generations } = await openWorld();
     world.life = 'second';
     expect(await generations.check()).toBe(false);
@@ -221,7 +221,7 @@ describe('a ledger generation', () => {
     expect(world.written.slice(3)).toEqual(all(8));
   });
 
-  test('is never one that was open before, even if the store went back to before it was opened', async () => {
+  test('is never one that was open before, even if Redis returns to an earlier state', async () => {
     const { world, generations } = await openWorld();
     world.fold.close();
     world.fold.planRebuild({ id: 'kept', generation: 1 });

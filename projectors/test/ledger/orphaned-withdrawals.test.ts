@@ -8,7 +8,7 @@ const startMs = 1_000_000;
 const deposit = { transferId: '0x01', wallet, amountMicro: 100, timeMs: 1, generation: 0 };
 const withdrawal = { ...deposit, transferId: '0x02', amountMicro: -40, timeMs: startMs };
 
-/** A ledger that holds for a withdrawal accepted at `startMs`, and the topic `transfers` behind it. */
+/** A ledger with a hold for a withdrawal accepted at `startMs`, and its topic `transfers`. */
 function open() {
   const ledger = new LedgerFold();
   const state = { nowMs: startMs, end: 1 };
@@ -38,7 +38,7 @@ function open() {
   ledger.open(plan, []);
   ledger.reserveWithdrawal({ transferId: '0x02', wallet, amountMicro: 40, acceptedAtMs: startMs });
   const pending = () => ledger.balance(wallet).pendingMicro;
-  /** The fold comes to the fence, at its place. */
+  /** The fold reaches the fence at this offset. */
   const applyFence = (fromOffset: number) => {
     const timeMs = fences.at(-1)?.timeMs ?? 0;
     const fence = { ...deposit, transferId: '0x03', amountMicro: 0, timeMs };
@@ -54,7 +54,7 @@ test('no fence is written while no hold is old enough', async () => {
   expect([fences, pending()]).toEqual([[], 40]);
 });
 
-test('a hold is released once its fence is applied; a record that comes then is void', async () => {
+test('a hold is released once its fence is applied; a record after that is void', async () => {
   const { ledger, state, orphans, fences, pending, applyFence } = open();
   state.nowMs += withdrawalLateMs + 1;
   await orphans.check();
@@ -81,7 +81,7 @@ test('a clock that is ahead makes no withdrawal void that is accepted later', as
   expect(ledger.balance(wallet).freeMicro).toBe(60);
 });
 
-test('a record that came before the fence is paid', async () => {
+test('a record before the fence is paid', async () => {
   const { ledger, state, orphans, pending, applyFence } = open();
   state.nowMs += withdrawalLateMs + 1;
   state.end = 2;

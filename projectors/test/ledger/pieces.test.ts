@@ -98,7 +98,7 @@ describe('money pieces', () => {
     expect(piece?.answered).toEqual([8, 9].map((id) => orderIdFromBytes(bytesOf(32, id))));
   });
 
-  test('count no refusal of a stale record, under whose id a newer one may hold money', () => {
+  test('skip refusals of stale records, whose ids newer ones may use', () => {
     const split = (code: RefusalCode) =>
       ({ kind: 'CommandRefused', command: 0, code, requestId: bytesOf(32, 8) }) as const;
     const answeredBy = (event: ExecutionEvent) =>
@@ -111,7 +111,7 @@ describe('money pieces', () => {
     expect(answeredBy({ ...refusal(1), code: 'too_late' })).toHaveLength(1);
   });
 
-  test('leave a record beyond the limit alone, whatever stands around it', () => {
+  test('leave a record beyond the limit alone, whatever its neighbours are', () => {
     const big = executionOf(1, [move(1, 1), move(2, 1), move(3, 1)]);
     const records = [executionOf(0, [move(1, 1)]), big, executionOf(2, [])].map(
       (execution, offset) => ({ offset, execution }),

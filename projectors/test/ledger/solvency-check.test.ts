@@ -40,7 +40,7 @@ function open(fold: LedgerFold) {
     },
     producer: {
       async send(records) {
-        if (fakes.isAway) throw new Error('the broker is away');
+        if (fakes.isAway) throw new Error('the broker cannot be reached');
         return records.map(({ partition }, offset) => ({ partition, offset }));
       },
     },
@@ -64,10 +64,10 @@ test('free money below zero is an error with the wallet, a count and a frozen wa
   expect(frozen).toHaveLength(1);
 });
 
-test('a freeze that could not be written is written at the next look', async () => {
+test('a freeze that could not be written is written at the next check', async () => {
   const { solvency, errors, frozen, fakes } = open(overspent());
   fakes.isAway = true;
-  await expect(solvency.check()).rejects.toThrow('the broker is away');
+  await expect(solvency.check()).rejects.toThrow('the broker cannot be reached');
   fakes.isAway = false;
   await solvency.check();
   expect([frozen.length, errors.length, fakes.breaches]).toEqual([2, 1, 1]);

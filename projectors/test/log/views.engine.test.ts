@@ -40,7 +40,7 @@ const topicPrefix = `${name}-`;
 const keys = redisKeys(name);
 const records = 300;
 const wallet = walletFromBytes(bytesOf(20, 77));
-/** What the log says of one wallet besides the trading: a micro-USDC with each record. */
+/** The trading, and in each record a move of one micro-USDC of one wallet. */
 const executions: readonly Execution[] = new TinyExchange(21)
   .records(records)
   .map((one) =>
@@ -262,7 +262,7 @@ async function live(until: number): Promise<void> {
   }
 }
 
-/** How far the slowest view has got: marks in Redis, rows in the tables. */
+/** Progress of the slowest view: marks in Redis, rows in the tables. */
 async function slowest(ledger: ReturnType<typeof openLedger>): Promise<number> {
   const books = Number(await world.redis.hget(keys.bookMarks, '0'));
   const counts = await Promise.all([rowsIn('fills'), rowsIn('order_events')]);
@@ -290,7 +290,7 @@ function expected(table: string): readonly (readonly (string | number)[])[] {
 }
 
 describe('the projections on real engines', () => {
-  test('come to the fold of the log, also when the service ends and starts on the way', async () => {
+  test('reach the fold of the log, also across a restart of the service', async () => {
     await live(10);
     await live(records);
     const ledger = openLedger(world.redis, keys);
@@ -303,7 +303,9 @@ describe('the projections on real engines', () => {
     for (const table of ['positions', 'holders', 'midpoints_1m', 'candles_1m'])
       expect([table, await rowsIn(`${table} FINAL`)]).toEqual([table, expected(table).length]);
     const sizes = await world.clickhouse.selectRows<{ at: string; size: string; pnl: string }>(
-      `SELECT concat(wallet, ':', toString(market), ':', toString(outcome)) AS at, toString(size) AS size, toString(realized_pnl) AS pnl FROM positions FINAL`,
+      `SELECT concat(wallet, ':', toString(market), ':', toString(outcome)) AS at,
+         toString(size) AS size, toString(realized_pnl) AS pnl
+       FROM positions FINAL`,
     );
     const stored = new Map(sizes.map((row) => [row.at, [row.size, row.pnl]]));
     for (const row of expected('positions'))
@@ -322,7 +324,7 @@ describe('the projections on real engines', () => {
     }
   });
 
-  test('start over when Redis has forgotten everything', async () => {
+  test('start over when Redis has lost everything', async () => {
     const left = await world.redis.keys(`${name}:*`);
     await world.redis.del(...left);
     await live(records);

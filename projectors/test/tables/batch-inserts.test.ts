@@ -13,25 +13,25 @@ const batch: readonly TableRows[] = Object.values(tables).map((table) => {
 interface Written {
   /** Names of commits and inserts as they begin and end. */
   readonly steps: string[];
-  /** The most inserts that were on their way together. */
+  /** The largest number of inserts at the same time. */
   most: number;
-  underWay: number;
-  /** Tables whose rows may be written over. */
+  running: number;
+  /** Tables whose row memory may be reused. */
   readonly unused: string[];
 }
 
 /** Writes the batch; `insert` may fail, and takes a moment that differs by table. */
 async function write(insert: (table: string) => void, retryForMs = 0): Promise<Written> {
-  const seen: Written = { steps: [], most: 0, underWay: 0, unused: [] };
+  const seen: Written = { steps: [], most: 0, running: 0, unused: [] };
   const inserts = new BatchInserts({
     tables: {
       guard: async () => ({ identity: 'these', isHeld: false }),
       async insert({ table: { name } }) {
-        seen.underWay += 1;
-        seen.most = Math.max(seen.most, seen.underWay);
+        seen.running += 1;
+        seen.most = Math.max(seen.most, seen.running);
         seen.steps.push(`begin ${name}`);
         await wait(1 + (name.length % 7));
-        seen.underWay -= 1;
+        seen.running -= 1;
         insert(name);
         seen.steps.push(`end ${name}`);
       },
@@ -65,7 +65,7 @@ describe('a batch of tables', () => {
     expect(most).toBe(4);
   });
 
-  test('begins a table that speaks for others when those are in, and completeness last of all', async () => {
+  test('begins a table that depends on others when those are inserted, and completeness last', async () => {
     const { steps } = await write(() => {});
     const last = ['positions', 'open_orders', 'completeness'];
     const firstOfLast = Math.min(...last.map((name) => steps.indexOf(`begin ${name}`)));
@@ -75,7 +75,7 @@ describe('a batch of tables', () => {
       expect(steps.indexOf(`end ${name}`)).toBeLessThan(steps.indexOf('begin completeness'));
   });
 
-  test('lets go of rows that went in at once, and of none that may still be on another way', async () => {
+  test('gives back the memory of rows inserted at the first try, and of no others', async () => {
     const failing = new Set(['fills', 'positions']);
     const { steps, unused } = await write((table) => {
       if (failing.delete(table)) throw new Fault('clickhouse_unavailable', 'retry');
@@ -87,12 +87,12 @@ describe('a batch of tables', () => {
   });
 
   test.each(['fills', 'holders', 'positions', 'completeness'])(
-    'ends with the fault of %s: nothing begins behind it, nothing is on its way, no commit',
+    'ends with the fault of %s: no insert begins after it, none is running, no commit',
     async (broken) => {
-      const { steps, underWay } = await write((table) => {
+      const { steps, running } = await write((table) => {
         if (table === broken) throw new Fault('clickhouse_busy', 'retry');
       });
-      expect([steps.at(-1), underWay]).toEqual(['clickhouse_busy', 0]);
+      expect([steps.at(-1), running]).toEqual(['clickhouse_busy', 0]);
       expect(steps).not.toContain('commit 9 ');
       const failedAt = steps.indexOf(`begin ${broken}`);
       const begun = steps.slice(failedAt + 1).filter((step) => step.startsWith('begin '));

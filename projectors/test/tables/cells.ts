@@ -4,7 +4,7 @@ import type { TableRows } from '../../src/tables/row-writer.ts';
 /** Cells in the order of the columns; unsigned integers are numbers, everything else is text. */
 export type Row = readonly (string | number)[];
 
-/** What the bytes say. */
+/** The cells of the bytes. */
 export function cellsOf(rows: TableRows): readonly Row[] {
   const read = rows.table.columns.map(readerOf);
   return textOf(rows)
@@ -17,7 +17,7 @@ export function textOf({ pieces }: TableRows): string {
   return Buffer.concat(pieces).toString('latin1');
 }
 
-/** As ClickHouse shows what it reads: symbols by their names, moments as UTC. */
+/** As ClickHouse shows cells: symbols by their names, times as UTC. */
 function readerOf({ type }: Column): (cell: string) => string | number {
   if (type.startsWith('UInt')) return Number;
   if (type.startsWith('Enum8'))

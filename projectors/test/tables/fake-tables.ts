@@ -9,11 +9,11 @@ const micro = (cell: unknown) => Math.round(Number(cell) * 1e6);
 const price = (cell: unknown) => parsePrice(String(cell)) ?? 0;
 const ms = (cell: unknown) => Date.parse(`${String(cell).replace(' ', 'T')}Z`);
 
-/** Tables in memory that drop an insert whose token they know, as ClickHouse does, whatever its rows are. */
+/** Tables in memory that drop an insert with a known token, as ClickHouse does, whatever its rows are. */
 export class FakeTables implements ProjectionTables {
   readonly #rows = new Map<string, Row[]>();
   readonly #tokens = new Set<string>();
-  /** Called before and after each insert; throws to play a crash or an answer that is lost. */
+  /** Called before and after each insert; throws to simulate a crash or a lost response. */
   onStep: () => void = () => {};
 
   identity = 'made first';
@@ -55,7 +55,7 @@ export class FakeTables implements ProjectionTables {
     return new Map(shown);
   }
 
-  /** Plays a loss of everything. */
+  /** Simulates a loss of everything. */
   lose(): void {
     this.#rows.clear();
     this.#tokens.clear();

@@ -20,8 +20,8 @@ import { TradingLog } from '../trading-log.ts';
 import { hashesOf, RealLog, RealTables } from './real-tables.ts';
 
 /**
- * Members of one group come and go while batches are under way: who comes sends again what its former owner has begun and not ended,
- * and that one goes on sending behind it.
+ * Members of one group come and go while batches are unfinished: a new owner sends the unfinished batch of the earlier
+ * owner again, and the earlier owner continues to send late inserts.
  */
 const name = `projectors_handover_${process.pid}`;
 const topicPrefix = `${name}-`;
@@ -65,19 +65,19 @@ async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
     if (await isSo()) return;
     await wait(50);
   }
-  throw new Error('it did not come about in time');
+  throw new Error('the state was not reached in time');
 }
 
-/** Who got a partition last; who had it before may not know yet. */
+/** The newest owner of each partition; the one before may not have noticed yet. */
 const owners = new Map<number, Member>();
 
-/** A member whose inserts wait while it is held. */
+/** A member whose inserts wait while they are blocked. */
 class Member {
   /** Partitions with inserts that wait. */
   readonly waiting = new Set<number>();
-  /** Batches that a former owner had begun when the partition came. */
+  /** Batches that an earlier owner had left unfinished at the handover. */
   takenOver = 0;
-  /** Inserts of partitions that were others' by then. */
+  /** Inserts of partitions that already belonged to another member. */
   late = 0;
   #open: () => void = () => {};
   #gate: Promise<void> = Promise.resolve();
@@ -159,7 +159,7 @@ async function isComplete(clickhouse: ClickHouse, some: Iterable<number>): Promi
 
 const all = Array.from({ length: partitions }, (_, partition) => partition);
 
-test('partitions that change hands with batches under way leave every table as one member does', async () => {
+test('partitions handed over with unfinished batches leave every table as a single member does', async () => {
   const handed = await real.fresh();
   let members = [new Member()];
   await members[0]?.start(handed, 'handed');
@@ -172,7 +172,7 @@ test('partitions that change hands with batches under way leave every table as o
     everyone.push(next);
     await next.start(handed, 'handed');
     await until(() => next.takenOver > 0);
-    // It ends what the others have begun, and goes on behind it, while they still wait.
+    // It ends the batches of the others and continues after them, while their inserts still wait.
     await until(() => isComplete(handed, next.owned));
     for (const member of members) member.goOn();
     await until(() => isComplete(handed, all));

@@ -70,7 +70,7 @@ describe('the tables in ClickHouse', () => {
     for (const one of rows) {
       const { table } = one;
       const sent = cellsOf(one);
-      // Rows of one order replace each other as they come in.
+      // Rows of one order replace each other as they are inserted.
       const isReplaced = table === tables.openOrders;
       const due = isReplaced ? new Set(sent.map((row) => `${row[0]} ${row[1]}`)).size : sent.length;
       expect([table.name, await countOf(table.name)]).toEqual([table.name, due]);
@@ -96,7 +96,7 @@ describe('the tables in ClickHouse', () => {
     expect(await countOf(`${name} FINAL`)).toBe(1);
   }, 60_000);
 
-  test('give back the state that the views had', async () => {
+  test('restore the state that the views had', async () => {
     const exchange = new TinyExchange(12);
     const before = exchange.records(200);
     const after = exchange.records(100);
@@ -119,7 +119,7 @@ describe('the tables in ClickHouse', () => {
     const payouts = new Map(resolved.map(({ market, payout0 }) => [market, payout0]));
     for (const record of after) {
       straight.fold(record);
-      // As the runner does, who asks the catalog.
+      // As the projection does with the payout from the catalog.
       for (const market of restored.payoutsNeeded(record))
         restored.knowPayout(market, payouts.get(market) ?? Number.NaN);
       restored.fold(record);

@@ -51,7 +51,7 @@ export class RealTables {
   }
 }
 
-/** What projectors write of these records of partition 0, in one batch. */
+/** Writes the rows that projectors make of these records of partition 0, in one batch. */
 export async function project(
   clickhouse: ClickHouse,
   executions: readonly Execution[],
@@ -62,7 +62,7 @@ export async function project(
     await clickhouse.insertTabSeparated(table.name, columnNames(table), pieces);
 }
 
-/** One hash per table of what it says, whatever its parts and repeated rows. */
+/** One hash of the content of each table, independent of its parts and of repeated rows. */
 export async function hashesOf(clickhouse: ClickHouse): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for (const table of Object.values(tables)) {

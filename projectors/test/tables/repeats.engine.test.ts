@@ -24,11 +24,13 @@ const topicPrefix = `${name}-`;
 const topic = `${topicPrefix}executions`;
 const records = 160;
 const repeatsWanted = 1_000;
-/** Repeats that are on their way together. */
+/** Repeats that run at the same time. */
 const atOnce = 8;
-/** Deaths at random places. */
+/** Crashes at random points. */
 const deathsWanted = 8;
-/** Tables behind whose insert it dies once more each: what is restored then holds a part of the batch that comes again. */
+/**
+ * Tables after whose insert the process crashes once more: the restored state then has a part of the repeated batch.
+ */
 const deadlyTables = ['holders', 'candles_1m', 'open_orders', 'positions', 'completeness'];
 
 let client: LogClient;
@@ -86,7 +88,7 @@ async function project(
       expect(tries).toBeLessThan(2_400);
       await wait(50);
       if (tries % 100 !== 99) continue;
-      // Another member takes over, wherever this one is.
+      // Another member takes over, at an arbitrary point.
       await running.close();
       running = await RunningView.start(host, view);
     }
@@ -100,7 +102,7 @@ async function completeTo(clickhouse: ClickHouse): Promise<number> {
 }
 
 describe('the tables of ClickHouse', () => {
-  test('hold the same after deaths, changes of hands and 1,000 forced repeats as after a straight run', async () => {
+  test('have the same rows after crashes, handovers and 1,000 forced repeats as after an undisturbed run', async () => {
     const straight = await real.fresh();
     await project(straight, openProjectionTables(straight), 'straight');
     const harried = await real.fresh();
@@ -109,7 +111,7 @@ describe('the tables of ClickHouse', () => {
     const sent: { rows: Parameters<ProjectionTables['insert']>[0]; token: string }[] = [];
     let deaths = 0;
     const deadly = new Set(deadlyTables);
-    const dieBehind = (table: string) => {
+    const dieAfter = (table: string) => {
       if (!deadly.delete(table)) return;
       throw new Fault('killed', 'release');
     };
@@ -118,7 +120,7 @@ describe('the tables of ClickHouse', () => {
       deaths += 1;
       throw new Fault('killed', 'release');
     };
-    // Half of them as if ClickHouse had forgotten the token, or never seen it.
+    // Half of them as if ClickHouse did not know the token.
     const repeat = async (index: number) => {
       const one = sent[next(sent.length)];
       if (one === undefined) throw new Error('nothing was sent');
@@ -131,13 +133,13 @@ describe('the tables of ClickHouse', () => {
         async insert(rows, token) {
           dieNow();
           await tables.insert(rows, token);
-          // Behind this their memory is used again.
+          // After this insert their memory is reused.
           sent.push({
             rows: { ...rows, pieces: rows.pieces.map((piece) => Buffer.from(piece)) },
             token,
           });
           dieNow();
-          dieBehind(rows.table.name);
+          dieAfter(rows.table.name);
         },
       },
       'harried',

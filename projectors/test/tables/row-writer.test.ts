@@ -39,7 +39,7 @@ describe('a row writer', () => {
       expect(written((to) => to.price(price))).toBe(priceText(price));
   });
 
-  test('writes moments as seconds in ten digits, which is what ClickHouse takes for one', () => {
+  test('writes times as seconds in ten digits, which ClickHouse reads as a time', () => {
     const next = seeded(4);
     for (let index = 0; index < 2_000; index += 1) {
       const ms = next(2_000_000_000) * 1_000 + next(1_000) - (index % 5 === 0 ? 0 : 1);
@@ -54,7 +54,7 @@ describe('a row writer', () => {
     ]);
   });
 
-  test('writes symbols by the numbers of their enum, and knows no others', () => {
+  test('writes symbols by the numbers of their enum, and refuses others', () => {
     const { bookEvents } = tables;
     const side = bookEvents.columns.findIndex(({ name }) => name === 'side');
     const rows = new RowWriter(bookEvents);
@@ -82,7 +82,7 @@ describe('a row writer', () => {
     }
   });
 
-  test('refuses words that would end a cell, and rows that are not whole', () => {
+  test('refuses words that would end a cell, and incomplete rows', () => {
     const rows = new RowWriter(tables.completeness);
     for (const word of ['a\tb', 'a\nb', 'a b', 'a\\b', 'é'])
       expect(() => rows.word(word)).toThrow('word');
@@ -90,7 +90,7 @@ describe('a row writer', () => {
     expect(() => rows.end()).toThrow('a row of completeness has 5 cells');
   });
 
-  test('gives rows away once, each whole in one piece, however many they are', () => {
+  test('returns rows once, each complete in one piece, however many they are', () => {
     const memory = new RowMemory();
     const rows = new RowWriter(tables.completeness, memory);
     const line = (value: number) => `word-${'x'.repeat(value % 97)}\t${value}\t0\t0\t0\n`;
@@ -117,7 +117,7 @@ describe('a row writer', () => {
     }
   });
 
-  test('writes over memory only when it was given back, and takes it back once', () => {
+  test('reuses memory only when it was given back, and takes it back once', () => {
     const memory = new RowMemory();
     const fill = (value: number): TableRows => {
       const rows = new RowWriter(tables.completeness, memory);
@@ -138,7 +138,7 @@ describe('a row writer', () => {
     expect(() => memory.giveBack(second.pieces)).toThrow('memory is given back once');
   });
 
-  test('refuses a row that no piece can hold', () => {
+  test('refuses a row that is longer than a piece', () => {
     const rows = new RowWriter(tables.completeness);
     const half = 'x'.repeat(pieceBytes / 2);
     expect(() => rows.word(half).word(half)).toThrow('a row of completeness is too long');

@@ -52,7 +52,7 @@ function viewOf({
   });
 }
 
-/** One life of the process: from its start to the end of the log, or to the first fault. */
+/** One run of the process: from its start to the end of the log, or to the first fault. */
 async function live({ records, tables, commits, next, payouts }: World): Promise<void> {
   const limits = {
     batchRecords: 3 + next(20),
@@ -71,7 +71,7 @@ async function live({ records, tables, commits, next, payouts }: World): Promise
     commit: (...args) => commits.commit(...args),
     committed,
     fail,
-    // What is told as stored is in the tables and committed, never merely gathered.
+    // A position reported as stored is committed, not only gathered.
     stored: (position) => expect(commits.last).toEqual({ offset: position, metadata: '' }),
   });
   try {
@@ -82,7 +82,7 @@ async function live({ records, tables, commits, next, payouts }: World): Promise
       const position = await projection.project(batch);
       expect(position).toBeLessThanOrEqual(Math.max(commits.last?.offset ?? 0, projection.from));
     }
-    // What is gathered is written by the timer; the last batch that was full is on its way.
+    // Gathered rows are written by the timer; the last full batch is being written.
     await new Promise((resolve) => setTimeout(resolve, 5));
   } finally {
     await projection.close();
@@ -91,7 +91,7 @@ async function live({ records, tables, commits, next, payouts }: World): Promise
   for (const fault of faults) throw fault;
 }
 
-/** What a run without faults comes to, and the payouts its log fixes. */
+/** A log, and the payouts in it. */
 function logOf(seed: number) {
   const executions = new TinyExchange(seed).records(120);
   const payouts = new Map<number, number>();
@@ -100,7 +100,9 @@ function logOf(seed: number) {
   return { records: sealed(executions), payouts };
 }
 
-/** Lives until everything is committed. The rest of a log that fills no batch is written by a last life of batches of one. */
+/**
+ * Runs until everything is committed. Records that fill no batch are written by a last run with batches of one record.
+ */
 async function toTheEnd(world: World, crashes: boolean): Promise<number> {
   const { tables, commits, next } = world;
   let deaths = 0;
@@ -138,7 +140,7 @@ function factsOf(tables: Pick<FakeTables, 'raw'>, table: string): readonly strin
 }
 
 describe('the tables', () => {
-  test('hold what a straight run gives, wherever the process dies between commits and inserts', async () => {
+  test('have the rows of an undisturbed run, wherever the process crashes between commits and inserts', async () => {
     let deaths = 0;
     for (let seed = 1; seed <= 12; seed += 1) {
       const log = logOf(seed);
@@ -158,7 +160,7 @@ describe('the tables', () => {
     expect(deaths).toBeGreaterThan(20);
   });
 
-  test('are written again after an answer that was lost, with the same tokens', async () => {
+  test('are written again after a lost response, with the same tokens', async () => {
     const log = logOf(4);
     const tables = new FakeTables();
     const commits = new FakeCommits();
@@ -180,7 +182,7 @@ describe('the tables', () => {
     expect(tables.final()).toEqual(straight.final());
   });
 
-  test('are folded again from the log when they were lost behind what is committed', async () => {
+  test('are folded again from the log when they were lost after their commit', async () => {
     const log = logOf(6);
     const tables = new FakeTables();
     const commits = new FakeCommits();
@@ -192,7 +194,7 @@ describe('the tables', () => {
     expect(tables.final()).toEqual(before);
   });
 
-  test('take no batch while they are held, and no range is committed then', async () => {
+  test('get no batch while they are held, and no range is committed then', async () => {
     const tables = new FakeTables();
     const commits = new FakeCommits();
     const log = logOf(8);
@@ -206,7 +208,7 @@ describe('the tables', () => {
     expect(tables.raw('fills').length).toBeGreaterThan(10);
   });
 
-  test('end a batch that was begun although they are held: only its end brings them to rest', async () => {
+  test('get the end of a batch that was begun, although they are held', async () => {
     const log = logOf(9);
     const tables = new FakeTables();
     const commits = new FakeCommits();
@@ -228,7 +230,7 @@ describe('the tables', () => {
     await living;
   });
 
-  test('that took the place of others get no row of a batch that began with the others', async () => {
+  test('that replace others get no row of a batch that began with the others', async () => {
     const log = logOf(10);
     const tables = new FakeTables();
     const commits = new FakeCommits();
@@ -236,7 +238,7 @@ describe('the tables', () => {
     let steps = 0;
     tables.onStep = () => {
       steps += 1;
-      // In the middle of a batch: what says that it is complete must not go into the others.
+      // In the middle of a batch: its completeness must not be inserted into the others.
       if (steps === 3) tables.identity = 'made later';
     };
     await expect(live(world)).rejects.toThrow('tables_exchanged');
@@ -251,7 +253,7 @@ describe('the tables', () => {
     expect(tables.final()).toEqual(straight.final());
   });
 
-  test('that are ahead of the commit are taken at their word', async () => {
+  test('that are ahead of the commit decide where to continue', async () => {
     const log = logOf(11);
     const tables = new FakeTables();
     await toTheEnd({ ...log, tables, commits: new FakeCommits(), next: seeded(11) }, false);
@@ -262,7 +264,7 @@ describe('the tables', () => {
     expect(tables.raw('fills')).toHaveLength(rows);
   });
 
-  test('hold the same when two partitions of one process are folded in turns', async () => {
+  test('have the same rows when two partitions of one process are folded alternately', async () => {
     const logs = [logOf(13), logOf(14)];
     const alone = await Promise.all(
       logs.map(async (log) => {
@@ -295,7 +297,7 @@ describe('the tables', () => {
     const assigned = await Promise.all(
       logs.map((_, partition) => view.assign(partition, { ...group, stored: () => {} })),
     );
-    // As one answer of the broker brings them: a record of each partition at the same moment.
+    // As in one response of the broker: a record of each partition at the same time.
     for (let at = 0; at < 120; at += 1)
       await Promise.all(
         assigned.map((projection, partition) => {
@@ -320,7 +322,8 @@ describe('the tables', () => {
     const projection = await viewOf({ records, tables, payouts: new Map(), limits }).assign(0, {
       commit: (...args) => commits.commit(...args),
       committed: async () => null,
-      ...{ fail: () => {}, stored: () => {} },
+      fail: () => {},
+      stored: () => {},
     });
     const batch = { topic: 't', partition: 0, highWatermark: 2 };
     await projection.project({ ...batch, records: records.slice(0, 1) });
@@ -330,7 +333,7 @@ describe('the tables', () => {
     expect([commits.last, tables.final()]).toEqual([null, new FakeTables().final()]);
   });
 
-  test('send nothing once the partition belongs to somebody else', async () => {
+  test('get nothing once the partition belongs to another process', async () => {
     const tables = new FakeTables();
     const commits = new FakeCommits();
     commits.onStep = () => {
@@ -342,7 +345,7 @@ describe('the tables', () => {
     expect(tables.raw('fills')).toEqual([]);
   });
 
-  test('are gathered for one batch while another is written, and for no more', async () => {
+  test('are gathered for one batch at most while another is written', async () => {
     const { records } = logOf(3);
     const commits = new FakeCommits();
     const tables = new FakeTables();
@@ -376,7 +379,9 @@ describe('the tables', () => {
     });
     const give = (from: number, to: number) =>
       projection.project({
-        ...{ topic: 't', partition: 0, highWatermark: records.length },
+        topic: 't',
+        partition: 0,
+        highWatermark: records.length,
         records: records.slice(from, to),
       });
     expect(await give(0, 19)).toBe(0);
@@ -394,7 +399,7 @@ describe('the tables', () => {
     expect(commits.last).toEqual({ offset: 20, metadata: '' });
   });
 
-  test('rest while nothing happens, and are looked for once then; rows end the rest', async () => {
+  test('get a batch without rows only after its longer wait, with one check; rows end the wait', async () => {
     const events = [[marketSet(1, 100)], [], [], [marketSet(2, 100)]];
     const records = sealed(events.map((some, inOffset) => executionOf(inOffset, some, 1_000)));
     const commits = new FakeCommits();
@@ -423,7 +428,9 @@ describe('the tables', () => {
     const give = async (to: PartitionProjection, from: number, until: number) => {
       looks = 0;
       await to.project({
-        ...{ topic: 't', partition: 0, highWatermark: records.length },
+        topic: 't',
+        partition: 0,
+        highWatermark: records.length,
         records: records.slice(from, until),
       });
       await wait(100);

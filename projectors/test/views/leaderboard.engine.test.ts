@@ -20,7 +20,7 @@ import {
 import { TableViews } from '../../src/views/table-views.ts';
 import { executionOf, TinyExchange } from '../log.ts';
 
-/** The leaderboards of real tables against a recomputation from nothing but the raw events. */
+/** The leaderboards of real tables against a recomputation from the raw events only. */
 const url = engineUrl('CLICKHOUSE');
 const open = (database: string) =>
   openClickHouse({ url, database, user: 'default', password: '', log: silentLog });
@@ -75,7 +75,10 @@ function legsOf(records: readonly Execution[]): readonly Leg[] {
       if (event.kind !== 'PositionMoved') return [];
       const payout0 = event.action === 'REDEEM' ? (payouts.get(event.market) ?? 0) : 5_000;
       return [event.token0Micro, event.token1Micro].map((size, outcome) => ({
-        ...{ timeMs, wallet: walletFromBytes(event.wallet), market: event.market, outcome },
+        timeMs,
+        wallet: walletFromBytes(event.wallet),
+        market: event.market,
+        outcome,
         sizeMicro: BigInt(size),
         cashMicro: (-BigInt(size) * BigInt(outcome === 0 ? payout0 : 10_000 - payout0)) / 10_000n,
         isTrade: false,
@@ -84,7 +87,7 @@ function legsOf(records: readonly Execution[]): readonly Leg[] {
   );
 }
 
-/** Price of token 0 in micro-USDC, of what happened before a moment: payout, or the displayed one (definitions.md). */
+/** Price of token 0 at a moment, micro-USDC: the payout, or the displayed price (definitions.md). */
 function priceBefore(records: readonly Execution[], market: number, beforeMs: number): bigint {
   const past = records.filter(({ timeMs }) => timeMs < beforeMs);
   const events = past.flatMap((record) => record.events);
@@ -101,7 +104,7 @@ function priceBefore(records: readonly Execution[], market: number, beforeMs: nu
   return BigInt(payouts.at(-1) ?? shown);
 }
 
-/** Of one record the last trade of token 1 counts, else that of token 0. */
+/** In one record the last trade of token 1 counts, otherwise that of token 0. */
 function lastTrade({ events }: Execution, market: number): number | undefined {
   const own = events.flatMap((event) =>
     event.kind === 'Fill' && event.market === market
@@ -146,7 +149,7 @@ function volumeSince(legs: readonly Leg[], sinceMs: number): bigint {
   return values.reduce((sum, value) => sum + value, 0n);
 }
 
-/** P(t) in 10^-12 USDC: the money so far, and what is held at the price of then. */
+/** P(t) in 10^-12 USDC: the money so far, and the positions at the price of that time. */
 function profitAt(records: readonly Execution[], legs: readonly Leg[], atMs: number): bigint {
   const prices = new Map<number, bigint>();
   let pico = 0n;
@@ -246,7 +249,7 @@ describe('leaderboards', () => {
     }
   }, 120_000);
 
-  it('are swapped whole, and old ones go', async () => {
+  it('are replaced as a whole, and old ones are dropped', async () => {
     const before = await newestLeaderboard(clickhouse);
     for (const turn of [1, 2, 3])
       await computeLeaderboards(clickhouse, masks, { nowMs: before + turn });

@@ -5,12 +5,15 @@ import { engineUrl } from '../../../kit/test/engines.ts';
 import { TableViews } from '../../src/views/table-views.ts';
 import { TinyExchange } from '../log.ts';
 
-/** What was folded as records came is what a query folds out of the ledger, to the micro-unit. */
+/** The positions folded record by record are those that a query folds from the ledger, to the micro-unit. */
 const name = `projectors_ledger_pnl_${process.pid}`;
 const open = (database: string) =>
   openClickHouse({
-    ...{ url: engineUrl('CLICKHOUSE'), database },
-    ...{ user: 'default', password: '', log: silentLog },
+    url: engineUrl('CLICKHOUSE'),
+    database,
+    user: 'default',
+    password: '',
+    log: silentLog,
   });
 let clickhouse: ClickHouse;
 

@@ -27,7 +27,7 @@ const timeOf = (ms: number) => new Date(ms).toISOString().replace('T', ' ').repl
 
 type Rows = Map<string, NaiveRow[]>;
 
-/** What the tables of facts and buckets must hold of a log, written down as plainly as can be. */
+/** The rows that the tables of facts and buckets must have for a log, in the plainest code. */
 export function naiveRows(partition: number, executions: readonly Execution[]): Rows {
   const rows: Rows = new Map();
   const add = (table: string, row: NaiveRow) => {
@@ -60,13 +60,19 @@ function sides(fill: Fill) {
   return [
     {
       ...shared,
-      ...{ role: 'TAKER', wallet: walletFromBytes(fill.taker), outcome: fill.takerOutcome },
-      ...{ side: fill.takerSide, price: priceText(fill.takerPrice) },
+      role: 'TAKER',
+      wallet: walletFromBytes(fill.taker),
+      outcome: fill.takerOutcome,
+      side: fill.takerSide,
+      price: priceText(fill.takerPrice),
     },
     {
       ...shared,
-      ...{ role: 'MAKER', wallet: walletFromBytes(fill.maker), outcome: fill.makerOutcome },
-      ...{ side: fill.makerSide, price: priceText(fill.makerPrice) },
+      role: 'MAKER',
+      wallet: walletFromBytes(fill.maker),
+      outcome: fill.makerOutcome,
+      side: fill.makerSide,
+      price: priceText(fill.makerPrice),
     },
   ];
 }
@@ -120,8 +126,17 @@ function addFill(add: Add, place: Place, fill: Fill): void {
 }
 
 const neutral = {
-  ...{ outcome: 0, side: 'BUY', time_in_force: 'GTC', price: '0', size: '0', resting: '0' },
-  ...{ expires_at: timeOf(0), accepted_at: timeOf(0), status: 'NONE', reason: '', role: 'TAKER' },
+  outcome: 0,
+  side: 'BUY',
+  time_in_force: 'GTC',
+  price: '0',
+  size: '0',
+  resting: '0',
+  expires_at: timeOf(0),
+  accepted_at: timeOf(0),
+  status: 'NONE',
+  reason: '',
+  role: 'TAKER',
 };
 
 function addOrderEvents(add: Add, place: Place, event: ExecutionEvent): void {
@@ -144,10 +159,16 @@ function addOrderEvents(add: Add, place: Place, event: ExecutionEvent): void {
   if (event.kind === 'OrderPlaced')
     add('order_events', {
       ...row,
-      ...{ kind: 'PLACED', outcome: event.outcome, side: event.side, status: event.status },
-      ...{ time_in_force: event.timeInForce, price: priceText(event.price) },
-      ...{ size: microText(event.sizeMicro), resting: microText(event.restingMicro) },
-      ...{ expires_at: timeOf(event.expiresAtMs), accepted_at: timeOf(event.acceptedAtMs) },
+      kind: 'PLACED',
+      outcome: event.outcome,
+      side: event.side,
+      status: event.status,
+      time_in_force: event.timeInForce,
+      price: priceText(event.price),
+      size: microText(event.sizeMicro),
+      resting: microText(event.restingMicro),
+      expires_at: timeOf(event.expiresAtMs),
+      accepted_at: timeOf(event.acceptedAtMs),
     });
 }
 
@@ -155,7 +176,10 @@ function addFilled(add: Add, place: Place, fill: Fill): void {
   for (const side of sides(fill)) {
     const isTaker = side.role === 'TAKER';
     add('order_events', {
-      ...{ ...place, ...neutral, ...side, kind: 'FILLED' },
+      ...place,
+      ...neutral,
+      ...side,
+      kind: 'FILLED',
       order_id: orderIdFromBytes(isTaker ? fill.takerOrderId : fill.makerOrderId),
       api_key: apiKeyFromBytes(isTaker ? fill.takerKey : fill.makerKey),
       resting: isTaker ? '0' : microText(fill.makerRestMicro),
@@ -178,7 +202,9 @@ function addBookRows(add: Add, place: Place, event: ExecutionEvent): void {
     event.kind === 'Fill'
       ? {
           order: event.makerOrderId,
-          ...{ outcome: event.makerOutcome, side: event.makerSide, price: event.makerPrice },
+          outcome: event.makerOutcome,
+          side: event.makerSide,
+          price: event.makerPrice,
           rest: event.makerRestMicro,
         }
       : event.kind === 'OrderPlaced' && event.restingMicro > 0
@@ -200,13 +226,18 @@ function addRules(add: Add, place: Place, event: ExecutionEvent): void {
   if (event.kind === 'MarketResolved')
     add('resolutions', {
       ...place,
-      ...{ market: event.market, payout0: priceText(event.payout0), version: place.in_offset },
+      market: event.market,
+      payout0: priceText(event.payout0),
+      version: place.in_offset,
     });
   if (event.kind !== 'MarketSet') return;
   add('market_rules', {
     ...place,
-    ...{ market: event.market, tick: priceText(event.tick), mode: event.mode },
-    ...{ min_size: microText(event.minSizeMicro), fee_rate_bps: event.feeRateBps },
+    market: event.market,
+    tick: priceText(event.tick),
+    mode: event.mode,
+    min_size: microText(event.minSizeMicro),
+    fee_rate_bps: event.feeRateBps,
     taker_delay_ms: event.takerDelayMs,
   });
 }
@@ -229,8 +260,10 @@ function openOrder(event: ExecutionEvent, timeMs: number): NaiveRow | null {
   const [order, key] =
     event.kind === 'Fill' ? [event.makerOrderId, event.makerKey] : [event.orderId, event.apiKey];
   return {
-    ...{ wallet: walletFromBytes(event.maker), market: event.market },
-    ...{ order_id: orderIdFromBytes(order), api_key: apiKeyFromBytes(key) },
+    wallet: walletFromBytes(event.maker),
+    market: event.market,
+    order_id: orderIdFromBytes(order),
+    api_key: apiKeyFromBytes(key),
     outcome: isPlaced ? event.outcome : 0,
     placed_at: timeOf(isPlaced ? timeMs : 0),
     ended: isPlaced ? 0 : 1,
@@ -287,12 +320,17 @@ function candles(executions: readonly Execution[]): NaiveRow[] {
     const sum = (of: (trade: { price: number; size: number }) => number) =>
       microText(all.reduce((total, trade) => total + of(trade), 0));
     return {
-      ...{ market: Number(market), outcome: Number(outcome), bucket },
-      ...{ open: priceText(prices[0] ?? 0), close: priceText(prices.at(-1) ?? 0) },
-      ...{ high: priceText(Math.max(...prices)), low: priceText(Math.min(...prices)) },
+      market: Number(market),
+      outcome: Number(outcome),
+      bucket,
+      open: priceText(prices[0] ?? 0),
+      close: priceText(prices.at(-1) ?? 0),
+      high: priceText(Math.max(...prices)),
+      low: priceText(Math.min(...prices)),
       volume: sum(({ size }) => size),
       notional: sum(({ price, size }) => notionalMicro(price, size)),
-      ...{ trades: all.length, version: all.at(-1)?.version ?? 0 },
+      trades: all.length,
+      version: all.at(-1)?.version ?? 0,
     };
   });
 }

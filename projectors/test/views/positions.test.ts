@@ -47,7 +47,7 @@ interface NaiveTrade {
   readonly counts: boolean;
 }
 
-/** The average-cost rule once more, with nothing but BigInt. */
+/** The average-cost rule in BigInt. */
 function naive(records: readonly Execution[]): Map<string, Naive> {
   const all = new Map<string, Naive>();
   const payouts = new Map<number, bigint>();
@@ -160,7 +160,7 @@ describe('positions', () => {
     expect([micro(row[5]), micro(row[8])]).toEqual([one?.cost, one?.realized]);
   });
 
-  test('ask for the payout only where the money does not tell it', () => {
+  test('need the payout only where it does not follow from the money', () => {
     const view = new PositionsView(0, [], new RowMemory());
     const shape = {
       wallet: 1,

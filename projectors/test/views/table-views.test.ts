@@ -22,7 +22,7 @@ function named(table: keyof typeof tables, row: Row | undefined): Record<string,
   return namedCells(tables[table], row);
 }
 
-/** Rows as texts in an order that says nothing. */
+/** Rows as texts, sorted. */
 function sorted(rows: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
   return rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
 }
@@ -68,7 +68,7 @@ describe('the rows of the tables', () => {
         expect(row).toHaveLength(one.table.columns.length);
       }
     }
-    // What a batch ends with is no view's row.
+    // The row that ends a batch belongs to no view.
     seen.add(tables.completeness.name);
     expect(seen.size).toBe(Object.keys(tables).length);
     expect(views.pendingRows).toBe(0);
@@ -80,7 +80,7 @@ describe('the rows of the tables', () => {
     const twin = naiveRows(7, executions);
     const views = new TableViews(7, none);
     for (const execution of executions) views.fold(execution);
-    // Positions have a twin of their own.
+    // Positions have a naive twin of their own.
     const others = ['positions', 'holders', 'wallet_moves'];
     const compared = views.take().filter(({ table }) => !others.includes(table.name));
     for (const one of compared) {
@@ -90,7 +90,7 @@ describe('the rows of the tables', () => {
     }
   });
 
-  test('tell both sides of a fill', () => {
+  test('have both sides of a fill', () => {
     const rows = rowsOf([fillOf({ match: 'MINT', takerPrice: 6_100, sizeMicro: 2_500_000 })]);
     expect(named('fills', rows.get('fills')?.[0])).toMatchObject({
       partition: 7,
@@ -177,11 +177,14 @@ describe('the rows of the tables', () => {
     expect(rows[4]).toMatchObject({ reason: 'USER', size: '8', resting: '0' });
   });
 
-  test('list an order while it rests, and tell its end by wallet', () => {
+  test('list an order while it rests, and its end by wallet', () => {
     const placed = placedOrder({ orderId: bytesOf(32, 5), restingMicro: 3_000_000 });
     const matched = placedOrder({ orderId: bytesOf(32, 8), restingMicro: 0 });
     const canceled: ExecutionEvent = {
-      ...{ kind: 'OrderCanceled', command: 2, market: 3, restMicro: 3_000_000 },
+      kind: 'OrderCanceled',
+      command: 2,
+      market: 3,
+      restMicro: 3_000_000,
       ...ids,
       reason: 'SESSION',
     };
@@ -204,7 +207,7 @@ describe('the rows of the tables', () => {
     expect(named('walletCancels', row)).toMatchObject({ reason: 'SESSION', size: '3' });
   });
 
-  test('tell a delay before what becomes of it', () => {
+  test('have a delay before its outcome', () => {
     const { kind: _kind, ...terms } = placedOrder({});
     const delayed = { ...terms, kind: 'OrderDelayed', releaseAtMs: 9, heldMicro: 0 } as const;
     const [row] = rowsOf([delayed]).get('order_events') ?? [];
@@ -266,7 +269,7 @@ describe('the rows of the tables', () => {
     for (const record of records.slice(0, 70)) views.fold(record);
     for (const one of views.take()) {
       const { table } = one;
-      // Absolute values of a bucket: what is older loses by its version.
+      // Absolute values of a bucket: the older row loses by its version.
       if (['midpoints_1m', 'candles_1m', 'book_closings'].includes(table.name)) continue;
       for (const row of cellsOf(one)) expect(first.get(table.name)?.has(String(row))).toBe(true);
     }

@@ -21,12 +21,12 @@ const real = new RealTables(`worked_queries_${process.pid}`);
 const log = new TradingLog(11);
 const half = log.records(150);
 const moment = half.at(-1)?.timeMs ?? 0;
-/** The offset of the last record of then. */
+/** The offset of the last record before the moment. */
 const offset = half.length - 1;
-/** What rests at the moment, before the log goes on. */
+/** The resting orders at the moment, before the log continues. */
 const restedThen = log.resting.map((order) => ({ ...order }));
 const traded: readonly Execution[] = [...half, ...log.records(150)];
-/** At the end nobody bids in market 2. */
+/** At the end market 2 has no bid. */
 const noBids = { kind: 'TopChanged', market: 2, bid: 0, ask: 5_000 } as const;
 const endedMs = (traded.at(-1)?.timeMs ?? 0) + 60_000;
 const executions = [...traded, executionOf(traded.length, [noBids], endedMs)];
@@ -41,7 +41,7 @@ let clickhouse: ClickHouse;
 beforeAll(async () => {
   clickhouse = await real.fresh();
   const views = new TableViews(0, { positions: [], candles: [] });
-  // Every batch twice: rows that come again change no answer.
+  // Every batch twice: repeated rows change no result.
   for (const execution of executions) {
     views.fold(execution);
     if (views.pendingRows < 1_000 && execution !== executions.at(-1)) continue;
@@ -108,7 +108,7 @@ const sidesOf = ({ timeMs, fill }: { timeMs: number; fill: Fill }) => [
 ];
 const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`;
 
-/** The levels of a market at a moment, in 1/10000 and micro-shares. */
+/** The levels of a market at a moment, in 1/10000 USDC and micro-shares. */
 function levelsAt(market: number, ms: number): ReadonlyMap<string, number> {
   const levels = new Map<string, number>();
   for (const { timeMs, events } of executions)
@@ -118,7 +118,7 @@ function levelsAt(market: number, ms: number): ReadonlyMap<string, number> {
   return new Map([...levels].filter(([, sizeMicro]) => sizeMicro > 0));
 }
 
-describe('the worked queries of docs/data/queries.md answer what naive code answers:', () => {
+describe('the worked queries of docs/data/queries.md return what naive code computes:', () => {
   test('volume by day', async () => {
     const expected = sums(
       fills.map(({ timeMs, fill }) => [[dayOf(timeMs)], [one, notional(fill)]]),
@@ -195,12 +195,12 @@ describe('the worked queries of docs/data/queries.md answer what naive code answ
     }
     for (const { inOffset, timeMs } of executions.filter((_one, index) => index % 29 === 7)) {
       const levels = [...levelsAt(1, timeMs)].map(([key, size]) => `${key} ${size}`).sort();
-      for (const told of [
+      for (const returned of [
         await ask('bookAt', { market: 1, outcome: 0, at: timeMs }),
         await ask('bookAtOffset', { market: 1, outcome: 0, offset: inOffset }),
       ])
         expect(
-          told.map(([side, price, size]) => `${side} ${Number(price) / 100} ${size}`).sort(),
+          returned.map(([side, price, size]) => `${side} ${Number(price) / 100} ${size}`).sort(),
         ).toEqual(levels);
     }
   });
@@ -226,11 +226,11 @@ describe('the worked queries of docs/data/queries.md answer what naive code answ
           a.came - b.came,
       );
     expect(expected.length).toBeGreaterThan(5);
-    for (const told of [
+    for (const returned of [
       await ask('ordersAt', { market: 1, at: moment }),
       await ask('ordersAtOffset', { market: 1, offset }),
     ])
-      expect(told.map((row) => row.slice(0, 6))).toEqual(expected.map(({ row }) => row));
+      expect(returned.map((row) => row.slice(0, 6))).toEqual(expected.map(({ row }) => row));
   });
 
   test('the top holders of a token over time', async () => {
@@ -250,8 +250,8 @@ describe('the worked queries of docs/data/queries.md answer what naive code answ
         .map(([owner, shares]) => [day, owner, shares]),
     );
     expect(expected.length).toBeGreaterThan(10);
-    const told = await ask('topHoldersOverTime', { market: 1, outcome: 0, top: 2 });
-    expect(told).toEqual(expected);
+    const returned = await ask('topHoldersOverTime', { market: 1, outcome: 0, top: 2 });
+    expect(returned).toEqual(expected);
   });
 
   test('the share a wallet made and took', async () => {
@@ -293,7 +293,7 @@ describe('the worked queries of docs/data/queries.md answer what naive code answ
         if (!first.has(id)) first.set(id, timeMs);
     const waits = [...first].map(([id, ms]) => ms - (accepted.get(id) ?? 0)).sort((a, b) => a - b);
     const at = (index: number) => (waits[Math.floor(index)] ?? 0) * one;
-    // Of the middle the lower one counts, else the first that a share of all lies in front of.
+    // The median is the lower middle value; a quantile is the first value with that share of all before it.
     const [middle, late] = [at((waits.length - 1) / 2), at(waits.length * 0.99)];
     expect(await ask('orderToFill', { from: 0 })).toEqual([[waits.length * one, middle, late]]);
     expect(late).toBeGreaterThan(middle);
@@ -320,7 +320,7 @@ function naivePosition(market: number, outcome: number) {
   return held;
 }
 
-/** What an event adds to holdings of token 0; every fill is of it. */
+/** Changes of holdings of token 0 by an event; every fill is of that token. */
 function holdersChangedBy(
   event: ExecutionEvent,
   market: number,
@@ -334,7 +334,7 @@ function holdersChangedBy(
   ]);
 }
 
-/** What an event adds to the wallet of the tests, and at what value. */
+/** Change of the position of the tests' wallet by an event, and its value. */
 function changesOf(
   event: ExecutionEvent,
   market: number,

@@ -21,9 +21,12 @@ import {
 export interface Codec<T> {
   /** A new Buffer of its own, after `headerBytes` bytes left for the caller. */
   encode(value: T, headerBytes?: number): Buffer;
-  /** The same bytes behind what the writer has. */
+  /** The same bytes after the writer's content. */
   write(value: T, into: ByteWriter): void;
-  /** Decodes the bytes from `offset` to the end. Throws `AvroError` when they are too few, too many or not of the schema. */
+  /**
+   * Decodes the bytes from `offset` to the end. Throws `AvroError` when they are too few, too many or not of the
+   * schema.
+   */
   decode(bytes: Buffer, offset?: number): T;
 }
 
@@ -33,8 +36,9 @@ type Part = FieldPart;
 const arrayItemsMax = 1_000_000;
 
 /**
- * Compiles a schema once; the codec is then used for every record. Decoded branches of a `oneOf` that are named in `reuse`
- * live until the next decode: their objects and bytes are filled again then, so that a busy reader allocates nothing.
+ * Compiles a schema once; the codec is then used for every record. Decoded branches of a `oneOf` that are named in
+ * `reuse` live until the next decode: their objects and bytes are filled again then, so that a busy reader allocates
+ * nothing.
  */
 export function compileCodec<const S extends AvroSchema>(
   schema: S,

@@ -17,8 +17,8 @@ interface NamedPart {
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * A reader of all fields in order, as one object literal. Generated, because filling an empty object by computed names is
- * several times slower and leaves larger objects; a profile of the matcher shows it on top otherwise.
+ * A reader of all fields in order, as one object literal. Generated, because filling an empty object by computed
+ * names is several times slower and leaves larger objects; a profile of the matcher shows it on top otherwise.
  */
 export function literalReader(
   fields: readonly NamedPart[],

@@ -1,9 +1,10 @@
 /**
- * Avro schemas as constants, and the TypeScript types that follow from them. The subset is what the log needs: int, long,
- * boolean, double, string, bytes, fixed, enum, array, record, a nullable anything, and `oneOf`.
+ * Avro schemas as constants, and the TypeScript types that follow from them. The subset is what the log needs: int,
+ * long, boolean, double, string, bytes, fixed, enum, array, record, a nullable anything, and `oneOf`.
  *
- * A `oneOf` is a record whose fields are all nullable records of which exactly one is set. It stands for a union, because
- * a union of records may never gain a branch under FULL_TRANSITIVE, while a record may always gain a nullable field.
+ * A `oneOf` is a record whose fields are all nullable records of which exactly one is set. It represents a union,
+ * because a union of records may never gain a branch under FULL_TRANSITIVE, while a record may always gain a nullable
+ * field.
  */
 export type AvroPrimitive = 'int' | 'long' | 'boolean' | 'double' | 'string' | 'bytes';
 
@@ -62,8 +63,8 @@ export type AvroSchema =
   | AvroNullable;
 
 /**
- * The value type of a schema: longs are safe integers, fixed and bytes are Buffers, `oneOf` is a union by `kind`. Of a schema that
- * the compiler does not know, it is `unknown`.
+ * The value type of a schema: longs are safe integers, fixed and bytes are Buffers, `oneOf` is a union by `kind`. Of
+ * a schema that the compiler does not know, it is `unknown`.
  */
 export type Infer<S> = [AvroSchema] extends [S] ? unknown : InferKnown<S>;
 
@@ -122,7 +123,7 @@ export function oneOfRecord(schema: AvroOneOf): AvroRecord {
 const namespace = 'exchange';
 
 /**
- * The schema as Avro JSON: a named type stands in full the first time and by its name afterwards, as Avro demands.
+ * The schema as Avro JSON: a named type is written in full the first time and by its name afterwards, as Avro requires.
  */
 export function toAvroJson(schema: AvroSchema): unknown {
   return convert(schema, new Set());
@@ -144,7 +145,7 @@ function convertRecord(schema: AvroRecord, seen: Set<string>): unknown {
   return { type: 'record', name: schema.name, namespace, doc: schema.doc, fields };
 }
 
-/** Tells `['null', X]` from the object forms. */
+/** Whether the schema is `['null', X]`. */
 export function isNullable(schema: AvroSchema): schema is AvroNullable {
   return Array.isArray(schema);
 }

@@ -61,8 +61,8 @@ export interface PairBook {
 }
 
 /**
- * The entries of a pair's sides, given with prices ascending, as one token shows them: best last. A bid of token 0 at p is an ask of
- * token 1 at 1-p.
+ * The entries of a pair's sides, given with prices ascending, as one token shows them: best last. A bid of token 0 at p
+ * is an ask of token 1 at 1-p.
  */
 export function sidesOfToken<E extends BookEntry>(
   { bids, asks }: { readonly bids: readonly E[]; readonly asks: readonly E[] },

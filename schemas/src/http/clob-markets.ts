@@ -13,8 +13,8 @@ import {
 import { FamilyMarketAnswer, MarketAnswer, SamplingMarket } from './reading.ts';
 
 /**
- * Markets of the order book family (conventions.md 1.5). At the root what does not exist is an empty text of the type that the
- * specification lists; the mounts have null or nothing.
+ * Markets of the order book family (conventions.md 1.5). At the root what does not exist is an empty text of the type
+ * that the specification lists; the mounts have null or nothing.
  */
 const mirrors = { creator: text, mirror_condition_id: text };
 const tokens = Type.Array(

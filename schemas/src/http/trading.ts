@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 
-/** HTTP bodies of the write door (conventions.md parts 1.1, 1.2, 1.6 and 3). Unknown fields are tolerated and ignored. */
+/**
+ * HTTP bodies of the write door (conventions.md parts 1.1, 1.2, 1.6 and 3). Unknown fields are tolerated and ignored.
+ */
 const decimalInteger = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' });
 const hex = (bytes: number) => Type.String({ pattern: `^0x[0-9a-fA-F]{${bytes * 2}}$` });
 const address = hex(20);

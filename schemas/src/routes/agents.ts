@@ -17,7 +17,10 @@ const withKey = {
   200: { description: 'The agent with its key, which is not shown again.', schema: AgentWithKey },
 } as const;
 
-/** Agents, managed by the wallet that owns them, and what an agent sees of itself: at the root alone (conventions.md 1.11). */
+/**
+ * Agents, managed by the wallet that owns them, and what an agent sees of itself: at the root alone (conventions.md
+ * 1.11).
+ */
 export const agentRoutes = {
   getMe: route({
     ...door,

@@ -1,8 +1,8 @@
 import type { Static, Type } from 'typebox';
 
 /**
- * Every public route, the service that owns it, and the family of conventions it follows. The gateway is made from this table; a
- * service refuses to start when its routes and this table differ.
+ * Every public route, the service that owns it, and the family of conventions it follows. The gateway is made from this
+ * table; a service refuses to start when its routes and this table differ.
  */
 export type Door = 'ingress' | 'query-api';
 
@@ -79,7 +79,9 @@ export interface Declaration {
   readonly examples: readonly [RouteExample, ...RouteExample[]];
 }
 
-/** A public route, declared once: the table of routes, types of clients, documents and `openapi.json` follow from it. */
+/**
+ * A public route, declared once: the table of routes, types of clients, documents and `openapi.json` follow from it.
+ */
 export interface RouteDeclaration extends HttpRoute, Declaration {
   /** Scopes of limits that name this route; those of its group or path are found by `rateRulesOf`. */
   readonly limits?: readonly string[];

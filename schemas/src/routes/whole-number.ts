@@ -1,6 +1,6 @@
 /**
- * A pattern of the whole numbers from `min` to `max`, in decimal digits without leading zeros. Parameters are text, so their
- * range is part of their form. Throws a `RangeError` when the range is empty or not of safe integers from 0 on.
+ * A pattern of the whole numbers from `min` to `max`, in decimal digits without leading zeros. Parameters are text, so
+ * their range is part of their form. Throws a `RangeError` when the range is empty or not of safe integers from 0 on.
  */
 export function wholeNumberPattern(min: number, max: number): string {
   return `^(${wholeNumberForms(min, max)})$`;

@@ -151,7 +151,7 @@ export const leaderboardTables = {
   runs,
 } as const satisfies Record<string, Table>;
 
-/** Places of a leaderboard that can be asked for: the largest offset and the largest page behind it. */
+/** Places of a leaderboard that can be requested: the largest offset and the largest page after it. */
 export const leaderboardPlacesMax = 1_050;
 
 /** Categories in the order of their numbers, with the tags whose events count in them (definitions.md). */

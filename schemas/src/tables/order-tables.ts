@@ -54,8 +54,8 @@ export const orderEvents: Table = {
 };
 
 /**
- * What a row of `order_events` has in the columns that do not apply to its kind: `NONE`, the epoch, zeros. Prices in 1/10000 USDC,
- * amounts in micro-shares, times in Unix milliseconds.
+ * What a row of `order_events` has in the columns that do not apply to its kind: `NONE`, the epoch, zeros. Prices in
+ * 1/10000 USDC, amounts in micro-shares, times in Unix milliseconds.
  */
 export const blankOrderEvent = {
   outcome: 0,

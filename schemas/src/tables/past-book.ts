@@ -1,8 +1,8 @@
 import { tables } from './tables.ts';
 
 /**
- * The queries that tell the book of a market as it stood at a past moment (conventions.md 1.3a). Parameters: `market` and
- * `partition`; the moment as `at` (Unix milliseconds, the clock of the partition) and `offset` (input offset, the last record that
+ * The queries for the book of a market at a past moment (conventions.md 1.3a). Parameters: `market` and `partition`;
+ * the moment as `at` (Unix milliseconds, the clock of the partition) and `offset` (input offset, the last record that
  * counts); `hour`, `month` and `minute` of `at` (Unix seconds of their starts). Prices and sizes come as decimals.
  */
 const upTo = `market = {market:UInt32} AND partition = {partition:UInt16}
@@ -11,12 +11,13 @@ const upTo = `market = {market:UInt32} AND partition = {partition:UInt16}
 /** A past book must be answered in this time, seconds. */
 const bounded = 'SETTINGS max_execution_time = 5';
 
-/** Events behind a closing of the same version: none. */
+/** Events after a closing of the same version: none. */
 const lastEvent = 'toUInt32(4294967295)';
 
 /**
- * `side, price, total` of every level of token 0. Read are the closings of the months before, those of the hours of the month
- * before, and the events of the hour: the cost follows from the levels and from the hour, not from the history of the market.
+ * `side, price, total` of every level of token 0. Read are the closings of the months before, those of the hours of
+ * the month before, and the events of the hour: the cost follows from the levels and from the hour, not from the
+ * history of the market.
  */
 export const pastLevelsSql = `
 SELECT side, price, argMax(size, (version, event)) AS total
@@ -37,8 +38,8 @@ ORDER BY side, price
 ${bounded}`;
 
 /**
- * `order_id, side, price, total` of every resting order in terms of token 0, in the order in which they came to rest: of one price
- * the first one trades first. Reads what happened to the orders of the market up to the moment.
+ * `order_id, side, price, total` of every resting order in terms of token 0, in the order in which they came to rest:
+ * of one price the first one trades first. Reads what happened to the orders of the market up to the moment.
  */
 export const pastOrdersSql = `
 SELECT order_id, argMax(side, price) AS book_side, max(price) AS book_price,
@@ -71,7 +72,10 @@ ${[tables.bookEvents, tables.fills, tables.marketRules]
 )
 ${bounded}`;
 
-/** `price` of the last trade of token `outcome`, no row when there was none: of the minute, else the close of a minute before. */
+/**
+ * `price` of the last trade of token `outcome`, no row when there was none: of the minute, else the close of a minute
+ * before.
+ */
 export const pastTradeSql = `
 SELECT price FROM (
   (SELECT 1 AS place, if(taker_outcome = {outcome:UInt8}, taker_price, maker_price) AS price

@@ -1,8 +1,8 @@
 import type { Table } from './table.ts';
 
 /**
- * Stands beside the served tables only while `npm run rebuild` needs them at rest: as long as the newest moment in it has not
- * passed by the server's clock, projectors begin no batch. It ends by itself when whoever made it has died.
+ * Exists beside the served tables only while `npm run rebuild` needs them unchanged: as long as the newest moment in
+ * it has not passed by the server's clock, projectors begin no batch. It expires by itself when its creator has died.
  */
 export const rebuildHold = {
   name: 'rebuild_hold',

@@ -26,8 +26,8 @@ const byOffset = `(
 const upToOffset = 'AND in_offset <= {offset:UInt64}';
 
 /**
- * The newest total of every level: closings of the months and hours before, events of the hour. A market's rows come from one
- * partition, so its offsets order them.
+ * The newest total of every level: closings of the months and hours before, events of the hour. A market's rows come
+ * from one partition, so its offsets order them.
  */
 const levelsSql = (moment: string, upTo: string): string => `WITH ${moment} AS moment
 SELECT if({outcome:UInt8} = 0, toString(side), if(side = 'BUY', 'SELL', 'BUY')) AS shown,

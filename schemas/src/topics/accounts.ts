@@ -44,8 +44,8 @@ export const credential = {
 } as const satisfies AvroRecord;
 
 /**
- * The compacted topic `read-keys`: keys that open private reads alone. Key: `<wallet>:<number>`. The key itself is nowhere: it
- * is derived from the server's secret, the wallet and the number, and found by its hash.
+ * The compacted topic `read-keys`: keys that open private reads alone. Key: `<wallet>:<number>`. The key itself is
+ * nowhere: it is derived from the server's secret, the wallet and the number, and found by its hash.
  */
 export const readKey = {
   type: 'record',
@@ -61,7 +61,10 @@ export const readKey = {
   ],
 } as const satisfies AvroRecord;
 
-/** The compacted topic `wallet-status`: what operators allow a wallet. Key: the wallet as text; without a record it is NORMAL. */
+/**
+ * The compacted topic `wallet-status`: what operators allow a wallet. Key: the wallet as text; without a record it is
+ * NORMAL.
+ */
 export const walletStatus = {
   type: 'record',
   name: 'WalletStatus',
@@ -75,8 +78,8 @@ export const walletStatus = {
 } as const satisfies AvroRecord;
 
 /**
- * The compacted topic `withdrawal-freezes`: wallets whose withdrawals wait for an operator. Key: the wallet as text; without a
- * record it is not frozen. Written by the solvency check of the ledger's fold and by operators.
+ * The compacted topic `withdrawal-freezes`: wallets whose withdrawals wait for an operator. Key: the wallet as text;
+ * without a record it is not frozen. Written by the solvency check of the ledger's fold and by operators.
  */
 export const withdrawalFreeze = {
   type: 'record',
@@ -114,17 +117,17 @@ export const walletOwner = {
 } as const satisfies AvroRecord;
 
 /**
- * A withdrawal that is accepted longer than this before the time of a fence and stands after it is void, milliseconds.
- * Ingress does not begin to write one later than five seconds after it was accepted, and a send takes about ten; a record
- * that comes later is void and must be sent again.
+ * A withdrawal that was accepted longer than this before the time of a fence and follows it on the log is void,
+ * milliseconds. Ingress does not begin to write one later than five seconds after it was accepted, and a send takes
+ * about ten; a record that comes later is void and must be sent again.
  */
 export const withdrawalLateMs = 30_000;
 
 /**
- * The topic `transfers`: money that comes and goes, append-only, one partition. A fence with a generation makes withdrawals
- * after it void that were reserved under an older one; a fence without makes those void that were accepted
- * `withdrawalLateMs` before its time. Their reservations may be gone, and whether they are paid must follow from the log
- * alone.
+ * The topic `transfers`: money that comes and goes, append-only, one partition. A fence with a generation makes
+ * withdrawals after it void that were reserved under an older one; a fence without makes those void that were
+ * accepted `withdrawalLateMs` before its time. Their reservations may be gone, and whether they are paid must follow
+ * from the log alone.
  */
 export const transfer = {
   type: 'record',

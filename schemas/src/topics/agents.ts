@@ -2,8 +2,9 @@ import type { AvroRecord, Infer } from '../avro/schema.ts';
 import { address20, agentStatus, hash32, uuid16 } from './types.ts';
 
 /**
- * The compacted topic `agents`. Each kind of fact has a key of its own (`agentKeyOf`), so that no writer carries what it does
- * not change: noting a use cannot bring a rotated key back, nor can a pause on a process that has not heard of a deletion.
+ * The compacted topic `agents`. Each kind of fact has a key of its own (`agentKeyOf`), so that no writer carries what
+ * it does not change: noting a use cannot bring a rotated key back, nor can a pause on a process that has not heard
+ * of a deletion.
  */
 const agentSettings = {
   type: 'record',

@@ -2,8 +2,9 @@ import type { AvroRecord, Infer } from '../avro/schema.ts';
 import { hash32 } from './types.ts';
 
 /**
- * The topic `audit`: what an operator asked for and what came of it, append-only, one partition. Key: `id`. Two records per
- * request: the first, with status 0, is durable before anything is done; the second carries the status of the answer.
+ * The topic `audit`: what an operator asked for and what came of it, append-only, one partition. Key: `id`. Two
+ * records per request: the first, with status 0, is durable before anything is done; the second carries the status of
+ * the answer.
  */
 export const auditRecord = {
   type: 'record',

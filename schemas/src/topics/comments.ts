@@ -2,9 +2,9 @@ import type { AvroEnum, AvroRecord, Infer } from '../avro/schema.ts';
 import { address20 } from './types.ts';
 
 /**
- * The topic `comments`: what was said about events, series and markets, one partition, append-only. The id of a comment is
- * the offset of its record plus one, as a decimal text: ids grow with time and need no counter. Everything else refers to
- * it. Readers fold the records in their order (`CommentThreads`), so every process comes to the same.
+ * The topic `comments`: what was said about events, series and markets, one partition, append-only. The id of a
+ * comment is the offset of its record plus one, as a decimal text: ids grow with time and need no counter. Everything
+ * else refers to it. Readers fold the records in their order (`CommentThreads`), so every process comes to the same.
  */
 const timeMs = {
   name: 'timeMs',

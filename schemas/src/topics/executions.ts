@@ -436,7 +436,7 @@ export type Execution = Infer<typeof execution>;
 export const executionChainBytes = 32;
 
 /**
- * One taker meets no more resting orders than this: fills, and overdue orders that he clears away. What is left of him is
+ * One taker meets no more resting orders than this: fills, and expired orders that it removes. Its remainder is
  * canceled; an order that could not even begin, or a FOK that could not end, is refused with `fill_limit`.
  */
 export const fillsPerOrderMax = 1_000;
@@ -449,17 +449,17 @@ export const fillsPerOrderMax = 1_000;
 export const fillsPerRecordMax = 20_000;
 
 /**
- * Expiries, resolutions and `CancelOrders` of one record together take no more orders off the books; a `CancelOrder` is
- * free, it names one order. Overdue orders and orders of resolved markets that are left go at the head of the records
- * behind, before any command (their `OrderCanceled` has command -1). A `CancelOrders` that leaves orders is answered with
- * `CommandRefused` `too_many_open_orders`, and its sender repeats it.
+ * Expiries, resolutions and `CancelOrders` of one record together take no more orders off the books; a `CancelOrder`
+ * is free, it names one order. Overdue orders and orders of resolved markets that are left go at the head of the
+ * records behind, before any command (their `OrderCanceled` has command -1). A `CancelOrders` that leaves orders is
+ * answered with `CommandRefused` `too_many_open_orders`, and its sender repeats it.
  */
 export const cancelsPerRecordMax = 20_000;
 
 /**
  * So many delayed orders of one record are released, or refused with their market; and none once half of
- * `fillsPerRecordMax` is used up, so that the commands of the record have the other half. The rest goes with the records
- * behind, in the same order.
+ * `fillsPerRecordMax` is used up, so that the commands of the record have the other half. The rest goes with the
+ * records behind, in the same order.
  */
 export const releasesPerRecordMax = 500;
 
@@ -467,13 +467,14 @@ export const releasesPerRecordMax = 500;
 export const takerDelayMaxMs = 60_000;
 
 /**
- * Fences a partition keeps at a time; each is forgotten once no order it covers can be booked any more. A `CancelOrders`
- * beyond it cancels but does not fence, and is answered with `CommandRefused` `too_many_open_orders`: repeat it.
+ * Fences a partition keeps at a time; each is forgotten once no order it covers can be booked any more. A
+ * `CancelOrders` beyond it cancels but does not fence, and is answered with `CommandRefused` `too_many_open_orders`:
+ * repeat it.
  */
 export const fencesMax = 50_000;
 
 /** A wallet has no more resting and delayed orders in one partition. */
 export const openOrdersPerWalletMax = 10_000;
 
-/** A `Checkpoint` stands in every output record whose input offset is a multiple of this. */
+/** Every output record whose input offset is a multiple of this contains a `Checkpoint`. */
 export const checkpointEveryRecords = 10_000;

@@ -2,8 +2,8 @@ import type { AvroRecord, Infer } from '../avro/schema.ts';
 import { address20 } from './types.ts';
 
 /**
- * The compacted topic `notification-marks`: which notifications a wallet has deleted. Key: the wallet as text. Notifications
- * themselves are read off the log; these are the only facts about them that are not on it.
+ * The compacted topic `notification-marks`: which notifications a wallet has deleted. Key: the wallet as text.
+ * Notifications themselves are read off the log; these are the only facts about them that are not on it.
  */
 export const notificationMark = {
   type: 'record',

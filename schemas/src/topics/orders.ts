@@ -15,7 +15,7 @@ import {
 
 /**
  * The topic `orders`: everything that can change the books of a partition, in its total order. One record is an
- * envelope: commands of one sender, and its sign-off over every byte behind the signature.
+ * envelope: commands of one sender, and its sign-off over every byte after the signature.
  *
  *     | 5 bytes registry header | signature 64 | keyId 8 | partition | sequence | commands ... |
  *                                              '------------ what the signature covers ------'

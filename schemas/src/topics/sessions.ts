@@ -10,11 +10,12 @@ const sessionPhase = {
 } as const satisfies AvroEnum;
 
 /**
- * The compacted topic `sessions`: heartbeats and what became of those that stopped. Key: the API key as text; its partition:
- * `sessionPartitionOf`. A record is a request: it counts if its sequence is larger than that of the newest record that
- * counted, so of records that were written at once the first one wins, for every reader alike.
+ * The compacted topic `sessions`: heartbeats and what became of those that stopped. Key: the API key as text; its
+ * partition: `sessionPartitionOf`. A record is a request: it counts if its sequence is larger than that of the newest
+ * record that counted, so of records that were written at once the first one wins, for every reader alike.
  *
- * A record without a value is a pulse: its key names the process that says so that it lives and the partition takes records.
+ * A record without a value is a pulse: its key names the process that says so that it lives and the partition takes
+ * records.
  */
 export const sessionRecord = {
   type: 'record',
@@ -35,7 +36,7 @@ export const sessionRecord = {
 export type SessionRecord = Infer<typeof sessionRecord>;
 export type SessionPhase = SessionRecord['phase'];
 
-/** Where the records of a key stand. Keys are random, so any of their bytes spread them evenly. */
+/** The partition of a key's records. Keys are random, so any of their bytes spread them evenly. */
 export function sessionPartitionOf(apiKeyBytes: Buffer, partitions: number): number {
   return apiKeyBytes.readUInt32BE(0) % partitions;
 }

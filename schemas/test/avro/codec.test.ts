@@ -98,7 +98,7 @@ describe.each(Object.values(topics))('the codec of topic $name', (topic) => {
     );
   });
 
-  test('reads the same into memory that is used again, also behind bytes that were cut short', () => {
+  test('reads the same into reused memory, also after bytes that were cut short', () => {
     const again = compileCodec<AvroSchema>(topic.value, branchNames(topic.value));
     fc.assert(
       fc.property(fc.array(anyOf(topic.value), { maxLength: 5 }), (values) => {

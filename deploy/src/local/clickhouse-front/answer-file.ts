@@ -4,37 +4,37 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Statement } from './statement.ts';
 
-/** An answer that the engine wrote into a file, since it may be larger than memory. */
+/** A result that the engine wrote into a file, since it may be larger than memory. */
 export interface AnswerFile {
   readonly byteCount: number;
   read(): Readable;
   remove(): Promise<void>;
 }
 
-/** A statement changed so that its answer goes into `file`. */
+/** A statement changed so that its result goes into `file`. */
 export interface FiledStatement {
   readonly sql: string;
   readonly file: string;
 }
 
-/** Whoever asks for Parquet takes whole tables; everything else is bounded in memory. */
-const FILED_FORMAT = 'Parquet';
+/** Queries for Parquet return whole tables; all other results are bounded in memory. */
+const filedFormat = 'Parquet';
 
-/** Gives long answers a file each. */
+/** Writes long results into files. */
 export class AnswerFiles {
   readonly #folder: string;
   #count = 0;
 
-  /** @param folder its path may hold nothing the engine takes for a pattern. */
+  /** @param folder its path must not contain pattern characters of the engine. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** `undefined` when the answer is to be held in memory. @param text bytes that `statement` was read from. */
+  /** `undefined` when the result stays in memory. @param text bytes that `statement` was read from. */
   filed(text: Buffer, statement: Statement): FiledStatement | undefined {
     const { verb, outputFormat, outputFormatStart: start } = statement;
     const isQuery = verb === 'SELECT' || verb === 'WITH';
-    if (!isQuery || outputFormat !== FILED_FORMAT || start === undefined) return undefined;
+    if (!isQuery || outputFormat !== filedFormat || start === undefined) return undefined;
     this.#count += 1;
     const file = join(this.#folder, `answer-${this.#count}`);
     const name = file.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
@@ -42,7 +42,7 @@ export class AnswerFiles {
     return { file, sql: `${head} INTO OUTFILE '${name}' TRUNCATE COMPRESSION 'none' ${tail}` };
   }
 
-  /** Runs what writes `file`; when that fails nothing stays. */
+  /** Runs the statement that writes `file`; removes the file when that fails. */
   async written<T>(file: string, run: () => Promise<T>): Promise<{ result: T; file: AnswerFile }> {
     const remove = (): Promise<void> => rm(file, { force: true });
     try {

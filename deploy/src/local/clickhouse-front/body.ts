@@ -15,10 +15,9 @@ export interface SpooledRows {
 }
 
 /**
- * Takes request bodies in, unpacked and bounded: into memory where it is the statement, into a file
- * where it is rows. The engine reads rows from that file (FROM INFILE), since rows inside the SQL
- * text are cut at the first `;` that follows a line end, and what follows is then run as a
- * statement. Measured: that drops tables.
+ * Reads request bodies, unpacked and bounded: a statement into memory, rows into a file. The engine reads rows from
+ * that file (FROM INFILE), since rows inside the SQL text are cut at the first `;` after a line end, and the rest is
+ * run as a statement. Measured: that drops tables.
  */
 export class BodyReader {
   readonly #folder: string;
@@ -33,7 +32,7 @@ export class BodyReader {
 
   async readAll(request: IncomingMessage): Promise<Buffer> {
     const chunks: Buffer[] = [];
-    if (codingOf(request) === PLAIN) {
+    if (codingOf(request) === plainCoding) {
       await this.#collect(request, chunks);
     } else {
       const sink = new Writable({
@@ -65,7 +64,10 @@ export class BodyReader {
     }
   }
 
-  /** Statements mostly come plain and in one piece: a pipeline of streams would cost more than the engine's work on a small one. */
+  /**
+   * Statements mostly come plain and in one piece: a pipeline of streams would cost more than the engine's work on a
+   * small one.
+   */
   #collect(request: IncomingMessage, chunks: Buffer[]): Promise<void> {
     let byteCount = 0;
     return new Promise((resolve, reject) => {
@@ -113,16 +115,16 @@ function unreadable(error: unknown): EngineError {
   return frontError('CANNOT_PARSE_TEXT', `The body cannot be read: ${String(error)}.`);
 }
 
-const PLAIN = 'identity';
+const plainCoding = 'identity';
 
 function codingOf(request: IncomingMessage): string {
   const coding = request.headers['content-encoding'] ?? '';
-  return coding === '' ? PLAIN : coding;
+  return coding === '' ? plainCoding : coding;
 }
 
 function unpackerFor(request: IncomingMessage): Transform | undefined {
   const coding = codingOf(request);
-  if (coding === PLAIN) return undefined;
+  if (coding === plainCoding) return undefined;
   if (coding === 'gzip') return createGunzip();
   if (coding === 'deflate') return createInflate();
   if (coding === 'br') return createBrotliDecompress();

@@ -1,5 +1,5 @@
-/** Error codes of ClickHouse that the front itself answers with. */
-export const CODES = {
+/** Error codes of ClickHouse that the front itself returns. */
+export const errorCodes = {
   CANNOT_PARSE_TEXT: 6,
   BAD_ARGUMENTS: 36,
   NOT_IMPLEMENTED: 48,
@@ -15,10 +15,10 @@ export const CODES = {
   UNKNOWN_EXCEPTION: 1002,
 } as const;
 
-type CodeName = keyof typeof CODES;
+type CodeName = keyof typeof errorCodes;
 
 /**
- * An answer of ClickHouse that is an exception: number, and text as `Code: N. DB::Exception: ...
+ * An exception of ClickHouse: number, and text as `Code: N. DB::Exception: ...
  * (NAME)`.
  */
 export class EngineError extends Error {
@@ -31,12 +31,15 @@ export class EngineError extends Error {
   }
 }
 
-/** An exception of the front's own, in the words a server would use. */
+/** An exception of the front itself, in the format of a server. */
 export function frontError(name: CodeName, reason: string): EngineError {
-  return new EngineError(CODES[name], `Code: ${CODES[name]}. DB::Exception: ${reason} (${name})`);
+  return new EngineError(
+    errorCodes[name],
+    `Code: ${errorCodes[name]}. DB::Exception: ${reason} (${name})`,
+  );
 }
 
-/** Turns whatever the embedded engine throws into the text a server would send. */
+/** Turns any exception of the embedded engine into the text of a server. */
 export function fromEngine(thrown: unknown): EngineError {
   if (thrown instanceof EngineError) return thrown;
   const message = tidy(thrown instanceof Error ? thrown.message : String(thrown));
@@ -46,8 +49,8 @@ export function fromEngine(thrown: unknown): EngineError {
 }
 
 /**
- * The engine reads the rows of an INSERT from a file of ours and wraps the exception once per
- * layer. A server has neither the file nor the layers.
+ * The engine reads the rows of an INSERT from a temporary file and wraps the exception once per layer. A server has
+ * neither.
  */
 function tidy(message: string): string {
   const prefixes = /^((?:Code: \d+\. DB::Exception: )+)/.exec(message)?.[1] ?? '';
@@ -60,8 +63,8 @@ function tidy(message: string): string {
 
 // ClickHouse's own table (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp), names turned into
 // numbers; any other code is 500. Only 202 differs: a full queue is 503 here, so that a client
-// knows to come again.
-const STATUS_OF_CODES: readonly (readonly [status: number, codes: readonly number[]])[] = [
+// retries.
+const statusOfCodes: readonly (readonly [status: number, codes: readonly number[]])[] = [
   [400, [6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223]],
   [400, [321, 376, 427, 441, 675, 676]],
   [401, [194]],
@@ -77,6 +80,6 @@ const STATUS_OF_CODES: readonly (readonly [status: number, codes: readonly numbe
 
 /** The HTTP status ClickHouse gives for an error code. */
 export function statusOf(code: number): number {
-  const row = STATUS_OF_CODES.find(([, codes]) => codes.includes(code));
+  const row = statusOfCodes.find(([, codes]) => codes.includes(code));
   return row === undefined ? 500 : row[0];
 }

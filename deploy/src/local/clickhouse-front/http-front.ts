@@ -19,23 +19,23 @@ import { readStatement, type Statement } from './statement.ts';
 
 export interface FrontOptions {
   readonly pool: SessionPool;
-  /** Folder for rows and long answers on their way; its path may hold nothing the engine takes for a pattern. */
+  /** Folder for rows and long results in transit; its path must not contain pattern characters of the engine. */
   readonly rowsDir: string;
   readonly maxBodyBytes: number;
-  /** Longest statement, rows not counted. */
+  /** Longest statement without rows. */
   readonly maxStatementBytes: number;
-  /** Largest answer that is held in memory. */
+  /** Largest result in memory. */
   readonly maxResultBytes: number;
-  /** Version of the engine, as its error texts end with it. */
+  /** Version of the engine, the end of its error texts. */
   readonly version: string;
   readonly timezone: string;
 }
 
 /** Longest address with its parameters, as `http_max_uri_size` of a server. */
-const MAX_ADDRESS_BYTES = 1_048_576;
+const maxAddressBytes = 1_048_576;
 
-/** How long an idle connection is kept; clients let go after 2.5 s, before the server may. */
-const KEEP_ALIVE_MS = 10_000;
+/** Lifetime of an idle connection; clients close it after 2.5 s, before the server does. */
+const keepAliveMs = 10_000;
 
 const compress = promisify(gzip);
 
@@ -46,13 +46,13 @@ const compress = promisify(gzip);
 export function createFront(options: FrontOptions): Server {
   const bodies = new BodyReader(options.rowsDir, options.maxBodyBytes);
   const answers = new AnswerFiles(options.rowsDir);
-  const server = createServer({ maxHeaderSize: MAX_ADDRESS_BYTES }, (request, response) => {
+  const server = createServer({ maxHeaderSize: maxAddressBytes }, (request, response) => {
     route(request, response, { ...options, bodies, answers }).catch((error: unknown) => {
       console.error('a response could not be sent', error);
       response.destroy();
     });
   });
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.keepAliveTimeout = keepAliveMs;
   return server;
 }
 
@@ -106,11 +106,11 @@ interface Answer {
   readonly result: EngineResult;
   readonly format: string;
   readonly isInsert: boolean;
-  /** Where the answer is when it is not in `result`. */
+  /** The result, when it is not in `result`. */
   readonly file?: AnswerFile;
 }
 
-/** A request in full: its statement checked, its rows put aside, run. */
+/** Runs a request: checks its statement, stores its rows, executes. */
 async function execute(
   request: IncomingMessage,
   options: RequestOptions,
@@ -186,7 +186,7 @@ async function insertRows(
   requireTextFormat(insert.format);
   const rows = await context.bodies.spool(text.subarray(insert.dataStart), body);
   try {
-    if (rows.byteCount === 0) return { result: NOTHING, format: options.format, isInsert: true };
+    if (rows.byteCount === 0) return { result: noResult, format: options.format, isInsert: true };
     const part = (from: number, to: number): string => text.toString('utf8', from, to);
     const target = part(0, insert.targetEnd);
     const settings = part(insert.targetEnd, insert.settingsEnd);
@@ -199,7 +199,7 @@ async function insertRows(
   }
 }
 
-const NOTHING: EngineResult = {
+const noResult: EngineResult = {
   bytes: new Uint8Array(0),
   rowsRead: 0,
   bytesRead: 0,

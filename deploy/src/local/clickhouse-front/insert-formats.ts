@@ -1,10 +1,9 @@
 import { frontError } from './engine-error.ts';
 
 /**
- * Formats of rows that may be inserted here: text only, the ones that were tested whole over this
- * engine.
+ * Formats of rows that may be inserted here: text formats that are tested with this engine.
  */
-const TEXT_FORMATS = new Set([
+const textFormats = new Set([
   'JSONEachRow',
   'JSONCompactEachRow',
   'JSONCompactEachRowWithNames',
@@ -31,17 +30,17 @@ const TEXT_FORMATS = new Set([
 ]);
 
 /**
- * @throws EngineError 73 for a binary format; a real server takes it, so the text says what to use.
+ * @throws EngineError 73 for a binary format; a real server accepts it, so the text names an alternative.
  */
 export function requireTextFormat(format: string): void {
-  if (TEXT_FORMATS.has(format)) return;
+  if (textFormats.has(format)) return;
   throw frontError(
     'UNKNOWN_FORMAT',
     `Format ${format} is not supported for input by this local server: use a text format such as JSONCompactEachRow.`,
   );
 }
 
-const CONTENT_TYPES: readonly (readonly [RegExp, string])[] = [
+const contentTypes: readonly (readonly [RegExp, string])[] = [
   [/^JSON\w*EachRow|^JSONLines$|^NDJSON$/, 'application/x-ndjson; charset=UTF-8'],
   [/^JSON/, 'application/json; charset=UTF-8'],
   [/^CSV/, 'text/csv; charset=UTF-8; header=absent'],
@@ -50,5 +49,5 @@ const CONTENT_TYPES: readonly (readonly [RegExp, string])[] = [
 ];
 
 export function contentTypeOf(format: string): string {
-  return CONTENT_TYPES.find(([names]) => names.test(format))?.[1] ?? 'text/plain; charset=UTF-8';
+  return contentTypes.find(([names]) => names.test(format))?.[1] ?? 'text/plain; charset=UTF-8';
 }

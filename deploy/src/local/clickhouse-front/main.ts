@@ -1,7 +1,7 @@
 /**
  * The local ClickHouse: an HTTP interface over the engine embedded in this process. Ends cleanly on
- * SIGTERM, on SIGINT and, with --watch-stdin, when its standard input ends, which is how it learns
- * that its supervisor is gone.
+ * SIGTERM, on SIGINT and, with --watch-stdin, when its standard input ends: then its supervisor is
+ * gone.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -10,20 +10,20 @@ import { Session } from 'chdb';
 import { createFront } from './http-front.ts';
 import { quoteName, SessionPool } from './session-pool.ts';
 
-const MEBIBYTE = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 
-const LIMITS = {
+const frontLimits = {
   /** Enough for two cores; more only adds memory (measured). */
   sessions: 4,
   maxWaiting: 256,
   maxWaitMs: 30_000,
-  maxBodyBytes: 256 * MEBIBYTE,
-  maxStatementBytes: 4 * MEBIBYTE,
-  maxResultBytes: 256 * MEBIBYTE,
+  maxBodyBytes: 256 * mebibyte,
+  maxStatementBytes: 4 * mebibyte,
+  maxResultBytes: 256 * mebibyte,
 } as const;
 
 /** Longest wait for running queries at the end. */
-const STOP_TIMEOUT_MS = 8000;
+const stopTimeoutMs = 8000;
 
 interface Arguments {
   readonly port: number;
@@ -50,7 +50,7 @@ function readArguments(): Arguments {
   }
   if (/[*?{}]/.test(resolve(dataDir))) {
     throw new Error(
-      `the engine would take ${dataDir} for a pattern: choose a folder without * ? { }`,
+      `the engine would read ${dataDir} as a pattern: choose a folder without * ? { }`,
     );
   }
   const { database, 'watch-stdin': watchStdin } = values;
@@ -58,8 +58,7 @@ function readArguments(): Arguments {
 }
 
 /**
- * A session for the whole life of the process keeps the engine loaded; it also creates the
- * database.
+ * A session for the lifetime of the process keeps the engine loaded; it also creates the database.
  */
 async function openEngine(
   dataDir: string,
@@ -82,17 +81,17 @@ async function start(): Promise<void> {
   await mkdir(rowsDir, { recursive: true });
   const { keeper, facts } = await openEngine(dataDir, database);
   const [version = 'unknown', timezone = 'UTC'] = facts;
-  const pool = new SessionPool({ ...LIMITS, dataDir, database });
-  const server = createFront({ ...LIMITS, pool, rowsDir, version, timezone });
+  const pool = new SessionPool({ ...frontLimits, dataDir, database });
+  const server = createFront({ ...frontLimits, pool, rowsDir, version, timezone });
   server.listen(port, '127.0.0.1', () => {
-    console.log(`ClickHouse ${version} answers on http://127.0.0.1:${port}, data in ${dataDir}`);
+    console.log(`ClickHouse ${version} listens on http://127.0.0.1:${port}, data in ${dataDir}`);
   });
   let stopping = false;
   const stop = (reason: string): void => {
     if (stopping) return;
     stopping = true;
     console.log(`stopping: ${reason}`);
-    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
+    setTimeout(() => process.exit(1), stopTimeoutMs).unref();
     server.close();
     server.closeIdleConnections();
     void pool.close().then(() => {

@@ -6,33 +6,33 @@ import {
   type SessionLease,
 } from './session-pool.ts';
 
-/** One statement with all that a request says about it. */
+/** One statement and the options of its request. */
 export interface Query {
   /** One statement, checked; never with rows in it. */
   readonly sql: string;
-  /** Format of the answer where the statement names none. */
+  /** Format of the result where the statement names none. */
   readonly format: string;
   readonly database: string | undefined;
   /** Settings of this query alone. */
   readonly settings: ReadonlyMap<string, string>;
   /** Values of `{name:Type}`, as the client escaped them. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** The statement leaves something behind in its session. */
+  /** The statement changes its session. */
   readonly changesSession: boolean;
 }
 
 /**
- * Settings that DEFAULT does not take back: those that say what a session may do would make a reader's session a writer's, and
- * `compatibility` changes hundreds of others, which stay (measured).
+ * Settings that DEFAULT does not reset: those on the rights of a session would turn a reader's session into a writer's,
+ * and `compatibility` changes hundreds of others, which stay (measured).
  */
-const LASTING = new Set(['readonly', 'allow_ddl', 'profile', 'compatibility']);
+const lastingSettings = new Set(['readonly', 'allow_ddl', 'profile', 'compatibility']);
 
-const NAME = /^[A-Za-z_]\w*$/;
+const namePattern = /^[A-Za-z_]\w*$/;
 
 /**
- * Runs one query so that nothing of it is seen by another. Settings stay in the session, since to set and unset them costs
- * as much as a small query, and the next query sets what differs first: a deduplication token left in force would make the
- * engine drop the next batch without a word. A session that cannot be brought to a query's settings is closed.
+ * Runs one query without effects on others. Settings stay in the session, since setting and resetting them costs as
+ * much as a small query; the next query first sets those that differ: with an old deduplication token the engine would
+ * drop the next batch silently. A session that cannot get a query's settings is closed.
  *
  * @throws EngineError
  */
@@ -51,8 +51,8 @@ export async function runQuery(lease: SessionLease, query: Query): Promise<Engin
 }
 
 /**
- * A session with the settings of this query, and without parameters of earlier ones that it would see: those cannot be unset.
- * What an earlier query has set may keep this one from setting its own, so whatever fails is tried again in a new session.
+ * A session with the settings of this query, and without parameters of earlier ones that it refers to: those cannot be
+ * unset. Settings of an earlier query may prevent those of this one, so a failure is retried in a new session.
  */
 async function sessionFor(lease: SessionLease, query: Query): Promise<EngineSession> {
   const session = await lease.session();
@@ -64,7 +64,7 @@ async function sessionFor(lease: SessionLease, query: Query): Promise<EngineSess
       await enterSettings(session, query.settings);
       return session;
     } catch {
-      // A setting nobody knows fails once more in the new session, and that is the answer.
+      // An unknown setting fails again in the new session, and that is the result.
     }
   }
   const fresh = await lease.freshSession();
@@ -72,7 +72,7 @@ async function sessionFor(lease: SessionLease, query: Query): Promise<EngineSess
   return fresh;
 }
 
-/** Sets what differs from the query before, back to the default where this one says nothing. */
+/** Sets the settings that differ from the query before; those that this one lacks get their defaults. */
 async function enterSettings(
   session: EngineSession,
   settings: ReadonlyMap<string, string>,
@@ -80,14 +80,14 @@ async function enterSettings(
   const gone = [...session.settings.keys()].filter((name) => !settings.has(name));
   const changed = [...settings].filter(([name, value]) => session.settings.get(name) !== value);
   if (gone.length + changed.length === 0) return;
-  // Of a SET that fails nobody knows what it has set.
+  // A SET that fails may have changed some settings.
   session.spoiled = true;
-  // One after the other: within a statement DEFAULT comes last, and would undo a setting that goes by another name as well.
+  // Two statements: within one, DEFAULT comes last and would undo a setting that has an alias.
   if (gone.length > 0)
     await session.run(`SET ${gone.map((name) => `${name} = DEFAULT`).join(', ')}`);
   const values = changed.map(([name, value]) => assigned(name, value));
   if (values.length > 0) await session.run(`SET ${values.join(', ')}`);
-  session.spoiled = changed.some(([name]) => LASTING.has(name));
+  session.spoiled = changed.some(([name]) => lastingSettings.has(name));
   session.settings = settings;
 }
 
@@ -97,7 +97,7 @@ async function enterDatabase(session: EngineSession, database: string): Promise<
   session.database = database;
 }
 
-/** Parameters travel with the statement: one call of the engine instead of two. */
+/** Parameters are sent with the statement: one call of the engine instead of two. */
 function withParameters({ sql, parameters }: Query): string {
   if (parameters.size === 0) return sql;
   const values = [...parameters].map(([name, value]) => assigned(`param_${name}`, value));
@@ -109,7 +109,7 @@ function assigned(name: string, value: string): string {
 }
 
 function requireName(name: string, kind: 'setting' | 'parameter'): void {
-  if (NAME.test(name)) return;
+  if (namePattern.test(name)) return;
   if (kind === 'setting')
     throw frontError(
       'UNKNOWN_SETTING',
@@ -119,6 +119,6 @@ function requireName(name: string, kind: 'setting' | 'parameter'): void {
 }
 
 function quoteText(text: string): string {
-  if (text.includes('\0')) throw frontError('BAD_ARGUMENTS', 'A value holds a zero byte.');
+  if (text.includes('\0')) throw frontError('BAD_ARGUMENTS', 'A value contains a zero byte.');
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

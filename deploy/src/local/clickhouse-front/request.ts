@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { frontError } from './engine-error.ts';
 import type { Role } from './session-pool.ts';
 
-/** What the address and the headers of a request say. */
+/** Options in the address and the headers of a request. */
 export interface RequestOptions {
   readonly role: Role;
   readonly query: string;
@@ -14,8 +14,8 @@ export interface RequestOptions {
   readonly wantsGzip: boolean;
 }
 
-/** Names in the address that are for the interface and no settings of the engine. */
-const INTERFACE_NAMES = new Set([
+/** Names in the address that belong to the interface and are no settings of the engine. */
+const interfaceNames = new Set([
   'query',
   'query_id',
   'database',
@@ -39,10 +39,10 @@ const INTERFACE_NAMES = new Set([
 ]);
 
 /**
- * Whoever connects may do all on a local stack, as on a fresh server, except where it calls itself
- * by the name of a role that only reads (clickhouse.md); their limits are not here.
+ * Every user may do everything on a local stack, as on a fresh server, except the names of roles that only read
+ * (clickhouse.md); the limits of roles are not implemented here.
  */
-const ROLES: ReadonlyMap<string, Role> = new Map([
+const roleOfUser: ReadonlyMap<string, Role> = new Map([
   ['default', 'writer'],
   ['pm_writer', 'writer'],
   ...['pm_reader', 'pm_auditor', 'pm_analyst', 'pm_grafana'].map(
@@ -65,7 +65,7 @@ export function readOptions(request: IncomingMessage, url: URL): RequestOptions 
   const parameters = new Map<string, string>();
   for (const [name, value] of searchParams) {
     if (name.startsWith('param_')) parameters.set(name.slice('param_'.length), value);
-    else if (!INTERFACE_NAMES.has(name)) settings.set(name, value);
+    else if (!interfaceNames.has(name)) settings.set(name, value);
   }
   return {
     role: roleOf(request, searchParams),
@@ -88,7 +88,7 @@ export function readOptions(request: IncomingMessage, url: URL): RequestOptions 
 /** A GET may not change anything, as on a server. */
 function roleOf(request: IncomingMessage, searchParams: URLSearchParams): Role {
   const user = userOf(request, searchParams);
-  const role = ROLES.get(user);
+  const role = roleOfUser.get(user);
   if (role === undefined) {
     throw frontError(
       'AUTHENTICATION_FAILED',

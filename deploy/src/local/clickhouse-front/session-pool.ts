@@ -2,8 +2,7 @@ import { Session } from 'chdb';
 import { frontError } from './engine-error.ts';
 
 /**
- * What a caller may do: `reader` runs with `readonly = 2`, so it may change settings and nothing
- * else.
+ * Rights of a caller: `reader` runs with `readonly = 2`, so it may change settings and nothing else.
  */
 export type Role = 'writer' | 'reader';
 
@@ -27,14 +26,14 @@ export interface EngineResult {
   readonly elapsedSeconds: number;
 }
 
-/** One session of the embedded engine and what we know to be left behind in it. */
+/** One session of the embedded engine and the state that earlier queries left in it. */
 export class EngineSession {
   database: string;
   /** Parameters once set: they can be replaced, never unset. */
   readonly parameters = new Set<string>();
-  /** Settings of the query before, which are still in force: the next one changes what differs. */
+  /** Settings of the query before, still in force: the next one changes those that differ. */
   settings: ReadonlyMap<string, string> = new Map();
-  /** Something is left behind that cannot be taken back: close it instead of using it again. */
+  /** It has state that cannot be reset: close it instead of using it again. */
   spoiled = false;
   readonly #session: Session;
 
@@ -81,8 +80,7 @@ interface Waiter {
 }
 
 /**
- * Gives out sessions, a few at a time. Promises that a session is used by one query only and that
- * none that is spoiled is given out again.
+ * Lends sessions, a few at a time. A session is used by one query at a time, and a spoiled one is not lent again.
  */
 export class SessionPool {
   readonly #options: PoolOptions;
@@ -109,7 +107,7 @@ export class SessionPool {
     }
   }
 
-  /** Refuses what waits, lets what runs end, and closes all sessions. */
+  /** Refuses waiting queries, waits for running ones, and closes all sessions. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const waiter of this.#waiting.splice(0)) waiter.refuse(shuttingDown());
@@ -195,7 +193,7 @@ export class SessionLease {
     return opened;
   }
 
-  /** A session nobody has used before. */
+  /** A session that no query has used. */
   freshSession(): Promise<EngineSession> {
     this.#discard();
     return this.session();

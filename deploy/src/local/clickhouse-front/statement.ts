@@ -1,8 +1,7 @@
 /**
- * Reads just enough of a ClickHouse statement to treat it as the server's HTTP interface does:
- * which verb it starts with, whether there is a second statement behind it, where the data of an
- * INSERT begins, and which format it names. It knows strings, quoted names, heredocs and comments,
- * and nothing else of the grammar: the engine parses for real.
+ * Reads enough of a ClickHouse statement to treat it like the server's HTTP interface: its verb, whether a second
+ * statement follows, where the data of an INSERT begins, and its format. It knows strings, quoted names, heredocs and
+ * comments, and nothing else of the grammar: the engine does the parsing.
  */
 export interface Statement {
   /** First word in upper case; empty for an empty text. */
@@ -20,7 +19,7 @@ export interface Statement {
    * cannot see.
    */
   readonly usesClientFile: boolean;
-  /** SET, USE, CREATE TEMPORARY: leaves something behind in the session that ran it. */
+  /** SET, USE, CREATE TEMPORARY: changes the session that runs it. */
   readonly changesSession: boolean;
 }
 
@@ -46,20 +45,20 @@ interface Token {
 }
 
 // Loops are unrolled (plain*, then escape plain*) so that long strings cost no backtracking.
-const QUOTED = ["'", '"', '`'].map(
+const quotedPatterns = ["'", '"', '`'].map(
   (quote) =>
     `${quote}[^${quote}\\\\]*(?:(?:\\\\[\\s\\S]|${quote}${quote})[^${quote}\\\\]*)*${quote}`,
 );
-const COMMENT = '--[^\\n]*|#[ !][^\\n]*|\\/\\*[\\s\\S]*?\\*\\/';
-const HEREDOC = '\\$(?<tag>\\w*)\\$[\\s\\S]*?\\$\\k<tag>\\$';
-const LEXEME = new RegExp(
-  `(?<blank>\\s+|${COMMENT})|${HEREDOC}|${QUOTED.join('|')}|(?<word>[A-Za-z_]\\w*)|[\\s\\S]`,
+const commentPattern = '--[^\\n]*|#[ !][^\\n]*|\\/\\*[\\s\\S]*?\\*\\/';
+const heredocPattern = '\\$(?<tag>\\w*)\\$[\\s\\S]*?\\$\\k<tag>\\$';
+const lexemePattern = new RegExp(
+  `(?<blank>\\s+|${commentPattern})|${heredocPattern}|${quotedPatterns.join('|')}|(?<word>[A-Za-z_]\\w*)|[\\s\\S]`,
   'gy',
 );
 
 function* tokensOf(text: string): Generator<Token> {
   let depth = 0;
-  for (const match of text.matchAll(LEXEME)) {
+  for (const match of text.matchAll(lexemePattern)) {
     if (match.groups?.['blank'] !== undefined) continue;
     const lexeme = match[0];
     if (lexeme === ')') depth -= 1;
@@ -116,7 +115,7 @@ function outputFormat(
   return { name: name.text, start };
 }
 
-/** Looks at the last tokens only: is this the point where the rows of an INSERT begin? */
+/** Whether the rows of an INSERT begin here, by the last tokens. */
 function insertShape(tokens: readonly Token[], text: string): InsertShape | undefined {
   const last = tokens.at(-1);
   if (last === undefined || last.depth !== 0 || tokens[0]?.word !== 'INSERT') return undefined;

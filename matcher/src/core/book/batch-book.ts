@@ -72,7 +72,7 @@ export class BatchBook {
     this.places[order] = slot + 1;
   }
 
-  /** Fills the makers that the order meets; gives the lots that are left. */
+  /** Fills the makers that the order meets; returns the lots that are left. */
   private match(market: number, taker: number, priceAndFlags: number, lots: number): number {
     const { book } = this;
     const isBid = (priceAndFlags & bidFlag) !== 0;
@@ -109,7 +109,7 @@ export class BatchBook {
   }
 }
 
-/** A BUY of token 1 at p is an ask at 1 - p, a SELL of it a bid: without a branch, which a coin would make costly. */
+/** A BUY of token 1 at p is an ask at 1 - p, a SELL of it a bid. Without a branch, because a random one is costly. */
 function inBook(priceAndFlags: number): number {
   const outcome = priceAndFlags & outcomeFlag;
   const price = priceAndFlags >> 2;

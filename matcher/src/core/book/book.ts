@@ -21,8 +21,8 @@ import {
  *   - rest, reduce and remove are O(1), a new best price costs one search over a bitmap of 1 bit per tick;
  *   - all of it is flat memory (price-ladders.ts, order-pool.ts): memory is allocated only when a table doubles.
  *
- * Sizes are lots, prices 1/10000 USDC, markets and orders are slots. `touched...` and `topped...` list the changes since
- * `endRecord`; the lists are replaced when they grow.
+ * Sizes are lots, prices 1/10000 USDC, markets and orders are slots. `touched...` and `topped...` list the changes
+ * since `endRecord`; the lists are replaced when they grow.
  */
 export class Book {
   readonly orders = new OrderPool();
@@ -35,7 +35,7 @@ export class Book {
   toppedMarkets: Int32Array<ArrayBuffer> = new Int32Array(256);
   toppedCount = 0;
 
-  /** Adds an empty book and gives its slot. */
+  /** Adds an empty book and returns its slot. */
   addMarket(tick: number): number {
     return this.ladders.add(tick);
   }
@@ -89,7 +89,7 @@ export class Book {
     return this.firstWithin(market, further, takerIsBid ? limit : -limit);
   }
 
-  /** Queues an order as the last of its price; it must be on the tick and not cross. Gives its slot. */
+  /** Queues an order as the last of its price; it must be on the tick and not cross. Returns its slot. */
   rest(market: number, priceAndFlags: number, lots: number): number {
     const order = this.orders.take();
     const { ladders } = this;

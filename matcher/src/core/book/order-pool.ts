@@ -134,7 +134,7 @@ export const orderWords = 8;
 const orderDoubles = orderWords / 2;
 const arrivalDouble = 3;
 const expiryDouble = 3;
-/** A level keeps a slot plus one in 30 bits (ladders.ts). */
+/** A level keeps a slot plus one in 30 bits (price-ladders.ts). */
 const ordersMax = 2 ** 30;
 
 /** Words of an order: those of `ints`, then those of `owners`. The book uses neither `owners` nor `memory`. */

@@ -26,7 +26,7 @@ export class PriceLadders {
   private levelsUsed = 0;
   private bitsUsed = 0;
 
-  /** Adds an empty market and gives its number here. */
+  /** Adds an empty market and returns its number here. */
   add(tick: number): number {
     const market = this.count;
     this.heads = roomFor(this.heads, (market + 1) * headWords);

@@ -40,7 +40,7 @@ function closeLevels(state: State, out: Output): void {
   }
 }
 
-/** Puts market number x 32768 + packed level into `levelKeys`, ascending; gives how many. */
+/** Puts market number x 32768 + packed level into `levelKeys`, ascending; returns how many. */
 function sortLevels(state: State, scratch: Scratch): number {
   const { touchedMarkets, touchedLevels, touchedCount: count } = state.book;
   // The memory is kept between records: a new array of this size costs more than the sorting.

@@ -10,7 +10,9 @@ import { assume } from '../assumption.ts';
 type Kind = ExecutionEvent['kind'];
 
 const codec = compileCodec(executionEvent);
-const indexes = new Map(executionEvent.branches.map(({ name }, index) => [name, index]));
+const indexes: ReadonlyMap<string, number> = new Map(
+  executionEvent.branches.map(({ name }, index) => [name, index]),
+);
 
 /**
  * An event on the wire: all branches in order, a zero byte for each that is not set, and a 2 before the one that is.
@@ -21,14 +23,14 @@ export interface Layout {
 }
 
 /**
- * The layout of an event that is written field by field (write-events.ts). `fields` repeats the names of the schema in
+ * The layout of an event that is written field by field (write-events.ts). `fields` repeat the names of the schema in
  * order, so that a change of the schema fails at the function that must follow it.
  */
-export function layoutOf(kind: Kind, fields: string): Layout {
+export function layoutOf(kind: Kind, ...fields: readonly string[]): Layout {
   const index = indexes.get(kind) as number;
   const branch = executionEvent.branches[index] as (typeof executionEvent.branches)[number];
   const names = branch.fields.map(({ name }) => name).join(' ');
-  assume(names === fields, `${kind} is written with the fields of its schema: ${names}`);
+  assume(names === fields.join(' '), `${kind} is written with the fields of its schema: ${names}`);
   return { before: index, after: executionEvent.branches.length - index - 1 };
 }
 

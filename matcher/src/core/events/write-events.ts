@@ -18,7 +18,8 @@ import { layoutOf, numbersOf } from './event-writer.ts';
  */
 const placed = layoutOf(
   'OrderPlaced',
-  'command orderId market outcome side timeInForce postOnly price sizeMicro expiresAtMs acceptedAtMs maker signer apiKey builder status filledMicro paidMicro feeMicro restingMicro',
+  'command orderId market outcome side timeInForce postOnly price sizeMicro expiresAtMs acceptedAtMs',
+  'maker signer apiKey builder status filledMicro paidMicro feeMicro restingMicro',
 );
 
 export function writePlaced(taker: Taker, status: PlacedStatus, { events, command }: Output): void {
@@ -67,7 +68,10 @@ export function writeRefused(
 
 const filled = layoutOf(
   'Fill',
-  'command market match sizeMicro takerOrderId taker takerKey takerOutcome takerSide takerPrice takerBuilder makerOrderId maker makerKey makerOutcome makerSide makerPrice makerBuilder makerRestMicro feeMicro feeRateBps',
+  'command market match sizeMicro',
+  'takerOrderId taker takerKey takerOutcome takerSide takerPrice takerBuilder',
+  'makerOrderId maker makerKey makerOutcome makerSide makerPrice makerBuilder makerRestMicro',
+  'feeMicro feeRateBps',
 );
 
 /** A fill that is not yet subtracted from its maker. */

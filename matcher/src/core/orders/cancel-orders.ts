@@ -29,7 +29,7 @@ function cancelRefusal(order: number, flags: number): RefusalCode {
 
 /**
  * Cancels every matching order, oldest first. An ingress names a signer, a key or both; the operator may name a market
- * alone. An outcome is the order's own token. Delayed orders stay, but what they do not fill will not rest; orders that
+ * alone. An outcome is the order's own token. Delayed orders stay, but their remainder will not rest; orders that
  * have not reached the book are fenced. Orders beyond the record's budget stay, and the command is refused with
  * `too_many_open_orders`, so that its sender repeats it; a command that finds the budget used up is refused without a
  * search.

@@ -29,7 +29,7 @@ export function expireOrders(state: State, out: Output): void {
 
 /**
  * Cancels the resting orders of a resolved market by price of token 0 and arrival, then refuses its delayed orders.
- * Gives whether none is left.
+ * Returns whether none is left.
  */
 export function clearMarket(state: State, market: Market, out: Output): boolean {
   const { slot } = market;

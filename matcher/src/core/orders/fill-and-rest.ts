@@ -17,7 +17,7 @@ export function registerOrder(state: State, taker: Taker): void {
 }
 
 /**
- * Fills a registered order, completely or partially; what is left rests if the order may rest and was not stopped, and
+ * Fills a registered order, completely or partially; its remainder rests if it may rest and was not stopped, and
  * is canceled otherwise. No refusal is possible any more.
  */
 export function fillAndRest(state: State, taker: Taker, out: Output): void {

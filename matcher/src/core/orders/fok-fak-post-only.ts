@@ -7,11 +7,10 @@ import { isComplete, lotsTaken, type Taker, takerPrice } from './taker.ts';
 /**
  * Looks at the resting orders a taker would meet, and gives a refusal, or null when it may be placed.
  *
- *   - FOK: it can fill completely;
+ *   - FOK: it can fill completely, without a self-trade that ends it;
  *   - FAK: it can fill something;
- *   - post-only: it meets nothing; this looks at every resting order, also at those of its own wallet;
- *   - every other order: it does not begin with a self-trade, unless its mode clears the maker away or allows the
- *     trade.
+ *   - post-only: it meets no order, not even one of its own wallet;
+ *   - GTC, GTD and FAK: the first order it meets is no self-trade that ends it (self-trade.ts).
  *
  * Orders that would be cleared away do not count as makers, but clearing them counts as meeting them.
  */

@@ -29,7 +29,7 @@ export function meetingOf(state: State, taker: Taker, maker: number): Meeting {
 
 /**
  * The first order in the taker's way that it does not clear away, or -1; `clearedFirst` counts those it clears before.
- * A post-only order clears nothing.
+ * A post-only order clears only overdue ones away.
  */
 export function firstToMeet(state: State, taker: Taker): number {
   const { order, market, isBid, limit0 } = taker;

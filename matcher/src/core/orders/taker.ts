@@ -8,7 +8,7 @@ import {
 import type { Market } from '../state/markets.ts';
 import type { State } from '../state/state.ts';
 
-/** An incoming order while it is matched: what it still wants and what it got. */
+/** An incoming order while it is matched: its remainder and its fills so far. */
 export interface Taker {
   readonly order: PlaceOrder;
   readonly market: Market;
@@ -25,7 +25,7 @@ export interface Taker {
   memory: number;
   lotsLeft: number;
   budgetLeftMicro: number;
-  /** Whether what it does not fill may rest. */
+  /** Whether its remainder may rest. */
   readonly rests: boolean;
   /** Resting orders it may still meet: those it fills, and those in its way that it clears. */
   meetingsLeft: number;
@@ -33,11 +33,11 @@ export interface Taker {
   paidMicro: number;
   feeMicro: number;
   fills: number;
-  /** What is left of it in the book in the end. */
+  /** Micro-shares that rest in the book in the end. */
   restingMicro: number;
   /** Orders it clears before the first that it meets (`firstToMeet`). */
   clearedFirst: number;
-  /** A self-trade or the limit of meetings ended it: what is left is canceled. */
+  /** A self-trade or the limit of meetings ended it: its remainder is canceled. */
   isStopped: boolean;
 }
 

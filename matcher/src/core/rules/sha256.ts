@@ -17,11 +17,11 @@ export function sha256(message: Buffer): Buffer {
 }
 
 function firstPrimes(count: number): readonly number[] {
-  const primes: number[] = [];
-  for (let candidate = 2; primes.length < count; candidate += 1) {
-    if (primes.every((prime) => candidate % prime !== 0)) primes.push(candidate);
+  const found: number[] = [];
+  for (let candidate = 2; found.length < count; candidate += 1) {
+    if (found.every((prime) => candidate % prime !== 0)) found.push(candidate);
   }
-  return primes;
+  return found;
 }
 
 const primes = firstPrimes(64);

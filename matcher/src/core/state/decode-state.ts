@@ -110,14 +110,14 @@ function findUncleared({ markets, book, delays }: State): void {
   }
 }
 
-/** Gives the slots of the wallets. */
+/** Returns the slots of the wallets. */
 function readWallets({ wallets }: State, from: StateReader): Int32Array {
   const keys = readKeys(from, wallets.table.keyWords);
   wallets.table.reserve(keys.length);
   return Int32Array.from(keys, (key) => wallets.intern(key));
 }
 
-/** Gives the slots of the positions. */
+/** Returns the slots of the positions. */
 function readPositions(state: State, from: StateReader): Int32Array {
   const wallets = readWallets(state, from);
   const { positions } = state;
@@ -137,7 +137,7 @@ function readPositions(state: State, from: StateReader): Int32Array {
   return slots;
 }
 
-/** Gives the slots of the ids. */
+/** Returns the slots of the ids. */
 function readMemory(memory: IdMemory, from: StateReader): Int32Array {
   const minutes: { readonly minute: number; readonly count: number }[] = [];
   for (let left = from.count(); left > 0; left -= 1) {
@@ -226,7 +226,7 @@ function readOrder(state: State, owner: OrderOwner, rows: Int32Array, row: numbe
   if (!state.isBuy(order)) state.lock(position, state.book.orders.outcome(order), lots * lotMicro);
 }
 
-/** Gives the slots of the accounts. */
+/** Returns the slots of the accounts. */
 function readAccounts({ accounts }: State, from: StateReader): Int32Array {
   const signerBytes = signerWords * 4;
   return Int32Array.from(readKeys(from, accounts.table.keyWords), (key) =>

@@ -16,7 +16,7 @@ import { fillsDoubles, formatVersion, modes, roles, rowWords, StateWriter } from
  * Slots, hashes and unused entries are left out. Bytes that `encodeState` cannot have written are refused: every number
  * is checked, then all invariants, and the restored state must encode to the same bytes.
  *
- * It stops the partition for as long as it takes, so rows are copied word by word from flat memory, without objects.
+ * The partition waits while it is encoded, so rows are copied word by word from flat memory, without objects.
  */
 export function encodeState(state: State): Buffer {
   const to = new StateWriter(roomFor(state));
@@ -86,7 +86,7 @@ function writeMarkets(state: State, to: StateWriter): void {
   }
 }
 
-/** Wallets, then a row per position: wallet, market, and both totals as doubles. Gives the place of each slot. */
+/** Wallets, then a row per position: wallet, market, and both totals as doubles. Returns the place of each slot. */
 function writePositions({ wallets, markets, positions }: State, to: StateWriter): Int32Array {
   const used = wallets.table.slots().filter((slot) => wallets.holds(slot) > 0);
   const placeOfWallet = writeKeys(wallets.table, sortSlotsByBytes(used, wallets.table), to);
@@ -134,7 +134,7 @@ function looseIds({ orderMemory, book, delays }: State, orders: Int32Array): num
 
 /**
  * Minutes with their number of ids, and the number of those that are in none; a row per id: the id, its signer, its
- * flags; and the first fills of those that have any. Gives the place of each slot.
+ * flags; and the first fills of those that have any. Returns the place of each slot.
  */
 function writeMemory(memory: IdMemory, loose: readonly number[], to: StateWriter): Int32Array {
   const minutes = memory.inOrder();
@@ -203,7 +203,7 @@ function writeOrders(
   writeKeys(state.builders.table, builders.slots, to);
 }
 
-/** The keys of these slots; gives the place of each slot. */
+/** The keys of these slots; returns the place of each slot. */
 function writeKeys(
   { ints, stride, keyWords, capacity }: KeyTable,
   slots: readonly number[] | Int32Array,

@@ -103,10 +103,7 @@ export class Fences {
   }
 }
 
-/**
- * The fence of a command, at most until `latestMs`, when orders of now are too late for the book; null when it covers
- * none.
- */
+/** The fence of a command, cut at `latestMs`, beyond which no order is in time for the book; null without a scope. */
 export function fenceOf(command: CommandOf<'CancelOrders'>, latestMs: number): Fence | null {
   const { signer, apiKey, market, outcome, acceptedAtMs } = command;
   if (acceptedAtMs <= 0 || market < -1 || outcome < -1 || outcome > 1) return null;

@@ -63,7 +63,7 @@ function assertBook(state: State, { slot, tick }: Market): void {
   }
 }
 
-/** Walks a queue; gives its lots. */
+/** Walks a queue; returns its lots. */
 function queueLots(state: State, market: number, level: number): number {
   const { orders, ladders } = state.book;
   let lots = 0;

@@ -5,7 +5,7 @@ import type { Wallets } from './wallets.ts';
 /**
  * Outcome tokens per (wallet, market), in micro-shares: the total of each token and the part that resting and delayed
  * sells lock. A position exists while it has tokens or such orders, and keeps its wallet.
- * Promise, checked at every change: 0 <= locked <= total.
+ * Invariant, checked at every change: 0 <= locked <= total.
  */
 export class Positions {
   readonly table = new KeyTable(2, 12);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { seeded } from '../../../../kit/test/seeded.ts';
 import { at } from '../../../src/core/book/order-pool.ts';
 import { BatchBook, commandWords, fillWords, packPrice } from '../../../src/core/index.ts';
-import { commandsTotal } from '../commands-total.ts';
+import { commandsTotal } from '../commands.ts';
 import { NaiveBook } from '../naive/naive-book.ts';
 
 const timeoutMs = 60_000 + commandsTotal / 8;
@@ -11,11 +11,11 @@ const perBatch = 100;
 const markets = 4;
 const seeds = [1, 2, 3, 4];
 
-/** The same commands for both books: the flat ones here, each once more for the twin. */
-class Rehearsal {
+/** The same commands for both books: flat ones for the book, objects for the twin. */
+class Comparison {
   readonly batch = new BatchBook();
   readonly twin = new NaiveBook();
-  /** What both made of everything so far. */
+  /** Fills of both books so far. */
   readonly fills = createHash('sha256');
   readonly expected = createHash('sha256');
   fillCount = 0;
@@ -114,7 +114,7 @@ describe('the bare book and its naive twin', () => {
   it.each(seeds)(
     'make the same fills and leave the same book, seed %d',
     (seed) => {
-      const both = new Rehearsal(seed);
+      const both = new Comparison(seed);
       const commands = commandsTotal / seeds.length;
       for (let done = perBatch; done <= commands; done += perBatch) {
         both.runBatch();

@@ -4,7 +4,7 @@ import { BatchBook, fillWords, packPrice } from '../../../src/core/index.ts';
 
 const ticks = [1, 10, 25, 50, 100, 1_000];
 
-describe('ladders', () => {
+describe('price ladders', () => {
   it.each(ticks)('find the next occupied level, tick %d', (tick) => {
     const last = 10_000 / tick - 1;
     const level = fc.integer({ min: 1, max: last });
@@ -46,7 +46,7 @@ describe('the bare book', () => {
   const bid = (price: number): number => packPrice(price, true, 0);
   const ask = (price: number): number => packPrice(price, false, 0);
 
-  it('takes what crosses and rests what is left', () => {
+  it('fills what crosses and rests the remainder', () => {
     const batch = new BatchBook();
     const market = batch.book.addMarket(100);
     place(batch, 1, ask(5_500), 10);
@@ -63,7 +63,7 @@ describe('the bare book', () => {
     expect(batch.restLots(4)).toBe(0);
   });
 
-  it('takes a BUY of the other token for an offer of this one at the complement', () => {
+  it('treats a BUY of the other token as an offer of this one at the complement', () => {
     const batch = new BatchBook();
     batch.book.addMarket(100);
     place(batch, 1, packPrice(4_400, true, 1), 10);
@@ -73,7 +73,7 @@ describe('the bare book', () => {
     expect(batch.restLots(1)).toBe(2);
   });
 
-  it('lists each changed level once a batch, and the best prices before', () => {
+  it('lists each changed level once per batch, and the best prices before', () => {
     const batch = new BatchBook();
     batch.book.addMarket(100);
     const commands = Int32Array.of(
@@ -103,7 +103,7 @@ describe('the bare book', () => {
     expect([book.touchedCount, book.toppedCount]).toEqual([0, 0]);
   });
 
-  it('refuses what would leave a crossed book or an order off the tick', () => {
+  it('refuses an order that would cross the book or is off the tick', () => {
     const batch = new BatchBook();
     const market = batch.book.addMarket(100);
     place(batch, 1, ask(5_500), 10);

@@ -36,7 +36,7 @@ const level: ExecutionEvent = {
 };
 const top: ExecutionEvent = { kind: 'TopChanged', market, bid: price, ask: price };
 const money: ExecutionEvent = { kind: 'MoneyMoved', wallet, freeMicro: -micro, heldMicro: -micro };
-/** What a changed order changes besides. */
+/** The further changes of a changed order. */
 const sums = [level, top, money];
 
 const fill: ExecutionEvent = {
@@ -140,7 +140,7 @@ function bytesOf(events: readonly ExecutionEvent[]): number {
   return codec.encode({ ...head, events }).length + registryHeaderBytes;
 }
 
-/** What each command can give beside fills and cancels of the budgets, and the smallest bytes it is asked with. */
+/** The largest events of each command beside fills and cancels of the budgets, and its smallest size in an input. */
 const small = { market: 0, sizeMicro: 0, generation: 0, holdMicro: 0, acceptedAtMs: 0 } as const;
 const asked: readonly (readonly [Command, readonly ExecutionEvent[]])[] = [
   [orderOf(1, 1, { ...small, signedAtMs: 0, price: 0 }), [placed, ...sums]],
@@ -184,7 +184,7 @@ const asked: readonly (readonly [Command, readonly ExecutionEvent[]])[] = [
   ],
 ];
 
-it('a record that uses up every budget, out of the largest input, stays below the limit of the topic', () => {
+it('a record that uses up every budget, from the largest input, stays below the limit of the topic', () => {
   const empty = bytesOf([]);
   const budgets =
     fillsPerRecordMax * (bytesOf([fill, ...sums]) - empty) +
@@ -200,7 +200,7 @@ it('a record that uses up every budget, out of the largest input, stays below th
   expect(worst + defaultSliceLimits.bytesMax).toBeLessThan(topics.executions.maxMessageBytes);
 });
 
-it('a whole record of both budgets is what the sum says', () => {
+it('a whole record of both budgets has the computed size', () => {
   const events = [
     ...Array.from({ length: fillsPerRecordMax }, () => [fill, ...sums]).flat(),
     ...Array.from({ length: cancelsPerRecordMax }, () => [canceled, ...sums]).flat(),

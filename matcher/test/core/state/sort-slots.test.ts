@@ -5,7 +5,7 @@ import { countSlots, sortSlots, sortSlotsByBytes } from '../../../src/core/state
 const slotsOf = (count: number): Int32Array =>
   Int32Array.from({ length: count }, (_, slot) => slot);
 
-/** What both ways of sorting must come to. */
+/** The expected result of both ways of sorting. */
 function plainly(keys: readonly number[]): number[] {
   return [...keys.keys()].sort((a, b) => (keys[a] as number) - (keys[b] as number) || a - b);
 }
@@ -31,7 +31,7 @@ describe('sorted slots', () => {
     );
   });
 
-  it('are by bytes as Buffer.compare has them, with equal beginnings and without', () => {
+  it('are by bytes as Buffer.compare orders them, with equal beginnings and without', () => {
     const bytes = fc.tuple(
       fc.constantFrom(0, 0x7f, 0x80, 0xff),
       fc.uint8Array({ minLength: 11, maxLength: 11 }),

@@ -18,8 +18,8 @@ const keptSnapshots = 2;
 const { categories, prices, sums, wallets, tops, runs } = leaderboardTables;
 
 /**
- * Computes the leaderboards at intervals. Several processes may do so: a process that finds a fresh snapshot computes none, and a
- * snapshot is served only when it is complete. A failure is logged and the next interval tries again.
+ * Computes the leaderboards at intervals. Several processes may do so: a process that finds a fresh snapshot computes
+ * none, and a snapshot is served only when it is complete. A failure is logged and the next interval tries again.
  */
 export function scheduleLeaderboards(options: {
   readonly clickhouse: Pick<ClickHouse, 'command' | 'selectRows' | 'insertRows'>;
@@ -57,8 +57,9 @@ export interface LeaderboardRun {
 }
 
 /**
- * Computes all leaderboards as of now and makes them visible at once (definitions.md). Wallets are taken slice by slice, so a
- * statement has no more than a slice in memory, whatever the history. `masks`: categories of the markets as bits.
+ * Computes all leaderboards as of now and makes them visible at once (definitions.md). Wallets are taken slice by
+ * slice, so a statement has no more than a slice in memory, whatever the history. `masks`: categories of the markets as
+ * bits.
  */
 export async function computeLeaderboards(
   clickhouse: Pick<ClickHouse, 'command' | 'insertRows' | 'selectRows'>,

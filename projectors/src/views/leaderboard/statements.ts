@@ -10,15 +10,17 @@ import {
 } from '@pm/schemas';
 
 /**
- * The statements of a computation of the leaderboards (definitions.md), in their order. Parameters: `snapshot`; `now`, the full
- * minute of the computation, Unix seconds; `fromWallet` and `toWallet`, the wallets of a slice.
+ * The statements of a computation of the leaderboards (definitions.md), in their order. Parameters: `snapshot`; `now`,
+ * the full minute of the computation, Unix seconds; `fromWallet` and `toWallet`, the wallets of a slice.
  */
 const { categories, prices, sums, wallets, tops } = leaderboardTables;
 
 /** One thread, so that the others are left to reads; the bytes of memory above which groups and sorts use the disk. */
 const settings = `SETTINGS max_execution_time = 300, max_threads = 1, max_insert_threads = 1,
   max_bytes_before_external_group_by = 500000000, max_bytes_before_external_sort = 500000000`;
-/** For tables in the order of wallets: a wallet is complete when the next one begins. Rows of one key are in one month. */
+/**
+ * For tables in the order of wallets: a wallet is complete when the next one begins. Rows of one key are in one month.
+ */
 const byWallet = `${settings}, optimize_aggregation_in_order = 1, do_not_merge_across_partitions_select_final = 1`;
 
 const periods = Object.keys(leaderboardPeriods) as LeaderboardPeriod[];
@@ -42,10 +44,10 @@ const inSlice = 'wallet >= {fromWallet:String} AND wallet < {toWallet:String}';
 const ofRun = 'snapshot = {snapshot:UInt64}';
 
 /**
- * The price of token 0 at the starts of the periods: the payout, else the displayed price. That is the newest trade of a wide book,
- * else the midpoint of bid and ask, with 0 and 1 for an empty side. The rows of a market come from one partition, so the larger
- * version is the later one; in a record with trades of token 1 those count. A stored ask is never 0: an ask of 0 means that the
- * market never had a bid or an ask.
+ * The price of token 0 at the starts of the periods: the payout, else the displayed price. That is the newest trade of
+ * a wide book, else the midpoint of bid and ask, with 0 and 1 for an empty side. The rows of a market come from one
+ * partition, so the larger version is the later one; in a record with trades of token 1 those count. A stored ask is
+ * never 0: an ask of 0 means that the market never had a bid or an ask.
  */
 export const pricesSql = `
 INSERT INTO ${prices.name} (snapshot, market, categories, ${each(price)})
@@ -68,9 +70,8 @@ LEFT JOIN (
 ) AS m USING market
 LEFT JOIN (
   SELECT market, ${each(
-    (
-      period,
-    ) => `argMaxIf(if(outcome = 0, close, 1 - close), version * 2 + outcome, bucket < ${startOf(period)}) AS ${price(period)},
+    (period) => `argMaxIf(if(outcome = 0, close, 1 - close), version * 2 + outcome,
+      bucket < ${startOf(period)}) AS ${price(period)},
     countIf(bucket < ${startOf(period)}) AS ${trades(period)}`,
   )}
   FROM ${tables.candles.name} GROUP BY market
@@ -117,8 +118,9 @@ const legs = `
 const valueMicro = 'intDiv(toInt128(amount) * per, 10000)';
 
 /**
- * The trades and moves within the periods, limited to those that are in the positions of the slice. The positions are read first,
- * each row carries the record up to which it is folded, every trade changes a row, and the rows of a batch become visible together.
+ * The trades and moves within the periods, limited to those that are in the positions of the slice. The positions are
+ * read first, each row carries the record up to which it is folded, every trade changes a row, and the rows of a batch
+ * become visible together.
  */
 const tradesOfSlice = `
   SELECT wallet, l.categories AS categories,
@@ -139,11 +141,14 @@ const tradesOfSlice = `
   WHERE in_offset <= b.bound
   GROUP BY wallet, categories`;
 
-/** Figures of the wallets in each of their categories; sums are rounded to micro-USDC only here, at the end. */
+/** Figures of the wallets in each of their categories; sums are truncated to micro-USDC only here, at the end. */
 export const walletsSql = `
 INSERT INTO ${wallets.name} (snapshot, category, wallet, ${each((period) => `${vol(period)}, ${pnl(period)}`)})
 SELECT {snapshot:UInt64}, category, wallet,
-  ${each((period) => `toInt64(sum(s.${vol(period)})) AS v_${period}, toInt64(intDiv(sum(s.${pnl(period)}), 1000000)) AS p_${period}`)}
+  ${each(
+    (period) => `toInt64(sum(s.${vol(period)})) AS v_${period},
+    toInt64(intDiv(sum(s.${pnl(period)}), 1000000)) AS p_${period}`,
+  )}
 FROM (
   SELECT wallet, categories, ${each((period) =>
     period === 'ALL'
@@ -169,8 +174,8 @@ const boards = periods.flatMap((period) =>
 );
 
 /**
- * The first places of all boards. The figure of the last place of each is found first, so that only wallets that reach it are
- * sorted; wallets with equal figures all reach it.
+ * The first places of all boards. The figure of the last place of each is found first, so that only wallets that reach
+ * it are sorted; wallets with equal figures all reach it.
  */
 export const topsSql = `
 INSERT INTO ${tops.name} (snapshot, period, category, board, place, rank, wallet, vol_micro, pnl_micro)
@@ -182,7 +187,8 @@ FROM (
     ${boards
       .map(
         ({ period, board, value, last, isListed }) =>
-          `('${period}', '${board}', w.${value}, w.${vol(period)}, w.${pnl(period)}, ${isListed} AND w.${value} >= l.${last})`,
+          `('${period}', '${board}', w.${value}, w.${vol(period)}, w.${pnl(period)},
+      ${isListed} AND w.${value} >= l.${last})`,
       )
       .join(',\n    ')}
   ])) AS at

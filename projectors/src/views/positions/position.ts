@@ -43,8 +43,8 @@ export function buy(position: Position, sizeMicro: number, paidMicro: number): v
 }
 
 /**
- * Removes shares for proceeds. Their share of the cost, rounded down, is removed with them, and the difference to the proceeds
- * is realized. Throws `BrokenLog` when the position is smaller.
+ * Removes shares for proceeds. Their share of the cost, rounded down, is removed with them, and the difference to the
+ * proceeds is realized. Throws `BrokenLog` when the position is smaller.
  */
 export function sell(position: Position, sizeMicro: number, proceedsMicro: number): void {
   if (sizeMicro > position.sizeMicro) throw new BrokenLog('a wallet sells more than it holds');
@@ -54,7 +54,9 @@ export function sell(position: Position, sizeMicro: number, proceedsMicro: numbe
   position.realizedMicro += proceedsMicro - removedMicro;
 }
 
-/** cost x sold / size, rounded down and exact: in whole lots two products of doubles suffice for almost every position. */
+/**
+ * cost x sold / size, rounded down and exact: in whole lots two products of doubles suffice for almost every position.
+ */
 function shareOfCost({ costMicro, sizeMicro }: Position, soldMicro: number): number {
   if (soldMicro === sizeMicro) return costMicro;
   const [sizeLots, soldLots] = [sizeMicro / lotMicro, soldMicro / lotMicro];

@@ -32,9 +32,9 @@ interface Trade {
 const halfPrice = priceOne / 2;
 
 /**
- * Tables `positions` and `holders` of one partition: absolute rows; and `wallet_moves`, the changes beside `wallet_fills` from
- * which they are folded. A record at or below the version of a key is skipped for that key, so stored records may be read
- * again.
+ * Tables `positions` and `holders` of one partition: absolute rows; and `wallet_moves`, the changes beside
+ * `wallet_fills` from which they are folded. A record at or below the version of a key is skipped for that key, so
+ * stored records may be read again.
  */
 export class PositionsView implements View {
   readonly #partition: number;
@@ -64,7 +64,9 @@ export class PositionsView implements View {
     this.#payouts.set(market, payout0);
   }
 
-  /** Markets of which the record redeems the same amount of both tokens: then only the payout gives the price of each. */
+  /**
+   * Markets of which the record redeems the same amount of both tokens: then only the payout gives the price of each.
+   */
   payoutsNeeded({ events }: Execution): readonly number[] {
     const resolved = new Set<number>();
     const needed: number[] = [];

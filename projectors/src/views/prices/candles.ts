@@ -27,7 +27,10 @@ interface TokenTrade {
   readonly sizeMicro: number;
 }
 
-/** Table `candles_1m`: absolute values by token and minute. A mint or merge is a trade of both tokens, each at its price. */
+/**
+ * Table `candles_1m`: absolute values by token and minute. A mint or merge is a trade of both tokens, each at its
+ * price.
+ */
 export class CandlesView implements View {
   readonly #candles = new Buckets<Candle>();
   readonly #touched = new Set<Candle>();

@@ -16,8 +16,8 @@ interface Top {
 }
 
 /**
- * Table `midpoints_1m`: the best prices of each market at the end of each minute, and their midpoint, 0 when a side of the book
- * was empty then (no midpoint is 0). Rows are absolute, so the view needs no earlier state.
+ * Table `midpoints_1m`: the best prices of each market at the end of each minute, and their midpoint, 0 when a side of
+ * the book was empty then (no midpoint is 0). Rows are absolute, so the view needs no earlier state.
  */
 export class MidpointsView implements View {
   readonly #minutes = new Buckets<Top>();

@@ -1,17 +1,7 @@
 import type { EventOf, ExecutionEvent } from '@pm/schemas';
-import { Engine, roleAllows } from '../../src/core/index.ts';
-import {
-  envelopeOf,
-  marketRules,
-  oneShareMicro,
-  opening,
-  orderOf,
-  partition,
-  splitOf,
-  startMs,
-  walletOf,
-} from './commands.ts';
-import { RandomLog } from './random-log.ts';
+import { Engine } from '../../../src/core/index.ts';
+import { envelopeOf, marketRules, opening, orderOf, partition, startMs } from '../commands.ts';
+import { RandomLog } from '../random-log.ts';
 
 /** The events of a random log by the offset of their record; the engine is restored now and then. */
 function historyOf(seed: number, records: number): Map<number, readonly ExecutionEvent[]> {
@@ -25,8 +15,8 @@ function historyOf(seed: number, records: number): Map<number, readonly Executio
   return history;
 }
 
-describe('the answer to a repetition', () => {
-  it('names the first fills of the order: where they stand, all of them, and nothing else', () => {
+describe('the result of a repeated order', () => {
+  it('names the place of the first fills of the order: all of them, and no other event', () => {
     const history = historyOf(41, 3_000);
     let named = 0;
     for (const events of history.values()) {
@@ -47,7 +37,7 @@ describe('the answer to a repetition', () => {
     expect(named).toBeGreaterThan(20);
   });
 
-  it('says that there were none, and where none are', () => {
+  it('names no place when there were no fills', () => {
     const engine = new Engine(partition);
     engine.apply(envelopeOf([opening, marketRules(1)], 'OPERATOR'), 0);
     engine.apply(envelopeOf([orderOf(1, 1)]), 1);
@@ -55,7 +45,7 @@ describe('the answer to a repetition', () => {
     expect(events).toMatchObject([{ placedAtOffset: -1, firstFill: -1, fillCount: 0 }]);
   });
 
-  it('is kept for a delayed order as long as it waits, however old it is', () => {
+  it('is remembered for a delayed order as long as it waits, however old it is', () => {
     const engine = new Engine(partition);
     const rules = { ...opening, orderAgeLimitMs: 1_000 };
     engine.apply(envelopeOf([rules, marketRules(1, { takerDelayMs: 60_000 })], 'OPERATOR'), 0);
@@ -79,43 +69,5 @@ describe('the answer to a repetition', () => {
       ]);
       each.assertInvariants();
     }
-  });
-});
-
-describe('a position that ends while its wallet trades', () => {
-  const share = { sizeMicro: oneShareMicro };
-
-  it('stays whole when the last order of the wallet is cleared out of its own way', () => {
-    const engine = new Engine(partition);
-    engine.apply(envelopeOf([opening, marketRules(1)], 'OPERATOR'), 0);
-    const own = orderOf(1, 1, { ...share, outcome: 1 });
-    const other = orderOf(2, 2, { ...share, outcome: 1 });
-    const taker = orderOf(3, 1, { ...share, selfTrade: 'CANCEL_OLDEST' });
-    engine.apply(envelopeOf([own, other, taker]), 1);
-    engine.assertInvariants();
-  });
-
-  it('stays whole when it merges its last pair with itself', () => {
-    const engine = new Engine(partition);
-    engine.apply(envelopeOf([opening, marketRules(1)], 'OPERATOR'), 0);
-    const sells = { ...share, side: 'SELL' } as const;
-    const orders = [
-      orderOf(1, 1, { ...sells, outcome: 1 }),
-      orderOf(2, 1, { ...sells, selfTrade: 'ALLOW' }),
-    ];
-    const { events } = engine.apply(envelopeOf([splitOf(1, 1, oneShareMicro), ...orders]), 1);
-    engine.assertInvariants();
-    expect(events.find(({ kind }) => kind === 'Fill')).toMatchObject({ match: 'MERGE' });
-    expect(events.filter(({ kind }) => kind === 'MoneyMoved')).toEqual([]);
-    expect(walletOf(1)).toEqual(orders[0]?.maker);
-  });
-});
-
-describe('a ledger key', () => {
-  it('may sign generations and nothing else', () => {
-    const generation = { kind: 'StartGeneration', generation: 1 } as const;
-    expect(roleAllows('LEDGER', envelopeOf([generation]))).toBe(true);
-    expect(roleAllows('LEDGER', envelopeOf([generation, orderOf(1, 1)]))).toBe(false);
-    expect(roleAllows('INGRESS', envelopeOf([generation]))).toBe(false);
   });
 });

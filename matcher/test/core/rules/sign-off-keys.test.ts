@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { keyIdOf, roleAllows } from '../../../src/core/index.ts';
+import { sha256 } from '../../../src/core/rules/sha256.ts';
+import { cancelAll, envelopeOf, opening, orderOf } from '../commands.ts';
+
+describe('a key id', () => {
+  it('is the start of a SHA-256 that agrees with that of Node', () => {
+    for (let length = 0; length < 200; length += 7) {
+      const message = Buffer.alloc(length, length);
+      expect(sha256(message)).toEqual(createHash('sha256').update(message).digest());
+    }
+    const digest = createHash('sha256').update(opening.operatorKey).digest();
+    expect(keyIdOf(opening.operatorKey)).toEqual(digest.subarray(0, 8));
+  });
+});
+
+describe('a role', () => {
+  it('allows its own commands and no other', () => {
+    const tick = { kind: 'Tick', timeMs: 1 } as const;
+    expect(roleAllows('INGRESS', envelopeOf([orderOf(1, 1), cancelAll()]))).toBe(true);
+    expect(roleAllows('INGRESS', envelopeOf([orderOf(1, 1), tick]))).toBe(false);
+    expect(roleAllows('OWNER', envelopeOf([tick]))).toBe(true);
+    expect(roleAllows('OWNER', envelopeOf([cancelAll()]))).toBe(false);
+    expect(roleAllows('OPERATOR', envelopeOf([opening, cancelAll()]))).toBe(true);
+    expect(roleAllows('OPERATOR', envelopeOf([orderOf(1, 1)]))).toBe(false);
+    expect(roleAllows('OWNER', envelopeOf([]))).toBe(true);
+  });
+});
+
+describe('a ledger key', () => {
+  it('may sign generations and nothing else', () => {
+    const generation = { kind: 'StartGeneration', generation: 1 } as const;
+    expect(roleAllows('LEDGER', envelopeOf([generation]))).toBe(true);
+    expect(roleAllows('LEDGER', envelopeOf([generation, orderOf(1, 1)]))).toBe(false);
+    expect(roleAllows('INGRESS', envelopeOf([generation]))).toBe(false);
+  });
+});

@@ -1,0 +1,121 @@
+import type { Ledger } from '@pm/domain/ledger/ledger.io';
+import { openLedger } from '@pm/domain/ledger/redis-ledger.io';
+import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { systemClock } from '@pm/kit/clock';
+import type { LogProducer } from '@pm/kit/kafka';
+import type { RedisClient } from '@pm/kit/redis';
+import type { RecordCodec } from '@pm/kit/registry';
+import { redisKeys, type Transfer, topics } from '@pm/schemas';
+import type { RunningView } from '../log/running-view.io.ts';
+import { executionLog, groupOf, type Room, startView, topicNameOf } from '../room.io.ts';
+import { ledgerView } from './executions-view.io.ts';
+import { LedgerGenerations } from './generations.io.ts';
+import { OrphanedWithdrawals } from './orphaned-withdrawals.io.ts';
+import { SolvencyCheck } from './solvency-check.io.ts';
+import { transfersView } from './transfers-view.io.ts';
+
+/** The ledger, and the means to write the records that its checks decide on. */
+interface LedgerParts {
+  readonly ledger: Ledger;
+  readonly producer: LogProducer;
+  readonly transfersCodec: RecordCodec<Transfer>;
+}
+
+/** Starts the views of the ledger and the checks that keep it open and sound. */
+export async function startLedger(room: Room, redis: RedisClient): Promise<void> {
+  const { client, registry, config } = room;
+  const ledger = openLedger(redis, redisKeys(config.redisPrefix));
+  const transfersCodec = await registry.codecFor(topics.transfers);
+  const executions = await startExecutions(room, ledger);
+  const transfers = await startTransfers(room, ledger, transfersCodec);
+  const producer = await client.producer();
+  const parts = { ledger, producer, transfersCodec };
+  await startGenerations(room, parts, async () => {
+    await executions.restoreLost((partition) => ledger.mark('executions', partition));
+    await transfers.restoreLost((partition) => ledger.mark('transfers', partition));
+  });
+  startOrphanedWithdrawals(room, parts);
+  await startSolvencyCheck(room, parts);
+}
+
+async function startExecutions(room: Room, ledger: Ledger): Promise<RunningView> {
+  const { bookAgeLimitMs } = room.config;
+  const executions = await executionLog(room, { checksChain: true });
+  const groupId = groupOf(room, 'ledger');
+  return await startView(room, ledgerView({ ...executions, ledger, bookAgeLimitMs, groupId }));
+}
+
+async function startTransfers(
+  room: Room,
+  ledger: Ledger,
+  codec: RecordCodec<Transfer>,
+): Promise<RunningView> {
+  const { log, metrics } = room;
+  const view = transfersView({
+    ledger,
+    codec,
+    topic: topicNameOf(room, topics.transfers),
+    groupId: groupOf(room, 'transfers'),
+    log,
+    onUnpaid: () => metrics.unpaidWithdrawals.add(1),
+    onVoid: () => metrics.voidWithdrawals.add(1),
+  });
+  return await startView(room, view);
+}
+
+async function startGenerations(
+  room: Room,
+  { ledger, producer, transfersCodec }: LedgerParts,
+  foldAgain: () => Promise<void>,
+): Promise<void> {
+  const { config, client, registry, log, life, progress } = room;
+  const generations = new LedgerGenerations({
+    ledger,
+    admin: await client.admin(),
+    producer,
+    codecs: { orders: await registry.codecFor(topics.orders), transfers: transfersCodec },
+    key: openSignOffKey(config.ledgerSeed),
+    topics: {
+      executions: topicNameOf(room, topics.executions),
+      transfers: topicNameOf(room, topics.transfers),
+      orders: topicNameOf(room, topics.orders),
+    },
+    log,
+    nowMs: systemClock.nowMs,
+    foldAgain,
+    onState: (isOpen) =>
+      isOpen ? progress.done('ledger:folding') : progress.waitFor('ledger:folding'),
+  });
+  progress.waitFor('ledger:folding');
+  const checks = generations.start();
+  life.onStop('ledger generations', () => checks.close());
+}
+
+function startOrphanedWithdrawals(room: Room, parts: LedgerParts): void {
+  const { log, life } = room;
+  const orphans = new OrphanedWithdrawals({
+    ledger: parts.ledger,
+    producer: parts.producer,
+    codec: parts.transfersCodec,
+    topic: topicNameOf(room, topics.transfers),
+    log,
+    nowMs: systemClock.nowMs,
+  });
+  const checks = orphans.start();
+  life.onStop('withdrawal orphans', () => checks.close());
+}
+
+async function startSolvencyCheck(room: Room, { ledger, producer }: LedgerParts): Promise<void> {
+  const { registry, log, life, metrics } = room;
+  const solvency = new SolvencyCheck({
+    ledger,
+    producer,
+    codec: await registry.codecFor(topics.withdrawalFreezes),
+    topic: topicNameOf(room, topics.withdrawalFreezes),
+    log,
+    nowMs: systemClock.nowMs,
+    onBreach: () => metrics.solvencyBreaches.add(1),
+  });
+  const checks = solvency.start();
+  life.onStop('solvency check', () => checks.close());
+}
