@@ -3,6 +3,7 @@ import {
   type OperatorRouteDeclaration,
   operatorResponsesOf,
   operatorRoutes,
+  type RouteDeclaration,
   responsesOf,
 } from '@pm/schemas';
 import type { FastifyRequest, RouteOptions } from 'fastify';
@@ -28,7 +29,10 @@ export function checkResponses(app: HttpApp, except: readonly string[] = []): vo
       done();
       return;
     }
-    const problems = problemsOf(request, reply.statusCode, payload);
+    const problems = [
+      ...problemsOf(request, reply.statusCode, payload),
+      ...undeclaredHeaders(declaration, reply.getHeaders()),
+    ];
     if (problems.length > 0) {
       const { method, url } = request.routeOptions;
       mismatches.push(
@@ -69,6 +73,19 @@ function fits(schema: Type.TSchema, value: unknown): boolean {
   const validator = Compile(schema);
   compiled.set(schema, (one) => validator.Check(one));
   return validator.Check(value);
+}
+
+const tracked = ['age', 'idempotent-replayed', 'server-timing', 'x-complete-through'];
+
+/** Headers of a public route that only some responses have. */
+function undeclaredHeaders(
+  declaration: RouteDeclaration | undefined,
+  sent: object,
+): readonly string[] {
+  if (declaration === undefined) return [];
+  const known = (declaration.headers ?? []).map((name) => name.toLowerCase());
+  const found = tracked.filter((name) => name in sent && !known.includes(name));
+  return found.map((name) => `the header ${name} is not declared`);
 }
 
 const isText = (payload: unknown): payload is string | Buffer =>

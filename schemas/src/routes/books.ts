@@ -64,7 +64,7 @@ export const bookRoutes = {
     summary: 'The book of a token, now or at a moment',
     description:
       'Bids from low to high, asks from high to low: the best level is the last. `hash` is the SHA-1 of the body with an ' +
-      'empty hash. `at`, `at_offset` and `level` ask for a past book (conventions.md 1.3a).',
+      'empty hash. `at`, `at_offset` and `level` ask for a past book (conventions.md, Past books).',
     headers: ['X-Complete-Through'],
     query: Type.Object({
       token_id: tokenId,
