@@ -8,6 +8,7 @@ export * from './http/batches.ts';
 export * from './http/book-json.ts';
 export * from './http/catalog-lists.ts';
 export * from './http/comments.ts';
+export { sample as exampleValues } from './http/forms.ts';
 export * from './http/keys.ts';
 export * from './http/limits.ts';
 export * from './http/notifications.ts';

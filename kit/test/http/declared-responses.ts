@@ -3,9 +3,10 @@ import {
   type OperatorRouteDeclaration,
   operatorResponsesOf,
   operatorRoutes,
+  type RouteDeclaration,
   responsesOf,
 } from '@pm/schemas';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, RouteOptions } from 'fastify';
 import type { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
@@ -17,17 +18,21 @@ const shownMax = 3;
 
 /**
  * Holds every JSON response that an app sends in tests against its declaration: its status is declared, the body fits,
- * and has no field that is not declared. A test in which one does not fails when it ends. `except`: paths of routes
- * that send stored bytes, which tests make up.
+ * and has no field that is not declared. So are the schemas that the operator's routes check. A test in which one does
+ * not fails when it ends. `except`: paths of routes that send stored bytes, which tests make up.
  */
 export function checkResponses(app: HttpApp, except: readonly string[] = []): void {
+  app.addHook('onRoute', (route) => void mismatches.push(...formProblems(route)));
   app.addHook('onSend', (request, reply, payload, done) => {
     const { declaration } = request.routeOptions.config;
     if (except.includes(declaration?.path ?? '')) {
       done();
       return;
     }
-    const problems = problemsOf(request, reply.statusCode, payload);
+    const problems = [
+      ...problemsOf(request, reply.statusCode, payload),
+      ...undeclaredHeaders(declaration, reply.getHeaders()),
+    ];
     if (problems.length > 0) {
       const { method, url } = request.routeOptions;
       mismatches.push(
@@ -70,6 +75,19 @@ function fits(schema: Type.TSchema, value: unknown): boolean {
   return validator.Check(value);
 }
 
+const tracked = ['age', 'idempotent-replayed', 'server-timing', 'x-complete-through'];
+
+/** Headers of a public route that only some responses have. */
+function undeclaredHeaders(
+  declaration: RouteDeclaration | undefined,
+  sent: object,
+): readonly string[] {
+  if (declaration === undefined) return [];
+  const known = (declaration.headers ?? []).map((name) => name.toLowerCase());
+  const found = tracked.filter((name) => name in sent && !known.includes(name));
+  return found.map((name) => `the header ${name} is not declared`);
+}
+
 const isText = (payload: unknown): payload is string | Buffer =>
   typeof payload === 'string' || Buffer.isBuffer(payload);
 
@@ -85,6 +103,28 @@ function declaredOf({ routeOptions }: FastifyRequest): readonly DeclaredResponse
   if (config.declaration !== undefined) return responsesOf(config.declaration);
   const operator = operators.get(`${String(method)} ${url}`);
   return operator === undefined ? null : operatorResponsesOf(operator);
+}
+
+/** How the schemas that Fastify checks a route of the operator by differ from those that are declared. */
+function formProblems({ method, url, schema = {} }: RouteOptions): readonly string[] {
+  if (!url.startsWith('/operator/') || method === 'HEAD') return [];
+  const name = `${String(method)} ${url}`;
+  const declared = operators.get(name);
+  if (declared === undefined) return [`${name} is not declared`];
+  return (['params', 'body'] as const)
+    .filter((part) => JSON.stringify(bare(schema[part])) !== JSON.stringify(bare(declared[part])))
+    .map((part) => `${name}: its ${part} are checked by another schema than the declared one`);
+}
+
+/** A schema without what only documents it; a choice of constants is a list of values. */
+function bare(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(bare);
+  const { description: _text, examples: _examples, ...rest } = schema as Record<string, unknown>;
+  const { anyOf } = rest as { anyOf?: readonly { readonly const?: unknown }[] };
+  if (anyOf?.every((one) => one.const !== undefined))
+    return { enum: anyOf.map((one) => one.const) };
+  return Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, bare(value)]));
 }
 
 interface Schema {

@@ -7,12 +7,14 @@ import { withErrorsTable } from '../documents/errors-table.ts';
 import { withLimitsTable } from '../documents/limits-table.ts';
 import { openApiFiles } from '../documents/openapi-files.ts';
 import { withRolesTable } from '../documents/roles-table.ts';
+import { withRoutesTable } from '../documents/routes-table.ts';
 import { clickhouseRoles } from '../roles/roles.ts';
 import { rolesFile } from '../roles/roles-sql.ts';
 
 /** `npm run docs`: writes the generated parts of the documents and the roles of ClickHouse. */
 const documents = [
   ['docs/trading/limits.md', withLimitsTable],
+  ['docs/trading/routes.md', withRoutesTable],
   ['docs/trading/errors.md', withErrorsTable],
   ['docs/data/dictionary.md', withDictionary],
   ['docs/data/queries.md', withQueries],

@@ -27,7 +27,9 @@ export const BatchHistoryBody = Type.Object({
     maxItems: historiesPerRequestMax,
     description: 'Token ids; a condition id means its first token.',
   }),
-  interval: Type.Optional(orNull(text)),
+  interval: Type.Optional(
+    orNull(Type.Enum(['1m', '5m', '15m', '1h', '6h', '1d', '1w', 'max', 'all'])),
+  ),
   start_ts: unixSeconds,
   end_ts: unixSeconds,
   startTs: unixSeconds,
@@ -42,7 +44,11 @@ export const PastBookAnswer = Type.Object({
   asks: Type.Array(Type.Object({ ...BookLevel.properties, order_id: orderId })),
 });
 
-const named = Type.Object({ orderId: Type.Optional(text), orderID: Type.Optional(text) });
+/** In either spelling; the first one counts. */
+const named = Type.Union([
+  Type.Object({ orderId: text }),
+  Type.Object({ orderID: text, orderId: Type.Optional(Type.Null()) }),
+]);
 export const OrderLookUpBody = Type.Array(Type.Union([named, text]), {
   minItems: 1,
   maxItems: orderIdsPerRequestMax,

@@ -35,6 +35,13 @@ export const StatusAnswer = Type.Object({
 
 /** GET /openapi.json: this description. */
 export const OpenApiDocument = Type.Object(
-  { openapi: text, info: Type.Object({}), paths: Type.Object({}) },
+  {
+    openapi: text,
+    info: Type.Object({}),
+    servers: Type.Array(Type.Object({})),
+    tags: Type.Array(Type.Object({})),
+    paths: Type.Object({}),
+    components: Type.Object({}),
+  },
   { description: 'An OpenAPI 3.1 document.' },
 );

@@ -75,6 +75,9 @@ const texts: Readonly<Record<string, string>> = {
   fee_rate_bps: '315',
   expiration: '0',
   amount: '10',
+  secret: 'dGhpcnR5LXR3byBieXRlcyBvZiBzZWNyZXQsIHNob3c=',
+  passphrase: '5f'.repeat(32),
+  reason: 'canceled',
 };
 
 /** A value of a schema: the first of its examples, else one made field by field. The same for the same schema. */

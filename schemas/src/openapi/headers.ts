@@ -52,7 +52,7 @@ export const publicSchemes: Readonly<Record<string, object>> = {
   Timestamp: timestamp,
   Signature: inHeader(
     headers.signature,
-    'L1: EIP-712 signature of the wallet. L2: HMAC-SHA256 under the secret of the key (conventions.md 2.1, 2.2).',
+    'L1: EIP-712 signature of the wallet. L2: HMAC-SHA256 under the secret of the key (conventions.md, Authentication).',
   ),
   ApiKey: inHeader(headers.apiKey, 'The API key.'),
   Passphrase: inHeader(headers.passphrase, 'The passphrase of the API key.'),

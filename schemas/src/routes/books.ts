@@ -12,7 +12,7 @@ import {
   SpreadAnswer,
   tokensPerRequestMax,
 } from '../http/reading.ts';
-import { listOf, oneOf, optional, wholeNumber } from './parameters.ts';
+import { listOf, moment, oneOf, optional, wholeNumber } from './parameters.ts';
 import { route } from './route.ts';
 
 const read = { method: 'GET', door: 'query-api', family: 'clob', auth: ['none'] } as const;
@@ -64,13 +64,11 @@ export const bookRoutes = {
     summary: 'The book of a token, now or at a moment',
     description:
       'Bids from low to high, asks from high to low: the best level is the last. `hash` is the SHA-1 of the body with an ' +
-      'empty hash. `at`, `at_offset` and `level` ask for a past book (conventions.md 1.3a).',
+      'empty hash. `at`, `at_offset` and `level` ask for a past book (conventions.md, Past books).',
     headers: ['X-Complete-Through'],
     query: Type.Object({
       token_id: tokenId,
-      at: optional(
-        Type.String({ description: 'Unix milliseconds or ISO 8601: the book as it was.' }),
-      ),
+      at: optional(moment('The book as it was: Unix milliseconds or ISO 8601.')),
       at_offset: optional(wholeNumber({}, 'A record of the input of the partition. ')),
       level: optional(oneOf(['2', '3'], '3: every resting order. Needs a moment.')),
     }),

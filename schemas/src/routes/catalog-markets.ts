@@ -18,6 +18,7 @@ import {
 import { conditionId, sample } from '../http/forms.ts';
 import { FamilyMarketAnswer, MarketAnswer } from '../http/reading.ts';
 import {
+  columns,
   creator,
   keysetParameters,
   listParameters,
@@ -26,7 +27,16 @@ import {
   stateParameters,
   tagParameters,
 } from './list-parameters.ts';
-import { asset, catalogId, cursor, listOf, optional, pathOf, shortText } from './parameters.ts';
+import {
+  asset,
+  catalogId,
+  cursor,
+  listOf,
+  optional,
+  pathOf,
+  shortText,
+  slug,
+} from './parameters.ts';
 import { route } from './route.ts';
 
 const read = { method: 'GET', door: 'query-api', family: 'gamma', auth: ['none'] } as const;
@@ -36,7 +46,7 @@ const conditions = optional(listOf(conditionId, 500, 'Condition ids.'));
 const tokens = optional(listOf(asset, 500, 'Tokens.'));
 const filters = {
   id: optional(listOf(catalogId, 500, 'Numbers.')),
-  slug: optional(listOf(shortText('Slug.'), 500, 'Slugs.')),
+  slug: optional(listOf(slug, 500, 'Slugs.')),
   conditionId: conditions,
   condition_id: conditions,
   condition_ids: conditions,
@@ -69,7 +79,11 @@ export const catalogMarketRoutes = {
     summary: 'Markets',
     description:
       'With `next_cursor`, and always under `/clob`, the page of the order book family; otherwise the list of the catalog.',
-    query: Type.Object({ ...listParameters, ...filters, next_cursor: optional(cursor) }),
+    query: Type.Object({
+      ...listParameters(columns.markets),
+      ...filters,
+      next_cursor: optional(cursor),
+    }),
     responses: {
       200: {
         description: 'A page in either form.',
@@ -85,7 +99,7 @@ export const catalogMarketRoutes = {
     path: '/markets/keyset',
     limits: ['markets', 'listings'],
     summary: 'Markets, with a cursor that stays in place',
-    query: Type.Object({ ...keysetParameters, ...filters }),
+    query: Type.Object({ ...keysetParameters(columns.markets), ...filters }),
     responses: { 200: { description: 'A page.', schema: MarketPage, mounted: FamilyMarketPage } },
     errors,
     examples: [{}],
@@ -150,7 +164,7 @@ export const agentMarketRoutes = {
     path: '/api/v1/markets',
     summary: 'Markets in a wrapper, for agents',
     description: 'A bad key reads like none.',
-    query: Type.Object({ ...listParameters, ...filters }),
+    query: Type.Object({ ...listParameters(columns.markets), ...filters }),
     responses: {
       200: { description: 'A page.', schema: AgentMarkets, mounted: FamilyAgentMarkets },
     },

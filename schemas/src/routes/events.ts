@@ -14,6 +14,7 @@ import {
 import { sample } from '../http/forms.ts';
 import { EventAnswer } from '../http/reading.ts';
 import {
+  columns,
   creator,
   keysetParameters,
   listParameters,
@@ -21,14 +22,14 @@ import {
   stateParameters,
   tagParameters,
 } from './list-parameters.ts';
-import { catalogId, listOf, optional, pathOf, shortText } from './parameters.ts';
+import { catalogId, listOf, optional, pathOf, shortText, slug } from './parameters.ts';
 import { route } from './route.ts';
 
 const read = { method: 'GET', door: 'query-api', family: 'gamma', auth: ['none'] } as const;
 const figures = { ...read, headers: ['X-Complete-Through'] } as const;
 const filters = {
   id: optional(listOf(catalogId, 100, 'Numbers.')),
-  slug: optional(listOf(shortText('Slug.'), 100, 'Slugs.')),
+  slug: optional(listOf(slug, 100, 'Slugs.')),
   ...stateParameters,
   ...tagParameters,
   exclude_tag_id: optional(listOf(catalogId, 100, 'Without these tags.')),
@@ -37,7 +38,7 @@ const filters = {
   ...creator,
   ...rangeParameters,
 };
-const byOffset = Type.Object({ ...listParameters, ...filters });
+const byOffset = Type.Object({ ...listParameters(columns.events), ...filters });
 const errors = { 400: 'invalid {name}' } as const;
 const ofCreator = Type.Object(creator);
 const one = {
@@ -66,7 +67,7 @@ export const eventRoutes = {
     path: '/events/keyset',
     limits: ['events', 'listings'],
     summary: 'Events, with a cursor that stays in place',
-    query: Type.Object({ ...keysetParameters, ...filters }),
+    query: Type.Object({ ...keysetParameters(columns.events), ...filters }),
     responses: {
       200: { description: 'A page.', schema: EventPage, mounted: FamilyEventPage },
     },
@@ -89,7 +90,7 @@ export const eventRoutes = {
     ...read,
     path: '/events/creators',
     summary: 'Wallets that made markets',
-    query: Type.Object(listParameters),
+    query: Type.Object(listParameters(columns.creators)),
     responses: { 200: { description: 'A page.', schema: CreatorList } },
     errors,
     examples: [{}],

@@ -72,7 +72,11 @@ export const descriptionRoutes = {
     mounts: [],
     summary: 'This description of the API',
     responses: { 200: { description: 'OpenAPI 3.1.', schema: OpenApiDocument } },
-    examples: [{ response: { openapi: '3.1.0', info: {}, paths: {} } }],
+    examples: [
+      {
+        response: { openapi: '3.1.0', info: {}, servers: [], tags: [], paths: {}, components: {} },
+      },
+    ],
   }),
   getDocs: route({
     ...door,

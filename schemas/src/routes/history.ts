@@ -7,7 +7,7 @@ import {
   candlesPerRequestMax,
   PricesHistory,
 } from '../http/reading.ts';
-import { oneOf, optional, secondsOf, shortText, wholeNumber } from './parameters.ts';
+import { oneOf, optional, secondsOf, tokenOrCondition, wholeNumber } from './parameters.ts';
 import { route } from './route.ts';
 
 const read = {
@@ -31,7 +31,7 @@ export const historyRoutes = {
     limits: ['prices-history'],
     summary: 'Midpoints of a token over time',
     query: Type.Object({
-      market: shortText('Token id; a condition id means its first token.'),
+      market: tokenOrCondition,
       interval: optional(interval),
       startTs: optional(secondsOf('From here.')),
       endTs: optional(secondsOf('To here; now by default.')),

@@ -1,32 +1,47 @@
 import { Type } from 'typebox';
 import { catalogId, listOf, optional, shortText, time, truth, wholeNumber } from './parameters.ts';
+import { wholeNumberForms } from './whole-number.ts';
 
 /** Parameters that lists of the catalog share (conventions.md 1.10 and 6.5). */
 const limit = optional(
-  wholeNumber(
-    { min: 1, max: 500 },
-    'Rows, to 100 at the root and to 500 under `/gamma`; 20 by default. ',
-  ),
-);
-const order = optional(
-  listOf(shortText('Column.'), 4, 'Columns, `id` by default; ties go on to the next.'),
+  wholeNumber({ min: 1, max: 100 }, 'Rows; 20 by default, and to 500 under `/gamma`. '),
 );
 const ascending = optional(truth('Descending by default.'));
 
-export const listParameters = {
-  limit,
-  offset: optional(wholeNumber({}, 'Rows before the page. ')),
-  order,
-  ascending,
-};
-export const keysetParameters = {
-  limit,
-  after_cursor: optional(
-    Type.String({ maxLength: 4_500, description: 'The `next_cursor` of the page before.' }),
-  ),
-  order: optional(shortText('One column, `id` by default.')),
-  ascending,
-};
+/** Columns that lists are sorted by at the root; the mounts know further spellings. */
+const dates = ['startDate', 'endDate', 'creationDate', 'createdAt', 'updatedAt'] as const;
+const figures = ['volume', 'volume24hr', 'liquidity'] as const;
+export const columns = {
+  events: ['id', 'ticker', 'slug', 'title', ...dates, ...figures],
+  markets: ['id', 'ticker', 'slug', 'title', 'question', ...dates, ...figures],
+  tags: ['id', 'slug', 'label', 'createdAt', 'updatedAt'],
+  series: ['id', 'ticker', 'slug', 'title', 'createdAt', 'updatedAt'],
+  creators: ['id'],
+} as const;
+
+/** A list by offset. */
+export function listParameters<const C extends readonly string[]>(of: readonly [...C]) {
+  return {
+    limit,
+    offset: optional(wholeNumber({}, 'Rows before the page. ')),
+    order: optional(
+      listOf(Type.Enum([...of]), 4, 'Columns, `id` by default; ties go on to the next.'),
+    ),
+    ascending,
+  };
+}
+
+/** A list by cursor: of one column. */
+export function keysetParameters<const C extends readonly string[]>(of: readonly [...C]) {
+  return {
+    limit,
+    after_cursor: optional(
+      Type.String({ maxLength: 4_500, description: 'The `next_cursor` of the page before.' }),
+    ),
+    order: optional(Type.Enum([...of], { description: 'A column, `id` by default.' })),
+    ascending,
+  };
+}
 
 export const stateParameters = {
   active: optional(truth('Only such.')),
@@ -42,10 +57,13 @@ export const creator = {
   creator: optional(shortText('A wallet or a site: only what it made.')),
 };
 
+/** Micro-units are safe integers. */
+const amountPattern = `^(${wholeNumberForms(0, 9_007_199_253)})(\\.[0-9]{1,6})?$`;
+
 const amount = (description: string) =>
   optional(
     Type.String({
-      pattern: '^(0|[1-9][0-9]{0,15})(\\.[0-9]{1,6})?$',
+      pattern: amountPattern,
       description: `${description} USDC, included.`,
     }),
   );

@@ -9,7 +9,7 @@ import {
 import { address, conditionId, orderId, sample } from '../http/forms.ts';
 import { OpenOrderPage } from '../http/private-reading.ts';
 import { StoredOrder, TradePage } from '../http/reading.ts';
-import { asset, cursor, optional, pathOf, secondsOf, shortText } from './parameters.ts';
+import { asset, cursor, optional, pathOf, secondsOf, tradeIdText } from './parameters.ts';
 import { route } from './route.ts';
 
 const read = {
@@ -99,7 +99,7 @@ export const orderRoutes = {
     limits: ['trades'],
     summary: 'Trades of the caller, newest first',
     query: Type.Object({
-      id: optional(shortText('Id of one trade.', 80)),
+      id: optional(tradeIdText),
       maker_address: optional(address),
       taker: optional(address),
       maker: optional(address),

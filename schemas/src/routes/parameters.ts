@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { address, conditionId, orderId, sample, tokenId } from '../http/forms.ts';
-import { wholeNumberPattern } from './whole-number.ts';
+import { wholeNumberForms, wholeNumberPattern } from './whole-number.ts';
 
 /** Parameters of paths and queries as they arrive: text. An empty value of a query counts as absent. */
 export const optional = Type.Optional;
@@ -38,11 +38,18 @@ export const listOf = <const T extends Type.TSchema>(
 export const plainDecimal = (description: string) =>
   Type.String({ pattern: '^[0-9]{1,12}(\\.[0-9]{1,12})?$', description });
 
+const day = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
+const minute = '([01]\\d|2[0-3]):[0-5]\\d';
+const isoTime = `${day}(T${minute}(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]${minute})?)?`;
+
+/** A moment: Unix milliseconds, or a time of ISO 8601. */
+export const moment = (description: string) =>
+  Type.String({ pattern: `^((0|[1-9]\\d{0,14})|${isoTime})$`, description });
+
 /** A time as lists take it: a day or a time of ISO 8601, UTC without a zone (conventions.md 1.0). */
 export const time = (description: string) =>
   Type.String({
-    pattern:
-      '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})?)?$',
+    pattern: `^${isoTime}$`,
     description,
     examples: ['2026-06-01'],
   });
@@ -72,6 +79,33 @@ export const asset = Type.String({
   examples: [sample.token],
 });
 
+const place = [65_535, Number.MAX_SAFE_INTEGER, 4_294_967_295]
+  .map((max) => `(${wholeNumberForms(0, max)})`)
+  .join('-');
+
+/** The id of a trade: its place in the log. */
+export const tradeIdText = Type.String({
+  pattern: `^${place}$`,
+  description: 'Id of one trade.',
+  examples: ['3-77-0'],
+});
+/** A side of a trade that names a builder. */
+export const builderTradeId = Type.String({
+  pattern: `^${place}(-maker)?$`,
+  description: 'Id of one trade.',
+  examples: ['3-77-0'],
+});
+
+/** A token id, or the condition id that means its first token. */
+export const tokenOrCondition = Type.String({
+  pattern: '^((0|[1-9][0-9]{0,77})|0x[0-9a-fA-F]{64})$',
+  description: 'Token id; a condition id means its first token.',
+  examples: [sample.token],
+});
+
+/** A slug of a list: any text. */
+export const slug = Type.String({ minLength: 1, description: 'Slug.' });
+
 /** Parameters of paths. */
 export const pathOf = {
   token: Type.Object({ token_id: tokenId }),
@@ -84,12 +118,18 @@ export const pathOf = {
 
 /** Both spellings of the rows of a page that reports take. */
 export function pageOfReport(bounds: {
+  readonly least?: number;
   readonly limit: number;
   readonly offset: number;
   readonly otherwise: number;
 }) {
   return {
-    limit: optional(wholeNumber({ max: bounds.limit }, `Rows; ${bounds.otherwise} by default. `)),
+    limit: optional(
+      wholeNumber(
+        { min: bounds.least ?? 0, max: bounds.limit },
+        `Rows; ${bounds.otherwise} by default. `,
+      ),
+    ),
     offset: optional(wholeNumber({ max: bounds.offset }, 'Rows before the page. ')),
   };
 }

@@ -235,7 +235,7 @@ export const reportRoutes = {
       ),
       timePeriod: optional(oneOf(['DAY', 'WEEK', 'MONTH', 'ALL'], 'DAY by default.')),
       orderBy: optional(oneOf(['PNL', 'VOL'], 'PNL by default.')),
-      ...pageOfReport({ limit: 50, offset: 1_000, otherwise: 25 }),
+      ...pageOfReport({ least: 1, limit: 50, offset: 1_000, otherwise: 25 }),
       user: optional(address),
       userName: optional(shortText('In any case of letters.')),
     }),

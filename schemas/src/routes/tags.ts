@@ -9,8 +9,8 @@ import {
 } from '../http/catalog-answers.ts';
 import { SearchAnswer, SeriesWithEvents } from '../http/catalog-lists.ts';
 import { CatalogTagAnswer } from '../http/reading.ts';
-import { creator, listParameters, stateParameters } from './list-parameters.ts';
-import { listOf, optional, pathOf, shortText, truth, wholeNumber } from './parameters.ts';
+import { columns, creator, listParameters, stateParameters } from './list-parameters.ts';
+import { listOf, optional, pathOf, shortText, slug, truth, wholeNumber } from './parameters.ts';
 import { route } from './route.ts';
 
 const read = { method: 'GET', door: 'query-api', family: 'gamma', auth: ['none'] } as const;
@@ -43,7 +43,7 @@ export const tagRoutes = {
     path: '/tags',
     limits: ['tags'],
     summary: 'Tags',
-    query: Type.Object({ ...listParameters, ...creator }),
+    query: Type.Object({ ...listParameters(columns.tags), ...creator }),
     responses: tags,
     errors,
     examples: [{}],
@@ -95,9 +95,9 @@ export const seriesRoutes = {
     path: '/series',
     summary: 'Series, with their newest events',
     query: Type.Object({
-      ...listParameters,
+      ...listParameters(columns.series),
       ...stateParameters,
-      slug: optional(listOf(shortText('Slug.'), 100, 'Slugs.')),
+      slug: optional(listOf(slug, 100, 'Slugs.')),
       recurrence: optional(shortText('Such as `daily`.')),
       ...creator,
     }),

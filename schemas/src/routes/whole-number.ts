@@ -3,6 +3,11 @@
  * their range is part of their form. Throws a `RangeError` when the range is empty or not of safe integers from 0 on.
  */
 export function wholeNumberPattern(min: number, max: number): string {
+  return `^(${wholeNumberForms(min, max)})$`;
+}
+
+/** The same as alternatives, for patterns of which a whole number is a part. */
+export function wholeNumberForms(min: number, max: number): string {
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min < 0 || min > max) {
     throw new RangeError(`no whole numbers from ${min} to ${max}`);
   }
@@ -13,7 +18,7 @@ export function wholeNumberPattern(min: number, max: number): string {
     parts.push(...sameLength(String(from), String(to)));
     from = to + 1;
   }
-  return `^(${parts.join('|')})$`;
+  return parts.join('|');
 }
 
 /** Alternatives for the numbers between two texts of digits of one length. */
