@@ -9,39 +9,39 @@ import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type CatalogEntry, redisKeys } from '@pm/schemas';
+import { runActivity } from './accounts/agent-activity.io.ts';
+import type { AgentStore } from './accounts/agents.io.ts';
+import { openAccounts } from './accounts/open-accounts.io.ts';
+import { WalletOwners } from './accounts/wallet-owners.ts';
+import { CatalogIndex } from './catalog/catalog-index.ts';
+import { CatalogTurns } from './catalog/catalog-locks.io.ts';
+import { CatalogStore } from './catalog/catalog-writer.io.ts';
+import { ExtremePrices } from './catalog/extreme-prices.ts';
+import { TickRefinements } from './catalog/tick-refinements.io.ts';
 import { type IngressConfig, readIngressConfig } from './config.ts';
-import { CatalogIndex } from './core/catalog-index.ts';
-import { OrderHasher } from './core/order-hash.ts';
-import { SignatureRule } from './core/order-signature.ts';
-import { WalletOwners } from './core/wallet-owners.ts';
-import { openDoors } from './doors.ts';
-import { openAccounts } from './io/accounts-store.ts';
-import { runActivity } from './io/agent-activity-runner.ts';
-import type { AgentStore } from './io/agent-store.ts';
-import { AnswerMemory } from './io/answer-memory-store.ts';
-import { openAudit } from './io/audit-store.ts';
-import { CatalogStore } from './io/catalog-store.ts';
-import { type CommandLine, openCommandLine } from './io/command-line-store.ts';
-import { openComments } from './io/comment-store.ts';
-import { DelayedAnswers } from './io/delayed-answer-store.ts';
-import { ExtremePrices } from './io/extreme-price-source.ts';
-import { openKnownKeys } from './io/known-keys-store.ts';
-import { watchLedger } from './io/ledger-watch-source.ts';
-import { type OpenLog, openLogStore } from './io/log-store.ts';
-import { type NativeCrypto, openNativeCrypto } from './io/native-source.ts';
-import { readFeeWallet } from './io/opening-source.ts';
-import { PartitionHearings } from './io/partition-hearing-store.ts';
-import { openProfiles } from './io/profile-store.ts';
-import { followResults } from './io/result-source.ts';
-import { RetryStore } from './io/retry-store.ts';
-import { openSessions } from './io/session-topic-store.ts';
-import { SignatureRunner } from './io/signature-runner.ts';
-import { openTable, type TableStore } from './io/table-store.ts';
-import { TransferSink } from './io/transfer-sink.ts';
-import { Turns } from './io/turn-store.ts';
-import { CatalogTurns } from './routes/operator/catalog-turns.ts';
-import { TickRefinements } from './routes/operator/tick-refinement-runner.ts';
-import { openSessionCounts } from './session-counts.ts';
+import { RetryStore } from './door/idempotency-keys.io.ts';
+import { openDoors } from './door/listeners.io.ts';
+import { type CommandLine, openCommandLine } from './log/command-channel.io.ts';
+import { openTable, type TableStore } from './log/compacted-table.io.ts';
+import { DelayedAnswers } from './log/delayed-results.io.ts';
+import { Turns } from './log/keyed-mutex.io.ts';
+import { readFeeWallet } from './log/opening-source.io.ts';
+import { PartitionHearings } from './log/partition-liveness.io.ts';
+import { AnswerMemory } from './log/recent-results.io.ts';
+import { followResults } from './log/results.io.ts';
+import { type OpenLog, openLogStore } from './log/topics.io.ts';
+import { TransferSink } from './log/transfer-writer.io.ts';
+import { openAudit } from './operator/audit-store.io.ts';
+import { OrderHasher } from './orders/hash.ts';
+import { openKnownKeys } from './orders/known-keys.ts';
+import { watchLedger } from './orders/ledger-watch.io.ts';
+import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
+import { SignatureRule } from './orders/signature.ts';
+import { SignatureRunner } from './orders/signature-pool.io.ts';
+import { openSessionCounts } from './sessions/session-metrics.io.ts';
+import { openSessions } from './sessions/sessions.io.ts';
+import { openComments } from './social/comments.io.ts';
+import { openProfiles } from './social/profiles.io.ts';
 
 /** What the parts below are made of. */
 interface Room {
@@ -130,7 +130,7 @@ function openSignatures({ config, life, crypto, hasher }: Room): SignatureRunner
   const rule = new SignatureRule(hasher, crypto.curve, openKnownKeys());
   const signatures = new SignatureRunner({
     workers: config.signatureWorkers,
-    workerFile: new URL('./io/signature-worker-runner.js', import.meta.url),
+    workerFile: new URL('./orders/signature-worker.io.js', import.meta.url),
     rule,
     hasher,
     curve: crypto.curve,

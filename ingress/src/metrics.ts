@@ -1,5 +1,5 @@
 import type { Metrics } from '@pm/kit/metrics';
-import type { DoorMetrics, Stage } from './routes/ports.ts';
+import type { DoorMetrics, Stage } from './door/ports.io.ts';
 
 /** What is read at each scrape from where it is kept anyway. */
 export interface DoorGauges {

@@ -14,14 +14,14 @@ import {
   redisKeys,
   type WalletStatus,
 } from '@pm/schemas';
-import { NotificationMarks } from '../src/core/notification-marks.ts';
-import type { WalletOwners } from '../src/core/wallet-owners.ts';
-import { WalletStatuses } from '../src/core/wallet-statuses.ts';
-import { AgentStore } from '../src/io/agent-store.ts';
-import { KeyStore, keyFold } from '../src/io/key-store.ts';
-import { NotificationMarkStore } from '../src/io/notification-mark-store.ts';
-import { ReadKeyStore } from '../src/io/read-key-store.ts';
-import { WalletStatusStore } from '../src/io/wallet-status-store.ts';
+import { AgentStore } from '../src/accounts/agents.io.ts';
+import { KeyStore, keyFold } from '../src/accounts/api-keys.io.ts';
+import { NotificationMarkStore } from '../src/accounts/notification-marks.io.ts';
+import { NotificationMarks } from '../src/accounts/notification-marks.ts';
+import { ReadKeyStore } from '../src/accounts/read-only-keys.io.ts';
+import type { WalletOwners } from '../src/accounts/wallet-owners.ts';
+import { WalletStatusStore } from '../src/accounts/wallet-status-store.io.ts';
+import { WalletStatuses } from '../src/accounts/wallet-statuses.ts';
 import { MemoryTopic } from './table-fixture.ts';
 
 const serverSecret = Buffer.alloc(32, 5);

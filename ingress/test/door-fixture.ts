@@ -21,13 +21,13 @@ import {
   tokenIdFromBytes,
   walletFromBytes,
 } from '@pm/schemas';
-import { CatalogIndex } from '../src/core/catalog-index.ts';
-import { explainSignature } from '../src/core/explain-signature.ts';
-import type { PlacementAnswer } from '../src/core/placement-answer.ts';
-import { AnswerMemory } from '../src/io/answer-memory-store.ts';
-import type { MadeKey } from '../src/io/key-store.ts';
-import { addDoorRoutes } from '../src/routes/door.ts';
-import type { CommandOutcome, DoorPorts } from '../src/routes/ports.ts';
+import type { MadeKey } from '../src/accounts/api-keys.io.ts';
+import { CatalogIndex } from '../src/catalog/catalog-index.ts';
+import type { CommandOutcome, DoorPorts } from '../src/door/ports.io.ts';
+import { addDoorRoutes } from '../src/door/public.route.ts';
+import { AnswerMemory } from '../src/log/recent-results.io.ts';
+import type { PlacementAnswer } from '../src/orders/order-result.ts';
+import { explainSignature } from '../src/orders/signature-explanation.ts';
 import { AccountTopics } from './accounts-fixture.ts';
 import { OwnersTopic } from './owners-fixture.ts';
 import { RetryMemory } from './retry-fixture.ts';

@@ -12,17 +12,17 @@ import {
   type WithdrawalFreeze,
   walletFromBytes,
 } from '@pm/schemas';
-import { AuditTrail } from '../src/core/audit-trail.ts';
-import { CatalogIndex } from '../src/core/catalog-index.ts';
-import { WalletStatuses } from '../src/core/wallet-statuses.ts';
-import { WithdrawalFreezes } from '../src/core/withdrawal-freezes.ts';
-import { Turns } from '../src/io/turn-store.ts';
-import { WalletStatusStore } from '../src/io/wallet-status-store.ts';
-import { WithdrawalFreezeStore } from '../src/io/withdrawal-freeze-store.ts';
-import { CatalogTurns } from '../src/routes/operator/catalog-turns.ts';
-import { addOperatorRoutes } from '../src/routes/operator/operator-door.ts';
-import type { OperatorPorts } from '../src/routes/operator/ports.ts';
-import type { CommandOutcome } from '../src/routes/ports.ts';
+import { WalletStatusStore } from '../src/accounts/wallet-status-store.io.ts';
+import { WalletStatuses } from '../src/accounts/wallet-statuses.ts';
+import { WithdrawalFreezeStore } from '../src/accounts/withdrawal-freeze-store.io.ts';
+import { WithdrawalFreezes } from '../src/accounts/withdrawal-freezes.ts';
+import { CatalogIndex } from '../src/catalog/catalog-index.ts';
+import { CatalogTurns } from '../src/catalog/catalog-locks.io.ts';
+import type { CommandOutcome } from '../src/door/ports.io.ts';
+import { Turns } from '../src/log/keyed-mutex.io.ts';
+import { AuditTrail } from '../src/operator/audit-trail.ts';
+import { addOperatorRoutes } from '../src/operator/operator.route.ts';
+import type { OperatorPorts } from '../src/operator/ports.io.ts';
 import { OwnersTopic } from './owners-fixture.ts';
 import { crypto } from './signing-fixture.ts';
 import { openSocial } from './social-fixture.ts';

@@ -1,6 +1,6 @@
 import { defaultFeeWallet, hexBytes, type WalletAddress, type WalletOwner } from '@pm/schemas';
-import { WalletOwners } from '../src/core/wallet-owners.ts';
-import { WalletOwnerStore } from '../src/io/wallet-owner-store.ts';
+import { WalletOwnerStore } from '../src/accounts/wallet-bindings.io.ts';
+import { WalletOwners } from '../src/accounts/wallet-owners.ts';
 import { keccak } from './wallet-fixture.ts';
 
 export const addressOf = (byte: number) =>

@@ -1,6 +1,6 @@
 import { Fault } from '@pm/kit/fault';
 import { retryLimits } from '@pm/schemas';
-import type { RetryKey, RetryKeys } from '../src/routes/ports.ts';
+import type { RetryKey, RetryKeys } from '../src/door/ports.io.ts';
 
 interface Kept {
   fingerprint: string;

@@ -1,9 +1,9 @@
 import type { SigningDomain } from '@pm/schemas';
-import { readOrderForm } from '../src/core/order-form.ts';
-import { OrderHasher, type OrderStruct } from '../src/core/order-hash.ts';
-import { type SignatureJob, SignatureRule } from '../src/core/order-signature.ts';
-import { openKnownKeys } from '../src/io/known-keys-store.ts';
-import { openNativeCrypto } from '../src/io/native-source.ts';
+import { readOrderForm } from '../src/orders/form.ts';
+import { OrderHasher, type OrderStruct } from '../src/orders/hash.ts';
+import { openKnownKeys } from '../src/orders/known-keys.ts';
+import { openNativeCrypto } from '../src/orders/native-crypto.io.ts';
+import { type SignatureJob, SignatureRule } from '../src/orders/signature.ts';
 import type { TestOrder } from './wallet-fixture.ts';
 
 export const crypto = openNativeCrypto();

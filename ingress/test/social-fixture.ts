@@ -1,7 +1,7 @@
 import type { CommentEvent, Profile } from '@pm/schemas';
-import type { CatalogIndex } from '../src/core/catalog-index.ts';
-import { CommentStore } from '../src/io/comment-store.ts';
-import { ProfileBirths, ProfileStore } from '../src/io/profile-store.ts';
+import type { CatalogIndex } from '../src/catalog/catalog-index.ts';
+import { CommentStore } from '../src/social/comments.io.ts';
+import { ProfileBirths, ProfileStore } from '../src/social/profiles.io.ts';
 import { MemoryTopic } from './table-fixture.ts';
 
 /** Comments and profiles over topics in memory; `said` is what stands on them. */

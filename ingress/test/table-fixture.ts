@@ -1,4 +1,4 @@
-import { type TableFold, TableStore } from '../src/io/table-store.ts';
+import { type TableFold, TableStore } from '../src/log/compacted-table.io.ts';
 
 /** A compacted topic in memory: every process follows it, a moment after it was written. */
 export class MemoryTopic<T> {

@@ -1,11 +1,11 @@
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
-import { type Caller, checkOrder } from '@pm/ingress/core/check-order';
-import { tokensOf } from '@pm/ingress/core/listed-token';
-import { readOrderForm } from '@pm/ingress/core/order-form';
-import { OrderHasher, type OrderStruct } from '@pm/ingress/core/order-hash';
-import { type KnownKeys, type SignatureJob, SignatureRule } from '@pm/ingress/core/order-signature';
-import { openNativeCrypto } from '@pm/ingress/native';
+import { tokensOf } from '@pm/ingress/catalog/listed-token';
+import { type Caller, checkOrder } from '@pm/ingress/orders/check';
+import { readOrderForm } from '@pm/ingress/orders/form';
+import { OrderHasher, type OrderStruct } from '@pm/ingress/orders/hash';
+import { openNativeCrypto } from '@pm/ingress/orders/native-crypto.io';
+import { type KnownKeys, type SignatureJob, SignatureRule } from '@pm/ingress/orders/signature';
 import {
   apiKeyBytes,
   hexBytes,

@@ -1,0 +1,59 @@
+import { type DoorRoute, refuse } from '@pm/kit/http';
+import { type KeySettings, type SelfTrade, selfTradeNames } from '@pm/schemas';
+import {
+  type AuthPorts,
+  authenticate,
+  refuseUnproven,
+  signedFacts,
+} from '../door/authentication.io.ts';
+import type { DoorPorts } from '../door/ports.io.ts';
+import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
+
+type SettingsPorts = AuthPorts & Pick<DoorPorts, 'keys'>;
+
+const path = '/auth/api-key/settings';
+
+/** GET /auth/api-key/settings: those of the calling key (conventions.md 2.5). */
+export function readSettingsRoute(ports: SettingsPorts): DoorRoute {
+  return {
+    method: 'GET',
+    path,
+    add(app, { url }) {
+      app.get(url, async (request, reply) => {
+        const holder = ports.verify(signedFacts(request));
+        if (holder !== null) return settingsOf(holder.selfTrade);
+        refuseUnproven(request, reply, ports);
+        return reply;
+      });
+    },
+  };
+}
+
+/** POST /auth/api-key/settings: changes those of the calling key, for orders that come after the answer. */
+export function writeSettingsRoute(
+  ports: SettingsPorts,
+  isSettings: (value: unknown) => value is KeySettings,
+): DoorRoute {
+  return {
+    method: 'POST',
+    path,
+    add(app, { url }) {
+      app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+        const caller = authenticate(request, reply, ports);
+        if (caller === null) return reply;
+        const { body } = request;
+        if (!isSettings(body)) return refuse(reply, 'invalid_request', { detail: allowed });
+        const selfTrade = selfTradeNames[body.self_trade];
+        const { address, apiKey } = caller;
+        const isDone = await ports.keys.setSelfTrade(address, apiKey, selfTrade);
+        return isDone ? settingsOf(selfTrade) : refuse(reply, 'invalid_l2');
+      });
+    },
+  };
+}
+
+const allowed = `self_trade is one of ${Object.keys(selfTradeNames).join(', ')}`;
+
+function settingsOf(selfTrade: SelfTrade) {
+  return { self_trade: selfTrade.toLowerCase() };
+}

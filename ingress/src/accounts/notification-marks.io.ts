@@ -1,0 +1,35 @@
+import type { Clock } from '@pm/kit/clock';
+import { hexBytes, type NotificationMark, type WalletAddress } from '@pm/schemas';
+import type { TableStore } from '../log/compacted-table.io.ts';
+import { Turns } from '../log/keyed-mutex.io.ts';
+import type { NotificationMarks } from './notification-marks.ts';
+
+export interface NotificationMarkOptions {
+  readonly clock: Clock;
+  readonly marks: NotificationMarks;
+  /** The topic `notification-marks`, folded into the marks. */
+  readonly table: Pick<TableStore<NotificationMark>, 'write'>;
+}
+
+/**
+ * Remembers what a wallet has deleted. Two doors that delete for one wallet in the same moment may undo one of the two: the
+ * notification comes back and can be deleted again.
+ */
+export class NotificationMarkStore {
+  readonly #options: NotificationMarkOptions;
+  readonly #turns = new Turns();
+
+  constructor(options: NotificationMarkOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when it is durable. Throws a `Fault`. */
+  async delete(wallet: WalletAddress, ids: readonly number[]): Promise<void> {
+    await this.#turns.run(wallet, async () => {
+      const deleted = this.#options.marks.withDeleted(wallet, ids);
+      const changedAtMs = this.#options.clock.nowMs();
+      const value = { wallet: hexBytes(wallet), deleted, changedAtMs };
+      await this.#options.table.write([{ key: wallet, value }]);
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import type { WalletAddress } from '@pm/schemas';
+import type { WalletOwners } from '../accounts/wallet-owners.ts';
+import type { DoorPorts } from '../door/ports.io.ts';
+import { StageTimes } from '../door/stage-times.io.ts';
+import { cancelAll } from './cancel-orders.io.ts';
+
+/** What came of taking a wallet's orders off all books. */
+export interface Swept {
+  readonly canceled: number;
+  /** Some partition has not confirmed it: to be done again. */
+  readonly isUnconfirmed: boolean;
+}
+
+interface SweepPorts extends Pick<DoorPorts, 'answers' | 'partitions' | 'log' | 'clock'> {
+  readonly owners: Pick<WalletOwners, 'ownerOf'>;
+}
+
+/**
+ * Takes every order off the books that the wallet signed, and those that its owner signed: orders are known by who signed
+ * them. Orders that arrived before and are still on their way are refused as `fenced`.
+ */
+export async function sweepOrders(wallet: WalletAddress, ports: SweepPorts): Promise<Swept> {
+  const arrivedAtMs = ports.clock.nowMs();
+  const signers = new Set([wallet, ports.owners.ownerOf(wallet) ?? wallet]);
+  const times = new StageTimes(ports.clock);
+  const sweeps = [...signers].map((address) =>
+    cancelAll({ caller: { address, arrivedAtMs }, times }, ports),
+  );
+  const done = await Promise.all(sweeps);
+  return {
+    canceled: done.reduce((sum, { result }) => sum + result.canceled.length, 0),
+    isUnconfirmed: done.some(({ failure }) => failure !== null),
+  };
+}

@@ -1,0 +1,85 @@
+import type { CatalogMarket, Command, CommandOf, ExecutionEvent } from '@pm/schemas';
+import { refusals } from '@pm/schemas';
+import type { CommandLog } from '../door/ports.io.ts';
+import type { OperatorPorts } from '../operator/ports.io.ts';
+import {
+  isResolved,
+  notFound,
+  notYet,
+  type RuleProblem,
+  refused,
+} from '../operator/problems.io.ts';
+import { sameFacts } from './facts.ts';
+import { feeVersionOf } from './fee-version.ts';
+
+/** How a market becomes, or why it cannot; the very market it was given when nothing is asked of it. */
+export type MarketEdit = (market: CatalogMarket) => CatalogMarket | RuleProblem;
+
+export interface EditedMarket {
+  readonly market: CatalogMarket;
+  /** Whether the catalog said otherwise before. */
+  readonly changed: boolean;
+}
+
+/**
+ * Changes what a market takes, in its turn: first in its book, then in the catalog. The book is told also what the catalog says already: an
+ * earlier change that was not answered in time may have come to the book alone.
+ */
+export function changeMarket(
+  number: number,
+  { catalog, clock, log, turns, writes }: OperatorPorts,
+  edit: MarketEdit,
+): Promise<EditedMarket | RuleProblem> {
+  return turns.market(number, async () => {
+    const market = catalog.findMarket(number);
+    if (market === undefined) return notFound;
+    if (market.payout0 >= 0) return isResolved;
+    const edited = edit(market);
+    if ('status' in edited) return edited;
+    if (edited === market) return { market, changed: false };
+    const command = setMarketCommand(edited);
+    const problem = await carryOut(log, market.partition, command, 'MarketSet');
+    if (problem !== null) return problem;
+    if (sameFacts(market, edited)) return { market, changed: false };
+    const feeVersion = feeVersionOf(market, edited);
+    const entry = { ...edited, feeVersion, updatedAtMs: clock.nowMs() };
+    await writes.writeEntries([entry]);
+    return { market: entry, changed: true };
+  });
+}
+
+/** The market as the matcher knows it. */
+export function setMarketCommand(market: CatalogMarket): CommandOf<'SetMarket'> {
+  return {
+    kind: 'SetMarket',
+    market: market.market,
+    conditionId: market.conditionId,
+    token0: market.token0,
+    token1: market.token1,
+    tick: market.tick,
+    minSizeMicro: market.minSizeMicro,
+    feeRateBps: market.feeRateBps,
+    mode: market.mode,
+    takerDelayMs: market.takerDelayMs,
+    tickOnly: false,
+  };
+}
+
+/** Puts a command on the log and waits until the matcher says it is done; null then. */
+export async function carryOut(
+  log: CommandLog,
+  partition: number,
+  command: Command,
+  done: ExecutionEvent['kind'],
+): Promise<RuleProblem | null> {
+  const outcome = await log.run(partition, command);
+  if (outcome.kind === 'pending') return notYet('the partition has not answered in time');
+  if (outcome.kind === 'unsent') return notYet('the command could not be put on the log');
+  if (outcome.kind === 'rejected') return refused('the matcher does not take this operator key');
+  for (const { event } of outcome.events) {
+    if (event.kind === done) return null;
+    if (event.kind === 'CommandRefused')
+      return { ...refused(refusals[event.code].text), code: event.code };
+  }
+  return refused('the matcher did not carry the command out');
+}

@@ -1,0 +1,63 @@
+import type { Log } from '@pm/kit/log';
+import type { OperatorPorts } from '../operator/ports.io.ts';
+import { carryOut, setMarketCommand } from './matcher-market.io.ts';
+import { refined } from './tick-refinement.ts';
+
+type RefinementPorts = Pick<OperatorPorts, 'catalog' | 'clock' | 'log' | 'turns' | 'writes'>;
+
+/**
+ * Gives a market whose price has come near an end a finer tick: in its book first, then in the catalog. Several ingress may
+ * do it together: the same rules again change nothing. What fails is tried again at the market's next extreme price.
+ */
+export class TickRefinements {
+  readonly #ports: RefinementPorts;
+  readonly #log: Log;
+  /** Markets on their way; bounded by the markets there are. */
+  readonly #running = new Map<number, Promise<void>>();
+
+  constructor(ports: RefinementPorts, log: Log) {
+    this.#ports = ports;
+    this.#log = log;
+  }
+
+  /** The market was seen at an extreme price. */
+  note(number: number): void {
+    if (this.#running.has(number) || this.#finer(number) === null) return;
+    const running = this.#refine(number)
+      .catch((error: unknown) => {
+        this.#log.warn({ market: number, err: error }, 'a tick could not be refined');
+      })
+      .finally(() => this.#running.delete(number));
+    this.#running.set(number, running);
+  }
+
+  /** Resolves when nothing is on its way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
+  #finer(number: number) {
+    const market = this.#ports.catalog.findMarket(number);
+    return market === undefined ? null : refined(market, this.#ports.clock.nowMs());
+  }
+
+  async #refine(number: number): Promise<void> {
+    await this.#ports.turns.market(number, () => this.#refineInTurn(number));
+  }
+
+  async #refineInTurn(number: number): Promise<void> {
+    const finer = this.#finer(number);
+    if (finer === null) return;
+    const { log, writes } = this.#ports;
+    const command = { ...setMarketCommand(finer), tickOnly: true };
+    const problem = await carryOut(log, finer.partition, command, 'MarketSet');
+    if (problem !== null) {
+      this.#log.warn({ market: number, problem: problem.text }, 'a tick could not be refined');
+      return;
+    }
+    // Another ingress may have changed its words or its mode meanwhile.
+    const latest = this.#finer(number);
+    if (latest !== null) await writes.writeEntries([latest]);
+    this.#log.info({ market: number, tick: finer.tick }, 'refined the tick of a market');
+  }
+}

@@ -1,0 +1,81 @@
+import { clockSkewMs } from '@pm/domain/accounts/key-verifier';
+import { type Reader, showsReadKey } from '@pm/domain/accounts/reader-verifier';
+import { refuse } from '@pm/kit/http';
+import { checksumAddress, type WalletAddress } from '@pm/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../orders/check.ts';
+import type { DoorPorts } from './ports.io.ts';
+
+/** What private requests are judged by. */
+export type AuthPorts = Pick<
+  DoorPorts,
+  'clock' | 'verify' | 'verifyReader' | 'walletStatus' | 'freshnessMs'
+>;
+
+/**
+ * Proves the API key of a private request that changes something; null after the refusal was sent. Read-only keys are told
+ * that they may only read, wallets that are banned that they are (conventions.md 2.3, 2.5).
+ */
+export function authenticate(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ports: AuthPorts,
+): Caller | null {
+  const { clock, verify, verifyReader, walletStatus } = ports;
+  const facts = signedFacts(request);
+  const holder = verify(facts);
+  if (holder === null) {
+    if (verifyReader(facts) === null) refuseUnproven(request, reply, ports);
+    else refuse(reply, 'read_only_key');
+    return null;
+  }
+  const { wallet: address, ...proven } = holder;
+  if (refuseBanned(address, reply, ports)) return null;
+  const statusOf: Caller['statusOf'] = (wallet) => walletStatus.of(wallet);
+  const { arrivedAtMs } = request;
+  return { ...proven, address, nowMs: clock.nowMs(), arrivedAtMs, statusOf };
+}
+
+/** Whether the wallet is banned, which the reply then says. */
+export function refuseBanned(
+  wallet: WalletAddress,
+  reply: FastifyReply,
+  { walletStatus }: Pick<AuthPorts, 'walletStatus'>,
+): boolean {
+  if (walletStatus.of(wallet) !== 'BANNED') return false;
+  refuse(reply, 'user_banned', { address: checksumAddress(wallet) });
+  return true;
+}
+
+/** Proves whose private reads these are, by an API key or a read-only one; null after the refusal was sent. */
+export function authenticateReader(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ports: AuthPorts,
+): Reader | null {
+  const reader = ports.verifyReader(signedFacts(request));
+  if (reader === null) refuseUnproven(request, reply, ports);
+  return reader;
+}
+
+/** What the HMAC of a request covers. */
+export function signedFacts({ method, url, headers, rawBody: body }: FastifyRequest) {
+  return { method, url, headers, body };
+}
+
+/** One answer for whatever proves nothing, but a clock that is off is told how far (conventions.md 2.3, 2.4). */
+export function refuseUnproven(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { clock, freshnessMs }: Pick<AuthPorts, 'clock' | 'freshnessMs'>,
+): void {
+  const nowMs = clock.nowMs();
+  const skewMs = showsReadKey(headers) ? null : clockSkewMs(headers, { nowMs, freshnessMs });
+  if (skewMs === null) {
+    refuse(reply, 'invalid_l2');
+    return;
+  }
+  void reply.header('date', new Date(nowMs).toUTCString());
+  const facts = { skew: (skewMs / 1000).toFixed(3), server: (nowMs / 1000).toFixed(3) };
+  refuse(reply, 'timestamp_skew', facts, { body: { server_time: nowMs } });
+}

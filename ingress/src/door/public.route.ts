@@ -1,0 +1,64 @@
+import { type HttpApp, openToBrowsers, registerRoutes } from '@pm/kit/http';
+import {
+  CancelMarketBody,
+  CancelOrderBody,
+  HeartbeatBody,
+  OrderSubmission,
+  PositionActionBody,
+  WithdrawalBody,
+} from '@pm/schemas';
+import { agentRoutes } from '../accounts/agents.route.ts';
+import { keyRoutes } from '../accounts/keys.route.ts';
+import { deleteNotificationsRoute } from '../accounts/notifications.route.ts';
+import { positionActionRoute } from '../accounts/post-account-position.route.ts';
+import { withdrawalRoute } from '../accounts/post-account-withdrawals.route.ts';
+import { cancelAllRoute } from '../cancels/delete-cancel-all.route.ts';
+import { cancelMarketOrdersRoute } from '../cancels/delete-cancel-market-orders.route.ts';
+import { deleteOrderRoute } from '../cancels/delete-order.route.ts';
+import { deleteOrdersRoute } from '../cancels/delete-orders.route.ts';
+import { Placements } from '../orders/placements.io.ts';
+import { postOrderRoute } from '../orders/post-order.route.ts';
+import { postOrdersRoute } from '../orders/post-orders.route.ts';
+import { validateOrdersRoute } from '../orders/post-orders-validate.route.ts';
+import { OrderRunner } from '../orders/submit.io.ts';
+import { bareHeartbeatRoute, heartbeatRoute } from '../sessions/heartbeats.route.ts';
+import { socialRoutes } from '../social/social.route.ts';
+import { markArrivals } from './arrival.io.ts';
+import { checkerOf } from './checker.ts';
+import { rootRoute } from './health.route.ts';
+import { okRoute } from './ok.route.ts';
+import type { DoorPorts } from './ports.io.ts';
+import { timeRoute } from './time.route.ts';
+import { versionRoute } from './version.route.ts';
+
+/** Adds all public routes of the write door. */
+export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {
+  openToBrowsers(app);
+  markArrivals(app, ports.clock);
+  const runner = new OrderRunner(ports);
+  const placements = new Placements(ports, runner, checkerOf(OrderSubmission));
+  const isPositionAction = checkerOf(PositionActionBody);
+  registerRoutes(app, 'ingress', [
+    rootRoute,
+    okRoute,
+    timeRoute(ports),
+    versionRoute,
+    ...keyRoutes(ports),
+    ...agentRoutes(ports),
+    postOrderRoute(ports, placements),
+    postOrdersRoute(ports, placements),
+    validateOrdersRoute(ports, checkerOf(OrderSubmission)),
+    deleteOrderRoute(ports, checkerOf(CancelOrderBody)),
+    deleteOrdersRoute(ports),
+    cancelAllRoute(ports),
+    deleteNotificationsRoute(ports),
+    cancelMarketOrdersRoute(ports, checkerOf(CancelMarketBody)),
+    positionActionRoute(ports, 'split', isPositionAction),
+    positionActionRoute(ports, 'merge', isPositionAction),
+    positionActionRoute(ports, 'redeem', isPositionAction),
+    withdrawalRoute(ports, checkerOf(WithdrawalBody)),
+    heartbeatRoute(ports, checkerOf(HeartbeatBody)),
+    bareHeartbeatRoute(ports),
+    ...socialRoutes({ ...ports, ...ports.social }),
+  ]);
+}

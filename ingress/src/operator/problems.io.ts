@@ -1,0 +1,33 @@
+import type { RefusalCode } from '@pm/schemas';
+import type { FastifyReply } from 'fastify';
+import type { ImportRefusal } from '../catalog/facts.ts';
+
+/** Why something the operator asked for was not done, or was not seen to be. */
+export interface RuleProblem {
+  readonly status: 400 | 404 | 409 | 503;
+  readonly text: string;
+  /** The place in the body that is wrong. */
+  readonly path?: string;
+  /** Why the matcher refused it. */
+  readonly code?: RefusalCode;
+}
+
+export function sendProblem(reply: FastifyReply, { status, text, path }: RuleProblem) {
+  return reply.code(status).send({ error: text, ...(path === undefined ? {} : { path }) });
+}
+
+/** What is wrong with a body, or does not go with what is listed. */
+export function problemOf({ path, reason, conflicts }: ImportRefusal): RuleProblem {
+  return { status: conflicts === true ? 409 : 400, text: `${path} ${reason}`, path };
+}
+
+export function notYet(text: string): RuleProblem {
+  return { status: 503, text: `${text}, try again` };
+}
+
+export function refused(text: string): RuleProblem {
+  return { status: 409, text };
+}
+
+export const notFound: RuleProblem = { status: 404, text: 'market not found' };
+export const isResolved: RuleProblem = refused('market is resolved');

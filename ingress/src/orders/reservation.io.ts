@@ -1,0 +1,57 @@
+import type { Reservation, ReserveOutcome, Send } from '@pm/domain/ledger/ledger';
+import type { RefusalCode } from '@pm/schemas';
+import type { Reservations } from '../door/ports.io.ts';
+import { unlessAway } from '../door/refusals.io.ts';
+
+/** The reservation of an order or a split that is being sent. */
+export interface Reserved {
+  readonly generation: number;
+  readonly holdMicro: number;
+  /** What to take back when the record was certainly not sent. */
+  readonly send: Send;
+  /** The refusal when the matcher does not know the request and has no money for it. */
+  readonly unfunded: RefusalCode;
+}
+
+/** Refusal for each outcome without a hold. */
+export const reserveRefusals: Readonly<Partial<Record<ReserveOutcome, RefusalCode>>> = {
+  not_ready: 'ledger_not_ready',
+  insufficient: 'insufficient_balance_or_allowance',
+  conflict: 'idempotency_key_reused',
+  busy: 'overloaded',
+};
+
+/**
+ * Holds the amount. When the ledger answers one of `askable` nothing is held instead, and the record only asks the matcher
+ * what became of an earlier one: it gives the first answer again, or refuses for the money.
+ */
+export async function hold(
+  reservation: Reservation,
+  askable: readonly ReserveOutcome[],
+  ledger: Pick<Reservations, 'reserve'>,
+): Promise<Reserved | RefusalCode> {
+  const { orderId: id, partition, amountMicro } = reservation;
+  const first = await unlessAway(() => ledger.reserve(reservation));
+  if (first === null) return 'ledger_not_ready';
+  const isAsked = askable.includes(first.outcome);
+  const held = isAsked
+    ? await unlessAway(() => ledger.reserve({ ...reservation, amountMicro: 0 }))
+    : first;
+  if (held === null) return 'ledger_not_ready';
+  const { outcome, generation, sender } = held;
+  const unfunded = reserveRefusals[first.outcome] ?? 'insufficient_balance_or_allowance';
+  const send = { id, partition, sender };
+  const holdMicro = isAsked ? 0 : amountMicro;
+  return reserveRefusals[outcome] ?? { generation, holdMicro, send, unfunded };
+}
+
+/**
+ * Takes a record that was certainly not sent out of its reservation. If this fails, the ledger releases the hold itself once
+ * the log proves that the record cannot come any more.
+ */
+export async function takeBack(
+  send: Send,
+  ledger: Pick<Reservations, 'cancelReservation'>,
+): Promise<void> {
+  await unlessAway(() => ledger.cancelReservation(send));
+}

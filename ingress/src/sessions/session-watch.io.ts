@@ -1,0 +1,145 @@
+import type { Log } from '@pm/kit/log';
+import type { ApiKeyId, SessionPhase } from '@pm/schemas';
+import type { SessionCancels } from './session-cancels.io.ts';
+import type { SessionLog, SessionNews, WriteOutcome } from './session-log.io.ts';
+import type { Session } from './session-table.ts';
+
+export interface SessionWatchLimits {
+  /** This process says so often that it lives and that the partitions take records, milliseconds. */
+  readonly pulseEveryMs: number;
+  /** A process that was silent for so long cancels no more; another one takes over, milliseconds. */
+  readonly claimAfterMs: number;
+}
+
+export interface SessionWatchOptions {
+  readonly log: SessionLog;
+  readonly cancels: Pick<SessionCancels, 'cancel'>;
+  readonly limits: SessionWatchLimits;
+  readonly monotonicMs: () => number;
+  readonly logger: Log;
+  /** A miss was written, taken back, or its orders are off the books so long after the last heartbeat was heard. */
+  onMissed(): void;
+  onRevived(): void;
+  onEnded(afterMs: number): void;
+}
+
+/** Misses written in one check; the next check is soon. */
+const missesPerCheckMax = 1_000;
+/** Missed sessions whose orders are being canceled at once. */
+const endingsMax = 20_000;
+
+/**
+ * Notices silent sessions and has their orders canceled. There is no owner: every process does it, and the log decides.
+ *
+ *   silent for too long --MISSED--> counts? the writer cancels in every partition --ENDED--> the key may start anew
+ *                                   void?   a heartbeat came before it: nothing happens
+ *
+ * A miss that was decided before or in an outage is taken back by its writer (LIVE). Who cancels and dies is replaced: another process
+ * writes MISSED once more and does it all again, which changes nothing that is done.
+ */
+export class SessionWatch {
+  readonly #options: SessionWatchOptions;
+  /** Keys about which something is being written or done. */
+  readonly #busy = new Set<ApiKeyId>();
+  readonly #doubtful = new Set<ApiKeyId>();
+  /** When the last heartbeat of a missed session was heard. */
+  readonly #lastHeard = new Map<ApiKeyId, number>();
+  #pulsedAtMs = Number.NEGATIVE_INFINITY;
+  #isPulsing = false;
+
+  constructor(options: SessionWatchOptions) {
+    this.#options = options;
+    options.log.listen((news) => this.#take(news));
+  }
+
+  /** To be called a few times a second. */
+  check(): void {
+    const { log, monotonicMs } = this.#options;
+    const nowMs = monotonicMs();
+    this.#pulse(nowMs);
+    for (const apiKey of log.silence.overdue(nowMs, missesPerCheckMax)) {
+      this.#start(apiKey, 'LIVE', (session) => this.#miss(session));
+    }
+    for (const apiKey of log.table.uncovered) {
+      const session = log.table.find(apiKey);
+      if (session !== undefined) {
+        this.#start(apiKey, session.phase, () => this.#say(session, session.phase));
+      }
+    }
+    for (const apiKey of log.table.missed) {
+      if (this.#busy.size >= endingsMax) break;
+      this.#start(apiKey, 'MISSED', (session) => this.#end(session));
+    }
+  }
+
+  #start(apiKey: ApiKeyId, phase: SessionPhase, act: (session: Session) => Promise<unknown>): void {
+    const session = this.#options.log.table.find(apiKey);
+    if (session?.phase !== phase || this.#busy.has(apiKey)) return;
+    this.#busy.add(apiKey);
+    act(session)
+      .catch((error: unknown) => {
+        this.#options.logger.error({ err: error }, 'a missed session was not ended, trying again');
+      })
+      .finally(() => this.#busy.delete(apiKey));
+  }
+
+  /** Makes this process the one that cancels; what it says counts only if nobody has said anything before. */
+  async #miss(session: Session): Promise<void> {
+    if ((await this.#say(session, 'MISSED')) !== 'counted') return;
+    if (session.phase === 'LIVE') this.#options.onMissed();
+    const missed = this.#options.log.table.find(session.apiKey);
+    if (missed?.phase === 'MISSED') await this.#end(missed);
+  }
+
+  async #end(session: Session): Promise<void> {
+    const { log, cancels, limits, onRevived } = this.#options;
+    if (session.writer !== log.self) {
+      if (log.silenceOf(session.writer, session.apiKey) > limits.claimAfterMs)
+        await this.#miss(session);
+      return;
+    }
+    const isSo = () => log.table.find(session.apiKey) === session;
+    const isStillSo = async () => (await log.catchUp(session.apiKey)) && isSo();
+    if (this.#doubtful.has(session.apiKey)) {
+      if ((await this.#say(session, 'LIVE')) === 'counted') onRevived();
+    } else if (await cancels.cancel(session, { isSo, isStillSo })) {
+      await this.#say(session, 'ENDED');
+    }
+  }
+
+  #say(session: Session, phase: SessionPhase): Promise<WriteOutcome> {
+    const { apiKey, wallet, heartbeatId, beatAtMs } = session;
+    const change = { apiKey, wallet, heartbeatId, beatAtMs };
+    return this.#options.log.write({ ...change, follows: session, phase });
+  }
+
+  #pulse(nowMs: number): void {
+    const { log, limits, logger } = this.#options;
+    if (this.#isPulsing || nowMs - this.#pulsedAtMs < limits.pulseEveryMs) return;
+    this.#isPulsing = true;
+    this.#pulsedAtMs = nowMs;
+    log
+      .pulse()
+      .catch((error: unknown) => logger.warn({ err: error }, 'sessions take no records'))
+      .finally(() => {
+        this.#isPulsing = false;
+      });
+  }
+
+  #take({ session, lastHeardAtMs, isDoubtful }: SessionNews): void {
+    const { apiKey, phase, writer } = session;
+    if (phase === 'MISSED') {
+      // Only its writer takes a miss back, before he has canceled anything; who takes over may come after cancels.
+      if (isDoubtful && writer === this.#options.log.self) this.#doubtful.add(apiKey);
+      else this.#doubtful.delete(apiKey);
+      if (lastHeardAtMs !== undefined) this.#lastHeard.set(apiKey, lastHeardAtMs);
+      return;
+    }
+    const heardAtMs = this.#lastHeard.get(apiKey);
+    this.#doubtful.delete(apiKey);
+    this.#lastHeard.delete(apiKey);
+    const { log, monotonicMs, onEnded } = this.#options;
+    const isOurs = phase === 'ENDED' && writer === log.self;
+    if (isOurs && heardAtMs !== undefined) onEnded(monotonicMs() - heardAtMs);
+  }
+}
