@@ -16,8 +16,7 @@ import {
 } from '@pm/schemas';
 import { AgentStore } from '../src/accounts/agents.io.ts';
 import { KeyStore, keyFold } from '../src/accounts/api-keys.io.ts';
-import { NotificationMarkStore } from '../src/accounts/notification-marks.io.ts';
-import { NotificationMarks } from '../src/accounts/notification-marks.ts';
+import { NotificationMarkStore, NotificationMarks } from '../src/accounts/notification-marks.io.ts';
 import { ReadKeyStore } from '../src/accounts/read-only-keys.io.ts';
 import type { WalletOwners } from '../src/accounts/wallet-owners.ts';
 import { WalletStatusStore } from '../src/accounts/wallet-status-store.io.ts';

@@ -20,7 +20,7 @@ import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { CatalogTurns } from '../src/catalog/catalog-locks.io.ts';
 import type { CommandOutcome } from '../src/door/ports.io.ts';
 import { Turns } from '../src/log/keyed-mutex.io.ts';
-import { AuditTrail } from '../src/operator/audit-trail.ts';
+import { AuditTrail } from '../src/operator/audit-trail.io.ts';
 import { addOperatorRoutes } from '../src/operator/operator.route.ts';
 import type { OperatorPorts } from '../src/operator/ports.io.ts';
 import { OwnersTopic } from './owners-fixture.ts';

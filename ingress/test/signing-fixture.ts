@@ -1,9 +1,8 @@
 import type { SigningDomain } from '@pm/schemas';
 import { readOrderForm } from '../src/orders/form.ts';
 import { OrderHasher, type OrderStruct } from '../src/orders/hash.ts';
-import { openKnownKeys } from '../src/orders/known-keys.ts';
 import { openNativeCrypto } from '../src/orders/native-crypto.io.ts';
-import { type SignatureJob, SignatureRule } from '../src/orders/signature.ts';
+import { openKnownKeys, type SignatureJob, SignatureRule } from '../src/orders/signature.ts';
 import type { TestOrder } from './wallet-fixture.ts';
 
 export const crypto = openNativeCrypto();

@@ -1,6 +1,6 @@
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
-import { tokensOf } from '@pm/ingress/catalog/listed-token';
+import { tokensOf } from '@pm/ingress/catalog/catalog-index';
 import { type Caller, checkOrder } from '@pm/ingress/orders/check';
 import { readOrderForm } from '@pm/ingress/orders/form';
 import { OrderHasher, type OrderStruct } from '@pm/ingress/orders/hash';

@@ -13,7 +13,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import type { Answered, Retried } from '../door/idempotent.io.ts';
 import type { DoorPorts } from '../door/ports.io.ts';
-import { readRetryKey } from '../door/retry-key.ts';
+import { readRetryKey } from '../door/request-headers.ts';
 import type { Caller } from '../orders/check.ts';
 import type { Keccak } from '../orders/hash.ts';
 

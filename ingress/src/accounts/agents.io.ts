@@ -15,7 +15,7 @@ import {
 } from '@pm/schemas';
 import type { TableStore } from '../log/compacted-table.io.ts';
 import { Turns } from '../log/keyed-mutex.io.ts';
-import { agentsEverMax, agentsMax } from './key-limits.ts';
+import { agentsEverMax, agentsMax } from './api-keys.io.ts';
 
 export interface AgentStoreOptions {
   readonly clock: Clock;

@@ -1,16 +1,11 @@
-import type { DoorRoute } from '@pm/kit/http';
-import { AgentCreation } from '@pm/schemas';
-import { checkerOf } from '../door/checker.ts';
+import type { Agent } from '@pm/domain/accounts/agent-directory';
+import { bearerAgent } from '@pm/domain/accounts/agent-key';
+import { type DoorRoute, refusalBody, refuse } from '@pm/kit/http';
+import { AgentCreation, type AgentId, parseAgentId, type WalletAddress } from '@pm/schemas';
+import { type AuthPorts, authenticate, authenticateReader } from '../door/authentication.io.ts';
 import type { DoorPorts } from '../door/ports.io.ts';
-import {
-  deleteAgentRoute,
-  pauseAgentRoute,
-  resumeAgentRoute,
-  rotateAgentRoute,
-} from './change-agent.route.ts';
-import { createAgentRoute } from './create-agent.route.ts';
-import { listAgentsRoute } from './list-agents.route.ts';
-import { meRoute } from './me.route.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { refuseReserved } from './key-owner.io.ts';
 
 /** Agents, and what one sees of itself. */
 export function agentRoutes(ports: DoorPorts): readonly DoorRoute[] {
@@ -23,4 +18,147 @@ export function agentRoutes(ports: DoorPorts): readonly DoorRoute[] {
     rotateAgentRoute(ports),
     deleteAgentRoute(ports),
   ];
+}
+
+/** GET /api/v1/me: the agent whose key is sent; 401 for keys that are unknown, paused, rotated or deleted (conventions.md 1.11). */
+export function meRoute(
+  ports: Pick<DoorPorts, 'agentDirectory' | 'activity' | 'clock'>,
+): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/api/v1/me',
+    add(app, { url }) {
+      app.get(url, async (request, reply) => {
+        const agent = bearerAgent(request.headers, ports.agentDirectory);
+        if (agent === null) {
+          void reply.code(401).header('www-authenticate', 'Bearer');
+          return await reply.send({ error: refusalBody('unauthorized_agent').error });
+        }
+        ports.activity.mark(agent.id);
+        return agentView(agent, ports.clock.nowMs());
+      });
+    },
+  };
+}
+
+/** GET /api/v1/agents: the wallet's agents, oldest first (conventions.md 1.11). */
+export function listAgentsRoute(
+  ports: AuthPorts & Pick<DoorPorts, 'agents' | 'activity'>,
+): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/api/v1/agents',
+    add(app, { url }) {
+      app.get(url, async (request, reply) => {
+        const reader = authenticateReader(request, reply, ports);
+        if (reader === null) return reply;
+        const agents = ports.agents.list(reader.wallet);
+        const seen = await ports.activity.seen(agents.map(({ id }) => id));
+        return { data: agents.map((agent, index) => agentView(agent, seen[index] ?? 0)) };
+      });
+    },
+  };
+}
+
+const detail = 'name is a text of 1 to 64 characters';
+
+/** POST /api/v1/agents: one more agent, with its key, which is shown this once (conventions.md 1.11). */
+export function createAgentRoute(
+  ports: AuthPorts & Pick<DoorPorts, 'agents' | 'owners'>,
+  isCreation: (value: unknown) => value is AgentCreation,
+): DoorRoute {
+  return {
+    method: 'POST',
+    path: '/api/v1/agents',
+    add(app, { url }) {
+      app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+        const caller = authenticate(request, reply, ports);
+        if (caller === null || refuseReserved(caller.address, reply, ports)) return reply;
+        if (!isCreation(request.body)) return refuse(reply, 'invalid_request', { detail });
+        const made = await ports.agents.create(caller.address, request.body.name);
+        if ('max' in made) return refuse(reply, 'too_many_agents', { max: made.max });
+        return { ...agentView(made.agent, 0), key: made.key };
+      });
+    },
+  };
+}
+
+type AgentPorts = AuthPorts & Pick<DoorPorts, 'agents' | 'activity' | 'owners'>;
+
+/** What is done to an agent of the owner; null when he has no such agent. */
+type Change = (owner: WalletAddress, id: AgentId) => Promise<object | null>;
+
+/** POST /api/v1/agents/:id/pause and /resume; the same again changes nothing (conventions.md 1.11). */
+export function pauseAgentRoute(ports: AgentPorts): DoorRoute {
+  return changeRoute('POST', '/pause', ports, setStatus(ports, 'PAUSED'));
+}
+
+export function resumeAgentRoute(ports: AgentPorts): DoorRoute {
+  return changeRoute('POST', '/resume', ports, setStatus(ports, 'ACTIVE'));
+}
+
+/** POST /api/v1/agents/:id/rotate: a fresh key, shown this once; the previous one works no more. */
+export function rotateAgentRoute(ports: AgentPorts): DoorRoute {
+  return changeRoute('POST', '/rotate', ports, async (owner, id) => {
+    const rotated = await ports.agents.rotate(owner, id);
+    if (rotated === null) return null;
+    const [seenAtMs = 0] = await ports.activity.seen([id]);
+    return { ...agentView(rotated.agent, seenAtMs), key: rotated.key };
+  });
+}
+
+/** DELETE /api/v1/agents/:id: for ever. */
+export function deleteAgentRoute(ports: AgentPorts): DoorRoute {
+  return changeRoute('DELETE', '', ports, async (owner, id) =>
+    (await ports.agents.delete(owner, id)) ? { deleted: true } : null,
+  );
+}
+
+function setStatus({ agents, activity }: AgentPorts, status: 'ACTIVE' | 'PAUSED'): Change {
+  return async (owner, id) => {
+    const agent = await agents.setStatus(owner, id, status);
+    if (agent === null) return null;
+    const [seenAtMs = 0] = await activity.seen([id]);
+    return agentView(agent, seenAtMs);
+  };
+}
+
+function changeRoute(
+  method: 'POST' | 'DELETE',
+  action: '' | '/pause' | '/resume' | '/rotate',
+  ports: AgentPorts,
+  change: Change,
+): DoorRoute {
+  return {
+    method,
+    path: `/api/v1/agents/:id${action}`,
+    add(app, { url }) {
+      app.route({
+        method,
+        url,
+        bodyLimit: singleBodyMaxBytes,
+        handler: async (request, reply) => {
+          const caller = authenticate(request, reply, ports);
+          if (caller === null) return reply;
+          if (action === '/rotate' && refuseReserved(caller.address, reply, ports)) return reply;
+          const { id: text } = request.params as { readonly id: string };
+          const id = parseAgentId(text);
+          const done = id === null ? null : await change(caller.address, id);
+          return done ?? refuse(reply, 'agent_not_found');
+        },
+      });
+    },
+  };
+}
+
+/** An agent as its owner and itself see it: its key is never in it. */
+export function agentView(agent: Agent, seenAtMs: number) {
+  const lastActiveAtMs = Math.max(agent.lastActiveAtMs, seenAtMs);
+  return {
+    id: agent.id,
+    name: agent.name,
+    status: agent.status.toLowerCase(),
+    createdAt: new Date(agent.createdAtMs).toISOString(),
+    lastActiveAt: lastActiveAtMs === 0 ? null : new Date(lastActiveAtMs).toISOString(),
+  };
 }

@@ -15,7 +15,6 @@ import {
 } from '@pm/schemas';
 import type { TableFold, TableStore } from '../log/compacted-table.io.ts';
 import { Turns } from '../log/keyed-mutex.io.ts';
-import { brokenKeyLimit } from './key-limits.ts';
 
 export interface KeyStoreOptions {
   /** The server's secret that all keys are derived from. */
@@ -138,4 +137,22 @@ export class KeyStore {
   #deriveKey(wallet: WalletAddress, nonce: string): DerivedKey {
     return deriveKey(this.#options.serverSecret, { wallet, nonce });
   }
+}
+
+/** Keys of one kind that a wallet may use at a time. */
+export const activeKeysMax = 50;
+/** Keys of one kind that a wallet may ever have: revoked ones are remembered for ever. */
+export const keysEverMax = 1_000;
+/** Agents that a wallet may have at a time. */
+export const agentsMax = 50;
+/** Agents that a wallet may ever have: deleted ones are remembered for ever. */
+export const agentsEverMax = 1_000;
+
+/** The limit that one more key would break; null when there is room. An old key that is made active again is not new. */
+export function brokenKeyLimit(
+  keys: readonly { readonly active: boolean }[],
+  isNew: boolean,
+): number | null {
+  if (keys.filter(({ active }) => active).length >= activeKeysMax) return activeKeysMax;
+  return isNew && keys.length >= keysEverMax ? keysEverMax : null;
 }

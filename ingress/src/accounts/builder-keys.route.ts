@@ -10,9 +10,8 @@ import {
 } from '../door/authentication.io.ts';
 import type { DoorPorts } from '../door/ports.io.ts';
 import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
-import { sendOk } from './answers.io.ts';
+import { refuseReserved, sendOk } from './key-owner.io.ts';
 import { namedKey } from './read-only-keys.route.ts';
-import { refuseReserved } from './refuse-reserved.io.ts';
 
 type BuilderPorts = AuthPorts & Pick<DoorPorts, 'keys' | 'owners' | 'verifyBuilder'>;
 

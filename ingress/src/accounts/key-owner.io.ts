@@ -1,8 +1,11 @@
+import { isFresh } from '@pm/domain/accounts/auth-headers';
 import { claimsApiKey } from '@pm/domain/accounts/key-claim';
-import type { ApiKeyId, WalletAddress } from '@pm/schemas';
+import { readWalletClaim, type WalletClaim } from '@pm/domain/accounts/wallet-claim';
+import { refuse } from '@pm/kit/http';
+import { type ApiKeyId, refusalText, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AuthPorts, refuseUnproven, signedFacts } from '../door/authentication.io.ts';
-import { proveWallet, type WalletPorts } from './prove-wallet.io.ts';
+import type { DoorPorts } from '../door/ports.io.ts';
 
 /** Who asks about the keys of a wallet. */
 export interface KeyOwner {
@@ -28,4 +31,40 @@ export function proveOwner(
   }
   const claim = proveWallet(request, reply, ports);
   return claim === null ? null : { wallet: claim.address, by: { nonce: claim.nonce } };
+}
+
+export type WalletPorts = Pick<DoorPorts, 'clock' | 'signatures' | 'freshnessMs'>;
+
+/** Proves the wallet behind a request for a key; null after the refusal was sent (conventions.md 2.1, 2.3). */
+export function proveWallet(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { clock, signatures, freshnessMs }: WalletPorts,
+): WalletClaim | null {
+  const claim = readWalletClaim(request.headers);
+  const nowMs = clock.nowMs();
+  const isOnTime = claim !== null && isFresh(claim.timestampMs, nowMs, freshnessMs);
+  if (isOnTime && signatures.isAttested(claim)) return claim;
+  // Clients of the family look for this text; a clock that is off is told in fields beside it.
+  const skew = claim === null || isOnTime ? {} : { code: 'timestamp_skew', server_time: nowMs };
+  void reply.header('date', new Date(nowMs).toUTCString());
+  void reply.code(401).header('www-authenticate', 'EIP712');
+  void reply.send({ error: refusalText('invalid_l1'), ...skew });
+  return null;
+}
+
+/** Whether the address is reserved and gets no key of any kind, which the reply then says (conventions.md 3.3). */
+export function refuseReserved(
+  address: WalletAddress,
+  reply: FastifyReply,
+  { owners }: Pick<DoorPorts, 'owners'>,
+): boolean {
+  if (!owners.isReserved(address)) return false;
+  refuse(reply, 'wallet_reserved');
+  return true;
+}
+
+/** The JSON text "OK": strict clients take nothing else for a revoked key (conventions.md 1.2). */
+export function sendOk(reply: FastifyReply): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send('"OK"');
 }

@@ -3,6 +3,7 @@ import { type KeySettings, type SelfTrade, selfTradeNames } from '@pm/schemas';
 import {
   type AuthPorts,
   authenticate,
+  authenticateReader,
   refuseUnproven,
   signedFacts,
 } from '../door/authentication.io.ts';
@@ -56,4 +57,20 @@ const allowed = `self_trade is one of ${Object.keys(selfTradeNames).join(', ')}`
 
 function settingsOf(selfTrade: SelfTrade) {
   return { self_trade: selfTrade.toLowerCase() };
+}
+
+/** GET /auth/ban-status/closed-only: whether the wallet may only sell, in both spellings (conventions.md 1.2). */
+export function closedOnlyRoute(ports: AuthPorts): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/auth/ban-status/closed-only',
+    add(app, { url }) {
+      app.get(url, async (request, reply) => {
+        const reader = authenticateReader(request, reply, ports);
+        if (reader === null) return reply;
+        const closedOnly = ports.walletStatus.of(reader.wallet) !== 'NORMAL';
+        return { closedOnly, closed_only: closedOnly };
+      });
+    },
+  };
 }

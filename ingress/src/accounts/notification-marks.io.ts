@@ -1,8 +1,13 @@
 import type { Clock } from '@pm/kit/clock';
-import { hexBytes, type NotificationMark, type WalletAddress } from '@pm/schemas';
+import {
+  deletedNotificationsMax,
+  hexBytes,
+  type NotificationMark,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import type { TableStore } from '../log/compacted-table.io.ts';
 import { Turns } from '../log/keyed-mutex.io.ts';
-import type { NotificationMarks } from './notification-marks.ts';
 
 export interface NotificationMarkOptions {
   readonly clock: Clock;
@@ -31,5 +36,21 @@ export class NotificationMarkStore {
       const value = { wallet: hexBytes(wallet), deleted, changedAtMs };
       await this.#options.table.write([{ key: wallet, value }]);
     });
+  }
+}
+
+/** Deleted notifications by wallet, folded from the topic `notification-marks`. */
+export class NotificationMarks {
+  readonly #deleted = new Map<WalletAddress, readonly number[]>();
+
+  apply({ wallet, deleted }: NotificationMark): void {
+    this.#deleted.set(walletFromBytes(wallet), [...deleted]);
+  }
+
+  /** What the wallet's entry is to be when these are deleted too: each id once, the newest kept. */
+  withDeleted(wallet: WalletAddress, ids: readonly number[]): readonly number[] {
+    const fresh = new Set(ids);
+    const before = (this.#deleted.get(wallet) ?? []).filter((id) => !fresh.has(id));
+    return [...before, ...fresh].slice(-deletedNotificationsMax);
   }
 }

@@ -8,7 +8,7 @@ import {
   type RefusalCode,
   type WalletAddress,
 } from '@pm/schemas';
-import type { ListedToken } from '../catalog/listed-token.ts';
+import type { ListedToken } from '../catalog/catalog-index.ts';
 import type { PlacedEvent } from '../orders/order-result.ts';
 
 export type PositionAction = 'split' | 'merge' | 'redeem';

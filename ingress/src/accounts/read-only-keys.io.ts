@@ -9,7 +9,7 @@ import type { Clock } from '@pm/kit/clock';
 import { type ApiKeyId, headers, hexBytes, type ReadKey, type WalletAddress } from '@pm/schemas';
 import type { TableStore } from '../log/compacted-table.io.ts';
 import { Turns } from '../log/keyed-mutex.io.ts';
-import { brokenKeyLimit } from './key-limits.ts';
+import { brokenKeyLimit } from './api-keys.io.ts';
 
 export interface ReadKeyStoreOptions {
   /** The server's secret that all keys are derived from. */

@@ -8,7 +8,7 @@ import {
 } from '../door/authentication.io.ts';
 import type { DoorPorts } from '../door/ports.io.ts';
 import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
-import { refuseReserved } from './refuse-reserved.io.ts';
+import { refuseReserved } from './key-owner.io.ts';
 
 type ReadKeyPorts = AuthPorts & Pick<DoorPorts, 'owners' | 'readKeys'>;
 

@@ -6,7 +6,7 @@ import {
   type RefusalCode,
   type WalletAddress,
 } from '@pm/schemas';
-import type { ListedToken } from '../catalog/listed-token.ts';
+import type { ListedToken } from '../catalog/catalog-index.ts';
 import type { CommandOutcome, DoorPorts } from '../door/ports.io.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
 import type { PlacedEvent } from '../orders/order-result.ts';

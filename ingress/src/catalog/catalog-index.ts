@@ -1,13 +1,14 @@
-import type {
-  CatalogEntry,
-  CatalogEvent,
-  CatalogMarket,
-  CatalogSeries,
-  CatalogTag,
-  ConditionId,
-  TokenId,
+import {
+  type CatalogEntry,
+  type CatalogEvent,
+  type CatalogMarket,
+  type CatalogSeries,
+  type CatalogTag,
+  type ConditionId,
+  conditionIdFromBytes,
+  type TokenId,
+  tokenIdFromBytes,
 } from '@pm/schemas';
-import { type ListedToken, tokensOf } from './listed-token.ts';
 
 /** Everything that is listed, by every name it is asked for. Folds the compacted topic `catalog`. */
 export class CatalogIndex {
@@ -159,4 +160,21 @@ function rename<T extends { readonly slug: string }>(
 function numberOf(id: string): number {
   const value = Number(id);
   return Number.isSafeInteger(value) ? value : 0;
+}
+
+/** One outcome of a market, as the door looks it up for every order. */
+export interface ListedToken {
+  readonly market: CatalogMarket;
+  readonly conditionId: ConditionId;
+  readonly tokenId: TokenId;
+  readonly outcome: 0 | 1;
+}
+
+/** Both outcomes of a market. */
+export function tokensOf(market: CatalogMarket): readonly [ListedToken, ListedToken] {
+  const conditionId = conditionIdFromBytes(market.conditionId);
+  return [
+    { market, conditionId, tokenId: tokenIdFromBytes(market.token0), outcome: 0 },
+    { market, conditionId, tokenId: tokenIdFromBytes(market.token1), outcome: 1 },
+  ];
 }

@@ -1,5 +1,5 @@
 import { type CatalogEntry, type CatalogMarket, parseTime } from '@pm/schemas';
-import { feeVersionOf } from './fee-version.ts';
+import { feeVersionOf } from './market-rules.ts';
 
 /** A market of an import, and what it means for the books. */
 export interface PlannedMarket {

@@ -6,7 +6,7 @@ import {
   tokenIdFromBytes,
 } from '@pm/schemas';
 import type { OperatorPorts } from '../operator/ports.io.ts';
-import type { RuleProblem } from '../operator/problems.io.ts';
+import type { RuleProblem } from '../operator/requests.io.ts';
 import { type CatalogPlan, planImport } from './change-set.ts';
 import { asItStands, type ImportRefusal, type PlannedMarket } from './facts.ts';
 import { carryOut, setMarketCommand } from './matcher-market.io.ts';

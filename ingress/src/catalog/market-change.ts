@@ -25,7 +25,7 @@ import {
   sameFacts,
   wordsOf,
 } from './facts.ts';
-import { feeVersionOf } from './fee-version.ts';
+import { feeVersionOf } from './market-rules.ts';
 import { refusedWords } from './texts.ts';
 
 /** What planning a market needs of the import around it. */

@@ -8,9 +8,9 @@ import {
   notYet,
   type RuleProblem,
   refused,
-} from '../operator/problems.io.ts';
+} from '../operator/requests.io.ts';
 import { sameFacts } from './facts.ts';
-import { feeVersionOf } from './fee-version.ts';
+import { feeVersionOf } from './market-rules.ts';
 
 /** How a market becomes, or why it cannot; the very market it was given when nothing is asked of it. */
 export type MarketEdit = (market: CatalogMarket) => CatalogMarket | RuleProblem;

@@ -1,7 +1,7 @@
 import type { Log } from '@pm/kit/log';
 import type { OperatorPorts } from '../operator/ports.io.ts';
+import { refined } from './market-rules.ts';
 import { carryOut, setMarketCommand } from './matcher-market.io.ts';
-import { refined } from './tick-refinement.ts';
 
 type RefinementPorts = Pick<OperatorPorts, 'catalog' | 'clock' | 'log' | 'turns' | 'writes'>;
 
@@ -59,5 +59,18 @@ export class TickRefinements {
     const latest = this.#finer(number);
     if (latest !== null) await writes.writeEntries([latest]);
     this.#log.info({ market: number, tick: finer.tick }, 'refined the tick of a market');
+  }
+}
+
+/** Markets that executions show beyond the limits of their tick, handed to whoever acts on them once he is there. */
+export class ExtremePrices {
+  #listener: ((market: number) => void) | null = null;
+
+  note(market: number): void {
+    this.#listener?.(market);
+  }
+
+  listen(listener: (market: number) => void): void {
+    this.#listener = listener;
   }
 }

@@ -1,4 +1,6 @@
 import type { DoorRoute } from '@pm/kit/http';
+import { orderVersion } from '@pm/schemas';
+import type { DoorPorts } from './ports.io.ts';
 
 /** GET /: `OK` as text, for everybody who does not ask for JSON and nothing else; JSON of the data family (conventions.md 1.1). */
 export const rootRoute: DoorRoute = {
@@ -9,5 +11,39 @@ export const rootRoute: DoorRoute = {
       if (mount === 'data' || request.headers.accept === 'application/json') return { data: 'OK' };
       return await reply.type('text/plain; charset=utf-8').send('OK');
     });
+  },
+};
+
+/** GET /ok: the JSON text `"OK"` (conventions.md 1.1). */
+export const okRoute: DoorRoute = {
+  method: 'GET',
+  path: '/ok',
+  add(app, { url }) {
+    app.get(url, async (_request, reply) => {
+      return await reply.type('application/json; charset=utf-8').send('"OK"');
+    });
+  },
+};
+
+/** GET /time: Unix seconds as a bare number (conventions.md 1.1). */
+export function timeRoute({ clock }: Pick<DoorPorts, 'clock'>): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/time',
+    add(app, { url }) {
+      app.get(url, async (_request, reply) => {
+        const seconds = String(Math.floor(clock.nowMs() / 1000));
+        return await reply.type('application/json; charset=utf-8').send(seconds);
+      });
+    },
+  };
+}
+
+/** GET /version: the version of the order struct, which clients read before they sign (conventions.md 1.1). */
+export const versionRoute: DoorRoute = {
+  method: 'GET',
+  path: '/version',
+  add(app, { url }) {
+    app.get(url, async () => ({ version: orderVersion }));
   },
 };

@@ -22,7 +22,7 @@ import type {
   WalletStatusKind,
 } from '@pm/schemas';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
-import type { ListedToken } from '../catalog/listed-token.ts';
+import type { ListedToken } from '../catalog/catalog-index.ts';
 import type { Keccak, OrderStruct } from '../orders/hash.ts';
 import type { EventsPlace, PlacedEvent, PlacementAnswer } from '../orders/order-result.ts';
 import type { SignatureJob, SignatureVerdict } from '../orders/signature.ts';

@@ -12,24 +12,21 @@ import { keyRoutes } from '../accounts/keys.route.ts';
 import { deleteNotificationsRoute } from '../accounts/notifications.route.ts';
 import { positionActionRoute } from '../accounts/post-account-position.route.ts';
 import { withdrawalRoute } from '../accounts/post-account-withdrawals.route.ts';
-import { cancelAllRoute } from '../cancels/delete-cancel-all.route.ts';
-import { cancelMarketOrdersRoute } from '../cancels/delete-cancel-market-orders.route.ts';
-import { deleteOrderRoute } from '../cancels/delete-order.route.ts';
-import { deleteOrdersRoute } from '../cancels/delete-orders.route.ts';
+import {
+  cancelAllRoute,
+  cancelMarketOrdersRoute,
+  deleteOrderRoute,
+  deleteOrdersRoute,
+} from '../cancels/cancels.route.ts';
+import { postOrderRoute, postOrdersRoute, validateOrdersRoute } from '../orders/orders.route.ts';
 import { Placements } from '../orders/placements.io.ts';
-import { postOrderRoute } from '../orders/post-order.route.ts';
-import { postOrdersRoute } from '../orders/post-orders.route.ts';
-import { validateOrdersRoute } from '../orders/post-orders-validate.route.ts';
 import { OrderRunner } from '../orders/submit.io.ts';
 import { bareHeartbeatRoute, heartbeatRoute } from '../sessions/heartbeats.route.ts';
 import { socialRoutes } from '../social/social.route.ts';
 import { markArrivals } from './arrival.io.ts';
-import { checkerOf } from './checker.ts';
-import { rootRoute } from './health.route.ts';
-import { okRoute } from './ok.route.ts';
+import { okRoute, rootRoute, timeRoute, versionRoute } from './health.route.ts';
 import type { DoorPorts } from './ports.io.ts';
-import { timeRoute } from './time.route.ts';
-import { versionRoute } from './version.route.ts';
+import { checkerOf } from './request-checks.io.ts';
 
 /** Adds all public routes of the write door. */
 export function addDoorRoutes(app: HttpApp, ports: DoorPorts): void {

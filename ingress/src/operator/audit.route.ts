@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
 import { type AuditRecord, auditBodyMaxChars } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
-import type { AuditEntry } from './audit-trail.ts';
+import type { AuditEntry } from './audit-trail.io.ts';
 import type { OperatorPorts } from './ports.io.ts';
 
 const pageDefault = 100;

@@ -2,9 +2,15 @@ import type { HttpApp } from '@pm/kit/http';
 import { type CatalogMarket, parsePrice, priceOne, priceText } from '@pm/schemas';
 import { Type } from 'typebox';
 import { carryOut } from '../catalog/matcher-market.io.ts';
-import { MarketId } from './market-id.ts';
 import type { OperatorPorts } from './ports.io.ts';
-import { isResolved, notFound, type RuleProblem, refused, sendProblem } from './problems.io.ts';
+import {
+  isResolved,
+  MarketId,
+  notFound,
+  type RuleProblem,
+  refused,
+  sendProblem,
+} from './requests.io.ts';
 
 const Resolution = Type.Object(
   {

@@ -10,10 +10,9 @@ import {
   priceText,
 } from '@pm/schemas';
 import { type Static, Type } from 'typebox';
-import { changeMarket } from '../catalog/matcher-market.io.ts';
-import { MarketId } from './market-id.ts';
+import { carryOut, changeMarket } from '../catalog/matcher-market.io.ts';
 import type { OperatorPorts } from './ports.io.ts';
-import { type RuleProblem, sendProblem } from './problems.io.ts';
+import { MarketId, type RuleProblem, sendProblem } from './requests.io.ts';
 
 /** A delay longer than this is a mistake, milliseconds. */
 const takerDelayMaxMs = 60_000;
@@ -88,4 +87,45 @@ function rulesOf(market: CatalogMarket) {
     rewardsMinSize: microText(market.rewardsMinSizeMicro),
     rewardsMaxSpread: priceText(market.rewardsMaxSpread),
   };
+}
+
+const Mode = Type.Union([
+  Type.Literal('OPEN'),
+  Type.Literal('POST_ONLY'),
+  Type.Literal('CANCEL_ONLY'),
+  Type.Literal('HALTED'),
+]);
+
+/** What an operator may set; RESOLVED comes with a resolution. */
+const ModeBody = Type.Object({ mode: Mode }, { additionalProperties: false });
+
+/** POST /operator/markets/:id/mode: what the market takes from now on. */
+export function addMarketModeRoute(app: HttpApp, ports: OperatorPorts): void {
+  const schema = { params: MarketId, body: ModeBody };
+  app.post('/operator/markets/:id/mode', { schema }, async (request, reply) => {
+    const { mode } = request.body;
+    const { id } = request.params;
+    const done = await changeMarket(Number(id), ports, (market) => ({ ...market, mode }));
+    return 'status' in done ? await sendProblem(reply, done) : { id, mode };
+  });
+}
+
+/**
+ * POST /operator/trading-mode: what all markets take at most, in every partition. Partitions that did not answer are named
+ * with 503; the same again completes it.
+ */
+export function addTradingModeRoute(app: HttpApp, ports: OperatorPorts): void {
+  app.post('/operator/trading-mode', { schema: { body: ModeBody } }, async (request, reply) => {
+    const { mode } = request.body;
+    const command = { kind: 'SetTradingMode', mode } as const;
+    const partitions = [...Array(ports.partitions).keys()];
+    const problems = await Promise.all(
+      partitions.map((partition) => carryOut(ports.log, partition, command, 'TradingModeSet')),
+    );
+    const open = partitions.filter((partition) => problems[partition] !== null);
+    const problem = problems.find((one) => one !== null);
+    if (problem === undefined || problem === null) return { mode, partitions: partitions.length };
+    const { status, text } = problem;
+    return await reply.code(status).send({ error: text, partitions: open });
+  });
 }

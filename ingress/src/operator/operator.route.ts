@@ -1,18 +1,21 @@
 import { sameText } from '@pm/domain/accounts/same-text';
 import type { HttpApp } from '@pm/kit/http';
+import { Type } from 'typebox';
 import { addAuditRoute, auditRequests } from './audit.route.ts';
 import { addCatalogRoutes } from './catalog.route.ts';
-import { addCommentHideRoute } from './comment-hide.route.ts';
-import { addMarketModeRoute } from './market-mode.route.ts';
 import { addMarketResolveRoute } from './market-resolve.route.ts';
-import { addSetMarketRoute } from './market-rules.route.ts';
-import { addDepositsRoute } from './money.route.ts';
+import {
+  addMarketModeRoute,
+  addSetMarketRoute,
+  addTradingModeRoute,
+} from './market-rules.route.ts';
+import { addDepositsRoute, addWithdrawalsRoute } from './money.route.ts';
 import type { OperatorPorts } from './ports.io.ts';
-import { addTradingModeRoute } from './trading-mode.route.ts';
-import { addWalletOwnerRoutes } from './wallet-owners.route.ts';
-import { addWalletStatusRoutes } from './wallets.route.ts';
-import { addWithdrawalFreezeRoutes } from './withdrawal-freeze.route.ts';
-import { addWithdrawalsRoute } from './withdrawals.route.ts';
+import {
+  addWalletOwnerRoutes,
+  addWalletStatusRoutes,
+  addWithdrawalFreezeRoutes,
+} from './wallets.route.ts';
 
 /**
  * Adds the operator's routes; every one wants `Authorization: Bearer <token>`, compared in constant time. Whatever is no
@@ -38,4 +41,24 @@ export function addOperatorRoutes(app: HttpApp, ports: OperatorPorts): void {
   addWalletOwnerRoutes(app, ports);
   addWalletStatusRoutes(app, ports);
   app.get('/operator/status', async () => ports.status());
+}
+
+const Params = Type.Object({ id: Type.String({ pattern: '^[1-9][0-9]{0,15}$' }) });
+const Hide = Type.Object({ hidden: Type.Boolean() }, { additionalProperties: false });
+
+/** POST /operator/comments/:id/hide: readers see it no more, or again. */
+function addCommentHideRoute(app: HttpApp, ports: OperatorPorts): void {
+  const schema = { params: Params, body: Hide };
+  app.post('/operator/comments/:id/hide', { schema }, async (request, reply) => {
+    const { id: commentId } = request.params;
+    if (ports.comments.threads.find(commentId) === undefined) {
+      return await reply.code(404).send({ error: 'comment not found' });
+    }
+    const { hidden } = request.body;
+    await ports.comments.write({
+      ...{ kind: 'CommentHidden', commentId, hidden },
+      timeMs: ports.clock.nowMs(),
+    });
+    return { id: commentId, hidden };
+  });
 }

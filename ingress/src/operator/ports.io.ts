@@ -1,6 +1,5 @@
 import type { Clock } from '@pm/kit/clock';
 import type {
-  AuditRecord,
   BindingResult,
   CatalogEntry,
   CatalogMarket,
@@ -22,22 +21,13 @@ import type {
 } from '../door/ports.io.ts';
 import type { Keccak } from '../orders/hash.ts';
 import type { CommentDesk } from '../social/desks.ts';
-import type { AuditEntry, AuditTrail } from './audit-trail.ts';
+import type { OperatorAudit } from './audit-trail.io.ts';
 
 /** Writes of the operator; each resolves when it is durable and rejects with a `Fault`. */
 export interface OperatorWrites {
   writeRoutes(markets: readonly CatalogMarket[]): Promise<void>;
   writeEntries(entries: readonly CatalogEntry[]): Promise<void>;
   writeTransfers(transfers: readonly Transfer[]): Promise<void>;
-}
-
-/** What operators asked for and what came of it. */
-export interface OperatorAudit {
-  /** Resolves when the record is durable; rejects with a `Fault`. */
-  append(record: AuditRecord): Promise<void>;
-  /** The outcome of a request could not be written after it. */
-  onLost(record: AuditRecord, error: unknown): void;
-  page(asked: Parameters<AuditTrail['page']>[0]): readonly AuditEntry[];
 }
 
 /** What wallets may do. */

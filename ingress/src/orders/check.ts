@@ -13,8 +13,8 @@ import {
   type WalletStatusKind,
 } from '@pm/schemas';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
+import type { ListedToken } from '../catalog/catalog-index.ts';
 import { isShut } from '../catalog/facts.ts';
-import type { ListedToken } from '../catalog/listed-token.ts';
 import { type OrderAmounts, readAmounts } from './amounts.ts';
 import type { OrderForm } from './form.ts';
 

@@ -1,4 +1,12 @@
-import { apiKeyBytes, hexBytes, type PlaceOrder } from '@pm/schemas';
+import {
+  AvroError,
+  apiKeyBytes,
+  compileCodec,
+  type Envelope,
+  envelope,
+  hexBytes,
+  type PlaceOrder,
+} from '@pm/schemas';
 import type { Caller, SoundOrder } from './check.ts';
 
 /** An order whose signature was checked; `hash` is its id. */
@@ -45,4 +53,51 @@ export function placeCommand(
     builder: form.struct.builder,
     selfTrade: caller.selfTrade,
   };
+}
+
+/** An order that is about to be sent, and where to. */
+export interface Attempted {
+  readonly partition: number;
+  readonly order: PlaceOrder;
+}
+
+const codec = compileCodec(envelope);
+const nobody: Pick<Envelope, 'signature' | 'keyId' | 'sequence'> = {
+  signature: Buffer.alloc(64),
+  keyId: Buffer.alloc(8),
+  sequence: 0,
+};
+
+/**
+ * What a request with a retry key is about to send, item by item; null for items that send nothing. It is kept before the
+ * first order leaves, so that whoever carries on can ask the log what became of it (conventions.md 1.15).
+ */
+export function encodeAttempts(attempts: readonly (Attempted | null)[]): string {
+  return attempts.map((one) => (one === null ? '' : encode(one))).join(',');
+}
+
+/** The same list; null when it cannot be read: then nobody knows what was sent. */
+export function decodeAttempts(text: string): readonly (Attempted | null)[] | null {
+  const attempts: (Attempted | null)[] = [];
+  for (const item of text.split(',')) {
+    const attempt = item === '' ? null : decode(item);
+    if (attempt === undefined) return null;
+    attempts.push(attempt);
+  }
+  return attempts;
+}
+
+function encode({ partition, order }: Attempted): string {
+  return codec.encode({ ...nobody, partition, commands: [order] }).toString('base64');
+}
+
+function decode(item: string): Attempted | undefined {
+  try {
+    const { partition, commands } = codec.decode(Buffer.from(item, 'base64'));
+    const [order] = commands;
+    return order?.kind === 'PlaceOrder' ? { partition, order } : undefined;
+  } catch (error) {
+    if (error instanceof AvroError) return undefined;
+    throw error;
+  }
 }

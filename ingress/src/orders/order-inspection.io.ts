@@ -8,7 +8,7 @@ import {
   type RefusalCode,
   refusalText,
 } from '@pm/schemas';
-import type { ListedToken } from '../catalog/listed-token.ts';
+import type { ListedToken } from '../catalog/catalog-index.ts';
 import type { DoorPorts } from '../door/ports.io.ts';
 import { type Caller, checkOrder, type DoorRefusal, type SoundOrder } from './check.ts';
 import { type IsSubmission, type OrderForm, readOrderForm } from './form.ts';

@@ -9,9 +9,8 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Answered, runOnce, send } from '../door/idempotent.io.ts';
 import type { DoorPorts } from '../door/ports.io.ts';
-import { readRetryKey } from '../door/retry-key.ts';
+import { readRetryKey, readTimeToBook } from '../door/request-headers.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
-import { readTimeToBook } from '../door/time-to-book.ts';
 import type { Caller } from './check.ts';
 import type { Placement, Placements } from './placements.io.ts';
 import type { Placing } from './submit.io.ts';

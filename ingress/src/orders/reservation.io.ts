@@ -1,4 +1,4 @@
-import type { Reservation, ReserveOutcome, Send } from '@pm/domain/ledger/ledger';
+import type { Ledger, Reservation, ReserveOutcome, Send } from '@pm/domain/ledger/ledger';
 import type { RefusalCode } from '@pm/schemas';
 import type { Reservations } from '../door/ports.io.ts';
 import { unlessAway } from '../door/refusals.io.ts';
@@ -54,4 +54,23 @@ export async function takeBack(
   ledger: Pick<Reservations, 'cancelReservation'>,
 ): Promise<void> {
   await unlessAway(() => ledger.cancelReservation(send));
+}
+
+/** How often the ledger is asked whether it takes reservations, milliseconds. */
+const askEveryMs = 1_000;
+
+/** Whether the collateral ledger is ready, for the readiness of this process; orders ask the ledger itself. */
+export function watchLedger(ledger: Pick<Ledger, 'state'>) {
+  let ready = false;
+  const ask = async () => {
+    try {
+      ready = (await ledger.state()).ready;
+    } catch {
+      // Not reachable is not ready; the client of Redis logs why.
+      ready = false;
+    }
+  };
+  void ask();
+  const timer = setInterval(() => void ask(), askEveryMs);
+  return { isReady: () => ready, close: () => clearInterval(timer) };
 }

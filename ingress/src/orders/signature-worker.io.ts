@@ -1,9 +1,8 @@
 import { parentPort } from 'node:worker_threads';
 import { assert } from '@pm/kit/assert';
 import { OrderHasher } from './hash.ts';
-import { openKnownKeys } from './known-keys.ts';
 import { openNativeCrypto } from './native-crypto.io.ts';
-import { type SignatureJob, SignatureRule } from './signature.ts';
+import { openKnownKeys, type SignatureJob, SignatureRule } from './signature.ts';
 
 /** What crosses to the worker: bytes arrive there as plain Uint8Arrays. */
 export interface WorkerRequest {

@@ -11,8 +11,7 @@ import {
 import type { CommandOutcome, DoorPorts } from '../door/ports.io.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
 import type { Caller, SoundOrder } from './check.ts';
-import { type ProvenOrder, placeCommand } from './command.ts';
-import type { Attempted } from './order-attempts.ts';
+import { type Attempted, type ProvenOrder, placeCommand } from './command.ts';
 import { answeredResult, delayedResult, refusedResult } from './order-response.ts';
 import { answerOf, delayOf, type PlacementAnswer } from './order-result.ts';
 import { hold, type Reserved, takeBack } from './reservation.io.ts';

@@ -1,6 +1,6 @@
 import { present } from '@pm/kit/assert';
 import { apiKeyBytes, type Command } from '@pm/schemas';
-import type { RunOutcome } from '../log/command-runner.io.ts';
+import type { RunOutcome } from '../log/command-channel.io.ts';
 import type { Session } from './session-table.ts';
 
 export interface SessionCancelOptions {

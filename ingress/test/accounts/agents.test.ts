@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
 import { parseAgentId, refusalText, type WalletAddress } from '@pm/schemas';
 import { flushActivity } from '../../src/accounts/agent-activity.io.ts';
-import { agentsMax } from '../../src/accounts/key-limits.ts';
+import { agentsMax } from '../../src/accounts/api-keys.io.ts';
 import { call, type Door, owner } from '../door-fixture.ts';
 import { ask, join } from '../keys-fixture.ts';
 import { Processes } from '../processes-fixture.ts';

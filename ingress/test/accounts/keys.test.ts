@@ -1,5 +1,5 @@
 import { headers as names, refusalText, type WalletAddress } from '@pm/schemas';
-import { activeKeysMax, keysEverMax } from '../../src/accounts/key-limits.ts';
+import { activeKeysMax, keysEverMax } from '../../src/accounts/api-keys.io.ts';
 import {
   answered,
   call,

@@ -1,5 +1,5 @@
 import { deletedNotificationsMax, type NotificationMark, walletFromBytes } from '@pm/schemas';
-import { NotificationMarks } from '../../src/accounts/notification-marks.ts';
+import { NotificationMarks } from '../../src/accounts/notification-marks.io.ts';
 
 const bytes = Buffer.alloc(20, 1);
 const wallet = walletFromBytes(bytes);

@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import type { OutgoingRecord } from '@pm/kit/kafka';
 import type { Command, ExecutionEvent } from '@pm/schemas';
-import { CommandRunner } from '../../src/log/command-runner.io.ts';
+import { CommandRunner } from '../../src/log/command-channel.io.ts';
 import { commandsQueueMax, OrderSink } from '../../src/log/envelope-sender.io.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
 

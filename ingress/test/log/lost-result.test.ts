@@ -4,7 +4,7 @@ import { defaultLimits } from '../../../kit/src/kafka/limits.ts';
 import type { PartitionDirectory } from '../../../kit/src/kafka/partition-directory.ts';
 import { SingleFlightProducer } from '../../../kit/src/kafka/producer.ts';
 import type { OutgoingRecord } from '../../../kit/src/kafka/records.ts';
-import { CommandRunner } from '../../src/log/command-runner.io.ts';
+import { CommandRunner } from '../../src/log/command-channel.io.ts';
 import { OrderSink } from '../../src/log/envelope-sender.io.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiKeyId, Command, HeartbeatId } from '@pm/schemas';
 import { seeded } from '../../../kit/test/seeded.ts';
-import type { RunOutcome } from '../../src/log/command-runner.io.ts';
+import type { RunOutcome } from '../../src/log/command-channel.io.ts';
 import { holderOf, SessionProcess, SessionsTopic } from '../sessions-fixture.ts';
 
 const seeds = Array.from({ length: 12 }, (_one, index) => index + 1);

@@ -1,5 +1,6 @@
-import type { RefusalCode } from '@pm/schemas';
+import { parseWalletAddress, type RefusalCode, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
 import type { ImportRefusal } from '../catalog/facts.ts';
 
 /** Why something the operator asked for was not done, or was not seen to be. */
@@ -31,3 +32,19 @@ export function refused(text: string): RuleProblem {
 
 export const notFound: RuleProblem = { status: 404, text: 'market not found' };
 export const isResolved: RuleProblem = refused('market is resolved');
+
+/** The number of a market in a path. */
+export const MarketId = Type.Object({ id: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }) });
+
+/** The parameter of paths that name a wallet. */
+export const WalletParams = Type.Object({
+  address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
+});
+
+/** Wallets in one answer of a list. */
+export const listedWalletsMax = 1_000;
+
+/** The address of a text whose form a schema has checked. */
+export function addressOf(text: string): WalletAddress {
+  return parseWalletAddress(text) as WalletAddress;
+}
