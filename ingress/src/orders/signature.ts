@@ -25,7 +25,7 @@ export interface Curve {
   addressOf(publicKey: Buffer): Buffer;
 }
 
-/** Public keys of wallets that signed before: to verify is cheaper than to recover. */
+/** Public keys of wallets that signed before, so that their addresses need no second hash. */
 export interface KnownKeys {
   get(owner: string): Buffer | undefined;
   set(owner: string, publicKey: Buffer): void;
@@ -96,18 +96,19 @@ export class SignatureRule {
   }
 
   /**
-   * The last byte (27, 28, 0 or 1) only helps to find the key. Once the key is known, r and s alone decide: they prove the
-   * same thing, and the order's id does not contain the signature.
+   * The last byte (27, 28, 0 or 1) must name the key that signed. A check of r and s under a known key would accept either
+   * of its two values, so the key is recovered for every signature; a known one spares only the hash of its address.
    */
   #isSignedBy(signature: Buffer, hash: Buffer, owner: Buffer): boolean {
     const recovery = recoveryOf(signature[64] ?? 255);
     const rs = signature.subarray(0, 64);
     if (recovery === null || isHighS(rs)) return false;
     const name = owner.toString('latin1');
-    const known = this.#known.get(name);
-    if (known !== undefined) return this.#curve.verify(rs, hash, known);
     const publicKey = this.#curve.recoverKey(rs, recovery, hash);
-    if (publicKey === null || !this.#curve.addressOf(publicKey).equals(owner)) return false;
+    if (publicKey === null) return false;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known.equals(publicKey);
+    if (!this.#curve.addressOf(publicKey).equals(owner)) return false;
     this.#known.set(name, publicKey);
     return true;
   }

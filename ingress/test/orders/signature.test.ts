@@ -154,6 +154,20 @@ test('takes v as 27, 28, 0 or 1 and nothing else', () => {
   expect(verdict(order, withV(last === 27 ? 28 : 27))).toBeNull();
 });
 
+test('refuses the other v, also when the key of the signer is known', () => {
+  for (const sent of [order, wrapped]) {
+    const { signature } = signedBy(owner, sent, domain);
+    const { hasher, rule } = openRule();
+    const structHash = hasher.structHash(structOf(sent));
+    const good = { ...jobFor(sent, signature, owner.address), structHash };
+    expect(rule.check(good)).not.toBeNull();
+    const other = Buffer.from(good.signature);
+    other[64] = other[64] === 27 ? 28 : 27;
+    expect(rule.check({ ...good, signature: other })).toBeNull();
+    expect(rule.check(good)).not.toBeNull();
+  }
+});
+
 test('refuses r and s outside of the group, and signatures of any other length', () => {
   const { signature } = signedBy(owner, order, domain);
   const group = secp256k1.Point.Fn.ORDER.toString(16).padStart(64, '0');
