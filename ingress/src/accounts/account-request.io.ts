@@ -1,12 +1,14 @@
 import { refusalBody } from '@pm/kit/http';
 import {
   checksumAddress,
+  hasRetryAfter,
   hexBytes,
   type OrderId,
   orderIdFromBytes,
   parseWalletAddress,
   type RefusalCode,
   refusals,
+  retryAfterSeconds,
   retryLimits,
   type WalletAddress,
 } from '@pm/schemas';
@@ -98,9 +100,9 @@ export function accountFacts({ wallet }: Sent, caller: Caller): Record<string, s
  */
 export function refusedAction(code: RefusalCode, body: object): Answered {
   const { status, retry } = refusals[code];
-  const waits = [425, 429, 503].includes(status);
-  const headers = waits ? { 'retry-after': '1' } : {};
-  const extra = waits ? { retryAfterSeconds: 1, body: { ...body } } : { body: { ...body } };
+  const seconds = retryAfterSeconds(code);
+  const headers = hasRetryAfter(code) ? { 'retry-after': String(seconds) } : {};
+  const wait = seconds === undefined ? {} : { retryAfterSeconds: seconds };
   const kind = code === 'action_unconfirmed' ? 'open' : retry ? 'nothing' : 'final';
-  return { kind, status, headers, body: refusalBody(code, {}, extra) };
+  return { kind, status, headers, body: refusalBody(code, {}, { ...wait, body: { ...body } }) };
 }

@@ -61,9 +61,6 @@ export function cancelRoute(ports: DoorPorts, route: CancelRoute): DoorRoute {
   };
 }
 
-/** Seconds after which a cancel that was not confirmed is worth sending again. */
-const retryAfterSeconds = 1;
-
 /**
  * What was canceled and what was not; when the request failed, what is known to be canceled stands beside the error
  * (conventions.md 1.6).
@@ -74,7 +71,7 @@ export function answerCancel(
 ): CancelResult | FastifyReply {
   times.tell(reply);
   if (failure === null) return result;
-  return refuse(reply, failure, {}, { retryAfterSeconds, body: { ...result } });
+  return refuse(reply, failure, {}, { body: { ...result } });
 }
 
 /** DELETE /order: one order of the caller, in either spelling of the id (conventions.md 1.6). */

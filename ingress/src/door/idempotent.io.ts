@@ -53,8 +53,7 @@ export async function runOnce(
   const refusal = refusalOf(began.kind);
   if (refusal !== null) {
     const max = retryLimits.keysPerCallerMax;
-    const wait = refusal === 'idempotency_in_progress' ? { retryAfterSeconds: 1 } : {};
-    return refuse(reply, refusal, { max }, wait);
+    return refuse(reply, refusal, { max });
   }
   const isResumed = began.kind === 'resumed';
   const answered = await run({

@@ -4,15 +4,12 @@ import {
   type OrderId,
   type PlacementResult,
   type RefusalCode,
-  refusals,
   refusalText,
+  retryAfterSeconds,
   tradeId,
 } from '@pm/schemas';
 import type { Keccak } from './hash.ts';
 import type { PlacementAnswer, TradeRef } from './order-result.ts';
-
-/** Seconds after which a refusal that waiting helps against is worth another try. */
-const retryAfterSeconds = 1;
 
 /** What stands for a refused item: its text and code, and nothing of an order (conventions.md 3.7). */
 export function refusedResult(
@@ -20,13 +17,9 @@ export function refusedResult(
   facts: Readonly<Record<string, string | number>> = {},
   text = refusalText(code, facts),
 ): PlacementResult {
-  return {
-    success: false,
-    errorMsg: text,
-    ...noOrder,
-    code,
-    ...(isWorthWaiting(code) ? { retry_after_seconds: retryAfterSeconds } : {}),
-  };
+  const seconds = retryAfterSeconds(code);
+  const wait = seconds === undefined ? {} : { retry_after_seconds: seconds };
+  return { success: false, errorMsg: text, ...noOrder, code, ...wait };
 }
 
 /** The order is durable, but its result has not come back in time. */
@@ -82,8 +75,4 @@ function tradesOf(trades: readonly TradeRef[] | null, keccak: Keccak) {
 /** `tradeHash` of the schemas by the native hash: an order may have a thousand fills. */
 function hashOfTrade(trade: TradeRef, keccak: Keccak): string {
   return `0x${keccak(Buffer.from(tradeId(trade), 'ascii')).toString('hex')}`;
-}
-
-function isWorthWaiting(code: RefusalCode): boolean {
-  return [425, 429, 503].includes(refusals[code].status);
 }

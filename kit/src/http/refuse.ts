@@ -1,4 +1,10 @@
-import { type RefusalCode, refusals, refusalText } from '@pm/schemas';
+import {
+  retryAfterSeconds as defaultRetrySeconds,
+  hasRetryAfter,
+  type RefusalCode,
+  refusals,
+  refusalText,
+} from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { ErrorBody } from './errors.ts';
 import { familyOf, inWordsOf } from './route-family.ts';
@@ -9,11 +15,6 @@ export interface RefusalExtra {
   /** Further fields of the body. */
   readonly body?: Readonly<Record<string, unknown>>;
 }
-
-/** What `Retry-After` says when nobody knows better, seconds. */
-const RETRY_AFTER_SECONDS = 1;
-
-const retryStatuses = new Set([425, 429, 503]);
 
 /**
  * Answers a request with a refusal of the closed list: its status, `{"error": text, "code": code}`, `retry_after_seconds`
@@ -26,9 +27,9 @@ export function refuse(
   extra: RefusalExtra = {},
 ): FastifyReply {
   const { status } = refusals[code];
-  const waits = retryStatuses.has(status);
-  const retryAfterSeconds = extra.retryAfterSeconds ?? (waits ? RETRY_AFTER_SECONDS : undefined);
-  if (waits) void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? 0)));
+  const retryAfterSeconds = extra.retryAfterSeconds ?? defaultRetrySeconds(code);
+  if (hasRetryAfter(code))
+    void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? 0)));
   if (status === 401) void reply.header('www-authenticate', 'HMAC');
   const told = retryAfterSeconds === undefined ? extra : { ...extra, retryAfterSeconds };
   const body = refusalBody(code, facts, told);
