@@ -46,8 +46,8 @@ export const callerWallets = [21, 22, 23, 24].map(walletOf);
 export async function openCaller(door: Door, wallet: TestWallet): Promise<Caller> {
   const address = wallet.address as WalletAddress;
   const trio = trioIn(await door.keys.create(address, '0'));
-  const readKey = await door.ports.readKeys.create(address);
-  const agent = await door.ports.agents.create(address, 'agent');
+  const readKey = await door.services.accounts.readOnlyKeys.create(address);
+  const agent = await door.services.accounts.agents.create(address, 'agent');
   return {
     wallet,
     trio,

@@ -18,12 +18,12 @@ export function submissionOf(order: TestOrder, signature: string, more: object =
 }
 
 export function structOf(order: TestOrder): OrderStruct {
-  const read = readOrderForm(
+  const form = readOrderForm(
     submissionOf(order, `0x${'11'.repeat(65)}`),
     (value): value is never => value !== null,
   );
-  if (read.kind !== 'form') throw new Error('the order is well-formed');
-  return read.form.struct;
+  if (typeof form === 'string') throw new Error('the order is well-formed');
+  return form.struct;
 }
 
 export function jobFor(

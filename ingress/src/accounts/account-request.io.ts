@@ -13,11 +13,11 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
-import type { Answered, Retried } from '../door/idempotent.io.ts';
-import type { DoorPorts } from '../door/ports.io.ts';
-import { readRetryKey } from '../door/request-headers.ts';
+import type { HttpResponse, IdempotentRequest } from '../door/idempotent.io.ts';
+import { readIdempotencyKey } from '../door/request-headers.ts';
 import type { Caller } from '../orders/check.ts';
 import type { Keccak } from '../orders/hash.ts';
+import type { WalletOwners } from './wallet-owners.ts';
 
 /** Whose account is meant, and the name under which the request is carried out once. */
 export interface AccountRequest {
@@ -50,11 +50,11 @@ export function readAccountRequest(
     readonly request: FastifyRequest;
     readonly caller: Caller;
   },
-  { owners }: Pick<DoorPorts, 'owners'>,
+  owners: Pick<WalletOwners, 'isOwnedBy'>,
 ): AccountRequest | RefusalCode {
   // A captured body whose quotes were changed still has its HMAC, and another id.
   if (!at.caller.signsExactBody) return 'invalid_l2';
-  const header = readRetryKey(at.request.headers['idempotency-key']);
+  const header = readIdempotencyKey(at.request.headers['idempotency-key']);
   if (header === null) return 'idempotency_key_invalid';
   const wallet = named === undefined ? at.caller.address : parseWalletAddress(named);
   if (wallet === null || !owners.isOwnedBy(wallet, at.caller.address)) {
@@ -81,10 +81,10 @@ export function requestIdOf(
 }
 
 /** What is kept of an account action: by wallet, so that every key of the wallet meets the same memory. */
-export function retriedOf(
+export function identityOf(
   { wallet, id }: AccountRequest,
   { action, condition, amountMicro }: AccountAction,
-): Retried {
+): IdempotentRequest {
   const meaning = [action, wallet, condition, amountMicro].join('|');
   return { caller: wallet, route: `account/${action}`, key: id, meaning, repeated: { id } };
 }
@@ -98,7 +98,7 @@ export function accountFacts({ wallet }: Sent, caller: Caller): Record<string, s
  * A refusal as the answer of an action. What waiting helps against is no answer for ever: the same id may be sent again. Of
  * an unconfirmed one nobody knows yet.
  */
-export function refusedAction(code: RefusalCode, body: object): Answered {
+export function refusedAction(code: RefusalCode, body: object): HttpResponse {
   const { status, retry } = refusals[code];
   const seconds = retryAfterSeconds(code);
   const headers = hasRetryAfter(code) ? { 'retry-after': String(seconds) } : {};

@@ -2,10 +2,10 @@ import type { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
 import { flushIntervalMs } from '@pm/domain/accounts/agent-activity.io';
 import { reactionTo } from '@pm/kit/fault';
 import type { AgentId } from '@pm/schemas';
-import type { AgentStore } from './agents.io.ts';
+import type { Agents } from './agents.io.ts';
 
 export interface ActivityRunnerOptions {
-  readonly agents: Pick<AgentStore, 'find' | 'noteSeen'>;
+  readonly agents: Pick<Agents, 'find' | 'noteSeen'>;
   readonly activity: Pick<AgentActivity, 'takeAll' | 'forget'>;
   /** A fault that does not pass. */
   onFault(error: unknown): void;

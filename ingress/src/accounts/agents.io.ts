@@ -13,15 +13,15 @@ import {
   hexBytes,
   type WalletAddress,
 } from '@pm/schemas';
-import type { TableStore } from '../log/compacted-table.io.ts';
-import { Turns } from '../log/keyed-mutex.io.ts';
+import type { CompactedTable } from '../log/compacted-table.io.ts';
+import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { agentsEverMax, agentsMax } from './api-keys.io.ts';
 
-export interface AgentStoreOptions {
+export interface AgentsOptions {
   readonly clock: Clock;
   readonly directory: AgentDirectory;
   /** The topic `agents`, folded into the directory. */
-  readonly table: Pick<TableStore<AgentEntry>, 'write'>;
+  readonly table: Pick<CompactedTable<AgentEntry>, 'write'>;
 }
 
 /** An agent with its fresh key, which is shown this once. */
@@ -31,12 +31,12 @@ export interface KeyedAgent {
 }
 
 /** Agents as their owners manage them (conventions.md 1.11). Methods resolve when the change is durable; they throw a `Fault`. */
-export class AgentStore {
-  readonly #options: AgentStoreOptions;
+export class Agents {
+  readonly #options: AgentsOptions;
   /** By owner: agents are counted, read, changed and written. */
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedMutex();
 
-  constructor(options: AgentStoreOptions) {
+  constructor(options: AgentsOptions) {
     this.#options = options;
   }
 

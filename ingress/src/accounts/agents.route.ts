@@ -2,58 +2,58 @@ import type { Agent } from '@pm/domain/accounts/agent-directory';
 import { bearerAgent } from '@pm/domain/accounts/agent-key';
 import { type DoorRoute, refusalBody, refuse } from '@pm/kit/http';
 import { AgentCreation, type AgentId, parseAgentId, type WalletAddress } from '@pm/schemas';
-import { type AuthPorts, authenticate, authenticateReader } from '../door/authentication.io.ts';
-import type { DoorPorts } from '../door/ports.io.ts';
+import { authenticate, authenticateReader } from '../door/authentication.io.ts';
 import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import type { AccountServices } from './account-services.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
 
 /** Agents, and what one sees of itself. */
-export function agentRoutes(ports: DoorPorts): readonly DoorRoute[] {
+export function agentRoutes(services: AccountServices): readonly DoorRoute[] {
   return [
-    meRoute(ports),
-    listAgentsRoute(ports),
-    createAgentRoute(ports, checkerOf(AgentCreation)),
-    pauseAgentRoute(ports),
-    resumeAgentRoute(ports),
-    rotateAgentRoute(ports),
-    deleteAgentRoute(ports),
+    meRoute(services),
+    listAgentsRoute(services),
+    createAgentRoute(services, checkerOf(AgentCreation)),
+    pauseAgentRoute(services),
+    resumeAgentRoute(services),
+    rotateAgentRoute(services),
+    deleteAgentRoute(services),
   ];
 }
 
 /** GET /api/v1/me: the agent whose key is sent; 401 for keys that are unknown, paused, rotated or deleted (conventions.md 1.11). */
-export function meRoute(
-  ports: Pick<DoorPorts, 'agentDirectory' | 'activity' | 'clock'>,
+function meRoute(
+  services: Pick<AccountServices, 'agentDirectory' | 'activity' | 'authentication'>,
 ): DoorRoute {
   return {
     method: 'GET',
     path: '/api/v1/me',
     add(app, { url }) {
       app.get(url, async (request, reply) => {
-        const agent = bearerAgent(request.headers, ports.agentDirectory);
+        const agent = bearerAgent(request.headers, services.agentDirectory);
         if (agent === null) {
           void reply.code(401).header('www-authenticate', 'Bearer');
           return await reply.send({ error: refusalBody('unauthorized_agent').error });
         }
-        ports.activity.mark(agent.id);
-        return agentView(agent, ports.clock.nowMs());
+        services.activity.mark(agent.id);
+        return agentView(agent, services.authentication.clock.nowMs());
       });
     },
   };
 }
 
 /** GET /api/v1/agents: the wallet's agents, oldest first (conventions.md 1.11). */
-export function listAgentsRoute(
-  ports: AuthPorts & Pick<DoorPorts, 'agents' | 'activity'>,
+function listAgentsRoute(
+  services: Pick<AccountServices, 'authentication' | 'agents' | 'activity'>,
 ): DoorRoute {
   return {
     method: 'GET',
     path: '/api/v1/agents',
     add(app, { url }) {
       app.get(url, async (request, reply) => {
-        const reader = authenticateReader(request, reply, ports);
+        const reader = authenticateReader(request, reply, services.authentication);
         if (reader === null) return reply;
-        const agents = ports.agents.list(reader.wallet);
-        const seen = await ports.activity.seen(agents.map(({ id }) => id));
+        const agents = services.agents.list(reader.wallet);
+        const seen = await services.activity.seen(agents.map(({ id }) => id));
         return { data: agents.map((agent, index) => agentView(agent, seen[index] ?? 0)) };
       });
     },
@@ -63,8 +63,8 @@ export function listAgentsRoute(
 const detail = 'name is a text of 1 to 64 characters';
 
 /** POST /api/v1/agents: one more agent, with its key, which is shown this once (conventions.md 1.11). */
-export function createAgentRoute(
-  ports: AuthPorts & Pick<DoorPorts, 'agents' | 'owners'>,
+function createAgentRoute(
+  services: Pick<AccountServices, 'authentication' | 'agents' | 'owners'>,
   isCreation: (value: unknown) => value is AgentCreation,
 ): DoorRoute {
   return {
@@ -72,10 +72,10 @@ export function createAgentRoute(
     path: '/api/v1/agents',
     add(app, { url }) {
       app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
-        const caller = authenticate(request, reply, ports);
-        if (caller === null || refuseReserved(caller.address, reply, ports)) return reply;
+        const caller = authenticate(request, reply, services.authentication);
+        if (caller === null || refuseReserved(caller.address, reply, services)) return reply;
         if (!isCreation(request.body)) return refuse(reply, 'invalid_request', { detail });
-        const made = await ports.agents.create(caller.address, request.body.name);
+        const made = await services.agents.create(caller.address, request.body.name);
         if ('max' in made) return refuse(reply, 'too_many_agents', { max: made.max });
         return { ...agentView(made.agent, 0), key: made.key };
       });
@@ -83,38 +83,38 @@ export function createAgentRoute(
   };
 }
 
-type AgentPorts = AuthPorts & Pick<DoorPorts, 'agents' | 'activity' | 'owners'>;
+type AgentServices = Pick<AccountServices, 'authentication' | 'agents' | 'activity' | 'owners'>;
 
 /** What is done to an agent of the owner; null when he has no such agent. */
 type Change = (owner: WalletAddress, id: AgentId) => Promise<object | null>;
 
 /** POST /api/v1/agents/:id/pause and /resume; the same again changes nothing (conventions.md 1.11). */
-export function pauseAgentRoute(ports: AgentPorts): DoorRoute {
-  return changeRoute('POST', '/pause', ports, setStatus(ports, 'PAUSED'));
+function pauseAgentRoute(services: AgentServices): DoorRoute {
+  return changeRoute('POST', '/pause', services, setStatus(services, 'PAUSED'));
 }
 
-export function resumeAgentRoute(ports: AgentPorts): DoorRoute {
-  return changeRoute('POST', '/resume', ports, setStatus(ports, 'ACTIVE'));
+function resumeAgentRoute(services: AgentServices): DoorRoute {
+  return changeRoute('POST', '/resume', services, setStatus(services, 'ACTIVE'));
 }
 
 /** POST /api/v1/agents/:id/rotate: a fresh key, shown this once; the previous one works no more. */
-export function rotateAgentRoute(ports: AgentPorts): DoorRoute {
-  return changeRoute('POST', '/rotate', ports, async (owner, id) => {
-    const rotated = await ports.agents.rotate(owner, id);
+function rotateAgentRoute(services: AgentServices): DoorRoute {
+  return changeRoute('POST', '/rotate', services, async (owner, id) => {
+    const rotated = await services.agents.rotate(owner, id);
     if (rotated === null) return null;
-    const [seenAtMs = 0] = await ports.activity.seen([id]);
+    const [seenAtMs = 0] = await services.activity.seen([id]);
     return { ...agentView(rotated.agent, seenAtMs), key: rotated.key };
   });
 }
 
 /** DELETE /api/v1/agents/:id: for ever. */
-export function deleteAgentRoute(ports: AgentPorts): DoorRoute {
-  return changeRoute('DELETE', '', ports, async (owner, id) =>
-    (await ports.agents.delete(owner, id)) ? { deleted: true } : null,
+function deleteAgentRoute(services: AgentServices): DoorRoute {
+  return changeRoute('DELETE', '', services, async (owner, id) =>
+    (await services.agents.delete(owner, id)) ? { deleted: true } : null,
   );
 }
 
-function setStatus({ agents, activity }: AgentPorts, status: 'ACTIVE' | 'PAUSED'): Change {
+function setStatus({ agents, activity }: AgentServices, status: 'ACTIVE' | 'PAUSED'): Change {
   return async (owner, id) => {
     const agent = await agents.setStatus(owner, id, status);
     if (agent === null) return null;
@@ -126,7 +126,7 @@ function setStatus({ agents, activity }: AgentPorts, status: 'ACTIVE' | 'PAUSED'
 function changeRoute(
   method: 'POST' | 'DELETE',
   action: '' | '/pause' | '/resume' | '/rotate',
-  ports: AgentPorts,
+  services: AgentServices,
   change: Change,
 ): DoorRoute {
   return {
@@ -138,9 +138,9 @@ function changeRoute(
         url,
         bodyLimit: singleBodyMaxBytes,
         handler: async (request, reply) => {
-          const caller = authenticate(request, reply, ports);
+          const caller = authenticate(request, reply, services.authentication);
           if (caller === null) return reply;
-          if (action === '/rotate' && refuseReserved(caller.address, reply, ports)) return reply;
+          if (action === '/rotate' && refuseReserved(caller.address, reply, services)) return reply;
           const { id: text } = request.params as { readonly id: string };
           const id = parseAgentId(text);
           const done = id === null ? null : await change(caller.address, id);
@@ -152,7 +152,7 @@ function changeRoute(
 }
 
 /** An agent as its owner and itself see it: its key is never in it. */
-export function agentView(agent: Agent, seenAtMs: number) {
+function agentView(agent: Agent, seenAtMs: number) {
   const lastActiveAtMs = Math.max(agent.lastActiveAtMs, seenAtMs);
   return {
     id: agent.id,

@@ -13,16 +13,16 @@ import {
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
-import type { TableFold, TableStore } from '../log/compacted-table.io.ts';
-import { Turns } from '../log/keyed-mutex.io.ts';
+import type { CompactedTable, TableFold } from '../log/compacted-table.io.ts';
+import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 
-export interface KeyStoreOptions {
+export interface ApiKeysOptions {
   /** The server's secret that all keys are derived from. */
   readonly serverSecret: Buffer;
   readonly clock: Clock;
   readonly directory: KeyDirectory;
   /** The topic `credentials`, folded by `keyFold` into the directory. */
-  readonly table: Pick<TableStore<Credential>, 'write'>;
+  readonly table: Pick<CompactedTable<Credential>, 'write'>;
 }
 
 /** A key, or the limit that it would break. */
@@ -46,12 +46,12 @@ export function keyFold(
 }
 
 /** Gives API keys out and takes them back. The secrets are derived, never stored (conventions.md 2.1). */
-export class KeyStore {
-  readonly #options: KeyStoreOptions;
+export class ApiKeys {
+  readonly #options: ApiKeysOptions;
   /** By wallet: a key is read, changed and written as a whole. */
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedMutex();
 
-  constructor(options: KeyStoreOptions) {
+  constructor(options: ApiKeysOptions) {
     this.#options = options;
   }
 

@@ -4,8 +4,8 @@ import { readWalletClaim, type WalletClaim } from '@pm/domain/accounts/wallet-cl
 import { refuse } from '@pm/kit/http';
 import { type ApiKeyId, refusalText, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type AuthPorts, refuseUnproven, signedFacts } from '../door/authentication.io.ts';
-import type { DoorPorts } from '../door/ports.io.ts';
+import { refuseUnproven, signedFacts } from '../door/authentication.io.ts';
+import type { AccountServices } from './account-services.io.ts';
 
 /** Who asks about the keys of a wallet. */
 export interface KeyOwner {
@@ -21,26 +21,27 @@ export interface KeyOwner {
 export function proveOwner(
   request: FastifyRequest,
   reply: FastifyReply,
-  ports: AuthPorts & WalletPorts,
+  services: WalletServices,
 ): KeyOwner | null {
   if (claimsApiKey(request.headers)) {
-    const holder = ports.verify(signedFacts(request));
+    const holder = services.authentication.verify(signedFacts(request));
     if (holder !== null) return { wallet: holder.wallet, by: { apiKey: holder.apiKey } };
-    refuseUnproven(request, reply, ports);
+    refuseUnproven(request, reply, services.authentication);
     return null;
   }
-  const claim = proveWallet(request, reply, ports);
+  const claim = proveWallet(request, reply, services);
   return claim === null ? null : { wallet: claim.address, by: { nonce: claim.nonce } };
 }
 
-export type WalletPorts = Pick<DoorPorts, 'clock' | 'signatures' | 'freshnessMs'>;
+type WalletServices = Pick<AccountServices, 'authentication' | 'signatures'>;
 
 /** Proves the wallet behind a request for a key; null after the refusal was sent (conventions.md 2.1, 2.3). */
 export function proveWallet(
   request: FastifyRequest,
   reply: FastifyReply,
-  { clock, signatures, freshnessMs }: WalletPorts,
+  { authentication, signatures }: WalletServices,
 ): WalletClaim | null {
+  const { clock, freshnessMs } = authentication;
   const claim = readWalletClaim(request.headers);
   const nowMs = clock.nowMs();
   const isOnTime = claim !== null && isFresh(claim.timestampMs, nowMs, freshnessMs);
@@ -57,7 +58,7 @@ export function proveWallet(
 export function refuseReserved(
   address: WalletAddress,
   reply: FastifyReply,
-  { owners }: Pick<DoorPorts, 'owners'>,
+  { owners }: Pick<AccountServices, 'owners'>,
 ): boolean {
   if (!owners.isReserved(address)) return false;
   refuse(reply, 'wallet_reserved');

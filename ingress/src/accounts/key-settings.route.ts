@@ -1,29 +1,28 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
 import { type KeySettings, type SelfTrade, selfTradeNames } from '@pm/schemas';
 import {
-  type AuthPorts,
   authenticate,
   authenticateReader,
   refuseUnproven,
   signedFacts,
 } from '../door/authentication.io.ts';
-import type { DoorPorts } from '../door/ports.io.ts';
 import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import type { AccountServices } from './account-services.io.ts';
 
-type SettingsPorts = AuthPorts & Pick<DoorPorts, 'keys'>;
+type SettingsServices = Pick<AccountServices, 'authentication' | 'keys'>;
 
 const path = '/auth/api-key/settings';
 
 /** GET /auth/api-key/settings: those of the calling key (conventions.md 2.5). */
-export function readSettingsRoute(ports: SettingsPorts): DoorRoute {
+export function readSettingsRoute(services: SettingsServices): DoorRoute {
   return {
     method: 'GET',
     path,
     add(app, { url }) {
       app.get(url, async (request, reply) => {
-        const holder = ports.verify(signedFacts(request));
+        const holder = services.authentication.verify(signedFacts(request));
         if (holder !== null) return settingsOf(holder.selfTrade);
-        refuseUnproven(request, reply, ports);
+        refuseUnproven(request, reply, services.authentication);
         return reply;
       });
     },
@@ -32,7 +31,7 @@ export function readSettingsRoute(ports: SettingsPorts): DoorRoute {
 
 /** POST /auth/api-key/settings: changes those of the calling key, for orders that come after the answer. */
 export function writeSettingsRoute(
-  ports: SettingsPorts,
+  services: SettingsServices,
   isSettings: (value: unknown) => value is KeySettings,
 ): DoorRoute {
   return {
@@ -40,13 +39,13 @@ export function writeSettingsRoute(
     path,
     add(app, { url }) {
       app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
-        const caller = authenticate(request, reply, ports);
+        const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         const { body } = request;
         if (!isSettings(body)) return refuse(reply, 'invalid_request', { detail: allowed });
         const selfTrade = selfTradeNames[body.self_trade];
         const { address, apiKey } = caller;
-        const isDone = await ports.keys.setSelfTrade(address, apiKey, selfTrade);
+        const isDone = await services.keys.setSelfTrade(address, apiKey, selfTrade);
         return isDone ? settingsOf(selfTrade) : refuse(reply, 'invalid_l2');
       });
     },
@@ -60,15 +59,15 @@ function settingsOf(selfTrade: SelfTrade) {
 }
 
 /** GET /auth/ban-status/closed-only: whether the wallet may only sell, in both spellings (conventions.md 1.2). */
-export function closedOnlyRoute(ports: AuthPorts): DoorRoute {
+export function closedOnlyRoute(services: Pick<AccountServices, 'authentication'>): DoorRoute {
   return {
     method: 'GET',
     path: '/auth/ban-status/closed-only',
     add(app, { url }) {
       app.get(url, async (request, reply) => {
-        const reader = authenticateReader(request, reply, ports);
+        const reader = authenticateReader(request, reply, services.authentication);
         if (reader === null) return reply;
-        const closedOnly = ports.walletStatus.of(reader.wallet) !== 'NORMAL';
+        const closedOnly = services.authentication.walletStatus.of(reader.wallet) !== 'NORMAL';
         return { closedOnly, closed_only: closedOnly };
       });
     },

@@ -6,25 +6,25 @@ import {
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
-import type { TableStore } from '../log/compacted-table.io.ts';
-import { Turns } from '../log/keyed-mutex.io.ts';
+import type { CompactedTable } from '../log/compacted-table.io.ts';
+import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 
-export interface NotificationMarkOptions {
+export interface NotificationMarksOptions {
   readonly clock: Clock;
-  readonly marks: NotificationMarks;
+  readonly marks: DeletedNotifications;
   /** The topic `notification-marks`, folded into the marks. */
-  readonly table: Pick<TableStore<NotificationMark>, 'write'>;
+  readonly table: Pick<CompactedTable<NotificationMark>, 'write'>;
 }
 
 /**
  * Remembers what a wallet has deleted. Two doors that delete for one wallet in the same moment may undo one of the two: the
  * notification comes back and can be deleted again.
  */
-export class NotificationMarkStore {
-  readonly #options: NotificationMarkOptions;
-  readonly #turns = new Turns();
+export class NotificationMarks {
+  readonly #options: NotificationMarksOptions;
+  readonly #turns = new KeyedMutex();
 
-  constructor(options: NotificationMarkOptions) {
+  constructor(options: NotificationMarksOptions) {
     this.#options = options;
   }
 
@@ -40,7 +40,7 @@ export class NotificationMarkStore {
 }
 
 /** Deleted notifications by wallet, folded from the topic `notification-marks`. */
-export class NotificationMarks {
+export class DeletedNotifications {
   readonly #deleted = new Map<WalletAddress, readonly number[]>();
 
   apply({ wallet, deleted }: NotificationMark): void {

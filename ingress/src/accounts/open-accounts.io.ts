@@ -8,19 +8,22 @@ import type { Clock } from '@pm/kit/clock';
 import type { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import { openTable } from '../log/compacted-table.io.ts';
-import type { LogOf } from '../log/topics.io.ts';
-import { AgentStore } from './agents.io.ts';
-import { KeyStore, keyFold } from './api-keys.io.ts';
-import { NotificationMarkStore, NotificationMarks } from './notification-marks.io.ts';
-import { ReadKeyStore } from './read-only-keys.io.ts';
-import { openWalletOwners } from './wallet-bindings.io.ts';
+import type { TopicsOf } from '../log/topics.io.ts';
+import { Agents } from './agents.io.ts';
+import { ApiKeys, keyFold } from './api-keys.io.ts';
+import { DeletedNotifications, NotificationMarks } from './notification-marks.io.ts';
+import { ReadOnlyKeys } from './read-only-keys.io.ts';
+import { openWalletBindings } from './wallet-bindings.io.ts';
 import type { WalletOwners } from './wallet-owners.ts';
-import { WalletStatusStore } from './wallet-status-store.io.ts';
-import { WalletStatuses } from './wallet-statuses.ts';
-import { WithdrawalFreezeStore } from './withdrawal-freeze-store.io.ts';
-import { WithdrawalFreezes } from './withdrawal-freezes.ts';
+import {
+  type FreezeFacts,
+  type StatusFacts,
+  WalletRows,
+  WalletStatuses,
+  WithdrawalFreezes,
+} from './wallet-table.io.ts';
 
-/** Topics that say who may do what. */
+/** Topics of keys, agents and wallets. */
 export type AccountTopic =
   | 'credentials'
   | 'readKeys'
@@ -40,20 +43,20 @@ export interface AccountsOptions {
 }
 
 /**
- * Keys, wallets, agents and what wallets may do, as the log says now: nobody comes in on half of them. A status that cannot
- * be read stops the process: it may be a ban.
+ * Opens keys, wallets, agents and the limits of wallets on the log. No request is authenticated before all tables are loaded.
+ * A status that cannot be read stops the process: it may be a ban.
  */
-export async function openAccounts(topicLog: LogOf<AccountTopic>, options: AccountsOptions) {
+export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: AccountsOptions) {
   const { serverSecret, clock, owners, log, onFault, freshnessMs } = options;
   const { names, codecs } = topicLog;
   const follow = { log, onFault };
-  const bindings = await openWalletOwners(topicLog, { ...follow, owners, clock });
+  const bindings = await openWalletBindings(topicLog, { ...follow, owners, clock });
   const directory = new KeyDirectory();
   const readDirectory = new ReadKeyDirectory();
   const agentDirectory = new AgentDirectory();
-  const statuses = new WalletStatuses();
-  const marks = new NotificationMarks();
-  const freezes = new WithdrawalFreezes();
+  const statuses = new WalletRows<StatusFacts>();
+  const marks = new DeletedNotifications();
+  const freezes = new WalletRows<FreezeFacts>();
   const [credentials, readKeys, agents, walletStatus, marked, frozen] = await Promise.all([
     openTable(
       topicLog,
@@ -69,7 +72,9 @@ export async function openAccounts(topicLog: LogOf<AccountTopic>, options: Accou
     openTable(
       topicLog,
       {
-        ...{ ...follow, topic: names.walletStatus, codec: codecs.walletStatus },
+        ...follow,
+        topic: names.walletStatus,
+        codec: codecs.walletStatus,
         unreadable: 'stop',
       },
       statuses,
@@ -82,7 +87,9 @@ export async function openAccounts(topicLog: LogOf<AccountTopic>, options: Accou
     openTable(
       topicLog,
       {
-        ...{ ...follow, topic: names.withdrawalFreezes, codec: codecs.withdrawalFreezes },
+        ...follow,
+        topic: names.withdrawalFreezes,
+        codec: codecs.withdrawalFreezes,
         unreadable: 'stop',
       },
       freezes,
@@ -92,22 +99,18 @@ export async function openAccounts(topicLog: LogOf<AccountTopic>, options: Accou
   const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
   const verify = oncePerRequest(openKeyVerifier(proof));
   return {
-    owners,
-    /** Where the operator binds wallets. */
+    /** Binds wallets for the operator. */
     bindings,
-    /** What the public door asks. */
-    door: {
-      owners,
-      keys: new KeyStore({ ...secrets, directory, table: credentials }),
-      readKeys: new ReadKeyStore({ ...secrets, directory: readDirectory, table: readKeys }),
-      agents: new AgentStore({ clock, directory: agentDirectory, table: agents }),
-      agentDirectory,
-      notificationMarks: new NotificationMarkStore({ clock, marks, table: marked }),
-      freezes: new WithdrawalFreezeStore({ clock, freezes, table: frozen }),
-      walletStatus: new WalletStatusStore({ clock, statuses, table: walletStatus }),
-      verify,
-      verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),
-      verifyReader: openReaderVerifier(verify, readDirectory),
-    },
+    owners,
+    keys: new ApiKeys({ ...secrets, directory, table: credentials }),
+    readOnlyKeys: new ReadOnlyKeys({ ...secrets, directory: readDirectory, table: readKeys }),
+    agents: new Agents({ clock, directory: agentDirectory, table: agents }),
+    agentDirectory,
+    notificationMarks: new NotificationMarks({ clock, marks, table: marked }),
+    freezes: new WithdrawalFreezes({ clock, rows: freezes, table: frozen }),
+    walletStatus: new WalletStatuses({ clock, rows: statuses, table: walletStatus }),
+    verify,
+    verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),
+    verifyReader: openReaderVerifier(verify, readDirectory),
   };
 }

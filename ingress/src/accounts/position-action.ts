@@ -51,14 +51,14 @@ export function positionCommand(
 }
 
 /** What the log says of an action; `payoutMicro` is null when it was carried out in an earlier record. */
-export type PositionOutcome =
+export type PositionResult =
   | { readonly kind: 'done'; readonly payoutMicro: number | null }
   | { readonly kind: 'refused'; readonly code: RefusalCode };
 
-export function positionOutcome(
+export function positionResult(
   action: PositionAction,
   events: readonly PlacedEvent[],
-): PositionOutcome {
+): PositionResult {
   for (const { event } of events) {
     if (event.kind === 'PositionMoved') return { kind: 'done', payoutMicro: event.paidMicro };
     if (event.kind !== 'CommandRefused') continue;

@@ -7,26 +7,26 @@ import {
 import { readKeyWallet } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
 import { type ApiKeyId, headers, hexBytes, type ReadKey, type WalletAddress } from '@pm/schemas';
-import type { TableStore } from '../log/compacted-table.io.ts';
-import { Turns } from '../log/keyed-mutex.io.ts';
+import type { CompactedTable } from '../log/compacted-table.io.ts';
+import { KeyedMutex } from '../log/keyed-mutex.io.ts';
 import { brokenKeyLimit } from './api-keys.io.ts';
 
-export interface ReadKeyStoreOptions {
+export interface ReadOnlyKeysOptions {
   /** The server's secret that all keys are derived from. */
   readonly serverSecret: Buffer;
   readonly clock: Clock;
   readonly directory: ReadKeyDirectory;
   /** The topic `read-keys`, folded into the directory. */
-  readonly table: Pick<TableStore<ReadKey>, 'write'>;
+  readonly table: Pick<CompactedTable<ReadKey>, 'write'>;
 }
 
 /** Gives read-only keys out and takes them back; what is stored of a key is its SHA-256 (conventions.md 2.5). */
-export class ReadKeyStore {
-  readonly #options: ReadKeyStoreOptions;
+export class ReadOnlyKeys {
+  readonly #options: ReadOnlyKeysOptions;
   /** By wallet: its keys are counted, and one more written. */
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedMutex();
 
-  constructor(options: ReadKeyStoreOptions) {
+  constructor(options: ReadOnlyKeysOptions) {
     this.#options = options;
   }
 

@@ -1,27 +1,22 @@
 import { type DoorRoute, type RawParam, refuse } from '@pm/kit/http';
 import { parseApiKeyId } from '@pm/schemas';
-import {
-  type AuthPorts,
-  authenticate,
-  refuseUnproven,
-  signedFacts,
-} from '../door/authentication.io.ts';
-import type { DoorPorts } from '../door/ports.io.ts';
+import { authenticate, refuseUnproven, signedFacts } from '../door/authentication.io.ts';
 import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import type { AccountServices } from './account-services.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
 
-type ReadKeyPorts = AuthPorts & Pick<DoorPorts, 'owners' | 'readKeys'>;
+type ReadKeyServices = Pick<AccountServices, 'authentication' | 'owners' | 'readOnlyKeys'>;
 
 /** POST /auth/readonly-api-key: one more key that opens the wallet's private reads alone (conventions.md 2.5). */
-export function createReadKeyRoute(ports: ReadKeyPorts): DoorRoute {
+export function createReadKeyRoute(services: ReadKeyServices): DoorRoute {
   return {
     method: 'POST',
     path: '/auth/readonly-api-key',
     add(app, { url }) {
       app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
-        const caller = authenticate(request, reply, ports);
-        if (caller === null || refuseReserved(caller.address, reply, ports)) return reply;
-        const made = await ports.readKeys.create(caller.address);
+        const caller = authenticate(request, reply, services.authentication);
+        if (caller === null || refuseReserved(caller.address, reply, services)) return reply;
+        const made = await services.readOnlyKeys.create(caller.address);
         if (typeof made === 'string') return { apiKey: made };
         return refuse(reply, 'too_many_api_keys', { max: made.max });
       });
@@ -30,16 +25,17 @@ export function createReadKeyRoute(ports: ReadKeyPorts): DoorRoute {
 }
 
 /** GET /auth/readonly-api-keys: the keys themselves, so no read-only key opens it: who has one would have them all. */
-export function listReadKeysRoute(ports: ReadKeyPorts): DoorRoute {
+export function listReadKeysRoute(services: ReadKeyServices): DoorRoute {
   return {
     method: 'GET',
     path: '/auth/readonly-api-keys',
     add(app, { url }) {
       app.get(url, async (request, reply) => {
         const facts = signedFacts(request);
-        const holder = ports.verify(facts);
-        if (holder !== null) return ports.readKeys.list(holder.wallet);
-        if (ports.verifyReader(facts) === null) refuseUnproven(request, reply, ports);
+        const holder = services.authentication.verify(facts);
+        if (holder !== null) return services.readOnlyKeys.list(holder.wallet);
+        if (services.authentication.verifyReader(facts) === null)
+          refuseUnproven(request, reply, services.authentication);
         else refuse(reply, 'read_only_key');
         return reply;
       });
@@ -51,16 +47,16 @@ export function listReadKeysRoute(ports: ReadKeyPorts): DoorRoute {
  * DELETE /auth/readonly-api-key: the key named in the body, or in the query where bodies get lost. Clients of the mount
  * `/clob` take the whole answer for a boolean (conventions.md 1.2).
  */
-export function deleteReadKeyRoute(ports: ReadKeyPorts): DoorRoute {
+export function deleteReadKeyRoute(services: ReadKeyServices): DoorRoute {
   return {
     method: 'DELETE',
     path: '/auth/readonly-api-key',
     add(app, { url, mount }) {
       app.delete(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
-        const caller = authenticate(request, reply, ports);
+        const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         const key = parseApiKeyId(namedKey(request.body ?? request.query));
-        const isDone = key !== null && (await ports.readKeys.delete(caller.address, key));
+        const isDone = key !== null && (await services.readOnlyKeys.delete(caller.address, key));
         if (!isDone) return refuse(reply, 'api_key_not_found');
         return mount === 'clob' ? true : { deleted: true };
       });
@@ -69,14 +65,16 @@ export function deleteReadKeyRoute(ports: ReadKeyPorts): DoorRoute {
 }
 
 /** GET /auth/validate-readonly-api-key: whether `key` opens the private reads of `address`; for everybody. */
-export function validateReadKeyRoute({ readKeys }: Pick<DoorPorts, 'readKeys'>): DoorRoute {
+export function validateReadKeyRoute({
+  readOnlyKeys,
+}: Pick<AccountServices, 'readOnlyKeys'>): DoorRoute {
   return {
     method: 'GET',
     path: '/auth/validate-readonly-api-key',
     add(app, { url }) {
       app.get(url, async (request) => {
         const query = request.query as { readonly address?: RawParam; readonly key?: RawParam };
-        return { valid: readKeys.isValid(textOf(query.address), textOf(query.key)) };
+        return { valid: readOnlyKeys.isValid(textOf(query.address), textOf(query.key)) };
       });
     },
   };

@@ -10,10 +10,10 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import { isCertainlyUnsent } from '../log/envelope-sender.io.ts';
-import type { LogOf } from '../log/topics.io.ts';
+import type { TopicsOf } from '../log/topics.io.ts';
 import type { BindFailure, Binding, WalletOwners } from './wallet-owners.ts';
 
-export interface WalletOwnerStoreOptions {
+export interface WalletBindingsOptions {
   /** The topic as a table, kept up to date by `take`. */
   readonly owners: WalletOwners;
   readonly clock: Clock;
@@ -42,11 +42,11 @@ const boundWalletsMax = 1_000_000;
  * Binds wallets to owners on the topic `wallet-owners`. A record is only a request: the first one of a wallet that is read
  * back from the topic decides, for every ingress and after every restart alike. A record that is read back is durable.
  */
-export class WalletOwnerStore {
-  readonly #options: WalletOwnerStoreOptions;
+export class WalletBindings {
+  readonly #options: WalletBindingsOptions;
   readonly #open = new Set<OpenWrite>();
 
-  constructor(options: WalletOwnerStoreOptions) {
+  constructor(options: WalletBindingsOptions) {
     this.#options = options;
   }
 
@@ -127,17 +127,17 @@ function openWrite(wallets: Iterable<WalletAddress>, waitMs: number): OpenWrite 
 }
 
 /** Opens the owners on the log; resolves when all that were there are known. A record that cannot be read stops. */
-export async function openWalletOwners(
-  { client, names, codecs, records }: LogOf<'walletOwners'>,
-  options: Pick<WalletOwnerStoreOptions, 'owners' | 'clock'> & {
+export async function openWalletBindings(
+  { client, names, codecs, records }: TopicsOf<'walletOwners'>,
+  options: Pick<WalletBindingsOptions, 'owners' | 'clock'> & {
     readonly log: Log;
     onFault(fault: Fault): void;
   },
-): Promise<WalletOwnerStore> {
+): Promise<WalletBindings> {
   const { log, onFault, owners, clock } = options;
   const topic = names.walletOwners;
   const codec = codecs.walletOwners;
-  const store = new WalletOwnerStore({
+  const store = new WalletBindings({
     ...{ owners, clock },
     async append(bound) {
       const outgoing = bound.map((record) => ({

@@ -2,9 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { withdrawalsLane } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
 import { hexBytes, type OrderId, type RefusalCode, type WalletAddress } from '@pm/schemas';
-import type { Reservations, TransferWrites, WithdrawalFreezeView } from '../door/ports.io.ts';
-import { unlessAway } from '../door/refusals.io.ts';
+import { unlessUnavailable } from '../door/refusals.io.ts';
+import type { TransferWriter } from '../log/transfer-writer.io.ts';
+import type { Reservations } from '../orders/reservation.io.ts';
 import { reserveRefusals, takeBack } from '../orders/reservation.io.ts';
+import type { WithdrawalFreezes } from './wallet-table.io.ts';
 
 export interface Withdrawal {
   /** 32 bytes as 0x-text; given once. */
@@ -40,17 +42,17 @@ function* lookPausesMs(): Generator<number> {
   }
 }
 
-interface WithdrawalPorts {
+interface WithdrawalServices {
   readonly ledger: Pick<
     Reservations,
     'reserveWithdrawal' | 'cancelReservation' | 'appliedTransfer'
   >;
-  readonly transfers: TransferWrites;
-  readonly freezes: WithdrawalFreezeView;
+  readonly transfers: Pick<TransferWriter, 'write'>;
+  readonly freezes: Pick<WithdrawalFreezes, 'isFrozen'>;
   readonly clock: Clock;
 }
 
-type Held = Awaited<ReturnType<WithdrawalPorts['ledger']['reserveWithdrawal']>>;
+type Held = Awaited<ReturnType<WithdrawalServices['ledger']['reserveWithdrawal']>>;
 
 /**
  * Takes money out: held in the ledger first, then durable on `transfers`, then the ledger turns the hold into the payment,
@@ -59,13 +61,15 @@ type Held = Awaited<ReturnType<WithdrawalPorts['ledger']['reserveWithdrawal']>>;
  */
 export async function withdraw(
   withdrawal: Withdrawal,
-  ports: WithdrawalPorts,
+  services: WithdrawalServices,
 ): Promise<PaidWithdrawal | RefusalCode> {
-  const { ledger, freezes, clock } = ports;
+  const { ledger, freezes, clock } = services;
   const { transferId, wallet } = withdrawal;
   const heldAtMs = clock.monotonicMs();
   const acceptedAtMs = clock.nowMs();
-  const held = await unlessAway(() => ledger.reserveWithdrawal({ ...withdrawal, acceptedAtMs }));
+  const held = await unlessUnavailable(() =>
+    ledger.reserveWithdrawal({ ...withdrawal, acceptedAtMs }),
+  );
   if (held === null) return 'ledger_not_ready';
   if (held.outcome === 'applied') return paidOf(held.paidMicro);
   const refusal = reserveRefusals[held.outcome];
@@ -78,8 +82,8 @@ export async function withdraw(
     return unsent('withdrawals_frozen');
   }
   const isLate = clock.monotonicMs() - heldAtMs > writeWithinMs;
-  const written = isLate ? 'unsent' : await write(withdrawal, { held, acceptedAtMs }, ports);
-  if (written !== 'unsent') return await paymentOf(withdrawal, ports);
+  const written = isLate ? 'unsent' : await write(withdrawal, { held, acceptedAtMs }, services);
+  if (written !== 'unsent') return await paymentOf(withdrawal, services);
   await takeBack(send, ledger);
   return unsent('overloaded');
 }
@@ -87,8 +91,8 @@ export async function withdraw(
 function write(
   { transferId, wallet, amountMicro }: Withdrawal,
   { held, acceptedAtMs }: { readonly held: Held; readonly acceptedAtMs: number },
-  { transfers }: WithdrawalPorts,
-): ReturnType<TransferWrites['write']> {
+  { transfers }: WithdrawalServices,
+): ReturnType<TransferWriter['write']> {
   return transfers.write({
     transferId: hexBytes(transferId),
     wallet: hexBytes(wallet),
@@ -101,13 +105,13 @@ function write(
 /** What the ledger made of a record that is, or may be, on the log. */
 async function paymentOf(
   { transferId, wallet, amountMicro }: Withdrawal,
-  { ledger, clock }: WithdrawalPorts,
+  { ledger, clock }: WithdrawalServices,
 ): Promise<PaidWithdrawal | RefusalCode> {
   const untilMs = clock.monotonicMs() + appliedWithinMs;
   const pauses = lookPausesMs();
   for (let pauseMs = 0; clock.monotonicMs() <= untilMs; ) {
     await wait(pauseMs);
-    const applied = await unlessAway(() => ledger.appliedTransfer(transferId));
+    const applied = await unlessUnavailable(() => ledger.appliedTransfer(transferId));
     if (applied !== null) {
       const isOwn = applied.wallet === wallet && applied.amountMicro === -amountMicro;
       return isOwn ? paidOf(-applied.movedMicro) : 'idempotency_key_reused';

@@ -7,8 +7,11 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { ListedToken } from '../catalog/catalog-index.ts';
-import type { CommandOutcome, DoorPorts } from '../door/ports.io.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
+import type { CommandSender } from '../log/command-channel.io.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.io.ts';
+import type { RecentResults } from '../log/recent-results.io.ts';
+import type { CommandResult } from '../log/result-waiters.ts';
 import type { PlacedEvent } from '../orders/order-result.ts';
 import { cancelResult, settlesCancel } from './result.ts';
 
@@ -24,7 +27,12 @@ export interface Canceler {
   readonly times: StageTimes;
 }
 
-type CancelPorts = Pick<DoorPorts, 'answers' | 'partitions' | 'log'>;
+/** Dependencies of cancels. */
+export interface CancelServices {
+  readonly recentResults: Pick<RecentResults, 'partitionOf'>;
+  readonly partitions: Pick<PartitionLiveness, 'count' | 'isReady'>;
+  readonly commands: Pick<CommandSender, 'run'>;
+}
 
 /** Commands of one request that are on their way at once; the rest follows when these are answered. */
 const commandsAtOnceMax = 4_000;
@@ -37,13 +45,13 @@ const commandsAtOnceMax = 4_000;
 export async function cancelOrders(
   orderIds: readonly OrderId[],
   canceler: Canceler,
-  ports: CancelPorts,
+  services: CancelServices,
 ): Promise<Cancellation> {
   const asked: Asked[] = [];
-  const atOnce = Math.max(1, Math.floor(commandsAtOnceMax / ports.partitions.count));
+  const atOnce = Math.max(1, Math.floor(commandsAtOnceMax / services.partitions.count));
   for (let from = 0; from < orderIds.length; from += atOnce) {
     const wave = orderIds.slice(from, from + atOnce);
-    asked.push(...(await Promise.all(wave.map((orderId) => ask(orderId, canceler, ports)))));
+    asked.push(...(await Promise.all(wave.map((orderId) => ask(orderId, canceler, services)))));
   }
   const unsettled = new Map<OrderId, RefusalCode>();
   for (const { orderId, failure } of asked) if (failure !== null) unsettled.set(orderId, failure);
@@ -61,28 +69,32 @@ interface Asked {
 }
 
 /** Asks where the order may be, and waits no longer than until one partition settles it. */
-function ask(orderId: OrderId, { caller, times }: Canceler, ports: CancelPorts): Promise<Asked> {
+function ask(
+  orderId: OrderId,
+  { caller, times }: Canceler,
+  services: CancelServices,
+): Promise<Asked> {
   const command = {
     kind: 'CancelOrder',
     orderId: hexBytes(orderId),
     signer: hexBytes(caller.address),
   } as const;
-  const known = ports.answers.partitionOf(orderId);
-  const partitions = known === undefined ? partitionsOf(ports) : [known];
+  const known = services.recentResults.partitionOf(orderId);
+  const partitions = known === undefined ? partitionsOf(services) : [known];
   const events: PlacedEvent[] = [];
   let failure: RefusalCode | null = null;
   let open = partitions.length;
   return new Promise((resolve, reject) => {
-    const take = (partition: number, outcome: CommandOutcome) => {
+    const take = (partition: number, result: CommandResult) => {
       open -= 1;
-      noteTimes(outcome, times);
-      events.push(...eventsOf(outcome));
-      failure ??= failureOf(outcome, partition, ports);
+      times.addLog(result);
+      events.push(...eventsOf(result));
+      failure ??= failureOf(result, partition, services);
       if (settlesCancel(events, orderId)) resolve({ orderId, events, failure: null });
       else if (open === 0) resolve({ orderId, events, failure });
     };
     for (const partition of partitions) {
-      ports.log.run(partition, command).then((outcome) => take(partition, outcome), reject);
+      services.commands.run(partition, command).then((result) => take(partition, result), reject);
     }
   });
 }
@@ -100,18 +112,21 @@ const cancelRecordsMax = 8;
 export async function cancelMarket(
   { token, outcome }: { readonly token: ListedToken; readonly outcome: number },
   canceler: Canceler,
-  ports: CancelPorts,
+  services: CancelServices,
 ): Promise<Cancellation> {
   const { market, partition } = token.market;
   const command = commandOf(canceler, market, outcome);
-  return conclude([await cancelWhere({ partition, command, canceler }, ports)]);
+  return conclude([await cancelWhere({ partition, command, canceler }, services)]);
 }
 
 /** The same for every market, in all partitions at once. */
-export async function cancelAll(canceler: Canceler, ports: CancelPorts): Promise<Cancellation> {
+export async function cancelAll(
+  canceler: Canceler,
+  services: CancelServices,
+): Promise<Cancellation> {
   const command = commandOf(canceler, -1, -1);
-  const all = partitionsOf(ports).map((partition) =>
-    cancelWhere({ partition, command, canceler }, ports),
+  const all = partitionsOf(services).map((partition) =>
+    cancelWhere({ partition, command, canceler }, services),
   );
   return conclude(await Promise.all(all));
 }
@@ -135,15 +150,15 @@ function conclude(swept: readonly Swept[]): Cancellation {
 /** Repeats until the matcher leaves nothing: a record has a budget. */
 async function cancelWhere(
   { partition, command, canceler }: Sweep,
-  ports: CancelPorts,
+  services: CancelServices,
 ): Promise<Swept> {
   const events: PlacedEvent[] = [];
   for (let records = 0; records < cancelRecordsMax; records += 1) {
-    const outcome = await ports.log.run(partition, command);
-    noteTimes(outcome, canceler.times);
-    const failure = failureOf(outcome, partition, ports);
+    const result = await services.commands.run(partition, command);
+    canceler.times.addLog(result);
+    const failure = failureOf(result, partition, services);
     if (failure !== null) return { events, failure };
-    const answered = eventsOf(outcome);
+    const answered = eventsOf(result);
     events.push(...answered);
     if (!leavesMore(answered)) return { events, failure: null };
   }
@@ -166,7 +181,7 @@ function commandOf(
   };
 }
 
-function partitionsOf({ partitions }: CancelPorts): readonly number[] {
+function partitionsOf({ partitions }: CancelServices): readonly number[] {
   return [...Array(partitions.count).keys()];
 }
 
@@ -175,14 +190,8 @@ function leavesMore(events: readonly PlacedEvent[]): boolean {
   return events.some(({ event }) => event.kind === 'CommandRefused');
 }
 
-function noteTimes(outcome: CommandOutcome, times: StageTimes): void {
-  if (outcome.kind !== 'answered' || outcome.times === undefined) return;
-  times.add('log', outcome.times.logMs);
-  times.add('match', outcome.times.matchMs);
-}
-
-function eventsOf(outcome: CommandOutcome): readonly PlacedEvent[] {
-  return outcome.kind === 'answered' ? outcome.events : [];
+function eventsOf(result: CommandResult): readonly PlacedEvent[] {
+  return result.kind === 'executed' ? result.events : [];
 }
 
 /**
@@ -190,11 +199,11 @@ function eventsOf(outcome: CommandOutcome): readonly PlacedEvent[] {
  * owner of its partition it waits on the log and is the first thing that the next owner does.
  */
 function failureOf(
-  outcome: CommandOutcome,
+  result: CommandResult,
   partition: number,
-  { partitions }: CancelPorts,
+  { partitions }: CancelServices,
 ): RefusalCode | null {
-  if (outcome.kind === 'answered') return null;
-  if (outcome.kind === 'unsent' && outcome.code === 'overloaded') return 'overloaded';
+  if (result.kind === 'executed') return null;
+  if (result.kind === 'unsent' && result.code === 'overloaded') return 'overloaded';
   return partitions.isReady(partition) ? 'cancel_unconfirmed' : 'partition_not_ready';
 }

@@ -1,8 +1,9 @@
+import type { Clock } from '@pm/kit/clock';
 import { type DoorRoute, parseListParam, refuse } from '@pm/kit/http';
 import {
   type AskedAsset,
-  type CancelMarketBody,
-  type CancelOrderBody,
+  CancelMarketBody,
+  CancelOrderBody,
   type CancelResult,
   type ConditionId,
   cancelsPerRequestMax,
@@ -13,11 +14,12 @@ import {
   type RefusalCode,
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ListedToken } from '../catalog/catalog-index.ts';
+import type { CatalogIndex, ListedToken } from '../catalog/catalog-index.ts';
+import type { Authentication } from '../door/authentication.io.ts';
 import { authenticate } from '../door/authentication.io.ts';
-import type { DoorPorts, MarketDirectory } from '../door/ports.io.ts';
 import {
   batchBodyMaxBytes,
+  checkerOf,
   invalidPayload,
   singleBodyMaxBytes,
 } from '../door/request-checks.io.ts';
@@ -25,23 +27,41 @@ import { StageTimes } from '../door/stage-times.io.ts';
 import {
   type Canceler,
   type Cancellation,
+  type CancelServices,
   cancelAll,
   cancelMarket,
   cancelOrders,
 } from './cancel-orders.io.ts';
 
-/** What a route that cancels is asked to do. */
-export interface CancelRoute {
+/** Dependencies of the routes that cancel. */
+export interface CancelRouteServices extends CancelServices {
+  readonly authentication: Authentication;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly markets: Pick<CatalogIndex, 'findToken' | 'findCondition'>;
+}
+
+/** The routes that cancel orders. */
+export function cancelRoutes(services: CancelRouteServices): readonly DoorRoute[] {
+  return [
+    deleteOrderRoute(services, checkerOf(CancelOrderBody)),
+    deleteOrdersRoute(services),
+    cancelAllRoute(services),
+    cancelMarketOrdersRoute(services, checkerOf(CancelMarketBody)),
+  ];
+}
+
+/** One route that cancels. */
+interface CancelRoute {
   readonly path: '/order' | '/orders' | '/cancel-all' | '/cancel-market-orders';
   readonly bodyLimit: number;
-  /** What the texts of its refusals name. */
+  /** The facts that texts of its refusals name. */
   readonly facts?: Readonly<Record<string, string | number>>;
-  /** What a request means, as what will be done for its caller; or why it means nothing. */
+  /** The cancel that a request asks for, or the refusal of the request. */
   read(request: FastifyRequest): RefusalCode | ((canceler: Canceler) => Promise<Cancellation>);
 }
 
-/** The frame of every DELETE of orders: who asks, what he means, what became of it, and how long each took. */
-export function cancelRoute(ports: DoorPorts, route: CancelRoute): DoorRoute {
+/** The frame of every DELETE of orders: authenticates, reads the request, cancels and responds with the times. */
+function cancelRoute(services: CancelRouteServices, route: CancelRoute): DoorRoute {
   const { path, bodyLimit, facts } = route;
   return {
     method: 'DELETE',
@@ -49,8 +69,8 @@ export function cancelRoute(ports: DoorPorts, route: CancelRoute): DoorRoute {
     add(app, { url }) {
       const options = { bodyLimit, config: { invalid: invalidPayload } };
       app.delete(url, options, async (request, reply) => {
-        const times = new StageTimes(ports.clock);
-        const caller = authenticate(request, reply, ports);
+        const times = new StageTimes(services.clock);
+        const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         times.mark('auth');
         const cancel = route.read(request);
@@ -62,31 +82,31 @@ export function cancelRoute(ports: DoorPorts, route: CancelRoute): DoorRoute {
 }
 
 /**
- * What was canceled and what was not; when the request failed, what is known to be canceled stands beside the error
+ * The orders that were canceled and those that were not; when the request failed, known cancels stand beside the error
  * (conventions.md 1.6).
  */
-export function answerCancel(
+function answerCancel(
   { result, failure }: Cancellation,
   { reply, times }: { readonly reply: FastifyReply; readonly times: StageTimes },
 ): CancelResult | FastifyReply {
-  times.tell(reply);
+  times.writeTo(reply);
   if (failure === null) return result;
   return refuse(reply, failure, {}, { body: { ...result } });
 }
 
 /** DELETE /order: one order of the caller, in either spelling of the id (conventions.md 1.6). */
-export function deleteOrderRoute(
-  ports: DoorPorts,
+function deleteOrderRoute(
+  services: CancelRouteServices,
   isBody: (value: unknown) => value is CancelOrderBody,
 ): DoorRoute {
-  return cancelRoute(ports, {
+  return cancelRoute(services, {
     path: '/order',
     bodyLimit: singleBodyMaxBytes,
     read({ body, query }) {
       const orderId = readOrderId(body ?? query, isBody);
       if (orderId === 'malformed') return 'invalid_payload';
       if (orderId === null) return 'invalid_order_id';
-      return (canceler) => cancelOrders([orderId], canceler, ports);
+      return (canceler) => cancelOrders([orderId], canceler, services);
     },
   });
 }
@@ -106,15 +126,15 @@ type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
  * DELETE /orders: up to `cancelsPerRequestMax` orders of the caller, a JSON array of ids; the same id twice counts once. A
  * body that was lost on the way may stand in the query as `orderIDs` (conventions.md 1.6, part 9).
  */
-export function deleteOrdersRoute(ports: DoorPorts): DoorRoute {
-  return cancelRoute(ports, {
+function deleteOrdersRoute(services: CancelRouteServices): DoorRoute {
+  return cancelRoute(services, {
     path: '/orders',
     bodyLimit: batchBodyMaxBytes,
     facts: { max: cancelsPerRequestMax },
     read({ body, query }) {
       const ids = readIds(body ?? idsInQuery(query));
       if (typeof ids === 'string') return ids;
-      return (canceler) => cancelOrders([...ids], canceler, ports);
+      return (canceler) => cancelOrders([...ids], canceler, services);
     },
   });
 }
@@ -137,14 +157,14 @@ function readIds(body: unknown): ReadonlySet<OrderId> | IdsRefusal {
 }
 
 /**
- * DELETE /cancel-all: every order of the caller in every market. Orders of his that arrived before it and are still on
+ * DELETE /cancel-all: every order of the caller in every market. Orders of the caller that arrived before it and are still on
  * their way are refused as `fenced`; those that arrive later are not touched. A body is ignored (conventions.md 1.6).
  */
-export function cancelAllRoute(ports: DoorPorts): DoorRoute {
-  return cancelRoute(ports, {
+function cancelAllRoute(services: CancelRouteServices): DoorRoute {
+  return cancelRoute(services, {
     path: '/cancel-all',
     bodyLimit: singleBodyMaxBytes,
-    read: () => (canceler) => cancelAll(canceler, ports),
+    read: () => (canceler) => cancelAll(canceler, services),
   });
 }
 
@@ -154,18 +174,18 @@ const nothing: Cancellation = { result: { canceled: [], not_canceled: {} }, fail
  * DELETE /cancel-market-orders: all orders of the caller in a market or of a token. The filter comes in the body, or in the
  * query when the body was lost on the way; the key that is not used may be an empty text (conventions.md 1.6, part 9).
  */
-export function cancelMarketOrdersRoute(
-  ports: DoorPorts,
+function cancelMarketOrdersRoute(
+  services: CancelRouteServices,
   isBody: (value: unknown) => value is CancelMarketBody,
 ): DoorRoute {
-  return cancelRoute(ports, {
+  return cancelRoute(services, {
     path: '/cancel-market-orders',
     bodyLimit: singleBodyMaxBytes,
     read({ body, query }) {
       const asked: unknown = body ?? query;
-      const filter = isBody(asked) ? readFilter(asked, ports.markets) : 'invalid_payload';
+      const filter = isBody(asked) ? readFilter(asked, services.markets) : 'invalid_payload';
       if (typeof filter === 'string') return filter;
-      return (canceler) => cancelFiltered(filter, canceler, ports);
+      return (canceler) => cancelFiltered(filter, canceler, services);
     },
   });
 }
@@ -173,9 +193,9 @@ export function cancelMarketOrdersRoute(
 async function cancelFiltered(
   filter: Filter | null,
   canceler: Canceler,
-  ports: DoorPorts,
+  services: CancelRouteServices,
 ): Promise<Cancellation> {
-  return filter === null ? nothing : await cancelMarket(filter, canceler, ports);
+  return filter === null ? nothing : await cancelMarket(filter, canceler, services);
 }
 
 type FilterRefusal = 'no_cancel_filter' | 'invalid_payload' | 'condition_mismatch';
@@ -184,7 +204,7 @@ type Filter = { readonly token: ListedToken; readonly outcome: number };
 /** The market and token meant; null when nothing of that name is listed, so that nothing can rest there. */
 function readFilter(
   body: CancelMarketBody,
-  markets: MarketDirectory,
+  markets: CancelRouteServices['markets'],
 ): Filter | FilterRefusal | null {
   const market = body.market ?? '';
   const asset = body.asset_id || (body.assetId ?? '');
@@ -200,7 +220,7 @@ function readFilter(
 function assetFilter(
   asset: AskedAsset | null,
   conditionId: ConditionId | null,
-  markets: MarketDirectory,
+  markets: CancelRouteServices['markets'],
 ): Filter | FilterRefusal | null {
   if (asset === null) return 'invalid_payload';
   const isIndexed = 'condition' in asset;

@@ -1,8 +1,8 @@
+import type { Clock } from '@pm/kit/clock';
 import type { WalletAddress } from '@pm/schemas';
 import type { WalletOwners } from '../accounts/wallet-owners.ts';
-import type { DoorPorts } from '../door/ports.io.ts';
 import { StageTimes } from '../door/stage-times.io.ts';
-import { cancelAll } from './cancel-orders.io.ts';
+import { type CancelServices, cancelAll } from './cancel-orders.io.ts';
 
 /** What came of taking a wallet's orders off all books. */
 export interface Swept {
@@ -11,7 +11,8 @@ export interface Swept {
   readonly isUnconfirmed: boolean;
 }
 
-interface SweepPorts extends Pick<DoorPorts, 'answers' | 'partitions' | 'log' | 'clock'> {
+interface SweepServices extends CancelServices {
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   readonly owners: Pick<WalletOwners, 'ownerOf'>;
 }
 
@@ -19,12 +20,12 @@ interface SweepPorts extends Pick<DoorPorts, 'answers' | 'partitions' | 'log' | 
  * Takes every order off the books that the wallet signed, and those that its owner signed: orders are known by who signed
  * them. Orders that arrived before and are still on their way are refused as `fenced`.
  */
-export async function sweepOrders(wallet: WalletAddress, ports: SweepPorts): Promise<Swept> {
-  const arrivedAtMs = ports.clock.nowMs();
-  const signers = new Set([wallet, ports.owners.ownerOf(wallet) ?? wallet]);
-  const times = new StageTimes(ports.clock);
+export async function sweepOrders(wallet: WalletAddress, services: SweepServices): Promise<Swept> {
+  const arrivedAtMs = services.clock.nowMs();
+  const signers = new Set([wallet, services.owners.ownerOf(wallet) ?? wallet]);
+  const times = new StageTimes(services.clock);
   const sweeps = [...signers].map((address) =>
-    cancelAll({ caller: { address, arrivedAtMs }, times }, ports),
+    cancelAll({ caller: { address, arrivedAtMs }, times }, services),
   );
   const done = await Promise.all(sweeps);
   return {

@@ -6,10 +6,10 @@ interface NamedTurns {
 /**
  * Who may change what of the catalog. A change reads in its turn what it changes, so it starts from what the one before has written.
  * Whatever gives numbers or slugs or changes an event has the turn of the catalog; whatever changes a market has that of the market, so
- * that a halt waits for no import. Who needs both takes that of the catalog first: nobody waits in a circle. Turns are those of one
+ * that a halt waits for no import. Who needs both takes that of the catalog first: nobody waits in a circle. KeyedMutex are those of one
  * process (operator.md).
  */
-export class CatalogTurns {
+export class CatalogLocks {
   readonly #turns: NamedTurns;
 
   constructor(turns: NamedTurns) {

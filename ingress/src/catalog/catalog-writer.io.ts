@@ -9,12 +9,12 @@ import {
   type Route,
   type Transfer,
 } from '@pm/schemas';
-import type { TableStore } from '../log/compacted-table.io.ts';
+import type { CompactedTable } from '../log/compacted-table.io.ts';
 
-export interface CatalogStoreOptions {
+export interface CatalogWriterOptions {
   readonly producer: Pick<LogProducer, 'send'>;
   /** Where entries of the catalog go; they count here when they are durable. */
-  readonly table: Pick<TableStore<CatalogEntry>, 'write'>;
+  readonly table: Pick<CompactedTable<CatalogEntry>, 'write'>;
   /** Names of the topics on the broker. */
   readonly topics: { readonly routing: string; readonly transfers: string };
   readonly codecs: {
@@ -27,10 +27,10 @@ export interface CatalogStoreOptions {
 const recordsPerSend = 50;
 
 /** Writes what an operator says: routing, catalog and transfers. Everything resolves when it is durable. */
-export class CatalogStore {
-  readonly #options: CatalogStoreOptions;
+export class CatalogWriter {
+  readonly #options: CatalogWriterOptions;
 
-  constructor(options: CatalogStoreOptions) {
+  constructor(options: CatalogWriterOptions) {
     this.#options = options;
   }
 

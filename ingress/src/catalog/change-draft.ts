@@ -4,7 +4,7 @@ import type { CatalogIndex } from './catalog-index.ts';
 import { slugOf } from './facts.ts';
 import { type MarketDraft, named } from './market-change.ts';
 
-export interface PlanContext {
+export interface ChangeContext {
   readonly catalog: CatalogIndex;
   readonly partitions: number;
   readonly nowMs: number;
@@ -13,7 +13,7 @@ export interface PlanContext {
 
 /** Numbers, load and names while an import is being planned; nothing outside of it changes. */
 export class ImportDraft implements MarketDraft {
-  readonly context: PlanContext;
+  readonly context: ChangeContext;
   readonly load: number[];
   readonly entries: CatalogEntry[] = [];
   readonly names = new Set<string>();
@@ -22,7 +22,7 @@ export class ImportDraft implements MarketDraft {
   readonly #series = new Map<string, string>();
   readonly #groups = new Map<string, Buffer>();
 
-  constructor(context: PlanContext) {
+  constructor(context: ChangeContext) {
     this.context = context;
     this.load = context.catalog.openMarketsPerPartition(context.partitions);
     this.#last = context.catalog.lastNumbers();

@@ -6,22 +6,22 @@ import type {
   ImportEvent,
   ImportMarket,
 } from '@pm/schemas';
-import { ImportDraft, type PlanContext } from './change-draft.ts';
+import { type ChangeContext, ImportDraft } from './change-draft.ts';
 import {
+  type ChangedMarket,
   type ImportRefusal,
   noEndMs,
-  type PlannedMarket,
   readDates,
   refusal,
   sameFacts,
   wordsOf,
 } from './facts.ts';
-import { findListed, planMarket } from './market-change.ts';
+import { changeMarketEntry, findListed } from './market-change.ts';
 import { refusedWords } from './texts.ts';
 
-export interface CatalogPlan {
+export interface ChangeSet {
   readonly kind: 'plan';
-  readonly markets: readonly PlannedMarket[];
+  readonly markets: readonly ChangedMarket[];
   /** Tags, series and events that are new or changed, in the order in which they refer to each other. */
   readonly entries: readonly CatalogEntry[];
 }
@@ -30,9 +30,12 @@ export interface CatalogPlan {
  * What an import changes, or the first place in it that is wrong; then nothing is written. Known markets and events are
  * found by slug, markets also by condition; what an import leaves out stays as it is.
  */
-export function planImport(body: ImportCatalog, context: PlanContext): CatalogPlan | ImportRefusal {
+export function changeSetOf(
+  body: ImportCatalog,
+  context: ChangeContext,
+): ChangeSet | ImportRefusal {
   const draft = new ImportDraft(context);
-  const markets: PlannedMarket[] = [];
+  const markets: ChangedMarket[] = [];
   for (const [index, event] of body.events.entries()) {
     const path = `/events/${index}`;
     if (draft.names.has(`event:${event.slug}`)) return repeated(`${path}/slug`);
@@ -50,7 +53,7 @@ function planAll(
   event: ImportEvent,
   draft: ImportDraft,
   path: string,
-): readonly PlannedMarket[] | ImportRefusal {
+): readonly ChangedMarket[] | ImportRefusal {
   const planned = planSentEvent(event, draft, path);
   return planned.kind === 'refused' ? planned : planMarkets(event, planned.event, { draft, path });
 }
@@ -60,7 +63,7 @@ function planNewOf(
   event: ImportEvent,
   draft: ImportDraft,
   path: string,
-): readonly PlannedMarket[] | ImportRefusal {
+): readonly ChangedMarket[] | ImportRefusal {
   const { context } = draft;
   const listed = new Map(event.markets.map((market) => [market, findListed(market, context)]));
   const known = [...listed.values()].filter((entry) => entry !== undefined);
@@ -89,8 +92,8 @@ function planMarkets(
   sent: ImportEvent,
   event: CatalogEvent,
   { draft, path, listed }: MarketPlace,
-): readonly PlannedMarket[] | ImportRefusal {
-  const markets: PlannedMarket[] = [];
+): readonly ChangedMarket[] | ImportRefusal {
+  const markets: ChangedMarket[] = [];
   for (const [place, market] of sent.markets.entries()) {
     const entry = listed?.get(market);
     if (entry !== undefined) {
@@ -98,14 +101,14 @@ function planMarkets(
       continue;
     }
     const at = `${path}/markets/${place}`;
-    const result = planMarket({ market, event, category: sent.category }, draft, at);
+    const result = changeMarketEntry({ market, event, category: sent.category }, draft, at);
     if (result.kind === 'refused') return result;
     markets.push(result.planned);
   }
   return markets;
 }
 
-function unchanged(entry: CatalogMarket): PlannedMarket {
+function unchanged(entry: CatalogMarket): ChangedMarket {
   return { known: entry, entry, change: 'unchanged' };
 }
 
@@ -120,9 +123,9 @@ export interface EventFacts extends Omit<ImportEvent, 'markets' | 'endDate' | 's
 }
 
 /** The same for one event without its markets: what is new or changed, the event last. */
-export function planSingleEvent(
+export function changeEvent(
   sent: EventFacts,
-  context: PlanContext,
+  context: ChangeContext,
 ):
   | {
       readonly kind: 'planned';

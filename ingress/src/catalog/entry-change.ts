@@ -10,8 +10,8 @@ import type {
   SeriesChange,
   TagChange,
 } from '@pm/schemas';
-import { newSeries, newTag, type PlanContext } from './change-draft.ts';
-import { planSingleEvent } from './change-set.ts';
+import { type ChangeContext, newSeries, newTag } from './change-draft.ts';
+import { changeEvent } from './change-set.ts';
 import {
   type ImportRefusal,
   inShutEvent,
@@ -26,30 +26,30 @@ import {
 import { refusedWords } from './texts.ts';
 
 /** What a change of one entry comes to: the entry last, behind what it refers to; nothing when it was so already. */
-export interface EntryPlan {
+export interface EntryChangeSet {
   readonly kind: 'planned';
   readonly id: string;
   readonly slug: string;
   readonly entries: readonly CatalogEntry[];
 }
 
-type Planned = EntryPlan | ImportRefusal;
+type Planned = EntryChangeSet | ImportRefusal;
 
 const metadataMaxChars = 10_000;
 
 /** A new event; refused when its slug is taken. */
-export function planNewEvent(sent: NewEvent, context: PlanContext): Planned {
+export function newEventChange(sent: NewEvent, context: ChangeContext): Planned {
   const words = refusedWords(sent);
   if (words !== null) return words;
   if (context.catalog.findEventBySlug(sent.slug) !== undefined) return taken;
-  const planned = planSingleEvent(sent, context);
+  const planned = changeEvent(sent, context);
   return planned.kind === 'refused' ? planned : planOf(planned.event, planned.others);
 }
 
-export function planEventChange(
+export function eventChange(
   known: CatalogEvent,
   sent: EventChange,
-  context: PlanContext,
+  context: ChangeContext,
 ): Planned {
   const words = refusedWords(sent);
   if (words !== null) return words;
@@ -60,7 +60,7 @@ export function planEventChange(
   // Words, dates and groups as an import changes them; it knows events by their slug.
   const { startDate, endDate, tags, series } = sent;
   const given = defined({ ...textsOf(sent), startDate, endDate, tags, series });
-  const planned = planSingleEvent({ slug: known.slug, title, ...given }, context);
+  const planned = changeEvent({ slug: known.slug, title, ...given }, context);
   if (planned.kind === 'refused') return planned;
   const states = statesOf(sent, known);
   if (isShut(states) && !isShut(known) && hasOpenMarkets(known, context)) {
@@ -71,10 +71,10 @@ export function planEventChange(
 }
 
 /** Words and visibility. A market that is not active, or closed or archived, takes no orders; a resolved one stays closed. */
-export function planMarketChange(
+export function marketChange(
   known: CatalogMarket,
   sent: MarketChange,
-  context: PlanContext,
+  context: ChangeContext,
 ): Planned {
   const words = refusedWords(sent);
   if (words !== null) return words;
@@ -102,10 +102,10 @@ export function planMarketChange(
 }
 
 /** A new tag wants a label; without a slug it is made of the label. */
-export function planTagChange(
+export function tagChange(
   known: CatalogTag | undefined,
   sent: TagChange,
-  context: PlanContext,
+  context: ChangeContext,
 ): Planned {
   const words = refusedWords(sent);
   if (words !== null) return words;
@@ -121,10 +121,10 @@ export function planTagChange(
 }
 
 /** A new series wants a title; without a slug it is made of the title. */
-export function planSeriesChange(
+export function seriesChange(
   known: CatalogSeries | undefined,
   sent: SeriesChange,
-  context: PlanContext,
+  context: ChangeContext,
 ): Planned {
   const words = refusedWords(sent);
   if (words !== null) return words;
@@ -142,8 +142,11 @@ export function planSeriesChange(
 function changed(
   known: CatalogEntry | undefined,
   entry: CatalogEntry,
-  { context, others }: { readonly context: PlanContext; readonly others: readonly CatalogEntry[] },
-): EntryPlan {
+  {
+    context,
+    others,
+  }: { readonly context: ChangeContext; readonly others: readonly CatalogEntry[] },
+): EntryChangeSet {
   const updatedAtMs = known?.updatedAtMs ?? entry.updatedAtMs;
   if (known !== undefined && sameFacts(known, { ...entry, updatedAtMs })) {
     return { ...planOf(known, []), entries: [] };
@@ -151,7 +154,7 @@ function changed(
   return planOf({ ...entry, updatedAtMs: context.nowMs }, others);
 }
 
-function planOf(entry: CatalogEntry, others: readonly CatalogEntry[]): EntryPlan {
+function planOf(entry: CatalogEntry, others: readonly CatalogEntry[]): EntryChangeSet {
   const id = entry.kind === 'CatalogMarket' ? String(entry.market) : entry.id;
   return { kind: 'planned', id, slug: entry.slug, entries: [...others, entry] };
 }
@@ -172,11 +175,11 @@ function stateNamed(sent: SentStates): keyof States {
   return sent.archived === undefined ? 'active' : 'archived';
 }
 
-function hasOpenMarkets({ id }: CatalogEvent, { catalog }: PlanContext): boolean {
+function hasOpenMarkets({ id }: CatalogEvent, { catalog }: ChangeContext): boolean {
   return catalog.marketsOfEvent(id).some((market) => !isShut(market));
 }
 
-function isOfShutEvent({ eventId }: CatalogMarket, { catalog }: PlanContext): boolean {
+function isOfShutEvent({ eventId }: CatalogMarket, { catalog }: ChangeContext): boolean {
   const event = catalog.findEvent(eventId);
   return event !== undefined && isShut(event);
 }

@@ -2,7 +2,7 @@ import { type CatalogEntry, type CatalogMarket, parseTime } from '@pm/schemas';
 import { feeVersionOf } from './market-rules.ts';
 
 /** A market of an import, and what it means for the books. */
-export interface PlannedMarket {
+export interface ChangedMarket {
   /** What is listed; undefined when that is what is planned. */
   readonly known: CatalogMarket | undefined;
   readonly entry: CatalogMarket;
@@ -15,7 +15,7 @@ export interface PlannedMarket {
  * finer stays so.
  */
 export function asItStands(
-  { known, entry }: PlannedMarket,
+  { known, entry }: ChangedMarket,
   latest: CatalogMarket | undefined,
 ): CatalogMarket {
   if (known === undefined || latest === undefined) return entry;

@@ -5,15 +5,15 @@ import {
   type ImportResult,
   tokenIdFromBytes,
 } from '@pm/schemas';
-import type { OperatorPorts } from '../operator/ports.io.ts';
-import type { RuleProblem } from '../operator/requests.io.ts';
-import { type CatalogPlan, planImport } from './change-set.ts';
-import { asItStands, type ImportRefusal, type PlannedMarket } from './facts.ts';
+import type { OperatorProblem } from '../operator/requests.io.ts';
+import { type ChangeSet, changeSetOf } from './change-set.ts';
+import { asItStands, type ChangedMarket, type ImportRefusal } from './facts.ts';
+import type { CatalogServices } from './matcher-market.io.ts';
 import { carryOut, setMarketCommand } from './matcher-market.io.ts';
 
-export type ImportOutcome =
+export type CatalogImportResult =
   | { readonly kind: 'done'; readonly result: ImportResult }
-  | ({ readonly kind: 'failed'; readonly path: string } & RuleProblem)
+  | ({ readonly kind: 'failed'; readonly path: string } & OperatorProblem)
   | ImportRefusal;
 
 /** Markets that are on their way at once. */
@@ -24,51 +24,51 @@ const marketsAtOnce = 200;
  * is completed by sending it again: new markets come first in the books, then in `routing`, then in the catalog, known ones are changed
  * behind that, and each step may be repeated.
  */
-export class ImportRunner {
-  readonly #ports: OperatorPorts;
+export class CatalogImporter {
+  readonly #services: CatalogServices;
 
-  constructor(ports: OperatorPorts) {
-    this.#ports = ports;
+  constructor(services: CatalogServices) {
+    this.#services = services;
   }
 
   /** Imports what `read` gives, which is asked when the import has its turn; null when that is nothing. */
-  run(read: () => ImportCatalog | null): Promise<ImportOutcome | null> {
-    return this.#ports.turns.catalog(async () => {
+  run(read: () => ImportCatalog | null): Promise<CatalogImportResult | null> {
+    return this.#services.locks.catalog(async () => {
       const body = read();
       return body === null ? null : await this.#import(body);
     });
   }
 
-  async #import(body: ImportCatalog): Promise<ImportOutcome> {
-    const { catalog, partitions, keccak, clock } = this.#ports;
+  async #import(body: ImportCatalog): Promise<CatalogImportResult> {
+    const { catalog, partitions, keccak, clock } = this.#services;
     const nowMs = clock.nowMs();
-    const plan = planImport(body, { catalog, partitions, nowMs, keccak });
+    const plan = changeSetOf(body, { catalog, partitions, nowMs, keccak });
     if (plan.kind === 'refused') return plan;
     const failure = (await this.#list(plan)) ?? (await this.#change(plan));
     return failure ?? { kind: 'done', result: resultOf(plan.markets) };
   }
 
-  /** Nobody else knows new markets, so they need no turns. */
-  async #list({ markets, entries }: CatalogPlan): Promise<ImportOutcome | null> {
-    const { writes } = this.#ports;
+  /** Nobody else knows new markets, so they need no locks. */
+  async #list({ markets, entries }: ChangeSet): Promise<CatalogImportResult | null> {
+    const { writer } = this.#services;
     const planned = markets.filter(({ change }) => change === 'listed');
     const failure = await this.#each(planned, ({ entry }) => this.#setMarket(entry));
     if (failure !== null) return failure;
     const listed = planned.map(({ entry }) => entry);
-    await writes.writeRoutes(listed);
-    await writes.writeEntries([...entries, ...listed]);
+    await writer.writeRoutes(listed);
+    await writer.writeEntries([...entries, ...listed]);
     return null;
   }
 
   /** A halt, a resolution or new rules that came behind the planning must not be undone. */
-  #change({ markets }: CatalogPlan): Promise<ImportOutcome | null> {
-    const { catalog, turns, writes } = this.#ports;
+  #change({ markets }: ChangeSet): Promise<CatalogImportResult | null> {
+    const { catalog, locks, writer } = this.#services;
     const planned = markets.filter(({ change }) => change === 'ruled' || change === 'reworded');
     return this.#each(planned, (market) =>
-      turns.market(market.entry.market, async () => {
+      locks.market(market.entry.market, async () => {
         const latest = () => asItStands(market, catalog.findMarket(market.entry.market));
         const problem = market.change === 'ruled' ? await this.#setMarket(latest()) : null;
-        if (problem === null) await writes.writeEntries([latest()]);
+        if (problem === null) await writer.writeEntries([latest()]);
         return problem;
       }),
     );
@@ -76,9 +76,9 @@ export class ImportRunner {
 
   /** Some at a time, up to the first ones of which one fails. */
   async #each(
-    planned: readonly PlannedMarket[],
-    work: (market: PlannedMarket) => Promise<RuleProblem | null>,
-  ): Promise<ImportOutcome | null> {
+    planned: readonly ChangedMarket[],
+    work: (market: ChangedMarket) => Promise<OperatorProblem | null>,
+  ): Promise<CatalogImportResult | null> {
     for (let from = 0; from < planned.length; from += marketsAtOnce) {
       const chunk = planned.slice(from, from + marketsAtOnce);
       const problems = await Promise.all(chunk.map(work));
@@ -91,17 +91,22 @@ export class ImportRunner {
     return null;
   }
 
-  async #setMarket(market: CatalogMarket): Promise<RuleProblem | null> {
-    const { log, catalog } = this.#ports;
-    const problem = await carryOut(log, market.partition, setMarketCommand(market), 'MarketSet');
+  async #setMarket(market: CatalogMarket): Promise<OperatorProblem | null> {
+    const { commands, catalog } = this.#services;
+    const problem = await carryOut(
+      commands,
+      market.partition,
+      setMarketCommand(market),
+      'MarketSet',
+    );
     // The number stands for another market in the books, left by an import that broke off.
     if (problem?.status === 409) catalog.skipMarket(market.market);
     return problem;
   }
 }
 
-function resultOf(markets: readonly PlannedMarket[]): ImportResult {
-  const count = (...changes: PlannedMarket['change'][]) =>
+function resultOf(markets: readonly ChangedMarket[]): ImportResult {
+  const count = (...changes: ChangedMarket['change'][]) =>
     markets.filter((market) => changes.includes(market.change)).length;
   return {
     created: count('listed'),

@@ -15,11 +15,11 @@ import {
 import type { Keccak } from '../orders/hash.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import {
+  type ChangedMarket,
   type FieldProblem,
   type ImportRefusal,
   inShutEvent,
   isShut,
-  type PlannedMarket,
   readDates,
   refusal,
   sameFacts,
@@ -49,7 +49,7 @@ export interface MarketImport {
   readonly category: string | undefined;
 }
 
-type Planned = { readonly kind: 'market'; readonly planned: PlannedMarket } | ImportRefusal;
+type Planned = { readonly kind: 'market'; readonly planned: ChangedMarket } | ImportRefusal;
 
 const defaultTick = '0.01';
 const defaultMinSize = '5';
@@ -57,7 +57,7 @@ const rewardsMinSizeMicro = 5 * microPerUnit;
 const rewardsMaxSpread = 300;
 
 /** What one market of an import changes. */
-export function planMarket(sent: MarketImport, draft: MarketDraft, path: string): Planned {
+export function changeMarketEntry(sent: MarketImport, draft: MarketDraft, path: string): Planned {
   const refuse = (problem: FieldProblem) => refusal(problem, path);
   const words = refusedWords(sent.market, path);
   if (words !== null) return words;
@@ -238,7 +238,7 @@ function changeOf(
   entry: CatalogMarket,
   known: CatalogMarket | undefined,
   nowMs: number,
-): PlannedMarket {
+): ChangedMarket {
   if (known === undefined) return { known, entry, change: 'listed' };
   if (sameFacts(known, entry)) return { known, entry: known, change: 'unchanged' };
   const changed = { ...entry, updatedAtMs: nowMs };

@@ -1,19 +1,36 @@
+import type { Clock } from '@pm/kit/clock';
 import type { CatalogMarket, Command, CommandOf, ExecutionEvent } from '@pm/schemas';
 import { refusals } from '@pm/schemas';
-import type { CommandLog } from '../door/ports.io.ts';
-import type { OperatorPorts } from '../operator/ports.io.ts';
+import type { CommandSender } from '../log/command-channel.io.ts';
 import {
   isResolved,
   notFound,
   notYet,
-  type RuleProblem,
+  type OperatorProblem,
   refused,
 } from '../operator/requests.io.ts';
+import type { Keccak } from '../orders/hash.ts';
+import type { CatalogIndex } from './catalog-index.ts';
+import type { CatalogLocks } from './catalog-locks.io.ts';
+import type { CatalogWriter } from './catalog-writer.io.ts';
 import { sameFacts } from './facts.ts';
 import { feeVersionOf } from './market-rules.ts';
 
+/** Dependencies of everything that changes the catalog. */
+export interface CatalogServices {
+  readonly catalog: CatalogIndex;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly keccak: Keccak;
+  readonly partitions: number;
+  /** Commands signed with the operator's key. */
+  readonly commands: Pick<CommandSender, 'run'>;
+  readonly writer: Pick<CatalogWriter, 'writeRoutes' | 'writeEntries'>;
+  /** The locks of all changes of the catalog in this process. */
+  readonly locks: CatalogLocks;
+}
+
 /** How a market becomes, or why it cannot; the very market it was given when nothing is asked of it. */
-export type MarketEdit = (market: CatalogMarket) => CatalogMarket | RuleProblem;
+export type MarketEdit = (market: CatalogMarket) => CatalogMarket | OperatorProblem;
 
 export interface EditedMarket {
   readonly market: CatalogMarket;
@@ -27,10 +44,10 @@ export interface EditedMarket {
  */
 export function changeMarket(
   number: number,
-  { catalog, clock, log, turns, writes }: OperatorPorts,
+  { catalog, clock, commands, locks, writer }: CatalogServices,
   edit: MarketEdit,
-): Promise<EditedMarket | RuleProblem> {
-  return turns.market(number, async () => {
+): Promise<EditedMarket | OperatorProblem> {
+  return locks.market(number, async () => {
     const market = catalog.findMarket(number);
     if (market === undefined) return notFound;
     if (market.payout0 >= 0) return isResolved;
@@ -38,12 +55,12 @@ export function changeMarket(
     if ('status' in edited) return edited;
     if (edited === market) return { market, changed: false };
     const command = setMarketCommand(edited);
-    const problem = await carryOut(log, market.partition, command, 'MarketSet');
+    const problem = await carryOut(commands, market.partition, command, 'MarketSet');
     if (problem !== null) return problem;
     if (sameFacts(market, edited)) return { market, changed: false };
     const feeVersion = feeVersionOf(market, edited);
     const entry = { ...edited, feeVersion, updatedAtMs: clock.nowMs() };
-    await writes.writeEntries([entry]);
+    await writer.writeEntries([entry]);
     return { market: entry, changed: true };
   });
 }
@@ -67,16 +84,16 @@ export function setMarketCommand(market: CatalogMarket): CommandOf<'SetMarket'> 
 
 /** Puts a command on the log and waits until the matcher says it is done; null then. */
 export async function carryOut(
-  log: CommandLog,
+  commands: Pick<CommandSender, 'run'>,
   partition: number,
   command: Command,
   done: ExecutionEvent['kind'],
-): Promise<RuleProblem | null> {
-  const outcome = await log.run(partition, command);
-  if (outcome.kind === 'pending') return notYet('the partition has not answered in time');
-  if (outcome.kind === 'unsent') return notYet('the command could not be put on the log');
-  if (outcome.kind === 'rejected') return refused('the matcher does not take this operator key');
-  for (const { event } of outcome.events) {
+): Promise<OperatorProblem | null> {
+  const result = await commands.run(partition, command);
+  if (result.kind === 'pending') return notYet('the partition has not answered in time');
+  if (result.kind === 'unsent') return notYet('the command could not be put on the log');
+  if (result.kind === 'rejected') return refused('the matcher does not take this operator key');
+  for (const { event } of result.events) {
     if (event.kind === done) return null;
     if (event.kind === 'CommandRefused')
       return { ...refused(refusals[event.code].text), code: event.code };

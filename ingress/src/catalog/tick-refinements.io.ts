@@ -1,22 +1,22 @@
 import type { Log } from '@pm/kit/log';
-import type { OperatorPorts } from '../operator/ports.io.ts';
 import { refined } from './market-rules.ts';
+import type { CatalogServices } from './matcher-market.io.ts';
 import { carryOut, setMarketCommand } from './matcher-market.io.ts';
 
-type RefinementPorts = Pick<OperatorPorts, 'catalog' | 'clock' | 'log' | 'turns' | 'writes'>;
+type RefinementPorts = Pick<CatalogServices, 'catalog' | 'clock' | 'commands' | 'locks' | 'writer'>;
 
 /**
  * Gives a market whose price has come near an end a finer tick: in its book first, then in the catalog. Several ingress may
  * do it together: the same rules again change nothing. What fails is tried again at the market's next extreme price.
  */
 export class TickRefinements {
-  readonly #ports: RefinementPorts;
+  readonly #services: RefinementPorts;
   readonly #log: Log;
   /** Markets on their way; bounded by the markets there are. */
   readonly #running = new Map<number, Promise<void>>();
 
-  constructor(ports: RefinementPorts, log: Log) {
-    this.#ports = ports;
+  constructor(services: RefinementPorts, log: Log) {
+    this.#services = services;
     this.#log = log;
   }
 
@@ -37,27 +37,27 @@ export class TickRefinements {
   }
 
   #finer(number: number) {
-    const market = this.#ports.catalog.findMarket(number);
-    return market === undefined ? null : refined(market, this.#ports.clock.nowMs());
+    const market = this.#services.catalog.findMarket(number);
+    return market === undefined ? null : refined(market, this.#services.clock.nowMs());
   }
 
   async #refine(number: number): Promise<void> {
-    await this.#ports.turns.market(number, () => this.#refineInTurn(number));
+    await this.#services.locks.market(number, () => this.#refineInTurn(number));
   }
 
   async #refineInTurn(number: number): Promise<void> {
     const finer = this.#finer(number);
     if (finer === null) return;
-    const { log, writes } = this.#ports;
+    const { commands, writer } = this.#services;
     const command = { ...setMarketCommand(finer), tickOnly: true };
-    const problem = await carryOut(log, finer.partition, command, 'MarketSet');
+    const problem = await carryOut(commands, finer.partition, command, 'MarketSet');
     if (problem !== null) {
       this.#log.warn({ market: number, problem: problem.text }, 'a tick could not be refined');
       return;
     }
     // Another ingress may have changed its words or its mode meanwhile.
     const latest = this.#finer(number);
-    if (latest !== null) await writes.writeEntries([latest]);
+    if (latest !== null) await writer.writeEntries([latest]);
     this.#log.info({ market: number, tick: finer.tick }, 'refined the tick of a market');
   }
 }

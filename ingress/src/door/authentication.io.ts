@@ -1,16 +1,25 @@
+import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { clockSkewMs } from '@pm/domain/accounts/key-verifier';
+import type { ReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import { type Reader, showsReadKey } from '@pm/domain/accounts/reader-verifier';
+import type { Clock } from '@pm/kit/clock';
 import { refuse } from '@pm/kit/http';
 import { checksumAddress, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { WalletStatuses } from '../accounts/wallet-table.io.ts';
 import type { Caller } from '../orders/check.ts';
-import type { DoorPorts } from './ports.io.ts';
 
-/** What private requests are judged by. */
-export type AuthPorts = Pick<
-  DoorPorts,
-  'clock' | 'verify' | 'verifyReader' | 'walletStatus' | 'freshnessMs'
->;
+/** The tables and limits that private requests are judged by. */
+export interface Authentication {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  /** Proves the API key of a private request. */
+  readonly verify: KeyVerifier;
+  /** Proves an API key or a read-only one. */
+  readonly verifyReader: ReaderVerifier;
+  readonly walletStatus: Pick<WalletStatuses, 'of'>;
+  /** Largest distance between the signed time of a private request and now, milliseconds. */
+  readonly freshnessMs: number;
+}
 
 /**
  * Proves the API key of a private request that changes something; null after the refusal was sent. Read-only keys are told
@@ -19,18 +28,18 @@ export type AuthPorts = Pick<
 export function authenticate(
   request: FastifyRequest,
   reply: FastifyReply,
-  ports: AuthPorts,
+  authentication: Authentication,
 ): Caller | null {
-  const { clock, verify, verifyReader, walletStatus } = ports;
+  const { clock, verify, verifyReader, walletStatus } = authentication;
   const facts = signedFacts(request);
   const holder = verify(facts);
   if (holder === null) {
-    if (verifyReader(facts) === null) refuseUnproven(request, reply, ports);
+    if (verifyReader(facts) === null) refuseUnproven(request, reply, authentication);
     else refuse(reply, 'read_only_key');
     return null;
   }
   const { wallet: address, ...proven } = holder;
-  if (refuseBanned(address, reply, ports)) return null;
+  if (refuseBanned(address, reply, authentication)) return null;
   const statusOf: Caller['statusOf'] = (wallet) => walletStatus.of(wallet);
   const { arrivedAtMs } = request;
   return { ...proven, address, nowMs: clock.nowMs(), arrivedAtMs, statusOf };
@@ -40,7 +49,7 @@ export function authenticate(
 export function refuseBanned(
   wallet: WalletAddress,
   reply: FastifyReply,
-  { walletStatus }: Pick<AuthPorts, 'walletStatus'>,
+  { walletStatus }: Pick<Authentication, 'walletStatus'>,
 ): boolean {
   if (walletStatus.of(wallet) !== 'BANNED') return false;
   refuse(reply, 'user_banned', { address: checksumAddress(wallet) });
@@ -51,10 +60,10 @@ export function refuseBanned(
 export function authenticateReader(
   request: FastifyRequest,
   reply: FastifyReply,
-  ports: AuthPorts,
+  authentication: Authentication,
 ): Reader | null {
-  const reader = ports.verifyReader(signedFacts(request));
-  if (reader === null) refuseUnproven(request, reply, ports);
+  const reader = authentication.verifyReader(signedFacts(request));
+  if (reader === null) refuseUnproven(request, reply, authentication);
   return reader;
 }
 
@@ -67,7 +76,7 @@ export function signedFacts({ method, url, headers, rawBody: body }: FastifyRequ
 export function refuseUnproven(
   { headers }: FastifyRequest,
   reply: FastifyReply,
-  { clock, freshnessMs }: Pick<AuthPorts, 'clock' | 'freshnessMs'>,
+  { clock, freshnessMs }: Pick<Authentication, 'clock' | 'freshnessMs'>,
 ): void {
   const nowMs = clock.nowMs();
   const skewMs = showsReadKey(headers) ? null : clockSkewMs(headers, { nowMs, freshnessMs });

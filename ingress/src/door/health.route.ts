@@ -1,9 +1,14 @@
+import type { Clock } from '@pm/kit/clock';
 import type { DoorRoute } from '@pm/kit/http';
 import { orderVersion } from '@pm/schemas';
-import type { DoorPorts } from './ports.io.ts';
+
+/** GET /, /ok, /time and /version. */
+export function healthRoutes(clock: Pick<Clock, 'nowMs'>): readonly DoorRoute[] {
+  return [rootRoute, okRoute, timeRoute(clock), versionRoute];
+}
 
 /** GET /: `OK` as text, for everybody who does not ask for JSON and nothing else; JSON of the data family (conventions.md 1.1). */
-export const rootRoute: DoorRoute = {
+const rootRoute: DoorRoute = {
   method: 'GET',
   path: '/',
   add(app, { url, mount }) {
@@ -15,7 +20,7 @@ export const rootRoute: DoorRoute = {
 };
 
 /** GET /ok: the JSON text `"OK"` (conventions.md 1.1). */
-export const okRoute: DoorRoute = {
+const okRoute: DoorRoute = {
   method: 'GET',
   path: '/ok',
   add(app, { url }) {
@@ -26,7 +31,7 @@ export const okRoute: DoorRoute = {
 };
 
 /** GET /time: Unix seconds as a bare number (conventions.md 1.1). */
-export function timeRoute({ clock }: Pick<DoorPorts, 'clock'>): DoorRoute {
+function timeRoute(clock: Pick<Clock, 'nowMs'>): DoorRoute {
   return {
     method: 'GET',
     path: '/time',
@@ -40,7 +45,7 @@ export function timeRoute({ clock }: Pick<DoorPorts, 'clock'>): DoorRoute {
 }
 
 /** GET /version: the version of the order struct, which clients read before they sign (conventions.md 1.1). */
-export const versionRoute: DoorRoute = {
+const versionRoute: DoorRoute = {
   method: 'GET',
   path: '/version',
   add(app, { url }) {

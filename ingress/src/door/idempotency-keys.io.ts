@@ -1,16 +1,21 @@
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
 import { type RedisKeys, retryLimits } from '@pm/schemas';
 
-/** `RetryKey` of the routes. */
-interface RetryKey {
+/** Names a request of a caller that may come again, and this process's hold of it. */
+export interface IdempotencyKey {
   readonly caller: string;
   /** Hex digest of caller, route and key. */
   readonly digest: string;
+  /** Digest of the meaning of the request. */
   readonly fingerprint: string;
   /** Names this process's hold of the key. */
   readonly token: string;
 }
 
+/**
+ * `fresh`: not seen before. `resumed`: begun by a process that seems dead; the text is what it recorded. `done`: the text is
+ * the response. `running`: begun a moment ago. `reused`: has another meaning. `full`: too many keys.
+ */
 type Began = readonly ['fresh' | 'resumed' | 'done' | 'running' | 'reused' | 'full', string];
 
 const nowLua = `
@@ -19,8 +24,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * KEYS record, keys of the caller. ARGV fingerprint, token, leaseMs, ttlMs, keysMax, digest. Of a request that was
- * answered the answer; of one whose process seems dead what it was about to do.
+ * KEYS record, keys of the caller. ARGV fingerprint, token, leaseMs, ttlMs, keysMax, digest. Returns the response of
+ * a request that has one; of a request whose process seems dead, what it was about to do.
  */
 const beginLua = `${nowLua}
 local known = redis.call('HMGET', KEYS[1], 'fingerprint', 'answer', 'leaseUntil', 'attempt')
@@ -41,7 +46,7 @@ redis.call('PEXPIRE', KEYS[2], ttl)
 return {'fresh', ''}
 `;
 
-/** KEYS record. ARGV token, field, value, leaseMs. 0 when somebody else carries on by now. */
+/** KEYS record. ARGV token, field, value, leaseMs. 0 when another process carries on by now. */
 const keepLua = `${nowLua}
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[2], ARGV[3], 'leaseUntil', now + tonumber(ARGV[4]))
@@ -56,11 +61,11 @@ return redis.call('DEL', KEYS[1])
 `;
 
 /**
- * Requests with a retry key, in the Redis that all ingress share. Every step is one atomic script and only who holds the
- * key may write: a process that was taken for dead finds that out before it sends anything. Rejects with `openRedis`'
+ * Requests with an idempotency key, in the Redis that all ingress share. Every step is one atomic script and only the process
+ * that holds the key may write: one that was taken for dead finds that out before it sends anything. Rejects with `openRedis`'
  * faults.
  */
-export class RetryStore {
+export class IdempotencyKeys {
   readonly #keys: RedisKeys;
   readonly #begin: DefinedScript<Began>;
   readonly #keep: DefinedScript<number>;
@@ -73,7 +78,7 @@ export class RetryStore {
     this.#forget = defineScript(redis, 'retryForget', forgetLua, 2);
   }
 
-  async begin({ caller, digest, fingerprint, token }: RetryKey) {
+  async begin({ caller, digest, fingerprint, token }: IdempotencyKey) {
     const { leaseMs, ttlMs, keysPerCallerMax } = retryLimits;
     const [kind, text] = await this.#begin.run(
       [this.#keys.retry(digest), this.#keys.retries(caller)],
@@ -82,22 +87,22 @@ export class RetryStore {
     return { kind, text };
   }
 
-  /** False when somebody else carries on by now: nothing must be sent then. */
-  async record({ digest, token }: RetryKey, attempt: string): Promise<boolean> {
+  /** False when another process carries on by now: nothing must be sent then. */
+  async record({ digest, token }: IdempotencyKey, attempt: string): Promise<boolean> {
     return await this.#write(digest, [token, 'attempt', attempt, retryLimits.leaseMs]);
   }
 
-  async finish({ digest, token }: RetryKey, answer: string): Promise<void> {
+  async finish({ digest, token }: IdempotencyKey, answer: string): Promise<void> {
     await this.#write(digest, [token, 'answer', answer, 0]);
   }
 
-  /** Leaves the request to whoever asks next. */
-  async yield({ digest, token }: RetryKey): Promise<void> {
+  /** Leaves the request to the next retry. */
+  async yield({ digest, token }: IdempotencyKey): Promise<void> {
     await this.#write(digest, [token, 'yielded', 1, 0]);
   }
 
-  /** As if it had never been asked. */
-  async forget({ caller, digest, token }: RetryKey): Promise<void> {
+  /** As if the request had never come. */
+  async forget({ caller, digest, token }: IdempotencyKey): Promise<void> {
     await this.#forget.run([this.#keys.retry(digest), this.#keys.retries(caller)], [token, digest]);
   }
 

@@ -8,19 +8,15 @@ import { type HttpApp, openHttp } from '@pm/kit/http';
 import type { Lifecycle } from '@pm/kit/lifecycle';
 import type { Log } from '@pm/kit/log';
 import type { Metrics } from '@pm/kit/metrics';
-import type { WalletOwners } from '../accounts/wallet-owners.ts';
-import { sweepOrders } from '../cancels/sweep.io.ts';
 import type { IngressConfig } from '../config.ts';
-import { openDoorMetrics } from '../metrics.ts';
 import { addOperatorRoutes } from '../operator/operator.route.ts';
-import type { OperatorPorts } from '../operator/ports.io.ts';
-import { readinessOf, statusOf, type Watched } from '../status.ts';
-import type { DoorPorts } from './ports.io.ts';
-import { addDoorRoutes } from './public.route.ts';
+import type { OperatorServices } from '../operator/operator-services.io.ts';
+import { readinessOf, type StatusParts, statusOf } from '../status.ts';
+import { addPublicRoutes, type PublicServices } from './public.route.ts';
 import { batchBodyMaxBytes } from './request-checks.io.ts';
 
-/** Where the doors are, and who closes them. */
-export interface DoorFrame {
+/** The addresses of the listeners and the process around them. */
+export interface ListenerFrame {
   readonly config: Pick<
     IngressConfig,
     'host' | 'opsPort' | 'operatorPort' | 'httpPort' | 'trustedProxies'
@@ -32,50 +28,51 @@ export interface DoorFrame {
   readonly metrics: Metrics;
 }
 
-/** What is behind the doors, caught up. */
-export interface DoorParts {
-  readonly watched: Watched & { readonly owners: Pick<WalletOwners, 'ownerOf'> };
-  readonly operator: Omit<OperatorPorts, 'status' | 'sweep'>;
-  readonly traders: Omit<DoorPorts, 'metrics'>;
+/** The services that the listeners serve, caught up with the log. */
+export interface ServedParts {
+  readonly status: StatusParts;
+  readonly operator: Omit<OperatorServices, 'status'>;
+  readonly traders: PublicServices;
 }
 
-/** The ops listener first, so that nothing is served unseen; the public door last. */
-export async function openDoors(frame: DoorFrame, parts: DoorParts): Promise<void> {
-  const { config, life, log, metrics } = frame;
-  const { watched } = parts;
-  const { facts, gauges } = statusOf(watched);
-  const status = () => ({ ...facts(), limits: frame.limits?.facts() ?? 'off' });
+/** Opens the ops listener first, so that nothing is served without being observed, and the public listener last. */
+export async function openListeners(frame: ListenerFrame, parts: ServedParts): Promise<void> {
+  const { config, life, metrics, limits } = frame;
+  const { facts } = statusOf(parts.status);
+  const status = () => ({ ...facts(), limits: limits?.facts() ?? 'off' });
   const ops = await openOpsListener({
     host: config.host,
     port: config.opsPort,
     metrics,
     status,
-    ready: () => readinessOf(watched),
+    ready: () => readinessOf(parts.status),
   });
   life.onStop('ops listener', () => ops.close());
-  const operatorDoor = openHttp({ log, bodyLimitBytes: batchBodyMaxBytes });
-  const { answers, partitions } = parts.traders;
-  const swept = { answers, partitions, log: parts.operator.log, owners: watched.owners };
-  addOperatorRoutes(operatorDoor, {
-    ...{ ...parts.operator, status },
-    sweep: (wallet) => sweepOrders(wallet, { ...swept, clock: parts.operator.clock }),
-  });
-  await listen(operatorDoor, config.operatorPort, frame);
-  const { verify, agentDirectory, activity } = parts.traders;
-  const agents = agentCredentials(agentDirectory, activity);
-  const credentials = [keyCredentials(verify), agents];
-  const door = openHttp({
-    ...{ log, bodyLimitBytes: batchBodyMaxBytes, metrics, trustedProxies: config.trustedProxies },
-    ...(frame.limits === null
-      ? {}
-      : { rateLimits: limitRequests({ ...frame.limits, credentials }) }),
-  });
-  if (frame.limits === null) markAgents(door, agents);
-  addDoorRoutes(door, { ...parts.traders, metrics: openDoorMetrics(metrics, gauges) });
-  await listen(door, config.httpPort, frame);
+  const operator = openHttp({ log: frame.log, bodyLimitBytes: batchBodyMaxBytes });
+  addOperatorRoutes(operator, { ...parts.operator, status });
+  await listen(operator, config.operatorPort, frame);
+  const traders = openPublicApp(frame, parts.traders);
+  addPublicRoutes(traders, parts.traders);
+  await listen(traders, config.httpPort, frame);
 }
 
-async function listen(door: HttpApp, port: number, { config, life }: DoorFrame): Promise<void> {
-  await door.listen({ host: config.host, port });
-  life.onStop(`door ${port}`, () => door.close());
+function openPublicApp(
+  { config, log, metrics, limits }: ListenerFrame,
+  { accounts }: PublicServices,
+): HttpApp {
+  const { trustedProxies } = config;
+  const agents = agentCredentials(accounts.agentDirectory, accounts.activity);
+  const options = { log, bodyLimitBytes: batchBodyMaxBytes, metrics, trustedProxies };
+  if (limits === null) {
+    const app = openHttp(options);
+    markAgents(app, agents);
+    return app;
+  }
+  const credentials = [keyCredentials(accounts.authentication.verify), agents];
+  return openHttp({ ...options, rateLimits: limitRequests({ ...limits, credentials }) });
+}
+
+async function listen(app: HttpApp, port: number, { config, life }: ListenerFrame): Promise<void> {
+  await app.listen({ host: config.host, port });
+  life.onStop(`listener ${port}`, () => app.close());
 }

@@ -1,7 +1,7 @@
 import { reactionTo } from '@pm/kit/fault';
 
-/** The answer of a store; null when it is away. Other faults are thrown on. */
-export async function unlessAway<T>(ask: () => Promise<T>): Promise<T | null> {
+/** The result of a store; null when it is unavailable for a moment. Throws all other faults. */
+export async function unlessUnavailable<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();
   } catch (error) {

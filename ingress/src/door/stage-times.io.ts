@@ -1,13 +1,14 @@
 import type { Clock } from '@pm/kit/clock';
 import type { FastifyReply } from 'fastify';
+import type { CommandResult } from '../log/result-waiters.ts';
 
 /** Stages of a placement or cancel, in their order. */
 const stages = ['auth', 'validate', 'reserve', 'log', 'match'] as const;
 export type TimedStage = (typeof stages)[number];
 
 /**
- * Where the milliseconds of one request went. Of a batch, whose orders go their way together, each stage is that of the
- * slowest order. Told as `Server-Timing` (conventions.md 3.10).
+ * The milliseconds that each stage of a request took. The orders of a batch run together: each stage is that of the slowest
+ * order. Returned as `Server-Timing` (conventions.md 3.10).
  */
 export class StageTimes {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -26,12 +27,19 @@ export class StageTimes {
     this.#lastMs = nowMs;
   }
 
-  /** One of several that run together took so long. */
+  /** The time of one of several that run together. */
   add(stage: TimedStage, ms: number): void {
     this.#ms[stage] = Math.max(this.#ms[stage] ?? 0, ms);
   }
 
-  tell(reply: FastifyReply): void {
+  /** The times that a command spent on its way to the log and in the matcher. */
+  addLog(result: CommandResult): void {
+    if (result.kind !== 'executed' || result.times === undefined) return;
+    this.add('log', result.times.logMs);
+    this.add('match', result.times.matchMs);
+  }
+
+  writeTo(reply: FastifyReply): void {
     void reply.header('server-timing', this.text());
   }
 

@@ -3,10 +3,10 @@ import { sealEnvelope } from '@pm/domain/signoff/records';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
 import type { Command, Envelope } from '@pm/schemas';
-import { isCertainlyUnsent, OrderSink } from './envelope-sender.io.ts';
+import { EnvelopeSender, isCertainlyUnsent } from './envelope-sender.io.ts';
 import { type CommandResult, ResultWaiters } from './result-waiters.ts';
 
-export interface CommandLineOptions {
+export interface CommandChannelOptions {
   readonly key: SignOffKey;
   readonly codec: Pick<RecordCodec<Envelope>, 'encode'>;
   readonly producer: Pick<LogProducer, 'send'>;
@@ -17,72 +17,66 @@ export interface CommandLineOptions {
   readonly waitMs: number;
 }
 
-/** Everything that goes to the log under one sign-off key, and who waits for it. */
-export interface CommandLine {
+/** Everything that goes to the log under one sign-off key, and the commands that wait for their results. */
+export interface CommandChannel {
   /** Hex of the key's id. */
   readonly keyId: string;
-  readonly sink: OrderSink;
+  readonly envelopes: EnvelopeSender;
   readonly waiters: ResultWaiters;
-  readonly runner: CommandRunner;
+  readonly commands: CommandSender;
 }
 
 /** A process sends fewer envelopes in a millisecond than this. */
 const sequencesPerMs = 1_000;
 
-export function openCommandLine(options: CommandLineOptions): CommandLine {
+export function openCommandChannel(options: CommandChannelOptions): CommandChannel {
   const { key, codec, producer, topic, partitions } = options;
   const waiters = new ResultWaiters();
-  const sink = new OrderSink({
+  const envelopes = new EnvelopeSender({
     producer,
     topic,
     partitions,
     seal: (envelope) => sealEnvelope(codec, key, envelope),
     firstSequence: options.nowMs * sequencesPerMs,
   });
-  const runner = new CommandRunner({ sink, waiters, waitMs: options.waitMs });
-  return { keyId: key.keyId.toString('hex'), sink, waiters, runner };
+  const commands = new CommandSender({ envelopes, waiters, waitMs: options.waitMs });
+  return { keyId: key.keyId.toString('hex'), envelopes, waiters, commands };
 }
 
-/** `CommandOutcome` of the routes: a result, certainly unsent, or unknown within the time. */
-export type RunOutcome =
-  | (CommandResult & { readonly times?: { readonly logMs: number; readonly matchMs: number } })
-  | { readonly kind: 'unsent'; readonly code: 'overloaded' | 'internal_error' }
-  | { readonly kind: 'pending' };
-
-export interface CommandRunnerOptions {
-  readonly sink: Pick<OrderSink, 'add'>;
+export interface CommandSenderOptions {
+  readonly envelopes: Pick<EnvelopeSender, 'add'>;
   readonly waiters: ResultWaiters;
   /** How long a result is waited for, milliseconds. */
   readonly waitMs: number;
 }
 
-/** Commands that wait for their results; beyond it the door says 503. */
+/** Commands that wait for their results; beyond it requests are refused as `overloaded`. */
 const waitingCommandsMax = 20_000;
 
-const overloaded: RunOutcome = { kind: 'unsent', code: 'overloaded' };
+const overloaded: CommandResult = { kind: 'unsent', code: 'overloaded' };
 
-/** Puts commands on the log and waits for what they did, bounded. */
-export class CommandRunner {
-  readonly #options: CommandRunnerOptions;
+/** Sends commands to the log and waits for their results, bounded in number and time. */
+export class CommandSender {
+  readonly #options: CommandSenderOptions;
 
-  constructor(options: CommandRunnerOptions) {
+  constructor(options: CommandSenderOptions) {
     this.#options = options;
   }
 
-  run(partition: number, command: Command): Promise<RunOutcome> {
-    const { sink, waiters, waitMs } = this.#options;
+  run(partition: number, command: Command): Promise<CommandResult> {
+    const { envelopes, waiters, waitMs } = this.#options;
     if (waiters.count >= waitingCommandsMax) return Promise.resolve(overloaded);
-    const ticket = sink.add(partition, command);
+    const ticket = envelopes.add(partition, command);
     if (ticket === null) return Promise.resolve(overloaded);
     const { sequence, command: index } = ticket;
     const startedMs = performance.now();
     let sentMs = 0;
     return new Promise((resolve) => {
-      const conclude = (outcome: RunOutcome) => {
+      const conclude = (result: CommandResult) => {
         clearTimeout(timer);
         waiters.remove(sequence, index);
         resolve(
-          outcome.kind === 'answered' ? { ...outcome, times: timesOf(startedMs, sentMs) } : outcome,
+          result.kind === 'executed' ? { ...result, times: timesOf(startedMs, sentMs) } : result,
         );
       };
       const timer = setTimeout(() => conclude({ kind: 'pending' }), waitMs);
@@ -100,14 +94,14 @@ export class CommandRunner {
   }
 }
 
-/** A result may be heard before the send is acknowledged; then the log took all of the time. */
+/** A result may be read before the send is acknowledged; then the log took all of the time. */
 function timesOf(startedMs: number, sentMs: number) {
   const endedMs = performance.now();
   if (sentMs === 0) return { logMs: endedMs - startedMs, matchMs: 0 };
   return { logMs: sentMs - startedMs, matchMs: endedMs - sentMs };
 }
 
-function unsentBy(error: unknown): RunOutcome {
+function unsentBy(error: unknown): CommandResult {
   const isFull = error instanceof Error && Reflect.get(error, 'code') === 'queue_full';
   return isFull ? overloaded : { kind: 'unsent', code: 'internal_error' };
 }

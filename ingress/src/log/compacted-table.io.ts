@@ -3,7 +3,7 @@ import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import type { OpenLog } from './topics.io.ts';
+import type { TopicsClient } from './topics.io.ts';
 
 /** One entry to write; null deletes what stands under the key. */
 export interface TableEntry<T> {
@@ -28,7 +28,7 @@ export const aheadMax = 10_000;
  * A compacted topic that this process follows and writes. A write counts here at once, before it is read back. Until then
  * older entries of its key are left out when they come by: they would bring a revoked key back for a moment.
  */
-export class TableStore<T> {
+export class CompactedTable<T> {
   readonly #fold: TableFold<T>;
   readonly #append: AppendEntries<T>;
   /** Offsets of own entries by key that were not read back yet. */
@@ -78,11 +78,11 @@ export interface TableTopic<T> {
 
 /** Opens a table on the log; resolves when all that was there is known. */
 export async function openTable<T>(
-  { client, records }: Pick<OpenLog, 'client' | 'records'>,
+  { client, records }: Pick<TopicsClient, 'client' | 'records'>,
   options: TableTopic<T>,
   fold: TableFold<T>,
-): Promise<TableStore<T>> {
-  const table = new TableStore(fold, appenderOf(records, options));
+): Promise<CompactedTable<T>> {
+  const table = new CompactedTable(fold, appenderOf(records, options));
   await followTable(client, {
     ...options,
     take: (value, place) => table.take(value, place),

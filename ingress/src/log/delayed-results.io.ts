@@ -1,19 +1,19 @@
 import type { OrderId } from '@pm/schemas';
-import type { PlacementAnswer } from '../orders/order-result.ts';
+import type { OrderResult } from '../orders/order-result.ts';
 
-/** Delayed orders that are followed; the oldest is let go first. */
+/** Delayed orders that are followed; the oldest is dropped first. */
 const followedMax = 20_000;
 
 interface Followed {
-  answer: PlacementAnswer | null;
-  settle: ((answer: PlacementAnswer) => void) | null;
+  result: OrderResult | null;
+  settle: ((result: OrderResult) => void) | null;
 }
 
 /**
- * Answers of orders that were held by a taker delay first. An order is followed from the moment its delay is heard, so that
- * an answer which comes before anybody asks for it is not lost.
+ * Results of orders that were held by a taker delay first. An order is followed from the moment its delay is read, so that
+ * a result which comes before a request waits for it is not lost.
  */
-export class DelayedAnswers {
+export class DelayedResults {
   readonly #followed = new Map<OrderId, Followed>();
   readonly #max: number;
 
@@ -30,33 +30,33 @@ export class DelayedAnswers {
       const oldest = this.#followed.keys().next().value;
       if (oldest !== undefined) this.#followed.delete(oldest);
     }
-    this.#followed.set(orderId, { answer: null, settle: null });
+    this.#followed.set(orderId, { result: null, settle: null });
   }
 
   /** The delay of this order has ended. */
-  settle(answer: PlacementAnswer): void {
-    const followed = this.#followed.get(answer.orderId);
+  settle(result: OrderResult): void {
+    const followed = this.#followed.get(result.orderId);
     if (followed === undefined) return;
-    followed.answer = answer;
-    followed.settle?.(answer);
+    followed.result = result;
+    followed.settle?.(result);
   }
 
-  /** The answer at the end of the delay; null when it has not come in time or is not followed. */
-  async finalAnswer(orderId: OrderId, waitMs: number): Promise<PlacementAnswer | null> {
+  /** The result at the end of the delay; null when it has not come in time or is not followed. */
+  async finalResult(orderId: OrderId, waitMs: number): Promise<OrderResult | null> {
     const followed = this.#followed.get(orderId);
     if (followed === undefined) return null;
-    const answer = followed.answer ?? (await waitFor(followed, waitMs));
+    const result = followed.result ?? (await waitFor(followed, waitMs));
     this.#followed.delete(orderId);
-    return answer;
+    return result;
   }
 }
 
-function waitFor(followed: Followed, waitMs: number): Promise<PlacementAnswer | null> {
+function waitFor(followed: Followed, waitMs: number): Promise<OrderResult | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(null), waitMs);
-    followed.settle = (answer) => {
+    followed.settle = (result) => {
       clearTimeout(timer);
-      resolve(answer);
+      resolve(result);
     };
   });
 }

@@ -11,7 +11,7 @@ export interface CommandTicket {
   readonly sent: Promise<void>;
 }
 
-export interface OrderSinkOptions {
+export interface EnvelopeSenderOptions {
   readonly producer: Pick<LogProducer, 'send'>;
   /** The topic `orders` as the broker calls it. */
   readonly topic: string;
@@ -40,14 +40,14 @@ interface OpenEnvelope {
  * Puts commands into envelopes, one open per partition: alone under low load, together while the send before is in
  * flight, so that signature, record and request are shared (architecture.md).
  */
-export class OrderSink {
-  readonly #options: OrderSinkOptions;
+export class EnvelopeSender {
+  readonly #options: EnvelopeSenderOptions;
   readonly #waiting: OpenEnvelope[][];
   readonly #sending: boolean[];
   readonly #queued: number[];
   #nextSequence: number;
 
-  constructor(options: OrderSinkOptions) {
+  constructor(options: EnvelopeSenderOptions) {
     this.#options = options;
     this.#nextSequence = options.firstSequence;
     this.#waiting = Array.from({ length: options.partitions }, () => []);

@@ -1,16 +1,23 @@
 import type { Execution } from '@pm/schemas';
 import type { EventsPlace, PlacedEvent } from '../orders/order-result.ts';
 
-/** What an execution says of one command. */
+/** The result of a command for the log. */
 export type CommandResult =
   | {
-      readonly kind: 'answered';
+      readonly kind: 'executed';
       readonly place: EventsPlace;
       readonly events: readonly PlacedEvent[];
+      /** From the queue to being durable, and from there to the result, milliseconds. */
+      readonly times?: { readonly logMs: number; readonly matchMs: number };
     }
-  | { readonly kind: 'rejected' };
+  /** The matcher rejected the whole record: it changed nothing. */
+  | { readonly kind: 'rejected' }
+  /** Certainly not on the log. */
+  | { readonly kind: 'unsent'; readonly code: 'overloaded' | 'internal_error' }
+  /** No result in time; the command may be on the log. */
+  | { readonly kind: 'pending' };
 
-type Settle = (result: CommandResult) => void;
+type Settle = (result: Extract<CommandResult, { kind: 'executed' | 'rejected' }>) => void;
 
 /** Waiting commands of one sign-off key by (sequence, index in the envelope). */
 export class ResultWaiters {
@@ -52,7 +59,7 @@ export class ResultWaiters {
     const byCommand = eventsByCommand(events);
     const place = { partition, inOffset };
     for (const [command, settle] of commands) {
-      settle({ kind: 'answered', place, events: byCommand.get(command) ?? [] });
+      settle({ kind: 'executed', place, events: byCommand.get(command) ?? [] });
     }
   }
 }

@@ -5,32 +5,32 @@ import type { Log } from '@pm/kit/log';
 import { type Execution, type ExecutionEvent, orderIdFromBytes } from '@pm/schemas';
 import { extremeMarketOf } from '../catalog/market-rules.ts';
 import type { ExtremePrices } from '../catalog/tick-refinements.io.ts';
-import { answersOf, type EventsPlace } from '../orders/order-result.ts';
-import type { CommandLine } from './command-channel.io.ts';
-import type { DelayedAnswers } from './delayed-results.io.ts';
-import type { PartitionHearings } from './partition-liveness.io.ts';
-import type { AnswerMemory } from './recent-results.io.ts';
+import { type EventsPlace, resultsOf } from '../orders/order-result.ts';
+import type { CommandChannel } from './command-channel.io.ts';
+import type { DelayedResults } from './delayed-results.io.ts';
+import type { PartitionLiveness } from './partition-liveness.io.ts';
+import type { RecentResults } from './recent-results.io.ts';
 import { eventsByCommand, type ResultWaiters } from './result-waiters.ts';
-import type { OpenLog } from './topics.io.ts';
+import type { TopicsClient } from './topics.io.ts';
 
-export interface ResultSourceOptions {
+export interface ResultReaderOptions {
   readonly codec: ExecutionCodec;
-  /** Who waits, by the id of the key that signed the envelope, in hex. */
+  /** Waiting commands by the id of the key that signed the envelope, in hex. */
   readonly waiters: ReadonlyMap<string, ResultWaiters>;
-  readonly hearings: PartitionHearings;
-  readonly memory: Pick<AnswerMemory, 'keep'>;
-  readonly delays: Pick<DelayedAnswers, 'follow' | 'settle'>;
-  readonly extremes: Pick<ExtremePrices, 'note'>;
+  readonly partitions: PartitionLiveness;
+  readonly recentResults: Pick<RecentResults, 'keep'>;
+  readonly delayedResults: Pick<DelayedResults, 'follow' | 'settle'>;
+  readonly extremePrices: Pick<ExtremePrices, 'note'>;
 }
 
 /**
- * Reads all partitions of `executions` from their ends: every ingress hears everything and picks out what it waits for
- * (traps.md). `onBatch` is the handler of a log reader.
+ * Reads all partitions of `executions` from their ends: every ingress reads everything and picks out the results that it
+ * waits for (traps.md). `onBatch` is the handler of a log reader.
  */
-export class ResultSource {
-  readonly #options: ResultSourceOptions;
+export class ResultReader {
+  readonly #options: ResultReaderOptions;
 
-  constructor(options: ResultSourceOptions) {
+  constructor(options: ResultReaderOptions) {
     this.#options = options;
   }
 
@@ -41,8 +41,8 @@ export class ResultSource {
   }
 
   #take(partition: number, execution: Execution): void {
-    const { hearings, waiters } = this.#options;
-    if (!hearings.hear(partition, execution.inOffset, execution.timeMs)) return;
+    const { partitions, waiters } = this.#options;
+    if (!partitions.observe(partition, execution.inOffset, execution.timeMs)) return;
     if (execution.sequence < 0) return;
     if (execution.events.some(isAboutOrder)) this.#remember(partition, execution);
     this.#followDelays(execution);
@@ -53,9 +53,9 @@ export class ResultSource {
   #remember(partition: number, { events, inOffset }: Execution): void {
     const place: EventsPlace = { partition, inOffset };
     for (const [command, ofCommand] of eventsByCommand(events)) {
-      for (const answer of answersOf(ofCommand, place)) {
-        this.#options.memory.keep(answer, partition);
-        if (command === leftOver) this.#options.delays.settle(answer);
+      for (const result of resultsOf(ofCommand, place)) {
+        this.#options.recentResults.keep(result, partition);
+        if (command === leftOver) this.#options.delayedResults.settle(result);
       }
     }
   }
@@ -63,16 +63,16 @@ export class ResultSource {
   #noteExtremes({ events }: Execution): void {
     for (const event of events) {
       const market = extremeMarketOf(event);
-      if (market !== null) this.#options.extremes.note(market);
+      if (market !== null) this.#options.extremePrices.note(market);
     }
   }
 
-  /** Before whoever sent the order hears of its delay. */
+  /** Comes before the result of the command, so that a delayed order is followed before it is waited for. */
   #followDelays({ events, keyId }: Execution): void {
     if (!this.#options.waiters.has(keyId.toString('hex'))) return;
     for (const event of events) {
       if (event.kind === 'OrderDelayed') {
-        this.#options.delays.follow(orderIdFromBytes(event.orderId));
+        this.#options.delayedResults.follow(orderIdFromBytes(event.orderId));
       }
     }
   }
@@ -87,21 +87,28 @@ function isAboutOrder(event: ExecutionEvent): boolean {
   );
 }
 
-/** Reads results from the ends on: what came before is nobody's any more. */
+/** Reads results from the ends on: no request waits for earlier ones. */
 export function followResults(
-  { client, names, codecs, executionEnds }: OpenLog,
-  options: Pick<ResultSourceOptions, 'hearings' | 'memory' | 'delays' | 'extremes'> & {
-    readonly lines: readonly Pick<CommandLine, 'keyId' | 'waiters'>[];
+  { client, names, codecs, executionEnds }: TopicsClient,
+  options: Pick<
+    ResultReaderOptions,
+    'partitions' | 'recentResults' | 'delayedResults' | 'extremePrices'
+  > & {
+    readonly channels: readonly Pick<CommandChannel, 'keyId' | 'waiters'>[];
     readonly log: Log;
     /** The results cannot be followed any further. */
     onFault(fault: Fault): void;
   },
 ): Promise<LogReader> {
-  const { hearings, memory, delays, extremes, log } = options;
-  const waiters = new Map(options.lines.map((line) => [line.keyId, line.waiters]));
-  const source = new ResultSource({
+  const { partitions, recentResults, delayedResults, extremePrices, log } = options;
+  const waiters = new Map(options.channels.map((channel) => [channel.keyId, channel.waiters]));
+  const source = new ResultReader({
     codec: codecs.executions,
-    ...{ waiters, hearings, memory, delays, extremes },
+    waiters,
+    partitions,
+    recentResults,
+    delayedResults,
+    extremePrices,
   });
   return client.reader({
     topic: names.executions,

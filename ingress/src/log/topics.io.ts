@@ -13,7 +13,7 @@ export interface LogOptions {
 }
 
 /** The log as this service uses it: connections, the names of topics on the broker, and the codecs of their values. */
-export interface OpenLog {
+export interface TopicsClient {
   readonly client: LogClient;
   /** For orders and cancels alone, so that nothing slow is ever in front of them. */
   readonly orders: LogProducer;
@@ -26,14 +26,14 @@ export interface OpenLog {
 }
 
 /** The part of it that follows and writes some of its topics. */
-export interface LogOf<K extends keyof OpenLog['codecs']>
-  extends Pick<OpenLog, 'client' | 'records'> {
-  readonly names: Pick<OpenLog['names'], K>;
-  readonly codecs: Pick<OpenLog['codecs'], K>;
+export interface TopicsOf<K extends keyof TopicsClient['codecs']>
+  extends Pick<TopicsClient, 'client' | 'records'> {
+  readonly names: Pick<TopicsClient['names'], K>;
+  readonly codecs: Pick<TopicsClient['codecs'], K>;
 }
 
 /** Connects, registers the schemas and looks where the results end. Throws the faults of the kit. */
-export async function openLogStore(options: LogOptions): Promise<OpenLog> {
+export async function openTopics(options: LogOptions): Promise<TopicsClient> {
   const { brokers, topicPrefix, log } = options;
   const client = openLogClient({ brokers, clientId: 'ingress', log });
   const name = (key: keyof typeof topics) => topicName(topics[key], topicPrefix);
@@ -99,7 +99,7 @@ export async function readFeeWallet({
   client,
   names,
   codecs,
-}: Pick<OpenLog, 'client' | 'names' | 'codecs'>): Promise<WalletAddress> {
+}: Pick<TopicsClient, 'client' | 'names' | 'codecs'>): Promise<WalletAddress> {
   const from = { topic: names.orders, partition: 0, reader: codecs.orders };
   const admin = await client.admin();
   const bounds = await admin.bounds(from.topic).finally(() => admin.close());

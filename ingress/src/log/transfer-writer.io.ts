@@ -4,7 +4,7 @@ import type { RecordCodec } from '@pm/kit/registry';
 import type { Transfer } from '@pm/schemas';
 import { isCertainlyUnsent } from './envelope-sender.io.ts';
 
-export interface TransferSinkOptions {
+export interface TransferWriterOptions {
   readonly producer: Pick<LogProducer, 'send'>;
   /** The topic `transfers` as the broker calls it. */
   readonly topic: string;
@@ -12,10 +12,10 @@ export interface TransferSinkOptions {
 }
 
 /** Writes one transfer at a time and says what is known of it afterwards; see `TransferWrites` of the routes. */
-export class TransferSink {
-  readonly #options: TransferSinkOptions;
+export class TransferWriter {
+  readonly #options: TransferWriterOptions;
 
-  constructor(options: TransferSinkOptions) {
+  constructor(options: TransferWriterOptions) {
     this.#options = options;
   }
 

@@ -2,7 +2,7 @@ import { followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import type { AuditRecord } from '@pm/schemas';
-import type { LogOf } from '../log/topics.io.ts';
+import type { TopicsOf } from '../log/topics.io.ts';
 
 /** A request of an operator with what came of it. */
 export type AuditEntry = Omit<AuditRecord, 'status'> & {
@@ -51,7 +51,7 @@ export interface OperatorAudit {
 
 /** Opens the topic `audit` for writing and reading; resolves when what was there has been read. */
 export async function openAudit(
-  { client, names, codecs, records }: LogOf<'audit'>,
+  { client, names, codecs, records }: TopicsOf<'audit'>,
   { log, onFault }: { readonly log: Log; onFault(fault: Fault): void },
 ): Promise<OperatorAudit> {
   const trail = new AuditTrail();

@@ -3,7 +3,7 @@ import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
 import { type AuditRecord, auditBodyMaxChars } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import type { AuditEntry } from './audit-trail.io.ts';
-import type { OperatorPorts } from './ports.io.ts';
+import type { OperatorServices } from './operator-services.io.ts';
 
 const pageDefault = 100;
 const pageMax = 500;
@@ -17,7 +17,7 @@ const tokenIdChars = 8;
  * done that is not in the trail (503 when it cannot be written), and once more with the status of the answer. Routes
  * need not do anything for it. Bodies that are refused by their schema change nothing and are not in it.
  */
-export function auditRequests(app: HttpApp, { audit, clock, token }: OperatorPorts): void {
+export function auditRequests(app: HttpApp, { audit, clock, token }: OperatorServices): void {
   const tokenId = sha256(Buffer.from(token, 'utf8')).toString('hex').slice(0, tokenIdChars);
   const asked = new WeakMap<object, AuditRecord>();
   app.addHook('preHandler', async (request) => {
@@ -61,7 +61,7 @@ function recordOf(
 }
 
 /** GET /operator/audit: what operators asked for and what came of it, newest first (`limit`, `offset`, `containing`). */
-export function addAuditRoute(app: HttpApp, { audit }: OperatorPorts): void {
+export function addAuditRoute(app: HttpApp, { audit }: OperatorServices): void {
   app.get('/operator/audit', async (request, reply) => {
     const query = request.query as Readonly<Record<string, RawParam>>;
     const limit = parseIntegerParam(query['limit'], { min: 1, max: pageMax });

@@ -10,9 +10,9 @@ import {
   priceText,
 } from '@pm/schemas';
 import { type Static, Type } from 'typebox';
+import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import { carryOut, changeMarket } from '../catalog/matcher-market.io.ts';
-import type { OperatorPorts } from './ports.io.ts';
-import { MarketId, type RuleProblem, sendProblem } from './requests.io.ts';
+import { MarketId, type OperatorProblem, sendProblem } from './requests.io.ts';
 
 /** A delay longer than this is a mistake, milliseconds. */
 const takerDelayMaxMs = 60_000;
@@ -34,18 +34,18 @@ const Rules = Type.Object(
 /**
  * PUT /operator/markets/:id/rules: what is named becomes so, the rest stays. A tick only becomes finer (conventions.md 4.3).
  */
-export function addSetMarketRoute(app: HttpApp, ports: OperatorPorts): void {
+export function addSetMarketRoute(app: HttpApp, services: CatalogServices): void {
   const schema = { params: MarketId, body: Rules };
   app.put('/operator/markets/:id/rules', { schema }, async (request, reply) => {
     const { body, params } = request;
-    const done = await changeMarket(Number(params.id), ports, (market) => ruled(market, body));
+    const done = await changeMarket(Number(params.id), services, (market) => ruled(market, body));
     if ('status' in done) return await sendProblem(reply, done);
     return { ...rulesOf(done.market), changed: done.changed };
   });
 }
 
 /** The market under its new rules. */
-function ruled(market: CatalogMarket, sent: Static<typeof Rules>): CatalogMarket | RuleProblem {
+function ruled(market: CatalogMarket, sent: Static<typeof Rules>): CatalogMarket | OperatorProblem {
   if (Object.keys(sent).length === 0) return market;
   const tick = sent.tickSize === undefined ? market.tick : parsePrice(sent.tickSize);
   if (tick === null || tick === 0 || market.tick % tick !== 0) return cannotBe('tickSize');
@@ -67,7 +67,7 @@ function ruled(market: CatalogMarket, sent: Static<typeof Rules>): CatalogMarket
   };
 }
 
-function cannotBe(rule: keyof Static<typeof Rules>): RuleProblem {
+function cannotBe(rule: keyof Static<typeof Rules>): OperatorProblem {
   return { status: 400, text: `/${rule} cannot be so`, path: `/${rule}` };
 }
 
@@ -100,12 +100,12 @@ const Mode = Type.Union([
 const ModeBody = Type.Object({ mode: Mode }, { additionalProperties: false });
 
 /** POST /operator/markets/:id/mode: what the market takes from now on. */
-export function addMarketModeRoute(app: HttpApp, ports: OperatorPorts): void {
+export function addMarketModeRoute(app: HttpApp, services: CatalogServices): void {
   const schema = { params: MarketId, body: ModeBody };
   app.post('/operator/markets/:id/mode', { schema }, async (request, reply) => {
     const { mode } = request.body;
     const { id } = request.params;
-    const done = await changeMarket(Number(id), ports, (market) => ({ ...market, mode }));
+    const done = await changeMarket(Number(id), services, (market) => ({ ...market, mode }));
     return 'status' in done ? await sendProblem(reply, done) : { id, mode };
   });
 }
@@ -114,13 +114,15 @@ export function addMarketModeRoute(app: HttpApp, ports: OperatorPorts): void {
  * POST /operator/trading-mode: what all markets take at most, in every partition. Partitions that did not answer are named
  * with 503; the same again completes it.
  */
-export function addTradingModeRoute(app: HttpApp, ports: OperatorPorts): void {
+export function addTradingModeRoute(app: HttpApp, services: CatalogServices): void {
   app.post('/operator/trading-mode', { schema: { body: ModeBody } }, async (request, reply) => {
     const { mode } = request.body;
     const command = { kind: 'SetTradingMode', mode } as const;
-    const partitions = [...Array(ports.partitions).keys()];
+    const partitions = [...Array(services.partitions).keys()];
     const problems = await Promise.all(
-      partitions.map((partition) => carryOut(ports.log, partition, command, 'TradingModeSet')),
+      partitions.map((partition) =>
+        carryOut(services.commands, partition, command, 'TradingModeSet'),
+      ),
     );
     const open = partitions.filter((partition) => problems[partition] !== null);
     const problem = problems.find((one) => one !== null);

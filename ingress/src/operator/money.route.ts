@@ -16,8 +16,8 @@ import {
 import type { Binding } from '../accounts/wallet-owners.ts';
 import { type PaidWithdrawal, withdraw } from '../accounts/withdrawals.io.ts';
 import { operatorNameOf } from './audit.route.ts';
-import type { OperatorPorts } from './ports.io.ts';
-import { addressOf, type RuleProblem, sendProblem } from './requests.io.ts';
+import type { OperatorMoneyServices } from './operator-services.io.ts';
+import { addressOf, type OperatorProblem, sendProblem } from './requests.io.ts';
 import { bindFailures, bindingErrors } from './wallets.route.ts';
 
 const depositsBodyMaxBytes = 512 * 1024;
@@ -28,15 +28,15 @@ type Deposit = Deposits['deposits'][number];
  * POST /operator/deposits: money comes in, answered when it is durable; the ledger applies each transfer id once. Where
  * an item names an `owner` its wallet is bound first; when one of them has another owner, no money is written.
  */
-export function addDepositsRoute(app: HttpApp, ports: OperatorPorts): void {
+export function addDepositsRoute(app: HttpApp, services: OperatorMoneyServices): void {
   const options = { schema: { body: Deposits }, bodyLimit: depositsBodyMaxBytes };
   app.post('/operator/deposits', options, async (request, reply) => {
     const { deposits } = request.body;
-    const transfers = readTransfers(deposits, ports);
+    const transfers = readTransfers(deposits, services);
     if (!Array.isArray(transfers)) return await sendProblem(reply, transfers);
-    const problem = await bindOwners(deposits, operatorNameOf(request), ports);
+    const problem = await bindOwners(deposits, operatorNameOf(request), services);
     if (problem !== null) return await sendProblem(reply, problem);
-    await ports.writes.writeTransfers(transfers);
+    await services.writer.writeTransfers(transfers);
     return { accepted: transfers.length };
   });
 }
@@ -44,8 +44,8 @@ export function addDepositsRoute(app: HttpApp, ports: OperatorPorts): void {
 /** The deposits as records, or what is wrong with the first bad one. */
 function readTransfers(
   deposits: readonly Deposit[],
-  { clock, owners }: OperatorPorts,
-): Transfer[] | RuleProblem {
+  { clock, owners }: OperatorMoneyServices,
+): Transfer[] | OperatorProblem {
   const timeMs = clock.nowMs();
   const transfers: Transfer[] = [];
   for (const [index, deposit] of deposits.entries()) {
@@ -74,8 +74,8 @@ interface AskedBinding extends Binding {
 async function bindOwners(
   deposits: readonly Deposit[],
   boundBy: string,
-  { owners, bindings }: OperatorPorts,
-): Promise<RuleProblem | null> {
+  { owners, bindings }: OperatorMoneyServices,
+): Promise<OperatorProblem | null> {
   const asked = deposits.flatMap(({ wallet, owner }, index): AskedBinding[] => {
     if (owner === undefined) return [];
     const path = `/deposits/${index}/owner`;
@@ -90,7 +90,7 @@ async function bindOwners(
 }
 
 /** One wallet with two owners in one request. */
-function contradictionIn(asked: readonly AskedBinding[]): RuleProblem | null {
+function contradictionIn(asked: readonly AskedBinding[]): OperatorProblem | null {
   const named = new Map<WalletAddress, WalletAddress>();
   for (const { wallet, owner, path } of asked) {
     const other = named.get(wallet);
@@ -103,7 +103,7 @@ function contradictionIn(asked: readonly AskedBinding[]): RuleProblem | null {
 function refusalIn(
   asked: readonly AskedBinding[],
   judge: (one: AskedBinding, index: number) => keyof typeof statuses | 'bound' | 'already' | 'free',
-): RuleProblem | null {
+): OperatorProblem | null {
   for (const [index, one] of asked.entries()) {
     const result = judge(one, index);
     if (result === 'bound' || result === 'already' || result === 'free') continue;
@@ -115,7 +115,7 @@ function refusalIn(
 
 const statuses = { taken: 409, reserved: 400, own_address: 400 } as const;
 
-function wrong(path: string, reason: string): RuleProblem {
+function wrong(path: string, reason: string): OperatorProblem {
   return { status: 400, text: `${path} ${reason}`, path };
 }
 
@@ -128,14 +128,14 @@ const concurrentMax = 50;
  * POST /operator/withdrawals: money goes out, each transfer id once. One result per item: `accepted` with the amount that
  * was paid, else why not; the same again may be sent at any time.
  */
-export function addWithdrawalsRoute(app: HttpApp, ports: OperatorPorts): void {
+export function addWithdrawalsRoute(app: HttpApp, services: OperatorMoneyServices): void {
   const options = { schema: { body: Withdrawals }, bodyLimit: withdrawalsBodyMaxBytes };
   app.post('/operator/withdrawals', options, async (request) => {
     const { withdrawals } = request.body;
     const results: WithdrawalsResult['results'] = [];
     for (let from = 0; from < withdrawals.length; from += concurrentMax) {
       const some = withdrawals.slice(from, from + concurrentMax);
-      results.push(...(await Promise.all(some.map((one) => carryOut(one, ports)))));
+      results.push(...(await Promise.all(some.map((one) => carryOut(one, services)))));
     }
     return { results } satisfies WithdrawalsResult;
   });
@@ -143,14 +143,14 @@ export function addWithdrawalsRoute(app: HttpApp, ports: OperatorPorts): void {
 
 async function carryOut(
   { transferId: id, wallet: address, amount }: Withdrawals['withdrawals'][number],
-  ports: OperatorPorts,
+  services: OperatorMoneyServices,
 ): Promise<WithdrawalsResult['results'][number]> {
   const transferId = parseOrderId(id);
   const wallet = parseWalletAddress(address);
   const amountMicro = parseMicro(amount) ?? 0;
   const isSound = transferId !== null && wallet !== null && amountMicro > 0;
   const paid = isSound
-    ? await withdraw({ transferId, wallet, amountMicro }, ports)
+    ? await withdraw({ transferId, wallet, amountMicro }, services)
     : 'invalid_payload';
   return { transferId: id, ...resultOf(paid) };
 }

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { ImportRefusal } from '../catalog/facts.ts';
 
 /** Why something the operator asked for was not done, or was not seen to be. */
-export interface RuleProblem {
+export interface OperatorProblem {
   readonly status: 400 | 404 | 409 | 503;
   readonly text: string;
   /** The place in the body that is wrong. */
@@ -13,25 +13,25 @@ export interface RuleProblem {
   readonly code?: RefusalCode;
 }
 
-export function sendProblem(reply: FastifyReply, { status, text, path }: RuleProblem) {
+export function sendProblem(reply: FastifyReply, { status, text, path }: OperatorProblem) {
   return reply.code(status).send({ error: text, ...(path === undefined ? {} : { path }) });
 }
 
 /** What is wrong with a body, or does not go with what is listed. */
-export function problemOf({ path, reason, conflicts }: ImportRefusal): RuleProblem {
+export function problemOf({ path, reason, conflicts }: ImportRefusal): OperatorProblem {
   return { status: conflicts === true ? 409 : 400, text: `${path} ${reason}`, path };
 }
 
-export function notYet(text: string): RuleProblem {
+export function notYet(text: string): OperatorProblem {
   return { status: 503, text: `${text}, try again` };
 }
 
-export function refused(text: string): RuleProblem {
+export function refused(text: string): OperatorProblem {
   return { status: 409, text };
 }
 
-export const notFound: RuleProblem = { status: 404, text: 'market not found' };
-export const isResolved: RuleProblem = refused('market is resolved');
+export const notFound: OperatorProblem = { status: 404, text: 'market not found' };
+export const isResolved: OperatorProblem = refused('market is resolved');
 
 /** The number of a market in a path. */
 export const MarketId = Type.Object({ id: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }) });

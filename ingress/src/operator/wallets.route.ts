@@ -10,16 +10,15 @@ import {
   WithdrawalFreezeChange,
 } from '@pm/schemas';
 import type { BindFailure } from '../accounts/wallet-owners.ts';
-import type { ListedStatus } from '../accounts/wallet-statuses.ts';
-import type { ListedFreeze } from '../accounts/withdrawal-freezes.ts';
-import { unlessAway } from '../door/refusals.io.ts';
+import type { ListedFreeze, ListedStatus } from '../accounts/wallet-table.io.ts';
+import { unlessUnavailable } from '../door/refusals.io.ts';
 import { operatorNameOf } from './audit.route.ts';
-import type { OperatorPorts } from './ports.io.ts';
+import type { OperatorWalletServices } from './operator-services.io.ts';
 import {
   addressOf,
   listedWalletsMax,
   notYet,
-  type RuleProblem,
+  type OperatorProblem,
   refused,
   sendProblem,
   WalletParams,
@@ -32,8 +31,8 @@ const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' }
  * signs and for the one that pays. A banned one cannot cancel, so its orders are taken off the books; sent again, it is done
  * again. GET lists the wallets that may not do everything.
  */
-export function addWalletStatusRoutes(app: HttpApp, ports: OperatorPorts): void {
-  const { walletStatus } = ports;
+export function addWalletStatusRoutes(app: HttpApp, services: OperatorWalletServices): void {
+  const { walletStatus } = services;
   const path = '/operator/wallets/:address/status';
   const schema = { params: WalletParams, body: WalletStatusChange };
   app.post(path, { schema }, async (request, reply) => {
@@ -41,7 +40,7 @@ export function addWalletStatusRoutes(app: HttpApp, ports: OperatorPorts): void 
     const wallet = addressOf(request.params.address);
     const view = statusView(await walletStatus.set(wallet, { status: kinds[status], reason }));
     if (status !== 'banned') return view;
-    const { canceled, isUnconfirmed } = await ports.sweep(wallet);
+    const { canceled, isUnconfirmed } = await services.sweep(wallet);
     if (!isUnconfirmed) return { ...view, canceled };
     const error =
       'the wallet is banned, but not all of its orders are known to be canceled, try again';
@@ -80,7 +79,7 @@ export const bindingErrors: Readonly<Partial<Record<BindingResult, string>>> = {
 };
 
 /** Why a request to bind has no results. Sent again it does nothing twice. */
-export const bindFailures: Readonly<Record<BindFailure, RuleProblem>> = {
+export const bindFailures: Readonly<Record<BindFailure, OperatorProblem>> = {
   unconfirmed: notYet('it is not known yet whether the wallets are bound'),
   overloaded: notYet('nothing was bound'),
   full: refused('as many wallets are bound as can be kept'),
@@ -91,7 +90,7 @@ export const bindFailures: Readonly<Record<BindFailure, RuleProblem>> = {
  * records are durable and were read back (conventions.md 3.3). GET /operator/wallets/:address/owner says whose a
  * wallet is, and why.
  */
-export function addWalletOwnerRoutes(app: HttpApp, ports: OperatorPorts): void {
+export function addWalletOwnerRoutes(app: HttpApp, services: OperatorWalletServices): void {
   const options = { schema: { body: BindWallets }, bodyLimit: bindBodyMaxBytes };
   app.post('/operator/wallet-owners', options, async (request, reply) => {
     const { wallets } = request.body;
@@ -99,7 +98,7 @@ export function addWalletOwnerRoutes(app: HttpApp, ports: OperatorPorts): void {
       wallet: addressOf(wallet),
       owner: addressOf(owner),
     }));
-    const results = await ports.bindings.bind(bindings, operatorNameOf(request));
+    const results = await services.bindings.bind(bindings, operatorNameOf(request));
     if (typeof results === 'string') return await sendProblem(reply, bindFailures[results]);
     return { results: wallets.map((item, index) => resultOf(item, results[index])) };
   });
@@ -108,7 +107,7 @@ export function addWalletOwnerRoutes(app: HttpApp, ports: OperatorPorts): void {
     { schema: { params: WalletParams } },
     async (request) => {
       const wallet = addressOf(request.params.address);
-      const ownership = ports.owners.find(wallet);
+      const ownership = services.owners.find(wallet);
       const bound = ownership?.basis === 'operator' ? ownership : null;
       return {
         address: checksumAddress(wallet),
@@ -116,7 +115,7 @@ export function addWalletOwnerRoutes(app: HttpApp, ports: OperatorPorts): void {
         basis: ownership?.basis ?? null,
         boundBy: bound?.boundBy ?? null,
         boundAt: bound === null ? null : new Date(bound.boundAtMs).toISOString(),
-        reserved: ports.owners.isReserved(wallet),
+        reserved: services.owners.isReserved(wallet),
       };
     },
   );
@@ -134,14 +133,14 @@ function resultOf(
  * Whose withdrawals are frozen. The solvency check freezes a wallet whose free money was below zero; `frozen: false` clears
  * it, whatever its money is by then. GET lists the frozen ones.
  */
-export function addWithdrawalFreezeRoutes(app: HttpApp, ports: OperatorPorts): void {
-  const { freezes, ledger } = ports;
+export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWalletServices): void {
+  const { freezes, ledger } = services;
   const path = '/operator/wallets/:address/withdrawal-freeze';
   const schema = { params: WalletParams, body: WithdrawalFreezeChange };
   app.post(path, { schema }, async (request) => {
     const wallet = addressOf(request.params.address);
     // A wallet can be frozen while the ledger is away, too.
-    const balance = await unlessAway(() => ledger.balance(wallet));
+    const balance = await unlessUnavailable(() => ledger.balance(wallet));
     const freeMicro = balance?.freeMicro ?? 0;
     return freezeView(await freezes.set(wallet, { ...request.body, freeMicro }));
   });

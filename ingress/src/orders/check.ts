@@ -37,8 +37,8 @@ export interface Caller {
   statusOf(wallet: WalletAddress): WalletStatusKind;
 }
 
-/** Why an order is refused at the door; `facts` fill the text, the order's id is added by who knows it. */
-export interface DoorRefusal {
+/** Why an order is refused before it is sent; `facts` fill the text, the order's id is added by who knows it. */
+export interface OrderRefusal {
   readonly kind: 'refused';
   readonly code: RefusalCode;
   readonly facts?: Readonly<Record<string, string>>;
@@ -46,21 +46,26 @@ export interface DoorRefusal {
   readonly text?: string;
 }
 
-/** An order that is sound on paper: what remains is its signature, its partition and its money. */
-export interface SoundOrder {
-  readonly kind: 'sound';
+/** An order whose rules, amounts, hash and signature are proved. Its partition and its money remain. */
+export interface CheckedOrder {
+  readonly kind: 'checked';
   readonly form: OrderForm;
   readonly token: ListedToken;
+  /** The hash that its signature proves: 32 bytes, its id. */
+  readonly hash: Buffer;
   readonly amounts: OrderAmounts;
   /** Micro-USDC to reserve. */
   readonly holdMicro: number;
   /** GTD: when it leaves the book, Unix milliseconds; otherwise 0. */
   readonly expiresAtMs: number;
   /** Why a new order would be refused now; the same order, placed before, gets its first answer nevertheless. */
-  readonly doubt: DoorRefusal | null;
+  readonly doubt: OrderRefusal | null;
   /** The same, but by what operators allow the wallets. The matcher knows nothing of it: here is where it is decided. */
-  readonly forbidden: DoorRefusal | null;
+  readonly forbidden: OrderRefusal | null;
 }
+
+/** The same before its signature was checked. */
+export type UnprovenOrder = Omit<CheckedOrder, 'hash'>;
 
 /** A GTD order must live at least this long, and leaves the book this long before its stated time (conventions.md 3.5). */
 const gtdLeadMs = 180_000;
@@ -79,11 +84,11 @@ export interface OrderTables {
 }
 
 /** The ladder of refusals, cheapest first. After the last line only signature, partition and money can refuse. */
-export function checkOrder(
+export function checkRules(
   form: OrderForm,
   caller: Caller,
   { markets, owners }: OrderTables,
-): SoundOrder | DoorRefusal {
+): UnprovenOrder | OrderRefusal {
   if (parseApiKeyId(form.owner) !== caller.apiKey) return refused('owner_mismatch');
   const token = markets.findToken(form.tokenId);
   if (token === undefined) return refused('market_not_found');
@@ -100,17 +105,17 @@ export function checkOrder(
   const { side } = form.struct;
   const { feeRateBps } = token.market;
   const hold = holdMicro({ side, ...read.amounts, feeRateBps });
-  const sound = { form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs };
+  const checked = { form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs };
   const doubt = doubtOf(form, token, caller.nowMs);
-  return { kind: 'sound', ...sound, doubt, forbidden: statusRefusal(form, caller) };
+  return { kind: 'checked', ...checked, doubt, forbidden: statusRefusal(form, caller) };
 }
 
-function refused(code: RefusalCode): DoorRefusal {
+function refused(code: RefusalCode): OrderRefusal {
   return { kind: 'refused', code };
 }
 
 /** Both the caller and the wallet that pays must be allowed to trade; closed-only ones sell and nothing else. */
-function statusRefusal(form: OrderForm, caller: Caller): DoorRefusal | null {
+function statusRefusal(form: OrderForm, caller: Caller): OrderRefusal | null {
   for (const wallet of [caller.address, form.maker]) {
     const status = caller.statusOf(wallet);
     if (status === 'NORMAL') continue;
@@ -163,7 +168,7 @@ function expiryOf(form: OrderForm): number | null {
 }
 
 /** What may have been different when the same order was sent first. */
-function doubtOf(form: OrderForm, token: ListedToken, nowMs: number): DoorRefusal | null {
+function doubtOf(form: OrderForm, token: ListedToken, nowMs: number): OrderRefusal | null {
   const closed = marketRefusal(token, form.postOnly);
   if (closed !== null) return refused(closed);
   const isSoon = form.expirationSeconds * 1000 < nowMs + gtdLeadMs;
@@ -171,7 +176,7 @@ function doubtOf(form: OrderForm, token: ListedToken, nowMs: number): DoorRefusa
 }
 
 /** A BUY that takes at once spends at least a dollar (conventions.md 3.7). */
-function marketableRefusal({ budgetMicro }: OrderAmounts): DoorRefusal | null {
+function marketableRefusal({ budgetMicro }: OrderAmounts): OrderRefusal | null {
   if (budgetMicro === 0 || budgetMicro >= marketableMinMicro) return null;
   const text = `invalid amount for a marketable BUY order ($${microText(budgetMicro)}), min size: 1`;
   return { kind: 'refused', code: 'invalid_size', text };
@@ -182,4 +187,18 @@ function isSignerOf(form: OrderForm, address: WalletAddress): boolean {
   if (form.struct.signatureType === 3) return form.maker === form.signer;
   if (form.signer !== address) return false;
   return form.struct.signatureType !== 0 || form.maker === address;
+}
+
+/**
+ * Why an order without a known result must not be sent. `mayBeOld`: the same order may have a result that is forgotten here,
+ * so what may have been different then is left to the matcher.
+ */
+export function admissionRefusal(
+  { token, forbidden, doubt }: CheckedOrder,
+  partitions: { isReady(partition: number): boolean },
+  mayBeOld: boolean,
+): OrderRefusal | null {
+  const refusal = forbidden ?? (mayBeOld ? null : doubt);
+  if (refusal !== null) return refusal;
+  return partitions.isReady(token.market.partition) ? null : refused('partition_not_ready');
 }

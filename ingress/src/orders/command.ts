@@ -7,17 +7,11 @@ import {
   hexBytes,
   type PlaceOrder,
 } from '@pm/schemas';
-import type { Caller, SoundOrder } from './check.ts';
+import type { Caller, CheckedOrder } from './check.ts';
 
-/** An order whose signature was checked; `hash` is its id. */
-export interface ProvenOrder {
-  readonly sound: SoundOrder;
-  readonly hash: Buffer;
-}
-
-/** What was taken for an order on its way to the log. */
-export interface Taken {
-  /** Ledger generation of the hold. */
+/** Money reserved for an order, and the time that it has to reach its book. */
+export interface OrderHold {
+  /** Ledger generation of the reservation. */
   readonly generation: number;
   readonly holdMicro: number;
   /** Time-to-book limit that the client asked for, milliseconds; 0 is the default. */
@@ -26,11 +20,10 @@ export interface Taken {
 
 /** The order as the log carries it. */
 export function placeCommand(
-  { sound, hash }: ProvenOrder,
+  { form, token, amounts, hash, expiresAtMs }: CheckedOrder,
   caller: Caller,
-  taken: Taken,
+  hold: OrderHold,
 ): PlaceOrder {
-  const { form, token, amounts } = sound;
   return {
     kind: 'PlaceOrder',
     orderId: hash,
@@ -40,14 +33,14 @@ export function placeCommand(
     timeInForce: form.timeInForce,
     postOnly: form.postOnly,
     ...amounts,
-    holdMicro: taken.holdMicro,
-    generation: taken.generation,
-    expiresAtMs: sound.expiresAtMs,
+    holdMicro: hold.holdMicro,
+    generation: hold.generation,
+    expiresAtMs,
     acceptedAtMs: caller.arrivedAtMs,
-    ageLimitMs: taken.ageLimitMs,
+    ageLimitMs: hold.ageLimitMs,
     signedAtMs: form.signedAtMs,
     maker: form.struct.maker,
-    // Who really signed: of a deposit wallet the owner, so that one cancel reaches all his orders.
+    // Who really signed: of a deposit wallet the owner, so that one cancel reaches all orders of that owner.
     signer: hexBytes(caller.address),
     apiKey: apiKeyBytes(caller.apiKey),
     builder: form.struct.builder,
@@ -56,29 +49,30 @@ export function placeCommand(
 }
 
 /** An order that is about to be sent, and where to. */
-export interface Attempted {
+export interface SentOrder {
   readonly partition: number;
   readonly order: PlaceOrder;
 }
 
 const codec = compileCodec(envelope);
-const nobody: Pick<Envelope, 'signature' | 'keyId' | 'sequence'> = {
+const unsigned: Pick<Envelope, 'signature' | 'keyId' | 'sequence'> = {
   signature: Buffer.alloc(64),
   keyId: Buffer.alloc(8),
   sequence: 0,
 };
 
 /**
- * What a request with a retry key is about to send, item by item; null for items that send nothing. It is kept before the
- * first order leaves, so that whoever carries on can ask the log what became of it (conventions.md 1.15).
+ * The orders that a request with an idempotency key is about to send, item by item; null for items that send nothing. The
+ * list is stored before the first order leaves, so that another process can ask the log for the results (conventions.md
+ * 1.15).
  */
-export function encodeAttempts(attempts: readonly (Attempted | null)[]): string {
+export function encodeAttempts(attempts: readonly (SentOrder | null)[]): string {
   return attempts.map((one) => (one === null ? '' : encode(one))).join(',');
 }
 
-/** The same list; null when it cannot be read: then nobody knows what was sent. */
-export function decodeAttempts(text: string): readonly (Attempted | null)[] | null {
-  const attempts: (Attempted | null)[] = [];
+/** The same list; null when it cannot be read: then it is unknown what was sent. */
+export function decodeAttempts(text: string): readonly (SentOrder | null)[] | null {
+  const attempts: (SentOrder | null)[] = [];
   for (const item of text.split(',')) {
     const attempt = item === '' ? null : decode(item);
     if (attempt === undefined) return null;
@@ -87,11 +81,11 @@ export function decodeAttempts(text: string): readonly (Attempted | null)[] | nu
   return attempts;
 }
 
-function encode({ partition, order }: Attempted): string {
-  return codec.encode({ ...nobody, partition, commands: [order] }).toString('base64');
+function encode({ partition, order }: SentOrder): string {
+  return codec.encode({ ...unsigned, partition, commands: [order] }).toString('base64');
 }
 
-function decode(item: string): Attempted | undefined {
+function decode(item: string): SentOrder | undefined {
   try {
     const { partition, commands } = codec.decode(Buffer.from(item, 'base64'));
     const [order] = commands;

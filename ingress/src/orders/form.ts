@@ -29,27 +29,25 @@ export interface OrderForm {
   readonly signature: Buffer;
 }
 
-/**
- * `malformed` refuses the whole request (conventions.md 3.7, body malformed); `refused` only this item.
- */
-export type ReadForm =
-  | { readonly kind: 'form'; readonly form: OrderForm }
-  | { readonly kind: 'refused'; readonly code: RefusalCode }
-  | { readonly kind: 'malformed' };
-
 /** Whether a value is of the schema `OrderSubmission`. */
 export type IsSubmission = (value: unknown) => value is OrderSubmission;
 
-const malformed = { kind: 'malformed' } as const;
+const malformed = 'invalid_payload';
 const timesInForce: readonly string[] = ['GTC', 'GTD', 'FOK', 'FAK'];
 const uint256End = 1n << 256n;
 const zero32 = Buffer.alloc(32);
 const zero32Hex = `0x${zero32.toString('hex')}`;
 
+/** Why an item is no order: `invalid_payload` refuses the whole request (conventions.md 3.7), the others this item. */
+export type FormRefusal = Extract<
+  RefusalCode,
+  'invalid_payload' | 'order_version_mismatch' | 'invalid_order_type'
+>;
+
 /** Reads one item of a placement. */
-export function readOrderForm(item: unknown, isSubmission: IsSubmission): ReadForm {
-  if (isVersion1(item)) return { kind: 'refused', code: 'order_version_mismatch' };
-  if (hasUnknownType(item)) return { kind: 'refused', code: 'invalid_order_type' };
+export function readOrderForm(item: unknown, isSubmission: IsSubmission): OrderForm | FormRefusal {
+  if (isVersion1(item)) return 'order_version_mismatch';
+  if (hasUnknownType(item)) return 'invalid_order_type';
   if (!isSubmission(item)) return malformed;
   const { order } = item;
   const struct = readStruct(order);
@@ -62,7 +60,7 @@ export function readOrderForm(item: unknown, isSubmission: IsSubmission): ReadFo
   if (!Number.isSafeInteger(signedAtMs) || !Number.isSafeInteger(expirationSeconds * 1000)) {
     return malformed;
   }
-  const form: OrderForm = {
+  return {
     struct,
     tokenId,
     maker,
@@ -75,7 +73,6 @@ export function readOrderForm(item: unknown, isSubmission: IsSubmission): ReadFo
     signedAtMs,
     signature: Buffer.from(order.signature.slice(2), 'hex'),
   };
-  return { kind: 'form', form };
 }
 
 /** Orders of version 1 have a nonce or a fee rate and no timestamp (conventions.md, Dialects). */
@@ -131,19 +128,19 @@ function bytes32Of(hex: string | undefined): Buffer {
 }
 
 /**
- * What orders mean, apart from how they were signed: token, side, amounts, type, post-only and maker of each. A retry signs
- * anew, so salt, timestamp, signature and a stated expiration differ (conventions.md 1.15). Null when one is malformed.
+ * The meaning of orders, apart from how they were signed: token, side, amounts, type, post-only and maker of each. A retry
+ * signs again, so salt, timestamp, signature and a stated expiration differ (conventions.md 1.15). Null when one is malformed.
  */
 export function meaningOf(items: readonly unknown[], isSubmission: IsSubmission): string | null {
   const meanings: string[] = [];
   for (const item of items) {
-    const read = readOrderForm(item, isSubmission);
-    if (read.kind === 'malformed') return null;
-    if (read.kind === 'refused') {
-      meanings.push(read.code);
+    const form = readOrderForm(item, isSubmission);
+    if (form === malformed) return null;
+    if (typeof form === 'string') {
+      meanings.push(form);
       continue;
     }
-    const { struct, tokenId, timeInForce, postOnly, maker } = read.form;
+    const { struct, tokenId, timeInForce, postOnly, maker } = form;
     const { side, makerAmount, takerAmount } = struct;
     meanings.push([tokenId, side, makerAmount, takerAmount, timeInForce, postOnly, maker].join());
   }

@@ -9,10 +9,10 @@ import {
   tradeId,
 } from '@pm/schemas';
 import type { Keccak } from './hash.ts';
-import type { PlacementAnswer, TradeRef } from './order-result.ts';
+import type { OrderResult, TradeRef } from './order-result.ts';
 
-/** What stands for a refused item: its text and code, and nothing of an order (conventions.md 3.7). */
-export function refusedResult(
+/** A refused item: its text and code, and nothing of an order (conventions.md 3.7). */
+export function refusedResponse(
   code: RefusalCode,
   facts: Readonly<Record<string, string | number>> = {},
   text = refusalText(code, facts),
@@ -23,35 +23,35 @@ export function refusedResult(
 }
 
 /** The order is durable, but its result has not come back in time. */
-export function delayedResult(orderId: OrderId): PlacementResult {
+export function delayedResponse(orderId: OrderId): PlacementResult {
   return { ...success(orderId, 'delayed'), makingAmount: '', takingAmount: '' };
 }
 
-/** The matcher's answer as the client reads it. `facts` fill the text of a refusal. */
-export function answeredResult(
-  answer: PlacementAnswer,
+/** The result from the log as the client reads it. `facts` fill the text of a refusal. */
+export function responseOf(
+  result: OrderResult,
   facts: Readonly<Record<string, string | number>>,
   keccak: Keccak,
 ): PlacementResult {
-  if (answer.kind === 'refused') return refusedResult(answer.code, facts);
-  if (answer.status === 'DELAYED') return delayedResult(answer.orderId);
-  if (answer.filledMicro === 0) return restingResult(answer);
-  const shares = microText(answer.filledMicro);
-  const usdc = microText(answer.paidMicro);
-  const [makingAmount, takingAmount] = answer.side === 'BUY' ? [usdc, shares] : [shares, usdc];
+  if (result.kind === 'refused') return refusedResponse(result.code, facts);
+  if (result.status === 'DELAYED') return delayedResponse(result.orderId);
+  if (result.filledMicro === 0) return restingResult(result);
+  const shares = microText(result.filledMicro);
+  const usdc = microText(result.paidMicro);
+  const [makingAmount, takingAmount] = result.side === 'BUY' ? [usdc, shares] : [shares, usdc];
   return {
-    ...success(answer.orderId, 'matched'),
+    ...success(result.orderId, 'matched'),
     makingAmount,
     takingAmount,
-    ...tradesOf(answer.trades, keccak),
+    ...tradesOf(result.trades, keccak),
   };
 }
 
 /** Placed without a fill: it rests, unless the book gave it back at once. */
-function restingResult(answer: Extract<PlacementAnswer, { kind: 'placed' }>): PlacementResult {
-  if (answer.status === 'CANCELED') return refusedResult('self_trade');
+function restingResult(result: Extract<OrderResult, { kind: 'placed' }>): PlacementResult {
+  if (result.status === 'CANCELED') return refusedResponse('self_trade');
   return {
-    ...success(answer.orderId, 'live'),
+    ...success(result.orderId, 'live'),
     makingAmount: '',
     takingAmount: '',
     transactionsHashes: [],

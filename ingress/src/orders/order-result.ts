@@ -14,7 +14,7 @@ export interface PlacedEvent {
   readonly event: ExecutionEvent;
 }
 
-/** Where the record of a command's events stands. */
+/** The place of the record of a command's events. */
 export interface EventsPlace {
   readonly partition: number;
   /** Offset of the input record. */
@@ -26,8 +26,8 @@ export interface TradeRef extends EventsPlace {
   readonly eventIndex: number;
 }
 
-/** What the matcher said of an order, kept so that the same order can be answered the same way again. */
-export type PlacementAnswer =
+/** The result of an order from the log, kept so that the same order gets the same response again. */
+export type OrderResult =
   | {
       readonly kind: 'placed';
       readonly orderId: OrderId;
@@ -35,37 +35,37 @@ export type PlacementAnswer =
       readonly status: PlacedStatus;
       readonly filledMicro: number;
       readonly paidMicro: number;
-      /** Null when nobody knows where the fills stand. */
+      /** Null when the place of the fills in the log is unknown. */
       readonly trades: readonly TradeRef[] | null;
     }
   | { readonly kind: 'refused'; readonly orderId: OrderId; readonly code: RefusalCode };
 
-/** The first answer among the events; null when there is none, as in a rejected record. */
-export function answerOf(
+/** The first result among the events; null when there is none, as in a rejected record. */
+export function firstResultOf(
   events: readonly PlacedEvent[],
   place: EventsPlace,
-): PlacementAnswer | null {
-  return answersOf(events, place)[0] ?? null;
+): OrderResult | null {
+  return resultsOf(events, place)[0] ?? null;
 }
 
 /**
- * All answers among the events. Fills of one placement stand directly behind each other and before its answer, so what was
- * seen since the answer before belongs to this one.
+ * All results among the events. Fills of one placement follow each other directly and come before its result, so fills
+ * since the result before belong to this one.
  */
-export function answersOf(
+export function resultsOf(
   events: readonly PlacedEvent[],
   place: EventsPlace,
-): readonly PlacementAnswer[] {
-  const answers: PlacementAnswer[] = [];
+): readonly OrderResult[] {
+  const results: OrderResult[] = [];
   let trades: TradeRef[] = [];
   for (const { event, index } of events) {
     if (event.kind === 'Fill') trades.push({ ...place, eventIndex: index });
-    const answer = answerIn(event, trades, place);
-    if (answer === null) continue;
-    answers.push(answer);
+    const result = resultIn(event, trades, place);
+    if (result === null) continue;
+    results.push(result);
     trades = [];
   }
-  return answers;
+  return results;
 }
 
 /** How long the matcher holds the order first, milliseconds; null when it does not. */
@@ -76,17 +76,17 @@ export function delayOf(events: readonly PlacedEvent[]): number | null {
   return null;
 }
 
-/** Whether the same order will be answered so for ever: the matcher remembers it. */
-export function isLasting(answer: PlacementAnswer): boolean {
-  if (answer.kind === 'placed') return answer.status !== 'DELAYED';
-  return refusals[answer.code].final === true;
+/** Whether the same order will have this result for ever: the matcher remembers it. */
+export function isLasting(result: OrderResult): boolean {
+  if (result.kind === 'placed') return result.status !== 'DELAYED';
+  return refusals[result.code].final === true;
 }
 
-function answerIn(
+function resultIn(
   event: ExecutionEvent,
   trades: readonly TradeRef[],
   place: EventsPlace,
-): PlacementAnswer | null {
+): OrderResult | null {
   if (event.kind === 'OrderPlaced') return placed(event, trades);
   if (event.kind === 'OrderRefused') {
     return { kind: 'refused', orderId: orderIdFromBytes(event.orderId), code: event.code };
@@ -95,19 +95,19 @@ function answerIn(
   return event.kind === 'OrderDelayed' ? delayed(event) : null;
 }
 
-function placed(event: EventOf<'OrderPlaced'>, trades: readonly TradeRef[]): PlacementAnswer {
+function placed(event: EventOf<'OrderPlaced'>, trades: readonly TradeRef[]): OrderResult {
   const { side, status, filledMicro, paidMicro } = event;
   const orderId = orderIdFromBytes(event.orderId);
   return { kind: 'placed', orderId, side, status, filledMicro, paidMicro, trades };
 }
 
-function delayed({ orderId: bytes, side }: EventOf<'OrderDelayed'>): PlacementAnswer {
+function delayed({ orderId: bytes, side }: EventOf<'OrderDelayed'>): OrderResult {
   const orderId = orderIdFromBytes(bytes);
   const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
   return { kind: 'placed', orderId, side, status: 'DELAYED', ...sums };
 }
 
-function repeated(event: EventOf<'OrderRepeated'>, place: EventsPlace): PlacementAnswer {
+function repeated(event: EventOf<'OrderRepeated'>, place: EventsPlace): OrderResult {
   const orderId = orderIdFromBytes(event.orderId);
   if (event.code !== null) return { kind: 'refused', orderId, code: event.code };
   const { side, status, filledMicro, paidMicro } = event;
@@ -115,7 +115,7 @@ function repeated(event: EventOf<'OrderRepeated'>, place: EventsPlace): Placemen
   return { kind: 'placed', orderId, side, status, filledMicro, paidMicro, trades };
 }
 
-/** The trades of the first answer, by where they stand in the log. */
+/** The trades of the first result, by where they stand in the log. */
 function firstTrades(
   { placedAtOffset, firstFill, fillCount }: EventOf<'OrderRepeated'>,
   { partition }: EventsPlace,

@@ -1,183 +1,101 @@
-import { reactionTo } from '@pm/kit/fault';
-import type { PlacementResult, RefusalCode } from '@pm/schemas';
-import type { Turn } from '../door/idempotent.io.ts';
-import type { DoorPorts } from '../door/ports.io.ts';
-import { type Caller, checkOrder, type DoorRefusal, type SoundOrder } from './check.ts';
-import { type Attempted, decodeAttempts, encodeAttempts, type ProvenOrder } from './command.ts';
-import { type IsSubmission, meaningOf, readOrderForm } from './form.ts';
-import { refusedResult } from './order-response.ts';
-import type { SignatureJob } from './signature.ts';
-import type { OrderRunner, Placing } from './submit.io.ts';
+import { outageOf, type PlacementResult, type RefusalCode } from '@pm/schemas';
+import type { Attempt } from '../door/idempotent.io.ts';
+import { unlessUnavailable } from '../door/refusals.io.ts';
+import type { IngressMetrics } from '../metrics.ts';
+import type { CheckedOrder, OrderRefusal } from './check.ts';
+import { decodeAttempts, encodeAttempts, type SentOrder } from './command.ts';
+import { refusedResponse } from './order-response.ts';
+import type { OrderPipeline } from './pipeline.io.ts';
+import type { OrderSubmitter, Placement } from './submit.io.ts';
 
-/** Results item by item, or one refusal of the whole request. */
-export type Placement =
-  | { readonly kind: 'results'; readonly results: readonly PlacementResult[] }
-  /** `isOpen`: what an earlier turn sent is not known yet. */
-  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly isOpen?: true };
-
-/** An order on its way through the checks, or the result it was refused with. */
-type Step = { readonly kind: 'checked'; readonly order: HashedOrder } | Refused;
-type Refused = { readonly kind: 'refused'; readonly result: PlacementResult };
-type Proven = { readonly kind: 'proven'; readonly order: ProvenOrder } | Refused;
-
-interface HashedOrder {
-  readonly sound: SoundOrder;
-  readonly structHash: Buffer;
+/** One refusal of a whole request. `isOpen`: the result of an earlier attempt is not known yet. */
+export interface PlacementRefusal {
+  readonly code: RefusalCode;
+  readonly isOpen?: true;
 }
 
-/** Checks orders and sends what passes; the order of the checks is that of their cost (architecture.md, Checks). */
+type Placed = readonly PlacementResult[] | PlacementRefusal;
+
+interface PlacementsOptions {
+  readonly pipeline: OrderPipeline;
+  readonly submitter: OrderSubmitter;
+  readonly metrics: Pick<IngressMetrics, 'placed' | 'refused'>;
+}
+
+/** Places the orders of a request. */
 export class Placements {
-  readonly #ports: DoorPorts;
-  readonly #runner: OrderRunner;
-  readonly #isSubmission: IsSubmission;
+  readonly #options: PlacementsOptions;
 
-  constructor(ports: DoorPorts, runner: OrderRunner, isSubmission: IsSubmission) {
-    this.#ports = ports;
-    this.#runner = runner;
-    this.#isSubmission = isSubmission;
-  }
-
-  /** What the items mean, for their retry key; null when one is malformed. */
-  meaningOf(items: readonly unknown[]): string | null {
-    return meaningOf(items, this.#isSubmission);
+  constructor(options: PlacementsOptions) {
+    this.#options = options;
   }
 
   /**
-   * One result per item, in their order. An ill-formed item refuses the request before anything is done. `turn` is that of
-   * a request with a retry key.
+   * One result per item, in their order. An ill-formed item refuses the request before anything is done. `attempt` is that
+   * of a request with an idempotency key.
    */
-  async place(items: readonly unknown[], placing: Placing, turn?: Turn): Promise<Placement> {
-    const startedMs = this.#ports.clock.monotonicMs();
-    const steps = this.#checkAll(items, placing.caller);
-    this.#ports.metrics.stage('check', this.#ports.clock.monotonicMs() - startedMs);
-    if (steps === null) return { kind: 'refused', code: 'invalid_payload' };
-    const proven = await this.#prove(steps, placing.caller);
-    placing.times.mark('validate');
-    if (proven === null) return { kind: 'refused', code: 'overloaded' };
-    if (turn === undefined) return this.#count(await this.#send(proven, placing));
-    return await this.#sendOnce(proven, placing, turn);
+  async place(items: readonly unknown[], placement: Placement, attempt?: Attempt): Promise<Placed> {
+    const checked = await this.#options.pipeline.check(items, placement.caller);
+    if (checked === 'invalid_payload') return { code: checked };
+    placement.times.mark('validate');
+    if (typeof checked === 'string') return { code: checked };
+    if (attempt === undefined) return this.#count(await this.#submit(checked, placement));
+    return await this.#submitOnce(checked, placement, attempt);
   }
 
-  #count(results: readonly PlacementResult[]): Placement {
+  #count(results: readonly PlacementResult[]): readonly PlacementResult[] {
     for (const { code, status } of results) {
-      if (code === undefined) this.#ports.metrics.placed(status);
-      else this.#ports.metrics.refused(code);
+      if (code === undefined) this.#options.metrics.placed(status);
+      else this.#options.metrics.refused(code);
     }
-    return { kind: 'results', results };
+    return results;
   }
 
-  async #send(proven: readonly Proven[], placing: Placing): Promise<readonly PlacementResult[]> {
-    return await Promise.all(
-      proven.map((step) =>
-        step.kind === 'refused' ? step.result : this.#runner.run(step.order, placing),
-      ),
-    );
+  /** `known` holds the results of items that an earlier attempt has sent. */
+  async #submit(
+    checked: readonly (CheckedOrder | OrderRefusal)[],
+    placement: Placement,
+    known: readonly (PlacementResult | null)[] = [],
+  ): Promise<readonly PlacementResult[]> {
+    const results = checked.map((order, index) => {
+      const result = known[index] ?? null;
+      if (result !== null) return result;
+      if (order.kind === 'checked') return this.#options.submitter.submit(order, placement);
+      return refusedResponse(order.code, order.facts, order.text);
+    });
+    return await Promise.all(results);
   }
 
   /**
-   * What an earlier turn was about to send is asked for first: what became of it is the answer. Only items that never came
-   * and never can are sent now, after what is sent has been recorded.
+   * Orders that an earlier attempt was about to send are asked for first: their results count. Only items that never came
+   * and never can are sent now, after the list of what is sent has been stored.
    */
-  async #sendOnce(proven: readonly Proven[], placing: Placing, turn: Turn): Promise<Placement> {
-    const before = turn.attempt === '' ? [] : decodeAttempts(turn.attempt);
-    if (before === null) return { kind: 'refused', code: 'internal_error', isOpen: true };
-    const told = await Promise.all(
-      before.map((one) => (one === null ? null : this.#runner.ask(one))),
+  async #submitOnce(
+    checked: readonly (CheckedOrder | OrderRefusal)[],
+    placement: Placement,
+    attempt: Attempt,
+  ): Promise<Placed> {
+    const { submitter } = this.#options;
+    const before = attempt.sent === '' ? [] : decodeAttempts(attempt.sent);
+    if (before === null) return { code: 'internal_error', isOpen: true };
+    const known = await Promise.all(
+      before.map((one) => (one === null ? null : submitter.ask(one))),
     );
-    const unknown = told.find((result) => result !== null && isUnknown(result));
-    if (unknown) return { kind: 'refused', code: unknown.code as RefusalCode, isOpen: true };
-    const attempts = proven.map((step, index): Attempted | null => {
-      if ((told[index] ?? null) !== null) return before[index] ?? null;
-      return step.kind === 'refused' ? null : this.#runner.attemptOf(step.order, placing);
+    const unknown = known.find((result) => result !== null && isUnknown(result));
+    if (unknown) return { code: unknown.code as RefusalCode, isOpen: true };
+    const sent = checked.map((order, index): SentOrder | null => {
+      if ((known[index] ?? null) !== null) return before[index] ?? null;
+      return order.kind === 'checked' ? submitter.sentOrderOf(order, placement) : null;
     });
-    const refusal = await record(turn, encodeAttempts(attempts));
-    if (refusal !== null) return { kind: 'refused', code: refusal, isOpen: true };
-    const left = proven.map((step, index): Proven => {
-      const result = told[index] ?? null;
-      return result === null ? step : { kind: 'refused', result };
-    });
-    return this.#count(await this.#send(left, placing));
-  }
-
-  /** Null when an item is malformed. */
-  #checkAll(items: readonly unknown[], caller: Caller): readonly Step[] | null {
-    const steps: Step[] = [];
-    const seen = new Set<string>();
-    for (const item of items) {
-      const read = readOrderForm(item, this.#isSubmission);
-      if (read.kind === 'malformed') return null;
-      if (read.kind === 'refused') {
-        steps.push({ kind: 'refused', result: refusedResult(read.code) });
-        continue;
-      }
-      const checked = checkOrder(read.form, caller, this.#ports);
-      const structHash = this.#ports.hashes.structHash(read.form.struct);
-      const negRisk = checked.kind === 'sound' && checked.token.market.negRisk;
-      const refusal = checked.kind === 'refused' ? checked : repetitionOf(structHash, seen);
-      if (refusal !== null) steps.push(this.#refuse(refusal, structHash, negRisk));
-      else if (checked.kind === 'sound') {
-        steps.push({ kind: 'checked', order: { sound: checked, structHash } });
-      }
-    }
-    return steps;
-  }
-
-  #refuse({ code, facts, text }: DoorRefusal, structHash: Buffer, negRisk: boolean): Refused {
-    const id = this.#ports.hashes.likelyId(structHash, negRisk);
-    return { kind: 'refused', result: refusedResult(code, { ...facts, id }, text) };
-  }
-
-  /** Checks all signatures of the request together; null when the queue of checks is full. */
-  async #prove(steps: readonly Step[], caller: Caller): Promise<readonly Proven[] | null> {
-    const startedMs = this.#ports.clock.monotonicMs();
-    const owner = Buffer.from(caller.address.slice(2), 'hex');
-    const orders = steps.flatMap((step) => (step.kind === 'checked' ? [step.order] : []));
-    const jobs = orders.map((order) => jobOf(order, owner));
-    const verdicts = jobs.length === 0 ? [] : await this.#ports.signatures.check(jobs);
-    this.#ports.metrics.stage('signature', this.#ports.clock.monotonicMs() - startedMs);
-    if (verdicts === null) return null;
-    let next = 0;
-    return steps.map((step) => {
-      if (step.kind === 'refused') return step;
-      const hash = verdicts[next++] ?? null;
-      if (hash === null) return { kind: 'refused', result: refusedResult('invalid_signature') };
-      return { kind: 'proven', order: { sound: step.order.sound, hash } };
-    });
+    const isRecorded = await unlessUnavailable(() => attempt.record(encodeAttempts(sent)));
+    if (isRecorded === null) return { code: 'retries_unavailable', isOpen: true };
+    if (!isRecorded) return { code: 'idempotency_in_progress', isOpen: true };
+    return this.#count(await this.#submit(checked, placement, known));
   }
 }
-
-const unasked: ReadonlySet<string | undefined> = new Set<RefusalCode>([
-  'partition_not_ready',
-  'ledger_not_ready',
-  'overloaded',
-  'internal_error',
-]);
 
 /** Whether the log could not be asked. */
 function isUnknown({ code }: PlacementResult): boolean {
-  return unasked.has(code);
-}
-
-/** Null when it is recorded; otherwise nothing may be sent. */
-async function record(turn: Turn, attempt: string): Promise<RefusalCode | null> {
-  try {
-    return (await turn.record(attempt)) ? null : 'idempotency_in_progress';
-  } catch (error) {
-    if (reactionTo(error) !== 'retry') throw error;
-    return 'retries_unavailable';
-  }
-}
-
-function repetitionOf(structHash: Buffer, seen: Set<string>): DoorRefusal | null {
-  const name = structHash.toString('latin1');
-  if (seen.has(name)) return { kind: 'refused', code: 'duplicate' };
-  seen.add(name);
-  return null;
-}
-
-function jobOf({ sound, structHash }: HashedOrder, owner: Buffer): SignatureJob {
-  const { struct, signature } = sound.form;
-  const { negRisk } = sound.token.market;
-  const wrapped = struct.signatureType === 3;
-  return { signature, structHash, wrapped, negRisk, owner, maker: struct.maker };
+  if (code === undefined) return false;
+  return code === 'internal_error' || outageOf(code as RefusalCode) === 'unsent';
 }

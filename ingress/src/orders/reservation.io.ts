@@ -1,7 +1,16 @@
 import type { Ledger, Reservation, ReserveOutcome, Send } from '@pm/domain/ledger/ledger';
-import type { RefusalCode } from '@pm/schemas';
-import type { Reservations } from '../door/ports.io.ts';
-import { unlessAway } from '../door/refusals.io.ts';
+import type { RefusalCode, WalletAddress } from '@pm/schemas';
+import { unlessUnavailable } from '../door/refusals.io.ts';
+
+/** The part of the collateral ledger that ingress needs. */
+export interface Reservations
+  extends Pick<Ledger, 'reserve' | 'reserveWithdrawal' | 'appliedTransfer'> {
+  cancelReservation(send: Send): Promise<unknown>;
+  /** The free money, and the part of it that can be reserved, micro-USDC. */
+  balance(
+    wallet: WalletAddress,
+  ): Promise<{ readonly freeMicro: number; readonly availableMicro: number }>;
+}
 
 /** The reservation of an order or a split that is being sent. */
 export interface Reserved {
@@ -31,11 +40,11 @@ export async function hold(
   ledger: Pick<Reservations, 'reserve'>,
 ): Promise<Reserved | RefusalCode> {
   const { orderId: id, partition, amountMicro } = reservation;
-  const first = await unlessAway(() => ledger.reserve(reservation));
+  const first = await unlessUnavailable(() => ledger.reserve(reservation));
   if (first === null) return 'ledger_not_ready';
   const isAsked = askable.includes(first.outcome);
   const held = isAsked
-    ? await unlessAway(() => ledger.reserve({ ...reservation, amountMicro: 0 }))
+    ? await unlessUnavailable(() => ledger.reserve({ ...reservation, amountMicro: 0 }))
     : first;
   if (held === null) return 'ledger_not_ready';
   const { outcome, generation, sender } = held;
@@ -53,7 +62,7 @@ export async function takeBack(
   send: Send,
   ledger: Pick<Reservations, 'cancelReservation'>,
 ): Promise<void> {
-  await unlessAway(() => ledger.cancelReservation(send));
+  await unlessUnavailable(() => ledger.cancelReservation(send));
 }
 
 /** How often the ledger is asked whether it takes reservations, milliseconds. */

@@ -4,9 +4,9 @@ import { Fault } from '@pm/kit/fault';
 import type { OrderHasher } from './hash.ts';
 import type { Curve, SignatureJob, SignatureRule, SignatureVerdict } from './signature.ts';
 import { type DomainReading, explainSignature } from './signature-explanation.ts';
-import type { WorkerAnswer, WorkerRequest } from './signature-worker.io.ts';
+import type { WorkerRequest, WorkerResult } from './signature-worker.io.ts';
 
-export interface SignatureRunnerOptions {
+export interface SignaturePoolOptions {
   /** Threads; 0 checks on the calling one. */
   readonly workers: number;
   readonly workerFile: URL;
@@ -27,8 +27,8 @@ interface Waiting {
 }
 
 /** Spreads checks over a bounded pool of threads; each gets the next request when it has answered the last. */
-export class SignatureRunner {
-  readonly #options: SignatureRunnerOptions;
+export class SignaturePool {
+  readonly #options: SignaturePoolOptions;
   readonly #workers: Worker[] = [];
   readonly #idle: Worker[] = [];
   readonly #queue: Waiting[] = [];
@@ -37,7 +37,7 @@ export class SignatureRunner {
   #nextId = 0;
   #closed = false;
 
-  constructor(options: SignatureRunnerOptions) {
+  constructor(options: SignaturePoolOptions) {
     this.#options = options;
     for (let index = 0; index < options.workers; index += 1) this.#addWorker();
   }
@@ -78,7 +78,7 @@ export class SignatureRunner {
 
   #addWorker(): void {
     const worker = new Worker(this.#options.workerFile);
-    worker.on('message', (answer: WorkerAnswer) => this.#settle(worker, answer));
+    worker.on('message', (answer: WorkerResult) => this.#settle(worker, answer));
     worker.on('error', (cause) => this.#fail(cause));
     worker.on('exit', () => this.#fail(undefined));
     this.#workers.push(worker);
@@ -102,7 +102,7 @@ export class SignatureRunner {
     worker.postMessage({ id, jobs } satisfies WorkerRequest);
   }
 
-  #settle(worker: Worker, { id, verdicts }: WorkerAnswer): void {
+  #settle(worker: Worker, { id, verdicts }: WorkerResult): void {
     const batch = this.#running.get(id);
     this.#running.delete(id);
     this.#idle.push(worker);

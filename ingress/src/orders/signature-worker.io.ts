@@ -10,7 +10,7 @@ export interface WorkerRequest {
   readonly jobs: readonly SignatureJob[];
 }
 
-export interface WorkerAnswer {
+export interface WorkerResult {
   readonly id: number;
   readonly verdicts: readonly (Uint8Array | null)[];
 }
@@ -23,7 +23,7 @@ function run(): void {
   const rule = new SignatureRule(new OrderHasher(keccak), curve, openKnownKeys());
   port.on('message', ({ id, jobs }: WorkerRequest) => {
     const verdicts = jobs.map((job) => rule.check(asBuffers(job)));
-    port.postMessage({ id, verdicts } satisfies WorkerAnswer);
+    port.postMessage({ id, verdicts } satisfies WorkerResult);
   });
 }
 

@@ -1,4 +1,5 @@
 import type { ReserveOutcome } from '@pm/domain/ledger/ledger';
+import type { Clock } from '@pm/kit/clock';
 import {
   microText,
   type OrderId,
@@ -8,190 +9,188 @@ import {
   type RefusalCode,
   walletFromBytes,
 } from '@pm/schemas';
-import type { CommandOutcome, DoorPorts } from '../door/ports.io.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
-import type { Caller, SoundOrder } from './check.ts';
-import { type Attempted, type ProvenOrder, placeCommand } from './command.ts';
-import { answeredResult, delayedResult, refusedResult } from './order-response.ts';
-import { answerOf, delayOf, type PlacementAnswer } from './order-result.ts';
-import { hold, type Reserved, takeBack } from './reservation.io.ts';
+import type { CommandSender } from '../log/command-channel.io.ts';
+import type { DelayedResults } from '../log/delayed-results.io.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.io.ts';
+import type { RecentResults } from '../log/recent-results.io.ts';
+import type { CommandResult } from '../log/result-waiters.ts';
+import type { IngressMetrics } from '../metrics.ts';
+import { admissionRefusal, type Caller, type CheckedOrder } from './check.ts';
+import { placeCommand, type SentOrder } from './command.ts';
+import type { OrderHasher } from './hash.ts';
+import { delayedResponse, refusedResponse, responseOf } from './order-response.ts';
+import { delayOf, firstResultOf, type OrderResult } from './order-result.ts';
+import { hold, type Reservations, type Reserved, takeBack } from './reservation.io.ts';
 
-/** Who places, how soon it must be in the book, and who counts the milliseconds. */
-export interface Placing {
+/** The caller of a placement, its time limit, and the clock of its stages. */
+export interface Placement {
   readonly caller: Caller;
-  /** Time-to-book limit asked for, milliseconds; 0 is the default. */
+  /** Time-to-book limit that the client asks for, milliseconds; 0 is the default. */
   readonly ageLimitMs: number;
   readonly times: StageTimes;
 }
 
-type RunnerPorts = Pick<
-  DoorPorts,
-  'answers' | 'delays' | 'partitions' | 'ledger' | 'log' | 'hashes' | 'clock' | 'metrics'
->;
+export interface OrderSubmitterOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly recentResults: Pick<RecentResults, 'recall' | 'mayHaveForgotten'>;
+  readonly delayedResults: Pick<DelayedResults, 'finalResult'>;
+  readonly partitions: Pick<PartitionLiveness, 'isReady'>;
+  readonly ledger: Pick<Reservations, 'reserve' | 'cancelReservation'>;
+  readonly commands: Pick<CommandSender, 'run'>;
+  readonly hashes: Pick<OrderHasher, 'keccak'>;
+  readonly metrics: Pick<IngressMetrics, 'stage'>;
+}
 
-/** A taker delay up to this is waited for, milliseconds; a longer one is answered as `delayed` (conventions.md 4.5). */
+/** A taker delay up to this is waited for, milliseconds; an order with a longer one is returned as `delayed` (conventions.md 4.5). */
 const takerDelayWaitMaxMs = 1_000;
 
-/** How long after the end of its delay an order's answer is waited for, milliseconds. */
+/** Time after the end of its delay in which the result of an order is waited for, milliseconds. */
 const delayGraceMs = 1_500;
 
-/** Takes a proven order to the log and back. Never rejects but for broken assumptions. */
-export class OrderRunner {
-  readonly #ports: RunnerPorts;
+/** Takes a checked order to the log and its result back. Never rejects but for broken assumptions. */
+export class OrderSubmitter {
+  readonly #options: OrderSubmitterOptions;
   /** Orders on their way: the same one again waits for the same result. Bounded by the queue of the log. */
   readonly #running = new Map<OrderId, Promise<PlacementResult>>();
 
-  constructor(ports: RunnerPorts) {
-    this.#ports = ports;
+  constructor(options: OrderSubmitterOptions) {
+    this.#options = options;
   }
 
-  get running(): number {
-    return this.#running.size;
-  }
-
-  run(order: ProvenOrder, placing: Placing): Promise<PlacementResult> {
+  submit(order: CheckedOrder, placement: Placement): Promise<PlacementResult> {
     const orderId = orderIdFromBytes(order.hash);
     const running = this.#running.get(orderId);
     if (running !== undefined) return running;
-    const started = this.#start(order, orderId, placing);
+    const started = this.#start(order, orderId, placement);
     this.#running.set(orderId, started);
     return started.finally(() => this.#running.delete(orderId));
   }
 
-  /** What is kept of an order before it is sent, so that somebody else can ask for it: without any money. */
-  attemptOf(order: ProvenOrder, { caller, ageLimitMs }: Placing): Attempted {
-    const { partition } = order.sound.token.market;
-    const taken = { generation: 0, holdMicro: 0, ageLimitMs };
-    return { partition, order: placeCommand(order, caller, taken) };
+  /** The part of an order that is stored before it is sent, without any money, so that another process can ask for its result. */
+  sentOrderOf(order: CheckedOrder, { caller, ageLimitMs }: Placement): SentOrder {
+    const { partition } = order.token.market;
+    const unfunded = { generation: 0, holdMicro: 0, ageLimitMs };
+    return { partition, order: placeCommand(order, caller, unfunded) };
   }
 
   /**
-   * What became of an order that somebody was about to send. It goes to the log once more: what is known there is told
-   * again; what never came is refused as `too_late` for ever, since it was accepted long ago, and null is told.
+   * The result of an order that another attempt was about to send. It goes to the log once more: a known order returns its
+   * first result; one that never came is refused as `too_late` for ever, since it was accepted long ago, and is null here.
    */
-  async ask({ partition, order }: Attempted): Promise<PlacementResult | null> {
+  async ask({ partition, order }: SentOrder): Promise<PlacementResult | null> {
     const orderId = orderIdFromBytes(order.orderId);
-    const { keccak } = this.#ports.hashes;
-    const known = this.#ports.answers.recall(orderId);
-    const facts = factsOfCommand(order, orderId);
-    if (known !== undefined) {
-      const result = answeredResult(known, facts, keccak);
-      return result.code === 'too_late' ? null : result;
-    }
-    if (!this.#ports.partitions.isReady(partition)) return refusedResult('partition_not_ready');
+    const { recentResults, hashes, partitions, ledger, commands } = this.#options;
+    const known = recentResults.recall(orderId);
+    const facts = amountFacts(order, orderId);
+    if (known !== undefined) return unlessTooLate(responseOf(known, facts, hashes.keccak));
+    if (!partitions.isReady(partition)) return refusedResponse('partition_not_ready');
     const { market, acceptedAtMs } = order;
     const wallet = walletFromBytes(order.maker);
     const asked = { orderId, wallet, partition, kind: 'order', market, acceptedAtMs } as const;
-    const reserved = await hold({ ...asked, amountMicro: 0 }, [], this.#ports.ledger);
-    if (typeof reserved === 'string') return refusedResult(reserved);
-    const outcome = await this.#ports.log.run(partition, order);
-    const result = await this.#conclude(outcome, { orderId, facts, reserved });
-    return result.code === 'too_late' ? null : result;
+    const reserved = await hold({ ...asked, amountMicro: 0 }, [], ledger);
+    if (typeof reserved === 'string') return refusedResponse(reserved);
+    const result = await commands.run(partition, order);
+    return unlessTooLate(await this.#conclude(result, { orderId, facts, reserved }));
   }
 
   async #start(
-    order: ProvenOrder,
+    order: CheckedOrder,
     orderId: OrderId,
-    { caller, ageLimitMs, times }: Placing,
+    { caller, ageLimitMs, times }: Placement,
   ): Promise<PlacementResult> {
-    const { sound } = order;
-    const facts = factsOf(sound, orderId);
-    const { partition } = sound.token.market;
-    const known = this.#ports.answers.recall(orderId);
-    if (known !== undefined) return answeredResult(known, facts, this.#ports.hashes.keccak);
-    const mayBeOld = this.#ports.answers.mayHaveForgotten(sound.form.signedAtMs);
-    // Of an order that may be old the matcher decides, as far as it knows the reason.
-    const refusal = sound.forbidden ?? (mayBeOld ? null : sound.doubt);
-    if (refusal !== null) return refusedResult(refusal.code, { ...facts, ...refusal.facts });
-    if (!this.#ports.partitions.isReady(partition)) return refusedResult('partition_not_ready');
-    const startedMs = this.#ports.clock.monotonicMs();
-    const reserved = await this.#reserve(sound, orderId, caller.arrivedAtMs);
-    const reservedMs = this.#ports.clock.monotonicMs();
+    const { clock, recentResults, hashes, partitions, commands, metrics } = this.#options;
+    const facts = orderFacts(order, orderId);
+    const known = recentResults.recall(orderId);
+    if (known !== undefined) return responseOf(known, facts, hashes.keccak);
+    const mayBeOld = recentResults.mayHaveForgotten(order.form.signedAtMs);
+    const refusal = admissionRefusal(order, partitions, mayBeOld);
+    if (refusal !== null) return refusedResponse(refusal.code, { ...facts, ...refusal.facts });
+    const startedMs = clock.monotonicMs();
+    const reserved = await this.#reserve(order, orderId, caller.arrivedAtMs);
+    const reservedMs = clock.monotonicMs();
     times.add('reserve', reservedMs - startedMs);
-    if (typeof reserved === 'string') return refusedResult(reserved);
+    metrics.stage('reserve', reservedMs - startedMs);
+    if (typeof reserved === 'string') return refusedResponse(reserved);
     const { generation, holdMicro } = reserved;
     const command = placeCommand(order, caller, { generation, holdMicro, ageLimitMs });
-    const outcome = await this.#ports.log.run(partition, command);
-    this.#ports.metrics.stage('result', this.#ports.clock.monotonicMs() - reservedMs);
-    if (outcome.kind === 'answered' && outcome.times !== undefined) {
-      times.add('log', outcome.times.logMs);
-      times.add('match', outcome.times.matchMs);
-    }
-    return await this.#conclude(outcome, { orderId, facts, reserved });
+    const result = await commands.run(order.token.market.partition, command);
+    metrics.stage('result', clock.monotonicMs() - reservedMs);
+    times.addLog(result);
+    return await this.#conclude(result, { orderId, facts, reserved });
   }
 
   /**
-   * Holds the money; the refusal when it cannot be held. An order that may have been placed before this process listened, or
-   * that is on its way with another hold, goes to the log with nothing held: the matcher gives its first answer again, or
+   * Holds the money; the refusal when it cannot be held. An order that may have been placed before this process read results,
+   * or that is on its way with another hold, goes to the log with nothing held: the matcher returns its first result again, or
    * refuses it for the money.
    */
   async #reserve(
-    { form, token, holdMicro }: SoundOrder,
+    { form, token, holdMicro }: CheckedOrder,
     orderId: OrderId,
     acceptedAtMs: number,
   ): Promise<Reserved | RefusalCode> {
-    const startedMs = this.#ports.clock.monotonicMs();
+    const { recentResults, ledger } = this.#options;
     const { partition, market } = token.market;
     const wallet = form.maker;
-    const kind = 'order';
-    const reservation = { orderId, wallet, partition, kind, market, acceptedAtMs } as const;
-    const mayBeOld = this.#ports.answers.mayHaveForgotten(form.signedAtMs);
+    const reservation = {
+      orderId,
+      wallet,
+      partition,
+      kind: 'order',
+      market,
+      acceptedAtMs,
+    } as const;
+    const mayBeOld = recentResults.mayHaveForgotten(form.signedAtMs);
     const askable: readonly ReserveOutcome[] = mayBeOld
       ? ['conflict', 'insufficient']
       : ['conflict'];
-    const reserved = await hold(
-      { ...reservation, amountMicro: holdMicro },
-      askable,
-      this.#ports.ledger,
-    );
-    this.#ports.metrics.stage('reserve', this.#ports.clock.monotonicMs() - startedMs);
-    return reserved;
+    return await hold({ ...reservation, amountMicro: holdMicro }, askable, ledger);
   }
 
   async #conclude(
-    outcome: CommandOutcome,
+    result: CommandResult,
     order: { orderId: OrderId; facts: Record<string, string>; reserved: Reserved },
   ): Promise<PlacementResult> {
-    if (outcome.kind === 'unsent') {
-      await takeBack(order.reserved.send, this.#ports.ledger);
-      return refusedResult(outcome.code);
+    if (result.kind === 'unsent') {
+      await takeBack(order.reserved.send, this.#options.ledger);
+      return refusedResponse(result.code);
     }
-    if (outcome.kind === 'pending') return delayedResult(order.orderId);
-    if (outcome.kind === 'rejected') return refusedResult('internal_error');
-    const answer = await this.#finalAnswer(outcome.events, outcome.place, order.orderId);
-    if (answer === null || answer.orderId !== order.orderId) {
-      return refusedResult('internal_error');
-    }
-    const result = answeredResult(answer, order.facts, this.#ports.hashes.keccak);
+    if (result.kind === 'pending') return delayedResponse(order.orderId);
+    if (result.kind === 'rejected') return refusedResponse('internal_error');
+    const final = await this.#finalResult(result, order.orderId);
+    if (final?.orderId !== order.orderId) return refusedResponse('internal_error');
+    const response = responseOf(final, order.facts, this.#options.hashes.keccak);
     const { unfunded } = order.reserved;
-    const isOther = result.code === 'insufficient_balance_or_allowance' && unfunded !== result.code;
-    return isOther ? refusedResult(unfunded) : result;
+    const isOther =
+      response.code === 'insufficient_balance_or_allowance' && unfunded !== response.code;
+    return isOther ? refusedResponse(unfunded) : response;
   }
 
-  /** Of an order in a short taker delay the answer at its end, when that comes in time. */
-  async #finalAnswer(
-    events: Parameters<typeof answerOf>[0],
-    place: Parameters<typeof answerOf>[1],
+  /** The result of an order; of one in a short taker delay the result at its end, when that comes in time. */
+  async #finalResult(
+    { events, place }: Extract<CommandResult, { kind: 'executed' }>,
     orderId: OrderId,
-  ): Promise<PlacementAnswer | null> {
-    const answer = answerOf(events, place);
+  ): Promise<OrderResult | null> {
+    const result = firstResultOf(events, place);
     const delayMs = delayOf(events);
-    if (delayMs === null || delayMs > takerDelayWaitMaxMs) return answer;
-    return (await this.#ports.delays.finalAnswer(orderId, delayMs + delayGraceMs)) ?? answer;
+    if (delayMs === null || delayMs > takerDelayWaitMaxMs) return result;
+    const waitMs = delayMs + delayGraceMs;
+    return (await this.#options.delayedResults.finalResult(orderId, waitMs)) ?? result;
   }
 }
 
-/** What the texts of refusals may mention of an order. */
-function factsOf({ amounts, token }: SoundOrder, id: OrderId): Record<string, string> {
-  const { tick, minSizeMicro } = token.market;
-  return {
-    ...factsOfCommand(amounts, id),
-    tick: priceText(tick),
-    min: microText(minSizeMicro),
-  };
+function unlessTooLate(response: PlacementResult): PlacementResult | null {
+  return response.code === 'too_late' ? null : response;
 }
 
-function factsOfCommand(
+/** The facts that texts of refusals may mention of an order. */
+function orderFacts({ amounts, token }: CheckedOrder, id: OrderId): Record<string, string> {
+  const { tick, minSizeMicro } = token.market;
+  return { ...amountFacts(amounts, id), tick: priceText(tick), min: microText(minSizeMicro) };
+}
+
+function amountFacts(
   { price, sizeMicro }: { readonly price: number; readonly sizeMicro: number },
   id: OrderId,
 ): Record<string, string> {

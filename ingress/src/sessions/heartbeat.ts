@@ -16,7 +16,7 @@ export type HeartbeatDecision =
   | { readonly kind: 'ending' };
 
 /** What became of a heartbeat. */
-export type HeartbeatOutcome =
+export type HeartbeatResult =
   | { readonly kind: 'accepted'; readonly id: HeartbeatId }
   | Extract<HeartbeatDecision, { kind: 'wrong' }>
   /** It may have been accepted or not; the client tries again. */

@@ -8,15 +8,15 @@ import {
   parseHeartbeatId,
   type WalletAddress,
 } from '@pm/schemas';
-import { decideHeartbeat, type HeartbeatClaim, type HeartbeatOutcome } from './heartbeat.ts';
+import { decideHeartbeat, type HeartbeatClaim, type HeartbeatResult } from './heartbeat.ts';
 import type { SessionLog } from './session-log.io.ts';
 import type { Session } from './session-table.ts';
 
-export interface SessionDeskOptions {
+export interface HeartbeatsOptions {
   readonly log: SessionLog;
   readonly clock: Clock;
   /** Told of each outcome. */
-  onBeat(outcome: HeartbeatOutcome['kind']): void;
+  onBeat(outcome: HeartbeatResult['kind']): void;
   /** How long a heartbeat waits for the end of the session before it, milliseconds. */
   readonly endingWaitMs?: number;
 }
@@ -32,26 +32,26 @@ interface SessionHolder {
   readonly address: WalletAddress;
 }
 
-const overloaded: HeartbeatOutcome = { kind: 'refused', code: 'overloaded' };
+const overloaded: HeartbeatResult = { kind: 'refused', code: 'overloaded' };
 
 /**
  * Takes heartbeats. One is accepted when its record is durable and read back as one that counts; of two with the same id,
  * also at two processes, the log decides which.
  */
-export class SessionDesk {
-  readonly #options: SessionDeskOptions;
+export class Heartbeats {
+  readonly #options: HeartbeatsOptions;
 
-  constructor(options: SessionDeskOptions) {
+  constructor(options: HeartbeatsOptions) {
     this.#options = options;
   }
 
-  async beat(holder: SessionHolder, claim: HeartbeatClaim): Promise<HeartbeatOutcome> {
+  async beat(holder: SessionHolder, claim: HeartbeatClaim): Promise<HeartbeatResult> {
     const outcome = await this.#take(holder, claim);
     this.#options.onBeat(outcome.kind);
     return outcome;
   }
 
-  async #take(holder: SessionHolder, claim: HeartbeatClaim): Promise<HeartbeatOutcome> {
+  async #take(holder: SessionHolder, claim: HeartbeatClaim): Promise<HeartbeatResult> {
     const { clock, endingWaitMs } = this.#options;
     const untilMs = clock.monotonicMs() + (endingWaitMs ?? sessionEndingWaitMs);
     const attempt = { untilMs, isCaughtUp: false };
@@ -67,7 +67,7 @@ export class SessionDesk {
     holder: SessionHolder,
     claim: HeartbeatClaim,
     attempt: { readonly untilMs: number; isCaughtUp: boolean },
-  ): Promise<HeartbeatOutcome | null> {
+  ): Promise<HeartbeatResult | null> {
     const { log, clock } = this.#options;
     const follows = log.table.find(holder.apiKey);
     const decision = decideHeartbeat(follows, claim);
@@ -89,7 +89,7 @@ export class SessionDesk {
     { apiKey, address }: SessionHolder,
     follows: Session | undefined,
     id: HeartbeatId,
-  ): Promise<HeartbeatOutcome | null> {
+  ): Promise<HeartbeatResult | null> {
     const change = { apiKey, wallet: hexBytes(address), follows, phase: 'LIVE' as const };
     const beatAtMs = this.#options.clock.nowMs();
     const written = await this.#options.log.write({ ...change, heartbeatId: id, beatAtMs });

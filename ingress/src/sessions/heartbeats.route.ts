@@ -3,27 +3,35 @@ import { refuse } from '@pm/kit/http';
 import {
   type BareHeartbeatAnswer,
   type HeartbeatAnswer,
-  type HeartbeatBody,
+  HeartbeatBody,
   parseHeartbeatId,
   refusalText,
 } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
-import { type AuthPorts, authenticate } from '../door/authentication.io.ts';
-import type { DoorPorts } from '../door/ports.io.ts';
-import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
-import type { HeartbeatClaim, HeartbeatOutcome } from './heartbeat.ts';
+import { type Authentication, authenticate } from '../door/authentication.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import type { HeartbeatClaim, HeartbeatResult } from './heartbeat.ts';
+import type { Heartbeats } from './heartbeats.io.ts';
 
-type HeartbeatPorts = AuthPorts & Pick<DoorPorts, 'sessions'>;
+export interface SessionServices {
+  readonly authentication: Authentication;
+  readonly heartbeats: Pick<Heartbeats, 'beat'>;
+}
 
-/** What is answered to a body that is no JSON or not of its shape. */
+/** The two routes that take heartbeats. */
+export function heartbeatRoutes(services: SessionServices): readonly DoorRoute[] {
+  return [heartbeatRoute(services, checkerOf(HeartbeatBody)), bareHeartbeatRoute(services)];
+}
+
+/** The response to a body that is no JSON or not of its shape. */
 const invalidBody = { text: 'Invalid heartbeat payload', code: 'invalid_request' } as const;
 
 /**
  * POST /v1/heartbeats: the next heartbeat of the chain of this API key; the first one arms the cancel on silence. A wrong id
  * is answered with the one expected, empty when there is no chain (conventions.md part 5).
  */
-export function heartbeatRoute(
-  ports: HeartbeatPorts,
+function heartbeatRoute(
+  services: SessionServices,
   isBody: (value: unknown) => value is HeartbeatBody,
 ): DoorRoute {
   return {
@@ -32,52 +40,52 @@ export function heartbeatRoute(
     add(app, { url }) {
       const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidBody } };
       app.post(url, options, async (request, reply) => {
-        const caller = authenticate(request, reply, ports);
+        const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         const body: unknown = request.body ?? {};
         if (!isBody(body)) {
           return await reply.code(400).send({ error: invalidBody.text, code: invalidBody.code });
         }
-        const outcome = await ports.sessions.beat(caller, claimOf(body));
-        if (outcome.kind !== 'accepted') return refuseHeartbeat(outcome, reply);
-        const answer: HeartbeatAnswer = { heartbeat_id: outcome.id };
-        return answer;
+        const result = await services.heartbeats.beat(caller, claimOf(body));
+        if (result.kind !== 'accepted') return refuseHeartbeat(result, reply);
+        const response: HeartbeatAnswer = { heartbeat_id: result.id };
+        return response;
       });
     },
   };
 }
 
 /** POST /heartbeats: the same timer without a chain; a body is read and ignored (conventions.md part 5). */
-export function bareHeartbeatRoute(ports: HeartbeatPorts): DoorRoute {
+function bareHeartbeatRoute(services: SessionServices): DoorRoute {
   return {
     method: 'POST',
     path: '/heartbeats',
     add(app, { url }) {
       const options = { bodyLimit: singleBodyMaxBytes, config: { invalid: invalidBody } };
       app.post(url, options, async (request, reply) => {
-        const caller = authenticate(request, reply, ports);
+        const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
-        const outcome = await ports.sessions.beat(caller, { kind: 'bare' });
-        if (outcome.kind !== 'accepted') return refuseHeartbeat(outcome, reply);
-        const answer: BareHeartbeatAnswer = { status: 'ok', heartbeat_id: outcome.id };
-        return answer;
+        const result = await services.heartbeats.beat(caller, { kind: 'bare' });
+        if (result.kind !== 'accepted') return refuseHeartbeat(result, reply);
+        const response: BareHeartbeatAnswer = { status: 'ok', heartbeat_id: result.id };
+        return response;
       });
     },
   };
 }
 
-/** An id that is no UUID is as wrong as an old one: the answer tells the right one. */
+/** An id that is no UUID is as wrong as an old one: the response has the right one. */
 function claimOf({ heartbeat_id: text }: HeartbeatBody): HeartbeatClaim {
   if (text === undefined || text === null || text === '') return { kind: 'start' };
   return { kind: 'next', id: parseHeartbeatId(text) };
 }
 
 function refuseHeartbeat(
-  outcome: Exclude<HeartbeatOutcome, { kind: 'accepted' }>,
+  result: Exclude<HeartbeatResult, { kind: 'accepted' }>,
   reply: FastifyReply,
 ): FastifyReply {
-  if (outcome.kind === 'refused') return refuse(reply, outcome.code);
+  if (result.kind === 'refused') return refuse(reply, result.code);
   const text = refusalText('invalid_heartbeat');
-  const body = { error_msg: text, heartbeat_id: outcome.expected ?? '' };
+  const body = { error_msg: text, heartbeat_id: result.expected ?? '' };
   return refuse(reply, 'invalid_heartbeat', {}, { body });
 }

@@ -1,11 +1,11 @@
 import { present } from '@pm/kit/assert';
 import { apiKeyBytes, type Command } from '@pm/schemas';
-import type { RunOutcome } from '../log/command-channel.io.ts';
+import type { CommandResult } from '../log/result-waiters.ts';
 import type { Session } from './session-table.ts';
 
 export interface SessionCancelOptions {
   /** Puts a command on the log of a partition and waits, bounded, for what it did. */
-  run(partition: number, command: Command): Promise<RunOutcome>;
+  run(partition: number, command: Command): Promise<CommandResult>;
   /** What is heard of the partitions of `executions`. */
   readonly partitions: {
     readonly count: number;
@@ -34,7 +34,7 @@ const triesInARowMax = 16;
 /** Cancels of sessions that wait for one partition at once; the others of that partition come after them. */
 const cancelsAtOnceMax = 64;
 
-/** Turns for one partition: a partition without an owner holds up nobody else. */
+/** KeyedMutex for one partition: a partition without an owner holds up nobody else. */
 class Lane {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
@@ -100,7 +100,7 @@ export class SessionCancels {
    * The time of the command is taken before the log is asked whether the session is still ours. So a process that is stopped
    * anywhere in between sends a command that is too late, however fresh its clock is when it goes on.
    */
-  async #try(partition: number, session: Session, ours: Ours): Promise<RunOutcome | null> {
+  async #try(partition: number, session: Session, ours: Ours): Promise<CommandResult | null> {
     const { partitions, run } = this.#options;
     if (!ours.isSo() || !partitions.isReady(partition)) return null;
     const command = this.#commandOf(partition, session);
@@ -124,10 +124,10 @@ export class SessionCancels {
 }
 
 /** How long to wait before the next try, milliseconds; null when nothing is left. */
-function waitAfter(outcome: RunOutcome | null, retryMs: number): number | null {
+function waitAfter(outcome: CommandResult | null, retryMs: number): number | null {
   if (outcome === null) return retryMs;
   if (outcome.kind === 'pending') return afterPendingMs;
-  if (outcome.kind !== 'answered') return retryMs;
+  if (outcome.kind !== 'executed') return retryMs;
   const refused = outcome.events.find(({ event }) => event.kind === 'CommandRefused');
   if (refused === undefined) return null;
   // More orders than one record may cancel: the next one at once. Anything else needs time to pass.

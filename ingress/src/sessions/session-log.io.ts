@@ -25,7 +25,7 @@ export interface SessionChange {
 }
 
 /** `counted` and `void`: durable and read back. `unheard`: not read back in time, it may still come. */
-export type WriteOutcome = 'counted' | 'void' | 'unsent' | 'unheard';
+export type WriteResult = 'counted' | 'void' | 'unsent' | 'unheard';
 
 /** A record of `sessions` as read; without `value` it is a pulse. */
 export interface ReadRecord {
@@ -64,7 +64,7 @@ export interface SessionNews {
 }
 
 interface Writing {
-  end(outcome: WriteOutcome): void;
+  end(outcome: WriteResult): void;
 }
 
 interface CatchUp {
@@ -164,7 +164,7 @@ export class SessionLog {
   }
 
   /** Says something of a session and tells whether it counts. */
-  write(change: SessionChange): Promise<WriteOutcome> {
+  write(change: SessionChange): Promise<WriteResult> {
     const { randomId, self, table } = this.#options;
     if (change.follows === undefined && table.size >= sessionsMax) return Promise.resolve('unsent');
     return this.#append(this.partitionOf(change.apiKey), change.apiKey, {
@@ -209,11 +209,11 @@ export class SessionLog {
     return running;
   }
 
-  #append(partition: number, key: string, record: SessionRecord): Promise<WriteOutcome> {
+  #append(partition: number, key: string, record: SessionRecord): Promise<WriteResult> {
     if (this.#writings.size >= writingsMax) return Promise.resolve('unsent');
     const name = record.recordId.toString('hex');
     return new Promise((resolve) => {
-      const end = (outcome: WriteOutcome) => {
+      const end = (outcome: WriteResult) => {
         clearTimeout(timer);
         this.#writings.delete(name);
         resolve(outcome);

@@ -1,7 +1,7 @@
 import type { Log } from '@pm/kit/log';
 import type { ApiKeyId, SessionPhase } from '@pm/schemas';
 import type { SessionCancels } from './session-cancels.io.ts';
-import type { SessionLog, SessionNews, WriteOutcome } from './session-log.io.ts';
+import type { SessionLog, SessionNews, WriteResult } from './session-log.io.ts';
 import type { Session } from './session-table.ts';
 
 export interface SessionWatchLimits {
@@ -107,7 +107,7 @@ export class SessionWatch {
     }
   }
 
-  #say(session: Session, phase: SessionPhase): Promise<WriteOutcome> {
+  #say(session: Session, phase: SessionPhase): Promise<WriteResult> {
     const { apiKey, wallet, heartbeatId, beatAtMs } = session;
     const change = { apiKey, wallet, heartbeatId, beatAtMs };
     return this.#options.log.write({ ...change, follows: session, phase });

@@ -4,8 +4,8 @@ import { Fault } from '@pm/kit/fault';
 import { followCompacted, type IncomingRecord, type OutgoingRecord } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { AvroError, type SessionRecord } from '@pm/schemas';
-import type { LogOf, OpenLog } from '../log/topics.io.ts';
-import { SessionDesk, type SessionDeskOptions } from './heartbeats.io.ts';
+import type { TopicsClient, TopicsOf } from '../log/topics.io.ts';
+import { Heartbeats, type HeartbeatsOptions } from './heartbeats.io.ts';
 import { type SessionCancelOptions, SessionCancels } from './session-cancels.io.ts';
 import { SessionLog } from './session-log.io.ts';
 import { SessionTable } from './session-table.ts';
@@ -40,7 +40,7 @@ export interface SessionsOptions {
   readonly clock: Clock;
   readonly run: SessionCancelOptions['run'];
   readonly partitions: SessionCancelOptions['partitions'];
-  readonly counts: Pick<SessionDeskOptions, 'onBeat'> &
+  readonly counts: Pick<HeartbeatsOptions, 'onBeat'> &
     Pick<SessionWatchOptions, 'onMissed' | 'onRevived' | 'onEnded'>;
   /** Tests wait less. */
   readonly limits?: SessionLimits;
@@ -49,7 +49,7 @@ export interface SessionsOptions {
 }
 
 export interface Sessions {
-  readonly desk: SessionDesk;
+  readonly heartbeats: Heartbeats;
   readonly table: SessionTable;
   /** Sends nothing more. */
   close(): Promise<void>;
@@ -57,7 +57,7 @@ export interface Sessions {
 
 /** Opens the sessions on the log; resolves when all that were there are known and the watch has begun. */
 export async function openSessions(
-  topicLog: Omit<LogOf<'sessions'>, 'records'>,
+  topicLog: Omit<TopicsOf<'sessions'>, 'records'>,
   options: SessionsOptions,
 ): Promise<Sessions> {
   const { log: logger, clock, counts, limits = sessionLimits } = options;
@@ -105,7 +105,7 @@ export async function openSessions(
   log.start();
   const timer = setInterval(() => watch.check(), limits.checkEveryMs);
   return {
-    desk: new SessionDesk({ log, clock, onBeat: counts.onBeat }),
+    heartbeats: new Heartbeats({ log, clock, onBeat: counts.onBeat }),
     table: log.table,
     async close() {
       clearInterval(timer);
@@ -118,7 +118,7 @@ export async function openSessions(
 /** Nobody can tell whether a record that he cannot read is a heartbeat, so it stops the process. */
 async function decode(
   { value, offset }: IncomingRecord,
-  { codec, topic }: { codec: OpenLog['codecs']['sessions']; topic: string },
+  { codec, topic }: { codec: TopicsClient['codecs']['sessions']; topic: string },
 ): Promise<SessionRecord | null> {
   if (value === null) return null;
   if (!codec.knows(value)) await codec.prepare(value);

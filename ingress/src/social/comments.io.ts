@@ -3,9 +3,9 @@ import { followTable } from '@pm/kit/compacted';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import type { CommentEvent } from '@pm/schemas';
-import type { LogOf } from '../log/topics.io.ts';
+import type { TopicsOf } from '../log/topics.io.ts';
 
-export interface CommentStoreOptions {
+export interface CommentsOptions {
   /** Resolves with the record's offset when it is durable. Rejects with a `Fault`. */
   append(event: CommentEvent): Promise<number>;
   /** How long a written record is waited for, milliseconds. */
@@ -17,13 +17,13 @@ const waitingMax = 1_000;
 const defaultWaitMs = 5_000;
 
 /** All comments as the log says, and the way to say more. */
-export class CommentStore {
+export class Comments {
   readonly threads = new CommentThreads();
-  readonly #options: CommentStoreOptions;
+  readonly #options: CommentsOptions;
   readonly #waiting = new Map<number, () => void>();
   #applied = -1;
 
-  constructor(options: CommentStoreOptions) {
+  constructor(options: CommentsOptions) {
     this.#options = options;
   }
 
@@ -63,12 +63,12 @@ export class CommentStore {
 
 /** Opens the comments on the log; resolves when all that were there are known. */
 export async function openComments(
-  { client, names, codecs, records }: LogOf<'comments'>,
+  { client, names, codecs, records }: TopicsOf<'comments'>,
   { log, onFault }: { readonly log: Log; onFault(fault: Fault): void },
-): Promise<CommentStore> {
+): Promise<Comments> {
   const { comments: topic } = names;
   const { comments: codec } = codecs;
-  const store = new CommentStore({
+  const store = new Comments({
     async append(event) {
       const record = { topic, partition: 0, key: null, value: codec.encode(event) };
       const [place] = await records.send([record]);

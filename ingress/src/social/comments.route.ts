@@ -20,7 +20,7 @@ import {
   readCommentForm,
   replyRefusal,
 } from './comment-form.ts';
-import type { SocialPorts } from './ports.io.ts';
+import type { SocialServices } from './social-services.io.ts';
 import { textProblem, withPlainBreaks } from './text-checks.ts';
 
 /**
@@ -28,7 +28,7 @@ import { textProblem, withPlainBreaks } from './text-checks.ts';
  * repeated request answers the first comment again (conventions.md 6.4).
  */
 export function postCommentRoute(
-  ports: SocialPorts,
+  services: SocialServices,
   isBody: (value: unknown) => value is CommentBody,
 ): DoorRoute {
   return {
@@ -36,12 +36,12 @@ export function postCommentRoute(
     path: '/comments',
     add(app, { url }) {
       app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
-        const caller = authenticate(request, reply, ports);
+        const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
         const { body } = request;
-        const form = isBody(body) ? readCommentForm(body, ports.listed) : 'its form';
+        const form = isBody(body) ? readCommentForm(body, services.listed) : 'its form';
         if (typeof form === 'string') return refuse(reply, 'invalid_comment', { detail: form });
-        const id = await post(ports, form, caller);
+        const id = await post(services, form, caller);
         return typeof id === 'string' ? written(id) : refuse(reply, id.code, id.facts);
       });
     },
@@ -50,24 +50,24 @@ export function postCommentRoute(
 
 /** The id of the comment, new or known by its name, or why there is none. */
 async function post(
-  ports: SocialPorts,
+  services: SocialServices,
   form: CommentForm,
   caller: Caller,
 ): Promise<string | CommentRefusal> {
-  const known = idOfNamed(ports, caller.address, form);
+  const known = idOfNamed(services, caller.address, form);
   if (known !== undefined) return known;
-  const { threads } = ports.comments;
+  const { threads } = services.comments;
   const refusal = replyRefusal(form, threads);
   if (refusal !== null) return refusal;
-  const offset = await ports.comments.write(eventOf(form, caller.address, caller.nowMs));
-  const id = idOfNamed(ports, caller.address, form) ?? commentIdAt(offset);
+  const offset = await services.comments.write(eventOf(form, caller.address, caller.nowMs));
+  const id = idOfNamed(services, caller.address, form) ?? commentIdAt(offset);
   // What it replies to may have been deleted by a record before it.
   return threads.find(id) === undefined ? noSuchComment : id;
 }
 
 /** Of two requests at once with one name the first record counts. */
 function idOfNamed(
-  { comments }: SocialPorts,
+  { comments }: SocialServices,
   author: WalletAddress,
   { clientId }: CommentForm,
 ): string | undefined {
@@ -107,10 +107,10 @@ type Change = (
 ) => CommentEvent | null;
 
 /** DELETE /comments/:id: its author takes it back, and with it its replies, also when it is hidden. */
-export function deleteCommentRoute(ports: SocialPorts): DoorRoute {
+export function deleteCommentRoute(services: SocialServices): DoorRoute {
   return changeRoute(
     { method: 'DELETE', path: '/comments/:id' },
-    ports,
+    services,
     (_request, reply, facts) => {
       const { comment, caller } = facts;
       if (comment.author === caller.address) return { kind: 'CommentDeleted', ...byCaller(facts) };
@@ -122,7 +122,7 @@ export function deleteCommentRoute(ports: SocialPorts): DoorRoute {
 
 /** POST /comments/:id/reactions: the caller likes it; once counts. */
 export function addReactionRoute(
-  ports: SocialPorts,
+  services: SocialServices,
   isBody: (value: unknown) => value is ReactionBody,
 ): DoorRoute {
   const route = { method: 'POST', path: '/comments/:id/reactions' } as const;
@@ -130,23 +130,23 @@ export function addReactionRoute(
     if (!isBody(request.body ?? {})) return invalid(reply, 'reaction_type is HEART');
     return { kind: 'CommentReacted', active: true, ...byCaller(facts) };
   });
-  return changeRoute(route, ports, change);
+  return changeRoute(route, services, change);
 }
 
 /** DELETE /comments/:id/reactions: the caller does not like it any more. */
-export function dropReactionRoute(ports: SocialPorts): DoorRoute {
+export function dropReactionRoute(services: SocialServices): DoorRoute {
   const route = { method: 'DELETE', path: '/comments/:id/reactions' } as const;
   const change = ofShown((_request, _reply, facts) => ({
     kind: 'CommentReacted',
     active: false,
     ...byCaller(facts),
   }));
-  return changeRoute(route, ports, change);
+  return changeRoute(route, services, change);
 }
 
 /** POST /comments/:id/reports: the caller finds that it should not be there; once counts. */
 export function reportCommentRoute(
-  ports: SocialPorts,
+  services: SocialServices,
   isBody: (value: unknown) => value is ReportBody,
 ): DoorRoute {
   const route = { method: 'POST', path: '/comments/:id/reports' } as const;
@@ -158,7 +158,7 @@ export function reportCommentRoute(
     if (problem !== null) return invalid(reply, `reason ${problem}`);
     return { kind: 'CommentReported', reason, ...byCaller(facts) };
   });
-  return changeRoute(route, ports, change);
+  return changeRoute(route, services, change);
 }
 
 function invalid(reply: FastifyReply, detail: string): null {
@@ -181,7 +181,7 @@ function byCaller({ comment, caller }: ChangeFacts) {
 
 function changeRoute(
   { method, path }: { readonly method: 'POST' | 'DELETE'; readonly path: string },
-  ports: SocialPorts,
+  services: SocialServices,
   change: Change,
 ): DoorRoute {
   return {
@@ -189,13 +189,13 @@ function changeRoute(
     path,
     add(app, { url }) {
       const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-        const caller = authenticate(request, reply, ports);
+        const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
-        const comment = ports.comments.threads.find((request.params as { id: string }).id);
+        const comment = services.comments.threads.find((request.params as { id: string }).id);
         if (comment === undefined) return refuse(reply, 'comment_not_found');
         const event = change(request, reply, { comment, caller });
         if (event === null) return reply;
-        await ports.comments.write(event);
+        await services.comments.write(event);
         return written(comment.id);
       };
       app.route({ method, url, bodyLimit: singleBodyMaxBytes, handler });

@@ -8,16 +8,16 @@ import {
   type WalletAddress,
   walletFromBytes,
 } from '@pm/schemas';
-import { openTable, type TableFold, type TableStore } from '../log/compacted-table.io.ts';
-import { Turns } from '../log/keyed-mutex.io.ts';
-import type { LogOf } from '../log/topics.io.ts';
+import { type CompactedTable, openTable, type TableFold } from '../log/compacted-table.io.ts';
+import { KeyedMutex } from '../log/keyed-mutex.io.ts';
+import type { TopicsOf } from '../log/topics.io.ts';
 import type { ProfileForm } from './profile-form.ts';
 
 /**
  * When each profile was first set: all of a profile that is not written anew each time. As many as readers keep
  * (`profilesHeldMax`): what nobody would be shown is not taken either.
  */
-export class ProfileBirths implements TableFold<Profile> {
+export class ProfileCreationTimes implements TableFold<Profile> {
   readonly #createdAtMs = new Map<WalletAddress, number>();
   readonly #max: number;
 
@@ -40,19 +40,19 @@ export class ProfileBirths implements TableFold<Profile> {
   }
 }
 
-export interface ProfileStoreOptions {
+export interface ProfilesOptions {
   readonly clock: Pick<Clock, 'nowMs'>;
-  readonly births: ProfileBirths;
+  readonly births: ProfileCreationTimes;
   /** The topic `profiles`, folded into the births. */
-  readonly table: Pick<TableStore<Profile>, 'write'>;
+  readonly table: Pick<CompactedTable<Profile>, 'write'>;
 }
 
 /** Profiles as their owners set them. */
-export class ProfileStore {
-  readonly #options: ProfileStoreOptions;
-  readonly #turns = new Turns();
+export class Profiles {
+  readonly #options: ProfilesOptions;
+  readonly #turns = new KeyedMutex();
 
-  constructor(options: ProfileStoreOptions) {
+  constructor(options: ProfilesOptions) {
     this.#options = options;
   }
 
@@ -72,12 +72,12 @@ export class ProfileStore {
 
 /** Opens the profiles on the log; resolves when all that were there are known. */
 export async function openProfiles(
-  topicLog: LogOf<'profiles'>,
+  topicLog: TopicsOf<'profiles'>,
   options: { readonly clock: Clock; readonly log: Log; onFault(fault: Fault): void },
-): Promise<ProfileStore> {
+): Promise<Profiles> {
   const { clock, log, onFault } = options;
   const { names, codecs } = topicLog;
-  const births = new ProfileBirths();
+  const births = new ProfileCreationTimes();
   const topic = { topic: names.profiles, codec: codecs.profiles, log, onFault };
-  return new ProfileStore({ clock, births, table: await openTable(topicLog, topic, births) });
+  return new Profiles({ clock, births, table: await openTable(topicLog, topic, births) });
 }

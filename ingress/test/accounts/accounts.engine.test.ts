@@ -23,7 +23,7 @@ const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 const [owner, other] = [addressOf(0x01), addressOf(0x02)];
 
 const openClient = logClients('accounts');
-type Process = Awaited<ReturnType<typeof openAccounts>>['door'];
+type Process = Awaited<ReturnType<typeof openAccounts>>;
 
 /** One more ingress process, as far as keys, agents and wallets go. */
 async function openProcess(): Promise<Process> {
@@ -39,14 +39,13 @@ async function openProcess(): Promise<Process> {
     notificationMarks: await registry.codecFor(topics.notificationMarks),
   };
   const topicLog = { client, records: await client.producer(), names, codecs };
-  const { door } = await openAccounts(topicLog, {
+  return await openAccounts(topicLog, {
     ...{ serverSecret: Buffer.alloc(32, 5), freshnessMs: 300_000, clock, log: silentLog },
     owners: new WalletOwners(keccak, defaultFeeWallet),
     onFault(fault) {
       throw fault;
     },
   });
-  return door;
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -99,9 +98,9 @@ test('keys, agents and what wallets may do reach the next process and outlive al
   if ('max' in made || 'max' in gone) throw new Error('there is room');
   await left.keys.setSelfTrade(owner, made.apiKey as never, 'CANCEL_BOTH');
   await left.keys.revokeNonce(owner, '1');
-  const readKey = String(await left.readKeys.create(owner));
-  const deletedKey = String(await left.readKeys.create(owner));
-  await left.readKeys.delete(owner, deletedKey as never);
+  const readKey = String(await left.readOnlyKeys.create(owner));
+  const deletedKey = String(await left.readOnlyKeys.create(owner));
+  await left.readOnlyKeys.delete(owner, deletedKey as never);
   const [first, second, third] = await Promise.all(
     ['one', 'two', 'three'].map(async (name) => {
       const agent = await left.agents.create(owner, name);
@@ -120,13 +119,14 @@ test('keys, agents and what wallets may do reach the next process and outlive al
   await until(() => (right.agentDirectory.find(first.agent.id)?.lastActiveAtMs ?? 0) > 0);
   await until(() => right.keys.list(owner, 'TRADING').some(({ active }) => !active));
   await until(
-    () => !right.readKeys.isValid(owner, deletedKey) && right.readKeys.isValid(owner, readKey),
+    () =>
+      !right.readOnlyKeys.isValid(owner, deletedKey) && right.readOnlyKeys.isValid(owner, readKey),
   );
   for (const door of [left, right, await openProcess()]) {
     expect(opens(door, owner, made)).toMatchObject({ selfTrade: 'CANCEL_BOTH', wallet: owner });
     expect(opens(door, owner, gone)).toBeNull();
-    expect(door.readKeys.list(owner)).toEqual([readKey]);
-    expect(door.readKeys.isValid(owner, deletedKey)).toBe(false);
+    expect(door.readOnlyKeys.list(owner)).toEqual([readKey]);
+    expect(door.readOnlyKeys.isValid(owner, deletedKey)).toBe(false);
     expect(agentOf(door, first.key)).toBeNull();
     expect(agentOf(door, rotated?.key ?? '')).toMatchObject({
       name: 'one',

@@ -283,6 +283,6 @@ describe('when an agent was seen last', () => {
     await flush(door);
     await settled();
     expect(processes.accounts.redis.seen.has(id)).toBe(false);
-    expect(door.ports.agentDirectory.find(parseAgentId(id) as never)).toBeUndefined();
+    expect(door.services.accounts.agentDirectory.find(parseAgentId(id) as never)).toBeUndefined();
   });
 });

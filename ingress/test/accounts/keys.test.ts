@@ -338,7 +338,7 @@ test('a request whose time alone is off is told the time, whatever its key, and 
     for (const apiKey of [door.trio.apiKey, '00000000-0000-4000-8000-000000000000']) {
       const headers = { [names.timestamp]: String(seconds), [names.apiKey]: apiKey };
       const answer = await call(door, { method: 'DELETE', url: '/cancel-all', headers });
-      const nowMs = door.ports.clock.nowMs();
+      const nowMs = door.services.clock.nowMs();
       const skew = ((seconds * 1000 - nowMs) / 1000).toFixed(3);
       const server = (nowMs / 1000).toFixed(3);
       expect([answer.status, answer.body]).toEqual([

@@ -2,7 +2,7 @@ import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
 import { defaultFeeWallet, topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl, logClients } from '../../../kit/test/engines.ts';
-import { openWalletOwners } from '../../src/accounts/wallet-bindings.io.ts';
+import { openWalletBindings } from '../../src/accounts/wallet-bindings.io.ts';
 import { WalletOwners } from '../../src/accounts/wallet-owners.ts';
 import { addressOf } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';
@@ -27,7 +27,7 @@ async function openProcess() {
   const onFault = (fault: Error) => {
     throw fault;
   };
-  const store = await openWalletOwners(topicLog, { owners, clock, log: silentLog, onFault });
+  const store = await openWalletBindings(topicLog, { owners, clock, log: silentLog, onFault });
   return { owners, store };
 }
 

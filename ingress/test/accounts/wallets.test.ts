@@ -184,7 +184,7 @@ describe('a reserved address', () => {
 
   test('gets no key of any kind, neither made nor derived', async () => {
     const door = await feeDoor();
-    door.ports.signatures.isAttested = () => true;
+    door.services.accounts.signatures.isAttested = () => true;
     const headers = {
       [names.address]: owner.address,
       [names.signature]: `0x${'11'.repeat(65)}`,

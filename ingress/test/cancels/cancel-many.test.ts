@@ -48,7 +48,7 @@ test('orders of several partitions are canceled in all of them, each told with i
     [idOf(4), 1],
   ]);
   const reasons = { [idOf(3)]: 'already_matched', [idOf(4)]: 'order_delayed' } as const;
-  door.ports.log.run = async (partition, command) => {
+  door.services.cancels.commands.run = async (partition, command) => {
     const id = idIn(command);
     if (home.get(id) !== partition) return answered([refused(command, 'order_not_found')]);
     const reason = reasons[id];
@@ -83,7 +83,7 @@ test('what cannot be settled is told beside what could', async () => {
 test('three thousand unknown ids are asked for in every partition, in waves', async () => {
   let open = 0;
   let most = 0;
-  door.ports.log.run = async (_partition, command) => {
+  door.services.cancels.commands.run = async (_partition, command) => {
     open += 1;
     most = Math.max(most, open);
     await Promise.resolve();
@@ -144,7 +144,7 @@ test('a cancel-all goes to every partition, fences up to its arrival, and tells 
 });
 
 test('a cancel-all that a partition does not answer is no success, and says what is canceled', async () => {
-  door.ports.log.run = async (partition) =>
+  door.services.cancels.commands.run = async (partition) =>
     partition === 1 ? { kind: 'pending' } : answered([canceled(idOf(partition))]);
   const answer = await call(door, { method: 'DELETE', url: '/cancel-all' });
   expect([answer.status, answer.body]).toMatchObject([

@@ -1,6 +1,6 @@
 import type { CatalogEntry, CatalogTag } from '@pm/schemas';
 import { CatalogIndex } from '../../src/catalog/catalog-index.ts';
-import { CatalogStore } from '../../src/catalog/catalog-writer.io.ts';
+import { CatalogWriter } from '../../src/catalog/catalog-writer.io.ts';
 import { newTag } from '../../src/catalog/change-draft.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 
@@ -8,7 +8,7 @@ function opened() {
   const catalog = new CatalogIndex();
   const topic = new MemoryTopic<CatalogEntry>();
   const table = topic.open({ apply: (entry) => catalog.take(entry) });
-  const store = new CatalogStore({
+  const store = new CatalogWriter({
     producer: { send: async () => [] },
     table,
     topics: { routing: 'routing', transfers: 'transfers' },

@@ -5,7 +5,7 @@ import type { InjectOptions } from 'fastify';
 import { Canaries, seenOf } from '../../../kit/test/hostile/canaries.ts';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { KeptLog } from '../../../kit/test/hostile/kept-log.ts';
-import { addDoorRoutes } from '../../src/door/public.route.ts';
+import { addPublicRoutes } from '../../src/door/public.route.ts';
 import { openDoor } from '../door-fixture.ts';
 import {
   type Caller,
@@ -34,7 +34,7 @@ async function openWatched() {
     if (broken.isBroken) throw new Error('the log is gone');
     return carriesOut(command);
   };
-  addDoorRoutes(app, door.ports);
+  addPublicRoutes(app, door.services);
   await app.ready();
   return { door, log, app, broken };
 }
@@ -103,7 +103,7 @@ async function secretsOf(
   const wallet = caller.wallet.address as WalletAddress;
   const secrets = new Canaries();
   const builder = await door.keys.createBuilder(wallet);
-  const agent = await door.ports.agents.create(wallet, 'canary');
+  const agent = await door.services.accounts.agents.create(wallet, 'canary');
   if ('max' in builder || 'max' in agent) throw new Error('there is room for more');
   secrets.add("the server's secret", serverSecret.toString('hex'));
   secrets.add('an L2 secret', caller.trio.secret);

@@ -105,7 +105,7 @@ class Run {
 
   /** Orders are signed once; keys are made again, since somebody may have revoked them. */
   async #reopenCallers(): Promise<readonly Caller[]> {
-    const { keys, ports } = this.#door;
+    const { keys, services } = this.#door;
     if (this.#callers.length === 0) {
       return await Promise.all(callerWallets.map((wallet) => openCaller(this.#door, wallet)));
     }
@@ -113,8 +113,10 @@ class Run {
       this.#callers.map(async (caller) => {
         const wallet = caller.wallet.address as Parameters<typeof keys.create>[0];
         await keys.create(wallet, '0');
-        const agents = ports.agents.list(wallet).map(({ id }) => id);
-        const readKey = ports.readKeys.list(wallet)[0] ?? (await ports.readKeys.create(wallet));
+        const agents = services.accounts.agents.list(wallet).map(({ id }) => id);
+        const readKey =
+          services.accounts.readOnlyKeys.list(wallet)[0] ??
+          (await services.accounts.readOnlyKeys.create(wallet));
         return { ...caller, agents, readKey: String(readKey) };
       }),
     );

@@ -3,8 +3,8 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys, retryLimits } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
-import { RetryStore } from '../../src/door/idempotency-keys.io.ts';
-import type { RetryKeys } from '../../src/door/ports.io.ts';
+import { IdempotencyKeys } from '../../src/door/idempotency-keys.io.ts';
+import type { IdempotencyMemory } from '../../src/door/idempotent.io.ts';
 import { RetryMemory } from '../retry-fixture.ts';
 
 const prefix = `retry-test-${process.pid}`;
@@ -35,7 +35,7 @@ function step(next: (below: number) => number) {
     fingerprint: `means-${next(5) === 0 ? 1 : 0}`,
     token: `token-${next(3)}`,
   };
-  return async (store: RetryKeys): Promise<unknown> => {
+  return async (store: IdempotencyMemory): Promise<unknown> => {
     if (dice < 2) return await store.begin(key);
     if (dice === 2) return await store.record(key, `attempt-${name}`);
     if (dice === 3) return await store.finish(key, `answer-${name}`);
@@ -47,7 +47,7 @@ test('the store in Redis agrees with the rule in random histories', async () => 
   for (let seed = 1; seed <= 10; seed += 1) {
     await clear();
     const next = seeded(seed);
-    const store = new RetryStore(redis, keys);
+    const store = new IdempotencyKeys(redis, keys);
     const rule = new RetryMemory();
     for (let count = 0; count < 200; count += 1) {
       const take = step(next);
@@ -57,7 +57,7 @@ test('the store in Redis agrees with the rule in random histories', async () => 
 });
 
 test('a request whose process is dead is taken over with what it recorded, and the dead one may not write', async () => {
-  const store = new RetryStore(redis, keys);
+  const store = new IdempotencyKeys(redis, keys);
   const first = { caller: 'c', digest: 'd', fingerprint: 'f', token: 'one' };
   expect(await store.begin(first)).toEqual({ kind: 'fresh', text: '' });
   expect(await store.record(first, 'orders')).toBe(true);
@@ -71,7 +71,7 @@ test('a request whose process is dead is taken over with what it recorded, and t
 });
 
 test('keys expire, and a caller has no more than the limit of them', async () => {
-  const store = new RetryStore(redis, keys);
+  const store = new IdempotencyKeys(redis, keys);
   const key = { caller: 'c', digest: 'd', fingerprint: 'f', token: 't' };
   await store.begin(key);
   const ttl = await redis.pttl(keys.retry('d'));

@@ -1,7 +1,7 @@
 import { openHttp, registerRoutes } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { headers as names, refusalText } from '@pm/schemas';
-import { rootRoute } from '../../src/door/health.route.ts';
+import { healthRoutes } from '../../src/door/health.route.ts';
 import { type Door, nowSeconds, openDoor, owner } from '../door-fixture.ts';
 import { digestOf, hashStruct, separatorOf, walletOf } from '../wallet-fixture.ts';
 
@@ -10,6 +10,9 @@ beforeAll(async () => {
   door = await openDoor();
 });
 afterAll(() => door.app.close());
+
+const [rootRoute] = healthRoutes({ nowMs: () => 0 });
+if (rootRoute === undefined) throw new Error('a first route');
 
 test.each([
   ['/', '*/*', 'text/plain; charset=utf-8', 'OK'],
@@ -125,7 +128,7 @@ test('a request for a key whose time is off is told the time, in the words clien
       {
         error: refusalText('invalid_l1'),
         code: 'timestamp_skew',
-        server_time: door.ports.clock.nowMs(),
+        server_time: door.services.clock.nowMs(),
       },
     ]);
   }

@@ -59,7 +59,7 @@ beforeAll(async () => {
   ]);
   parties = Object.fromEntries(await Promise.all(entries)) as typeof parties;
   await door.keys.revokeNonce(addressOf('revoked'), '0');
-  readKey = String(await door.ports.readKeys.create(addressOf('mine')));
+  readKey = String(await door.services.accounts.readOnlyKeys.create(addressOf('mine')));
   agentKeys = { active: await agentOf('active', false), paused: await agentOf('paused', true) };
   await setStatus('banned', 'BANNED');
   await setStatus('closed', 'CLOSED_ONLY');
@@ -69,9 +69,10 @@ afterAll(() => door.app.close());
 const addressOf = (name: keyof typeof wallets) => wallets[name].address as WalletAddress;
 
 async function agentOf(name: string, isPaused: boolean): Promise<string> {
-  const made = await door.ports.agents.create(addressOf('mine'), name);
+  const made = await door.services.accounts.agents.create(addressOf('mine'), name);
   if ('max' in made) throw new Error('there is room for an agent');
-  if (isPaused) await door.ports.agents.setStatus(addressOf('mine'), made.agent.id, 'PAUSED');
+  if (isPaused)
+    await door.services.accounts.agents.setStatus(addressOf('mine'), made.agent.id, 'PAUSED');
   return made.key;
 }
 

@@ -1,5 +1,5 @@
 import { Fault } from '@pm/kit/fault';
-import { aheadMax, TableStore } from '../../src/log/compacted-table.io.ts';
+import { aheadMax, CompactedTable } from '../../src/log/compacted-table.io.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -48,7 +48,7 @@ test('keys do not hide each other', async () => {
 
 test('an entry that is read back before its write is known to be durable counts once', async () => {
   const known: number[] = [];
-  const table: TableStore<number> = new TableStore(
+  const table: CompactedTable<number> = new CompactedTable(
     { apply: (value) => known.push(value) },
     async (entries) => {
       for (const [offset, { key, value }] of entries.entries()) table.take(value, { key, offset });

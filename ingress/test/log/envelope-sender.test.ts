@@ -1,8 +1,8 @@
 import { Fault } from '@pm/kit/fault';
 import type { OutgoingRecord } from '@pm/kit/kafka';
 import type { Command, ExecutionEvent } from '@pm/schemas';
-import { CommandRunner } from '../../src/log/command-channel.io.ts';
-import { commandsQueueMax, OrderSink } from '../../src/log/envelope-sender.io.ts';
+import { CommandSender } from '../../src/log/command-channel.io.ts';
+import { commandsQueueMax, EnvelopeSender } from '../../src/log/envelope-sender.io.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
 
 interface Sealed {
@@ -15,7 +15,7 @@ interface Sealed {
 function openSink() {
   const sends: { sealed: Sealed; end: (error?: unknown) => void }[] = [];
   let last: Sealed | null = null;
-  const sink = new OrderSink({
+  const sink = new EnvelopeSender({
     topic: 'orders',
     partitions: 2,
     firstSequence: 100,
@@ -103,7 +103,7 @@ test('a failed send fails its own envelope only', async () => {
 function openRunner(waitMs = 50) {
   const { sink, sends } = openSink();
   const waiters = new ResultWaiters();
-  return { sends, waiters, runner: new CommandRunner({ sink, waiters, waitMs }) };
+  return { sends, waiters, runner: new CommandSender({ envelopes: sink, waiters, waitMs }) };
 }
 
 const execution = (sequence: number, events: readonly ExecutionEvent[]) => ({
@@ -124,8 +124,8 @@ test('a command gets the events of its own index, with their place in the record
   waiters.settle(0, execution(100, events));
   const place = { partition: 0, inOffset: 7 };
   expect(await outcomes).toMatchObject([
-    { kind: 'answered', place, events: [{ index: 2, event: events[2] }] },
-    { kind: 'answered', place, events: [{ index: 0, event: events[0] }] },
+    { kind: 'executed', place, events: [{ index: 2, event: events[2] }] },
+    { kind: 'executed', place, events: [{ index: 0, event: events[0] }] },
   ]);
   expect(waiters.count).toBe(0);
 });
@@ -135,7 +135,7 @@ test('a result counts even when it comes before the send has ended', async () =>
   const outcome = runner.run(0, tick(1));
   await turn();
   waiters.settle(0, execution(100, []));
-  expect(await outcome).toMatchObject({ kind: 'answered' });
+  expect(await outcome).toMatchObject({ kind: 'executed' });
   sends[0]?.end(new Fault('not_sent', 'retry'));
   await turn();
 });

@@ -1,7 +1,7 @@
-import { Turns, waitingWorksMax } from '../../src/log/keyed-mutex.io.ts';
+import { KeyedMutex, waitingTasksMax } from '../../src/log/keyed-mutex.io.ts';
 
 test('works of one name follow each other, also after one that fails; other names do not wait', async () => {
-  const turns = new Turns();
+  const turns = new KeyedMutex();
   const seen: string[] = [];
   let goOn: () => void = () => {};
   const held = new Promise<void>((resolve) => {
@@ -22,12 +22,12 @@ test('works of one name follow each other, also after one that fails; other name
 });
 
 test('too many works are refused until some are done', async () => {
-  const turns = new Turns();
+  const turns = new KeyedMutex();
   let goOn: () => void = () => {};
   const held = new Promise<void>((resolve) => {
     goOn = resolve;
   });
-  const works = Array.from({ length: waitingWorksMax }, () => turns.run('a', () => held));
+  const works = Array.from({ length: waitingTasksMax }, () => turns.run('a', () => held));
   expect(() => turns.run('b', () => held)).toThrow('too_many_changes');
   goOn();
   await Promise.all(works);

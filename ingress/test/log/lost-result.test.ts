@@ -4,8 +4,8 @@ import { defaultLimits } from '../../../kit/src/kafka/limits.ts';
 import type { PartitionDirectory } from '../../../kit/src/kafka/partition-directory.ts';
 import { SingleFlightProducer } from '../../../kit/src/kafka/producer.ts';
 import type { OutgoingRecord } from '../../../kit/src/kafka/records.ts';
-import { CommandRunner } from '../../src/log/command-channel.io.ts';
-import { OrderSink } from '../../src/log/envelope-sender.io.ts';
+import { CommandSender } from '../../src/log/command-channel.io.ts';
+import { EnvelopeSender } from '../../src/log/envelope-sender.io.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
 
 /** A broker that appends every record and answers for all partitions but one. */
@@ -36,14 +36,14 @@ const command = { kind: 'CancelOrder', orderId: Buffer.alloc(32), signer: Buffer
 test('a command whose partition the result lacks is waited for: it is on the log and is answered', async () => {
   const { log, producer } = openProducer(1);
   const waiters = new ResultWaiters();
-  const sink = new OrderSink({
+  const sink = new EnvelopeSender({
     producer,
     topic: 'orders',
     partitions: 2,
     seal: () => Buffer.from('sealed'),
     firstSequence: 7,
   });
-  const runner = new CommandRunner({ sink, waiters, waitMs: 50 });
+  const runner = new CommandSender({ envelopes: sink, waiters, waitMs: 50 });
   const outcome = await runner.run(1, command as Command);
   expect(log).toHaveLength(1);
   // `unsent` would give the reservation back while the order stands on the log.

@@ -1,14 +1,14 @@
 import type { OrderId } from '@pm/schemas';
-import { AnswerMemory } from '../../src/log/recent-results.io.ts';
-import type { PlacementAnswer } from '../../src/orders/order-result.ts';
+import { RecentResults } from '../../src/log/recent-results.io.ts';
+import type { OrderResult } from '../../src/orders/order-result.ts';
 
 const minuteMs = 60_000;
 
-const answer = (number: number): PlacementAnswer =>
+const answer = (number: number): OrderResult =>
   ({ kind: 'refused', orderId: `0x${number}` as OrderId, code: 'fok_not_filled' }) as const;
 
 test('what was signed before the memory began, or up to five minutes ahead of it, may be forgotten', () => {
-  const memory = new AnswerMemory(() => 10 * minuteMs);
+  const memory = new RecentResults(() => 10 * minuteMs);
   expect(memory.mayHaveForgotten(9 * minuteMs)).toBe(true);
   expect(memory.mayHaveForgotten(15 * minuteMs)).toBe(true);
   expect(memory.mayHaveForgotten(15 * minuteMs + 1)).toBe(false);
@@ -16,7 +16,7 @@ test('what was signed before the memory began, or up to five minutes ahead of it
 
 test('full, it forgets the oldest answer and knows since when it is complete', () => {
   let nowMs = 0;
-  const memory = new AnswerMemory(() => nowMs, 2);
+  const memory = new RecentResults(() => nowMs, 2);
   for (const number of [1, 2]) {
     nowMs = number * 100 * minuteMs;
     memory.keep(answer(number), 0);

@@ -7,28 +7,28 @@ import {
   orderIdFromBytes,
   topics,
 } from '@pm/schemas';
-import { DelayedAnswers } from '../../src/log/delayed-results.io.ts';
-import { PartitionHearings, silenceMaxMs } from '../../src/log/partition-liveness.io.ts';
-import { AnswerMemory } from '../../src/log/recent-results.io.ts';
+import { DelayedResults } from '../../src/log/delayed-results.io.ts';
+import { PartitionLiveness, silenceMaxMs } from '../../src/log/partition-liveness.io.ts';
+import { RecentResults } from '../../src/log/recent-results.io.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
-import { ResultSource } from '../../src/log/results.io.ts';
+import { ResultReader } from '../../src/log/results.io.ts';
 
 const codec = openRecordCodec(topics.executions.value, 1, async () => null);
 const keyId = Buffer.alloc(8, 4);
 
 function openSource() {
   const now = { ms: 1_000 };
-  const hearings = new PartitionHearings(2, () => now.ms);
+  const hearings = new PartitionLiveness(2, () => now.ms);
   const waiters = new ResultWaiters();
-  const memory = new AnswerMemory(() => 0, 3);
-  const delays = new DelayedAnswers();
+  const memory = new RecentResults(() => 0, 3);
+  const delays = new DelayedResults();
   const extreme: number[] = [];
-  const source = new ResultSource({
+  const source = new ResultReader({
     codec,
-    hearings,
-    memory,
-    delays,
-    extremes: { note: (market) => void extreme.push(market) },
+    partitions: hearings,
+    recentResults: memory,
+    delayedResults: delays,
+    extremePrices: { note: (market) => void extreme.push(market) },
     waiters: new Map([[keyId.toString('hex'), waiters]]),
   });
   const feed = (partition: number, ...executions: Partial<Execution>[]) =>
@@ -172,23 +172,23 @@ test('orders released together from a taker delay each get their own fills and a
   const events = [fill(1), released(1), fill(2), fill(2), released(2)];
   // In one batch: nobody can ask between the delay and its end.
   await feed(0, { inOffset: 0, events: [delayed(1), delayed(2)] }, { inOffset: 1, events });
-  expect(await delays.finalAnswer(idOf(1), 10)).toMatchObject({
+  expect(await delays.finalResult(idOf(1), 10)).toMatchObject({
     status: 'MATCHED',
     trades: [{ partition: 0, inOffset: 1, eventIndex: 0 }],
   });
-  expect(await delays.finalAnswer(idOf(2), 10)).toMatchObject({
+  expect(await delays.finalResult(idOf(2), 10)).toMatchObject({
     trades: [{ eventIndex: 2 }, { eventIndex: 3 }],
   });
   expect(memory.recall(idOf(2))).toMatchObject({ status: 'MATCHED' });
-  expect([delays.size, await delays.finalAnswer(idOf(1), 10)]).toEqual([0, null]);
+  expect([delays.size, await delays.finalResult(idOf(1), 10)]).toEqual([0, null]);
 });
 
 test('a delay is waited for no longer than asked, and only so many are followed', async () => {
-  const delays = new DelayedAnswers(2);
+  const delays = new DelayedResults(2);
   const ids = [1, 2, 3].map((byte) => orderIdFromBytes(Buffer.alloc(32, byte)));
   for (const id of ids) delays.follow(id);
   expect(delays.size).toBe(2);
-  expect(await Promise.all(ids.map((id) => delays.finalAnswer(id, 5)))).toEqual([null, null, null]);
+  expect(await Promise.all(ids.map((id) => delays.finalResult(id, 5)))).toEqual([null, null, null]);
   expect(delays.size).toBe(0);
 });
 

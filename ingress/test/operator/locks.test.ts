@@ -47,7 +47,7 @@ const imported = (operator: Operator) =>
     events: [event('a', [market('x', { rewardsDailyRate: 3, minOrderSize: '1' })])],
   });
 const refine = async (operator: Operator) => {
-  const refining = new TickRefinements(operator.ports, silentLog);
+  const refining = new TickRefinements(operator.services.catalog, silentLog);
   refining.note(1);
   await refining.settled();
 };

@@ -182,7 +182,7 @@ test('an import that the books refuse or do not answer is not in the catalog, an
     };
     return command.kind === 'SetMarket' && command.market === 1
       ? {
-          kind: 'answered',
+          kind: 'executed',
           place: { partition: 0, inOffset: 1 },
           events: [{ index: 0, event: refused }],
         }
@@ -492,7 +492,7 @@ test('a market at extreme prices gets a finer tick once, and its other rules sta
   const markets = [market('a-1'), market('a-2', { tickSize: '0.001' })];
   await operator.post('/operator/catalog', { events: [event('a', markets)] });
   operator.sent.length = 0;
-  const refining = new TickRefinements(operator.ports, silentLog);
+  const refining = new TickRefinements(operator.services.catalog, silentLog);
   operator.fakes.answer = (command) => {
     // The operator halts it at the same time.
     const halted = operator.catalog.findMarket(1);
@@ -511,7 +511,7 @@ test('a market at extreme prices gets a finer tick once, and its other rules sta
 test('a tick that could not be refined is tried again', async () => {
   const operator = await openOperator();
   await operator.post('/operator/catalog', { events: [event('a', [market('a-1')])] });
-  const refining = new TickRefinements(operator.ports, silentLog);
+  const refining = new TickRefinements(operator.services.catalog, silentLog);
   operator.fakes.answer = () => ({ kind: 'pending' });
   refining.note(1);
   await refining.settled();

@@ -1,4 +1,4 @@
-import type { CommandOutcome } from '../../src/door/ports.io.ts';
+import type { CommandResult } from '../../src/log/result-waiters.ts';
 import { event, market, openOperator } from '../operator-fixture.ts';
 
 /** One market of an event, listed. */
@@ -10,8 +10,8 @@ async function opened() {
   return { ...operator, resolve, listed: () => operator.catalog.findMarket(1) };
 }
 
-const refused = (code: 'market_resolved' | 'market_not_ready'): CommandOutcome => ({
-  kind: 'answered',
+const refused = (code: 'market_resolved' | 'market_not_ready'): CommandResult => ({
+  kind: 'executed',
   place: { partition: 0, inOffset: 1 },
   events: [{ index: 0, event: { kind: 'CommandRefused', command: 0, requestId: null, code } }],
 });

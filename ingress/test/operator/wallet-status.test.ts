@@ -168,8 +168,9 @@ test('orders of a wallet and of its owner are swept off every book, with a fence
   door.fakes.sent.splice(0);
   const canceled = { orderId: Buffer.alloc(32, 3) } as unknown as ExecutionEvent;
   door.fakes.answer = () => answered([{ ...canceled, kind: 'OrderCanceled' } as ExecutionEvent]);
-  const ports = { ...door.ports, owners: { ownerOf: () => wallet } };
-  expect(await sweepOrders(proxy, ports)).toEqual({ canceled: 2, isUnconfirmed: false });
+  const { cancels, money } = door.services;
+  const services = { ...cancels, clock: money.clock, owners: { ownerOf: () => wallet } };
+  expect(await sweepOrders(proxy, services)).toEqual({ canceled: 2, isUnconfirmed: false });
   const expected = [proxy, wallet].flatMap((signer) =>
     [0, 1, 2].map((partition) => ({
       partition,
@@ -181,7 +182,7 @@ test('orders of a wallet and of its owner are swept off every book, with a fence
   );
   expect(door.fakes.sent).toMatchObject(expected);
   door.fakes.answer = () => ({ kind: 'pending' });
-  expect(await sweepOrders(wallet, ports)).toEqual({ canceled: 0, isUnconfirmed: true });
+  expect(await sweepOrders(wallet, services)).toEqual({ canceled: 0, isUnconfirmed: true });
 });
 
 test('the others are not touched', async () => {

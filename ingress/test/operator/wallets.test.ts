@@ -159,7 +159,7 @@ describe('deposits', () => {
 
   test('bind a wallet to the owner that they name before the money is written', async () => {
     let isBoundBefore = false;
-    const { writes } = operator.ports;
+    const { writer: writes } = operator.services.money;
     const { writeTransfers } = writes;
     writes.writeTransfers = async (transfers) => {
       isBoundBefore = operator.owners.isOwnedBy(wallet, owner);

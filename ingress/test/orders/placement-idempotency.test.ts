@@ -1,5 +1,5 @@
 import type { Command, ExecutionEvent, OrderId, PlaceOrder } from '@pm/schemas';
-import type { CommandOutcome } from '../../src/door/ports.io.ts';
+import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,
   call,
@@ -21,7 +21,7 @@ class LogTwin {
   readonly books = new Map<string, PlaceOrder>();
   readonly #late = new Set<string>();
 
-  take(command: Command): CommandOutcome {
+  take(command: Command): CommandResult {
     if (command.kind !== 'PlaceOrder') throw new Error('an order is expected');
     const id = command.orderId.toString('hex');
     const known = this.books.get(id);

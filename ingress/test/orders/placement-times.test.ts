@@ -64,7 +64,7 @@ test('of 1,000 requests stalled between arrival and log none is booked late', as
       const outcome = judgedAt(order.acceptedAtMs + stallMs, order);
       const limitMs = askedMs > 0 ? Math.min(askedMs, bookAgeLimitMs) : bookAgeLimitMs;
       const isBooked =
-        outcome.kind === 'answered' && outcome.events[0]?.event.kind === 'OrderPlaced';
+        outcome.kind === 'executed' && outcome.events[0]?.event.kind === 'OrderPlaced';
       (isBooked ? booked : late).push(stallMs - limitMs);
       return outcome;
     };

@@ -1,6 +1,6 @@
 import type { Reservation, ReserveOutcome } from '@pm/domain/ledger/ledger';
 import { type Command, type ExecutionEvent, type PlaceOrder, tradeHash } from '@pm/schemas';
-import type { CommandOutcome } from '../../src/door/ports.io.ts';
+import type { CommandResult } from '../../src/log/result-waiters.ts';
 import {
   answered,
   type Door,
@@ -113,7 +113,7 @@ function unlessNothing(outcome: ReserveOutcome) {
 }
 
 /** What the matcher says of an order that holds nothing and that it does not know. */
-function refusedForMoney(command: Command): CommandOutcome {
+function refusedForMoney(command: Command): CommandResult {
   const { orderId, maker } = command as PlaceOrder;
   const code = 'insufficient_balance_or_allowance';
   const event = { kind: 'OrderRefused', command: 0, orderId, maker, code } as ExecutionEvent;
@@ -121,7 +121,7 @@ function refusedForMoney(command: Command): CommandOutcome {
 }
 
 /** What the matcher says of an order that had two fills when it was placed. */
-function repeatedAs(command: Command): CommandOutcome {
+function repeatedAs(command: Command): CommandResult {
   const { orderId, maker } = command as PlaceOrder;
   const sums = { alive: false, code: null, status: 'MATCHED', side: 'BUY' } as const;
   const amounts = { filledMicro: 4_000_000, paidMicro: 2_000_000 };

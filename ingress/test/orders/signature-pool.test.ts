@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { signingDomains } from '@pm/schemas';
-import { SignatureRunner, signatureQueueMax } from '../../src/orders/signature-pool.io.ts';
+import { SignaturePool, signatureQueueMax } from '../../src/orders/signature-pool.io.ts';
 import { crypto, jobFor, openRule, structOf } from '../signing-fixture.ts';
 import { signedBy, type TestOrder, walletOf, zero32 } from '../wallet-fixture.ts';
 
@@ -40,7 +40,7 @@ function jobOf(salt: number) {
 
 function open(workers: number) {
   const faults: unknown[] = [];
-  const runner = new SignatureRunner({
+  const runner = new SignaturePool({
     workers,
     workerFile: pathToFileURL(file),
     rule,
@@ -85,7 +85,7 @@ given('a full queue refuses at once, and what was queued is still answered', asy
 given('a thread that dies is a fault that stops', async () => {
   const faults: unknown[] = [];
   const workerFile = pathToFileURL(join(__dirname, 'no-such-file.js'));
-  new SignatureRunner({
+  new SignaturePool({
     workers: 1,
     workerFile,
     rule,

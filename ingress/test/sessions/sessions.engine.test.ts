@@ -54,7 +54,7 @@ async function openWatcher(): Promise<Watcher> {
     if (watcher.isStuck) return await new Promise<never>(() => {});
     const key = command.kind === 'CancelOrders' ? command.apiKey?.toString('hex') : undefined;
     canceled.push({ key: key ?? '', atMs: performance.now() });
-    return { kind: 'answered', place: { partition, inOffset: 1 }, events: [] } as const;
+    return { kind: 'executed', place: { partition, inOffset: 1 }, events: [] } as const;
   };
   const sessions = await openSessions(topicLog, {
     ...{ log: silentLog, clock, run, limits },
@@ -92,7 +92,7 @@ async function until(isSo: () => boolean, withinMs: number): Promise<number> {
 const keyOf = (number: number) => holderOf(number).apiKey.replaceAll('-', '');
 
 async function beat({ sessions }: Watcher, number: number): Promise<number> {
-  const { kind } = await sessions.desk.beat(holderOf(number), { kind: 'bare' });
+  const { kind } = await sessions.heartbeats.beat(holderOf(number), { kind: 'bare' });
   expect(kind).toBe('accepted');
   return performance.now();
 }
@@ -149,7 +149,7 @@ test('of two beats with one id at two processes one is accepted, and both agree 
   for (let round = 0; round < 20; round += 1) {
     const claim = { kind: 'next', id } as const;
     const both = await Promise.all(
-      [left, right].map(({ sessions }) => sessions.desk.beat(holderOf(4), claim)),
+      [left, right].map(({ sessions }) => sessions.heartbeats.beat(holderOf(4), claim)),
     );
     const accepted = both.flatMap((one) => (one.kind === 'accepted' ? [one.id] : []));
     const expected = both.flatMap((one) => (one.kind === 'wrong' ? [one.expected] : []));
@@ -160,7 +160,7 @@ test('of two beats with one id at two processes one is accepted, and both agree 
 }, 60_000);
 
 async function idOf({ sessions }: Watcher, claim: typeof start) {
-  const outcome = await sessions.desk.beat(holderOf(4), claim);
+  const outcome = await sessions.heartbeats.beat(holderOf(4), claim);
   if (outcome.kind !== 'accepted') throw new Error('the chain starts');
   return outcome.id;
 }

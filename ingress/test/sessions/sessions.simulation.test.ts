@@ -1,6 +1,6 @@
 import type { ApiKeyId, Command, HeartbeatId } from '@pm/schemas';
 import { seeded } from '../../../kit/test/seeded.ts';
-import type { RunOutcome } from '../../src/log/command-channel.io.ts';
+import type { CommandResult } from '../../src/log/result-waiters.ts';
 import { holderOf, SessionProcess, SessionsTopic } from '../sessions-fixture.ts';
 
 const seeds = Array.from({ length: 12 }, (_one, index) => index + 1);
@@ -18,7 +18,7 @@ interface Resting {
 type Entry =
   | { readonly kind: 'tick'; readonly timeMs: number }
   | { readonly kind: 'order'; readonly order: Resting }
-  | { readonly kind: 'cancel'; readonly command: Command; answer(outcome: RunOutcome): void };
+  | { readonly kind: 'cancel'; readonly command: Command; answer(outcome: CommandResult): void };
 
 /** One matching partition: a log, and an owner that may be away. */
 class Matching {
@@ -58,13 +58,13 @@ class Matching {
     }
   }
 
-  #cancel(command: Command): RunOutcome {
+  #cancel(command: Command): CommandResult {
     if (command.kind !== 'CancelOrders') throw new Error('only sessions are canceled here');
     const refused = (code: 'too_late' | 'too_many_open_orders') =>
       [{ index: 0, event: { kind: 'CommandRefused', command: 0, code, requestId: null } }] as const;
     const place = { partition: 0, inOffset: 0 };
     if (this.clockMs - command.acceptedAtMs > ageLimitMs) {
-      return { kind: 'answered', place, events: refused('too_late') };
+      return { kind: 'executed', place, events: refused('too_late') };
     }
     const key = command.apiKey?.toString('hex') ?? '';
     const asked = this.resting.filter((order) => order.key === key);
@@ -72,7 +72,7 @@ class Matching {
     this.resting = this.resting.filter((order) => !canceled.includes(order));
     for (const order of canceled) this.onCanceled(order);
     const events = asked.length > canceled.length ? refused('too_many_open_orders') : [];
-    return { kind: 'answered', place, events };
+    return { kind: 'executed', place, events };
   }
 }
 
@@ -185,11 +185,11 @@ class World {
   }
 
   /** A process may be stopped while its command is on its way: then it arrives when it goes on. */
-  async run(process: SessionProcess, partition: number, command: Command): Promise<RunOutcome> {
-    const late = new Promise<RunOutcome>((resolve) =>
+  async run(process: SessionProcess, partition: number, command: Command): Promise<CommandResult> {
+    const late = new Promise<CommandResult>((resolve) =>
       setTimeout(() => resolve({ kind: 'pending' }), 2_000),
     );
-    const answer = new Promise<RunOutcome>((resolve) => {
+    const answer = new Promise<CommandResult>((resolve) => {
       setTimeout(async () => {
         await process.running;
         if (process.isDead) return;

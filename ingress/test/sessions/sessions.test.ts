@@ -36,7 +36,7 @@ test('silence is written down 13 to 13.5 seconds after the last heartbeat, and i
     run: async (partition, command) => {
       const facts = command.kind === 'CancelOrders' ? command : null;
       sent.push(`${partition} ${facts?.session} ${facts?.apiKey?.toString('hex')}`);
-      return { kind: 'answered', place: { partition, inOffset: 1 }, events: [] };
+      return { kind: 'executed', place: { partition, inOffset: 1 }, events: [] };
     },
   });
   await during(process.desk.beat(holder, start));
@@ -164,7 +164,7 @@ test('a partition without an owner holds up the end of the session, not the othe
     },
     run: async (partition) => {
       sent.push(partition);
-      return { kind: 'answered', place: { partition, inOffset: 1 }, events: [] };
+      return { kind: 'executed', place: { partition, inOffset: 1 }, events: [] };
     },
   });
   await during(process.desk.beat(holder, start));
@@ -189,7 +189,7 @@ test('a partition is asked again until nothing is left, and after a refusal for 
       runs += 1;
       const event = { kind: 'CommandRefused', command: 0, requestId: null } as const;
       const events = code === undefined ? [] : [{ index: 0, event: { ...event, code } }];
-      return { kind: 'answered', place: { partition: 0, inOffset: 1 }, events };
+      return { kind: 'executed', place: { partition: 0, inOffset: 1 }, events };
     },
   });
   await during(process.desk.beat(holder, start));

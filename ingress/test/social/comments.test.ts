@@ -6,7 +6,7 @@ import {
   parseWalletAddress,
   type WalletAddress,
 } from '@pm/schemas';
-import { ProfileBirths, ProfileStore } from '../../src/social/profiles.io.ts';
+import { ProfileCreationTimes, Profiles } from '../../src/social/profiles.io.ts';
 import { call, conditionId, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
 import { MemoryTopic } from '../table-fixture.ts';
 import { walletOf } from '../wallet-fixture.ts';
@@ -61,7 +61,7 @@ test('a comment is on the log with its author, and its id is its place there', a
   expect(said.comments).toMatchObject([
     { kind: 'CommentPosted', parentType: 'EVENT', parentId: '1', body: 'It will.', replyTo: '' },
   ]);
-  expect(door.ports.social.comments.threads.find('1')?.author).toBe(owner.address.toLowerCase());
+  expect(door.services.social.comments.threads.find('1')?.author).toBe(owner.address.toLowerCase());
 });
 
 test('markets are commented on by number or condition, also under the mount', async () => {
@@ -129,7 +129,7 @@ test('line breaks of any system are one character', async () => {
   expect((await post('/comments', comment({ body }))).status).toBe(200);
   expect((await post('/comments', comment({ body: `${'\r\n'.repeat(1999)}x` }))).status).toBe(200);
   expect((await post('/comments', comment({ body: 'a\rb' }))).status).toBe(400);
-  expect(door.ports.social.comments.threads.find('1')?.body).toBe('It will.\nOr not.\n');
+  expect(door.services.social.comments.threads.find('1')?.body).toBe('It will.\nOr not.\n');
 });
 
 test('a reply is about what the comment is about that it replies to', async () => {
@@ -155,7 +155,7 @@ test('replies are nested so deep, and a thread has so many of them, and no more'
     status: 400,
     body: { error: 'invalid comment: replies are nested 32 levels deep at most' },
   });
-  const { comments } = door.ports.social;
+  const { comments } = door.services.social;
   const [, reply] = said.comments;
   for (let count = replyDepthMax; count < threadRepliesMax; count += 1) {
     await comments.write(reply as CommentEvent);
@@ -171,7 +171,7 @@ test('replies are nested so deep, and a thread has so many of them, and no more'
 test('a hidden comment is as a deleted one to all but its author, who may take it back', async () => {
   await post('/comments', comment());
   await post('/comments', comment({ parent_comment_id: '1' }));
-  const { comments } = door.ports.social;
+  const { comments } = door.services.social;
   await comments.write({ kind: 'CommentHidden', commentId: '1', hidden: true, timeMs: 1 });
   for (const id of ['1', '2']) {
     const answers = [
@@ -195,7 +195,7 @@ test('a hidden comment is as a deleted one to all but its author, who may take i
 
 test('a reply to a comment that was deleted before it was written is none', async () => {
   await post('/comments', comment());
-  const { comments } = door.ports.social;
+  const { comments } = door.services.social;
   const write = comments.write.bind(comments);
   const wallet = Buffer.from(owner.address.slice(2), 'hex');
   comments.write = async (event) => {
@@ -221,7 +221,7 @@ test('only its author takes a comment back, and its replies go with it', async (
   const foreign = await call(door, { method: 'DELETE', url: '/comments/1', trio, headers });
   expect(foreign).toMatchObject({ status: 403, body: { code: 'not_the_author' } });
   expect((await remove('/comments/1')).status).toBe(200);
-  expect(door.ports.social.comments.threads.find('2')).toBeUndefined();
+  expect(door.services.social.comments.threads.find('2')).toBeUndefined();
   expect((await remove('/comments/1')).status).toBe(404);
 });
 
@@ -231,7 +231,7 @@ test('likes and reports of one wallet count once, and likes can be taken back', 
     expect((await post('/comments/1/reactions', { reaction_type: 'HEART' })).status).toBe(200);
     expect((await post('/comments/1/reports', { reason: 'spam' })).status).toBe(200);
   }
-  const { threads } = door.ports.social.comments;
+  const { threads } = door.services.social.comments;
   expect(threads.find('1')).toMatchObject({ reportCount: 1 });
   expect(threads.find('1')?.likes.size).toBe(1);
   await remove('/comments/1/reactions');
@@ -261,7 +261,7 @@ test('another process that reads the same topic comes to the same threads', asyn
   await post('/comments/2/reactions', {});
   const twin = new CommentThreads();
   for (const [offset, event] of said.comments.entries()) twin.apply(offset, event as never);
-  const { threads } = door.ports.social.comments;
+  const { threads } = door.services.social.comments;
   expect(twin.find('2')).toEqual(threads.find('2'));
   expect(twin.repliesOf('1')).toHaveLength(1);
 });
@@ -302,8 +302,8 @@ test('a profile is set as a whole; what cannot be shown is refused', async () =>
 
 test('as many wallets set a profile as readers keep; those that have one go on', async () => {
   const topic = new MemoryTopic<Profile>();
-  const births = new ProfileBirths(1);
-  const store = new ProfileStore({ clock: { nowMs: () => 5 }, births, table: topic.open(births) });
+  const births = new ProfileCreationTimes(1);
+  const store = new Profiles({ clock: { nowMs: () => 5 }, births, table: topic.open(births) });
   const form = { name: 'Ann', bio: '', image: '', xName: '', showName: true };
   const [first, second] = [walletOf(7).address, walletOf(8).address] as [
     WalletAddress,
