@@ -24,9 +24,9 @@ const fields = {
   ...registryFields,
   ...redisFields,
   ...publicDoorFields,
-  /** The public door. */
+  /** The public listener. */
   httpPort: integer('PM_HTTP_PORT', port),
-  /** The operator's door, never reachable from outside. */
+  /** The operator's listener, never reachable from outside. */
   operatorPort: integer('PM_OPERATOR_PORT', port),
   operatorToken: text('PM_OPERATOR_TOKEN', {
     pattern: /^[\x21-\x7e]{16,256}$/,
@@ -37,7 +37,7 @@ const fields = {
   operatorSeed: secret('PM_OPERATOR_SEED', { bytes: 32 }),
   /** Seed of the key that signs orders off; the partitions must know it as an INGRESS key. One per process. */
   signOffSeed: secret('PM_SIGNOFF_SEED', { bytes: 32 }),
-  /** What all API keys are derived from; changing it makes every key unknown. */
+  /** The secret that all API keys are derived from; changing it makes every key unknown. */
   keySecret: secret('PM_KEY_SECRET', { bytes: 32 }),
   freshnessSeconds: integer('PM_FRESHNESS_SECONDS', { min: 1, max: 3_600, default: 300 }),
   resultWaitMs: integer('PM_RESULT_WAIT_MS', { min: 1, max: 30_000, default: 2_000 }),

@@ -111,7 +111,7 @@ async function start(life: Lifecycle): Promise<void> {
     results.extremePrices.listen((market) => refinements.note(market));
   }
 
-  // What is served.
+  // The services of the listeners.
   const authentication: Authentication = {
     clock,
     verify: accounts.verify,

@@ -32,7 +32,7 @@ export function openIngressMetrics(metrics: Metrics, gauges: IngressGauges): Ing
   });
   const placements = metrics.counter({
     name: 'pm_ingress_placed_total',
-    help: 'Orders taken, by the status answered.',
+    help: 'Placed orders by their status.',
     labels: ['status'],
   });
   const gauge = (name: string, help: string, read: () => number) =>
@@ -40,8 +40,12 @@ export function openIngressMetrics(metrics: Metrics, gauges: IngressGauges): Ing
   gauge('pm_ingress_signatures_queued', 'Signatures not checked yet.', gauges.queuedSignatures);
   gauge('pm_ingress_commands_queued', 'Commands not durable yet.', gauges.queuedCommands);
   gauge('pm_ingress_commands_waiting', 'Commands without a result yet.', gauges.waitingCommands);
-  gauge('pm_ingress_answers_kept', 'Answers kept for repeated orders.', gauges.rememberedResults);
-  gauge('pm_ingress_partitions_silent', 'Partitions not heard of.', gauges.silentPartitions);
+  gauge('pm_ingress_answers_kept', 'Results kept for repeated orders.', gauges.rememberedResults);
+  gauge(
+    'pm_ingress_partitions_silent',
+    'Partitions without a sign of life.',
+    gauges.silentPartitions,
+  );
   return {
     stage: (stage: Stage, ms: number) => seconds.observe(ms / 1000, { stage }),
     refused: (code) => refusals.add(1, { code }),

@@ -33,7 +33,7 @@ import {
 } from './wallet-fixture.ts';
 import { nameOf, type Sender, writeRouteOf } from './write-routes-fixture.ts';
 
-/** Somebody who may do everything, with what he could be asked to prove. */
+/** A caller that may do everything, with every proof that a route could ask for. */
 export interface Caller extends Sender {
   readonly wallet: TestWallet;
   readonly trio: { readonly apiKey: string; readonly secret: string; readonly passphrase: string };
@@ -247,7 +247,7 @@ function spoilHeaders(good: Record<string, string>, dice: Dice): Hostile['header
   return { ...good, [name]: dice.isOneIn(6) ? [value, String(spoiled)] : spoiled };
 }
 
-/** A matcher that does whatever it is told. */
+/** A matcher that carries out every command. */
 export const carriesOut: Answerer = (command) => {
   if (command.kind === 'PlaceOrder') return restsAs(command);
   const actions = { SplitPosition: 'SPLIT', MergePosition: 'MERGE', RedeemPosition: 'REDEEM' };

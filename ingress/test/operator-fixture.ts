@@ -45,7 +45,7 @@ export function carriedOut(command: Command): CommandResult {
   return { kind: 'executed', place: { partition: 0, inOffset: 1 }, events: [{ index: 0, event }] };
 }
 
-/** The operator's door over a catalog in memory and a matcher that says yes. */
+/** The operator's listener over a catalog in memory and a matcher that carries out every command. */
 export async function openOperator(ownersTopic = new OwnersTopic()) {
   const catalog = new CatalogIndex();
   const written: CatalogEntry[] = [];

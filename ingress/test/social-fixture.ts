@@ -15,7 +15,7 @@ export function openSocial(listed: CatalogIndex, clock: { nowMs(): number }) {
       return offset;
     },
   });
-  const births = new ProfileCreationTimes();
-  const profiles = new Profiles({ clock, births, table: profileTopic.open(births) });
+  const creationTimes = new ProfileCreationTimes();
+  const profiles = new Profiles({ clock, creationTimes, table: profileTopic.open(creationTimes) });
   return { comments, profiles, listed, said };
 }

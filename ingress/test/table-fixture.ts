@@ -6,7 +6,7 @@ export class MemoryTopic<T> {
   readonly #followers: ((index: number) => void)[] = [];
   /** What a send rejects with. */
   fault: Error | null = null;
-  /** Records are kept but told to nobody. */
+  /** Records are kept but reach no process. */
   isHeldUp = false;
   #told = 0;
 

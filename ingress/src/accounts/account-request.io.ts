@@ -19,13 +19,13 @@ import type { Caller } from '../orders/check.ts';
 import type { Keccak } from '../orders/hash.ts';
 import type { WalletOwners } from './wallet-owners.ts';
 
-/** Whose account is meant, and the name under which the request is carried out once. */
+/** The wallet of a request, and the id under which it is carried out once. */
 export interface AccountRequest {
   readonly wallet: WalletAddress;
   readonly id: string;
 }
 
-/** What an account action does: which, for how much, and in which market. */
+/** An account action: its kind, amount and market. */
 export interface AccountAction {
   readonly action: 'split' | 'merge' | 'redeem' | 'withdrawal';
   /** Condition id as text; empty for a withdrawal. */
@@ -80,7 +80,7 @@ export function requestIdOf(
   return orderIdFromBytes(keccak(Buffer.concat([hexBytes(wallet), name])));
 }
 
-/** What is kept of an account action: by wallet, so that every key of the wallet meets the same memory. */
+/** The identity of an account action. It is by wallet, so that every key of the wallet has the same memory. */
 export function identityOf(
   { wallet, id }: AccountRequest,
   { action, condition, amountMicro }: AccountAction,
@@ -89,14 +89,14 @@ export function identityOf(
   return { caller: wallet, route: `account/${action}`, key: id, meaning, repeated: { id } };
 }
 
-/** What the texts of refusals may mention of an account action. */
+/** The facts that texts of refusals may mention of an account action. */
 export function accountFacts({ wallet }: Sent, caller: Caller): Record<string, string | number> {
   return { max: retryLimits.keyMaxChars, address: wallet ?? checksumAddress(caller.address) };
 }
 
 /**
- * A refusal as the answer of an action. What waiting helps against is no answer for ever: the same id may be sent again. Of
- * an unconfirmed one nobody knows yet.
+ * A refusal as the response of an action. A refusal that waiting helps against is not final: the same id may be sent again. The
+ * result of an unconfirmed one is not known yet.
  */
 export function refusedAction(code: RefusalCode, body: object): HttpResponse {
   const { status, retry } = refusals[code];

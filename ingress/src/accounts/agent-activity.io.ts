@@ -11,7 +11,7 @@ export interface ActivityRunnerOptions {
   onFault(error: unknown): void;
 }
 
-/** One turn: brings the uses noted by all doors to the log, unless another process has just done so. Throws faults. */
+/** Writes the uses noted by all processes to the log, unless another process has just done so. Throws faults. */
 export async function flushActivity({ agents, activity }: ActivityRunnerOptions): Promise<void> {
   const noted = await activity.takeAll();
   if (noted === null) return;
@@ -26,7 +26,7 @@ export async function flushActivity({ agents, activity }: ActivityRunnerOptions)
   activity.forget(gone);
 }
 
-/** Takes a turn every minute; faults that pass are tried again at the next one. */
+/** Flushes every minute; after a transient fault the next flush tries again. */
 export function runActivity(options: ActivityRunnerOptions): { close(): Promise<void> } {
   let running: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {

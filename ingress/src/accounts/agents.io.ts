@@ -34,7 +34,7 @@ export interface KeyedAgent {
 export class Agents {
   readonly #options: AgentsOptions;
   /** By owner: agents are counted, read, changed and written. */
-  readonly #turns = new KeyedMutex();
+  readonly #mutex = new KeyedMutex();
 
   constructor(options: AgentsOptions) {
     this.#options = options;
@@ -46,7 +46,7 @@ export class Agents {
 
   /** An agent with its key, or the limit that one more would break. */
   create(owner: WalletAddress, name: string): Promise<KeyedAgent | { readonly max: number }> {
-    return this.#turns.run(owner, async () => {
+    return this.#mutex.run(owner, async () => {
       const { directory, clock } = this.#options;
       if (directory.listOf(owner).length >= agentsMax) return { max: agentsMax };
       if (directory.madeBy(owner) >= agentsEverMax) return { max: agentsEverMax };
@@ -108,7 +108,7 @@ export class Agents {
     id: AgentId,
     change: (agent: Agent) => Promise<T>,
   ): Promise<T | null> {
-    return this.#turns.run(owner, async () => {
+    return this.#mutex.run(owner, async () => {
       const agent = this.find(id);
       return agent?.owner === owner ? await change(agent) : null;
     });

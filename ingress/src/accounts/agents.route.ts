@@ -7,7 +7,7 @@ import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
 
-/** Agents, and what one sees of itself. */
+/** The routes of agents, and of an agent that reads itself. */
 export function agentRoutes(services: AccountServices): readonly DoorRoute[] {
   return [
     meRoute(services),
@@ -85,7 +85,7 @@ function createAgentRoute(
 
 type AgentServices = Pick<AccountServices, 'authentication' | 'agents' | 'activity' | 'owners'>;
 
-/** What is done to an agent of the owner; null when he has no such agent. */
+/** A change of an agent; null when the owner has no such agent. */
 type Change = (owner: WalletAddress, id: AgentId) => Promise<object | null>;
 
 /** POST /api/v1/agents/:id/pause and /resume; the same again changes nothing (conventions.md 1.11). */

@@ -49,7 +49,7 @@ export function keyFold(
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
   /** By wallet: a key is read, changed and written as a whole. */
-  readonly #turns = new KeyedMutex();
+  readonly #mutex = new KeyedMutex();
 
   constructor(options: ApiKeysOptions) {
     this.#options = options;
@@ -67,12 +67,12 @@ export class ApiKeys {
 
   /** The key of wallet and nonce, made or made active again; resolves when it is durable. Throws a `Fault`. */
   create(wallet: WalletAddress, nonce: string): Promise<MadeKey> {
-    return this.#turns.run(wallet, () => this.#make(wallet, 'TRADING', nonce));
+    return this.#mutex.run(wallet, () => this.#make(wallet, 'TRADING', nonce));
   }
 
   /** One more key that names a builder. */
   createBuilder(wallet: WalletAddress): Promise<MadeKey> {
-    return this.#turns.run(wallet, () => {
+    return this.#mutex.run(wallet, () => {
       // No nonce that a wallet can sign: such keys can only be made here.
       const nonce = `builder:${this.list(wallet, 'BUILDER').length}`;
       return this.#make(wallet, 'BUILDER', nonce);
@@ -86,7 +86,7 @@ export class ApiKeys {
 
   /** Whether the wallet has such a key; it proves nothing from here on, in the other processes within milliseconds. */
   revoke(wallet: WalletAddress, kind: KeyKind, apiKey: ApiKeyId): Promise<boolean> {
-    return this.#turns.run(wallet, async () => {
+    return this.#mutex.run(wallet, async () => {
       const key = this.#find(apiKey);
       if (key === undefined || key.wallet !== wallet || key.kind !== kind) return false;
       const revokedAtMs = this.#options.clock.nowMs();
@@ -102,7 +102,7 @@ export class ApiKeys {
 
   /** False when the key was revoked meanwhile. */
   setSelfTrade(wallet: WalletAddress, apiKey: ApiKeyId, selfTrade: SelfTrade): Promise<boolean> {
-    return this.#turns.run(wallet, async () => {
+    return this.#mutex.run(wallet, async () => {
       const key = this.#find(apiKey);
       if (key?.active !== true || key.wallet !== wallet) return false;
       if (key.selfTrade !== selfTrade) await this.#write({ ...key, selfTrade });

@@ -15,7 +15,7 @@ export interface KeyOwner {
 }
 
 /**
- * Proves the owner of keys by one of them or, as ccxt does, by the wallet's own signature: whoever sends the headers of an API
+ * Proves the owner of keys by one of them or, as ccxt does, by the wallet's own signature: a request with the headers of an API
  * key is judged by it alone. Null after the refusal was sent (conventions.md 1.2).
  */
 export function proveOwner(
@@ -35,7 +35,7 @@ export function proveOwner(
 
 type WalletServices = Pick<AccountServices, 'authentication' | 'signatures'>;
 
-/** Proves the wallet behind a request for a key; null after the refusal was sent (conventions.md 2.1, 2.3). */
+/** Proves the wallet of a request for a key; null after the refusal was sent (conventions.md 2.1, 2.3). */
 export function proveWallet(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -46,7 +46,7 @@ export function proveWallet(
   const nowMs = clock.nowMs();
   const isOnTime = claim !== null && isFresh(claim.timestampMs, nowMs, freshnessMs);
   if (isOnTime && signatures.isAttested(claim)) return claim;
-  // Clients of the family look for this text; a clock that is off is told in fields beside it.
+  // Clients of the family look for this text; a clock that is off is reported in fields beside it.
   const skew = claim === null || isOnTime ? {} : { code: 'timestamp_skew', server_time: nowMs };
   void reply.header('date', new Date(nowMs).toUTCString());
   void reply.code(401).header('www-authenticate', 'EIP712');
@@ -54,7 +54,7 @@ export function proveWallet(
   return null;
 }
 
-/** Whether the address is reserved and gets no key of any kind, which the reply then says (conventions.md 3.3). */
+/** Whether the address is reserved and gets no key of any kind, then the refusal was sent (conventions.md 3.3). */
 export function refuseReserved(
   address: WalletAddress,
   reply: FastifyReply,

@@ -29,7 +29,7 @@ export function readSettingsRoute(services: SettingsServices): DoorRoute {
   };
 }
 
-/** POST /auth/api-key/settings: changes those of the calling key, for orders that come after the answer. */
+/** POST /auth/api-key/settings: changes those of the calling key, for orders that come after the response. */
 export function writeSettingsRoute(
   services: SettingsServices,
   isSettings: (value: unknown) => value is KeySettings,

@@ -41,7 +41,7 @@ export function keyRoutes(services: AccountServices): readonly DoorRoute[] {
 type KeyServices = Pick<AccountServices, 'authentication' | 'signatures' | 'keys' | 'owners'>;
 
 /**
- * POST /auth/api-key: the key of this wallet and nonce, made when there is none, answered when it is durable. The same
+ * POST /auth/api-key: the key of this wallet and nonce, made when there is none, returned when it is durable. The same
  * wallet and nonce always get the same key, a revoked one works again. The signed nonce counts; a body may repeat it, as
  * ccxt's does, and is ignored (conventions.md 2.1).
  */
@@ -85,7 +85,7 @@ interface Query {
 }
 
 /**
- * GET /auth/api-keys: the keys of the wallet, revoked ones too unless told otherwise: `{"apiKeys": […]}`, and with `metadata`
+ * GET /auth/api-keys: the keys of the wallet, revoked ones too unless the query says otherwise: `{"apiKeys": […]}`, and with `metadata`
  * an array of objects. By an API key or, as ccxt asks, by the wallet's own signature (conventions.md 1.2).
  */
 function listKeysRoute(

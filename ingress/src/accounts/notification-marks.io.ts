@@ -17,12 +17,12 @@ export interface NotificationMarksOptions {
 }
 
 /**
- * Remembers what a wallet has deleted. Two doors that delete for one wallet in the same moment may undo one of the two: the
+ * Remembers the notifications that a wallet has deleted. Two processes that delete for one wallet in the same moment may undo one of the two: the
  * notification comes back and can be deleted again.
  */
 export class NotificationMarks {
   readonly #options: NotificationMarksOptions;
-  readonly #turns = new KeyedMutex();
+  readonly #mutex = new KeyedMutex();
 
   constructor(options: NotificationMarksOptions) {
     this.#options = options;
@@ -30,7 +30,7 @@ export class NotificationMarks {
 
   /** Resolves when it is durable. Throws a `Fault`. */
   async delete(wallet: WalletAddress, ids: readonly number[]): Promise<void> {
-    await this.#turns.run(wallet, async () => {
+    await this.#mutex.run(wallet, async () => {
       const deleted = this.#options.marks.withDeleted(wallet, ids);
       const changedAtMs = this.#options.clock.nowMs();
       const value = { wallet: hexBytes(wallet), deleted, changedAtMs };
@@ -47,7 +47,7 @@ export class DeletedNotifications {
     this.#deleted.set(walletFromBytes(wallet), [...deleted]);
   }
 
-  /** What the wallet's entry is to be when these are deleted too: each id once, the newest kept. */
+  /** The next entry of the wallet, with these deleted too: each id once, the newest kept. */
   withDeleted(wallet: WalletAddress, ids: readonly number[]): readonly number[] {
     const fresh = new Set(ids);
     const before = (this.#deleted.get(wallet) ?? []).filter((id) => !fresh.has(id));

@@ -50,7 +50,7 @@ export function positionCommand(
   return { kind: 'RedeemPosition', ...base };
 }
 
-/** What the log says of an action; `payoutMicro` is null when it was carried out in an earlier record. */
+/** The result of an action from the log; `payoutMicro` is null when it was carried out in an earlier record. */
 export type PositionResult =
   | { readonly kind: 'done'; readonly payoutMicro: number | null }
   | { readonly kind: 'refused'; readonly code: RefusalCode };
@@ -69,7 +69,7 @@ export function positionResult(
   return { kind: 'refused', code: 'internal_error' };
 }
 
-/** The matcher says what is missing; the client is told in the terms of what he asked for. */
+/** Translates the code of the matcher into the terms of the request. */
 function clientCode(action: PositionAction, code: RefusalCode): RefusalCode {
   if (action !== 'split' && code === 'insufficient_balance_or_allowance') {
     return 'insufficient_position';

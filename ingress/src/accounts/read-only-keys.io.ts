@@ -24,7 +24,7 @@ export interface ReadOnlyKeysOptions {
 export class ReadOnlyKeys {
   readonly #options: ReadOnlyKeysOptions;
   /** By wallet: its keys are counted, and one more written. */
-  readonly #turns = new KeyedMutex();
+  readonly #mutex = new KeyedMutex();
 
   constructor(options: ReadOnlyKeysOptions) {
     this.#options = options;
@@ -32,7 +32,7 @@ export class ReadOnlyKeys {
 
   /** One more key, or the limit that it would break. Resolves when it is durable; throws a `Fault`. */
   create(wallet: WalletAddress): Promise<ApiKeyId | { readonly max: number }> {
-    return this.#turns.run(wallet, async () => {
+    return this.#mutex.run(wallet, async () => {
       const keys = this.#options.directory.listOf(wallet);
       const max = brokenKeyLimit(keys, true);
       if (max !== null) return { max };
@@ -44,7 +44,7 @@ export class ReadOnlyKeys {
     });
   }
 
-  /** The keys themselves, derived anew; deleted ones are left out. */
+  /** The keys themselves, derived again; deleted ones are left out. */
   list(wallet: WalletAddress): readonly ApiKeyId[] {
     const active = this.#options.directory.listOf(wallet).filter((key) => key.active);
     return active.map((key) => this.#derive(key));
@@ -52,7 +52,7 @@ export class ReadOnlyKeys {
 
   /** Whether the key is the wallet's; it opens nothing from here on. */
   delete(wallet: WalletAddress, key: ApiKeyId): Promise<boolean> {
-    return this.#turns.run(wallet, async () => {
+    return this.#mutex.run(wallet, async () => {
       const known = this.#options.directory.find(key);
       if (known === undefined || known.wallet !== wallet) return false;
       const revokedAtMs = this.#options.clock.nowMs();

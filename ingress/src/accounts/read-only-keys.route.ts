@@ -45,7 +45,7 @@ export function listReadKeysRoute(services: ReadKeyServices): DoorRoute {
 
 /**
  * DELETE /auth/readonly-api-key: the key named in the body, or in the query where bodies get lost. Clients of the mount
- * `/clob` take the whole answer for a boolean (conventions.md 1.2).
+ * `/clob` take the whole response for a boolean (conventions.md 1.2).
  */
 export function deleteReadKeyRoute(services: ReadKeyServices): DoorRoute {
   return {
@@ -64,7 +64,7 @@ export function deleteReadKeyRoute(services: ReadKeyServices): DoorRoute {
   };
 }
 
-/** GET /auth/validate-readonly-api-key: whether `key` opens the private reads of `address`; for everybody. */
+/** GET /auth/validate-readonly-api-key: whether `key` opens the private reads of `address`; without authentication. */
 export function validateReadKeyRoute({
   readOnlyKeys,
 }: Pick<AccountServices, 'readOnlyKeys'>): DoorRoute {
@@ -80,7 +80,7 @@ export function validateReadKeyRoute({
   };
 }
 
-/** What `key` of a body or a query says; empty when it is no text. */
+/** The text of `key` in a body or a query; empty when it is no text. */
 export function namedKey(from: unknown): string {
   if (typeof from !== 'object' || from === null || !('key' in from)) return '';
   return typeof from.key === 'string' ? from.key : '';

@@ -92,7 +92,7 @@ export class WalletOwners {
     if (wallet === owner) return 'own_address';
     const known = this.ownerOf(wallet);
     if (known !== undefined) return known === owner ? 'already' : 'taken';
-    // What a factory derives is the owner's from its first key on, so no record is needed.
+    // A wallet that a factory derives belongs to the owner from its first key on, so no record is needed.
     return this.#derivedFrom(owner).includes(wallet) ? 'already' : 'free';
   }
 

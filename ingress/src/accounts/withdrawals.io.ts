@@ -56,7 +56,7 @@ type Held = Awaited<ReturnType<WithdrawalServices['ledger']['reserveWithdrawal']
 
 /**
  * Takes money out: held in the ledger first, then durable on `transfers`, then the ledger turns the hold into the payment,
- * which is what is answered. The same transfer id again never pays twice; another wallet or amount under it is
+ * which is the result. The same transfer id again never pays twice; another wallet or amount under it is
  * `idempotency_key_reused`.
  */
 export async function withdraw(
@@ -102,7 +102,7 @@ function write(
   });
 }
 
-/** What the ledger made of a record that is, or may be, on the log. */
+/** The payment of a record that is, or may be, on the log. */
 async function paymentOf(
   { transferId, wallet, amountMicro }: Withdrawal,
   { ledger, clock }: WithdrawalServices,

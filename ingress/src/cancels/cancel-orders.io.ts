@@ -15,13 +15,13 @@ import type { CommandResult } from '../log/result-waiters.ts';
 import type { PlacedEvent } from '../orders/order-result.ts';
 import { cancelResult, settlesCancel } from './result.ts';
 
-/** What became of a cancel. With a `failure` it may or may not have been carried out where nothing is told of it. */
+/** The result of a cancel. With a `failure`, orders that are not in the result may or may not be canceled. */
 export interface Cancellation {
   readonly result: CancelResult;
   readonly failure: RefusalCode | null;
 }
 
-/** Who cancels, when his request arrived (Unix milliseconds), and who counts the milliseconds. */
+/** The caller that cancels, the arrival of its request (Unix milliseconds), and the clock of its stages. */
 export interface Canceler {
   readonly caller: { readonly address: WalletAddress; readonly arrivedAtMs: number };
   readonly times: StageTimes;
@@ -34,12 +34,12 @@ export interface CancelServices {
   readonly commands: Pick<CommandSender, 'run'>;
 }
 
-/** Commands of one request that are on their way at once; the rest follows when these are answered. */
+/** Commands of one request that are on their way at once; the rest follows when these have results. */
 const commandsAtOnceMax = 4_000;
 
 /**
  * Takes orders of the signer off their books, all partitions at once. The partition of recent orders is remembered; for
- * others every partition is asked, since only one of them can know the order. What cannot be settled is told with its reason
+ * others every partition is asked, since only one of them can know the order. An order that cannot be settled is returned with its reason
  * beside what could; the request fails only when nothing was settled.
  */
 export async function cancelOrders(
@@ -101,7 +101,7 @@ function ask(
 
 /**
  * One record cancels no more than `cancelsPerRecordMax`; a wallet has no more than `openOrdersPerWalletMax` resting orders
- * in a partition, so a few records are always enough. More tries mean that somebody keeps placing.
+ * in a partition, so a few records are always enough. More attempts mean that the signer keeps placing.
  */
 const cancelRecordsMax = 8;
 
@@ -195,7 +195,7 @@ function eventsOf(result: CommandResult): readonly PlacedEvent[] {
 }
 
 /**
- * A cancel that was not answered may still happen, so it is a failure to be tried again, never "not canceled". Without an
+ * A cancel without a result may still happen, so it is a failure to be tried again, never "not canceled". Without an
  * owner of its partition it waits on the log and is the first thing that the next owner does.
  */
 function failureOf(

@@ -124,7 +124,7 @@ type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
 
 /**
  * DELETE /orders: up to `cancelsPerRequestMax` orders of the caller, a JSON array of ids; the same id twice counts once. A
- * body that was lost on the way may stand in the query as `orderIDs` (conventions.md 1.6, part 9).
+ * body that was lost on the way may come in the query as `orderIDs` (conventions.md 1.6, part 9).
  */
 function deleteOrdersRoute(services: CancelRouteServices): DoorRoute {
   return cancelRoute(services, {

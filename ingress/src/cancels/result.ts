@@ -7,15 +7,15 @@ import {
 } from '@pm/schemas';
 import type { PlacedEvent } from '../orders/order-result.ts';
 
-/** Why orders could not be heard of: their cancels may still happen. */
+/** Why the results of some cancels are not known: they may still happen. */
 export type Unsettled = ReadonlyMap<OrderId, RefusalCode>;
 
-const nobody: Unsettled = new Map();
+const none: Unsettled = new Map();
 
-/** What the events of cancel commands say, over all partitions that were asked; each order stands in it once. */
+/** The result of cancel commands over all partitions that were asked; it has each order once. */
 export function cancelResult(
   events: readonly PlacedEvent[],
-  unsettled: Unsettled = nobody,
+  unsettled: Unsettled = none,
 ): CancelResult {
   const canceled = new Set<string>();
   const not_canceled: Record<string, string> = {};

@@ -4,7 +4,7 @@ import type { WalletOwners } from '../accounts/wallet-owners.ts';
 import { StageTimes } from '../door/stage-times.io.ts';
 import { type CancelServices, cancelAll } from './cancel-orders.io.ts';
 
-/** What came of taking a wallet's orders off all books. */
+/** The result of taking a wallet's orders off all books. */
 export interface Swept {
   readonly canceled: number;
   /** Some partition has not confirmed it: to be done again. */

@@ -162,7 +162,7 @@ function numberOf(id: string): number {
   return Number.isSafeInteger(value) ? value : 0;
 }
 
-/** One outcome of a market, as the door looks it up for every order. */
+/** One outcome of a market, looked up for every order. */
 export interface ListedToken {
   readonly market: CatalogMarket;
   readonly conditionId: ConditionId;

@@ -1,26 +1,23 @@
-/** Works of one name follow each other; those of other names do not wait for them. */
-interface NamedTurns {
-  run<T>(name: string, work: () => Promise<T>): Promise<T>;
-}
+import type { KeyedMutex } from '../log/keyed-mutex.io.ts';
 
 /**
- * Who may change what of the catalog. A change reads in its turn what it changes, so it starts from what the one before has written.
- * Whatever gives numbers or slugs or changes an event has the turn of the catalog; whatever changes a market has that of the market, so
- * that a halt waits for no import. Who needs both takes that of the catalog first: nobody waits in a circle. KeyedMutex are those of one
- * process (operator.md).
+ * The locks of changes to the catalog in this process (operator.md). A change reads under its lock what it changes, so it
+ * starts from what the one before has written. Changes that give numbers or slugs, or change an event, hold the lock of the
+ * catalog; changes of a market hold that of the market, so that a halt waits for no import. A change that needs both takes
+ * that of the catalog first, so there is no deadlock.
  */
 export class CatalogLocks {
-  readonly #turns: NamedTurns;
+  readonly #mutex: Pick<KeyedMutex, 'run'>;
 
-  constructor(turns: NamedTurns) {
-    this.#turns = turns;
+  constructor(mutex: Pick<KeyedMutex, 'run'>) {
+    this.#mutex = mutex;
   }
 
-  catalog<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.run('catalog', work);
+  catalog<T>(task: () => Promise<T>): Promise<T> {
+    return this.#mutex.run('catalog', task);
   }
 
-  market<T>(market: number, work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(`market:${market}`, work);
+  market<T>(market: number, task: () => Promise<T>): Promise<T> {
+    return this.#mutex.run(`market:${market}`, task);
   }
 }

@@ -26,7 +26,7 @@ export interface CatalogWriterOptions {
 /** Records of one send; with texts of 10 kB each they stay below the broker's limit of a batch. */
 const recordsPerSend = 50;
 
-/** Writes what an operator says: routing, catalog and transfers. Everything resolves when it is durable. */
+/** Writes the changes of operators: routing, catalog and transfers. Every method resolves when its records are durable. */
 export class CatalogWriter {
   readonly #options: CatalogWriterOptions;
 
@@ -69,7 +69,7 @@ export class CatalogWriter {
   }
 }
 
-/** One after the other, so that what refers to something comes behind it. */
+/** Writes the parts in order, so that an entry comes after those that it refers to. */
 async function inParts<T>(
   all: readonly T[],
   write: (part: readonly T[]) => Promise<void>,

@@ -11,7 +11,7 @@ export interface ChangeContext {
   readonly keccak: Keccak;
 }
 
-/** Numbers, load and names while an import is being planned; nothing outside of it changes. */
+/** Numbers, load and names while a change set is being made; nothing outside of it changes. */
 export class ImportDraft implements MarketDraft {
   readonly context: ChangeContext;
   readonly load: number[];

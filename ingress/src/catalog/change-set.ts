@@ -27,7 +27,7 @@ export interface ChangeSet {
 }
 
 /**
- * What an import changes, or the first place in it that is wrong; then nothing is written. Known markets and events are
+ * The changes of an import, or the first place in it that is wrong; then nothing is written. Known markets and events are
  * found by slug, markets also by condition; what an import leaves out stays as it is.
  */
 export function changeSetOf(
@@ -116,7 +116,7 @@ function repeated(path: string): ImportRefusal {
   return { kind: 'refused', path, reason: 'appears twice in this import' };
 }
 
-/** What is said of an event; null takes an end or a series away. */
+/** The facts of an event as sent; null removes an end or a series. */
 export interface EventFacts extends Omit<ImportEvent, 'markets' | 'endDate' | 'series'> {
   readonly endDate?: string | null;
   readonly series?: string | null;

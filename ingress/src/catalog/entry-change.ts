@@ -25,7 +25,7 @@ import {
 } from './facts.ts';
 import { refusedWords } from './texts.ts';
 
-/** What a change of one entry comes to: the entry last, behind what it refers to; nothing when it was so already. */
+/** The change set of one entry: the entry last, after the entries that it refers to; empty when nothing changes. */
 export interface EntryChangeSet {
   readonly kind: 'planned';
   readonly id: string;

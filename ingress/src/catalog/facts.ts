@@ -1,9 +1,9 @@
 import { type CatalogEntry, type CatalogMarket, parseTime } from '@pm/schemas';
 import { feeVersionOf } from './market-rules.ts';
 
-/** A market of an import, and what it means for the books. */
+/** A market of an import, and its change for the books. */
 export interface ChangedMarket {
-  /** What is listed; undefined when that is what is planned. */
+  /** The listed market; undefined for a new one. */
   readonly known: CatalogMarket | undefined;
   readonly entry: CatalogMarket;
   /** `listed` and `ruled` must be set in the matcher first; `reworded` changes words alone. */
@@ -11,8 +11,8 @@ export interface ChangedMarket {
 }
 
 /**
- * A planned market on top of what it has become since the planning: what the plan does not change is as it stands, and a tick that became
- * finer stays so.
+ * A changed market merged into its latest state: facts that the change set does not change stay as they are now, and a tick
+ * that became finer stays so.
  */
 export function asItStands(
   { known, entry }: ChangedMarket,
@@ -27,7 +27,7 @@ export function asItStands(
 
 interface Problem {
   readonly reason: string;
-  /** What is sent could be, but not beside what is listed. */
+  /** The value is valid, but it conflicts with the catalog. */
   readonly conflicts?: boolean;
 }
 
@@ -46,7 +46,7 @@ export function refusal({ field, ...problem }: FieldProblem, path: string): Impo
   return { kind: 'refused', path: `${path}/${field}`, ...problem };
 }
 
-/** What is shown of an event or market. */
+/** The states of an event or market that readers see. */
 export interface States {
   readonly active: boolean;
   readonly closed: boolean;
@@ -73,8 +73,8 @@ interface Dates {
 }
 
 /**
- * The dates of an event or market, or the one that cannot be so. What neither is named nor known is as `otherwise`, but a start is not
- * behind the end for that; an end of null is none.
+ * The dates of an event or market, or the one that cannot be so. Dates that are neither sent nor known are those of `otherwise`, but a start is not
+ * after the end for that; an end of null is none.
  */
 export function readDates(
   sent: { readonly startDate?: string; readonly endDate?: string | null },

@@ -22,7 +22,7 @@ const marketsAtOnce = 200;
 /**
  * Carries imports out one after the other, since each gives numbers that the next must not give. An import that broke off
  * is completed by sending it again: new markets come first in the books, then in `routing`, then in the catalog, known ones are changed
- * behind that, and each step may be repeated.
+ * after that, and each step may be repeated.
  */
 export class CatalogImporter {
   readonly #services: CatalogServices;
@@ -31,7 +31,7 @@ export class CatalogImporter {
     this.#services = services;
   }
 
-  /** Imports what `read` gives, which is asked when the import has its turn; null when that is nothing. */
+  /** Imports the result of `read`, which is called when the import holds its lock; null when there is nothing to import. */
   run(read: () => ImportCatalog | null): Promise<CatalogImportResult | null> {
     return this.#services.locks.catalog(async () => {
       const body = read();
@@ -60,7 +60,7 @@ export class CatalogImporter {
     return null;
   }
 
-  /** A halt, a resolution or new rules that came behind the planning must not be undone. */
+  /** A halt, a resolution or new rules that came after the change set was made must not be undone. */
   #change({ markets }: ChangeSet): Promise<CatalogImportResult | null> {
     const { catalog, locks, writer } = this.#services;
     const planned = markets.filter(({ change }) => change === 'ruled' || change === 'reworded');
@@ -99,7 +99,7 @@ export class CatalogImporter {
       setMarketCommand(market),
       'MarketSet',
     );
-    // The number stands for another market in the books, left by an import that broke off.
+    // The number belongs to another market in the books, left by an import that broke off.
     if (problem?.status === 409) catalog.skipMarket(market.market);
     return problem;
   }

@@ -28,14 +28,14 @@ import {
 import { feeVersionOf } from './market-rules.ts';
 import { refusedWords } from './texts.ts';
 
-/** What planning a market needs of the import around it. */
+/** The state of the import that the change of one market needs. */
 export interface MarketDraft {
   readonly context: {
     readonly catalog: CatalogIndex;
     readonly nowMs: number;
     readonly keccak: Keccak;
   };
-  /** Open markets per partition, planned ones included. */
+  /** Open markets per partition, those of this import included. */
   readonly load: number[];
   readonly names: Set<string>;
   next(kind: 'market'): number;
@@ -56,7 +56,7 @@ const defaultMinSize = '5';
 const rewardsMinSizeMicro = 5 * microPerUnit;
 const rewardsMaxSpread = 300;
 
-/** What one market of an import changes. */
+/** The change of one market of an import. */
 export function changeMarketEntry(sent: MarketImport, draft: MarketDraft, path: string): Planned {
   const refuse = (problem: FieldProblem) => refusal(problem, path);
   const words = refusedWords(sent.market, path);
@@ -119,7 +119,7 @@ function readIdentity(sent: ImportMarket, draft: MarketDraft): Identity | FieldP
   return clashOf(sent.slug, identity, draft) ?? identity;
 }
 
-/** What of an identity differs from what is listed, or belongs to something else. */
+/** The part of an identity that differs from the catalog, or belongs to another entry; null when there is none. */
 function clashOf(slug: string, identity: Identity, draft: MarketDraft): FieldProblem | null {
   const { known, conditionId, token0, token1 } = identity;
   if (known !== undefined && !(known.token0.equals(token0) && known.token1.equals(token1))) {
@@ -213,7 +213,7 @@ function marketEntry(
   };
 }
 
-/** What no import changes; a new market starts open, in the partition that has the least to do. */
+/** The fields that no import changes; a new market starts open, in the partition with the fewest open markets. */
 function stateOf(known: CatalogMarket | undefined, draft: MarketDraft) {
   if (known === undefined) {
     return { ...newState, partition: takeLeastLoaded(draft.load) };

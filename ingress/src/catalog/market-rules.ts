@@ -2,7 +2,7 @@ import { type CatalogMarket, complementPrice, type ExecutionEvent } from '@pm/sc
 
 const firstVersion = 1;
 
-/** What the wire calls the fee schedule of a market; its version counts the changes of these. */
+/** The fee schedule of a market, as the wire calls it; its version counts the changes. */
 type FeeSchedule = Pick<CatalogMarket, 'feeRateBps' | 'rebateBps'>;
 
 /** The version of a schedule that is to be listed: one more than that of the listed one if it differs. A new market has the first. */

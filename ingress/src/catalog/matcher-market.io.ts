@@ -29,18 +29,18 @@ export interface CatalogServices {
   readonly locks: CatalogLocks;
 }
 
-/** How a market becomes, or why it cannot; the very market it was given when nothing is asked of it. */
+/** The changed market, or the problem with the change; the same object when nothing changes. */
 export type MarketEdit = (market: CatalogMarket) => CatalogMarket | OperatorProblem;
 
 export interface EditedMarket {
   readonly market: CatalogMarket;
-  /** Whether the catalog said otherwise before. */
+  /** Whether the catalog had other values before. */
   readonly changed: boolean;
 }
 
 /**
- * Changes what a market takes, in its turn: first in its book, then in the catalog. The book is told also what the catalog says already: an
- * earlier change that was not answered in time may have come to the book alone.
+ * Changes the rules of a market under its lock: first in its book, then in the catalog. The book also gets values that the
+ * catalog has already: an earlier change without a result in time may have reached the book alone.
  */
 export function changeMarket(
   number: number,
@@ -82,7 +82,7 @@ export function setMarketCommand(market: CatalogMarket): CommandOf<'SetMarket'> 
   };
 }
 
-/** Puts a command on the log and waits until the matcher says it is done; null then. */
+/** Sends a command and waits until the matcher has carried it out; null then. */
 export async function carryOut(
   commands: Pick<CommandSender, 'run'>,
   partition: number,

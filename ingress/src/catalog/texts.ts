@@ -12,7 +12,7 @@ const lineBreak = /[\r\n\t]/;
 const slugForm = /^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u;
 const slugRule = 'takes letters, digits, - _ and . and begins with a letter or digit';
 
-/** The first text of an entry that cannot stand in the catalog, and why; entries within it are not looked into. */
+/** The first text of an entry that the catalog cannot have, and why; entries within it are not read. */
 export function refusedWords(sent: object, path = ''): ImportRefusal | null {
   const texts = [...textsIn(sent)];
   for (const { name, field, text } of texts) {

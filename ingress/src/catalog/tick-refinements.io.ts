@@ -31,7 +31,7 @@ export class TickRefinements {
     this.#running.set(number, running);
   }
 
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no refinement is running. */
   async settled(): Promise<void> {
     await Promise.all(this.#running.values());
   }
@@ -42,10 +42,10 @@ export class TickRefinements {
   }
 
   async #refine(number: number): Promise<void> {
-    await this.#services.locks.market(number, () => this.#refineInTurn(number));
+    await this.#services.locks.market(number, () => this.#refineLocked(number));
   }
 
-  async #refineInTurn(number: number): Promise<void> {
+  async #refineLocked(number: number): Promise<void> {
     const finer = this.#finer(number);
     if (finer === null) return;
     const { commands, writer } = this.#services;
@@ -62,7 +62,7 @@ export class TickRefinements {
   }
 }
 
-/** Markets that executions show beyond the limits of their tick, handed to whoever acts on them once he is there. */
+/** Markets that executions show beyond the limits of their tick, passed to a listener once there is one. */
 export class ExtremePrices {
   #listener: ((market: number) => void) | null = null;
 

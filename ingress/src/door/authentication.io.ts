@@ -22,8 +22,8 @@ export interface Authentication {
 }
 
 /**
- * Proves the API key of a private request that changes something; null after the refusal was sent. Read-only keys are told
- * that they may only read, wallets that are banned that they are (conventions.md 2.3, 2.5).
+ * Proves the API key of a private request that changes something; null after the refusal was sent. Read-only keys and
+ * banned wallets get refusals of their own (conventions.md 2.3, 2.5).
  */
 export function authenticate(
   request: FastifyRequest,
@@ -45,7 +45,7 @@ export function authenticate(
   return { ...proven, address, nowMs: clock.nowMs(), arrivedAtMs, statusOf };
 }
 
-/** Whether the wallet is banned, which the reply then says. */
+/** Whether the wallet is banned; then the refusal was sent. */
 export function refuseBanned(
   wallet: WalletAddress,
   reply: FastifyReply,
@@ -67,12 +67,12 @@ export function authenticateReader(
   return reader;
 }
 
-/** What the HMAC of a request covers. */
+/** The parts of a request that its HMAC covers. */
 export function signedFacts({ method, url, headers, rawBody: body }: FastifyRequest) {
   return { method, url, headers, body };
 }
 
-/** One answer for whatever proves nothing, but a clock that is off is told how far (conventions.md 2.3, 2.4). */
+/** One refusal for every request that proves nothing; a clock that is off gets the distance (conventions.md 2.3, 2.4). */
 export function refuseUnproven(
   { headers }: FastifyRequest,
   reply: FastifyReply,

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 export const singleBodyMaxBytes = 32 * 1024;
 export const batchBodyMaxBytes = doorBounds.ingress.bodyLimitBytes;
 
-/** What routes that take orders answer to a body that is no JSON or not of their shape. */
+/** The response of routes that take orders to a body that is no JSON or not of their shape. */
 export const invalidPayload = { text: 'Invalid order payload', code: 'invalid_payload' } as const;
 
 /** A compiled check of a schema. */

@@ -5,13 +5,13 @@ import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
 import type { TopicsClient } from './topics.io.ts';
 
-/** One entry to write; null deletes what stands under the key. */
+/** One entry to write; null deletes the entry of the key. */
 export interface TableEntry<T> {
   readonly key: string;
   readonly value: T | null;
 }
 
-/** What is known of a table, folded from its entries. */
+/** The state of a table, folded from its entries. */
 export interface TableFold<T> {
   apply(value: T): void;
   /** The entry of this key was deleted. */
@@ -45,7 +45,7 @@ export class CompactedTable<T> {
     this.#readTo = Math.max(this.#readTo, offset);
     const own = this.#ahead.get(key);
     if (own !== undefined && offset >= own) this.#ahead.delete(key);
-    if (own === undefined || offset > own) this.#tell(key, value);
+    if (own === undefined || offset > own) this.#apply(key, value);
   }
 
   /** Resolves when the entries are durable and count here. Rejects with a `Fault`; `table_behind` (retry) when it must wait. */
@@ -56,27 +56,27 @@ export class CompactedTable<T> {
       const offset = offsets[index] ?? -1;
       if (offset <= this.#readTo) continue;
       this.#ahead.set(key, offset);
-      this.#tell(key, value);
+      this.#apply(key, value);
     }
   }
 
-  #tell(key: string, value: T | null): void {
+  #apply(key: string, value: T | null): void {
     if (value !== null) this.#fold.apply(value);
     else this.#fold.forget?.(key);
   }
 }
 
-/** Which topic, and what its values look like. */
+/** A topic and the codec of its values. */
 export interface TableTopic<T> {
   readonly topic: string;
   readonly codec: RecordCodec<T>;
   readonly log: Log;
   onFault: CompactedOptions<T>['onFault'];
-  /** What is done about a record that cannot be read; default `skip`. */
+  /** The reaction to a record that cannot be read; default `skip`. */
   readonly unreadable?: 'skip' | 'stop';
 }
 
-/** Opens a table on the log; resolves when all that was there is known. */
+/** Opens a table on the log; resolves when all entries up to now have been read. */
 export async function openTable<T>(
   { client, records }: Pick<TopicsClient, 'client' | 'records'>,
   options: TableTopic<T>,

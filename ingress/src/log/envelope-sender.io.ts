@@ -3,7 +3,7 @@ import { Fault } from '@pm/kit/fault';
 import type { LogProducer } from '@pm/kit/kafka';
 import { type Command, envelopeCommandsMax } from '@pm/schemas';
 
-/** Where a command stands among what this process sends: its number in `executions`. */
+/** The place of a command among the envelopes of this process: its number in `executions`. */
 export interface CommandTicket {
   readonly sequence: number;
   readonly command: number;
@@ -22,10 +22,10 @@ export interface EnvelopeSenderOptions {
   readonly firstSequence: number;
 }
 
-/** Commands of one partition that wait for the send in flight; beyond it the door says 503. */
+/** Commands of one partition that wait for the send in flight; beyond it requests are refused as `overloaded`. */
 export const commandsQueueMax = 8 * envelopeCommandsMax;
 
-/** Room that only cancels may use, so that a flood of orders never keeps anybody from canceling. */
+/** Room that only cancels may use, so that a flood of orders never prevents cancels. */
 const cancelsReserve = 8 * envelopeCommandsMax;
 
 interface OpenEnvelope {
@@ -82,7 +82,7 @@ export class EnvelopeSender {
       resolve = done;
       reject = failed;
     });
-    // Whoever waits for a ticket sees the rejection; a ticket nobody waits for must not end the process.
+    // A caller that waits for a ticket sees the rejection; a ticket without one must not end the process.
     sent.catch(() => {});
     const envelope = { sequence: this.#nextSequence++, commands: [], sent, resolve, reject };
     envelopes.push(envelope);
@@ -96,7 +96,7 @@ export class EnvelopeSender {
   }
 
   async #drain(partition: number): Promise<void> {
-    // What one request adds in this turn of the loop goes into one envelope.
+    // Commands that one request adds in this iteration of the event loop go into one envelope.
     await Promise.resolve();
     const envelopes = this.#waiting[partition] ?? [];
     for (let next = envelopes.shift(); next !== undefined; next = envelopes.shift()) {

@@ -4,9 +4,9 @@ import type { Log } from '@pm/kit/log';
 import type { AuditRecord } from '@pm/schemas';
 import type { TopicsOf } from '../log/topics.io.ts';
 
-/** A request of an operator with what came of it. */
+/** A request of an operator with its result. */
 export type AuditEntry = Omit<AuditRecord, 'status'> & {
-  /** HTTP status of the answer; null while there is none, or when the process died before it. */
+  /** HTTP status of the response; null while there is none, or when the process died before it. */
   readonly status: number | null;
 };
 
@@ -40,7 +40,7 @@ export class AuditTrail {
   }
 }
 
-/** What operators asked for and what came of it. */
+/** Requests of operators with their results. */
 export interface OperatorAudit {
   /** Resolves when the record is durable; rejects with a `Fault`. */
   append(record: AuditRecord): Promise<void>;

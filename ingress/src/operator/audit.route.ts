@@ -14,7 +14,7 @@ const tokenIdChars = 8;
 
 /**
  * Puts every request of an operator that is not a read on the topic `audit`: before it is carried out, so that nothing is
- * done that is not in the trail (503 when it cannot be written), and once more with the status of the answer. Routes
+ * done that is not in the trail (503 when it cannot be written), and once more with the status of the response. Routes
  * need not do anything for it. Bodies that are refused by their schema change nothing and are not in it.
  */
 export function auditRequests(app: HttpApp, { audit, clock, token }: OperatorServices): void {
@@ -29,8 +29,8 @@ export function auditRequests(app: HttpApp, { audit, clock, token }: OperatorSer
   app.addHook('onResponse', async (request, reply) => {
     const record = asked.get(request);
     if (record === undefined) return;
-    const answered = { ...record, timeMs: clock.nowMs(), status: reply.statusCode };
-    await audit.append(answered).catch((error: unknown) => audit.onLost(answered, error));
+    const finished = { ...record, timeMs: clock.nowMs(), status: reply.statusCode };
+    await audit.append(finished).catch((error: unknown) => audit.onLost(finished, error));
   });
 }
 
@@ -60,7 +60,7 @@ function recordOf(
   };
 }
 
-/** GET /operator/audit: what operators asked for and what came of it, newest first (`limit`, `offset`, `containing`). */
+/** GET /operator/audit: requests of operators with their results, newest first (`limit`, `offset`, `containing`). */
 export function addAuditRoute(app: HttpApp, { audit }: OperatorServices): void {
   app.get('/operator/audit', async (request, reply) => {
     const query = request.query as Readonly<Record<string, RawParam>>;
@@ -73,11 +73,11 @@ export function addAuditRoute(app: HttpApp, { audit }: OperatorServices): void {
       return await reply.code(400).send({ error });
     }
     const asked = { limit: limit ?? pageDefault, offset: offset ?? 0, containing };
-    return { entries: audit.page(asked).map(answerOf) };
+    return { entries: audit.page(asked).map(entryBody) };
   });
 }
 
-function answerOf({ timeMs, bodySha256, ...rest }: AuditEntry) {
+function entryBody({ timeMs, bodySha256, ...rest }: AuditEntry) {
   return {
     ...rest,
     time: new Date(timeMs).toISOString(),

@@ -24,7 +24,7 @@ import { CatalogImporter, type CatalogImportResult } from '../catalog/importer.i
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import { MarketId, problemOf, sendProblem } from './requests.io.ts';
 
-/** What a plan comes to; null when there is no such entry. */
+/** A change set or a refusal; null when there is no such entry. */
 type Plan = EntryChangeSet | ImportRefusal | null;
 
 /** The import, and routes that make or change one event, market, tag or series. All take locks (`CatalogLocks`). */
@@ -125,7 +125,7 @@ function addImportRoutes(app: HttpApp, services: CatalogServices): void {
   });
 }
 
-/** The result of an import, or the place in it that is wrong and why; `within` is where the body that was sent stands in it. */
+/** The result of an import, or the place in it that is wrong and why; `within` is the place of the sent body in it. */
 function sendOutcome(
   reply: FastifyReply,
   outcome: CatalogImportResult | null,

@@ -43,8 +43,8 @@ const noPayout: OperatorProblem = {
 };
 
 /**
- * In its book, then in the catalog; the market as it stands then. What is asked for is in the catalog first: a book that answers too late is
- * resolved though nobody was told, and refuses to be resolved again without saying how.
+ * Resolves the market in its book, then in the catalog, and returns it as it is then. The requested payout is written to the
+ * catalog first: a book whose result comes too late is resolved, and refuses a second resolution without its payout.
  */
 function resolve(
   number: number,
@@ -57,7 +57,7 @@ function resolve(
     if (market === undefined) return notFound;
     if (market.payout0 === payout0) return market;
     if (market.payout0 >= 0) return isResolved;
-    const problem = await tellBook(market, payout0, services);
+    const problem = await resolveBook(market, payout0, services);
     if (problem !== null) return problem;
     const states = { payout0, mode: 'RESOLVED', closed: true } as const;
     // Another ingress may have changed its words meanwhile.
@@ -68,8 +68,8 @@ function resolve(
   });
 }
 
-/** Null when the book is resolved so, now or since an earlier request. */
-async function tellBook(
+/** Null when the book is resolved with this payout, now or since an earlier request. */
+async function resolveBook(
   market: CatalogMarket,
   payout0: number,
   { catalog, commands, writer }: CatalogServices,

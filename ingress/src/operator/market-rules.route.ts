@@ -32,7 +32,7 @@ const Rules = Type.Object(
 );
 
 /**
- * PUT /operator/markets/:id/rules: what is named becomes so, the rest stays. A tick only becomes finer (conventions.md 4.3).
+ * PUT /operator/markets/:id/rules: named rules change, the others stay. A tick only becomes finer (conventions.md 4.3).
  */
 export function addSetMarketRoute(app: HttpApp, services: CatalogServices): void {
   const schema = { params: MarketId, body: Rules };
@@ -96,7 +96,7 @@ const Mode = Type.Union([
   Type.Literal('HALTED'),
 ]);
 
-/** What an operator may set; RESOLVED comes with a resolution. */
+/** The modes that an operator may set; RESOLVED comes with a resolution. */
 const ModeBody = Type.Object({ mode: Mode }, { additionalProperties: false });
 
 /** POST /operator/markets/:id/mode: what the market takes from now on. */
@@ -111,7 +111,7 @@ export function addMarketModeRoute(app: HttpApp, services: CatalogServices): voi
 }
 
 /**
- * POST /operator/trading-mode: what all markets take at most, in every partition. Partitions that did not answer are named
+ * POST /operator/trading-mode: the most that all markets take, in every partition. Partitions without a result are named
  * with 503; the same again completes it.
  */
 export function addTradingModeRoute(app: HttpApp, services: CatalogServices): void {

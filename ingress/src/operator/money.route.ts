@@ -25,7 +25,7 @@ const depositsBodyMaxBytes = 512 * 1024;
 type Deposit = Deposits['deposits'][number];
 
 /**
- * POST /operator/deposits: money comes in, answered when it is durable; the ledger applies each transfer id once. Where
+ * POST /operator/deposits: money comes in; the response comes when it is durable; the ledger applies each transfer id once. Where
  * an item names an `owner` its wallet is bound first; when one of them has another owner, no money is written.
  */
 export function addDepositsRoute(app: HttpApp, services: OperatorMoneyServices): void {
@@ -63,7 +63,7 @@ function readTransfers(
   return transfers;
 }
 
-/** A binding that a deposit asks for, and where it stands in the body. */
+/** A binding that a deposit asks for, and its place in the body. */
 interface AskedBinding extends Binding {
   readonly path: string;
 }

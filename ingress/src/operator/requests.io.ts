@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { ImportRefusal } from '../catalog/facts.ts';
 
-/** Why something the operator asked for was not done, or was not seen to be. */
+/** Why a request of an operator was not carried out, or not confirmed. */
 export interface OperatorProblem {
   readonly status: 400 | 404 | 409 | 503;
   readonly text: string;
@@ -17,7 +17,7 @@ export function sendProblem(reply: FastifyReply, { status, text, path }: Operato
   return reply.code(status).send({ error: text, ...(path === undefined ? {} : { path }) });
 }
 
-/** What is wrong with a body, or does not go with what is listed. */
+/** A body that is wrong, or conflicts with the catalog. */
 export function problemOf({ path, reason, conflicts }: ImportRefusal): OperatorProblem {
   return { status: conflicts === true ? 409 : 400, text: `${path} ${reason}`, path };
 }
@@ -41,7 +41,7 @@ export const WalletParams = Type.Object({
   address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
 });
 
-/** Wallets in one answer of a list. */
+/** Wallets in one response of a list. */
 export const listedWalletsMax = 1_000;
 
 /** The address of a text whose form a schema has checked. */

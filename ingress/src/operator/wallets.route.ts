@@ -27,7 +27,7 @@ import {
 const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' } as const;
 
 /**
- * What a wallet may do: everything, only sell and cancel, or nothing (conventions.md 2.3). It counts for the wallet that
+ * The status of a wallet: it may do everything, only sell and cancel, or nothing (conventions.md 2.3). It counts for the wallet that
  * signs and for the one that pays. A banned one cannot cancel, so its orders are taken off the books; sent again, it is done
  * again. GET lists the wallets that may not do everything.
  */
@@ -86,7 +86,7 @@ export const bindFailures: Readonly<Record<BindFailure, OperatorProblem>> = {
 };
 
 /**
- * POST /operator/wallet-owners binds contract wallets to addresses, one result per item in order; answered when the
+ * POST /operator/wallet-owners binds contract wallets to addresses, one result per item in order, when the
  * records are durable and were read back (conventions.md 3.3). GET /operator/wallets/:address/owner says whose a
  * wallet is, and why.
  */

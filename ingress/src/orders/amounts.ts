@@ -10,7 +10,7 @@ import {
   type Side,
 } from '@pm/schemas';
 
-/** What a client's two amounts mean on a market. */
+/** The two amounts of a client, and the rules of the market that give them a meaning. */
 export interface AmountsInput {
   readonly side: Side;
   /** Base units as sent: a BUY gives USDC for shares, a SELL the reverse. */

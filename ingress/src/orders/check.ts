@@ -18,26 +18,26 @@ import { isShut } from '../catalog/facts.ts';
 import { type OrderAmounts, readAmounts } from './amounts.ts';
 import type { OrderForm } from './form.ts';
 
-/** Who sends the order, and when. */
+/** The authenticated caller of a request, and when it came. */
 export interface Caller {
   readonly apiKey: ApiKeyId;
   /** The wallet of the key. */
   readonly address: WalletAddress;
   /** When the request was complete and its credentials were checked, Unix milliseconds. */
   readonly nowMs: number;
-  /** When its headers had arrived, Unix milliseconds: what time-to-book and fences go by. */
+  /** When its headers had arrived, Unix milliseconds: time-to-book and fences use it. */
   readonly arrivedAtMs: number;
-  /** What orders of the key do when they meet one of their own wallet. */
+  /** The rule for orders of the key that meet one of their own wallet. */
   readonly selfTrade: SelfTrade;
   /** Whether the proof of the key covers the body byte for byte. */
   readonly signsExactBody: boolean;
   /** Whether the proof of the key covers the `Idempotency-Key`. */
   readonly signsIdempotencyKey: boolean;
-  /** What operators allow a wallet. */
+  /** The status that operators gave a wallet. */
   statusOf(wallet: WalletAddress): WalletStatusKind;
 }
 
-/** Why an order is refused before it is sent; `facts` fill the text, the order's id is added by who knows it. */
+/** Why an order is refused before it is sent; `facts` fill the text, the id of the order is added later. */
 export interface OrderRefusal {
   readonly kind: 'refused';
   readonly code: RefusalCode;
@@ -58,9 +58,9 @@ export interface CheckedOrder {
   readonly holdMicro: number;
   /** GTD: when it leaves the book, Unix milliseconds; otherwise 0. */
   readonly expiresAtMs: number;
-  /** Why a new order would be refused now; the same order, placed before, gets its first answer nevertheless. */
+  /** Why a new order would be refused now; the same order, placed before, gets its first result nevertheless. */
   readonly doubt: OrderRefusal | null;
-  /** The same, but by what operators allow the wallets. The matcher knows nothing of it: here is where it is decided. */
+  /** The same, but by what operators allow the wallets. The matcher does not know it: it is decided here. */
   readonly forbidden: OrderRefusal | null;
 }
 
@@ -135,7 +135,7 @@ function namesCondition(form: OrderForm, token: ListedToken): boolean {
   return form.conditionId === '' || parseConditionId(form.conditionId) === token.conditionId;
 }
 
-/** The same codes as the matcher gives, which decides when the catalog here is behind. */
+/** The same codes as the matcher gives, which decides when the catalog here is stale. */
 const modeRefusals: Readonly<Record<MarketMode, RefusalCode | null>> = {
   OPEN: null,
   POST_ONLY: 'post_only_mode',
@@ -167,7 +167,7 @@ function expiryOf(form: OrderForm): number | null {
   return statedMs >= form.signedAtMs + gtdLeadMs - signedAheadMs ? statedMs - gtdEarlyMs : null;
 }
 
-/** What may have been different when the same order was sent first. */
+/** A refusal by facts that may have been different when the same order was sent first. */
 function doubtOf(form: OrderForm, token: ListedToken, nowMs: number): OrderRefusal | null {
   const closed = marketRefusal(token, form.postOnly);
   if (closed !== null) return refused(closed);
@@ -182,7 +182,7 @@ function marketableRefusal({ budgetMicro }: OrderAmounts): OrderRefusal | null {
   return { kind: 'refused', code: 'invalid_size', text };
 }
 
-/** Type 0 moves the signer's own money, 1 and 2 a wallet of his, 3 names only the wallet (conventions.md 3.3). */
+/** Type 0 moves the signer's own money, 1 and 2 a wallet that the signer owns, 3 names only the wallet (conventions.md 3.3). */
 function isSignerOf(form: OrderForm, address: WalletAddress): boolean {
   if (form.struct.signatureType === 3) return form.maker === form.signer;
   if (form.signer !== address) return false;

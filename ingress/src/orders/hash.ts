@@ -113,7 +113,7 @@ export class OrderHasher {
     return orderIdFromBytes(this.orderHash(negRisk ? negRiskSeparator : separator, structHash));
   }
 
-  /** What the owner of a deposit wallet signs (type 3): the order inside the wallet's own domain (conventions.md 3.3). */
+  /** The hash that the owner of a deposit wallet signs (type 3): the order inside the wallet's own domain (conventions.md 3.3). */
   wrappedHash(
     domain: { readonly separator: Buffer; readonly chainId: number },
     structHash: Buffer,
@@ -125,7 +125,7 @@ export class OrderHasher {
     return this.orderHash(domain.separator, this.keccak(this.#wrapped));
   }
 
-  /** What a wallet signs to obtain its key, once per accepted chain (conventions.md 2.1). */
+  /** The hashes of which a wallet signs one to obtain its key, once per accepted chain (conventions.md 2.1). */
   attestationHashes(claim: {
     readonly address: Buffer;
     readonly timestamp: string;

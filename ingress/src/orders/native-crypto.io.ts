@@ -64,7 +64,7 @@ function openCurve(secp256k1: Secp256k1, keccak: Keccak): Curve {
       try {
         return Buffer.from(secp256k1.ecdsaRecover(signature, recovery, hash, false));
       } catch {
-        // r or s outside of the group, or no such point: nobody signed this.
+        // r or s outside of the group, or no such point: no key signed this.
         return null;
       }
     },

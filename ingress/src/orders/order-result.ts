@@ -115,7 +115,7 @@ function repeated(event: EventOf<'OrderRepeated'>, place: EventsPlace): OrderRes
   return { kind: 'placed', orderId, side, status, filledMicro, paidMicro, trades };
 }
 
-/** The trades of the first result, by where they stand in the log. */
+/** The trades of the first result, by their places in the log. */
 function firstTrades(
   { placedAtOffset, firstFill, fillCount }: EventOf<'OrderRepeated'>,
   { partition }: EventsPlace,

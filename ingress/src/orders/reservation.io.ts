@@ -16,7 +16,7 @@ export interface Reservations
 export interface Reserved {
   readonly generation: number;
   readonly holdMicro: number;
-  /** What to take back when the record was certainly not sent. */
+  /** The send to cancel when the record was certainly not sent. */
   readonly send: Send;
   /** The refusal when the matcher does not know the request and has no money for it. */
   readonly unfunded: RefusalCode;
@@ -31,8 +31,8 @@ export const reserveRefusals: Readonly<Partial<Record<ReserveOutcome, RefusalCod
 };
 
 /**
- * Holds the amount. When the ledger answers one of `askable` nothing is held instead, and the record only asks the matcher
- * what became of an earlier one: it gives the first answer again, or refuses for the money.
+ * Holds the amount. When the ledger returns one of `askable` nothing is held instead, and the record only asks the matcher
+ * for the result of an earlier one: the matcher returns the first result again, or refuses for the money.
  */
 export async function hold(
   reservation: Reservation,

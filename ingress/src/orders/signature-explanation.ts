@@ -2,7 +2,7 @@ import { type SigningDomain, walletFromBytes } from '@pm/schemas';
 import type { OrderHasher } from './hash.ts';
 import type { Curve, SignatureJob } from './signature.ts';
 
-/** What a signature proves under one accepted domain. */
+/** The proof of a signature under one accepted domain. */
 export interface DomainReading {
   readonly name: string;
   readonly version: string;
@@ -12,14 +12,14 @@ export interface DomainReading {
   readonly digest: string;
   /** The id the order has under this domain. */
   readonly orderHash: string;
-  /** Who signed that digest; null when nobody could have. */
+  /** The signer of that digest; null when there is none. */
   readonly recovered: string | null;
   readonly matches: boolean;
 }
 
 const plainBytes = 65;
 
-/** Reads a signature under every accepted domain, for clients that want to know why theirs is refused. Slow, and nothing else. */
+/** Reads a signature under every accepted domain, for clients that want to know why theirs is refused. Slow. */
 export function explainSignature(
   job: SignatureJob,
   { hasher, curve }: { readonly hasher: OrderHasher; readonly curve: Curve },

@@ -26,7 +26,7 @@ interface Waiting {
   resolve(verdicts: readonly SignatureVerdict[]): void;
 }
 
-/** Spreads checks over a bounded pool of threads; each gets the next request when it has answered the last. */
+/** Spreads checks over a bounded pool of threads; each gets the next request when it has returned the last. */
 export class SignaturePool {
   readonly #options: SignaturePoolOptions;
   readonly #workers: Worker[] = [];
@@ -42,7 +42,7 @@ export class SignaturePool {
     for (let index = 0; index < options.workers; index += 1) this.#addWorker();
   }
 
-  /** Signatures that are not answered yet. */
+  /** Signatures without a verdict yet. */
   get queued(): number {
     return this.#queued;
   }
@@ -78,14 +78,14 @@ export class SignaturePool {
 
   #addWorker(): void {
     const worker = new Worker(this.#options.workerFile);
-    worker.on('message', (answer: WorkerResult) => this.#settle(worker, answer));
+    worker.on('message', (result: WorkerResult) => this.#settle(worker, result));
     worker.on('error', (cause) => this.#fail(cause));
     worker.on('exit', () => this.#fail(undefined));
     this.#workers.push(worker);
     this.#idle.push(worker);
   }
 
-  /** What waits goes to idle threads; while one is busy, requests gather and cross together. */
+  /** Waiting requests go to idle threads; while one is busy, requests gather and cross together. */
   #pump(): void {
     while (this.#queue.length > 0) {
       const worker = this.#idle.pop();

@@ -4,7 +4,7 @@ import { OrderHasher } from './hash.ts';
 import { openNativeCrypto } from './native-crypto.io.ts';
 import { openKnownKeys, type SignatureJob, SignatureRule } from './signature.ts';
 
-/** What crosses to the worker: bytes arrive there as plain Uint8Arrays. */
+/** A message to the worker; bytes arrive there as plain Uint8Arrays. */
 export interface WorkerRequest {
   readonly id: number;
   readonly jobs: readonly SignatureJob[];

@@ -17,9 +17,9 @@ export interface SignatureJob {
 /** The order's hash under the domain that its signature matches, which is its id; null when it matches none. */
 export type SignatureVerdict = Buffer | null;
 
-/** What is needed of secp256k1. `signature` is r and s, 64 bytes; high s is refused by both. */
+/** The functions of secp256k1 that ingress needs. `signature` is r and s, 64 bytes; high s is refused by both. */
 export interface Curve {
-  /** Public key of who signed, 65 bytes; null when nobody could have. */
+  /** Public key of the signer, 65 bytes; null when no key could have signed. */
   recoverKey(signature: Buffer, recovery: number, hash: Buffer): Buffer | null;
   verify(signature: Buffer, hash: Buffer, publicKey: Buffer): boolean;
   addressOf(publicKey: Buffer): Buffer;
@@ -39,13 +39,13 @@ const typeAt = structAt + 32;
 const lengthAt = typeAt + typeBytes.length;
 const wrappedBytes = lengthAt + 2;
 
-/** s of a signature may be at most half of the curve's order, so that nobody can make a second one out of it. */
+/** s of a signature may be at most half of the curve's order, so that no second signature can be made out of it. */
 const halfOrder = Buffer.from(
   '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0',
   'hex',
 );
 
-/** Proves who signed. Pure but for the known keys; the native parts come as arguments. */
+/** Proves the signer of an order or an attestation. Pure but for the known keys; the native parts come as arguments. */
 export class SignatureRule {
   readonly #hasher: OrderHasher;
   readonly #curve: Curve;

@@ -1,7 +1,7 @@
 import type { HeartbeatId } from '@pm/schemas';
 import type { Session } from './session-table.ts';
 
-/** What a heartbeat says of the chain: nothing (`bare`), begin anew (`start`), or the id of the last answer (null: no id). */
+/** The claim of a heartbeat about its chain: none (`bare`), a new chain (`start`), or the id of the last response (null: no id). */
 export type HeartbeatClaim =
   | { readonly kind: 'bare' }
   | { readonly kind: 'start' }
@@ -15,7 +15,7 @@ export type HeartbeatDecision =
   /** The orders of the missed session are still being canceled. */
   | { readonly kind: 'ending' };
 
-/** What became of a heartbeat. */
+/** The result of a heartbeat. */
 export type HeartbeatResult =
   | { readonly kind: 'accepted'; readonly id: HeartbeatId }
   | Extract<HeartbeatDecision, { kind: 'wrong' }>

@@ -15,18 +15,18 @@ import type { Session } from './session-table.ts';
 export interface HeartbeatsOptions {
   readonly log: SessionLog;
   readonly clock: Clock;
-  /** Told of each outcome. */
-  onBeat(outcome: HeartbeatResult['kind']): void;
+  /** Called with each result. */
+  onBeat(result: HeartbeatResult['kind']): void;
   /** How long a heartbeat waits for the end of the session before it, milliseconds. */
   readonly endingWaitMs?: number;
 }
 
 /** The end of a missed session takes two round trips to the log when all partitions work. */
 const sessionEndingWaitMs = 2_000;
-/** Somebody who loses so many races in a row beats from too many places at once. */
+/** A key that loses so many races in a row beats from too many places at once. */
 const triesMax = 8;
 
-/** Who beats: proven by his request. */
+/** The API key that beats, proven by its request. */
 interface SessionHolder {
   readonly apiKey: ApiKeyId;
   readonly address: WalletAddress;
@@ -46,9 +46,9 @@ export class Heartbeats {
   }
 
   async beat(holder: SessionHolder, claim: HeartbeatClaim): Promise<HeartbeatResult> {
-    const outcome = await this.#take(holder, claim);
-    this.#options.onBeat(outcome.kind);
-    return outcome;
+    const result = await this.#take(holder, claim);
+    this.#options.onBeat(result.kind);
+    return result;
   }
 
   async #take(holder: SessionHolder, claim: HeartbeatClaim): Promise<HeartbeatResult> {
@@ -56,8 +56,8 @@ export class Heartbeats {
     const untilMs = clock.monotonicMs() + (endingWaitMs ?? sessionEndingWaitMs);
     const attempt = { untilMs, isCaughtUp: false };
     for (let tries = 0; tries < triesMax; tries += 1) {
-      const outcome = await this.#try(holder, claim, attempt);
-      if (outcome !== null) return outcome;
+      const result = await this.#try(holder, claim, attempt);
+      if (result !== null) return result;
     }
     return overloaded;
   }

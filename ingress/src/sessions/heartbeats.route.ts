@@ -28,7 +28,7 @@ const invalidBody = { text: 'Invalid heartbeat payload', code: 'invalid_request'
 
 /**
  * POST /v1/heartbeats: the next heartbeat of the chain of this API key; the first one arms the cancel on silence. A wrong id
- * is answered with the one expected, empty when there is no chain (conventions.md part 5).
+ * gets the expected one, empty when there is no chain (conventions.md part 5).
  */
 function heartbeatRoute(
   services: SessionServices,

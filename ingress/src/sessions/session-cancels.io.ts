@@ -6,7 +6,7 @@ import type { Session } from './session-table.ts';
 export interface SessionCancelOptions {
   /** Puts a command on the log of a partition and waits, bounded, for what it did. */
   run(partition: number, command: Command): Promise<CommandResult>;
-  /** What is heard of the partitions of `executions`. */
+  /** The progress of the partitions of `executions`. */
   readonly partitions: {
     readonly count: number;
     isReady(partition: number): boolean;
@@ -24,7 +24,7 @@ export interface Ours {
   isStillSo(): Promise<boolean>;
 }
 
-/** Longest distance that a fence may be ahead of the clock that is heard: ticks come twice a second. */
+/** Longest distance that a fence may be ahead of the clock of the partition: ticks come twice a second. */
 const fenceAheadMaxMs = 500;
 const defaultRetryMs = 500;
 /** After a try that may still reach the log: by then it is too late there (`CancelOrders.acceptedAtMs`). */
@@ -34,8 +34,8 @@ const triesInARowMax = 16;
 /** Cancels of sessions that wait for one partition at once; the others of that partition come after them. */
 const cancelsAtOnceMax = 64;
 
-/** KeyedMutex for one partition: a partition without an owner holds up nobody else. */
-class Lane {
+/** Limits the cancels of one partition: a partition without an owner does not delay the others. */
+class PartitionLimit {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -57,19 +57,19 @@ class Lane {
 /** Takes all orders of a missed session off the books of every partition. */
 export class SessionCancels {
   readonly #options: SessionCancelOptions;
-  readonly #lanes: readonly Lane[];
+  readonly #limits: readonly PartitionLimit[];
 
   constructor(options: SessionCancelOptions) {
     this.#options = options;
-    this.#lanes = Array.from({ length: options.partitions.count }, () => new Lane());
+    this.#limits = Array.from({ length: options.partitions.count }, () => new PartitionLimit());
   }
 
   /**
-   * Resolves with true when every partition has answered that nothing is left, with false when the session is no longer
+   * Resolves with true when every partition has confirmed that nothing is left, with false when the session is no longer
    * ours: what is not ours may belong to the next session of the key.
    */
   async cancel(session: Session, ours: Ours): Promise<boolean> {
-    const partitions = this.#lanes.map((_lane, partition) => partition);
+    const partitions = this.#limits.map((_limit, partition) => partition);
     const done = partitions.map((partition) => this.#cancelIn(partition, session, ours));
     return (await Promise.all(done)).every((isDone) => isDone);
   }
@@ -77,8 +77,8 @@ export class SessionCancels {
   async #cancelIn(partition: number, session: Session, ours: Ours): Promise<boolean> {
     const retryMs = this.#options.retryMs ?? defaultRetryMs;
     for (let tries = 1; ours.isSo(); tries += 1) {
-      const outcome = await this.#inTurn(partition, () => this.#try(partition, session, ours));
-      const waitMs = waitAfter(outcome, retryMs);
+      const result = await this.#limited(partition, () => this.#try(partition, session, ours));
+      const waitMs = waitAfter(result, retryMs);
       if (waitMs === null) return ours.isSo();
       const isPause = waitMs > 0 || tries % triesInARowMax === 0;
       if (isPause) await new Promise((resolve) => setTimeout(resolve, Math.max(waitMs, retryMs)));
@@ -86,13 +86,13 @@ export class SessionCancels {
     return false;
   }
 
-  async #inTurn<T>(partition: number, act: () => Promise<T>): Promise<T> {
-    const lane = present(this.#lanes[partition], 'the lane of a partition');
-    await lane.enter();
+  async #limited<T>(partition: number, act: () => Promise<T>): Promise<T> {
+    const limit = present(this.#limits[partition], 'the limit of a partition');
+    await limit.enter();
     try {
       return await act();
     } finally {
-      lane.leave();
+      limit.leave();
     }
   }
 
@@ -124,11 +124,11 @@ export class SessionCancels {
 }
 
 /** How long to wait before the next try, milliseconds; null when nothing is left. */
-function waitAfter(outcome: CommandResult | null, retryMs: number): number | null {
-  if (outcome === null) return retryMs;
-  if (outcome.kind === 'pending') return afterPendingMs;
-  if (outcome.kind !== 'executed') return retryMs;
-  const refused = outcome.events.find(({ event }) => event.kind === 'CommandRefused');
+function waitAfter(result: CommandResult | null, retryMs: number): number | null {
+  if (result === null) return retryMs;
+  if (result.kind === 'pending') return afterPendingMs;
+  if (result.kind !== 'executed') return retryMs;
+  const refused = result.events.find(({ event }) => event.kind === 'CommandRefused');
   if (refused === undefined) return null;
   // More orders than one record may cancel: the next one at once. Anything else needs time to pass.
   const isRest = 'code' in refused.event && refused.event.code === 'too_many_open_orders';

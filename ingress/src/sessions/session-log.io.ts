@@ -13,7 +13,7 @@ import { isCertainlyUnsent } from '../log/envelope-sender.io.ts';
 import type { Session, SessionTable } from './session-table.ts';
 import type { SessionSilence } from './silence.ts';
 
-/** What is to be said of a session next. */
+/** The next record of a session. */
 export interface SessionChange {
   readonly apiKey: ApiKeyId;
   readonly wallet: Buffer;
@@ -24,8 +24,8 @@ export interface SessionChange {
   readonly beatAtMs: number;
 }
 
-/** `counted` and `void`: durable and read back. `unheard`: not read back in time, it may still come. */
-export type WriteResult = 'counted' | 'void' | 'unsent' | 'unheard';
+/** `counted` and `void`: durable and read back. `unseen`: not read back in time, it may still come. */
+export type WriteResult = 'counted' | 'void' | 'unsent' | 'unseen';
 
 /** A record of `sessions` as read; without `value` it is a pulse. */
 export interface ReadRecord {
@@ -57,8 +57,8 @@ export interface SessionLogOptions {
 export interface SessionNews {
   readonly session: Session;
   readonly before: Session | undefined;
-  /** When the last heartbeat of a session that is live no more was heard, on the monotonic clock. */
-  readonly lastHeardAtMs: number | undefined;
+  /** When the last heartbeat of a session that is no longer live was read, on the monotonic clock. */
+  readonly lastBeatReadAtMs: number | undefined;
   /** A miss that must not have consequences: it was decided before or in an outage. */
   readonly isDoubtful: boolean;
 }
@@ -82,7 +82,7 @@ const sessionsMax = 1_000_000;
 const processesMax = 1_000;
 
 /**
- * The topic `sessions` as this process reads and writes it. Every process reads all of it, so that any of them can answer
+ * The topic `sessions` as this process reads and writes it. Every process reads all of it, so that any of them can take
  * any heartbeat and notice any silence; what counts is decided by the order of the log (`SessionTable`).
  */
 export class SessionLog {
@@ -91,7 +91,7 @@ export class SessionLog {
   /** Per partition: the mark on its way, and the one that is to follow it. */
   readonly #catchUps = new Map<number, CatchUp>();
   readonly #watchers = new Map<ApiKeyId, Set<() => void>>();
-  /** When each process was last heard. */
+  /** When the last record of each process was read. */
   readonly #processes = new Map<string, number>();
   #listener: (news: SessionNews) => void = () => {};
 
@@ -116,17 +116,17 @@ export class SessionLog {
     return sessionPartitionOf(apiKeyBytes(apiKey), this.#options.partitions);
   }
 
-  /** History has been read: everybody has a whole period from here on, and every other process time to be heard. */
+  /** History has been read: every session has a whole period from here on, and every other process time to write a pulse. */
   start(): void {
     this.silence.start(this.#options.monotonicMs());
   }
 
-  /** Told of each record that counts from now on, after it was taken in. */
+  /** Called with each record that counts from now on, after it was taken in. */
   listen(listener: (news: SessionNews) => void): void {
     this.#listener = listener;
   }
 
-  /** How long nothing was heard of a process while the partition of the key took records, milliseconds. */
+  /** How long no record of a process came while the partition of the key took records, milliseconds. */
   silenceOf(process: string, apiKey: ApiKeyId): number {
     const nowMs = this.#options.monotonicMs();
     const openSinceMs = this.silence.openSince(this.partitionOf(apiKey), nowMs);
@@ -141,8 +141,8 @@ export class SessionLog {
   /** Takes the next record of a partition in. */
   take({ partition, key, value }: ReadRecord): void {
     const nowMs = this.#options.monotonicMs();
-    this.silence.heard(partition, nowMs);
-    this.#hearProcess(value === null ? key : value.writer.toString('hex'), nowMs);
+    this.silence.observe(partition, nowMs);
+    this.#observeProcess(value === null ? key : value.writer.toString('hex'), nowMs);
     if (value !== null) this.#takeSession(partition, value, nowMs);
   }
 
@@ -163,7 +163,7 @@ export class SessionLog {
     });
   }
 
-  /** Says something of a session and tells whether it counts. */
+  /** Writes the next record of a session; the result says whether it counts. */
   write(change: SessionChange): Promise<WriteResult> {
     const { randomId, self, table } = this.#options;
     if (change.follows === undefined && table.size >= sessionsMax) return Promise.resolve('unsent');
@@ -184,7 +184,7 @@ export class SessionLog {
     const partition = this.partitionOf(apiKey);
     const { running, next } = this.#catchUps.get(partition) ?? { running: null, next: null };
     if (next !== null) return next;
-    // What is on its way may have got its place before the call; all who ask meanwhile share the one after it.
+    // The running mark may have got its place before the call; all calls meanwhile share the one after it.
     const asked =
       running === null ? this.#mark(partition) : running.then(() => this.#mark(partition));
     this.#catchUps.set(partition, {
@@ -197,9 +197,9 @@ export class SessionLog {
   /** Resolves with true when a record that never counts, under the key of this process's pulses, has come back. */
   #mark(partition: number): Promise<boolean> {
     const { randomId, self } = this.#options;
-    const nobody = { apiKey: Buffer.alloc(16), wallet: Buffer.alloc(20) };
+    const noKey = { apiKey: Buffer.alloc(16), wallet: Buffer.alloc(20) };
     const nothing = { phase: 'ENDED', heartbeatId: Buffer.alloc(16), beatAtMs: 0 } as const;
-    const mark = { ...nobody, ...nothing, sequence: 0, recordId: randomId(), writer: self };
+    const mark = { ...noKey, ...nothing, sequence: 0, recordId: randomId(), writer: self };
     const written = this.#append(partition, this.self, mark);
     const running = written.then((outcome) => outcome === 'void');
     this.#catchUps.set(partition, { running, next: null });
@@ -218,11 +218,11 @@ export class SessionLog {
         this.#writings.delete(name);
         resolve(outcome);
       };
-      const timer = setTimeout(() => end('unheard'), this.#options.waitMs ?? readBackWaitMs);
+      const timer = setTimeout(() => end('unseen'), this.#options.waitMs ?? readBackWaitMs);
       assert(!this.#writings.has(name), 'a record id is made once');
       this.#writings.set(name, { end });
       this.#options.append(partition, key, record).catch((error: unknown) => {
-        // Of an unknown outcome the topic tells: the record comes back, or the time is over.
+        // The topic decides an unknown outcome: the record comes back, or the time is over.
         if (isCertainlyUnsent(error)) end('unsent');
       });
     });
@@ -235,16 +235,16 @@ export class SessionLog {
     if (session !== null) {
       const isMiss = session.phase === 'MISSED' && before?.phase === 'LIVE';
       const isDoubtful = isMiss && silence.isDoubtful(partition, nowMs);
-      const lastHeardAtMs = silence.end(partition, session.apiKey);
+      const lastBeatReadAtMs = silence.end(partition, session.apiKey);
       if (session.phase === 'LIVE') silence.beat(partition, session.apiKey, nowMs);
-      this.#listener({ session, before, lastHeardAtMs, isDoubtful });
+      this.#listener({ session, before, lastBeatReadAtMs, isDoubtful });
       for (const wake of [...(this.#watchers.get(session.apiKey) ?? [])]) wake();
     }
     const writing = this.#writings.get(record.recordId.toString('hex'));
     writing?.end(session === null ? 'void' : 'counted');
   }
 
-  #hearProcess(process: string, nowMs: number): void {
+  #observeProcess(process: string, nowMs: number): void {
     this.#processes.delete(process);
     this.#processes.set(process, nowMs);
     if (this.#processes.size <= processesMax) return;

@@ -5,7 +5,7 @@ import type { SessionsOptions } from './sessions.io.ts';
 /** Seconds from the last heartbeat to empty books; 15 are promised. */
 const endSeconds = [11, 12, 13, 13.5, 14, 15, 17, 20, 25, 30, 60, 300];
 
-/** What the sessions did, as metrics and for `/status`. */
+/** Counts of the sessions, as metrics and for `/status`. */
 export function openSessionCounts(metrics: Metrics) {
   const beats = metrics.counter({
     name: 'pm_ingress_heartbeats_total',
@@ -18,14 +18,14 @@ export function openSessionCounts(metrics: Metrics) {
   });
   const revived = metrics.counter({
     name: 'pm_ingress_sessions_revived_total',
-    help: 'Misses taken back because nobody could beat before them.',
+    help: 'Misses revoked because no heartbeat could be taken before them.',
   });
   const ended = metrics.histogram({
     name: 'pm_ingress_session_end_seconds',
     help: 'Time from the last heartbeat to the last cancel.',
     buckets: endSeconds,
   });
-  const told = {
+  const totals = {
     accepted: 0,
     wrong: 0,
     refused: 0,
@@ -36,35 +36,35 @@ export function openSessionCounts(metrics: Metrics) {
   };
   const counts: SessionsOptions['counts'] = {
     onBeat(outcome) {
-      told[outcome] += 1;
+      totals[outcome] += 1;
       beats.add(1, { outcome });
     },
     onMissed() {
-      told.missed += 1;
+      totals.missed += 1;
       misses.add(1);
     },
     onRevived() {
-      told.revived += 1;
+      totals.revived += 1;
       revived.add(1);
     },
     onEnded(afterMs) {
-      told.ended += 1;
-      told.slowestEndMs = Math.max(told.slowestEndMs, Math.round(afterMs));
+      totals.ended += 1;
+      totals.slowestEndMs = Math.max(totals.slowestEndMs, Math.round(afterMs));
       ended.observe(afterMs / 1000);
     },
   };
-  return { ...counts, over: (table: SessionTable) => overTable(table, { metrics, told }) };
+  return { ...counts, over: (table: SessionTable) => overTable(table, { metrics, totals }) };
 }
 
-/** The same with what is held now. */
+/** The same with the sessions of now. */
 function overTable(
   table: SessionTable,
-  { metrics, told }: { readonly metrics: Metrics; readonly told: object },
+  { metrics, totals }: { readonly metrics: Metrics; readonly totals: object },
 ): { facts(): object } {
   const live = () => table.liveCount;
   const ending = () => table.missed.size;
   const name = (of: string) => `pm_ingress_sessions_${of}`;
   metrics.gauge({ name: name('live'), help: 'Sessions with heartbeats.', read: live });
   metrics.gauge({ name: name('ending'), help: 'Missed, not canceled yet.', read: ending });
-  return { facts: () => ({ live: live(), ending: ending(), ...told }) };
+  return { facts: () => ({ live: live(), ending: ending(), ...totals }) };
 }

@@ -7,7 +7,7 @@ import {
   type SessionRecord,
 } from '@pm/schemas';
 
-/** What the topic `sessions` says of an API key now. */
+/** The newest state of an API key on the topic `sessions`. */
 export interface Session {
   readonly apiKey: ApiKeyId;
   readonly wallet: Buffer;
@@ -20,8 +20,8 @@ export interface Session {
 }
 
 /**
- * The fold of the topic `sessions`, the same in every process: of records that follow one state the first counts, whoever
- * wrote it. So a heartbeat and a miss that race are decided by the log, and a miss never counts behind a heartbeat that its
+ * The fold of the topic `sessions`, the same in every process: of records that follow one state the first counts, from any
+ * process. So a heartbeat and a miss that race are decided by the log, and a miss never counts after a heartbeat that its
  * writer did not know.
  */
 export class SessionTable {
@@ -46,7 +46,7 @@ export class SessionTable {
 
   /**
    * Keys whose newest record is a miss that lost. Compaction keeps the newest record, so the state has to be written once
-   * more: who starts later would take the miss for true.
+   * more: a process that starts later would take the miss for true.
    */
   get uncovered(): ReadonlySet<ApiKeyId> {
     return this.#uncovered;

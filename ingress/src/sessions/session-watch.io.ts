@@ -17,7 +17,7 @@ export interface SessionWatchOptions {
   readonly limits: SessionWatchLimits;
   readonly monotonicMs: () => number;
   readonly logger: Log;
-  /** A miss was written, taken back, or its orders are off the books so long after the last heartbeat was heard. */
+  /** A miss was written, revoked, or its orders are off the books so long after the last heartbeat was read. */
   onMissed(): void;
   onRevived(): void;
   onEnded(afterMs: number): void;
@@ -31,10 +31,10 @@ const endingsMax = 20_000;
 /**
  * Notices silent sessions and has their orders canceled. There is no owner: every process does it, and the log decides.
  *
- *   silent for too long --MISSED--> counts? the writer cancels in every partition --ENDED--> the key may start anew
+ *   silent for too long --MISSED--> counts? the writer cancels in every partition --ENDED--> the key may start again
  *                                   void?   a heartbeat came before it: nothing happens
  *
- * A miss that was decided before or in an outage is taken back by its writer (LIVE). Who cancels and dies is replaced: another process
+ * A miss that was decided before or in an outage is revoked by its writer (LIVE). A process that dies while it cancels is replaced: another process
  * writes MISSED once more and does it all again, which changes nothing that is done.
  */
 export class SessionWatch {
@@ -42,8 +42,8 @@ export class SessionWatch {
   /** Keys about which something is being written or done. */
   readonly #busy = new Set<ApiKeyId>();
   readonly #doubtful = new Set<ApiKeyId>();
-  /** When the last heartbeat of a missed session was heard. */
-  readonly #lastHeard = new Map<ApiKeyId, number>();
+  /** When the last heartbeat of a missed session was read. */
+  readonly #lastBeats = new Map<ApiKeyId, number>();
   #pulsedAtMs = Number.NEGATIVE_INFINITY;
   #isPulsing = false;
 
@@ -63,7 +63,7 @@ export class SessionWatch {
     for (const apiKey of log.table.uncovered) {
       const session = log.table.find(apiKey);
       if (session !== undefined) {
-        this.#start(apiKey, session.phase, () => this.#say(session, session.phase));
+        this.#start(apiKey, session.phase, () => this.#write(session, session.phase));
       }
     }
     for (const apiKey of log.table.missed) {
@@ -83,9 +83,9 @@ export class SessionWatch {
       .finally(() => this.#busy.delete(apiKey));
   }
 
-  /** Makes this process the one that cancels; what it says counts only if nobody has said anything before. */
+  /** Makes this process the one that cancels; its record counts only if no other process wrote one before. */
   async #miss(session: Session): Promise<void> {
-    if ((await this.#say(session, 'MISSED')) !== 'counted') return;
+    if ((await this.#write(session, 'MISSED')) !== 'counted') return;
     if (session.phase === 'LIVE') this.#options.onMissed();
     const missed = this.#options.log.table.find(session.apiKey);
     if (missed?.phase === 'MISSED') await this.#end(missed);
@@ -101,13 +101,13 @@ export class SessionWatch {
     const isSo = () => log.table.find(session.apiKey) === session;
     const isStillSo = async () => (await log.catchUp(session.apiKey)) && isSo();
     if (this.#doubtful.has(session.apiKey)) {
-      if ((await this.#say(session, 'LIVE')) === 'counted') onRevived();
+      if ((await this.#write(session, 'LIVE')) === 'counted') onRevived();
     } else if (await cancels.cancel(session, { isSo, isStillSo })) {
-      await this.#say(session, 'ENDED');
+      await this.#write(session, 'ENDED');
     }
   }
 
-  #say(session: Session, phase: SessionPhase): Promise<WriteResult> {
+  #write(session: Session, phase: SessionPhase): Promise<WriteResult> {
     const { apiKey, wallet, heartbeatId, beatAtMs } = session;
     const change = { apiKey, wallet, heartbeatId, beatAtMs };
     return this.#options.log.write({ ...change, follows: session, phase });
@@ -126,20 +126,20 @@ export class SessionWatch {
       });
   }
 
-  #take({ session, lastHeardAtMs, isDoubtful }: SessionNews): void {
+  #take({ session, lastBeatReadAtMs, isDoubtful }: SessionNews): void {
     const { apiKey, phase, writer } = session;
     if (phase === 'MISSED') {
-      // Only its writer takes a miss back, before he has canceled anything; who takes over may come after cancels.
+      // Only its writer revokes a miss, before it has canceled anything; a process that takes over may come after cancels.
       if (isDoubtful && writer === this.#options.log.self) this.#doubtful.add(apiKey);
       else this.#doubtful.delete(apiKey);
-      if (lastHeardAtMs !== undefined) this.#lastHeard.set(apiKey, lastHeardAtMs);
+      if (lastBeatReadAtMs !== undefined) this.#lastBeats.set(apiKey, lastBeatReadAtMs);
       return;
     }
-    const heardAtMs = this.#lastHeard.get(apiKey);
+    const readAtMs = this.#lastBeats.get(apiKey);
     this.#doubtful.delete(apiKey);
-    this.#lastHeard.delete(apiKey);
+    this.#lastBeats.delete(apiKey);
     const { log, monotonicMs, onEnded } = this.#options;
     const isOurs = phase === 'ENDED' && writer === log.self;
-    if (isOurs && heardAtMs !== undefined) onEnded(monotonicMs() - heardAtMs);
+    if (isOurs && readAtMs !== undefined) onEnded(monotonicMs() - readAtMs);
   }
 }

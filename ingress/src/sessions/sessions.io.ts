@@ -22,7 +22,7 @@ export interface SessionLimits extends SilenceLimits, SessionWatchLimits {
 }
 
 /**
- * A session is promised 10 seconds. In the worst case nobody could beat during the last `outageMs` of them and it has not been
+ * A session is promised 10 seconds. In the worst case no heartbeat could come during the last `outageMs` of them and that has not been
  * noticed yet, so they are added: orders go 13 to 13.5 seconds after the last heartbeat, and 15 are promised
  * (conventions.md part 5). `claimAfterMs` is longer than a cancel of the process that died can still reach a book: the
  * age limit of the book on both sides, the fence, and a pulse.
@@ -86,10 +86,10 @@ export async function openSessions(
       await producer.send(Array.from({ length: partitions }, (_one, index) => pulse(index)));
     },
   });
-  const { run, partitions: heard, onFault } = options;
+  const { run, partitions: executions, onFault } = options;
   const watch = new SessionWatch({
     ...{ log, limits, logger, monotonicMs: clock.monotonicMs, ...counts },
-    cancels: new SessionCancels({ run, partitions: heard, nowMs: clock.nowMs }),
+    cancels: new SessionCancels({ run, partitions: executions, nowMs: clock.nowMs }),
   });
   const reader = await followCompacted(client, {
     topic,
@@ -115,7 +115,7 @@ export async function openSessions(
   };
 }
 
-/** Nobody can tell whether a record that he cannot read is a heartbeat, so it stops the process. */
+/** A record that cannot be read may be a heartbeat, so it stops the process. */
 async function decode(
   { value, offset }: IncomingRecord,
   { codec, topic }: { codec: TopicsClient['codecs']['sessions']; topic: string },

@@ -1,37 +1,37 @@
 import type { ApiKeyId } from '@pm/schemas';
 
 export interface SilenceLimits {
-  /** A partition without any record for longer was away: nobody could beat there, milliseconds. */
+  /** A partition without any record for longer took no records: no heartbeat could come, milliseconds. */
   readonly outageMs: number;
   /** A session is silent after so long without a heartbeat, milliseconds; at least the promised time and `outageMs`. */
   readonly silenceMs: number;
 }
 
-interface Hearing {
-  heardAtMs: number;
+interface PartitionSilence {
+  seenAtMs: number;
   /** Silence counts from here on: when the partition was last back after an outage. */
   resumedAtMs: number;
   /** When it was last back after an outage; history does not count. */
   backAtMs: number;
-  /** When each live session was heard, longest ago first. */
+  /** When the last heartbeat of each live session was read, longest ago first. */
   readonly beats: Map<ApiKeyId, number>;
 }
 
 /**
- * How long each live session has been silent, as one process hears it on its own monotonic clock. A heartbeat is heard after
- * it was accepted, so nobody is ever taken for more silent than he is, whatever the clocks of other hosts say. While the
- * partition of a session takes no records, and for a whole period after that, nobody is silent.
+ * How long each live session has been silent, on the monotonic clock of this process. A heartbeat is read after it was
+ * accepted, so no session counts as more silent than it is, whatever the clocks of other hosts are. While the partition of a
+ * session takes no records, and for a whole period after that, no session is silent.
  */
 export class SessionSilence {
   readonly #limits: SilenceLimits;
-  readonly #hearings: readonly Hearing[];
+  readonly #partitions: readonly PartitionSilence[];
   /** While history is read, nothing says how long ago it was. */
   #isStarted = false;
 
   constructor(partitions: number, limits: SilenceLimits) {
     this.#limits = limits;
-    this.#hearings = Array.from({ length: partitions }, () => ({
-      heardAtMs: Number.NEGATIVE_INFINITY,
+    this.#partitions = Array.from({ length: partitions }, () => ({
+      seenAtMs: Number.NEGATIVE_INFINITY,
       resumedAtMs: Number.NEGATIVE_INFINITY,
       backAtMs: Number.NEGATIVE_INFINITY,
       beats: new Map(),
@@ -39,61 +39,61 @@ export class SessionSilence {
   }
 
   /** A record of the partition was read, whatever it says. */
-  heard(partition: number, nowMs: number): void {
-    const hearing = this.#hearings[partition];
-    if (hearing === undefined) return;
-    if (this.#isStarted && nowMs - hearing.heardAtMs > this.#limits.outageMs) {
-      hearing.resumedAtMs = nowMs;
-      hearing.backAtMs = nowMs;
+  observe(partition: number, nowMs: number): void {
+    const state = this.#partitions[partition];
+    if (state === undefined) return;
+    if (this.#isStarted && nowMs - state.seenAtMs > this.#limits.outageMs) {
+      state.resumedAtMs = nowMs;
+      state.backAtMs = nowMs;
     }
-    hearing.heardAtMs = nowMs;
+    state.seenAtMs = nowMs;
   }
 
-  /** What was read until now was history: everybody gets a whole period from here on. */
+  /** Records read until now are history: every session gets a whole period from here on. */
   start(nowMs: number): void {
     this.#isStarted = true;
-    for (const hearing of this.#hearings) {
-      hearing.heardAtMs = nowMs;
-      hearing.resumedAtMs = nowMs;
+    for (const state of this.#partitions) {
+      state.seenAtMs = nowMs;
+      state.resumedAtMs = nowMs;
     }
   }
 
   /** Since when the partition has taken records without an outage; null while it is away or not read. */
   openSince(partition: number, nowMs: number): number | null {
-    const hearing = this.#hearings[partition];
-    if (hearing === undefined || nowMs - hearing.heardAtMs > this.#limits.outageMs) return null;
-    return hearing.resumedAtMs;
+    const state = this.#partitions[partition];
+    if (state === undefined || nowMs - state.seenAtMs > this.#limits.outageMs) return null;
+    return state.resumedAtMs;
   }
 
   /** A miss that is read now was decided before or in an outage: it must not have consequences. */
   isDoubtful(partition: number, nowMs: number): boolean {
-    const backAtMs = this.#hearings[partition]?.backAtMs ?? nowMs;
+    const backAtMs = this.#partitions[partition]?.backAtMs ?? nowMs;
     return nowMs - backAtMs < this.#limits.silenceMs;
   }
 
   beat(partition: number, apiKey: ApiKeyId, nowMs: number): void {
-    const beats = this.#hearings[partition]?.beats;
+    const beats = this.#partitions[partition]?.beats;
     beats?.delete(apiKey);
     beats?.set(apiKey, nowMs);
   }
 
-  /** The session is no longer live. Returns when it was last heard. */
+  /** The session is no longer live. Returns when its last heartbeat was read. */
   end(partition: number, apiKey: ApiKeyId): number | undefined {
-    const beats = this.#hearings[partition]?.beats;
-    const heardAtMs = beats?.get(apiKey);
+    const beats = this.#partitions[partition]?.beats;
+    const seenAtMs = beats?.get(apiKey);
     beats?.delete(apiKey);
-    return heardAtMs;
+    return seenAtMs;
   }
 
   /** Sessions that have been silent for too long in partitions that take records, longest first, `max` at most. */
   overdue(nowMs: number, max: number): readonly ApiKeyId[] {
     const found: ApiKeyId[] = [];
-    for (const hearing of this.#hearings) {
-      if (nowMs - hearing.heardAtMs > this.#limits.outageMs) continue;
+    for (const state of this.#partitions) {
+      if (nowMs - state.seenAtMs > this.#limits.outageMs) continue;
       const latest = nowMs - this.#limits.silenceMs;
-      if (hearing.resumedAtMs > latest) continue;
-      for (const [apiKey, heardAtMs] of hearing.beats) {
-        if (heardAtMs > latest || found.length >= max) break;
+      if (state.resumedAtMs > latest) continue;
+      for (const [apiKey, seenAtMs] of state.beats) {
+        if (seenAtMs > latest || found.length >= max) break;
         found.push(apiKey);
       }
     }

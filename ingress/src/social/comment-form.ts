@@ -11,7 +11,7 @@ import {
 import type { CatalogIndex } from '../catalog/catalog-index.ts';
 import { textProblem, withPlainBreaks } from './text-checks.ts';
 
-/** What a comment is about, by its id in the catalog. */
+/** The subject of a comment, by its id in the catalog. */
 export interface CommentPlace {
   readonly type: CommentParent;
   readonly id: string;
@@ -28,7 +28,7 @@ export interface CommentForm {
 
 type Listed = Pick<CatalogIndex, 'findEvent' | 'hasSeries' | 'findMarket' | 'findCondition'>;
 
-/** The comment of a body, or in words why it is none (conventions.md 6.4). */
+/** The comment of a body, or the reason why it is none (conventions.md 6.4). */
 export function readCommentForm(sent: CommentBody, listed: Listed): CommentForm | string {
   const body = withPlainBreaks(sent.body);
   const problem = textProblem(body, { min: 1, max: commentBodyMaxChars });

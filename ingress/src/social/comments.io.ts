@@ -12,11 +12,11 @@ export interface CommentsOptions {
   readonly waitMs?: number;
 }
 
-/** Written records that are waited for at once; beyond it writes answer 503. */
+/** Written records that are waited for at once; beyond it writes are refused with 503. */
 const waitingMax = 1_000;
 const defaultWaitMs = 5_000;
 
-/** All comments as the log says, and the way to say more. */
+/** All comments, read from the log and written to it. */
 export class Comments {
   readonly threads = new CommentThreads();
   readonly #options: CommentsOptions;
@@ -34,7 +34,7 @@ export class Comments {
   }
 
   /**
-   * Writes a record and waits until it is folded in, so that what it changed can be told. Resolves with its offset. Rejects
+   * Writes a record and waits until it is folded in, so that the response can show the change. Resolves with its offset. Rejects
    * with a `Fault`: `overloaded` (retry) when too many wait, `comment_not_seen` (retry) when it is durable but was not read
    * back in time.
    */

@@ -25,7 +25,7 @@ import { textProblem, withPlainBreaks } from './text-checks.ts';
 
 /**
  * POST /comments: says something about an event, a series or a market, or replies to a comment. With a `client_id` a
- * repeated request answers the first comment again (conventions.md 6.4).
+ * repeated request returns the first comment again (conventions.md 6.4).
  */
 export function postCommentRoute(
   services: SocialServices,
@@ -61,7 +61,7 @@ async function post(
   if (refusal !== null) return refusal;
   const offset = await services.comments.write(eventOf(form, caller.address, caller.nowMs));
   const id = idOfNamed(services, caller.address, form) ?? commentIdAt(offset);
-  // What it replies to may have been deleted by a record before it.
+  // The comment that it replies to may have been deleted by an earlier record.
   return threads.find(id) === undefined ? noSuchComment : id;
 }
 
@@ -99,7 +99,7 @@ interface ChangeFacts {
   readonly caller: Caller;
 }
 
-/** What a request would change of a comment; null after the refusal was sent. */
+/** The change of a comment that a request asks for; null after the refusal was sent. */
 type Change = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -166,7 +166,7 @@ function invalid(reply: FastifyReply, detail: string): null {
   return null;
 }
 
-/** What is hidden is there for nobody, as if it were deleted. */
+/** A hidden comment is not found, as if it were deleted. */
 function ofShown(change: Change): Change {
   return (request, reply, facts) => {
     if (facts.comment.isShown) return change(request, reply, facts);

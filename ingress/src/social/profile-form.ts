@@ -10,7 +10,7 @@ export interface ProfileForm {
   readonly showName: boolean;
 }
 
-/** The profile of a body, or in words why it is none. What is absent is empty. */
+/** The profile of a body, or the reason why it is none. What is absent is empty. */
 export function readProfileForm(sent: ProfileBody): ProfileForm | string {
   const name = (sent.name ?? '').trim();
   const bio = withPlainBreaks(sent.bio ?? '');

@@ -14,8 +14,8 @@ import type { TopicsOf } from '../log/topics.io.ts';
 import type { ProfileForm } from './profile-form.ts';
 
 /**
- * When each profile was first set: all of a profile that is not written anew each time. As many as readers keep
- * (`profilesHeldMax`): what nobody would be shown is not taken either.
+ * The time at which each profile was first set: the only field of a profile that a change keeps. As many as readers keep
+ * (`profilesHeldMax`): a profile that no reader would show is refused.
  */
 export class ProfileCreationTimes implements TableFold<Profile> {
   readonly #createdAtMs = new Map<WalletAddress, number>();
@@ -42,15 +42,15 @@ export class ProfileCreationTimes implements TableFold<Profile> {
 
 export interface ProfilesOptions {
   readonly clock: Pick<Clock, 'nowMs'>;
-  readonly births: ProfileCreationTimes;
-  /** The topic `profiles`, folded into the births. */
+  readonly creationTimes: ProfileCreationTimes;
+  /** The topic `profiles`, folded into the creationTimes. */
   readonly table: Pick<CompactedTable<Profile>, 'write'>;
 }
 
 /** Profiles as their owners set them. */
 export class Profiles {
   readonly #options: ProfilesOptions;
-  readonly #turns = new KeyedMutex();
+  readonly #mutex = new KeyedMutex();
 
   constructor(options: ProfilesOptions) {
     this.#options = options;
@@ -58,11 +58,11 @@ export class Profiles {
 
   /** Resolves when it is durable. Rejects with a `Fault`: `overloaded` (retry) when the exchange has as many as it keeps. */
   async put(wallet: WalletAddress, form: ProfileForm): Promise<Profile> {
-    const { clock, births, table } = this.#options;
-    return await this.#turns.run(wallet, async () => {
-      if (!births.hasRoomFor(wallet)) throw new Fault('overloaded', 'retry');
+    const { clock, creationTimes, table } = this.#options;
+    return await this.#mutex.run(wallet, async () => {
+      if (!creationTimes.hasRoomFor(wallet)) throw new Fault('overloaded', 'retry');
       const updatedAtMs = clock.nowMs();
-      const createdAtMs = births.of(wallet) ?? updatedAtMs;
+      const createdAtMs = creationTimes.of(wallet) ?? updatedAtMs;
       const profile: Profile = { wallet: hexBytes(wallet), ...form, createdAtMs, updatedAtMs };
       await table.write([{ key: wallet, value: profile }]);
       return profile;
@@ -77,7 +77,11 @@ export async function openProfiles(
 ): Promise<Profiles> {
   const { clock, log, onFault } = options;
   const { names, codecs } = topicLog;
-  const births = new ProfileCreationTimes();
+  const creationTimes = new ProfileCreationTimes();
   const topic = { topic: names.profiles, codec: codecs.profiles, log, onFault };
-  return new Profiles({ clock, births, table: await openTable(topicLog, topic, births) });
+  return new Profiles({
+    clock,
+    creationTimes,
+    table: await openTable(topicLog, topic, creationTimes),
+  });
 }

@@ -4,7 +4,7 @@ const control = /\p{Cc}/u;
 const loneSurrogate = /\p{Surrogate}/u;
 /** Spaces, what is never drawn (zero-width characters and the like), and the braille pattern without dots. */
 const invisible = /[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
-/** What turns the direction of the text around it, and so makes a name read as another. */
+/** Characters that change the direction of the text around them, so that one name reads as another. */
 const bidiOverride = /[\u202A-\u202E\u2066-\u2069]/;
 
 /**

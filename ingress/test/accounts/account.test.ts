@@ -54,7 +54,7 @@ const act = (action: string, body: object, more: Pick<SentRequest, 'headers' | '
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key }, signsKey: true });
 const ten = { condition_id: conditionId, amount: '10', id: 'first' };
 
-test('a split reserves its money and is answered when the matcher has done it', async () => {
+test('a split reserves its money and gets its response when the matcher has done it', async () => {
   const { status, body } = await act('split', ten);
   expect([status, body]).toEqual([
     200,
@@ -83,7 +83,7 @@ test('a split reserves its money and is answered when the matcher has done it', 
   ]);
 });
 
-test('a merge and a redemption need no money; the redemption tells what it paid', async () => {
+test('a merge and a redemption need no money; the redemption returns what it paid', async () => {
   door.fakes.reserve = 'not_ready';
   expect((await act('merge', ten)).body).toMatchObject({ success: true, amount: '10' });
   const { body } = await act('redeem', { conditionId, id: 'all' });
@@ -91,7 +91,7 @@ test('a merge and a redemption need no money; the redemption tells what it paid'
   expect(door.fakes.reserved).toEqual([]);
 });
 
-test('the same id is the same request on the log and is answered the same way again', async () => {
+test('the same id is the same request on the log and gets the same response again', async () => {
   const first = await act('redeem', { condition_id: conditionId, id: 'once' });
   const again = await act('redeem', { condition_id: conditionId, id: 'once' });
   expect(again.body).toEqual(first.body);
@@ -191,7 +191,7 @@ test('a request that was begun keeps its id, also when a retry of it comes to no
   expect((await act('split', ten)).status).toBe(200);
 });
 
-test('a captured request is answered as the first one, however its header is changed', async () => {
+test('a captured request gets the response of the first one, however its header is changed', async () => {
   const captured = { amount: '5', id: 'mine' };
   const first = await act('withdrawals', captured);
   for (const key of ['a', 'b', 'c']) {
@@ -224,7 +224,7 @@ test('an action that the log did already is a success, whatever was forgotten', 
   }
 });
 
-test('an action without an answer may be sent again, and its split then asks the log without money', async () => {
+test('an action without a result may be sent again, and its split then asks the log without money', async () => {
   door.fakes.answer = () => ({ kind: 'pending' });
   const late = await act('split', ten);
   expect([late.status, late.body]).toMatchObject([
@@ -251,7 +251,7 @@ test.each([
   expect([status, body.code, typeof body.error]).toEqual([400, told, 'string']);
 });
 
-test('money that is not there, and engines that are away, are told before anything is sent', async () => {
+test('missing money and unavailable engines are refused before anything is sent', async () => {
   door.fakes.reserve = 'insufficient';
   expect((await act('split', ten)).body.code).toBe('insufficient_balance_or_allowance');
   door.fakes.reserve = 'not_ready';
@@ -311,7 +311,7 @@ test('an account action of a contract wallet is for the address that it is bound
   expect([body.success, body.wallet]).toEqual([true, wallet]);
 });
 
-test('a withdrawal is held, written with its generation, and answered with what was paid', async () => {
+test('a withdrawal is held, written with its generation, and returns what was paid', async () => {
   const { status, body } = await act('withdrawals', { amount: '12.345678', id: 'out' });
   expect([status, body]).toMatchObject([
     200,
@@ -377,7 +377,7 @@ test('a withdrawal that was certainly not written takes itself out of its reserv
   }
 });
 
-test('a request whose first one still runs is told so, and so is one of too many keys', async () => {
+test('a request whose first one still runs is refused, and so is one of too many keys', async () => {
   let goOn = () => {};
   door.fakes.answer = async (command) => {
     await new Promise<void>((resolve) => {
@@ -399,7 +399,7 @@ test('a request whose first one still runs is told so, and so is one of too many
   expect([full.status, full.body.code]).toEqual([429, 'too_many_retry_keys']);
 });
 
-test('the name of a request is told with every answer and kept with none', async () => {
+test('the id of a request is in every response and stored with none', async () => {
   const ids = async () => {
     const body = { condition_id: conditionId, amount: '10' };
     return (await act('merge', body, keyed('a-name-of-my-own'))).body.id;

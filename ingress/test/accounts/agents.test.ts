@@ -104,7 +104,7 @@ test('rotation ends the previous key at once, also that of a paused agent', asyn
   await expectShut(door, rotated.body.key);
 });
 
-test('a deleted agent is gone for ever, whatever a process that has not heard of it writes', async () => {
+test('a deleted agent is gone for ever, whatever a process that does not know it yet writes', async () => {
   const peer = await processes.next();
   const { id, key } = await make();
   await settled();
@@ -209,7 +209,7 @@ test.each([
   ['a key cut short', { authorization: `Bearer pro_${'a'.repeat(31)}` }],
   ['another prefix', { authorization: `Bearer abc_${'a'.repeat(32)}` }],
   ['nothing behind it', { authorization: 'Bearer' }],
-])('%s is nobody: 401 as a refused agent gets it', async (_title, headers) => {
+])('%s is no agent: 401 as a refused agent gets it', async (_title, headers) => {
   const answer = await ask(door, { method: 'GET', url: '/api/v1/me', headers });
   expect([answer.status, answer.body]).toEqual([401, { error: refusalText('unauthorized_agent') }]);
   expect(answer.headers['www-authenticate']).toBe('Bearer');

@@ -332,7 +332,7 @@ describe('a builder key', () => {
   });
 });
 
-test('a request whose time alone is off is told the time, whatever its key, and nothing more', async () => {
+test('a request whose time alone is off gets the time, whatever its key, and nothing more', async () => {
   door.fakes.answer = () => answered([]);
   for (const seconds of [nowSeconds - 301, nowSeconds + 302]) {
     for (const apiKey of [door.trio.apiKey, '00000000-0000-4000-8000-000000000000']) {

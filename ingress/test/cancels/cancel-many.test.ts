@@ -40,7 +40,7 @@ const idIn = (command: Command) =>
 const cancelIds = (body: unknown) =>
   call(door, { method: 'DELETE', url: '/orders', body: JSON.stringify(body) });
 
-test('orders of several partitions are canceled in all of them, each told with its own reason', async () => {
+test('orders of several partitions are canceled in all of them, each with its own reason', async () => {
   const home = new Map([
     [idOf(1), 0],
     [idOf(2), 2],
@@ -67,7 +67,7 @@ test('orders of several partitions are canceled in all of them, each told with i
   });
 });
 
-test('what cannot be settled is told beside what could', async () => {
+test('orders that cannot be settled are returned beside the others', async () => {
   door.fakes.answer = (command) =>
     idIn(command) === idOf(1) ? answered([canceled(idOf(1))]) : { kind: 'pending' };
   const { status, body } = await cancelIds([idOf(1), idOf(2)]);
@@ -121,7 +121,7 @@ test('ids in the query count when the body was lost', async () => {
   expect(body.canceled).toEqual([idOf(1), idOf(2)]);
 });
 
-test('a cancel-all goes to every partition, fences up to its arrival, and tells all ids', async () => {
+test('a cancel-all goes to every partition, fences up to its arrival, and returns all ids', async () => {
   let next = 0;
   door.fakes.answer = () => {
     next += 1;
@@ -143,7 +143,7 @@ test('a cancel-all goes to every partition, fences up to its arrival, and tells 
   });
 });
 
-test('a cancel-all that a partition does not answer is no success, and says what is canceled', async () => {
+test('a cancel-all without the result of a partition is no success, and returns what is canceled', async () => {
   door.services.cancels.commands.run = async (partition) =>
     partition === 1 ? { kind: 'pending' } : answered([canceled(idOf(partition))]);
   const answer = await call(door, { method: 'DELETE', url: '/cancel-all' });

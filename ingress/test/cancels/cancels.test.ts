@@ -74,7 +74,7 @@ test('another order is asked for everywhere, and its own partition decides', asy
   expect((await cancel({ orderID: orderId })).body.not_canceled).toEqual({ [orderId]: text });
 });
 
-test('a cancel without an answer is a failure to be tried again, unless its order was found', async () => {
+test('a cancel without a result is a failure to be tried again, unless its order was found', async () => {
   door.fakes.answer = () => ({ kind: 'pending' });
   const late = await cancel({ orderID: orderId });
   expect([late.status, late.body.code]).toEqual([503, 'cancel_unconfirmed']);
@@ -175,7 +175,7 @@ test('a cancel that one record cannot finish is repeated until nothing is left',
   expect(door.fakes.sent).toHaveLength(2);
 });
 
-test('a cancel that never comes to an end is refused, not told as done', async () => {
+test('a cancel that never comes to an end is refused, not returned as done', async () => {
   door.fakes.answer = () => answered([canceled, more]);
   const answer = await cancel({ market: conditionId }, '/cancel-market-orders');
   expect(answer.status).toBe(503);

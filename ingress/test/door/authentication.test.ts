@@ -137,7 +137,7 @@ test('a revoked key is refused until it is made again', async () => {
   expect((await call(door, cancel)).status).toBe(200);
 });
 
-test('the answer to an order is refused as a whole before anything of it is looked at', async () => {
+test('a request for an order is refused as a whole before anything in it is read', async () => {
   const { item } = signedItem(testOrder());
   const answer = await call(door, {
     method: 'POST',

@@ -19,8 +19,8 @@ import {
 import { nameOf, writeRouteOf, writeRoutes } from '../write-routes-fixture.ts';
 
 /**
- * Secrets go through every write route, well-formed and not, while all is well and while everything behind the door fails;
- * then they are looked for in whatever the door has logged or written.
+ * Secrets go through every write route, well-formed and not, while all is well and while every dependency fails;
+ * then the test looks for them in everything that ingress has logged or written.
  */
 const serverSecret = Buffer.alloc(32, 5);
 const retryKey = 'canary-idempotency-key-5f0e';

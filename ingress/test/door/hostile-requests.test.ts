@@ -19,14 +19,14 @@ import { nameOf, writeRouteOf, writeRoutes, writeTable } from '../write-routes-f
 /** Both rounds together are what the exchange promises to survive. */
 const warmUpRequests = 10_000;
 const measuredRequests = 42_000;
-/** Whatever a door keeps of so many bad requests: keys and comments up to their limits, and compiled code. */
+/** The memory that ingress keeps of so many bad requests: keys and comments up to their limits, and compiled code. */
 const heapGrowthMaxBytes = 24 * 1024 * 1024;
 /** Revoked keys work again, and what the fixture has noted is forgotten. */
 const requestsPerRound = 400;
 
 const refused = [400, 401, 403, 404, 409, 413, 415, 422, 429];
 
-/** What may be away behind the door, and which answers only then are right. */
+/** The dependencies that may be unavailable, and the responses that are right only then. */
 const weathers: readonly { set(door: Door): void; readonly statuses: readonly number[] }[] = [
   { set: () => {}, statuses: [] },
   { set: ({ fakes }) => Object.assign(fakes, { ready: false }), statuses: [425] },
@@ -45,7 +45,7 @@ test('every write route says what it takes', () => {
   expect(Object.keys(writeTable).sort()).toEqual(writeRoutes.map(nameOf).sort());
 });
 
-test('of 52,000 hostile requests none fails the door, all are answered as documented, and none stays in memory', async () => {
+test('of 52,000 hostile requests none breaks ingress, all get a documented response, and none stays in memory', async () => {
   const door = await openDoor();
   const dice = new Dice(20_261_121);
   const run = new Run(door, dice);
@@ -97,13 +97,13 @@ class Run {
     }
   }
 
-  /** Calm two times of three, and everything else in turn. */
+  /** Calm two times of three, and everything else one after the other. */
   #nextWeather() {
     const round = Math.floor(this.sent / requestsPerRound);
     return round % 3 === 0 ? weathers[(round / 3) % weathers.length] : weathers[0];
   }
 
-  /** Orders are signed once; keys are made again, since somebody may have revoked them. */
+  /** Orders are signed once; keys are made again, since an earlier request may have revoked them. */
   async #reopenCallers(): Promise<readonly Caller[]> {
     const { keys, services } = this.#door;
     if (this.#callers.length === 0) {

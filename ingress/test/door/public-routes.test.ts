@@ -120,7 +120,7 @@ test.each([
   }
 });
 
-test('a request for a key whose time is off is told the time, in the words clients know', async () => {
+test('a request for a key whose time is off gets the time, with the text that clients know', async () => {
   for (const seconds of [nowSeconds - 400, nowSeconds + 400]) {
     const answer = await create(attestation(1, 137, owner, String(seconds)));
     expect([answer.statusCode, answer.json()]).toEqual([

@@ -80,7 +80,7 @@ async function setStatus(name: keyof typeof wallets, status: 'BANNED' | 'CLOSED_
   await door.stores.walletStatus.set(addressOf(name), { status, reason: 'a test' });
 }
 
-/** What would be carried out if it came from somebody who may. */
+/** Requests that would be carried out if their caller were allowed to. */
 function sentTo(route: HttpRoute, name: keyof typeof wallets): SentRequest {
   const wallet = wallets[name];
   const mine = { maker: wallet.address, signer: wallet.address };

@@ -11,7 +11,7 @@ function openProcess(topic: MemoryTopic<number>) {
   return { table, known };
 }
 
-test('a write counts here at once, elsewhere when it is read, and is not told twice', async () => {
+test('a write counts here at once, elsewhere when it is read, and is not applied twice', async () => {
   const topic = new MemoryTopic<number>();
   const [left, right] = [openProcess(topic), openProcess(topic)];
   await left.table.write([{ key: 'a', value: 1 }]);
@@ -20,7 +20,7 @@ test('a write counts here at once, elsewhere when it is read, and is not told tw
   expect([left.known, right.known]).toEqual([[1], [1]]);
 });
 
-test('what was written before one’s own newer entry is not told any more when it comes by', async () => {
+test('an entry from before an own newer one is not applied when it is read', async () => {
   const topic = new MemoryTopic<number>();
   topic.isHeldUp = true;
   const [left, right] = [openProcess(topic), openProcess(topic)];

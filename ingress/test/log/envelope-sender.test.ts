@@ -66,7 +66,7 @@ test('what comes while a send is in flight goes into the next envelope, per part
   expect(sink.queued(0)).toBe(2);
 });
 
-test('one turn of the loop is one envelope, of at most 512 commands', async () => {
+test('commands of one iteration of the event loop are one envelope, of at most 512 commands', async () => {
   const { sink, sends } = openSink();
   for (let index = 0; index < 600; index += 1) sink.add(0, tick(index));
   await turn();
@@ -155,7 +155,7 @@ test('a send that certainly failed is unsent; one of unknown outcome is waited f
   }
 });
 
-test('a rejected record tells all who wait for its commands', async () => {
+test('a rejected record settles all that wait for its commands', async () => {
   const { runner, waiters } = openRunner();
   const outcomes = Promise.all([runner.run(0, tick(1)), runner.run(0, tick(2))]);
   await turn();

@@ -33,7 +33,7 @@ function openProducer(swallowed: number) {
 
 const command = { kind: 'CancelOrder', orderId: Buffer.alloc(32), signer: Buffer.alloc(20) };
 
-test('a command whose partition the result lacks is waited for: it is on the log and is answered', async () => {
+test('a command whose partition the result lacks is waited for: it is on the log and has a result', async () => {
   const { log, producer } = openProducer(1);
   const waiters = new ResultWaiters();
   const sink = new EnvelopeSender({

@@ -14,7 +14,7 @@ test('what was signed before the memory began, or up to five minutes ahead of it
   expect(memory.mayHaveForgotten(15 * minuteMs + 1)).toBe(false);
 });
 
-test('full, it forgets the oldest answer and knows since when it is complete', () => {
+test('full, it forgets the oldest result and knows since when it is complete', () => {
   let nowMs = 0;
   const memory = new RecentResults(() => nowMs, 2);
   for (const number of [1, 2]) {

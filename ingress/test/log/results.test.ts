@@ -75,7 +75,7 @@ const placed = (byte: number): OrderPlaced => ({
   restingMicro: 10_000,
 });
 
-test('a partition is ready while it is heard', async () => {
+test('a partition is ready while its executions are read', async () => {
   const { hearings, now, feed } = openSource();
   expect(hearings.isReady(0)).toBe(false);
   await feed(0, { inOffset: 10, timeMs: 77 });
@@ -103,7 +103,7 @@ test('a gap in the input offsets stops, a repetition is dropped', async () => {
   await feed(1, { inOffset: 500 });
 });
 
-test('results of other keys are nobody’s, but their answers are remembered, the newest ones', async () => {
+test('no command waits for results of other keys, but the newest of them are remembered', async () => {
   const { waiters, memory, feed } = openSource();
   const seen: unknown[] = [];
   waiters.add(5, 0, (result) => seen.push(result));
@@ -158,7 +158,7 @@ test('a record that is no execution stops', async () => {
   }
 });
 
-test('orders released together from a taker delay each get their own fills and answer, however soon', async () => {
+test('orders released together from a taker delay each get their own fills and result, however soon', async () => {
   const { delays, memory, feed } = openSource();
   const idOf = (byte: number) => orderIdFromBytes(Buffer.alloc(32, byte));
   const delayed = (byte: number): ExecutionEvent => ({
@@ -170,7 +170,7 @@ test('orders released together from a taker delay each get their own fills and a
   const fill = (byte: number) => ({ ...fillOfNobody, takerOrderId: Buffer.alloc(32, byte) });
   const released = (byte: number) => ({ ...placed(byte), command: -1, status: 'MATCHED' }) as const;
   const events = [fill(1), released(1), fill(2), fill(2), released(2)];
-  // In one batch: nobody can ask between the delay and its end.
+  // In one batch: no request can wait between the delay and its end.
   await feed(0, { inOffset: 0, events: [delayed(1), delayed(2)] }, { inOffset: 1, events });
   expect(await delays.finalResult(idOf(1), 10)).toMatchObject({
     status: 'MATCHED',

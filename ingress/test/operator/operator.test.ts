@@ -168,7 +168,7 @@ test.each([
   expect(operator.sent).toHaveLength(0);
 });
 
-test('an import that the books refuse or do not answer is not in the catalog, and its number is not given again', async () => {
+test('an import that the books refuse or return no result for is not in the catalog, and its number is not given again', async () => {
   const operator = await openOperator();
   const body = { events: [event('a', [market('x')])] };
   operator.fakes.answer = () => ({ kind: 'pending' });
@@ -351,7 +351,7 @@ test('the version of a fee schedule counts its changes, by rules and by imports'
   }
 });
 
-test('the trading mode goes into every partition, and those that did not answer are named', async () => {
+test('the trading mode goes into every partition, and those without a result are named', async () => {
   const operator = await openOperator();
   const { status, body } = await operator.post('/operator/trading-mode', { mode: 'CANCEL_ONLY' });
   expect([status, body]).toEqual([200, { mode: 'CANCEL_ONLY', partitions: 3 }]);
@@ -368,7 +368,7 @@ test('the trading mode goes into every partition, and those that did not answer 
   expect((await operator.post('/operator/trading-mode', { mode: 'RESOLVED' })).status).toBe(400);
 });
 
-test('the operator takes money out that is there, and is told of what is not', async () => {
+test('the operator takes out the money that is there, and gets a refusal for the rest', async () => {
   const operator = await openOperator();
   const one = (byte: string, amount: string) => ({
     transferId: `0x${byte.repeat(32)}`,

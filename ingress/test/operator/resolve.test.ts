@@ -16,7 +16,7 @@ const refused = (code: 'market_resolved' | 'market_not_ready'): CommandResult =>
   events: [{ index: 0, event: { kind: 'CommandRefused', command: 0, requestId: null, code } }],
 });
 
-test('a resolution whose book answered too late is completed by the same again, and by no other', async () => {
+test('a resolution whose result came too late is completed by the same request, and by no other', async () => {
   const { fakes, resolve, listed } = await opened();
   fakes.answer = () => ({ kind: 'pending' });
   expect(await resolve('1')).toBe(503);
@@ -41,7 +41,7 @@ test('a book that was resolved by none of these is not said to be resolved with 
   expect(listed()).toMatchObject({ payout0: -1, askedPayout0: -1, mode: 'OPEN' });
 });
 
-test('an import while the book has not answered forgets nothing of what was asked', async () => {
+test('an import before the result of the book loses nothing of the requested resolution', async () => {
   const { fakes, resolve, post, listed } = await opened();
   fakes.answer = () => ({ kind: 'pending' });
   await resolve('0.5');

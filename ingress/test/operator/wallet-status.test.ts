@@ -64,7 +64,7 @@ test('a closed-only wallet sells and cancels, and buys nothing', async () => {
   }
 });
 
-test('a door that has just started does not leave it to the matcher', async () => {
+test('a process that has just started does not leave it to the matcher', async () => {
   await set(wallet, 'CLOSED_ONLY');
   const fresh = await processes.next(Number.MAX_SAFE_INTEGER);
   expect((await placeOne(fresh, buy())).body.code).toBe('closed_only');

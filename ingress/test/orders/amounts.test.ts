@@ -52,7 +52,7 @@ test('limit orders are taken exactly when the slow twin takes them, at the same 
   );
 });
 
-test('amounts of any width give an answer, never an exception', () => {
+test('amounts of any width give a result, never an exception', () => {
   const any = fc.bigInt(0n, 2n ** 256n - 1n);
   fc.assert(
     fc.property(side, tickOf, any, any, fc.boolean(), (of, tick, usdc, shares, immediate) => {

@@ -13,8 +13,8 @@ import { OwnersTopic } from '../owners-fixture.ts';
 import { RetryMemory } from '../retry-fixture.ts';
 
 /**
- * Orders on the log, told as the matcher tells them: an order that is known is told again, one that comes too late is
- * refused for ever. Several doors share it, as several ingress share the log.
+ * Orders on the log with results as the matcher gives them: a known order gets its first result, one that comes too late is
+ * refused for ever. Several processes share it, as several ingress share the log.
  */
 class LogTwin {
   nowMs = 0;
@@ -79,7 +79,7 @@ function send(door: Door, items: readonly object[], key = 'once', url = '/orders
   return call(door, { method: 'POST', url, body, headers: { 'idempotency-key': key } });
 }
 
-/** The same two orders, signed anew each time. */
+/** The same two orders, signed again each time. */
 const two = () => [
   signedItem(testOrder()).item,
   signedItem(testOrder({ makerAmount: '5100000', takerAmount: '10000000' })).item,
@@ -91,7 +91,7 @@ function passTime(ms: number): void {
   for (const door of doors) door.fakes.nowMs += ms;
 }
 
-test('a retry that is signed anew gets the first answer, at another ingress too, and places nothing', async () => {
+test('a retry that is signed again gets the first response, at another ingress too, and places nothing', async () => {
   const [first, second] = [await open(), await open()];
   const placed = await send(first, two());
   expect(placed.body.map((one: { success: boolean }) => one.success)).toEqual([true, true]);
@@ -114,7 +114,7 @@ test('the same key with other orders, and on another route, is another matter', 
   expect((await send(door, two(), 'once', '/order')).status).toBe(200);
 });
 
-test('an ingress that died behind its orders: the retry finds them on the log', async () => {
+test('an ingress that died after its orders: the retry finds them on the log', async () => {
   const [first, second] = [await open(), await open()];
   let placed: (() => void) | undefined;
   const died = new Promise<void>((resolve) => {
@@ -172,7 +172,7 @@ test('whatever is killed wherever, each order is placed at most once per key', a
       const died = new Promise<void>((resolve) => {
         die = resolve;
       });
-      // Dies at one of: before the first order, between the two, behind both, or not at all.
+      // Dies at one of: before the first order, between the two, after both, or not at all.
       const diesAt = (seed * 7 + turn * 3) % 4;
       door.fakes.answer = (command) => {
         count += 1;
@@ -202,7 +202,7 @@ test('without the store an order with a key is not placed, and one without a key
   expect((await call(door, { method: 'POST', url: '/orders', body })).status).toBe(200);
 });
 
-test('what could not be placed at all leaves the key free; what was refused is the first answer', async () => {
+test('what could not be placed at all leaves the key free; a refusal is the first response', async () => {
   const door = await open();
   door.fakes.ready = false;
   expect((await send(door, two())).status).toBe(425);
@@ -215,7 +215,7 @@ test('what could not be placed at all leaves the key free; what was refused is t
   expect(log.books.size).toBe(0);
 });
 
-test('a turn whose first orders cannot be asked for keeps what it knows', async () => {
+test('an attempt whose first orders cannot be asked for keeps what it recorded', async () => {
   const [first, second] = [await open(), await open()];
   first.fakes.answer = (command) => {
     log.take(command);

@@ -77,7 +77,7 @@ test('of 1,000 requests stalled between arrival and log none is booked late', as
   expect(booked.length + late.length).toBe(1_000);
 }, 120_000);
 
-test('answers of placements and cancels tell where their time went', async () => {
+test('responses to placements and cancels show the time of each stage', async () => {
   door.fakes.answer = (command) => {
     const outcome = command.kind === 'PlaceOrder' ? restsAs(command) : answered([]);
     return { ...outcome, times: { logMs: 3.456, matchMs: 1.2 } } as typeof outcome;
@@ -100,7 +100,7 @@ const delayedOf = (order: PlaceOrder, delayMs: number): ExecutionEvent => ({
   heldMicro: order.holdMicro,
 });
 
-test('a short taker delay is waited for, a long one is told', async () => {
+test('a short taker delay is waited for, a long one is returned as delayed', async () => {
   const { item, hash } = signedItem(testOrder());
   door.fakes.answer = (command) => answered([delayedOf(command as PlaceOrder, 250)]);
   const sums = { filledMicro: 10_000_000, paidMicro: 5_000_000, trades: [] };
@@ -159,7 +159,7 @@ test('post-only mode stays with the items of a batch and is 503 for a single ord
   expect([single.status, single.headers['retry-after']]).toEqual([503, '1']);
 });
 
-test('a repeated order gets its first answer though a new one would be refused by now', async () => {
+test('a repeated order gets its first result though a new one would be refused by now', async () => {
   const expiration = String(nowSeconds + 240);
   const gtd = () => signedItem(testOrder({}), { orderType: 'GTD' });
   const { item, hash } = gtd();

@@ -130,7 +130,7 @@ function repeatedAs(command: Command): CommandResult {
   return answered([{ kind: 'OrderRepeated', command: 0, ...what }]);
 }
 
-test('a repeated order gets its first answer, from the log or from memory before any money is asked for', async () => {
+test('a repeated order gets its first result, from the log or from memory before any money is asked for', async () => {
   const { item, hash } = signedItem(testOrder());
   door.fakes.answer = repeatedAs;
   const first = await placeOne(door, item);
@@ -146,7 +146,7 @@ test('a repeated order gets its first answer, from the log or from memory before
   expect(door.fakes.reserved).toHaveLength(1);
 });
 
-test('a repeated order whose money is spent gets its first answer also from a door that has just been opened', async () => {
+test('a repeated order whose money is spent gets its first result also from a process that has just started', async () => {
   const fresh = await openDoor(undefined, Number.MAX_SAFE_INTEGER);
   fresh.fakes.reserve = unlessNothing('insufficient');
   const { item, hash } = signedItem(testOrder());
@@ -194,7 +194,7 @@ test('the same order twice at once is sent once', async () => {
   expect(door.fakes.sent).toHaveLength(1);
 });
 
-test('a batch answers each item in its place', async () => {
+test('a batch returns the result of each item in its place', async () => {
   const good = signedItem(testOrder());
   const bad = signedItem(testOrder({ makerAmount: '5200001' }));
   const forged = signedItem(testOrder(), {}, walletOf(9));

@@ -189,7 +189,7 @@ test('refuses r and s outside of the group, and signatures of any other length',
   }
 });
 
-test('refuses a wrapped signature of which any byte behind the inner one was changed', () => {
+test('refuses a wrapped signature of which any byte after the inner one was changed', () => {
   const { signature } = signedBy(owner, wrapped, domain);
   const bytes = bytesOf(signature);
   for (let at = 65; at < bytes.length; at += 9) {

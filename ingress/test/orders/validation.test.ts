@@ -33,7 +33,7 @@ function expectNothingDone() {
   ]);
 }
 
-test('a sound order is told its id, price, size, hold and rules, and nothing is done', async () => {
+test('a sound order gets its id, price, size, hold and rules, and nothing is done', async () => {
   const { item, hash } = signedItem(testOrder());
   const { status, body } = await validate([owned(item)]);
   expect(status).toBe(200);
@@ -52,7 +52,7 @@ test('a sound order is told its id, price, size, hold and rules, and nothing is 
   expectNothingDone();
 });
 
-test('a signature of somebody else is told with who signed, what, and for which domain', async () => {
+test('a signature of another wallet is reported with its signer, digest and domain', async () => {
   const other = walletOf(9);
   const { item } = signedItem(testOrder(), {}, other);
   const [finding] = (await validate([owned(item)])).body;

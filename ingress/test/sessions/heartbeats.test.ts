@@ -45,7 +45,7 @@ test.each([[{ heartbeat_id: '' }], [{ heartbeat_id: null }], [{}], [undefined]])
   },
 );
 
-test('an old or unknown id is answered with the one expected, which goes on', async () => {
+test('an old or unknown id gets the expected one, which goes on', async () => {
   const first = await beat({ heartbeat_id: '' });
   const second = await beat({ heartbeat_id: idOf(first) });
   for (const id of [idOf(first), unknownId, 'no id at all']) {
@@ -55,7 +55,7 @@ test('an old or unknown id is answered with the one expected, which goes on', as
   expect((await beat({ heartbeat_id: idOf(second).toUpperCase() })).status).toBe(200);
 });
 
-test('an id without a chain is answered with an empty one', async () => {
+test('an id without a chain gets an empty one', async () => {
   const answer = await beat({ heartbeat_id: unknownId });
   expect([answer.status, answer.body]).toEqual([400, wrong('')]);
   expect(door.sessionsTopic.said).toEqual([]);
@@ -68,7 +68,7 @@ test('an empty id restarts a chain that is alive', async () => {
   expect((await beat({ heartbeat_id: idOf(first) })).body).toEqual(wrong(idOf(anew)));
 });
 
-test('of two heartbeats at once with one id the second is refused and told the id of the first', async () => {
+test('of two heartbeats at once with one id the second is refused with the id of the first', async () => {
   const first = await beat({ heartbeat_id: '' });
   const both = [beat({ heartbeat_id: idOf(first) }), beat({ heartbeat_id: idOf(first) })];
   const answers = (await Promise.all(both)).sort((a, b) => a.status - b.status);
@@ -136,14 +136,14 @@ test('while the orders of a missed session are being canceled no new one begins'
   const change = { ...follows, follows, phase: 'MISSED' } as const;
   expect(await door.process.log.write(change)).toBe('counted');
   expect((await beat({ heartbeat_id: idOf(first) })).body).toEqual(wrong(''));
-  // The watch of this process ends it in its next turn, and the heartbeats that wait go on.
+  // The watch of this process ends it at its next check, and the heartbeats that wait go on.
   const [started, fed] = await Promise.all([beat({ heartbeat_id: '' }), bare()]);
   expect([started.status, fed.status]).toEqual([200, 200]);
   const phases = door.sessionsTopic.said.map(({ phase }) => phase);
   expect(phases.slice(0, 4)).toEqual(['LIVE', 'MISSED', 'ENDED', 'LIVE']);
 });
 
-test('a session whose orders cannot be canceled yet is told to try again', async () => {
+test('a session whose orders cannot be canceled yet gets a refusal to try again', async () => {
   await beat({ heartbeat_id: '' });
   const follows = present(door.process.table.find(door.trio.apiKey as ApiKeyId));
   door.process.kill();

@@ -165,7 +165,7 @@ async function idOf({ sessions }: Watcher, claim: typeof start) {
   return outcome.id;
 }
 
-test('after all were away, who beats again at once keeps his orders', async () => {
+test('after an outage of all processes, a key that beats at once keeps its orders', async () => {
   const before = await openWatcher();
   await beat(before, 5);
   await beat(before, 6);

@@ -76,7 +76,7 @@ class Matching {
   }
 }
 
-/** What is true of a key, told by the topic alone: its own fold, slow and simple. */
+/** The true state of a key by the topic alone: a fold of its own, slow and simple. */
 class Truth {
   readonly name: string;
   sequence = 0;
@@ -205,7 +205,7 @@ class World {
     return running[this.random(running.length)];
   }
 
-  /** A client that beats in time whatever happens, but for spells in which he is gone. */
+  /** A client that beats in time whatever happens, but for periods in which it is gone. */
   async live(number: number): Promise<void> {
     const chain: { id: HeartbeatId | null } = { id: null };
     while (!this.isQuiet) {

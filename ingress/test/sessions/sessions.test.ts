@@ -94,7 +94,7 @@ test('who cancels and dies is replaced within seconds, and what it still sends i
   expect(next.table.missed.size).toBe(0);
 });
 
-test('after an outage of the log everybody has a whole period to beat again', async () => {
+test('after an outage of the log every key has a whole period to beat again', async () => {
   const topic = new SessionsTopic();
   const process = open(topic);
   const first = await during(process.desk.beat(holder, start));
@@ -137,7 +137,7 @@ test('a miss that was written down in an outage is taken back', async () => {
   expect(next.kind).toBe('accepted');
 });
 
-test('all processes away for long: silence counts from the comeback', async () => {
+test('after a long outage of all processes silence counts from their return', async () => {
   const topic = new SessionsTopic();
   const before = open(topic);
   await during(before.desk.beat(holder, start));

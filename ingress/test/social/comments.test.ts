@@ -302,8 +302,12 @@ test('a profile is set as a whole; what cannot be shown is refused', async () =>
 
 test('as many wallets set a profile as readers keep; those that have one go on', async () => {
   const topic = new MemoryTopic<Profile>();
-  const births = new ProfileCreationTimes(1);
-  const store = new Profiles({ clock: { nowMs: () => 5 }, births, table: topic.open(births) });
+  const creationTimes = new ProfileCreationTimes(1);
+  const store = new Profiles({
+    clock: { nowMs: () => 5 },
+    creationTimes,
+    table: topic.open(creationTimes),
+  });
   const form = { name: 'Ann', bio: '', image: '', xName: '', showName: true };
   const [first, second] = [walletOf(7).address, walletOf(8).address] as [
     WalletAddress,
