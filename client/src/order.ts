@@ -1,15 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  affordableMicro,
-  lotMicro,
-  notionalMicro,
-  type OrderId,
-  type OrderSubmission,
-  parseMicro,
-  parsePrice,
-  type SigningDomain,
-  type TimeInForce,
-} from '@pm/schemas';
+import { affordableMicro, lotMicro, notionalMicro, type OrderId, type OrderSubmission, parseMicro, parsePrice, type SigningDomain, type TimeInForce } from '@pm/schemas';
 import {
   domainSeparator,
   type OrderStruct,

@@ -1,10 +1,4 @@
-import {
-  noOrder,
-  ordersPerRequestMax,
-  type PlacementResult,
-  type StoredOrder,
-  timeToBookHeader,
-} from '@pm/schemas';
+import { noOrder, ordersPerRequestMax, type PlacementResult, type StoredOrder, timeToBookHeader } from '@pm/schemas';
 import type { Connection } from './connection.ts';
 import {
   ExchangeError,

@@ -1,15 +1,4 @@
-import {
-  clickhouseFields,
-  integer,
-  kafkaFields,
-  list,
-  readConfig,
-  redisFields,
-  registryFields,
-  secret,
-  serviceFields,
-  text,
-} from '@pm/kit/config';
+import { clickhouseFields, integer, kafkaFields, list, readConfig, redisFields, registryFields, secret, serviceFields, text } from '@pm/kit/config';
 
 /**
  * What one process can do; shared out among processes as one likes. Ledger, books and tables are groups of their own and follow

@@ -17,19 +17,23 @@ import {
   tokenIdBytes,
   type WalletAddress,
 } from '@pm/schemas';
-import type { Money } from '../src/core/balances.ts';
-import type { CancelRow } from '../src/core/cancel-search.ts';
-import type { CandlePlan, CandleRow } from '../src/core/candles.ts';
-import { Catalog, type Listing } from '../src/core/catalog.ts';
-import { noPrices, type PriceFacts } from '../src/core/history.ts';
-import type { HolderRow } from '../src/core/holders.ts';
-import type { Holding } from '../src/core/holdings.ts';
-import type { OpenOrderRow, OpenOrderSearch } from '../src/core/open-orders.ts';
-import type { OrderEventRow } from '../src/core/order-read.ts';
-import type { Moment, PastBook } from '../src/core/past-book.ts';
-import type { HeldRow } from '../src/core/positions.ts';
-import { noQuote, type Quote } from '../src/core/quote.ts';
-import type { LeaderboardRow } from '../src/core/reports/leaderboard.ts';
+import type { Moment, PastBook } from '../src/books/past-book.ts';
+import { noQuote, type Quote } from '../src/books/quote.ts';
+import { addReadDoor } from '../src/door/app.route.ts';
+import type { ReadPorts, SignedFacts } from '../src/door/ports.ts';
+import type { CandlePlan, CandleRow } from '../src/history/candles.ts';
+import { noPrices, type PriceFacts } from '../src/history/history.ts';
+import { Catalog, type Listing } from '../src/markets/catalog.ts';
+import type { CancelRow } from '../src/orders/cancel-search.ts';
+import type { OpenOrderRow, OpenOrderSearch } from '../src/orders/open-orders.ts';
+import type { OrderEventRow } from '../src/orders/order-read.ts';
+import type { TradeSearch } from '../src/orders/trade-search.ts';
+import type { FillRow } from '../src/orders/trades.ts';
+import type { Money } from '../src/positions/balances.ts';
+import type { HolderRow } from '../src/positions/holders.ts';
+import type { Holding } from '../src/positions/holdings.ts';
+import type { HeldRow } from '../src/positions/positions.ts';
+import type { LeaderboardRow } from '../src/reports/leaderboard.ts';
 import type {
   ActivityRow,
   BuilderRow,
@@ -38,14 +42,10 @@ import type {
   MarketPositionRow,
   SupplyRow,
   TradeRow,
-} from '../src/core/reports/rows.ts';
-import { Profiles } from '../src/core/social/profiles.ts';
-import type { Standing } from '../src/core/standing.ts';
-import type { TradeSearch } from '../src/core/trade-search.ts';
-import type { FillRow } from '../src/core/trades.ts';
-import { SearchStore } from '../src/io/search-store.ts';
-import { addReadDoor } from '../src/routes/door.ts';
-import type { ReadPorts, SignedFacts } from '../src/routes/ports.ts';
+} from '../src/reports/rows.ts';
+import { SearchStore } from '../src/search/event-search.io.ts';
+import { Profiles } from '../src/social/profiles.ts';
+import type { Standing } from '../src/status/progress.ts';
 
 /** A catalog, books and tables in memory, and the door in front of them. */
 export const nowMs = Date.UTC(2026, 5, 1, 12, 0, 0);

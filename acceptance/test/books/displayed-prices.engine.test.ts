@@ -15,16 +15,16 @@ import { renderBook } from '../../../projectors/src/core/books/render.ts';
 import { computeLeaderboards } from '../../../projectors/src/io/leaderboard-store.ts';
 import { project, RealTables } from '../../../projectors/test/io/real-tables.ts';
 import { executionOf, fillOf, marketSet, moved } from '../../../projectors/test/log.ts';
-import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
-import { priceOfMicro } from '../../../query-api/src/core/displayed-price.ts';
-import { historyPoints, noPrices } from '../../../query-api/src/core/history.ts';
+import { priceOfMicro } from '../../../query-api/src/books/displayed-price.ts';
+import { noQuote, quoteFields, quoteOf } from '../../../query-api/src/books/quote.ts';
+import { historyPoints, noPrices } from '../../../query-api/src/history/history.ts';
+import { Catalog, type Listing } from '../../../query-api/src/markets/catalog.ts';
 import {
   anyPosition,
   currentMicro,
   selectHoldings,
-} from '../../../query-api/src/core/positions.ts';
-import { noQuote, quoteFields, quoteOf } from '../../../query-api/src/core/quote.ts';
-import { openTables } from '../../../query-api/src/io/table-source.ts';
+} from '../../../query-api/src/positions/positions.ts';
+import { openTables } from '../../../query-api/src/tables/tables.io.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
 /** One price for all: of what the books show, of positions and their value, of the documented queries, of histories, and of the leaderboards. */

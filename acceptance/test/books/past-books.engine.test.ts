@@ -8,9 +8,9 @@ import { renderBook } from '../../../projectors/src/core/books/render.ts';
 import { completenessRows, foldedTo } from '../../../projectors/src/core/completeness.ts';
 import { TableViews } from '../../../projectors/src/core/table-views.ts';
 import { RealTables } from '../../../projectors/test/io/real-tables.ts';
-import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
-import { type Moment, pastBookJson } from '../../../query-api/src/core/past-book.ts';
-import { openTables } from '../../../query-api/src/io/table-source.ts';
+import { type Moment, pastBookJson } from '../../../query-api/src/books/past-book.ts';
+import { Catalog, type Listing } from '../../../query-api/src/markets/catalog.ts';
+import { openTables } from '../../../query-api/src/tables/tables.io.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 import { inBook, RestingExchange } from './resting-exchange.ts';
 

@@ -12,13 +12,13 @@ import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
-import type { Listing } from '../../../query-api/src/core/catalog.ts';
-import { BookSource } from '../../../query-api/src/io/book-source.ts';
 import {
   type InvalidationRunner,
   runInvalidation,
-} from '../../../query-api/src/io/invalidation-runner.ts';
-import { addReadDoor } from '../../../query-api/src/routes/door.ts';
+} from '../../../query-api/src/books/invalidation.io.ts';
+import { BookSource } from '../../../query-api/src/books/stored-books.io.ts';
+import { addReadDoor } from '../../../query-api/src/door/app.route.ts';
+import type { Listing } from '../../../query-api/src/markets/catalog.ts';
 import { get, post, type Seen, token, World } from '../../../query-api/test/in-memory.ts';
 
 /** The read door over a Redis of its own, which is taken away and comes back empty. */

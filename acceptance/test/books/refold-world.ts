@@ -16,10 +16,10 @@ import type { PartitionProjection } from '../../../projectors/src/io/view-runner
 import { projectorMetrics } from '../../../projectors/src/metrics.ts';
 import { fakeLog, sealed } from '../../../projectors/test/io/fake-log.ts';
 import { TinyExchange } from '../../../projectors/test/log.ts';
-import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
-import { noQuote, type Quote, quoteFields, quoteOf } from '../../../query-api/src/core/quote.ts';
-import { BookSource } from '../../../query-api/src/io/book-source.ts';
-import { emptyBook } from '../../../query-api/src/routes/book-bytes.ts';
+import { emptyBook } from '../../../query-api/src/books/book-bytes.ts';
+import { noQuote, type Quote, quoteFields, quoteOf } from '../../../query-api/src/books/quote.ts';
+import { BookSource } from '../../../query-api/src/books/stored-books.io.ts';
+import { Catalog, type Listing } from '../../../query-api/src/markets/catalog.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
 /** The projector of books and the read door over one Redis that forgets. */

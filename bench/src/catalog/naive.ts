@@ -1,4 +1,4 @@
-import type { Catalog, Market } from '@pm/query-api/core/catalog';
+import type { Catalog, Market } from '@pm/query-api/markets/catalog';
 
 type Query = Readonly<Record<string, string>>;
 type Key = (market: Market) => string | number;

@@ -1,5 +1,8 @@
-import type { LeaderboardSearch } from '@pm/query-api/core/reports/leaderboard';
-import { type LeaderboardClickHouse, LeaderboardStore } from '@pm/query-api/leaderboards';
+import type { LeaderboardSearch } from '@pm/query-api/reports/leaderboard';
+import {
+  type LeaderboardClickHouse,
+  LeaderboardStore,
+} from '@pm/query-api/reports/leaderboard-computation.io';
 import type { WalletAddress } from '@pm/schemas';
 import type { Read } from './read.ts';
 

@@ -1,21 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { assert } from '@pm/kit/assert';
-import {
-  type HttpApp,
-  type LimitsAtHand,
-  type RequestLimits,
-  refuse,
-  tableMethod,
-} from '@pm/kit/http';
+import { type HttpApp, type LimitsAtHand, type RequestLimits, refuse, tableMethod } from '@pm/kit/http';
 import type { Metrics } from '@pm/kit/metrics';
-import {
-  failedProofRules,
-  type HttpRoute,
-  type RateRule,
-  rateRulesOf,
-  routes,
-  urlsOf,
-} from '@pm/schemas';
+import { failedProofRules, type HttpRoute, type RateRule, rateRulesOf, routes, urlsOf } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Caller } from './callers.ts';
 import { CountedAddresses } from './counted-addresses.io.ts';

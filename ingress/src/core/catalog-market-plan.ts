@@ -1,17 +1,4 @@
-import {
-  type CatalogEvent,
-  type CatalogMarket,
-  conditionIdFromBytes,
-  type ImportMarket,
-  lotMicro,
-  microPerUnit,
-  orderSizeMaxMicro,
-  parseMicro,
-  parsePrice,
-  parseTokenId,
-  tokenIdBytes,
-  tokenIdFromBytes,
-} from '@pm/schemas';
+import { type CatalogEvent, type CatalogMarket, conditionIdFromBytes, type ImportMarket, lotMicro, microPerUnit, orderSizeMaxMicro, parseMicro, parsePrice, parseTokenId, tokenIdBytes, tokenIdFromBytes } from '@pm/schemas';
 import {
   type FieldProblem,
   type ImportRefusal,

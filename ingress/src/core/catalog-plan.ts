@@ -1,11 +1,4 @@
-import type {
-  CatalogEntry,
-  CatalogEvent,
-  CatalogMarket,
-  ImportCatalog,
-  ImportEvent,
-  ImportMarket,
-} from '@pm/schemas';
+import type { CatalogEntry, CatalogEvent, CatalogMarket, ImportCatalog, ImportEvent, ImportMarket } from '@pm/schemas';
 import { ImportDraft, type PlanContext } from './catalog-draft.ts';
 import {
   type ImportRefusal,

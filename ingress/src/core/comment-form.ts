@@ -1,11 +1,4 @@
-import {
-  type CommentBody,
-  type CommentParent,
-  commentBodyMaxChars,
-  parseConditionId,
-  parseWalletAddress,
-  type WalletAddress,
-} from '@pm/schemas';
+import { type CommentBody, type CommentParent, commentBodyMaxChars, parseConditionId, parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import type { CatalogIndex } from './catalog-index.ts';
 import { textProblem, withPlainBreaks } from './check-text.ts';
 

@@ -1,9 +1,4 @@
-import {
-  type WalletAddress,
-  type WalletStatus,
-  type WalletStatusKind,
-  walletFromBytes,
-} from '@pm/schemas';
+import { type WalletAddress, type WalletStatus, type WalletStatusKind, walletFromBytes } from '@pm/schemas';
 
 /** What an operator said about a wallet last. */
 export interface ListedStatus {

@@ -1,0 +1,165 @@
+import { Fault } from '@pm/kit/fault';
+import type { Dialect, DoorRoute } from '@pm/kit/http';
+import type { RouteFamily } from '@pm/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ReadPorts, SignedFacts } from './ports.ts';
+import type { RawQuery } from './query-reader.ts';
+import { internalError, ReadRefusal, refusalBody, refusals, unavailable } from './refusal.ts';
+
+/** A request as the routes see it. */
+export interface ReadRequest {
+  readonly query: RawQuery;
+  readonly params: Readonly<Record<string, string>>;
+  /** Parsed JSON of any shape. */
+  readonly body: unknown;
+  readonly raw: FastifyRequest;
+  readonly dialect: Dialect;
+  /** The mount it came in under; null at the root. */
+  readonly mount: RouteFamily | null;
+}
+
+/** What the HMAC of a request covers. The door keeps the bytes of the body (`@pm/kit/http`). */
+export function signedFacts(raw: FastifyRequest): SignedFacts {
+  const { method, url, headers, rawBody } = raw;
+  return { method, url, headers, body: rawBody };
+}
+
+/** A good answer with another status than 200. */
+export class StatusAnswer {
+  readonly status: number;
+  readonly body: object;
+
+  constructor(status: number, body: object) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** A good answer that was true some time ago; `Age` tells how long, and `X-Complete-Through` what was in it then. */
+export class AgedAnswer {
+  readonly ageSeconds: number;
+  /** Unix milliseconds; null when it is not known. */
+  readonly completeThroughMs: number | null;
+  readonly body: object;
+
+  /** `atMs` is when it was read or computed, by a clock that may be ahead of this one by `skewMs`. */
+  constructor(
+    atMs: number,
+    { standing, nowMs }: Pick<ReadPorts, 'standing' | 'nowMs'>,
+    body: object,
+    skewMs = 0,
+  ) {
+    this.ageSeconds = Math.max(0, Math.floor((nowMs() - atMs) / 1000));
+    this.completeThroughMs = standing.completeThroughAtMs(atMs - skewMs);
+    this.body = body;
+  }
+}
+
+/** What a route answers: a refusal, stored JSON bytes, or a value to be written as JSON. */
+export type Answer = ReadRefusal | StatusAnswer | AgedAnswer | Buffer | object;
+
+const completeThroughHeader = 'x-complete-through';
+
+/** Says before which moment everything that happened is in an answer, Unix milliseconds (conventions.md 1.16); null: not known. */
+export function tellThrough(reply: FastifyReply, throughMs: number | null): void {
+  if (throughMs === null) void reply.removeHeader(completeThroughHeader);
+  else void reply.header(completeThroughHeader, new Date(throughMs).toISOString());
+}
+
+const jsonType = 'application/json; charset=utf-8';
+
+const RETRY_AFTER_SECONDS = '1';
+
+/** A route out of a function from request to answer. */
+export function readRoute(
+  route: { readonly method: 'GET' | 'POST'; readonly path: string; readonly family: RouteFamily },
+  answer: (request: ReadRequest) => Answer | Promise<Answer>,
+): DoorRoute {
+  const { method, path, family } = route;
+  return {
+    method,
+    path,
+    add(app, { url, dialect, mount }) {
+      // Under a mount its family has the word.
+      const words = mount ?? family;
+      app.route({
+        method,
+        url,
+        errorHandler: (error, request, reply) => answerFailure(words, { error, request, reply }),
+        handler: async (request, reply) => {
+          const given = await answer({
+            query: request.query as RawQuery,
+            params: request.params as Record<string, string>,
+            body: request.body,
+            raw: request,
+            dialect,
+            mount,
+          });
+          return await sendAnswer(reply, given, words);
+        },
+      });
+    },
+  };
+}
+
+export function sendAnswer(reply: FastifyReply, answer: Answer, family: RouteFamily): FastifyReply {
+  if (answer instanceof ReadRefusal) return sendRefusal(reply, answer, family);
+  if (answer instanceof StatusAnswer)
+    return sendAnswer(reply.code(answer.status), answer.body, family);
+  if (answer instanceof AgedAnswer) return sendAged(reply, answer, family);
+  if (Buffer.isBuffer(answer)) return reply.header('content-type', jsonType).send(answer);
+  return reply.header('content-type', jsonType).send(JSON.stringify(answer));
+}
+
+/** What the hook said of tables read now does not hold for it (`tellCompleteness`). */
+function sendAged(
+  reply: FastifyReply,
+  { ageSeconds, completeThroughMs, body }: AgedAnswer,
+  family: RouteFamily,
+): FastifyReply {
+  tellThrough(reply, completeThroughMs);
+  return sendAnswer(reply.header('age', String(ageSeconds)), body, family);
+}
+
+function sendRefusal(reply: FastifyReply, refusal: ReadRefusal, family: RouteFamily): FastifyReply {
+  if (refusal.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (refusal.status === 401) void reply.header('www-authenticate', 'HMAC');
+  // It says nothing of what happened.
+  tellThrough(reply, null);
+  const body = JSON.stringify(refusalBody(family, refusal));
+  return reply.code(refusal.status).header('content-type', jsonType).send(body);
+}
+
+interface Failure {
+  readonly error: unknown;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Answers in the words of the family: 503 for faults that pass, 400 for what is no JSON, 500 for everything else. */
+export function answerFailure(family: RouteFamily, { error, request, reply }: Failure): void {
+  if (error instanceof Fault && error.reaction === 'retry') {
+    sendRefusal(reply, unavailable(family), family);
+    return;
+  }
+  const status = error instanceof Error ? Reflect.get(error, 'statusCode') : undefined;
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    const text = status === 413 ? refusals.payloadTooLarge.text : refusals.invalidPayload.text;
+    sendRefusal(reply, new ReadRefusal(status === 413 ? 400 : status, text), family);
+    return;
+  }
+  reportFailure(request, error);
+  sendRefusal(reply, internalError(family), family);
+}
+
+type Report = (route: string, error: unknown) => void;
+const reports = new WeakMap<object, Report>();
+
+/** Where the failures of an app are reported; without it they are answered only. */
+export function onFailure(app: object, report: Report): void {
+  reports.set(app, report);
+}
+
+function reportFailure(request: FastifyRequest, error: unknown): void {
+  reports.get(request.server)?.(request.routeOptions.url ?? 'none', error);
+}

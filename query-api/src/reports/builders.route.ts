@@ -1,0 +1,85 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { emptyPage, pageOf } from '../door/paging.ts';
+import type { ReadPorts } from '../door/ports.ts';
+import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { placeAsked } from '../markets/requested-place.ts';
+import { builderPageSize, builderTrade, parseBuilder, readBuilderQuery } from './builder-trades.ts';
+import {
+  builderBoard,
+  builderDays,
+  builderVolumeDays,
+  readBuilderBoard,
+  readBuilderPeriod,
+  readBuilderVolume,
+  sinceOf,
+} from './builder-volumes.ts';
+
+type Ports = Pick<ReadPorts, 'catalog' | 'reports' | 'standing' | 'nowMs'>;
+
+/** Trades and volume of builders (conventions.md 1.8 and 1.9). */
+export function builderRoutes(ports: Ports): readonly DoorRoute[] {
+  return [tradesRoute(ports), volumeRoute(ports), feesRoute(), ...boardRoutes(ports)];
+}
+
+function tradesRoute({ catalog, reports }: Ports): DoorRoute {
+  const route = { method: 'GET', path: '/builder/trades', family: 'clob' } as const;
+  return readRoute(route, async ({ query }) => {
+    const asked = readBuilderQuery(query);
+    if (asked instanceof ReadRefusal) return asked;
+    const place = placeAsked(catalog, asked);
+    if (asked.offset < 0 || place === null) return emptyPage(builderPageSize);
+    const search = { query: asked, ...place, limit: builderPageSize + 1 };
+    const rows = await reports.builderTrades(search);
+    const page = pageOf(rows, asked.offset, builderPageSize);
+    const data = page.data.flatMap((row) => builderTrade(catalog, row));
+    return { ...page, data, count: data.length };
+  });
+}
+
+function volumeRoute(ports: Ports): DoorRoute {
+  const route = { method: 'GET', path: '/builder/volume', family: 'clob' } as const;
+  return readRoute(route, async ({ query }) => {
+    const asked = readBuilderVolume(query, ports.nowMs());
+    if (asked instanceof ReadRefusal) return asked;
+    const { atMs, value } = await ports.reports.builderVolumes(asked);
+    return new AgedAnswer(atMs, ports, builderVolumeDays(value));
+  });
+}
+
+/** Builders charge nothing here; clients add these rates to what they send. */
+function feesRoute(): DoorRoute {
+  const route = { method: 'GET', path: '/fees/builder-fees/:code', family: 'clob' } as const;
+  return readRoute(route, ({ params }) => {
+    if (parseBuilder(params['code'] ?? '') === null) return refusals.invalidBuilderCode;
+    return {
+      builder_maker_flat_fee_bps: 0,
+      builder_taker_fee_share_bps: 0,
+      builder_maker_fee_rate_bps: 0,
+      builder_taker_fee_rate_bps: 0,
+    };
+  });
+}
+
+function boardRoutes(ports: Ports): readonly DoorRoute[] {
+  const { reports, nowMs } = ports;
+  const board = { method: 'GET', path: '/v1/builders/leaderboard', family: 'data' } as const;
+  const volume = { method: 'GET', path: '/v1/builders/volume', family: 'data' } as const;
+  return [
+    readRoute(board, async ({ query, dialect }) => {
+      const asked = readBuilderBoard(query, dialect !== 'family');
+      if (asked instanceof ReadRefusal) return asked;
+      const search = { sinceS: sinceOf(asked.period, nowMs()), builder: null, daily: false };
+      const { atMs, value } = await reports.builderVolumes(search);
+      const rows = builderBoard(value).slice(asked.offset, asked.offset + asked.limit);
+      return new AgedAnswer(atMs, ports, rows);
+    }),
+    readRoute(volume, async ({ query, dialect }) => {
+      const asked = readBuilderPeriod(query, dialect !== 'family');
+      if (asked instanceof ReadRefusal) return asked;
+      const search = { sinceS: sinceOf(asked.period, nowMs()), builder: null, daily: true };
+      const { atMs, value } = await reports.builderVolumes(search);
+      return new AgedAnswer(atMs, ports, builderDays(value));
+    }),
+  ];
+}

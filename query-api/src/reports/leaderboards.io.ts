@@ -1,0 +1,75 @@
+import { Fault } from '@pm/kit/fault';
+import type { LeaderboardPage, LeaderboardSearch } from './leaderboard.ts';
+import { LeaderboardStore } from './leaderboard-computation.io.ts';
+import { type LeaderboardClickHouse, readNewest } from './read-leaderboards.io.ts';
+
+/** A newer computation is looked for this often while leaderboards are asked for, and while nobody does, milliseconds. */
+const LOOK_EVERY_MS = 1_000;
+const LOOK_SELDOM_MS = 5_000;
+/** Nobody asks any more after so long. */
+const QUIET_AFTER_MS = 60_000;
+
+/**
+ * Leaderboards as they were computed last. A newer computation is served once what was asked of the one before is at hand, and whole:
+ * no request waits for the change.
+ */
+export class LeaderboardSource {
+  readonly #clickhouse: LeaderboardClickHouse;
+  readonly #nowMs: () => number;
+  #served: LeaderboardStore;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | null = null;
+
+  constructor(clickhouse: LeaderboardClickHouse, nowMs: () => number) {
+    this.#clickhouse = clickhouse;
+    this.#nowMs = nowMs;
+    this.#served = new LeaderboardStore(clickhouse, 0);
+  }
+
+  /** Throws the `Fault` `leaderboards_not_ready` (retry) before the first computation. */
+  async read(search: LeaderboardSearch): Promise<LeaderboardPage> {
+    this.#askedMs = this.#nowMs();
+    if (this.#served.snapshot === 0) await this.#begin();
+    const served = this.#served;
+    if (served.snapshot === 0) throw new Fault('leaderboards_not_ready', 'retry');
+    const rows = await served.read(search);
+    if (rows !== null) return { atMs: served.snapshot, rows };
+    // A computation is dropped behind two newer ones: nothing is believed only of one that is still the newest.
+    const newest = await readNewest(this.#clickhouse);
+    if (newest > served.snapshot) return await this.#readAside(newest, search);
+    served.believe(search);
+    return { atMs: served.snapshot, rows: [] };
+  }
+
+  /** Takes over a newer computation, with what is asked for. @returns how long it need not be looked for again, milliseconds. */
+  async refresh(): Promise<number> {
+    const snapshot = await readNewest(this.#clickhouse);
+    const before = this.#served;
+    if (snapshot > before.snapshot) {
+      const next = new LeaderboardStore(this.#clickhouse, snapshot);
+      await next.prepare(before);
+      if (snapshot > this.#served.snapshot) this.#served = next;
+    }
+    return this.#nowMs() - this.#askedMs < QUIET_AFTER_MS ? LOOK_EVERY_MS : LOOK_SELDOM_MS;
+  }
+
+  /** What is served changes only when it is prepared, so a newer computation answers for this request alone. */
+  async #readAside(snapshot: number, search: LeaderboardSearch): Promise<LeaderboardPage> {
+    const rows = await new LeaderboardStore(this.#clickhouse, snapshot).read(search);
+    return { atMs: snapshot, rows: rows ?? [] };
+  }
+
+  /** The first computation; one look serves all that wait for it. */
+  #begin(): Promise<void> {
+    this.#looking ??= this.#takeFirst().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #takeFirst(): Promise<void> {
+    const snapshot = await readNewest(this.#clickhouse);
+    if (snapshot > this.#served.snapshot)
+      this.#served = new LeaderboardStore(this.#clickhouse, snapshot);
+  }
+}

@@ -1,0 +1,93 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { parseConditionId } from '@pm/schemas';
+import { pricedBy } from '../books/tokens.ts';
+import { provenCaller, unproven } from '../door/caller.io.ts';
+import { emptyPage, pageOf, parseCursor } from '../door/paging.ts';
+import type { ReadPorts } from '../door/ports.ts';
+import { QueryReader } from '../door/query-reader.ts';
+import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Market } from '../markets/catalog.ts';
+import { readRebatesQuery, rebateAnswers } from './rebates.ts';
+import { isRewarded, rewardEntry, rewardedMarket, rewardedMarkets } from './rewards.ts';
+
+type Ports = Pick<ReadPorts, 'catalog' | 'books' | 'reports' | 'callers' | 'nowMs'>;
+
+/** Entries of a page, and conditions of one request. */
+const pageSize = 500;
+
+/**
+ * Rewards and rebates (conventions.md 1.8). Which markets have rewards follows from the catalog; what a wallet earned is not
+ * kept here, so those lists are empty for whoever proves who he is.
+ */
+export function rewardRoutes(ports: Ports): readonly DoorRoute[] {
+  const page = () => emptyPage(pageSize);
+  return [
+    ...marketRewardRoutes(ports),
+    ownRoute(ports, '/rewards/user', page),
+    ownRoute(ports, '/rewards/user/total', () => []),
+    ownRoute(ports, '/rewards/user/percentages', () => ({})),
+    ownRoute(ports, '/rewards/user/markets', page),
+    rebatesRoute(ports),
+  ];
+}
+
+const clob = (path: string) => ({ method: 'GET', path, family: 'clob' }) as const;
+
+function marketRewardRoutes({ catalog, books }: Ports): readonly DoorRoute[] {
+  const described = async (markets: readonly Market[], offset: number) => {
+    const page = pageOf(markets.slice(offset, offset + pageSize + 1), offset, pageSize);
+    const quotes = await books.quotes(pricedBy(page.data));
+    return { ...page, data: page.data.map((market) => rewardedMarket(catalog, market, quotes)) };
+  };
+  return [
+    readRoute(clob('/rewards/markets/current'), ({ query }) => {
+      const offset = offsetOf(query);
+      if (offset instanceof ReadRefusal) return offset;
+      if (offset < 0) return emptyPage(pageSize);
+      const found = rewardedMarkets(catalog).slice(offset, offset + pageSize + 1);
+      const page = pageOf(found, offset, pageSize);
+      return { ...page, data: page.data.map(rewardEntry) };
+    }),
+    readRoute(clob('/rewards/markets/multi'), async ({ query }) => {
+      const read = new QueryReader(query, 'clob');
+      const conditions = read.list('condition_ids', pageSize, parseConditionId);
+      const offset = offsetOf(query);
+      if (offset instanceof ReadRefusal) return offset;
+      if (read.refusal !== null) return read.refusal;
+      if (offset < 0) return emptyPage(pageSize);
+      const rewarded = rewardedMarkets(catalog);
+      const isAsked = (market: Market) => conditions?.includes(market.conditionId) ?? true;
+      return await described(rewarded.filter(isAsked), offset);
+    }),
+    readRoute(clob('/rewards/markets/:condition_id'), async ({ params }) => {
+      const condition = parseConditionId(params['condition_id'] ?? '');
+      if (condition === null) return refusals.invalidMarket;
+      const market = catalog.byCondition(condition);
+      if (market === undefined) return refusals.marketNotFound;
+      return await described(isRewarded(market) ? [market] : [], 0);
+    }),
+  ];
+}
+
+function offsetOf(query: ReadRequest['query']): number | ReadRefusal {
+  const read = new QueryReader(query, 'clob');
+  const offset = parseCursor(read.text('next_cursor'));
+  return offset === null || read.refusal !== null ? refusals.invalidCursor : offset;
+}
+
+function ownRoute(ports: Ports, path: string, answer: () => object): DoorRoute {
+  return readRoute(clob(path), ({ raw }) => {
+    if (provenCaller(ports.callers, raw) === null) return unproven(ports, raw);
+    return answer();
+  });
+}
+
+function rebatesRoute({ catalog, reports, nowMs }: Ports): DoorRoute {
+  return readRoute(clob('/rebates/current'), async ({ query }) => {
+    const asked = readRebatesQuery(query, nowMs());
+    if (asked instanceof ReadRefusal) return asked;
+    const rows = await reports.makerFees(asked.maker, asked.dayS);
+    return rebateAnswers(catalog, rows, asked, nowMs());
+  });
+}

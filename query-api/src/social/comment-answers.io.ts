@@ -1,0 +1,117 @@
+import type { HeldComment } from '@pm/domain/comments/threads';
+import type { CommentParent, WireComment } from '@pm/schemas';
+import type { ReadPorts } from '../door/ports.ts';
+import { ReadRefusal } from '../door/refusal.ts';
+import { marketNamed } from '../markets/catalog-id.ts';
+import { authorsOf, holdingsByWallet, marketsOfParent } from './author-holdings.ts';
+import type { CommentsQuery } from './comments-query.ts';
+import { type SortedComment, sortComments } from './list-comments.ts';
+import { commentsIn, type ListedComment, reactionsShown, replyCounter } from './listed-comment.ts';
+import { type Holdings, wireComment } from './wire-comment.ts';
+
+export type SocialPorts = Pick<ReadPorts, 'catalog' | 'tables' | 'social'>;
+
+interface Parent {
+  readonly type: CommentParent;
+  readonly id: string;
+}
+
+/** Markets of all comments of a page, whatever they are about. */
+const pageMarketsMax = 5_000;
+
+const noHoldings: Holdings = new Map();
+const none: ReadonlyMap<string, Holdings> = new Map();
+
+/** All comments a query asks for, sorted; the caller takes his page of them. */
+export async function commentsFor(
+  ports: SocialPorts,
+  asked: CommentsQuery,
+): Promise<readonly SortedComment[] | ReadRefusal> {
+  const parent = parentOf(ports, asked);
+  if (parent instanceof ReadRefusal) return parent;
+  const { threads } = ports.social;
+  const tops = threads.topsOf(parent.type, parent.id);
+  const kept = asked.holdersOnly ? await heldOnly(ports, parent, tops) : tops;
+  return sortComments(kept, asked.sort, replyCounter(threads));
+}
+
+function parentOf(
+  { catalog }: SocialPorts,
+  { parent, eventSlug }: CommentsQuery,
+): Parent | ReadRefusal {
+  if (eventSlug !== null) {
+    const event = catalog.eventBySlug(eventSlug);
+    return event === undefined ? notFound('event') : { type: 'EVENT', id: event.id };
+  }
+  if (parent === null) return notFound('event');
+  if (parent.type === 'EVENT')
+    return catalog.event(parent.id) === undefined ? notFound('event') : parent;
+  if (parent.type === 'SERIES') {
+    return catalog.series(parent.id) === undefined ? notFound('series') : parent;
+  }
+  const market = marketNamed(catalog, parent.id);
+  return market === undefined ? notFound('market') : { type: 'MARKET', id: String(market.market) };
+}
+
+function notFound(what: string): ReadRefusal {
+  return new ReadRefusal(404, `${what} not found`);
+}
+
+async function heldOnly(
+  { catalog, tables }: SocialPorts,
+  parent: Parent,
+  comments: readonly HeldComment[],
+): Promise<readonly HeldComment[]> {
+  const markets = marketsOfParent(catalog, parent);
+  if (markets.length === 0 || comments.length === 0) return [];
+  const rows = await tables.authorHoldings({ wallets: authorsOf(comments), markets });
+  const holders = new Set(rows.map(({ wallet }) => wallet));
+  return comments.filter(({ author }) => holders.has(author));
+}
+
+/** Comments in their wire form, with what their authors hold of the markets they are about; the family has to ask for that. */
+export async function answerComments(
+  ports: SocialPorts,
+  listed: readonly ListedComment[],
+  form: { readonly isFamily: boolean; readonly wantsPositions: boolean },
+): Promise<readonly WireComment[]> {
+  const { isFamily, wantsPositions } = form;
+  const { profiles } = ports.social;
+  const shown = commentsIn(listed);
+  const holdings = !isFamily || wantsPositions ? await holdingsOf(ports, shown) : none;
+  const frame = { profiles, isFamily, reactionsMax: reactionsShown(shown.length) };
+  return listed.map((one) =>
+    wireComment(one, {
+      ...frame,
+      holdings: holdings.get(keyOf(parentOfComment(one.comment))) ?? noHoldings,
+    }),
+  );
+}
+
+/** What authors hold, by what their comments are about; one read for all of them. */
+async function holdingsOf(
+  { catalog, tables }: SocialPorts,
+  comments: readonly HeldComment[],
+): Promise<ReadonlyMap<string, Holdings>> {
+  const parents = new Map(comments.map(parentOfComment).map((parent) => [keyOf(parent), parent]));
+  const about = [...parents].map(
+    ([key, parent]) => [key, new Set(marketsOfParent(catalog, parent))] as const,
+  );
+  const markets = [...new Set(about.flatMap(([, each]) => [...each]))].slice(0, pageMarketsMax);
+  if (markets.length === 0) return none;
+  const rows = await tables.authorHoldings({ wallets: authorsOf(comments), markets });
+  return new Map(
+    about.map(([key, each]) => {
+      const own = rows.filter(({ market }) => each.has(market));
+      return [key, holdingsByWallet(catalog, own)];
+    }),
+  );
+}
+
+function parentOfComment({ parentType: type, parentId: id }: HeldComment): Parent {
+  return { type, id };
+}
+
+function keyOf({ type, id }: Parent): string {
+  return `${type}:${id}`;
+}

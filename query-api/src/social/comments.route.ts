@@ -1,0 +1,57 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { QueryReader } from '../door/query-reader.ts';
+import { readRoute } from '../door/read-route.io.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { parseCatalogId } from '../markets/catalog-id.ts';
+import { answerComments, commentsFor, type SocialPorts } from './comment-answers.io.ts';
+import { readCommentsKeyset, readCommentsQuery } from './comments-query.ts';
+import { pageAfter, pageFrom } from './list-comments.ts';
+import { listComments, listThread } from './listed-comment.ts';
+
+/** GET /comments: comments at the top of an event, a series or a market, with their replies (conventions.md 6.4). */
+export function commentsRoute(ports: SocialPorts): DoorRoute {
+  const route = { method: 'GET', path: '/comments', family: 'gamma' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const asked = readCommentsQuery(query);
+    if (asked instanceof ReadRefusal) return asked;
+    const sorted = await commentsFor(ports, asked);
+    if (sorted instanceof ReadRefusal) return sorted;
+    const page = listComments(ports.social.threads, pageFrom(sorted, asked));
+    const isFamily = dialect === 'family';
+    return await answerComments(ports, page, { isFamily, wantsPositions: asked.getPositions });
+  });
+}
+
+/** GET /comments/keyset: the same, page by page behind a cursor. */
+export function commentsKeysetRoute(ports: SocialPorts): DoorRoute {
+  const route = { method: 'GET', path: '/comments/keyset', family: 'gamma' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const asked = readCommentsKeyset(query);
+    if (asked instanceof ReadRefusal) return asked;
+    const sorted = await commentsFor(ports, asked);
+    if (sorted instanceof ReadRefusal) return sorted;
+    const { page, next } = pageAfter(sorted, asked);
+    const comments = await answerComments(ports, listComments(ports.social.threads, page), {
+      isFamily: dialect === 'family',
+      wantsPositions: asked.getPositions,
+    });
+    return next === null ? { comments } : { comments, next_cursor: next };
+  });
+}
+
+/** GET /comments/:id: one comment and all below it, as a list. */
+export function commentRoute(ports: SocialPorts): DoorRoute {
+  const route = { method: 'GET', path: '/comments/:id', family: 'gamma' } as const;
+  return readRoute(route, async ({ params, query, dialect }) => {
+    const id = parseCatalogId(params['id'] ?? '');
+    const read = new QueryReader(query, 'gamma');
+    const wantsPositions = read.boolean('get_positions') ?? false;
+    if (id === null) return refusals.invalidId;
+    if (read.refusal !== null) return read.refusal;
+    const { threads } = ports.social;
+    const comment = threads.find(id);
+    if (!comment?.isShown) return new ReadRefusal(404, 'comment not found');
+    const isFamily = dialect === 'family';
+    return await answerComments(ports, listThread(threads, comment), { isFamily, wantsPositions });
+  });
+}
