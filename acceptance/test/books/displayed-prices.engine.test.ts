@@ -15,10 +15,10 @@ import { renderBook } from '../../../projectors/src/core/books/render.ts';
 import { computeLeaderboards } from '../../../projectors/src/io/leaderboard-store.ts';
 import { project, RealTables } from '../../../projectors/test/io/real-tables.ts';
 import { executionOf, fillOf, marketSet, moved } from '../../../projectors/test/log.ts';
-import { priceOfMicro } from '../../../query-api/src/books/displayed-price.ts';
-import { noQuote, quoteFields, quoteOf } from '../../../query-api/src/books/quote.ts';
+import { noQuote, priceOfMicro, quoteFields, quoteOf } from '../../../query-api/src/books/quote.ts';
 import { historyPoints, noPrices } from '../../../query-api/src/history/history.ts';
-import { Catalog, type Listing } from '../../../query-api/src/markets/catalog.ts';
+import { Catalog } from '../../../query-api/src/markets/catalog.ts';
+import type { Listing } from '../../../query-api/src/markets/market.ts';
 import {
   anyPosition,
   currentMicro,

@@ -9,7 +9,8 @@ import { completenessRows, foldedTo } from '../../../projectors/src/core/complet
 import { TableViews } from '../../../projectors/src/core/table-views.ts';
 import { RealTables } from '../../../projectors/test/io/real-tables.ts';
 import { type Moment, pastBookJson } from '../../../query-api/src/books/past-book.ts';
-import { Catalog, type Listing } from '../../../query-api/src/markets/catalog.ts';
+import { Catalog } from '../../../query-api/src/markets/catalog.ts';
+import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { openTables } from '../../../query-api/src/tables/tables.io.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 import { inBook, RestingExchange } from './resting-exchange.ts';

@@ -18,7 +18,7 @@ import {
 } from '../../../query-api/src/books/invalidation.io.ts';
 import { BookSource } from '../../../query-api/src/books/stored-books.io.ts';
 import { addReadDoor } from '../../../query-api/src/door/app.route.ts';
-import type { Listing } from '../../../query-api/src/markets/catalog.ts';
+import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { get, post, type Seen, token, World } from '../../../query-api/test/in-memory.ts';
 
 /** The read door over a Redis of its own, which is taken away and comes back empty. */

@@ -19,7 +19,8 @@ import { TinyExchange } from '../../../projectors/test/log.ts';
 import { emptyBook } from '../../../query-api/src/books/book-bytes.ts';
 import { noQuote, type Quote, quoteFields, quoteOf } from '../../../query-api/src/books/quote.ts';
 import { BookSource } from '../../../query-api/src/books/stored-books.io.ts';
-import { Catalog, type Listing } from '../../../query-api/src/markets/catalog.ts';
+import { Catalog } from '../../../query-api/src/markets/catalog.ts';
+import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
 /** The projector of books and the read door over one Redis that forgets. */

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { ReadRefusal } from '@pm/query-api/door/refusal';
 import { planHistory } from '@pm/query-api/history/history-plan';
-import type { Market } from '@pm/query-api/markets/catalog';
+import type { Market } from '@pm/query-api/markets/market';
 import { readBuilderQuery } from '@pm/query-api/reports/builder-trades';
 import { openReports } from '@pm/query-api/reports/reports.io';
 import { openTables } from '@pm/query-api/tables/tables.io';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BookSnapshot, bookJson, microText, priceText } from '@pm/schemas';
-import type { Listing } from '../markets/catalog.ts';
+import type { Listing } from '../markets/market.ts';
 
 /** The book of a listed token on which nothing ever happened, in the form and with the hash of stored books. */
 export function emptyBook({ market, token }: Listing): Buffer {

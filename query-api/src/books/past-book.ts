@@ -8,7 +8,7 @@ import {
   type Sha1,
   sidesOfToken,
 } from '@pm/schemas';
-import type { Listing } from '../markets/catalog.ts';
+import type { Listing } from '../markets/market.ts';
 
 /** Which book is meant: after the last record whose clock is at most `atMs`, or after one record of the partition. */
 export type Moment = { readonly atMs: number } | { readonly inOffset: number };

@@ -8,7 +8,7 @@ import {
   pastRulesSql,
   pastTradeSql,
 } from '@pm/schemas';
-import type { Listing } from '../markets/catalog.ts';
+import type { Listing } from '../markets/market.ts';
 import { storedMicro, storedPrice } from '../tables/numbers.ts';
 import { type Moment, type PastBook, sidesOfOrders } from './past-book.ts';
 

@@ -2,9 +2,9 @@ import { Fault } from '@pm/kit/fault';
 import { type RedisClient, resultsOf } from '@pm/kit/redis';
 import type { RedisKeys, TokenId } from '@pm/schemas';
 import type { BookReads } from '../door/ports.ts';
-import type { Listing } from '../markets/catalog.ts';
+import type { Listing } from '../markets/market.ts';
 import { CoherentStore } from './coherent-cache.io.ts';
-import type { Quotes } from './displayed-price.ts';
+import type { Quotes } from './quote.ts';
 import { noQuote, type Quote, quoteFields, quoteOf } from './quote.ts';
 
 /** Books kept; a deep one has about 20 kB. */

@@ -1,7 +1,8 @@
 import { parseTokenId, type TokenId, tokensPerRequestMax } from '@pm/schemas';
 import type { RawQuery } from '../door/query-reader.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
-import type { Catalog, Listing } from '../markets/catalog.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Listing } from '../markets/market.ts';
 
 /** The listing of the parameter `token_id`; refuses what is no token id, and with `unknown` what is not listed. */
 export function listingIn(

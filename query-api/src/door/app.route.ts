@@ -1,56 +1,55 @@
 import { type HttpApp, registerRoutes } from '@pm/kit/http';
-import { bookRoute } from '../books/book.route.ts';
-import { booksRoute } from '../books/books.route.ts';
-import { feeRateRoutes } from '../books/fee-rate.route.ts';
-import { lastTradePriceRoute } from '../books/last-trade-price.route.ts';
-import { lastTradesPricesRoutes } from '../books/last-trades-prices.route.ts';
-import { midpointRoute } from '../books/midpoint.route.ts';
-import { midpointsRoutes } from '../books/midpoints.route.ts';
-import { negRiskRoutes } from '../books/neg-risk.route.ts';
-import { priceRoute } from '../books/price.route.ts';
-import { pricesRoutes } from '../books/prices.route.ts';
-import { spreadRoute } from '../books/spread.route.ts';
-import { spreadsRoutes } from '../books/spreads.route.ts';
-import { tickSizeRoutes } from '../books/tick-size.route.ts';
-import { batchPricesHistoryRoute } from '../history/batch-prices-history.route.ts';
+import { bookRoute, booksRoute } from '../books/book.route.ts';
+import {
+  lastTradePriceRoute,
+  lastTradesPricesRoutes,
+  midpointRoute,
+  midpointsRoutes,
+  priceRoute,
+  pricesRoutes,
+  spreadRoute,
+  spreadsRoutes,
+} from '../books/quotes.route.ts';
+import { feeRateRoutes, negRiskRoutes, tickSizeRoutes } from '../books/token-rules.route.ts';
 import { candlesRoute } from '../history/candles.route.ts';
-import { pricesHistoryRoute } from '../history/prices-history.route.ts';
-import { agentMarketsRoute } from '../markets/agent-markets.route.ts';
+import { batchPricesHistoryRoute, pricesHistoryRoute } from '../history/prices-history.route.ts';
 import { clobListRoutes } from '../markets/clob-markets.route.ts';
-import { emptyListRoutes } from '../markets/empty-lists.route.ts';
-import { eventRoutes } from '../markets/event.route.ts';
-import { eventsRoutes } from '../markets/events.route.ts';
-import { marketRoutes } from '../markets/market.route.ts';
-import { marketsRoutes } from '../markets/markets.route.ts';
-import { seriesRoutes } from '../markets/series.route.ts';
-import { tagRoutes } from '../markets/tags.route.ts';
-import { lookUpOrdersRoute } from '../orders/look-up-orders.route.ts';
-import { dataOrderRoute } from '../orders/order.route.ts';
+import { emptyListRoutes, eventRoutes, eventsRoutes } from '../markets/events.route.ts';
+import { agentMarketsRoute, marketRoutes, marketsRoutes } from '../markets/markets.route.ts';
+import { seriesRoutes, tagRoutes } from '../markets/tags.route.ts';
 import { orderScoringRoute, ordersScoringRoute } from '../orders/order-scoring.route.ts';
-import { dataOrdersRoute } from '../orders/orders.route.ts';
-import { preMigrationOrdersRoute } from '../orders/pre-migration-orders.route.ts';
+import {
+  dataOrderRoute,
+  dataOrdersRoute,
+  lookUpOrdersRoute,
+  preMigrationOrdersRoute,
+} from '../orders/orders.route.ts';
 import { dataTradesRoute } from '../orders/trades.route.ts';
-import { balanceAllowanceRoutes } from '../positions/balance-allowance.route.ts';
-import { balancesRoute } from '../positions/balances.route.ts';
-import { closedPositionsRoute } from '../positions/closed-positions.route.ts';
-import { holdersRoute } from '../positions/holders.route.ts';
-import { marketPositionsRoute } from '../positions/market-positions.route.ts';
-import { positionsRoute } from '../positions/positions.route.ts';
-import { walletFigureRoutes } from '../positions/value.route.ts';
+import { balanceAllowanceRoutes, balancesRoute } from '../positions/balances.route.ts';
+import {
+  closedPositionsRoute,
+  holdersRoute,
+  marketPositionsRoute,
+  positionsRoute,
+  walletFigureRoutes,
+} from '../positions/positions.route.ts';
 import { builderRoutes } from '../reports/builders.route.ts';
 import { leaderboardRoute } from '../reports/leaderboard.route.ts';
-import { liveActivityRoutes } from '../reports/live-activity.route.ts';
 import { marketFigureRoutes } from '../reports/open-interest.route.ts';
 import { rewardRoutes } from '../reports/rewards.route.ts';
-import { ledgerRoutes } from '../reports/trades.route.ts';
+import { ledgerRoutes, liveActivityRoutes } from '../reports/trades.route.ts';
 import { publicSearchRoute } from '../search/public-search.route.ts';
-import { commentRoute, commentsKeysetRoute, commentsRoute } from '../social/comments.route.ts';
-import { commentCountRoute, commentsByUserRoute } from '../social/comments-by-user.route.ts';
+import {
+  commentCountRoute,
+  commentRoute,
+  commentsByUserRoute,
+  commentsKeysetRoute,
+  commentsRoute,
+} from '../social/comments.route.ts';
 import { creatorRoutes } from '../social/creators.route.ts';
 import { notificationsRoute } from '../social/notifications.route.ts';
 import { profileByAddressRoute, publicProfileRoute } from '../social/profiles.route.ts';
-import { rateLimitsRoute } from '../status/rate-limits.route.ts';
-import { statusRoute } from '../status/status.route.ts';
+import { rateLimitsRoute, statusRoute } from '../status/status.route.ts';
 import { tellCompleteness } from './complete-through.io.ts';
 import type { ReadPorts } from './ports.ts';
 

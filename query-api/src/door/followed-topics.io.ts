@@ -16,7 +16,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import { Catalog } from '../markets/catalog.ts';
-import { DeletedNotifications } from '../social/deleted-notifications.ts';
+import { DeletedNotifications } from '../social/notifications.ts';
 import { Profiles } from '../social/profiles.ts';
 import { CallerWallets } from './caller-wallets.ts';
 

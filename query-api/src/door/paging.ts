@@ -1,3 +1,5 @@
+import type { QueryReader } from './query-reader.ts';
+
 /** Cursors of paged lists: base64 of a decimal offset; `MA==` is 0, `LTE=` (-1) says that there are no more pages. */
 export const endCursor = 'LTE=';
 
@@ -39,4 +41,25 @@ export function pageOf<T>(found: readonly T[], offset: number, limit: number): P
 /** What there is behind the last page, and where nothing can be found. */
 export function emptyPage(limit: number): Page<never> {
   return { data: [], next_cursor: endCursor, limit, count: 0 };
+}
+
+/** How much of a report one request may ask for. */
+export interface PageBounds {
+  /** Rows of a page: at least (0 unless it is said, which answers an empty list), at most, and without a word. */
+  readonly limitMin?: number;
+  readonly limitMax: number;
+  readonly limitDefault: number;
+  /** Rows in front of a page: they are read and sorted like those on it. */
+  readonly offsetMax: number;
+}
+
+/** `limit` and `offset`; beyond the bounds they are refused. */
+export function readPageOf(
+  read: QueryReader,
+  { limitMin = 0, limitMax, limitDefault, offsetMax }: PageBounds,
+): { readonly limit: number; readonly offset: number } {
+  return {
+    limit: read.integer('limit', { min: limitMin, max: limitMax, otherwise: limitDefault }),
+    offset: read.integer('offset', { min: 0, max: offsetMax, otherwise: 0 }),
+  };
 }

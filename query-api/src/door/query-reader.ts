@@ -1,5 +1,4 @@
 import { parseMicro, parseTime, type RouteFamily } from '@pm/schemas';
-import { parseCatalogId } from '../markets/catalog-id.ts';
 import { ReadRefusal } from './refusal.ts';
 
 /** Query parameters as the door gets them: texts, and arrays of texts where a key is repeated. */
@@ -137,4 +136,12 @@ export class QueryReader {
 function isLonger(text: string, maxChars: number): boolean {
   if (text.length <= maxChars) return false;
   return text.length > 2 * maxChars || [...text].length > maxChars;
+}
+
+/**
+ * Ids of the catalog, and of comments, are integers without leading zeros. Any integer is kept as it is written, so that one
+ * with leading zeros, or too long for an id, is not found like any other that nothing has; null for what is no integer.
+ */
+export function parseCatalogId(text: string): string | null {
+  return /^\d+$/.test(text) ? text : null;
 }

@@ -6,7 +6,7 @@ import {
   priceText,
 } from '@pm/schemas';
 import { type ReadRefusal, refusals } from '../door/refusal.ts';
-import { roundedQuotient } from '../tables/rounding.ts';
+import { roundedQuotient } from '../tables/numbers.ts';
 
 /** As the wire gives it; times are whole Unix seconds. */
 export interface CandleRequest {

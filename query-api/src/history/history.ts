@@ -1,6 +1,6 @@
 import { type HistoryPoint, microPerUnit } from '@pm/schemas';
-import { unitsOf } from '../books/displayed-price.ts';
-import type { Outcome } from '../markets/catalog.ts';
+import { unitsOf } from '../books/quote.ts';
+import type { Outcome } from '../markets/market.ts';
 import type { HistoryPlan } from './history-plan.ts';
 
 /** The last price of one bucket in micro-USDC; `bucketS` is its start. */

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
-import type { Listing } from '../markets/catalog.ts';
+import type { Listing } from '../markets/market.ts';
 import { storedPrice } from '../tables/numbers.ts';
 import type { CandlePlan, CandleRow } from './candles.ts';
 

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
-import type { Listing, Market } from '../markets/catalog.ts';
+import type { Listing, Market } from '../markets/market.ts';
 import { storedMicro } from '../tables/numbers.ts';
 import { type BucketPrice, isOneSided, type PriceFacts } from './history.ts';
 import { firstPriceS, type HistoryPlan } from './history-plan.ts';

@@ -3,9 +3,9 @@ import type { Dialect } from '@pm/kit/http';
 import type { CatalogEvent } from '@pm/schemas';
 import { pricedBy } from '../books/tokens.ts';
 import type { ReadPorts } from '../door/ports.ts';
-import type { Market } from './catalog.ts';
 import { figureColumns } from './catalog-tables.ts';
 import type { ListContext } from './list-events.ts';
+import type { Market } from './market.ts';
 import type { RowSpan } from './row-table.ts';
 import { eventSummary, familyFigures, listedEvent, wholeEvent } from './wire-event.ts';
 import {

@@ -6,6 +6,7 @@ import {
   openMarketTable,
   openSeriesTable,
   openTagTable,
+  Tally,
 } from './catalog-tables.ts';
 import {
   addFigures,
@@ -15,9 +16,6 @@ import {
   sameFigures,
 } from './figures.ts';
 import { type Listing, type Market, marketOf, openEndMs } from './market.ts';
-import { Tally } from './tally.ts';
-
-export type { Listing, Market, Outcome } from './market.ts';
 
 /** Events, markets, tags and series as the log says, and the ways to find them. Entries of one key replace each other. */
 export class Catalog {

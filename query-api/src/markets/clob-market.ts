@@ -1,9 +1,9 @@
 import { microPerUnit, priceOne, type SamplingMarket } from '@pm/schemas';
-import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/displayed-price.ts';
-import type { Catalog, Market } from './catalog.ts';
+import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
+import type { Catalog } from './catalog.ts';
 import { stateBits } from './catalog-tables.ts';
-import { feeRateAnswer } from './fee-rate.ts';
-import { acceptsOrders } from './market.ts';
+import type { Market } from './market.ts';
+import { acceptsOrders, feeRateAnswer } from './market.ts';
 import { metadataOf } from './wire-event.ts';
 import { isoTime } from './wire-market.ts';
 

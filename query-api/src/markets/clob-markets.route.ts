@@ -1,10 +1,21 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { parseConditionId, parseTokenId } from '@pm/schemas';
-import { readRoute } from '../door/read-route.io.ts';
+import { pricedBy } from '../books/tokens.ts';
+import { endCursor, pageOf, parseCursor } from '../door/paging.ts';
+import { QueryReader } from '../door/query-reader.ts';
+import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { refusals } from '../door/refusal.ts';
 import type { CatalogPorts } from './catalog-answers.io.ts';
-import { compactMarket, marketByToken } from './clob-market.ts';
-import { type ClobList, clobPage } from './clob-page.io.ts';
+import {
+  clobMarket,
+  clobMarkets,
+  clobPageSize,
+  compactMarket,
+  marketByToken,
+  simplifiedMarket,
+  toTheLetter,
+} from './clob-market.ts';
+import type { Market } from './market.ts';
 
 const lists: readonly (readonly [string, ClobList])[] = [
   ['/sampling-markets', 'sampling'],
@@ -33,4 +44,28 @@ export function clobListRoutes(ports: CatalogPorts): readonly DoorRoute[] {
       return market === undefined ? refusals.marketNotFound : compactMarket(market);
     }),
   ];
+}
+
+/** Which markets of the order book family, and in which form. */
+export type ClobList = 'full' | 'simplified' | 'sampling' | 'sampling-simplified';
+
+/** A page of markets with displayed prices (conventions.md 1.5 and 6.6). Errors are those of the family clob. */
+export async function clobPage(
+  { catalog, books }: CatalogPorts,
+  { query, dialect }: Pick<ReadRequest, 'query' | 'dialect'>,
+  list: ClobList,
+): Promise<object> {
+  const read = new QueryReader(query, 'clob');
+  const offset = parseCursor(read.text('next_cursor'));
+  if (offset === null || read.refusal !== null) return refusals.invalidCursor.as('clob');
+  if (offset < 0) return { data: [], next_cursor: endCursor, limit: clobPageSize, count: 0 };
+  const isSampling = list.startsWith('sampling');
+  const page = pageOf(clobMarkets(catalog, { isSampling, offset }), offset, clobPageSize);
+  const quotes = await books.quotes(pricedBy(page.data));
+  const form = (market: Market) =>
+    list.endsWith('simplified')
+      ? simplifiedMarket(market, quotes)
+      : clobMarket(catalog, market, quotes);
+  const data = page.data.map(form);
+  return { ...page, data: dialect === 'specification' ? data.map(toTheLetter) : data };
 }

@@ -1,9 +1,8 @@
 import type { CatalogEvent } from '@pm/schemas';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
+import { parseCatalogId, QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import { type CreatorSites, creatorWallets } from '../social/creators.ts';
 import type { Catalog } from './catalog.ts';
-import { parseCatalogId } from './catalog-id.ts';
 import { eventColumns, groupName } from './catalog-tables.ts';
 import {
   dateRanges,

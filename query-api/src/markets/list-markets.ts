@@ -1,9 +1,8 @@
 import { parseAsset, parseConditionId } from '@pm/schemas';
-import { QueryReader, type RawQuery } from '../door/query-reader.ts';
+import { parseCatalogId, QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import { creatorGroups } from '../social/creators.ts';
-import type { Catalog, Market } from './catalog.ts';
-import { parseCatalogId } from './catalog-id.ts';
+import type { Catalog } from './catalog.ts';
 import { groupName, marketColumns } from './catalog-tables.ts';
 import { type ListContext, readTagGroups } from './list-events.ts';
 import {
@@ -14,7 +13,8 @@ import {
   readSpan,
   readState,
 } from './list-query.ts';
-import { listingAsked } from './requested-asset.ts';
+import type { Market } from './market.ts';
+import { listingAsked } from './market-filter.ts';
 import type { RowQuery, RowSpan } from './row-table.ts';
 
 /** Items of a filter by ids; clients ask for all the markets they hold at once. */

@@ -1,7 +1,7 @@
-import { type ConditionId, parseConditionId } from '@pm/schemas';
-import type { QueryReader } from '../door/query-reader.ts';
+import { type AskedAsset, type ConditionId, parseConditionId } from '@pm/schemas';
+import { parseCatalogId, type QueryReader } from '../door/query-reader.ts';
 import type { Catalog } from './catalog.ts';
-import { parseCatalogId } from './catalog-id.ts';
+import type { Listing, Market, Outcome } from './market.ts';
 
 /** Conditions a query may name. */
 const conditionsMax = 500;
@@ -38,4 +38,39 @@ export function marketNumbers(
 
 function unique(numbers: readonly number[]): readonly number[] {
   return [...new Set(numbers)];
+}
+
+/** The market of a number or a condition id. */
+export function marketNamed(catalog: Catalog, text: string): Market | undefined {
+  const condition = parseConditionId(text);
+  return condition === null ? catalog.marketById(text) : catalog.byCondition(condition);
+}
+
+/** The listing that a filter names in either form; undefined when there is none. */
+export function listingAsked(
+  catalog: Pick<Catalog, 'listing' | 'byCondition'>,
+  asked: AskedAsset,
+): Listing | undefined {
+  if ('token' in asked) return catalog.listing(asked.token);
+  const market = catalog.byCondition(asked.condition);
+  return market === undefined ? undefined : catalog.listing(market.tokens[asked.outcome]);
+}
+
+/** The market and outcome that a query names; null is any. */
+export interface AskedPlace {
+  readonly market: number | null;
+  readonly outcome: Outcome | null;
+}
+
+/** Null when a condition or asset is not listed, or the two do not agree: then nothing can be found. */
+export function placeAsked(
+  catalog: Catalog,
+  { condition, asset }: { readonly condition: string | null; readonly asset: AskedAsset | null },
+): AskedPlace | null {
+  const named = condition === null ? undefined : catalog.byCondition(condition);
+  if (condition !== null && named === undefined) return null;
+  if (asset === null) return { market: named?.market ?? null, outcome: null };
+  const listing = listingAsked(catalog, asset);
+  if (listing === undefined || (named !== undefined && named !== listing.market)) return null;
+  return { market: listing.market.market, outcome: listing.outcome };
 }

@@ -1,12 +1,24 @@
 import type { DoorRoute } from '@pm/kit/http';
+import { parseConditionId } from '@pm/schemas';
+import { pricedBy } from '../books/tokens.ts';
+import { QueryReader } from '../door/query-reader.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal } from '../door/refusal.ts';
-import { assertFigures, type CatalogPorts, listContext } from './catalog-answers.io.ts';
-import { clobPage } from './clob-page.io.ts';
-import { keysetPage } from './keyset.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { creatorWallets } from '../social/creators.ts';
+import {
+  assertFigures,
+  type CatalogPorts,
+  listContext,
+  marketAnswers,
+} from './catalog-answers.io.ts';
+import { clobMarket, toTheLetter } from './clob-market.ts';
+import { clobPage } from './clob-markets.route.ts';
 import { readMarketsQuery } from './list-markets.ts';
-import { readKeysetSpan } from './list-query.ts';
+import { keysetPage, readKeysetSpan } from './list-query.ts';
+import type { Market } from './market.ts';
+import { marketNamed } from './market-filter.ts';
 import { MarketTexts } from './market-texts.io.ts';
+import { tagsOf } from './wire-event.ts';
 
 const paths = {
   list: { method: 'GET', path: '/markets', family: 'gamma' },
@@ -43,4 +55,105 @@ export function marketsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
 
 function isClobList({ query, mount }: ReadRequest): boolean {
   return mount === 'clob' || query['next_cursor'] !== undefined;
+}
+
+const singlePaths = {
+  one: { method: 'GET', path: '/markets/:id', family: 'gamma' },
+  bySlug: { method: 'GET', path: '/markets/slug/:slug', family: 'gamma' },
+  description: { method: 'GET', path: '/markets/:id/description', family: 'gamma' },
+  tags: { method: 'GET', path: '/markets/:id/tags', family: 'gamma' },
+} as const;
+
+/**
+ * One market. GET /markets/:id has two forms: the catalog's, and for a condition id at the root, and always under `/clob`, that
+ * of the order book family, which then carries the catalog's words besides (conventions.md 1.5).
+ */
+export function marketRoutes(ports: CatalogPorts): readonly DoorRoute[] {
+  const { catalog } = ports;
+  const whole = async (found: Market | ReadRefusal, { dialect }: ReadRequest) => {
+    if (found instanceof ReadRefusal) return found;
+    const [answer = refusals.idNotFound] = await marketAnswers(ports, [found], dialect);
+    return answer;
+  };
+  return [
+    readRoute(singlePaths.one, async (request) => {
+      if (isOfTheBook(request)) return await byCondition(ports, request);
+      const found = findMarket(ports, request.params['id'] ?? '');
+      return await whole(scoped(ports, request, found, refusals.idNotFound), request);
+    }),
+    readRoute(singlePaths.bySlug, async (request) => {
+      const found = catalog.marketBySlug(request.params['slug'] ?? '') ?? refusals.slugNotFound;
+      return await whole(scoped(ports, request, found, refusals.slugNotFound), request);
+    }),
+    readRoute(singlePaths.description, (request) => {
+      const found = findMarket(ports, request.params['id'] ?? '');
+      const market = scoped(ports, request, found, refusals.idNotFound);
+      return market instanceof ReadRefusal ? market : { description: market.description };
+    }),
+    readRoute(singlePaths.tags, (request) => {
+      const found = findMarket(ports, request.params['id'] ?? '');
+      const market = scoped(ports, request, found, refusals.idNotFound);
+      if (market instanceof ReadRefusal) return market;
+      const event = catalog.event(market.eventId);
+      return event === undefined ? [] : tagsOf(catalog, event);
+    }),
+  ];
+}
+
+function isOfTheBook({ params, mount }: ReadRequest): boolean {
+  return mount === 'clob' || (mount !== 'gamma' && /^0x/i.test(params['id'] ?? ''));
+}
+
+/** By number or condition id. */
+function findMarket({ catalog }: CatalogPorts, id: string): Market | ReadRefusal {
+  return marketNamed(catalog, id) ?? refusals.idNotFound;
+}
+
+async function byCondition(
+  { catalog, books, lists }: CatalogPorts,
+  request: ReadRequest,
+): Promise<ReadRefusal | object> {
+  const condition = parseConditionId(request.params['id'] ?? '');
+  if (condition === null) return refusals.invalidMarket.as('clob');
+  const market = catalog.byCondition(condition);
+  if (market === undefined) return refusals.marketNotFound.as('clob');
+  const quotes = await books.quotes(pricedBy([market]));
+  const found = clobMarket(catalog, market, quotes);
+  const answer = request.dialect === 'specification' ? toTheLetter(found) : found;
+  const [words = {}] = await marketAnswers({ catalog, books, lists }, [market], request.dialect);
+  // Both forms have `outcomes`, of different types; clients that ask by condition read the array.
+  return { ...words, ...answer };
+}
+
+/** What was found, unless it is not of the creator asked for. */
+function scoped(
+  { lists }: CatalogPorts,
+  { query }: ReadRequest,
+  found: Market | ReadRefusal,
+  absent: ReadRefusal,
+): Market | ReadRefusal {
+  const read = new QueryReader(query, 'gamma');
+  const creator = read.text('creator');
+  if (read.refusal !== null) return read.refusal;
+  if (found instanceof ReadRefusal || creator === null) return found;
+  const wallets = creatorWallets(creator, lists.sites);
+  return wallets.includes(found.creator.toLowerCase()) ? found : absent;
+}
+
+/**
+ * GET /api/v1/markets: markets of the catalog for agents, in a wrapper. A key that is missing, bad or paused reads like
+ * nobody (specification, "Agent API key").
+ */
+export function agentMarketsRoute(ports: CatalogPorts): DoorRoute {
+  const { catalog } = ports;
+  const route = { method: 'GET', path: '/api/v1/markets', family: 'gamma' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const asked = readMarketsQuery(query, listContext(ports, dialect));
+    if (asked instanceof ReadRefusal) return asked;
+    assertFigures(ports, asked);
+    const markets = catalog.marketTable.page(asked.rows, asked.span);
+    const data = await marketAnswers(ports, markets, dialect);
+    const { limit, offset } = asked.span;
+    return { data, limit, offset, count: data.length };
+  });
 }

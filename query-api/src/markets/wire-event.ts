@@ -1,5 +1,5 @@
 import type { CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas';
-import { unitsOf } from '../books/displayed-price.ts';
+import { unitsOf } from '../books/quote.ts';
 import type { Catalog } from './catalog.ts';
 import type { Figures } from './figures.ts';
 import { isoTime } from './wire-market.ts';
@@ -98,4 +98,18 @@ export function seriesAnswer(series: CatalogSeries) {
     createdAt: isoTime(series.createdAtMs),
     updatedAt: isoTime(series.updatedAtMs),
   };
+}
+
+const relatedMax = 100;
+
+/** Tags that stand on events together with this one, those on the most events first. */
+export function relatedTags(
+  catalog: Catalog,
+  { id }: CatalogTag,
+): readonly { readonly rank: number; readonly other: CatalogTag }[] {
+  return [...catalog.relatedTags(id)]
+    .sort(([left, much], [right, more]) => more - much || Number(left) - Number(right))
+    .flatMap(([otherId]) => catalog.tag(otherId) ?? [])
+    .slice(0, relatedMax)
+    .map((other, index) => ({ rank: index + 1, other }));
 }

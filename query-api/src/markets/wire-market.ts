@@ -1,6 +1,5 @@
 import { microPerUnit, microText, priceOne } from '@pm/schemas';
-import { priceOfMicro, type Quotes, unitsOf } from '../books/displayed-price.ts';
-import { noQuote, type Quote } from '../books/quote.ts';
+import { noQuote, priceOfMicro, type Quote, type Quotes, unitsOf } from '../books/quote.ts';
 import type { Figures } from './figures.ts';
 import { acceptsOrders, type Market } from './market.ts';
 

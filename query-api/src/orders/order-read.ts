@@ -6,7 +6,8 @@ import {
   type StoredOrder,
   tradeId,
 } from '@pm/schemas';
-import type { Catalog, Outcome } from '../markets/catalog.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Outcome } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';
 
 /** One row of `order_events`; money and times as integers. */
@@ -175,4 +176,17 @@ export function orderAnswer(
     created_at: Math.floor(placed.acceptedAtMs / 1000),
     order_type: placed.timeInForce,
   };
+}
+
+/** Rows of several orders, apart. */
+export function rowsByOrder(
+  rows: readonly OrderEventRow[],
+): ReadonlyMap<string, readonly OrderEventRow[]> {
+  const found = new Map<string, OrderEventRow[]>();
+  for (const row of rows) {
+    const known = found.get(row.orderId);
+    if (known === undefined) found.set(row.orderId, [row]);
+    else known.push(row);
+  }
+  return found;
 }

@@ -5,10 +5,9 @@ import { type Caller, isOwn, provenCaller, unproven } from '../door/caller.io.ts
 import type { ReadPorts } from '../door/ports.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
-import type { Listing } from '../markets/catalog.ts';
-import { foldOrder, type OrderHistory } from './order-read.ts';
-import { rowsByOrder } from './rows-by-order.ts';
-import { isScoring } from './scoring.ts';
+import type { Listing } from '../markets/market.ts';
+import { isScoring } from './open-orders.ts';
+import { foldOrder, type OrderHistory, rowsByOrder } from './order-read.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'books' | 'own' | 'callers' | 'nowMs'>;
 

@@ -1,16 +1,51 @@
+import { claimsKey } from '@pm/domain/accounts/key-claim';
 import type { DoorRoute } from '@pm/kit/http';
-import { provenCaller, unproven } from '../door/caller.io.ts';
+import { orderIdsPerRequestMax, parseOrderId } from '@pm/schemas';
+import { type Caller, isOwn, provenCaller, unproven } from '../door/caller.io.ts';
 import { emptyPage, pageOf } from '../door/paging.ts';
 import type { ReadPorts } from '../door/ports.ts';
-import { readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal } from '../door/refusal.ts';
-import { placeAsked } from '../markets/requested-place.ts';
-import { openOrderAnswer } from './open-order-answer.ts';
-import { foldOrder } from './order-read.ts';
-import { ordersPageSize, readOrdersQuery } from './orders-query.ts';
-import { rowsByOrder } from './rows-by-order.ts';
+import { type Answer, readRoute, StatusAnswer } from '../door/read-route.io.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { placeAsked } from '../markets/market-filter.ts';
+import { openOrderAnswer, ordersPageSize, readOrdersQuery } from './open-orders.ts';
+import { foldOrder, type OrderEventRow, orderAnswer, rowsByOrder } from './order-read.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
+
+/**
+ * GET /data/order/:id: what became of an order. Anyone may ask, without seeing its owner; who sends signed headers is told
+ * only of his own (conventions.md 1.6). An order that was refused at once was never one; its refusal code stands in the
+ * 404.
+ */
+export function dataOrderRoute(ports: Ports): DoorRoute {
+  const route = { method: 'GET', path: '/data/order/:id', family: 'clob' } as const;
+  return readRoute(route, async ({ params, raw }) => {
+    const caller = claimsKey(raw.headers) ? provenCaller(ports.callers, raw) : undefined;
+    if (caller === null) return unproven(ports, raw);
+    const id = parseOrderId(params['id'] ?? '');
+    if (id === null) return refusals.invalidOrderId;
+    const rows = await ports.own.orderEvents([id]);
+    if (caller !== undefined && !rows.some((row) => isOwn(caller, row))) {
+      return refusals.orderNotFound;
+    }
+    return answerFor(ports, rows, caller !== undefined);
+  });
+}
+
+function answerFor({ catalog }: Ports, rows: readonly OrderEventRow[], isOwner: boolean): Answer {
+  const history = foldOrder(rows);
+  switch (history.kind) {
+    case 'accepted':
+      return orderAnswer(catalog, history, isOwner);
+    case 'refused':
+      return new ReadRefusal(404, refusals.orderNotFound.text, {
+        code: history.code,
+        reason: 'refused',
+      });
+    case 'unknown':
+      return refusals.orderNotFound;
+  }
+}
 
 /** GET /data/orders: open orders of the caller's keys from any of his wallets, newest first (conventions.md 1.6). */
 export function dataOrdersRoute(ports: Ports): DoorRoute {
@@ -41,5 +76,70 @@ async function liveOrders({ own, catalog }: Ports, ids: readonly string[]) {
     const history = foldOrder(rows.get(id) ?? []);
     if (history.kind !== 'accepted' || history.facts.status !== 'LIVE') return [];
     return [openOrderAnswer(catalog, history)];
+  });
+}
+
+/**
+ * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the order asked, with a status of its own
+ * (conventions.md 1.6).
+ */
+export function lookUpOrdersRoute(ports: Ports): DoorRoute {
+  const route = { method: 'POST', path: '/data/orders', family: 'clob' } as const;
+  return readRoute(route, async ({ body, raw }) => {
+    const caller = provenCaller(ports.callers, raw);
+    if (caller === null) return unproven(ports, raw);
+    const ids = readIds(body);
+    if (ids instanceof ReadRefusal) return ids;
+    const known = [...new Set(ids.flatMap((id) => parseOrderId(id) ?? []))];
+    const rows = rowsByOrder(known.length === 0 ? [] : await ports.own.orderEvents(known));
+    const entries = ids.map((id) => {
+      const parsed = parseOrderId(id);
+      const found = parsed === null ? null : (rows.get(parsed) ?? []);
+      return { order_id: id, ...entryFor(ports, caller, found) };
+    });
+    return new StatusAnswer(207, entries);
+  });
+}
+
+/** `rows` null for what is no order id. */
+function entryFor({ catalog }: Ports, caller: Caller, rows: readonly OrderEventRow[] | null) {
+  if (rows === null) return failed(refusals.invalidOrderId);
+  const history = foldOrder(rows.filter((row) => isOwn(caller, row)));
+  if (history.kind === 'refused') return { ...failed(refusals.orderNotFound), code: history.code };
+  if (history.kind === 'unknown') return failed(refusals.orderNotFound);
+  return { status: 200, order: orderAnswer(catalog, history, true).order };
+}
+
+function failed({ status, text }: ReadRefusal) {
+  return { status, error: text };
+}
+
+function readIds(body: unknown): readonly string[] | ReadRefusal {
+  if (!Array.isArray(body) || body.length === 0) return refusals.invalidPayload;
+  if (body.length > orderIdsPerRequestMax) return refusals.payloadTooLarge;
+  const ids = body.map(idOf);
+  return ids.every((id) => id !== null) ? ids : refusals.invalidPayload;
+}
+
+/** Either spelling, or the bare id; texts of no order's length are cut, since they are sent back. */
+function idOf(given: unknown): string | null {
+  const item = typeof given === 'object' && given !== null ? given : {};
+  const { orderId, orderID } = item as { orderId?: unknown; orderID?: unknown };
+  const id = typeof given === 'string' ? given : (orderId ?? orderID);
+  return typeof id === 'string' ? id.slice(0, shownIdMaxChars) : null;
+}
+
+const shownIdMaxChars = 80;
+
+/** GET /data/pre-migration-orders: nothing was migrated to this exchange (conventions.md 1.6). */
+export function preMigrationOrdersRoute({
+  callers,
+  nowMs,
+}: Pick<ReadPorts, 'callers' | 'nowMs'>): DoorRoute {
+  const route = { method: 'GET', path: '/data/pre-migration-orders', family: 'clob' } as const;
+  return readRoute(route, ({ query, raw }) => {
+    if (provenCaller(callers, raw) === null) return unproven({ callers, nowMs }, raw);
+    const asked = readOrdersQuery(query);
+    return asked instanceof ReadRefusal ? asked : emptyPage(ordersPageSize);
   });
 }

@@ -1,8 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { Seams } from '../recent/recent-log.ts';
-import { newestFirst, placeKey } from '../tables/page-window.ts';
-import { andInFrontOf, seamParams } from '../tables/seams.io.ts';
+import { andInFrontOf, newestFirst, placeKey, seamParams } from '../tables/statement.io.ts';
 import type { CancelRow, CancelSearch } from './cancel-search.ts';
 
 interface Row {

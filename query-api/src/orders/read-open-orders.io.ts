@@ -1,8 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { Seams } from '../recent/recent-log.ts';
-import { andInFrontOf, seamParams } from '../tables/seams.io.ts';
-import { Conditions } from '../tables/statement.io.ts';
+import { andInFrontOf, Conditions, seamParams } from '../tables/statement.io.ts';
 import type { OpenOrderRow, OpenOrderSearch } from './open-orders.ts';
 
 interface Row {

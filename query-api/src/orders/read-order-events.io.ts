@@ -3,7 +3,7 @@ import { tables } from '@pm/schemas';
 import type { Seams } from '../recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
 import { readInPieces } from '../tables/read-pieces.io.ts';
-import { andInFrontOf, seamParams } from '../tables/seams.io.ts';
+import { andInFrontOf, seamParams } from '../tables/statement.io.ts';
 import type { OrderEventRow } from './order-read.ts';
 
 /** Events of one order that are read; a resting order meets one taker per event. */

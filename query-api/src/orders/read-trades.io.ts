@@ -2,9 +2,14 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import type { Seams } from '../recent/recent-log.ts';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
-import { newestFirst, placeKey } from '../tables/page-window.ts';
-import { andInFrontOf, seamParams } from '../tables/seams.io.ts';
-import { Conditions, timeBefore } from '../tables/statement.io.ts';
+import {
+  andInFrontOf,
+  Conditions,
+  newestFirst,
+  placeKey,
+  seamParams,
+  timeBefore,
+} from '../tables/statement.io.ts';
 import type { TradeSearch } from './trade-search.ts';
 import type { FillRow } from './trades.ts';
 

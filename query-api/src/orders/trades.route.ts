@@ -4,7 +4,7 @@ import { emptyPage, pageOf } from '../door/paging.ts';
 import type { ReadPorts } from '../door/ports.ts';
 import { type Answer, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
-import { placeAsked } from '../markets/requested-place.ts';
+import { placeAsked } from '../markets/market-filter.ts';
 import type { TradeSearch } from './trade-search.ts';
 import { readTradesQuery, type TradesQuery, tradeAnswer, tradesPageSize } from './trades.ts';
 

@@ -16,7 +16,8 @@ import {
 import { parseCursor } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import { type ReadRefusal, refusals } from '../door/refusal.ts';
-import type { Catalog, Outcome } from '../markets/catalog.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Outcome } from '../markets/market.ts';
 
 /** Trades of a page. */
 export const tradesPageSize = 100;

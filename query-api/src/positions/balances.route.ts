@@ -1,14 +1,66 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { WalletAddress } from '@pm/schemas';
-import { provenCaller, unproven } from '../door/caller.io.ts';
+import { type Caller, provenCaller, unproven } from '../door/caller.io.ts';
+import { walletsOfType } from '../door/caller-wallets.ts';
 import type { ReadPorts } from '../door/ports.ts';
 import { readRoute } from '../door/read-route.io.ts';
-import { walletBalances } from './balances.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import {
+  type BalanceQuery,
+  balanceAllowance,
+  ownedMicro,
+  readBalanceQuery,
+  walletBalances,
+} from './balances.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'money' | 'callers' | 'nowMs'>;
 
-/** Wallets of one answer. */
+/** Wallets that one request reads. */
 const walletsMax = 100;
+
+/**
+ * GET /balance-allowance, and its `/update`, which has nothing to refresh here: what the caller owns, in base units, before his
+ * open orders are counted off (conventions.md 1.7). Of several wallets of one signature type the richest answers.
+ */
+export function balanceAllowanceRoutes(ports: Ports): readonly DoorRoute[] {
+  return ['/balance-allowance', '/balance-allowance/update'].map((path) =>
+    readRoute({ method: 'GET', path, family: 'clob' }, async ({ query, raw }) => {
+      const caller = provenCaller(ports.callers, raw);
+      if (caller === null) return unproven(ports, raw);
+      const asked = readBalanceQuery(query);
+      if (asked instanceof ReadRefusal) return asked;
+      const wallets = walletsAsked(caller, asked);
+      if (wallets instanceof ReadRefusal) return wallets;
+      const found = await balances(ports, wallets, asked.token);
+      return balanceAllowance(Math.max(0, ...found));
+    }),
+  );
+}
+
+function walletsAsked(
+  { wallets, walletSet }: Caller,
+  { wallet, signatureType }: BalanceQuery,
+): readonly WalletAddress[] | ReadRefusal {
+  if (wallet === null) return walletsOfType(walletSet, signatureType).slice(0, walletsMax);
+  const named = wallets.find((one) => one === wallet);
+  return named === undefined ? refusals.foreignWallet : [named];
+}
+
+async function balances(
+  { catalog, own, money }: Ports,
+  wallets: readonly WalletAddress[],
+  token: string | null,
+): Promise<readonly number[]> {
+  if (token === null) {
+    const found = await Promise.all(wallets.map((wallet) => money.balance(wallet)));
+    return found.map(ownedMicro);
+  }
+  const listing = catalog.listing(token);
+  if (listing === undefined || wallets.length === 0) return [];
+  const { market, outcome } = listing;
+  const holdings = await own.holdings({ wallets, market: market.market });
+  return holdings.filter((one) => one.outcome === outcome).map(({ sizeMicro }) => sizeMicro);
+}
 
 /**
  * GET /balances: everything the caller has, wallet by wallet: his own address always, the others when there is something in

@@ -1,9 +1,10 @@
 import { type ClosedPosition, checksumAddress, type WalletAddress } from '@pm/schemas';
-import { priceOfMicro, type Quotes, unitsOf } from '../books/displayed-price.ts';
-import { type PageBounds, readPageOf } from '../door/page-bounds.ts';
+import { priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
+import { type PageBounds, readPageOf } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
-import type { Catalog, Market } from '../markets/catalog.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Market } from '../markets/market.ts';
 import { type MarketFilter, readMarketFilter } from '../markets/market-filter.ts';
 import { isoTime } from '../markets/wire-market.ts';
 import { marketWords } from '../reports/rows.ts';

@@ -1,8 +1,8 @@
 import { type ConditionId, type HolderGroup, parseConditionId } from '@pm/schemas';
-import { unitsOf } from '../books/displayed-price.ts';
+import { unitsOf } from '../books/quote.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
-import type { Market, Outcome } from '../markets/catalog.ts';
+import type { Market, Outcome } from '../markets/market.ts';
 import type { Profiles } from '../social/profiles.ts';
 import { type AssetForm, assetId } from './positions.ts';
 import { readMicro } from './positions-query.ts';

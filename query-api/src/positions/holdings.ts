@@ -1,4 +1,4 @@
-import type { Outcome } from '../markets/catalog.ts';
+import type { Outcome } from '../markets/market.ts';
 import type { HoldingChange } from '../recent/record-rows.ts';
 
 /** What a wallet holds of a token; shares in millionths. */

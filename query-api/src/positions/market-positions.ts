@@ -5,11 +5,11 @@ import {
   parseConditionId,
   type WalletAddress,
 } from '@pm/schemas';
-import { priceOfMicro, type Quotes, unitsOf } from '../books/displayed-price.ts';
-import { type PageBounds, readPageOf } from '../door/page-bounds.ts';
+import { priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
+import { type PageBounds, readPageOf } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
-import type { Market, Outcome } from '../markets/catalog.ts';
+import type { Market, Outcome } from '../markets/market.ts';
 import type { MarketPositionRow } from '../reports/rows.ts';
 import { optionalWallet } from '../reports/trade-ledger.ts';
 import type { Profiles } from '../social/profiles.ts';

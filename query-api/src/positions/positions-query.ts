@@ -1,5 +1,5 @@
 import { parseMicro, parseWalletAddress, type WalletAddress } from '@pm/schemas';
-import { type PageBounds, readPageOf } from '../door/page-bounds.ts';
+import { type PageBounds, readPageOf } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import { type MarketFilter, readMarketFilter } from '../markets/market-filter.ts';

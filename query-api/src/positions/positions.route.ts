@@ -1,12 +1,18 @@
 import type { DoorRoute } from '@pm/kit/http';
+import { checksumAddress } from '@pm/schemas';
+import { unitsOf } from '../books/quote.ts';
 import { pricedBy } from '../books/tokens.ts';
 import type { ReadPorts } from '../door/ports.ts';
+import { QueryReader } from '../door/query-reader.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
-import { marketNumbers } from '../markets/market-filter.ts';
-import { assetForm } from '../reports/form.io.ts';
-import { positionsPage, selectHoldings } from './positions.ts';
-import { readPositionsQuery } from './positions-query.ts';
+import { marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
+import { assetForm, reportFrame } from '../reports/trade-ledger.ts';
+import { closedPage, readClosedQuery, selectClosed } from './closed-positions.ts';
+import { holderGroups, readHoldersQuery } from './holders.ts';
+import { marketPositions, pricesOf, readMarketPositionsQuery } from './market-positions.ts';
+import { anyPosition, currentMicro, positionsPage, selectHoldings } from './positions.ts';
+import { readPositionsQuery, readWallet } from './positions-query.ts';
 
 /** GET /positions: what a wallet holds, valued at displayed prices (conventions.md 6.1). */
 export function positionsRoute({
@@ -26,5 +32,95 @@ export function positionsRoute({
     const quotes = await books.quotes(pricedBy(holdings.map(({ market }) => market)));
     const form = assetForm(dialect);
     return positionsPage(holdings, asked, { catalog, quotes, wallet: asked.user, form });
+  });
+}
+
+/** GET /holders: the largest balances of each token of the markets asked for (conventions.md 6.2). */
+export function holdersRoute({
+  catalog,
+  tables,
+  social,
+}: Pick<ReadPorts, 'catalog' | 'tables' | 'social'>): DoorRoute {
+  const route = { method: 'GET', path: '/holders', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const isFamily = dialect === 'family';
+    const asked = readHoldersQuery(query, !isFamily);
+    if (asked instanceof ReadRefusal) return asked;
+    const markets = asked.conditions.flatMap((condition) => catalog.byCondition(condition) ?? []);
+    if (asked.limit === 0 || markets.length === 0) return [];
+    const rows = await tables.holders(markets, asked);
+    return holderGroups(markets, rows, {
+      form: isFamily ? 'numeric' : 'indexed',
+      profiles: social.profiles,
+    });
+  });
+}
+
+/** GET /value and GET /traded: what a wallet's tokens are worth, and in how many markets it traded (conventions.md 1.9). */
+export function walletFigureRoutes({
+  catalog,
+  books,
+  tables,
+  reports,
+}: Pick<ReadPorts, 'catalog' | 'books' | 'tables' | 'reports'>): readonly DoorRoute[] {
+  const value = { method: 'GET', path: '/value', family: 'data' } as const;
+  const traded = { method: 'GET', path: '/traded', family: 'data' } as const;
+  return [
+    readRoute(value, async ({ query, dialect }) => {
+      const read = new QueryReader(query, 'data');
+      if (dialect !== 'family') read.onlyKnown(['user', 'market', 'eventId']);
+      const user = readWallet(read);
+      const markets = marketNumbers(catalog, readMarketFilter(read));
+      if (read.refusal !== null || user === null) return read.refusal ?? [];
+      const rows = markets?.length === 0 ? [] : await tables.positions(user, markets);
+      const holdings = selectHoldings(catalog, rows, anyPosition);
+      const quotes = await books.quotes(pricedBy(holdings.map(({ market }) => market)));
+      const totalMicro = holdings.reduce((sum, one) => sum + currentMicro(one, quotes), 0);
+      return [{ user: checksumAddress(user), value: unitsOf(totalMicro) }];
+    }),
+    readRoute(traded, async ({ query, dialect }) => {
+      const read = new QueryReader(query, 'data');
+      if (dialect !== 'family') read.onlyKnown(['user']);
+      const user = readWallet(read);
+      if (read.refusal !== null || user === null) return read.refusal ?? [];
+      return { user: checksumAddress(user), traded: await reports.traded(user) };
+    }),
+  ];
+}
+
+/** GET /closed-positions: what a wallet held and holds no more (conventions.md 1.9). */
+export function closedPositionsRoute({
+  catalog,
+  books,
+  reports,
+}: Pick<ReadPorts, 'catalog' | 'books' | 'reports'>): DoorRoute {
+  const route = { method: 'GET', path: '/closed-positions', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const asked = readClosedQuery(query, dialect !== 'family');
+    if (asked instanceof ReadRefusal) return asked;
+    const markets = marketNumbers(catalog, asked);
+    if (asked.limit === 0 || markets?.length === 0) return [];
+    const rows = await reports.closedPositions(asked.user, markets);
+    const closed = selectClosed(catalog, rows, asked);
+    const quotes = await books.quotes(pricedBy(closed.map(({ market }) => market)));
+    return closedPage(closed, asked, { catalog, quotes, form: assetForm(dialect) });
+  });
+}
+
+/** GET /v1/market-positions: who holds and held what of a market, with profit and loss (conventions.md 1.9). */
+export function marketPositionsRoute(
+  ports: Pick<ReadPorts, 'catalog' | 'books' | 'social' | 'reports'>,
+): DoorRoute {
+  const { catalog, books, reports } = ports;
+  const route = { method: 'GET', path: '/v1/market-positions', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const asked = readMarketPositionsQuery(query, dialect !== 'family');
+    if (asked instanceof ReadRefusal) return asked;
+    const market = catalog.byCondition(asked.condition);
+    if (market === undefined || asked.limit === 0) return [];
+    const pricesMicro = pricesOf(market, await books.quotes(pricedBy([market])));
+    const search = { ...asked, market: market.market, pricesMicro };
+    const rows = await reports.marketPositions(search);
+    return marketPositions(market, rows, { ...reportFrame(ports, dialect), pricesMicro });
   });
 }

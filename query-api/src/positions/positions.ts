@@ -1,8 +1,9 @@
 import { checksumAddress, microPerUnit, type Position, type WalletAddress } from '@pm/schemas';
-import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/displayed-price.ts';
-import type { Catalog, Market, Outcome } from '../markets/catalog.ts';
+import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Market, Outcome } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';
-import { roundedQuotient } from '../tables/rounding.ts';
+import { roundedQuotient } from '../tables/numbers.ts';
 import type { PositionsQuery, SortBy } from './positions-query.ts';
 
 /** What the tables hold of one position; money in micro-units. */

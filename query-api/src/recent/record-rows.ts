@@ -8,7 +8,7 @@ import {
   orderIdFromBytes,
   walletFromBytes,
 } from '@pm/schemas';
-import type { Outcome } from '../markets/catalog.ts';
+import type { Outcome } from '../markets/market.ts';
 import type { OrderEventRow } from '../orders/order-read.ts';
 import type { FillRow } from '../orders/trades.ts';
 

@@ -1,7 +1,6 @@
 import { type Activity, tradeHash, tradeId, type WalletAddress } from '@pm/schemas';
-import { unitsOf } from '../books/displayed-price.ts';
-import { microPerPrice } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../door/page-bounds.ts';
+import { microPerPrice, unitsOf } from '../books/quote.ts';
+import { type PageBounds, readPageOf } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import { type MarketFilter, readMarketFilter } from '../markets/market-filter.ts';

@@ -18,7 +18,8 @@ import {
 import { parseCursor } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import { type ReadRefusal, refusals } from '../door/refusal.ts';
-import type { Catalog, Market } from '../markets/catalog.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Market } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';
 import type { BuilderRow, BuilderSide } from './rows.ts';
 import { secondsMax } from './trade-ledger.ts';

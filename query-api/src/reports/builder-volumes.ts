@@ -1,6 +1,6 @@
 import { microText } from '@pm/schemas';
-import { unitsOf } from '../books/displayed-price.ts';
-import { type PageBounds, readPageOf } from '../door/page-bounds.ts';
+import { unitsOf } from '../books/quote.ts';
+import { type PageBounds, readPageOf } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import { isoTime } from '../markets/wire-market.ts';

@@ -3,7 +3,7 @@ import { emptyPage, pageOf } from '../door/paging.ts';
 import type { ReadPorts } from '../door/ports.ts';
 import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
-import { placeAsked } from '../markets/requested-place.ts';
+import { placeAsked } from '../markets/market-filter.ts';
 import { builderPageSize, builderTrade, parseBuilder, readBuilderQuery } from './builder-trades.ts';
 import {
   builderBoard,

@@ -1,4 +1,5 @@
 import type { LeaderboardRow, LeaderboardSearch } from './leaderboard.ts';
+import { SortedFigures } from './leaderboard.ts';
 import {
   type Board,
   countLarger,
@@ -8,7 +9,6 @@ import {
   readTop,
   type UnrankedRow,
 } from './read-leaderboards.io.ts';
-import { SortedFigures } from './sorted-figures.ts';
 
 export type { LeaderboardClickHouse };
 

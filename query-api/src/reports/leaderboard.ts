@@ -6,8 +6,8 @@ import {
   leaderboardPeriods,
   type WalletAddress,
 } from '@pm/schemas';
-import { unitsOf } from '../books/displayed-price.ts';
-import { type PageBounds, readPageOf } from '../door/page-bounds.ts';
+import { unitsOf } from '../books/quote.ts';
+import { type PageBounds, readPageOf } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import type { Profiles } from '../social/profiles.ts';
@@ -103,4 +103,31 @@ export function leaderboardEntry(row: LeaderboardRow, profiles: Profiles): Leade
     xUsername: profiles.xName(row.wallet as WalletAddress),
     verifiedBadge: false,
   };
+}
+
+const bytesEach = 8;
+/** What is added to a figure, so that none is negative and bytes are in the order of figures. */
+const bias = 2n ** 63n;
+
+/** All figures of a leaderboard in ascending order, as bytes: each plus 2^63, 64 bits, the highest byte first. */
+export class SortedFigures {
+  readonly #bytes: Buffer;
+  readonly count: number;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.count = Math.floor(bytes.length / bytesEach);
+  }
+
+  /** How many are larger: one less than the rank. */
+  countAbove(figure: bigint): number {
+    const biased = figure + bias;
+    let [low, high] = [0, this.count];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#bytes.readBigUInt64BE(middle * bytesEach) > biased) high = middle;
+      else low = middle + 1;
+    }
+    return this.count - low;
+  }
 }

@@ -5,7 +5,7 @@ import type { ReadPorts } from '../door/ports.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
 import { marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
-import { openInterestMarketsMax, openInterestMicro, valueEntry } from './open-interest.ts';
+import { openInterestMarketsMax, openInterestMicro, valueEntry } from './rows.ts';
 
 type Ports = Pick<ReadPorts, 'catalog' | 'reports' | 'lists' | 'standing' | 'nowMs'>;
 

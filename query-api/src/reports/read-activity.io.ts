@@ -1,8 +1,7 @@
 import type { ClickHouse, QueryParameter } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
-import { inOrder, placeKey, sideKey } from '../tables/page-window.ts';
-import { timeBefore } from '../tables/statement.io.ts';
+import { inOrder, placeKey, sideKey, timeBefore } from '../tables/statement.io.ts';
 import type { ActivitySearch } from './activity.ts';
 import { type ActivityRow, activityTypes } from './rows.ts';
 

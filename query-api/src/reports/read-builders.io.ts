@@ -1,9 +1,8 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
-import { newestFirst, sideKey, windowOf } from '../tables/page-window.ts';
-import { readNewest } from '../tables/read-newest.io.ts';
-import { Conditions, timeBefore } from '../tables/statement.io.ts';
+import { readNewest } from '../tables/read-pieces.io.ts';
+import { Conditions, newestFirst, sideKey, timeBefore, windowOf } from '../tables/statement.io.ts';
 import type { BuilderSearch } from './builder-trades.ts';
 import type { BuilderVolumeSearch } from './builder-volumes.ts';
 import type { BuilderRow, BuilderSide, BuilderVolumeRow } from './rows.ts';

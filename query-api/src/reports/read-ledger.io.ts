@@ -1,9 +1,15 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { tables } from '@pm/schemas';
 import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
-import { newestFirst, placeKey, sideKey, windowOf } from '../tables/page-window.ts';
-import { readNewest } from '../tables/read-newest.io.ts';
-import { Conditions, timeBefore } from '../tables/statement.io.ts';
+import { readNewest } from '../tables/read-pieces.io.ts';
+import {
+  Conditions,
+  newestFirst,
+  placeKey,
+  sideKey,
+  timeBefore,
+  windowOf,
+} from '../tables/statement.io.ts';
 import type { TradeRow } from './rows.ts';
 import { type LedgerSearch, leastText } from './trade-ledger.ts';
 

@@ -7,7 +7,7 @@ import type { ReadPorts } from '../door/ports.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
-import type { Market } from '../markets/catalog.ts';
+import type { Market } from '../markets/market.ts';
 import { readRebatesQuery, rebateAnswers } from './rebates.ts';
 import { isRewarded, rewardEntry, rewardedMarket, rewardedMarkets } from './rewards.ts';
 

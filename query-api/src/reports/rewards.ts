@@ -1,8 +1,8 @@
 import { microPerUnit } from '@pm/schemas';
-import { priceOfMicro, type Quotes, unitsOf } from '../books/displayed-price.ts';
-import { microPerPrice } from '../books/quote.ts';
-import type { Catalog, Market } from '../markets/catalog.ts';
+import { microPerPrice, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import { rewardAsset } from '../markets/clob-market.ts';
+import type { Market } from '../markets/market.ts';
 import { openEndMs } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';
 

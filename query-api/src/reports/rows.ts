@@ -1,3 +1,5 @@
+import { microText, priceOne } from '@pm/schemas';
+import { payoutOf } from '../books/quote.ts';
 import type { Market, Outcome } from '../markets/market.ts';
 
 /** One side of a fill as everybody may see it; wallets in lower case. */
@@ -85,4 +87,24 @@ export interface BuilderVolumeRow {
 /** The words of the catalog that rows of reports carry. */
 export function marketWords(market: Market, eventSlug: string) {
   return { title: market.question, slug: market.slug, icon: market.icon, eventSlug };
+}
+
+/** Markets of one request. */
+export const openInterestMarketsMax = 500;
+
+/** What the tokens of a market stand for in micro-USDC: a pair is 1 USDC, after the resolution a token is what it pays. */
+export function openInterestMicro(
+  market: Market | undefined,
+  { size0Micro, size1Micro }: SupplyRow,
+): number {
+  const payout = market === undefined ? null : payoutOf(market, 0);
+  if (payout === null) return Math.max(size0Micro, size1Micro);
+  const one = BigInt(priceOne);
+  const sum = BigInt(size0Micro) * BigInt(payout) + BigInt(size1Micro) * (one - BigInt(payout));
+  return Number(sum / one);
+}
+
+/** Decimals as text, as the family has them. */
+export function valueEntry(market: string, micro: number) {
+  return { market, value: microText(micro) };
 }

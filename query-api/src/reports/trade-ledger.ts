@@ -1,3 +1,4 @@
+import type { Dialect } from '@pm/kit/http';
 import {
   microText,
   notionalMicro,
@@ -7,9 +8,9 @@ import {
   tradeId,
   type WalletAddress,
 } from '@pm/schemas';
-import { unitsOf } from '../books/displayed-price.ts';
-import { microPerPrice } from '../books/quote.ts';
-import { type PageBounds, readPageOf } from '../door/page-bounds.ts';
+import { microPerPrice, unitsOf } from '../books/quote.ts';
+import { type PageBounds, readPageOf } from '../door/paging.ts';
+import type { ReadPorts } from '../door/ports.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
@@ -139,3 +140,16 @@ export function leastText(micro: number): string {
 
 /** No stored decimal is larger. */
 const storedMaxMicro = 999_999_999_999_000_000;
+
+/** Which token ids public reports have in a dialect (conventions.md, Dialects). */
+export function assetForm(dialect: Dialect): AssetForm {
+  return dialect === 'family' ? 'numeric' : 'indexed';
+}
+
+/** What rows of public reports are shown with. */
+export function reportFrame(
+  { catalog, social }: Pick<ReadPorts, 'catalog' | 'social'>,
+  dialect: Dialect,
+): ReportFrame {
+  return { catalog, profiles: social.profiles, form: assetForm(dialect) };
+}

@@ -1,11 +1,14 @@
 import type { DoorRoute } from '@pm/kit/http';
+import { microText, parseConditionId, priceText, tradeHash, tradeId } from '@pm/schemas';
 import type { ReadPorts } from '../door/ports.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
+import type { Market } from '../markets/market.ts';
 import { marketNumbers } from '../markets/market-filter.ts';
+import type { Profiles } from '../social/profiles.ts';
 import { activityAnswer, readActivityQuery } from './activity.ts';
-import { reportFrame } from './form.io.ts';
-import { publicTrade, readLedgerQuery } from './trade-ledger.ts';
+import type { TradeRow } from './rows.ts';
+import { publicTrade, readLedgerQuery, reportFrame } from './trade-ledger.ts';
 
 /** GET /trades and GET /activity: the public ledger, and what one wallet did (conventions.md 1.9). */
 export function ledgerRoutes(
@@ -34,4 +37,62 @@ export function ledgerRoutes(
       return rows.flatMap((row) => activityAnswer(row, asked.user, frame));
     }),
   ];
+}
+
+/** Trades of one feed; clients have no parameter for it. */
+const shownMax = 100;
+
+/**
+ * GET /markets/live-activity/{condition}, and its older path: the newest trades of a market with who took them, newest first. A
+ * condition that is not listed has none (conventions.md 1.10).
+ */
+export function liveActivityRoutes(
+  ports: Pick<ReadPorts, 'catalog' | 'reports' | 'social'>,
+): readonly DoorRoute[] {
+  const { catalog, reports, social } = ports;
+  const route = (path: string) =>
+    readRoute({ method: 'GET', path, family: 'clob' }, async ({ params }) => {
+      const condition = parseConditionId(params['condition_id'] ?? '');
+      const market = condition === null ? undefined : catalog.byCondition(condition);
+      if (market === undefined) return [];
+      const rows = await reports.ledger({
+        ...{ user: null, side: null, takerOnly: true, least: null, startS: null, endS: null },
+        ...{ markets: [market.market], limit: shownMax, offset: 0 },
+      });
+      return rows.map((row) => tradeEvent(row, market, social.profiles));
+    });
+  return [
+    route('/markets/live-activity/:condition_id'),
+    route('/live-activity/events/:condition_id'),
+  ];
+}
+
+/** A trade as the family's feed has it: amounts and times are texts. */
+function tradeEvent(row: TradeRow, market: Market, profiles: Profiles) {
+  const { proxyWallet, name, pseudonym, profileImage } = profiles.of(row.wallet);
+  return {
+    event_type: 'trade',
+    market: {
+      condition_id: market.conditionId,
+      asset_id: market.tokens[row.outcome],
+      question: market.question,
+      icon: market.icon,
+      slug: market.slug,
+    },
+    user: {
+      address: proxyWallet,
+      username: name,
+      profile_picture: profileImage,
+      optimized_profile_picture: '',
+      pseudonym,
+    },
+    side: row.side,
+    size: microText(row.sizeMicro),
+    fee_rate_bps: String(market.feeRateBps),
+    price: priceText(row.price),
+    outcome: market.outcomes[row.outcome],
+    outcome_index: row.outcome,
+    transaction_hash: tradeHash(tradeId(row)),
+    timestamp: String(Math.floor(row.timeMs / 1000)),
+  };
 }

@@ -5,7 +5,6 @@ import type { Catalog } from '../markets/catalog.ts';
 import { groupName } from '../markets/catalog-tables.ts';
 import type { ListContext } from '../markets/list-events.ts';
 import { creatorWallets } from '../social/creators.ts';
-import { firstSorted } from './first-sorted.ts';
 import { places, type SearchMatch } from './search-index.ts';
 import { asTyped, type SearchWords, searchWords } from './search-words.ts';
 
@@ -208,4 +207,27 @@ function eventsOfTag(
   const group = groupName.tag(id);
   if (creators === null) return eventTable.sizeOf(group);
   return eventTable.count({ groups: [group, creators.map(groupName.creator)] });
+}
+
+/** Of a larger share of the rows than this all are sorted. */
+const pickedShare = 16;
+
+/** The first rows of a sorted list; a few of many are picked out without sorting the others. */
+export function firstSorted<T>(
+  rows: readonly T[],
+  count: number,
+  compare: (left: T, right: T) => number,
+): readonly T[] {
+  if (count * pickedShare > rows.length) return rows.toSorted(compare).slice(0, count);
+  let picked: T[] = [];
+  /** What comes behind this one is behind enough others. */
+  let bar: T | undefined;
+  for (const row of rows) {
+    if (bar !== undefined && compare(row, bar) >= 0) continue;
+    picked.push(row);
+    if (picked.length < 2 * count) continue;
+    picked = picked.sort(compare).slice(0, count);
+    bar = picked.at(-1);
+  }
+  return picked.sort(compare).slice(0, count);
 }

@@ -2,7 +2,7 @@ import type { HeldComment } from '@pm/domain/comments/threads';
 import type { CommentParent, WireComment } from '@pm/schemas';
 import type { ReadPorts } from '../door/ports.ts';
 import { ReadRefusal } from '../door/refusal.ts';
-import { marketNamed } from '../markets/catalog-id.ts';
+import { marketNamed } from '../markets/market-filter.ts';
 import { authorsOf, holdingsByWallet, marketsOfParent } from './author-holdings.ts';
 import type { CommentsQuery } from './comments-query.ts';
 import { type SortedComment, sortComments } from './list-comments.ts';

@@ -3,7 +3,7 @@ import { notificationDays, notificationsMax } from '@pm/schemas';
 import { type Caller, provenCaller, unproven } from '../door/caller.io.ts';
 import type { ReadPorts } from '../door/ports.ts';
 import { readRoute } from '../door/read-route.io.ts';
-import { rowsByOrder } from '../orders/rows-by-order.ts';
+import { rowsByOrder } from '../orders/order-read.ts';
 import { anyTrade } from '../orders/trades.ts';
 import {
   cancelHappening,

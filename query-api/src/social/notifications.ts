@@ -1,14 +1,18 @@
 import {
   microText,
   type Notification,
+  type NotificationMark,
   type NotificationType,
   notificationId,
   notificationsMax,
   priceText,
   tradeHash,
   tradeId,
+  type WalletAddress,
+  walletFromBytes,
 } from '@pm/schemas';
-import type { Catalog, Market, Outcome } from '../markets/catalog.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Market, Outcome } from '../markets/market.ts';
 import type { CancelRow } from '../orders/cancel-search.ts';
 import { foldOrder, type OrderEventRow } from '../orders/order-read.ts';
 import type { FillRow, TradeViewer } from '../orders/trades.ts';
@@ -165,3 +169,18 @@ function tokenWords(market: Market, outcome: Outcome) {
   const asset_id = market.tokens[outcome];
   return { asset_id, outcome: market.outcomes[outcome], outcome_index: outcome };
 }
+
+/** What wallets have deleted, by the topic `notification-marks`. */
+export class DeletedNotifications {
+  readonly #ids = new Map<WalletAddress, ReadonlySet<number>>();
+
+  apply({ wallet, deleted }: NotificationMark): void {
+    this.#ids.set(walletFromBytes(wallet), new Set(deleted));
+  }
+
+  of(wallet: WalletAddress): ReadonlySet<number> {
+    return this.#ids.get(wallet) ?? none;
+  }
+}
+
+const none: ReadonlySet<number> = new Set();

@@ -5,8 +5,8 @@ import type { LogAdmin } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 import { type RedisKeys, tables } from '@pm/schemas';
-import { CompletenessMarks } from './completeness-marks.ts';
 import {
+  CompletenessMarks,
   completeThroughMs,
   type PartitionStanding,
   type ProjectionStanding,

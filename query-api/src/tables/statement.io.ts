@@ -1,4 +1,5 @@
 import type { QueryParameter } from '@pm/kit/clickhouse';
+import { type Seams, seamOpen } from '../recent/recent-log.ts';
 
 /** What rows of a statement must be, with the parameters that the texts name: values never stand in a statement. */
 export class Conditions {
@@ -30,4 +31,56 @@ export class Conditions {
  */
 export function timeBefore(parameter: string): string {
   return `time < toDateTime64({${parameter}:UInt32}, 3)`;
+}
+
+/** Which event of the log a row comes from: what makes it one of its kind in a table of happenings. */
+export const placeKey = ['partition', 'in_offset', 'event_index'] as const;
+/** The same where each side of a fill has a row. */
+export const sideKey = [...placeKey, 'role'] as const;
+
+/**
+ * The order of rows that are read page by page. The columns have to tell any two rows apart: those that tie come as they like in each
+ * statement, so a page may repeat what the last one showed and another row is on none.
+ */
+export function inOrder(columns: readonly string[], direction: 'ASC' | 'DESC'): string {
+  return `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(', ')}`;
+}
+
+/** Newest first, by the key of the table behind the time. */
+export function newestFirst(key: readonly string[]): string {
+  return inOrder(['time', ...key], 'DESC');
+}
+
+/** A row that came again stands twice until ClickHouse has merged it; no batch is repeated under a new token. */
+const copies = 2;
+
+/**
+ * Rows that hold a page whatever of them is there twice. A query takes so many from the front of the key before it counts each once:
+ * `LIMIT BY` alone would make it read on, which costs by the length of the table.
+ */
+export function windowOf({
+  limit,
+  offset,
+}: {
+  readonly limit: number;
+  readonly offset: number;
+}): number {
+  return copies * (offset + limit);
+}
+
+/** The condition that leaves to memory what lies behind the seams; empty when the tables answer alone. */
+export function andInFrontOf(seams: Seams, column: string): string {
+  if (!hasSeam(seams)) return '';
+  // A partition that came later has no seam yet.
+  const seam = '{seams:Array(UInt64)}';
+  return `AND (partition >= length(${seam}) OR ${column} < ${seam}[partition + 1])`;
+}
+
+/** The parameter of `andInFrontOf`. */
+export function seamParams(seams: Seams): Record<string, QueryParameter> {
+  return hasSeam(seams) ? { seams: [...seams] } : {};
+}
+
+function hasSeam(seams: Seams): boolean {
+  return seams.some((seam) => seam !== seamOpen);
 }

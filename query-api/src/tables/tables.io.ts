@@ -5,7 +5,7 @@ import type { PriceFacts } from '../history/history.ts';
 import type { HistoryPlan } from '../history/history-plan.ts';
 import { readCandles } from '../history/read-candles.io.ts';
 import { readPrices } from '../history/read-prices.io.ts';
-import type { Listing } from '../markets/catalog.ts';
+import type { Listing } from '../markets/market.ts';
 import { readHolders } from '../positions/read-holders.io.ts';
 import { readHoldings } from '../positions/read-holdings.io.ts';
 import { readPositions } from '../positions/read-positions.io.ts';

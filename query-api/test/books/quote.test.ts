@@ -1,13 +1,14 @@
 import fc from 'fast-check';
-import { priceOfMicro } from '../../src/books/displayed-price.ts';
 import {
   displayedMicro,
   midpointMicro,
   noQuote,
+  priceOfMicro,
   type Quote,
   quoteOf,
 } from '../../src/books/quote.ts';
-import { Catalog, type Market } from '../../src/markets/catalog.ts';
+import { Catalog } from '../../src/markets/catalog.ts';
+import type { Market } from '../../src/markets/market.ts';
 import { marketEntry, token } from '../in-memory.ts';
 
 const quote = (changes: Partial<Quote>): Quote => ({ ...noQuote, ...changes });

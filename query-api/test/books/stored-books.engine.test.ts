@@ -5,7 +5,8 @@ import { engineUrl } from '../../../kit/test/engines.ts';
 import { type InvalidationRunner, runInvalidation } from '../../src/books/invalidation.io.ts';
 import { noQuote } from '../../src/books/quote.ts';
 import { BookSource } from '../../src/books/stored-books.io.ts';
-import { Catalog, type Listing } from '../../src/markets/catalog.ts';
+import { Catalog } from '../../src/markets/catalog.ts';
+import type { Listing } from '../../src/markets/market.ts';
 import { marketEntry, token } from '../in-memory.ts';
 
 /** Books out of a real Redis, kept in memory only as long as it tells about changes. */

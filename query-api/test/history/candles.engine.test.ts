@@ -8,7 +8,8 @@ import {
   planCandles,
   vwapMicro,
 } from '../../src/history/candles.ts';
-import { Catalog, type Listing } from '../../src/markets/catalog.ts';
+import { Catalog } from '../../src/markets/catalog.ts';
+import type { Listing } from '../../src/markets/market.ts';
 import { openTables } from '../../src/tables/tables.io.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { marketEntry, token } from '../in-memory.ts';

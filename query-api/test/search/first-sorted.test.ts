@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { firstSorted } from '../../src/search/first-sorted.ts';
+import { firstSorted } from '../../src/search/search.ts';
 
 test('the first rows are those of the whole list sorted', () => {
   const rows = fc.array(fc.record({ key: fc.nat(20), id: fc.nat() }), { maxLength: 300 });

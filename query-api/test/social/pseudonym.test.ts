@@ -1,5 +1,5 @@
 import { parseWalletAddress } from '@pm/schemas';
-import { pseudonymOf } from '../../src/social/pseudonym.ts';
+import { pseudonymOf } from '../../src/social/profiles.ts';
 
 const walletOf = (bits: number) => {
   const wallet = parseWalletAddress(`0x${bits.toString(16).padStart(40, '0')}`);

@@ -1,5 +1,4 @@
-import { CompletenessMarks } from '../../src/status/completeness-marks.ts';
-import { completeThroughMs } from '../../src/status/progress.ts';
+import { CompletenessMarks, completeThroughMs } from '../../src/status/progress.ts';
 import { get, nowMs, openDoor, token, World, wallet } from '../in-memory.ts';
 
 const moment = Date.UTC(2026, 5, 1, 11, 59, 59, 500);

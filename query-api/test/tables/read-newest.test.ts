@@ -1,4 +1,4 @@
-import { readNewest } from '../../src/tables/read-newest.io.ts';
+import { readNewest } from '../../src/tables/read-pieces.io.ts';
 
 /** Rows of a table in memory, as times in seconds; a page is what a query for them would answer. */
 const until = 100_000_000;
