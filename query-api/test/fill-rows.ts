@@ -22,7 +22,9 @@ export interface Fill {
 export const code = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
 
 const source = ({ partition, offset, index, seconds }: Fill): Row => ({
-  ...{ partition, in_offset: offset, event_index: index },
+  partition,
+  in_offset: offset,
+  event_index: index,
   time: at(seconds),
 });
 

@@ -7,13 +7,13 @@ import type { Dice } from '../../kit/test/hostile/dice.ts';
 import { isErrorOf } from '../../kit/test/hostile/error-bodies.ts';
 import { hostileNames, hostileTexts, hostileValue } from '../../kit/test/hostile/hostile-values.ts';
 import { spoil, spoilBytes } from '../../kit/test/hostile/spoil.ts';
-import { addReadDoor } from '../src/door/app.route.ts';
-import type { ReadPorts } from '../src/door/ports.ts';
-import { openFreshTables } from '../src/orders/own-records.io.ts';
+import type { ReadParts } from '../src/door/app.route.ts';
+import { addReadRoutes } from '../src/door/app.route.ts';
+import { OwnRecords } from '../src/orders/own-records.io.ts';
 import { RecentLog } from '../src/recent/recent-log.ts';
-import { LeaderboardSource } from '../src/reports/leaderboards.io.ts';
-import { openReports } from '../src/reports/reports.io.ts';
-import { openTables } from '../src/tables/tables.io.ts';
+import { Leaderboards } from '../src/reports/leaderboards.io.ts';
+import { Reports } from '../src/reports/reports.io.ts';
+import { TableReads } from '../src/tables/tables.io.ts';
 import { apiKey, condition, token, type World, wallet } from './in-memory.ts';
 import { orderId } from './order-rows.ts';
 
@@ -191,20 +191,17 @@ function bodyOf(names: readonly string[], dice: Dice): Buffer {
   return dice.isOneIn(4) ? spoilBytes(json, dice) : Buffer.from(json);
 }
 
-/** All that is read of tables comes from this ClickHouse, the rest from the world. */
-export function portsOver(world: World, clickhouse: Pick<ClickHouse, 'selectRows'>): ReadPorts {
-  const { nowMs, ...others } = world.ports();
+/** Parts whose tables are read from this ClickHouse; everything else comes from the world. */
+export function partsOver(world: World, clickhouse: Pick<ClickHouse, 'selectRows'>): ReadParts {
+  const { nowMs, ...others } = world.parts();
   const recent = new RecentLog();
-  const leaderboards = new LeaderboardSource(clickhouse, nowMs);
   return {
     ...others,
     nowMs,
-    tables: openTables(clickhouse),
-    reports: {
-      ...openReports(clickhouse, nowMs),
-      leaderboard: (search) => leaderboards.read(search),
-    },
-    own: openFreshTables({ clickhouse, recent, settle: async () => true }),
+    tables: new TableReads(clickhouse),
+    reports: new Reports(clickhouse, nowMs),
+    leaderboards: new Leaderboards(clickhouse, nowMs),
+    own: new OwnRecords({ clickhouse, recent, settle: async () => true }),
   };
 }
 
@@ -216,10 +213,10 @@ export const readers = [
 ];
 
 /** The door in front of these ports. */
-export function openHostileDoor(ports: ReadPorts, asked: AskedNames): HttpApp {
+export function openHostileDoor(parts: ReadParts, asked: AskedNames): HttpApp {
   const app = openHttp({ log: silentLog, bodyLimitBytes: doorBounds['query-api'].bodyLimitBytes });
   asked.watch(app);
-  addReadDoor(app, ports);
+  addReadRoutes(app, parts);
   return app;
 }
 

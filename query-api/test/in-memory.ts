@@ -19,8 +19,9 @@ import {
 } from '@pm/schemas';
 import type { Moment, PastBook } from '../src/books/past-book.ts';
 import { noQuote, type Quote } from '../src/books/quote.ts';
-import { addReadDoor } from '../src/door/app.route.ts';
-import type { ReadPorts, SignedFacts } from '../src/door/ports.ts';
+import type { ReadParts } from '../src/door/app.route.ts';
+import { addReadRoutes } from '../src/door/app.route.ts';
+import type { SignedFacts } from '../src/door/read-route.io.ts';
 import type { CandlePlan, CandleRow } from '../src/history/candles.ts';
 import { noPrices, type PriceFacts } from '../src/history/history.ts';
 import { Catalog } from '../src/markets/catalog.ts';
@@ -44,9 +45,9 @@ import type {
   SupplyRow,
   TradeRow,
 } from '../src/reports/rows.ts';
-import { SearchStore } from '../src/search/event-search.io.ts';
+import { EventSearch } from '../src/search/event-search.io.ts';
 import { Profiles } from '../src/social/profiles.ts';
-import type { Standing } from '../src/status/progress.ts';
+import type { Progress } from '../src/status/progress.ts';
 
 /** A catalog, books and tables in memory, and the door in front of them. */
 export const nowMs = Date.UTC(2026, 5, 1, 12, 0, 0);
@@ -210,7 +211,7 @@ export class World {
   readonly sites = new Map<string, readonly string[]>();
   /** False: volume and liquidity were never read. */
   hasFigures = true;
-  readonly search = new SearchStore(this.catalog);
+  readonly search = new EventSearch(this.catalog);
   caller: Reader | null = null;
   /** How far the clocks of callers are off. */
   skewMs: number | null = null;
@@ -226,11 +227,11 @@ export class World {
     void this.search.catchUp();
   }
 
-  standing: Standing = { ends: new Map(), projections: [] };
+  progress: Progress = { ends: new Map(), projections: [] };
   completeThroughMs: number | null = null;
   completeThroughAtMs: (readAtMs: number) => number | null = () => null;
 
-  ports(): ReadPorts {
+  parts(): ReadParts {
     return {
       catalog: this.catalog,
       books: {
@@ -277,6 +278,13 @@ export class World {
         },
       },
       reports: this.#reports(),
+      leaderboards: {
+        read: async (search) => {
+          this.#assertUp('clickhouse');
+          this.reportSearches.push(search);
+          return { atMs: nowMs - 7_500, rows: this.leaderboard };
+        },
+      },
       own: {
         orderEvents: async (ids) => {
           this.#assertUp('clickhouse');
@@ -306,17 +314,15 @@ export class World {
           return own.filter((one) => market === null || one.market === market);
         },
       },
-      money: {
+      collateral: {
         balance: async (owner) => {
           this.#assertUp('redis');
           return this.money.get(owner) ?? { freeMicro: 0, heldMicro: 0, pendingMicro: 0 };
         },
       },
-      lists: {
-        search: this.search,
-        sites: this.sites,
-        figuresAtMs: () => (this.hasFigures ? nowMs - 21_000 : null),
-      },
+      search: this.search,
+      sites: this.sites,
+      figures: { readAtMs: () => (this.hasFigures ? nowMs - 21_000 : null) },
       callers: {
         verify: (request) => {
           this.verified.push(request);
@@ -324,25 +330,28 @@ export class World {
         },
         skewMs: () => this.skewMs,
         keysOf: (owner) => new Set(owner === wallet(1) ? [apiKey(1)] : []),
-        deletedBy: () => this.deleted,
         walletsOf: (own) => ({
-          ...{ own, proxies: [proxy], safes: [safe] },
+          own,
+          proxies: [proxy],
+          safes: [safe],
           bound: this.bound.get(own) ?? [],
         }),
       },
-      social: { threads: this.threads, profiles: this.profiles },
-      limits: rateLimitReads(null),
-      standing: {
-        standing: () => this.standing,
+      deleted: { of: () => this.deleted },
+      threads: this.threads,
+      profiles: this.profiles,
+      rateLimits: rateLimitReads(null),
+      progress: {
+        progress: () => this.progress,
         completeThroughMs: () => this.completeThroughMs,
         completeThroughAtMs: (readAtMs) => this.completeThroughAtMs(readAtMs),
       },
-      log: { hasCome: async (_partition, inOffset) => inOffset < this.inputEnd },
+      inputEnds: { hasCome: async (_partition, inOffset) => inOffset < this.inputEnd },
       nowMs: () => nowMs,
     };
   }
 
-  #reports(): ReadPorts['reports'] {
+  #reports(): ReadParts['reports'] {
     const answer = async <T>(rows: T, search: unknown): Promise<T> => {
       this.#assertUp('clickhouse');
       this.reportSearches.push(search);
@@ -364,7 +373,6 @@ export class World {
         ),
       wholeSupply: () => answer({ atMs: nowMs - 42_000, value: this.supply }, null),
       marketPositions: (search) => answer(this.marketPositions, search),
-      leaderboard: (search) => answer({ atMs: nowMs - 7_500, rows: this.leaderboard }, search),
       makerFees: (owner, dayS) => answer(this.makerFees, { owner, dayS }),
       builderTrades: (search) =>
         answer(
@@ -383,7 +391,7 @@ export class World {
 
 export function openDoor(world: World): HttpApp {
   const app = openHttp({ log: silentLog, bodyLimitBytes: 128 * 1024 });
-  addReadDoor(app, world.ports());
+  addReadRoutes(app, world.parts());
   return app;
 }
 

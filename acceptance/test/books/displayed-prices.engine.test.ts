@@ -24,7 +24,7 @@ import {
   currentMicro,
   selectHoldings,
 } from '../../../query-api/src/positions/positions.ts';
-import { openTables } from '../../../query-api/src/tables/tables.io.ts';
+import { TableReads } from '../../../query-api/src/tables/tables.io.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
 /** One price for all: of what the books show, of positions and their value, of the documented queries, of histories, and of the leaderboards. */
@@ -134,7 +134,7 @@ it('is that of the leaderboards', async () => {
   const expected = await Promise.all(
     [1, 2].map(async (index) => {
       const wallet = walletFromBytes(bytesOf(20, index));
-      const held = await openTables(clickhouse).positions(wallet, null);
+      const held = await new TableReads(clickhouse).positions(wallet, null);
       const holdings = selectHoldings(catalog, held, anyPosition);
       const profit = holdings.reduce(
         (sum, one) => sum + one.row.realizedMicro + currentMicro(one, quotes) - one.row.costMicro,
@@ -152,7 +152,7 @@ it('is that of the documented query for the PnL of a wallet, row by row', async 
     const wallet = walletFromBytes(bytesOf(20, index));
     const rows = await clickhouse.selectRows<Record<string, string | number>>(sql, { wallet });
     const told = rows.filter((row) => Number(row['held']) > 0);
-    const held = await openTables(clickhouse).positions(wallet, null);
+    const held = await new TableReads(clickhouse).positions(wallet, null);
     const expected = selectHoldings(catalog, held, anyPosition).map((one) => {
       const value = currentMicro(one, quotes);
       const { market, outcome, costMicro } = one.row;
@@ -181,7 +181,7 @@ it('is the last point of the histories of both tokens, where there is one', asyn
     // A history knows neither payouts nor half of nothing, and of wide books the midpoint.
     if (index >= 5) continue;
     const both = [listing(index + 1, 0), listing(index + 1, 1)];
-    const facts = await openTables(clickhouse).prices(both, plan);
+    const facts = await new TableReads(clickhouse).prices(both, plan);
     const lasts = both.map(({ outcome }, at) =>
       historyPoints(plan, facts[at] ?? noPrices, outcome).at(-1),
     );

@@ -13,11 +13,11 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
 import {
-  type InvalidationRunner,
-  runInvalidation,
+  followInvalidations,
+  type InvalidationListener,
 } from '../../../query-api/src/books/invalidation.io.ts';
-import { BookSource } from '../../../query-api/src/books/stored-books.io.ts';
-import { addReadDoor } from '../../../query-api/src/door/app.route.ts';
+import { StoredBooks } from '../../../query-api/src/books/stored-books.io.ts';
+import { addReadRoutes } from '../../../query-api/src/door/app.route.ts';
 import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { get, post, type Seen, token, World } from '../../../query-api/test/in-memory.ts';
 
@@ -33,7 +33,7 @@ let command: string;
 let port: number;
 let server: ChildProcess;
 let redis: RedisClient;
-let invalidation: InvalidationRunner;
+let invalidation: InvalidationListener;
 let app: HttpApp;
 
 function startServer(): ChildProcess {
@@ -76,14 +76,14 @@ beforeAll(async () => {
     () => redis.ping(),
     (answer) => answer === 'PONG',
   );
-  const books = new BookSource(redis, keys);
-  invalidation = runInvalidation({
+  const books = new StoredBooks(redis, keys);
+  invalidation = followInvalidations({
     ...{ redis, prefix: keys.bookPrefix, log: silentLog },
     onInvalidate: (changed) => books.invalidate(changed),
     onCoherent: (isCoherent) => books.setCoherent(isCoherent),
   });
   app = openHttp({ log: silentLog, bodyLimitBytes: 1024 });
-  addReadDoor(app, { ...world.ports(), books });
+  addReadRoutes(app, { ...world.parts(), books });
 }, 60_000);
 
 afterAll(async () => {

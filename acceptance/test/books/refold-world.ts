@@ -18,7 +18,7 @@ import { fakeLog, sealed } from '../../../projectors/test/io/fake-log.ts';
 import { TinyExchange } from '../../../projectors/test/log.ts';
 import { emptyBook } from '../../../query-api/src/books/book-bytes.ts';
 import { noQuote, type Quote, quoteFields, quoteOf } from '../../../query-api/src/books/quote.ts';
-import { BookSource } from '../../../query-api/src/books/stored-books.io.ts';
+import { StoredBooks } from '../../../query-api/src/books/stored-books.io.ts';
 import { Catalog } from '../../../query-api/src/markets/catalog.ts';
 import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
@@ -94,7 +94,7 @@ export class World {
   readonly #shown: ReadonlyMap<string, readonly Shown[]>;
   /** By token, how many records an answer must stand for at least. */
   readonly #floors = new Map<string, number>();
-  readonly #door = new BookSource(redis, keys);
+  readonly #door = new StoredBooks(redis, keys);
   /** After so many more writes of a book Redis is emptied. */
   flushAfterWrites = Number.POSITIVE_INFINITY;
   owner: Owner | null = null;

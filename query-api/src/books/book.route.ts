@@ -1,27 +1,38 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { RouteGenericInterface } from 'fastify';
-import type { ReadPorts } from '../door/ports.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import { answerFailure, readRoute, sendAnswer, tellThrough } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
+import type { InputEnds } from '../recent/input-ends.io.ts';
+import type { ProgressWatch } from '../status/progress.io.ts';
+import type { TableReads } from '../tables/tables.io.ts';
 import { emptyBook, joinJson, oneSided, sha1 } from './book-bytes.ts';
 import { type Moment, pastBookJson } from './past-book.ts';
+import type { StoredBooks } from './stored-books.io.ts';
 import { listedItems, listingIn, readTokenItems } from './tokens.ts';
 
-type Ports = Pick<ReadPorts, 'books' | 'catalog' | 'tables' | 'log' | 'standing' | 'nowMs'>;
+export interface BookParts {
+  readonly catalog: Catalog;
+  readonly books: Pick<StoredBooks, 'books' | 'cached'>;
+  readonly tables: Pick<TableReads, 'pastBook'>;
+  readonly progress: Pick<ProgressWatch, 'completeThroughMs'>;
+  readonly inputEnds: Pick<InputEnds, 'hasCome'>;
+  nowMs(): number;
+}
 
 /**
  * GET /book: the stored bytes as they are (conventions.md 1.3), or the book of a past moment (1.3a). The hottest read, so bytes
  * at hand are sent before the framework sees the request.
  */
-export function bookRoute(ports: Ports): DoorRoute {
+export function bookRoute(parts: BookParts): DoorRoute {
   return {
     method: 'GET',
     path: '/book',
     add(app, { url }) {
       const prefix = `${url}?token_id=`;
-      app.answerAtHand(url, { prefix, find: (token) => ports.books.cached(token) });
+      app.answerAtHand(url, { prefix, find: (token) => parts.books.cached(token) });
       app.get<RouteGenericInterface>(
         url,
         {
@@ -29,27 +40,27 @@ export function bookRoute(ports: Ports): DoorRoute {
         },
         async (request, reply) => {
           const query = request.query as RawQuery;
-          if (isOfThePast(query)) tellThrough(reply, ports.standing.completeThroughMs());
-          return sendAnswer(reply, await bookOf(ports, query), 'clob');
+          if (isOfThePast(query)) tellThrough(reply, parts.progress.completeThroughMs());
+          return sendAnswer(reply, await bookOf(parts, query), 'clob');
         },
       );
     },
   };
 }
 
-async function bookOf(ports: Ports, query: RawQuery): Promise<Buffer | ReadRefusal> {
+async function bookOf(parts: BookParts, query: RawQuery): Promise<Buffer | ReadRefusal> {
   const { token_id: token } = query;
-  const kept = typeof token === 'string' ? ports.books.cached(token) : undefined;
+  const kept = typeof token === 'string' ? parts.books.cached(token) : undefined;
   if (kept !== undefined && !isOfThePast(query)) return kept;
-  const listing = listingIn(ports.catalog, token);
+  const listing = listingIn(parts.catalog, token);
   if (listing instanceof ReadRefusal) return listing;
-  if (isOfThePast(query)) return await pastBookOf(ports, listing, query);
-  const [stored = null] = await ports.books.books([listing]);
+  if (isOfThePast(query)) return await pastBookOf(parts, listing, query);
+  const [stored = null] = await parts.books.books([listing]);
   return stored ?? emptyBook(listing);
 }
 
 /** POST /books: stored books in the order asked, tokens that are not listed left out (conventions.md 1.3). */
-export function booksRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
+export function booksRoute({ books, catalog }: BookParts): DoorRoute {
   return readRoute({ method: 'POST', path: '/books', family: 'clob' }, async ({ body }) => {
     const items = readTokenItems(body);
     if (items instanceof ReadRefusal) return items;
@@ -65,13 +76,13 @@ export function booksRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalo
 }
 
 /** Whether a request for a book names a moment or a depth. */
-export function isOfThePast({ at, at_offset: offset, level }: RawQuery): boolean {
+function isOfThePast({ at, at_offset: offset, level }: RawQuery): boolean {
   return at !== undefined || offset !== undefined || level !== undefined;
 }
 
 /** The book at `at` or `at_offset`, by `level` 2 or 3 (conventions.md 1.3a). */
-export async function pastBookOf(
-  ports: Pick<ReadPorts, 'tables' | 'log' | 'nowMs'>,
+async function pastBookOf(
+  parts: BookParts,
   listing: Listing,
   query: RawQuery,
 ): Promise<Buffer | ReadRefusal> {
@@ -80,18 +91,18 @@ export async function pastBookOf(
   if (read.refusal !== null) return refusals.invalidLevel;
   const moment = momentIn(read, query);
   if (moment === null) return refusals.invalidMoment;
-  if (!(await hasCome(ports, listing, moment))) return refusals.invalidMoment;
-  const past = await ports.tables.pastBook(listing, moment, level === '3');
+  if (!(await hasCome(parts, listing, moment))) return refusals.invalidMoment;
+  const past = await parts.tables.pastBook(listing, moment, level === '3');
   return past === null ? refusals.noBook : Buffer.from(pastBookJson(listing, past, sha1));
 }
 
 async function hasCome(
-  { log, nowMs }: Pick<ReadPorts, 'log' | 'nowMs'>,
+  { inputEnds, nowMs }: BookParts,
   { market }: Listing,
   moment: Moment,
 ): Promise<boolean> {
   if ('atMs' in moment) return moment.atMs >= 0 && moment.atMs <= nowMs();
-  return await log.hasCome(market.partition, moment.inOffset);
+  return await inputEnds.hasCome(market.partition, moment.inOffset);
 }
 
 const milliseconds = /^(0|[1-9]\d{0,14})$/;

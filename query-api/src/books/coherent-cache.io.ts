@@ -2,7 +2,7 @@
  * Values by key as long as they are known to be current: an invalidation drops a value and whatever is on its way. While it
  * is closed (no invalidations arrive) it keeps nothing. Loads of one key that are under way are shared.
  */
-export class CoherentStore<V> {
+export class CoherentCache<V> {
   readonly #values = new Map<string, V>();
   readonly #loading = new Map<string, Promise<V | null>>();
   readonly #maxEntries: number;

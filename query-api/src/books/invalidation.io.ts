@@ -5,8 +5,8 @@ import type { RedisClient } from '@pm/kit/redis';
 const channel = '__redis__:invalidate';
 
 /** How often the connection is asked whether it lives, and how long it may take to say so. */
-const PING_EVERY_MS = 500;
-const PONG_TIMEOUT_MS = 1_500;
+const pingEveryMs = 500;
+const pongTimeoutMs = 1_500;
 
 export interface InvalidationOptions {
   readonly redis: RedisClient;
@@ -19,7 +19,7 @@ export interface InvalidationOptions {
   onCoherent(isCoherent: boolean): void;
 }
 
-export interface InvalidationRunner {
+export interface InvalidationListener {
   /** Ends the connection; nothing is told afterwards but the loss. */
   close(): void;
 }
@@ -30,13 +30,13 @@ export interface InvalidationRunner {
  * pushes of RESP3. Pings go the same way as invalidations: a pong says that all earlier ones have arrived; without one in
  * time the connection is given up, so that a silent one cannot keep old books alive.
  */
-export function runInvalidation(options: InvalidationOptions): InvalidationRunner {
+export function followInvalidations(options: InvalidationOptions): InvalidationListener {
   const listener = options.redis.duplicate({
     protocol: 2,
     autoResubscribe: false,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: PONG_TIMEOUT_MS,
+    commandTimeout: pongTimeoutMs,
   });
   let isCoherent = false;
   const tell = (now: boolean): void => {
@@ -59,7 +59,7 @@ export function runInvalidation(options: InvalidationOptions): InvalidationRunne
   });
   const timer = setInterval(() => {
     if (isCoherent) listener.ping().catch(() => listener.disconnect(true));
-  }, PING_EVERY_MS);
+  }, pingEveryMs);
   return {
     close() {
       clearInterval(timer);

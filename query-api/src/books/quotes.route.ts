@@ -1,9 +1,10 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { type LastTradePrice, microText, priceText } from '@pm/schemas';
-import type { ReadPorts } from '../door/ports.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import { noQuote, type Quotes, toldMidpointMicro } from './quote.ts';
+import type { StoredBooks } from './stored-books.io.ts';
 import {
   type ListedItem,
   listedItems,
@@ -12,8 +13,13 @@ import {
   readTokenLists,
 } from './tokens.ts';
 
+export interface QuoteParts {
+  readonly catalog: Catalog;
+  readonly books: Pick<StoredBooks, 'quotes'>;
+}
+
 /** GET /midpoint: halfway between best bid and best ask; 404 when there is none (conventions.md 1.3, Dialects). */
-export function midpointRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
+export function midpointRoute({ books, catalog }: QuoteParts): DoorRoute {
   return readRoute(
     { method: 'GET', path: '/midpoint', family: 'clob' },
     async ({ query, dialect }) => {
@@ -27,8 +33,8 @@ export function midpointRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'cat
 }
 
 /** GET and POST /midpoints: midpoints by token; a token without one has no key (conventions.md 1.3). */
-export function midpointsRoutes(ports: Pick<ReadPorts, 'books' | 'catalog'>): readonly DoorRoute[] {
-  return tokenBatchRoutes(ports, '/midpoints', ({ listed, quotes, dialect }) => {
+export function midpointsRoutes(parts: QuoteParts): readonly DoorRoute[] {
+  return tokenBatchRoutes(parts, '/midpoints', ({ listed, quotes, dialect }) => {
     const told = listed.flatMap(({ listing: { token } }) => {
       const midpoint = toldMidpointMicro(quotes.get(token) ?? noQuote, dialect);
       return midpoint === null ? [] : [[token, microText(midpoint)] as const];
@@ -38,7 +44,7 @@ export function midpointsRoutes(ports: Pick<ReadPorts, 'books' | 'catalog'>): re
 }
 
 /** GET /spread: best ask less best bid; 404 when a side is empty (conventions.md 1.3). */
-export function spreadRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
+export function spreadRoute({ books, catalog }: QuoteParts): DoorRoute {
   return readRoute({ method: 'GET', path: '/spread', family: 'clob' }, async ({ query }) => {
     const listing = listingIn(catalog, query['token_id']);
     if (listing instanceof ReadRefusal) return listing;
@@ -48,8 +54,8 @@ export function spreadRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catal
 }
 
 /** GET and POST /spreads: spreads by token; a token with an empty side has no key (conventions.md 1.3). */
-export function spreadsRoutes(ports: Pick<ReadPorts, 'books' | 'catalog'>): readonly DoorRoute[] {
-  return tokenBatchRoutes(ports, '/spreads', ({ listed, quotes }) => {
+export function spreadsRoutes(parts: QuoteParts): readonly DoorRoute[] {
+  return tokenBatchRoutes(parts, '/spreads', ({ listed, quotes }) => {
     const told = listed.flatMap(({ listing: { token } }) => {
       const { bid, ask } = quotes.get(token) ?? noQuote;
       return bid === null || ask === null ? [] : [[token, priceText(ask - bid)] as const];
@@ -59,7 +65,7 @@ export function spreadsRoutes(ports: Pick<ReadPorts, 'books' | 'catalog'>): read
 }
 
 /** GET /price: what the side gets now: BUY the best ask, SELL the best bid (conventions.md 1.3). */
-export function priceRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
+export function priceRoute({ books, catalog }: QuoteParts): DoorRoute {
   return readRoute({ method: 'GET', path: '/price', family: 'clob' }, async ({ query }) => {
     const listing = listingIn(catalog, query['token_id']);
     if (listing === refusals.invalidToken) return listing;
@@ -73,8 +79,8 @@ export function priceRoute({ books, catalog }: Pick<ReadPorts, 'books' | 'catalo
 }
 
 /** GET and POST /prices: best prices by token; an empty side of a book has no key (conventions.md 1.3). */
-export function pricesRoutes(ports: Pick<ReadPorts, 'books' | 'catalog'>): readonly DoorRoute[] {
-  return tokenBatchRoutes(ports, '/prices', ({ listed, quotes }) => {
+export function pricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
+  return tokenBatchRoutes(parts, '/prices', ({ listed, quotes }) => {
     const answer: Record<string, { BUY?: string; SELL?: string }> = {};
     for (const { listing, side } of listed) {
       const { ask, bid } = quotes.get(listing.token) ?? noQuote;
@@ -91,10 +97,7 @@ export function pricesRoutes(ports: Pick<ReadPorts, 'books' | 'catalog'>): reado
 const neverTraded: LastTradePrice = { price: '0', side: '' };
 
 /** GET /last-trade-price: the last trade and the side of its aggressor. */
-export function lastTradePriceRoute({
-  books,
-  catalog,
-}: Pick<ReadPorts, 'books' | 'catalog'>): DoorRoute {
+export function lastTradePriceRoute({ books, catalog }: QuoteParts): DoorRoute {
   const route = { method: 'GET', path: '/last-trade-price', family: 'clob' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const listing = listingIn(catalog, query['token_id']);
@@ -106,10 +109,8 @@ export function lastTradePriceRoute({
 }
 
 /** GET and POST /last-trades-prices: last trades of tokens, those never traded left out (conventions.md 1.3). */
-export function lastTradesPricesRoutes(
-  ports: Pick<ReadPorts, 'books' | 'catalog'>,
-): readonly DoorRoute[] {
-  return tokenBatchRoutes(ports, '/last-trades-prices', ({ listed, quotes }) =>
+export function lastTradesPricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
+  return tokenBatchRoutes(parts, '/last-trades-prices', ({ listed, quotes }) =>
     listed.flatMap(({ listing: { token } }) => {
       const { last, lastSide } = quotes.get(token) ?? noQuote;
       return last === null ? [] : [{ token_id: token, price: priceText(last), side: lastSide }];
@@ -128,8 +129,8 @@ export interface QuotedBatch extends Pick<ReadRequest, 'dialect'> {
  * What is told of many tokens at once, by body (`[{"token_id", "side"?}]`) and by query (`token_ids`, `sides`); at most 500,
  * tokens that are not listed left out (conventions.md 1.3).
  */
-export function tokenBatchRoutes(
-  { books, catalog }: Pick<ReadPorts, 'books' | 'catalog'>,
+function tokenBatchRoutes(
+  { books, catalog }: QuoteParts,
   path: string,
   answer: (batch: QuotedBatch) => object,
 ): readonly DoorRoute[] {

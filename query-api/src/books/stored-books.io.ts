@@ -1,25 +1,24 @@
 import { Fault } from '@pm/kit/fault';
 import { type RedisClient, resultsOf } from '@pm/kit/redis';
 import type { RedisKeys, TokenId } from '@pm/schemas';
-import type { BookReads } from '../door/ports.ts';
 import type { Listing } from '../markets/market.ts';
-import { CoherentStore } from './coherent-cache.io.ts';
+import { CoherentCache } from './coherent-cache.io.ts';
 import type { Quotes } from './quote.ts';
 import { noQuote, type Quote, quoteFields, quoteOf } from './quote.ts';
 
 /** Books kept; a deep one has about 20 kB. */
-const BOOKS_MAX = 5_000;
+const booksMax = 5_000;
 /** Quotes kept; about 200 bytes each. */
-const QUOTES_MAX = 200_000;
+const quotesMax = 200_000;
 /** Commands in one pipeline: one answer must not block the others for long. */
-const PIPELINE_MAX = 1_000;
+const pipelineMax = 1_000;
 
 /** Stored books out of Redis, kept here as long as the server says that they are current. */
-export class BookSource implements BookReads {
+export class StoredBooks {
   readonly #redis: RedisClient;
   readonly #keys: RedisKeys;
-  readonly #books = new CoherentStore<Buffer>(BOOKS_MAX);
-  readonly #quotes = new CoherentStore<Quote>(QUOTES_MAX);
+  readonly #books = new CoherentCache<Buffer>(booksMax);
+  readonly #quotes = new CoherentCache<Quote>(quotesMax);
 
   constructor(redis: RedisClient, keys: RedisKeys) {
     this.#redis = redis;
@@ -102,8 +101,8 @@ export class BookSource implements BookReads {
     fetch: (chunk: readonly string[]) => Promise<readonly V[]>,
   ): Promise<readonly V[]> {
     const values: V[] = [];
-    for (let from = 0; from < tokens.length; from += PIPELINE_MAX) {
-      values.push(...(await fetch(tokens.slice(from, from + PIPELINE_MAX))));
+    for (let from = 0; from < tokens.length; from += pipelineMax) {
+      values.push(...(await fetch(tokens.slice(from, from + pipelineMax))));
     }
     return values;
   }

@@ -1,39 +1,43 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { priceOne } from '@pm/schemas';
-import type { ReadPorts } from '../door/ports.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
 import { feeRateAnswer } from '../markets/market.ts';
 import { listingIn } from './tokens.ts';
 
+export interface TokenRuleParts {
+  readonly catalog: Catalog;
+}
+
 /** GET /tick-size and /tick-size/:token_id: the price grid, a JSON number (conventions.md 1.3). */
-export function tickSizeRoutes(ports: Pick<ReadPorts, 'catalog'>): readonly DoorRoute[] {
-  return tokenRuleRoutes(ports, '/tick-size', {
+export function tickSizeRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
+  return tokenRuleRoutes(parts, '/tick-size', {
     of: (market) => ({ minimum_tick_size: market.tick / priceOne }),
     byDefault: null,
   });
 }
 
 /** GET /neg-risk and /neg-risk/:token_id: which exchange contract orders are signed for (conventions.md 1.3). */
-export function negRiskRoutes(ports: Pick<ReadPorts, 'catalog'>): readonly DoorRoute[] {
-  return tokenRuleRoutes(ports, '/neg-risk', {
+export function negRiskRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
+  return tokenRuleRoutes(parts, '/neg-risk', {
     of: (market) => ({ neg_risk: market.negRisk }),
     byDefault: null,
   });
 }
 
 /** GET /fee-rate and /fee-rate/:token_id; without a token the default rate (conventions.md 1.3). */
-export function feeRateRoutes(ports: Pick<ReadPorts, 'catalog'>): readonly DoorRoute[] {
-  return tokenRuleRoutes(ports, '/fee-rate', {
+export function feeRateRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
+  return tokenRuleRoutes(parts, '/fee-rate', {
     of: feeRateAnswer,
     byDefault: feeRateAnswer(),
   });
 }
 
 /** A rule of a token's market, asked by query and by path: `/tick-size?token_id=1` and `/tick-size/1`. */
-export function tokenRuleRoutes(
-  { catalog }: Pick<ReadPorts, 'catalog'>,
+function tokenRuleRoutes(
+  { catalog }: TokenRuleParts,
   path: string,
   rule: {
     of(market: Market): object;

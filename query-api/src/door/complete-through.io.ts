@@ -1,7 +1,13 @@
 import { type HttpApp, tableMethod } from '@pm/kit/http';
 import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
-import type { ReadPorts } from './ports.ts';
+import type { FiguresWatch } from '../markets/figures.io.ts';
+import type { ProgressWatch } from '../status/progress.io.ts';
 import { tellThrough } from './read-route.io.ts';
+
+export interface CompletenessParts {
+  readonly figures: Pick<FiguresWatch, 'readAtMs'>;
+  readonly progress: Pick<ProgressWatch, 'completeThroughAtMs' | 'completeThroughMs'>;
+}
 
 /** Answers out of the tables that no report route gives. Own orders and trades are as of the request instead. */
 const furtherPaths: ReadonlySet<string> = new Set([
@@ -27,14 +33,11 @@ const figurePaths: ReadonlySet<string> = new Set([
  * (conventions.md 1.16), of the catalog in its figures. It is set before anything is read, so it never says too much; a refusal
  * does without (`sendRefusal`), and a book of a past moment sets it itself. Call before adding routes.
  */
-export function tellCompleteness(
-  app: HttpApp,
-  { standing, lists }: Pick<ReadPorts, 'standing' | 'lists'>,
-): void {
-  tellOn(app, isFromTables, () => standing.completeThroughMs());
+export function tellCompleteness(app: HttpApp, { progress, figures }: CompletenessParts): void {
+  tellOn(app, isFromTables, () => progress.completeThroughMs());
   tellOn(app, showsFigures, () => {
-    const readAtMs = lists.figuresAtMs();
-    return readAtMs === null ? null : standing.completeThroughAtMs(readAtMs);
+    const readAtMs = figures.readAtMs();
+    return readAtMs === null ? null : progress.completeThroughAtMs(readAtMs);
   });
 }
 

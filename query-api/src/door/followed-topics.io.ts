@@ -21,7 +21,7 @@ import { Profiles } from '../social/profiles.ts';
 import { CallerWallets } from './caller-wallets.ts';
 
 /** What the door knows of the compacted topics, folded as their records come. */
-export class Followed {
+export class FollowedTopics {
   readonly catalog = new Catalog();
   readonly keys = new KeyDirectory();
   readonly readKeys = new ReadKeyDirectory();
@@ -45,7 +45,7 @@ export interface FollowOptions {
 type Fold<T> = Pick<CompactedOptions<T>, 'take' | 'forget' | 'unreadable'>;
 
 /** Resolves when all of it is as the log says now: nothing is answered from half a catalog. */
-export async function followTopics(known: Followed, options: FollowOptions): Promise<void> {
+export async function followTopics(known: FollowedTopics, options: FollowOptions): Promise<void> {
   const { catalog, keys, readKeys, agents, wallets, deleted, threads, profiles } = known;
   await follow(options, topics.catalog, {
     take: (entry) => catalog.apply(entry),
@@ -80,7 +80,9 @@ async function follow<const S extends AvroSchema>(
   fold: Fold<Infer<S>>,
 ): Promise<void> {
   await followTable(client, {
-    ...{ log, onFault, ...fold },
+    log,
+    onFault,
+    ...fold,
     topic: topicName(topic, topicPrefix),
     codec: await registry.codecFor(topic),
     onSkip: () => onSkip(topic.name),

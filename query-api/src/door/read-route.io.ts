@@ -1,10 +1,16 @@
+import type { RawHeaders } from '@pm/domain/accounts/auth-headers';
 import { Fault } from '@pm/kit/fault';
 import type { Dialect, DoorRoute } from '@pm/kit/http';
 import type { RouteFamily } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ReadPorts, SignedFacts } from './ports.ts';
+import type { ProgressWatch } from '../status/progress.io.ts';
 import type { RawQuery } from './query-reader.ts';
 import { internalError, ReadRefusal, refusalBody, refusals, unavailable } from './refusal.ts';
+
+export interface AgeParts {
+  readonly progress: Pick<ProgressWatch, 'completeThroughAtMs'>;
+  nowMs(): number;
+}
 
 /** A request as the routes see it. */
 export interface ReadRequest {
@@ -18,7 +24,15 @@ export interface ReadRequest {
   readonly mount: RouteFamily | null;
 }
 
-/** What the HMAC of a request covers. The door keeps the bytes of the body (`@pm/kit/http`). */
+/** The facts of a request that prove an API key or a read-only one. */
+export interface SignedFacts {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: RawHeaders;
+  readonly body: Buffer;
+}
+
+/** The part of a request that its HMAC covers. `@pm/kit/http` keeps the bytes of the body. */
 export function signedFacts(raw: FastifyRequest): SignedFacts {
   const { method, url, headers, rawBody } = raw;
   return { method, url, headers, body: rawBody };
@@ -43,14 +57,9 @@ export class AgedAnswer {
   readonly body: object;
 
   /** `atMs` is when it was read or computed, by a clock that may be ahead of this one by `skewMs`. */
-  constructor(
-    atMs: number,
-    { standing, nowMs }: Pick<ReadPorts, 'standing' | 'nowMs'>,
-    body: object,
-    skewMs = 0,
-  ) {
+  constructor(atMs: number, { progress, nowMs }: AgeParts, body: object, skewMs = 0) {
     this.ageSeconds = Math.max(0, Math.floor((nowMs() - atMs) / 1000));
-    this.completeThroughMs = standing.completeThroughAtMs(atMs - skewMs);
+    this.completeThroughMs = progress.completeThroughAtMs(atMs - skewMs);
     this.body = body;
   }
 }
@@ -68,7 +77,7 @@ export function tellThrough(reply: FastifyReply, throughMs: number | null): void
 
 const jsonType = 'application/json; charset=utf-8';
 
-const RETRY_AFTER_SECONDS = '1';
+const retryAfterSeconds = '1';
 
 /** A route out of a function from request to answer. */
 export function readRoute(
@@ -122,7 +131,7 @@ function sendAged(
 }
 
 function sendRefusal(reply: FastifyReply, refusal: ReadRefusal, family: RouteFamily): FastifyReply {
-  if (refusal.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (refusal.status === 503) void reply.header('retry-after', retryAfterSeconds);
   if (refusal.status === 401) void reply.header('www-authenticate', 'HMAC');
   // It says nothing of what happened.
   tellThrough(reply, null);

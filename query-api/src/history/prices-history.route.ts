@@ -5,24 +5,28 @@ import {
   parseConditionId,
   parseTokenId,
 } from '@pm/schemas';
-import type { ReadPorts } from '../door/ports.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
+import type { TableReads } from '../tables/tables.io.ts';
 import { historyPoints, noPrices } from './history.ts';
 import { firstPriceS, type HistoryPlan, type HistoryRequest, planHistory } from './history-plan.ts';
+
+export interface HistoryParts {
+  readonly catalog: Catalog;
+  readonly tables: Pick<TableReads, 'prices'>;
+  nowMs(): number;
+}
 
 /** Unix seconds up to the year 2105, what the tables hold. */
 export const secondsMax = 4_200_000_000;
 /** A week in minutes and more: anything wider is the widest bucket. */
-export const fidelityMax = 1_000_000;
+const fidelityMax = 1_000_000;
 
 /** GET /prices-history: midpoints of one token in buckets (conventions.md 1.4). */
-export function pricesHistoryRoute(
-  ports: Pick<ReadPorts, 'catalog' | 'tables' | 'nowMs'>,
-): DoorRoute {
+export function pricesHistoryRoute(parts: HistoryParts): DoorRoute {
   const route = { method: 'GET', path: '/prices-history', family: 'clob' } as const;
   return readRoute(route, async ({ query }) => {
     const read = new QueryReader(query, 'clob');
@@ -35,37 +39,35 @@ export function pricesHistoryRoute(
       fidelity: read.optionalInteger('fidelity', { min: 1, max: fidelityMax }),
     };
     if (read.refusal !== null || target === null) return refusals.invalidPayload;
-    const listing = historyTarget(ports.catalog, target);
+    const listing = historyTarget(parts.catalog, target);
     if (listing === null) return refusals.invalidToken;
     const firstS = firstPriceS(listing === undefined ? [] : [listing.market]);
-    const plan = planHistory(request, { nowS: Math.floor(ports.nowMs() / 1000), firstS });
+    const plan = planHistory(request, { nowS: Math.floor(parts.nowMs() / 1000), firstS });
     if (plan instanceof ReadRefusal) return plan;
     if (listing === undefined) return { history: [] };
-    const [facts = noPrices] = await ports.tables.prices([listing], plan);
+    const [facts = noPrices] = await parts.tables.prices([listing], plan);
     return { history: historyPoints(plan, facts, listing.outcome) };
   });
 }
 
-type Ports = Pick<ReadPorts, 'catalog' | 'tables' | 'nowMs'>;
-
 /** POST /batch-prices-history: histories of 1 to 20 tokens by the ids given (conventions.md 1.4). */
-export function batchPricesHistoryRoute(ports: Ports): DoorRoute {
+export function batchPricesHistoryRoute(parts: HistoryParts): DoorRoute {
   const route = { method: 'POST', path: '/batch-prices-history', family: 'clob' } as const;
   return readRoute(route, async ({ body }) => {
     const batch = readBatch(body);
     if (batch instanceof ReadRefusal) return batch;
-    const targets = batch.markets.map((id) => historyTarget(ports.catalog, id));
+    const targets = batch.markets.map((id) => historyTarget(parts.catalog, id));
     if (targets.includes(null)) return refusals.invalidPayload;
     const firstS = firstPriceS(targets.flatMap((target) => target?.market ?? []));
-    const times = { nowS: Math.floor(ports.nowMs() / 1000), firstS };
+    const times = { nowS: Math.floor(parts.nowMs() / 1000), firstS };
     const plan = planHistory(batch.request, times);
     if (plan instanceof ReadRefusal) return plan;
-    return { history: await histories(ports, { ids: batch.markets, targets, plan }) };
+    return { history: await histories(parts, { ids: batch.markets, targets, plan }) };
   });
 }
 
 async function histories(
-  { tables }: Ports,
+  { tables }: HistoryParts,
   asked: {
     readonly ids: readonly string[];
     readonly targets: readonly (Listing | undefined | null)[];
@@ -133,7 +135,7 @@ function wholeNumber(
  * What the misnamed parameter `market` of price histories means: a token id, or a condition id for its first token
  * (conventions.md part 9, 33). Undefined when it is not listed, null when it is neither.
  */
-export function historyTarget(catalog: Catalog, text: string): Listing | undefined | null {
+function historyTarget(catalog: Catalog, text: string): Listing | undefined | null {
   const token = parseTokenId(text);
   if (token !== null) return catalog.listing(token);
   const condition = parseConditionId(text);

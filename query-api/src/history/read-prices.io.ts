@@ -13,7 +13,7 @@ interface Row {
 }
 
 /** A price before the range is looked for so far back first: markets that trade have one there, whatever their history. */
-const LOOK_BACK_S = 86_400;
+const lookBackS = 86_400;
 
 /** The start of the range stands for everything before it, so one pass gives buckets and what came before. */
 const bucketOf = `if(bucket < fromUnixTimestamp({from:UInt32}), 0,
@@ -96,7 +96,7 @@ async function readSeries(
     if (markets.length === 0) return [];
     return await clickhouse.selectRows<Row>(sql, { markets, from, step, ...range });
   };
-  const since = Math.max(0, from - LOOK_BACK_S);
+  const since = Math.max(0, from - lookBackS);
   const rows = await select(wanted, { since, to });
   const known = new Set(
     rows.filter(({ bucket_s }) => Number(bucket_s) === 0).map(({ market }) => market),

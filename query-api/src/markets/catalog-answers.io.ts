@@ -1,9 +1,13 @@
 import { Fault } from '@pm/kit/fault';
 import type { Dialect } from '@pm/kit/http';
 import type { CatalogEvent } from '@pm/schemas';
+import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
-import type { ReadPorts } from '../door/ports.ts';
+import type { EventSearch } from '../search/event-search.io.ts';
+import type { CreatorSites } from '../social/creators.ts';
+import type { Catalog } from './catalog.ts';
 import { figureColumns } from './catalog-tables.ts';
+import type { FiguresWatch } from './figures.io.ts';
 import type { ListContext } from './list-events.ts';
 import type { Market } from './market.ts';
 import type { RowSpan } from './row-table.ts';
@@ -16,8 +20,15 @@ import {
   noMirror,
 } from './wire-market.ts';
 
+export interface CatalogParts {
+  readonly catalog: Catalog;
+  readonly books: Pick<StoredBooks, 'quotes'>;
+  readonly search: Pick<EventSearch, 'isReady' | 'find'>;
+  readonly sites: CreatorSites;
+  readonly figures: Pick<FiguresWatch, 'readAtMs'>;
+}
+
 /** What answers of the catalog are made of. */
-export type CatalogPorts = Pick<ReadPorts, 'catalog' | 'books' | 'lists'>;
 
 /** How markets and events look to who asks. */
 export interface AnswerForm {
@@ -26,50 +37,50 @@ export interface AnswerForm {
   readonly creators: readonly string[] | null;
 }
 
-export function listContext({ catalog, lists }: CatalogPorts, dialect: Dialect): ListContext {
-  return { catalog, sites: lists.sites, isFamily: dialect === 'family' };
+export function listContext({ catalog, sites }: CatalogParts, dialect: Dialect): ListContext {
+  return { catalog, sites: sites, isFamily: dialect === 'family' };
 }
 
 /** Throws the `Fault` `figures_not_ready` (retry) when a list needs figures that were never read. */
 export function assertFigures(
-  { lists }: CatalogPorts,
+  { figures }: CatalogParts,
   { rows, span }: { readonly rows: { readonly usesFigures?: boolean }; readonly span: RowSpan },
 ): void {
   const sorts = span.order.some((name) => figureColumns.some((column) => column === name));
-  if ((sorts || rows.usesFigures === true) && lists.figuresAtMs() === null) {
+  if ((sorts || rows.usesFigures === true) && figures.readAtMs() === null) {
     throw new Fault('figures_not_ready', 'retry');
   }
 }
 
 /** Markets as lists and single reads have them, each with its event. */
 export async function marketAnswers(
-  ports: CatalogPorts,
+  parts: CatalogParts,
   markets: readonly Market[],
   dialect: Dialect,
 ): Promise<readonly object[]> {
-  const form = await marketForm(ports, markets, dialect);
+  const form = await marketForm(parts, markets, dialect);
   const mirror = dialect === 'specification' ? noMirror : {};
   return markets.map((market) => {
-    const event = ports.catalog.event(market.eventId);
+    const event = parts.catalog.event(market.eventId);
     return { ...form(market), ...mirror, events: event === undefined ? [] : [eventSummary(event)] };
   });
 }
 
 /** Events as lists have them: their markets are reduced at the root and full under `/gamma`. */
 export async function eventAnswers(
-  ports: CatalogPorts,
+  parts: CatalogParts,
   events: readonly CatalogEvent[],
   { dialect, creators }: AnswerForm,
 ): Promise<readonly object[]> {
-  const { catalog } = ports;
-  const shown = events.map((event) => ({ event, markets: marketsOf(ports, event, creators) }));
+  const { catalog } = parts;
+  const shown = events.map((event) => ({ event, markets: marketsOf(parts, event, creators) }));
   if (dialect === 'specification') {
     return shown.map(({ event, markets }) =>
       listedEvent(catalog, event, markets.map(listedMarket)),
     );
   }
   const form = await marketForm(
-    ports,
+    parts,
     shown.flatMap(({ markets }) => markets),
     dialect,
   );
@@ -81,20 +92,20 @@ export async function eventAnswers(
 
 /** One event with everything. */
 export async function eventAnswer(
-  ports: CatalogPorts,
+  parts: CatalogParts,
   event: CatalogEvent,
   { dialect, creators }: AnswerForm,
 ): Promise<object> {
-  const { catalog } = ports;
-  const markets = marketsOf(ports, event, creators);
-  const form = await marketForm(ports, markets, dialect);
+  const { catalog } = parts;
+  const markets = marketsOf(parts, event, creators);
+  const form = await marketForm(parts, markets, dialect);
   const answer = wholeEvent(catalog, event, markets.map(form));
   if (dialect === 'specification') return answer;
   return { ...answer, ...familyFigures(catalog.figuresOfEvent(event.id)) };
 }
 
 function marketsOf(
-  { catalog }: CatalogPorts,
+  { catalog }: CatalogParts,
   { id }: CatalogEvent,
   creators: readonly string[] | null,
 ): readonly Market[] {
@@ -104,18 +115,18 @@ function marketsOf(
 }
 
 async function marketForm(
-  ports: CatalogPorts,
+  parts: CatalogParts,
   markets: readonly Market[],
   dialect: Dialect,
 ): Promise<(market: Market) => object> {
   if (dialect === 'specification') return eventMarket;
-  const context = await marketContext(ports, markets);
+  const context = await marketContext(parts, markets);
   return (market) => familyMarket(market, context);
 }
 
 /** What fuller markets are made of, of these markets. */
 export async function marketContext(
-  { catalog, books }: CatalogPorts,
+  { catalog, books }: CatalogParts,
   markets: readonly Market[],
 ): Promise<MarketContext> {
   return {

@@ -5,7 +5,7 @@ import { endCursor, pageOf, parseCursor } from '../door/paging.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { refusals } from '../door/refusal.ts';
-import type { CatalogPorts } from './catalog-answers.io.ts';
+import type { CatalogParts } from './catalog-answers.io.ts';
 import {
   clobMarket,
   clobMarkets,
@@ -24,12 +24,12 @@ const lists: readonly (readonly [string, ClobList])[] = [
 ];
 
 /** Markets of the order book family: pages, by token, and the compact form that clients read before a market order. */
-export function clobListRoutes(ports: CatalogPorts): readonly DoorRoute[] {
-  const { catalog } = ports;
+export function clobListRoutes(parts: CatalogParts): readonly DoorRoute[] {
+  const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'clob' }) as const;
   return [
     ...lists.map(([path, list]) =>
-      readRoute(route(path), (request) => clobPage(ports, request, list)),
+      readRoute(route(path), (request) => clobPage(parts, request, list)),
     ),
     readRoute(route('/markets-by-token/:token_id'), ({ params }) => {
       const token = parseTokenId(params['token_id'] ?? '');
@@ -51,7 +51,7 @@ export type ClobList = 'full' | 'simplified' | 'sampling' | 'sampling-simplified
 
 /** A page of markets with displayed prices (conventions.md 1.5 and 6.6). Errors are those of the family clob. */
 export async function clobPage(
-  { catalog, books }: CatalogPorts,
+  { catalog, books }: CatalogParts,
   { query, dialect }: Pick<ReadRequest, 'query' | 'dialect'>,
   list: ClobList,
 ): Promise<object> {

@@ -6,7 +6,7 @@ import { ReadRefusal, refusals } from '../door/refusal.ts';
 import { creatorWallets } from '../social/creators.ts';
 import {
   assertFigures,
-  type CatalogPorts,
+  type CatalogParts,
   eventAnswer,
   eventAnswers,
   listContext,
@@ -19,16 +19,16 @@ import { tagsOf } from './wire-event.ts';
  * GET /events, and the same list in two more wrappers: /events/pagination with the number of all matches, /events/keyset with
  * a cursor that stays in place whatever is listed meanwhile.
  */
-export function eventsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
-  const { catalog } = ports;
+export function eventsRoutes(parts: CatalogParts): readonly DoorRoute[] {
+  const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const pageAtOffset = async ({ query, dialect }: ReadRequest) => {
-    const asked = readEventsQuery(query, listContext(ports, dialect));
+    const asked = readEventsQuery(query, listContext(parts, dialect));
     if (asked instanceof ReadRefusal) return asked;
-    assertFigures(ports, asked);
+    assertFigures(parts, asked);
     const { rows, span, creators } = asked;
     const events = catalog.eventTable.page(rows, span);
-    return { data: await eventAnswers(ports, events, { dialect, creators }), rows, span };
+    return { data: await eventAnswers(parts, events, { dialect, creators }), rows, span };
   };
   return [
     readRoute(route('/events'), async (request) => {
@@ -44,19 +44,19 @@ export function eventsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
       return { data, pagination: { hasMore, totalResults } };
     }),
     readRoute(route('/events/keyset'), async ({ query, dialect }) => {
-      const asked = readEventsQuery(query, listContext(ports, dialect), readKeysetSpan);
+      const asked = readEventsQuery(query, listContext(parts, dialect), readKeysetSpan);
       if (asked instanceof ReadRefusal) return asked;
-      assertFigures(ports, asked);
+      assertFigures(parts, asked);
       const { rows, next } = keysetPage(catalog.eventTable, asked.rows, asked.span);
-      const events = await eventAnswers(ports, rows, { dialect, creators: asked.creators });
+      const events = await eventAnswers(parts, rows, { dialect, creators: asked.creators });
       return { events, ...next };
     }),
   ];
 }
 
 /** One event with its markets, tags and series, by id or slug, and its tags alone; hidden from creators it does not have. */
-export function eventRoutes(ports: CatalogPorts): readonly DoorRoute[] {
-  const { catalog } = ports;
+export function eventRoutes(parts: CatalogParts): readonly DoorRoute[] {
+  const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const byId = ({ params }: ReadRequest) => {
     const id = parseCatalogId(params['id'] ?? '');
@@ -67,9 +67,9 @@ export function eventRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const whole =
     (find: typeof byId, absent: ReadRefusal) =>
     async (request: ReadRequest): Promise<ReadRefusal | object> => {
-      const found = scoped(ports, request, { found: find(request), absent });
+      const found = scoped(parts, request, { found: find(request), absent });
       if (found instanceof ReadRefusal) return found;
-      return await eventAnswer(ports, found.event, {
+      return await eventAnswer(parts, found.event, {
         dialect: request.dialect,
         creators: found.creators,
       });
@@ -79,7 +79,7 @@ export function eventRoutes(ports: CatalogPorts): readonly DoorRoute[] {
     readRoute(route('/events/slug/:slug'), whole(bySlug, refusals.slugNotFound)),
     readRoute(route('/events/:id/tags'), (request) => {
       const absent = refusals.idNotFound;
-      const found = scoped(ports, request, { found: byId(request), absent });
+      const found = scoped(parts, request, { found: byId(request), absent });
       return found instanceof ReadRefusal ? found : tagsOf(catalog, found.event);
     }),
   ];
@@ -87,7 +87,7 @@ export function eventRoutes(ports: CatalogPorts): readonly DoorRoute[] {
 
 /** What was found, unless none of its markets is of the creator asked for. */
 function scoped(
-  { catalog, lists }: CatalogPorts,
+  { catalog, sites }: CatalogParts,
   { query }: ReadRequest,
   { found, absent }: { readonly found: CatalogEvent | ReadRefusal; readonly absent: ReadRefusal },
 ) {
@@ -95,7 +95,7 @@ function scoped(
   const creator = read.text('creator');
   if (read.refusal !== null) return read.refusal;
   if (found instanceof ReadRefusal) return found;
-  const creators = creator === null ? null : creatorWallets(creator, lists.sites);
+  const creators = creator === null ? null : creatorWallets(creator, sites);
   const isShown =
     creators === null || catalog.creatorsOf(found.id).some((one) => creators.includes(one));
   return isShown ? { event: found, creators } : absent;

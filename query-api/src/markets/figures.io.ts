@@ -6,11 +6,11 @@ import type { Catalog } from './catalog.ts';
 import type { Figures, Volumes } from './figures.ts';
 
 /** Figures sort lists and show beside markets: they may be this old, milliseconds. */
-const REFRESH_EVERY_MS = 30_000;
+const refreshEveryMs = 30_000;
 /** While the first ones are missing they are asked for more often. */
-const RETRY_EVERY_MS = 2_000;
+const retryEveryMs = 2_000;
 /** Fields of one answer of Redis: it must not be blocked for long. */
-const FIELDS_AT_ONCE = 2_000;
+const fieldsAtOnce = 2_000;
 
 export interface FiguresOptions {
   readonly catalog: Pick<Catalog, 'takeFigures' | 'markets'>;
@@ -40,8 +40,7 @@ export function watchFigures(options: FiguresOptions): FiguresWatch {
     } catch (error) {
       options.log.warn({ err: error }, 'volume and liquidity could not be read');
     }
-    if (!isClosed)
-      timer = setTimeout(refresh, readAtMs === null ? RETRY_EVERY_MS : REFRESH_EVERY_MS);
+    if (!isClosed) timer = setTimeout(refresh, readAtMs === null ? retryEveryMs : refreshEveryMs);
   };
   void refresh();
   return {
@@ -112,7 +111,7 @@ async function scanLiquidity({
       'MATCH',
       keys.bookMarkOf('*'),
       'COUNT',
-      FIELDS_AT_ONCE,
+      fieldsAtOnce,
     );
     for (let at = 0; at + 1 < cells.length; at += 2) {
       const market = Number(cells[at]?.slice(keys.bookMarkOf('').length));

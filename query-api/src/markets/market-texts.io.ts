@@ -1,6 +1,6 @@
 import type { Dialect } from '@pm/kit/http';
 import type { CatalogEvent } from '@pm/schemas';
-import { type CatalogPorts, marketContext } from './catalog-answers.io.ts';
+import { type CatalogParts, marketContext } from './catalog-answers.io.ts';
 import type { Market } from './market.ts';
 import { eventSummary } from './wire-event.ts';
 import { eventMarket, familyFacts, noMirror } from './wire-market.ts';
@@ -18,11 +18,11 @@ interface Kept {
  * the same until one of their rows is replaced (rows are never changed), so it is written once; what moves is written each time.
  */
 export class MarketTexts {
-  readonly #ports: CatalogPorts;
+  readonly #parts: CatalogParts;
   readonly #kept = new Map<Market, Kept>();
 
-  constructor(ports: CatalogPorts) {
-    this.#ports = ports;
+  constructor(parts: CatalogParts) {
+    this.#parts = parts;
   }
 
   async list(markets: readonly Market[], dialect: Dialect): Promise<string> {
@@ -34,13 +34,13 @@ export class MarketTexts {
   /** What stands in a market besides its words, as the text of an object that is not empty. */
   async #facts(markets: readonly Market[], dialect: Dialect): Promise<(market: Market) => string> {
     if (dialect === 'specification') return () => mirrorText;
-    const context = await marketContext(this.#ports, markets);
+    const context = await marketContext(this.#parts, markets);
     return (market) => JSON.stringify(familyFacts(market, context));
   }
 
   /** The text of an object without its closing brace. */
   #wordsOf(market: Market): string {
-    const event = this.#ports.catalog.event(market.eventId);
+    const event = this.#parts.catalog.event(market.eventId);
     const kept = this.#kept.get(market);
     if (kept !== undefined && kept.event === event) return kept.text;
     const events = event === undefined ? [] : [eventSummary(event)];

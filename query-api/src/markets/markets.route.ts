@@ -7,7 +7,7 @@ import { ReadRefusal, refusals } from '../door/refusal.ts';
 import { creatorWallets } from '../social/creators.ts';
 import {
   assertFigures,
-  type CatalogPorts,
+  type CatalogParts,
   listContext,
   marketAnswers,
 } from './catalog-answers.io.ts';
@@ -29,22 +29,22 @@ const paths = {
  * GET /markets has two meanings: with `next_cursor`, and always under `/clob`, it is the page of the order book family;
  * otherwise the list of the catalog (conventions.md 1.0). GET /markets/keyset is the latter with a cursor.
  */
-export function marketsRoutes(ports: CatalogPorts): readonly DoorRoute[] {
-  const { catalog } = ports;
-  const texts = new MarketTexts(ports);
+export function marketsRoutes(parts: CatalogParts): readonly DoorRoute[] {
+  const { catalog } = parts;
+  const texts = new MarketTexts(parts);
   return [
     readRoute(paths.list, async (request) => {
-      if (isClobList(request)) return await clobPage(ports, request, 'full');
-      const asked = readMarketsQuery(request.query, listContext(ports, request.dialect));
+      if (isClobList(request)) return await clobPage(parts, request, 'full');
+      const asked = readMarketsQuery(request.query, listContext(parts, request.dialect));
       if (asked instanceof ReadRefusal) return asked;
-      assertFigures(ports, asked);
+      assertFigures(parts, asked);
       const markets = catalog.marketTable.page(asked.rows, asked.span);
       return Buffer.from(await texts.list(markets, request.dialect));
     }),
     readRoute(paths.keyset, async ({ query, dialect }) => {
-      const asked = readMarketsQuery(query, listContext(ports, dialect), readKeysetSpan);
+      const asked = readMarketsQuery(query, listContext(parts, dialect), readKeysetSpan);
       if (asked instanceof ReadRefusal) return asked;
-      assertFigures(ports, asked);
+      assertFigures(parts, asked);
       const { rows, next } = keysetPage(catalog.marketTable, asked.rows, asked.span);
       const nextText = JSON.stringify(next);
       const rest = nextText === '{}' ? '}' : `,${nextText.slice(1)}`;
@@ -68,31 +68,31 @@ const singlePaths = {
  * One market. GET /markets/:id has two forms: the catalog's, and for a condition id at the root, and always under `/clob`, that
  * of the order book family, which then carries the catalog's words besides (conventions.md 1.5).
  */
-export function marketRoutes(ports: CatalogPorts): readonly DoorRoute[] {
-  const { catalog } = ports;
+export function marketRoutes(parts: CatalogParts): readonly DoorRoute[] {
+  const { catalog } = parts;
   const whole = async (found: Market | ReadRefusal, { dialect }: ReadRequest) => {
     if (found instanceof ReadRefusal) return found;
-    const [answer = refusals.idNotFound] = await marketAnswers(ports, [found], dialect);
+    const [answer = refusals.idNotFound] = await marketAnswers(parts, [found], dialect);
     return answer;
   };
   return [
     readRoute(singlePaths.one, async (request) => {
-      if (isOfTheBook(request)) return await byCondition(ports, request);
-      const found = findMarket(ports, request.params['id'] ?? '');
-      return await whole(scoped(ports, request, found, refusals.idNotFound), request);
+      if (isOfTheBook(request)) return await byCondition(parts, request);
+      const found = findMarket(parts, request.params['id'] ?? '');
+      return await whole(scoped(parts, request, found, refusals.idNotFound), request);
     }),
     readRoute(singlePaths.bySlug, async (request) => {
       const found = catalog.marketBySlug(request.params['slug'] ?? '') ?? refusals.slugNotFound;
-      return await whole(scoped(ports, request, found, refusals.slugNotFound), request);
+      return await whole(scoped(parts, request, found, refusals.slugNotFound), request);
     }),
     readRoute(singlePaths.description, (request) => {
-      const found = findMarket(ports, request.params['id'] ?? '');
-      const market = scoped(ports, request, found, refusals.idNotFound);
+      const found = findMarket(parts, request.params['id'] ?? '');
+      const market = scoped(parts, request, found, refusals.idNotFound);
       return market instanceof ReadRefusal ? market : { description: market.description };
     }),
     readRoute(singlePaths.tags, (request) => {
-      const found = findMarket(ports, request.params['id'] ?? '');
-      const market = scoped(ports, request, found, refusals.idNotFound);
+      const found = findMarket(parts, request.params['id'] ?? '');
+      const market = scoped(parts, request, found, refusals.idNotFound);
       if (market instanceof ReadRefusal) return market;
       const event = catalog.event(market.eventId);
       return event === undefined ? [] : tagsOf(catalog, event);
@@ -105,14 +105,15 @@ function isOfTheBook({ params, mount }: ReadRequest): boolean {
 }
 
 /** By number or condition id. */
-function findMarket({ catalog }: CatalogPorts, id: string): Market | ReadRefusal {
+function findMarket({ catalog }: CatalogParts, id: string): Market | ReadRefusal {
   return marketNamed(catalog, id) ?? refusals.idNotFound;
 }
 
 async function byCondition(
-  { catalog, books, lists }: CatalogPorts,
+  parts: CatalogParts,
   request: ReadRequest,
 ): Promise<ReadRefusal | object> {
+  const { catalog, books } = parts;
   const condition = parseConditionId(request.params['id'] ?? '');
   if (condition === null) return refusals.invalidMarket.as('clob');
   const market = catalog.byCondition(condition);
@@ -120,14 +121,14 @@ async function byCondition(
   const quotes = await books.quotes(pricedBy([market]));
   const found = clobMarket(catalog, market, quotes);
   const answer = request.dialect === 'specification' ? toTheLetter(found) : found;
-  const [words = {}] = await marketAnswers({ catalog, books, lists }, [market], request.dialect);
+  const [words = {}] = await marketAnswers(parts, [market], request.dialect);
   // Both forms have `outcomes`, of different types; clients that ask by condition read the array.
   return { ...words, ...answer };
 }
 
 /** What was found, unless it is not of the creator asked for. */
 function scoped(
-  { lists }: CatalogPorts,
+  { sites }: CatalogParts,
   { query }: ReadRequest,
   found: Market | ReadRefusal,
   absent: ReadRefusal,
@@ -136,7 +137,7 @@ function scoped(
   const creator = read.text('creator');
   if (read.refusal !== null) return read.refusal;
   if (found instanceof ReadRefusal || creator === null) return found;
-  const wallets = creatorWallets(creator, lists.sites);
+  const wallets = creatorWallets(creator, sites);
   return wallets.includes(found.creator.toLowerCase()) ? found : absent;
 }
 
@@ -144,15 +145,15 @@ function scoped(
  * GET /api/v1/markets: markets of the catalog for agents, in a wrapper. A key that is missing, bad or paused reads like
  * nobody (specification, "Agent API key").
  */
-export function agentMarketsRoute(ports: CatalogPorts): DoorRoute {
-  const { catalog } = ports;
+export function agentMarketsRoute(parts: CatalogParts): DoorRoute {
+  const { catalog } = parts;
   const route = { method: 'GET', path: '/api/v1/markets', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const asked = readMarketsQuery(query, listContext(ports, dialect));
+    const asked = readMarketsQuery(query, listContext(parts, dialect));
     if (asked instanceof ReadRefusal) return asked;
-    assertFigures(ports, asked);
+    assertFigures(parts, asked);
     const markets = catalog.marketTable.page(asked.rows, asked.span);
-    const data = await marketAnswers(ports, markets, dialect);
+    const data = await marketAnswers(parts, markets, dialect);
     const { limit, offset } = asked.span;
     return { data, limit, offset, count: data.length };
   });

@@ -4,7 +4,7 @@ import { parseCatalogId, QueryReader } from '../door/query-reader.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import { creatorGroups } from '../social/creators.ts';
-import { type CatalogPorts, listContext } from './catalog-answers.io.ts';
+import { type CatalogParts, listContext } from './catalog-answers.io.ts';
 import { groupName } from './catalog-tables.ts';
 import { readSpan, readState } from './list-query.ts';
 import { eventSummary, relatedTags, seriesAnswer, tagAnswer } from './wire-event.ts';
@@ -14,8 +14,8 @@ const tagColumns = { names: ['id', 'slug', 'label', 'createdAt', 'updatedAt'] };
 type FindTag = (request: ReadRequest) => CatalogTag | ReadRefusal;
 
 /** GET /tags, one tag by id or slug (the latter also without `slug/`), and the tags that stand beside one on events. */
-export function tagRoutes(ports: CatalogPorts): readonly DoorRoute[] {
-  const { catalog } = ports;
+export function tagRoutes(parts: CatalogParts): readonly DoorRoute[] {
+  const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const byId: FindTag = ({ params }) => {
     const id = parseCatalogId(params['id'] ?? '');
@@ -39,7 +39,7 @@ export function tagRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   const relatedWhole = (find: FindTag) =>
     answer(find, (tag) => relatedTags(catalog, tag).map(({ other }) => tagAnswer(other)));
   return [
-    readRoute(route('/tags'), (request) => tagList(ports, request)),
+    readRoute(route('/tags'), (request) => tagList(parts, request)),
     readRoute(route('/tags/:id'), answer(byEither, tagAnswer)),
     readRoute(route('/tags/slug/:slug'), answer(bySlug, tagAnswer)),
     readRoute(route('/tags/:id/related-tags'), related(byId)),
@@ -49,13 +49,13 @@ export function tagRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   ];
 }
 
-function tagList(ports: CatalogPorts, { query, dialect }: ReadRequest): ReadRefusal | object {
-  const { catalog, lists } = ports;
+function tagList(parts: CatalogParts, { query, dialect }: ReadRequest): ReadRefusal | object {
+  const { catalog, sites } = parts;
   const read = new QueryReader(query, 'gamma');
-  const span = readSpan(read, tagColumns, listContext(ports, dialect));
+  const span = readSpan(read, tagColumns, listContext(parts, dialect));
   const creator = read.text('creator');
   if (read.refusal !== null) return read.refusal;
-  const groups = creator === null ? null : creatorGroups(creator, lists.sites);
+  const groups = creator === null ? null : creatorGroups(creator, sites);
   const first = { order: ['id'], ascending: false, offset: 0, limit: 1 };
   const test =
     groups === null
@@ -81,13 +81,13 @@ const slugsMax = 100;
 const eventsMax = 100;
 
 /** GET /series, and one of them by id or slug, each with summaries of its newest events. */
-export function seriesRoutes(ports: CatalogPorts): readonly DoorRoute[] {
-  const { catalog } = ports;
+export function seriesRoutes(parts: CatalogParts): readonly DoorRoute[] {
+  const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const whole = (series: CatalogSeries | undefined, absent: ReadRefusal) =>
-    series === undefined ? absent : withEvents(ports, series);
+    series === undefined ? absent : withEvents(parts, series);
   return [
-    readRoute(route('/series'), (request) => seriesList(ports, request)),
+    readRoute(route('/series'), (request) => seriesList(parts, request)),
     readRoute(route('/series/:id'), ({ params }) => {
       const id = parseCatalogId(params['id'] ?? '');
       return id === null ? refusals.invalidId : whole(catalog.series(id), refusals.idNotFound);
@@ -98,32 +98,32 @@ export function seriesRoutes(ports: CatalogPorts): readonly DoorRoute[] {
   ];
 }
 
-function seriesList(ports: CatalogPorts, { query, dialect }: ReadRequest): ReadRefusal | object {
-  const { catalog, lists } = ports;
+function seriesList(parts: CatalogParts, { query, dialect }: ReadRequest): ReadRefusal | object {
+  const { catalog, sites } = parts;
   const read = new QueryReader(query, 'gamma');
-  const span = readSpan(read, seriesColumns, listContext(ports, dialect));
+  const span = readSpan(read, seriesColumns, listContext(parts, dialect));
   const flags = readState(read);
   const slugs = read.list('slug', slugsMax, (text) => text);
   const recurrence = read.text('recurrence');
   const creator = read.text('creator');
   if (read.refusal !== null) return read.refusal;
   const only = slugs?.flatMap((slug) => catalog.seriesBySlug(slug) ?? []) ?? null;
-  const groups = creator === null ? null : creatorGroups(creator, lists.sites);
+  const groups = creator === null ? null : creatorGroups(creator, sites);
   const test = (series: CatalogSeries) =>
     (recurrence === null || series.recurrence === recurrence) &&
-    (groups === null || newestEvents(ports, series, { groups: [groups], limit: 1 }).length > 0);
+    (groups === null || newestEvents(parts, series, { groups: [groups], limit: 1 }).length > 0);
   return catalog.seriesTable
     .page({ flags, only, test }, span)
-    .map((series) => withEvents(ports, series));
+    .map((series) => withEvents(parts, series));
 }
 
-function withEvents(ports: CatalogPorts, series: CatalogSeries) {
-  const events = newestEvents(ports, series, { groups: [], limit: eventsMax });
+function withEvents(parts: CatalogParts, series: CatalogSeries) {
+  const events = newestEvents(parts, series, { groups: [], limit: eventsMax });
   return { ...seriesAnswer(series), events: events.map(eventSummary) };
 }
 
 function newestEvents(
-  { catalog }: CatalogPorts,
+  { catalog }: CatalogParts,
   { id }: CatalogSeries,
   { groups, limit }: { readonly groups: readonly (readonly string[])[]; readonly limit: number },
 ) {

@@ -41,7 +41,7 @@ interface Span {
 }
 
 /** What is known of the tables beside their rows. */
-export interface VolumeParts {
+export interface VolumeSumsOptions {
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
   /** Through which moment the tables are complete, Unix milliseconds; null while that is not known. */
   completeThroughMs(): number | null;
@@ -52,8 +52,8 @@ export interface VolumeParts {
  * piece, and what leaves the last 24 hours is taken off. So a call reads what came and what left since the one before, whatever
  * there is.
  */
-export class VolumeStore {
-  readonly #parts: VolumeParts;
+export class VolumeSums {
+  readonly #parts: VolumeSumsOptions;
   /** Of the table that was read; a rebuild exchanges it. */
   #identity = '';
   /** What lies in front of it is in the sums, Unix seconds. */
@@ -63,7 +63,7 @@ export class VolumeStore {
   #sums = new Map<number, Volume>();
   #spanS = spanLeastS;
 
-  constructor(parts: VolumeParts) {
+  constructor(parts: VolumeSumsOptions) {
     this.#parts = parts;
   }
 

@@ -1,41 +1,50 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { orderIdsPerRequestMax, parseOrderId } from '@pm/schemas';
 import { noQuote } from '../books/quote.ts';
+import type { StoredBooks } from '../books/stored-books.io.ts';
+import type { CallerDirectory } from '../door/caller.io.ts';
 import { type Caller, isOwn, provenCaller, unproven } from '../door/caller.io.ts';
-import type { ReadPorts } from '../door/ports.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
 import { isScoring } from './open-orders.ts';
 import { foldOrder, type OrderHistory, rowsByOrder } from './order-read.ts';
+import type { OwnRecords } from './own-records.io.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'books' | 'own' | 'callers' | 'nowMs'>;
+export interface ScoringParts {
+  readonly catalog: Catalog;
+  readonly books: Pick<StoredBooks, 'quotes'>;
+  readonly own: Pick<OwnRecords, 'orderEvents'>;
+  readonly callers: CallerDirectory;
+  nowMs(): number;
+}
 
 /** GET /order-scoring: whether an order of the caller earns rewards now (conventions.md 1.6). */
-export function orderScoringRoute(ports: Ports): DoorRoute {
+export function orderScoringRoute(parts: ScoringParts): DoorRoute {
   const route = { method: 'GET', path: '/order-scoring', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
-    const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return unproven(ports, raw);
+    const caller = provenCaller(parts.callers, raw);
+    if (caller === null) return unproven(parts, raw);
     const given = query['order_id'];
     const id = typeof given === 'string' ? parseOrderId(given) : null;
     if (id === null) return refusals.invalidOrderId;
-    const scoring = await scoringOf(ports, caller, [id]);
+    const scoring = await scoringOf(parts, caller, [id]);
     return { scoring: scoring.get(id) ?? false };
   });
 }
 
 /** POST /orders-scoring: the same for 1 to 500 ids, as an object by id. */
-export function ordersScoringRoute(ports: Ports): DoorRoute {
+export function ordersScoringRoute(parts: ScoringParts): DoorRoute {
   const route = { method: 'POST', path: '/orders-scoring', family: 'clob' } as const;
   return readRoute(route, async ({ body, raw }) => {
-    const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return unproven(ports, raw);
+    const caller = provenCaller(parts.callers, raw);
+    if (caller === null) return unproven(parts, raw);
     if (!Array.isArray(body)) return refusals.invalidPayload;
     if (body.length > orderIdsPerRequestMax) return refusals.payloadTooLarge;
     const ids = readIds(body);
     if (ids instanceof ReadRefusal) return ids;
-    const scoring = await scoringOf(ports, caller, [...new Set(ids)]);
+    const scoring = await scoringOf(parts, caller, [...new Set(ids)]);
     return Object.fromEntries(ids.map((id) => [id, scoring.get(id) ?? false]));
   });
 }
@@ -46,7 +55,7 @@ function readIds(body: readonly unknown[]): readonly string[] | ReadRefusal {
 }
 
 async function scoringOf(
-  { catalog, books, own }: Ports,
+  { catalog, books, own }: ScoringParts,
   caller: Caller,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, boolean>> {
@@ -65,7 +74,7 @@ async function scoringOf(
   );
 }
 
-function listingOf(catalog: Ports['catalog'], history: OrderHistory): Listing | undefined {
+function listingOf(catalog: ScoringParts['catalog'], history: OrderHistory): Listing | undefined {
   if (history.kind !== 'accepted' || history.facts.status !== 'LIVE') return undefined;
   const market = catalog.market(history.order.market);
   return market === undefined ? undefined : catalog.listing(market.tokens[history.order.outcome]);

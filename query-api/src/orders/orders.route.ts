@@ -1,38 +1,49 @@
 import { claimsKey } from '@pm/domain/accounts/key-claim';
 import type { DoorRoute } from '@pm/kit/http';
 import { orderIdsPerRequestMax, parseOrderId } from '@pm/schemas';
+import type { CallerDirectory } from '../door/caller.io.ts';
 import { type Caller, isOwn, provenCaller, unproven } from '../door/caller.io.ts';
 import { emptyPage, pageOf } from '../door/paging.ts';
-import type { ReadPorts } from '../door/ports.ts';
 import { type Answer, readRoute, StatusAnswer } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import { placeAsked } from '../markets/market-filter.ts';
 import { openOrderAnswer, ordersPageSize, readOrdersQuery } from './open-orders.ts';
 import { foldOrder, type OrderEventRow, orderAnswer, rowsByOrder } from './order-read.ts';
+import type { OwnRecords } from './own-records.io.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
+export interface OrderParts {
+  readonly catalog: Catalog;
+  readonly own: Pick<OwnRecords, 'openOrders' | 'orderEvents'>;
+  readonly callers: CallerDirectory;
+  nowMs(): number;
+}
 
 /**
  * GET /data/order/:id: what became of an order. Anyone may ask, without seeing its owner; who sends signed headers is told
  * only of his own (conventions.md 1.6). An order that was refused at once was never one; its refusal code stands in the
  * 404.
  */
-export function dataOrderRoute(ports: Ports): DoorRoute {
+export function dataOrderRoute(parts: OrderParts): DoorRoute {
   const route = { method: 'GET', path: '/data/order/:id', family: 'clob' } as const;
   return readRoute(route, async ({ params, raw }) => {
-    const caller = claimsKey(raw.headers) ? provenCaller(ports.callers, raw) : undefined;
-    if (caller === null) return unproven(ports, raw);
+    const caller = claimsKey(raw.headers) ? provenCaller(parts.callers, raw) : undefined;
+    if (caller === null) return unproven(parts, raw);
     const id = parseOrderId(params['id'] ?? '');
     if (id === null) return refusals.invalidOrderId;
-    const rows = await ports.own.orderEvents([id]);
+    const rows = await parts.own.orderEvents([id]);
     if (caller !== undefined && !rows.some((row) => isOwn(caller, row))) {
       return refusals.orderNotFound;
     }
-    return answerFor(ports, rows, caller !== undefined);
+    return answerFor(parts, rows, caller !== undefined);
   });
 }
 
-function answerFor({ catalog }: Ports, rows: readonly OrderEventRow[], isOwner: boolean): Answer {
+function answerFor(
+  { catalog }: OrderParts,
+  rows: readonly OrderEventRow[],
+  isOwner: boolean,
+): Answer {
   const history = foldOrder(rows);
   switch (history.kind) {
     case 'accepted':
@@ -48,21 +59,21 @@ function answerFor({ catalog }: Ports, rows: readonly OrderEventRow[], isOwner: 
 }
 
 /** GET /data/orders: open orders of the caller's keys from any of his wallets, newest first (conventions.md 1.6). */
-export function dataOrdersRoute(ports: Ports): DoorRoute {
+export function dataOrdersRoute(parts: OrderParts): DoorRoute {
   const route = { method: 'GET', path: '/data/orders', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
-    const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return unproven(ports, raw);
+    const caller = provenCaller(parts.callers, raw);
+    if (caller === null) return unproven(parts, raw);
     const asked = readOrdersQuery(query);
     if (asked instanceof ReadRefusal) return asked;
-    const place = placeAsked(ports.catalog, asked);
+    const place = placeAsked(parts.catalog, asked);
     const { orderId, offset } = asked;
     if (offset < 0 || place === null) return emptyPage(ordersPageSize);
     const search = { wallets: caller.wallets, keys: caller.keys, orderId, ...place };
-    const open = await ports.own.openOrders({ ...search, offset, limit: ordersPageSize + 1 });
+    const open = await parts.own.openOrders({ ...search, offset, limit: ordersPageSize + 1 });
     const { data, ...page } = pageOf(open, offset, ordersPageSize);
     const orders = await liveOrders(
-      ports,
+      parts,
       data.map((row) => row.orderId),
     );
     return { data: orders, ...page, count: orders.length };
@@ -70,7 +81,7 @@ export function dataOrdersRoute(ports: Ports): DoorRoute {
 }
 
 /** Orders in the order of their ids; one that ended while it was looked up is left out. */
-async function liveOrders({ own, catalog }: Ports, ids: readonly string[]) {
+async function liveOrders({ own, catalog }: OrderParts, ids: readonly string[]) {
   const rows = rowsByOrder(ids.length === 0 ? [] : await own.orderEvents(ids));
   return ids.flatMap((id) => {
     const history = foldOrder(rows.get(id) ?? []);
@@ -83,26 +94,26 @@ async function liveOrders({ own, catalog }: Ports, ids: readonly string[]) {
  * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the order asked, with a status of its own
  * (conventions.md 1.6).
  */
-export function lookUpOrdersRoute(ports: Ports): DoorRoute {
+export function lookUpOrdersRoute(parts: OrderParts): DoorRoute {
   const route = { method: 'POST', path: '/data/orders', family: 'clob' } as const;
   return readRoute(route, async ({ body, raw }) => {
-    const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return unproven(ports, raw);
+    const caller = provenCaller(parts.callers, raw);
+    if (caller === null) return unproven(parts, raw);
     const ids = readIds(body);
     if (ids instanceof ReadRefusal) return ids;
     const known = [...new Set(ids.flatMap((id) => parseOrderId(id) ?? []))];
-    const rows = rowsByOrder(known.length === 0 ? [] : await ports.own.orderEvents(known));
+    const rows = rowsByOrder(known.length === 0 ? [] : await parts.own.orderEvents(known));
     const entries = ids.map((id) => {
       const parsed = parseOrderId(id);
       const found = parsed === null ? null : (rows.get(parsed) ?? []);
-      return { order_id: id, ...entryFor(ports, caller, found) };
+      return { order_id: id, ...entryFor(parts, caller, found) };
     });
     return new StatusAnswer(207, entries);
   });
 }
 
 /** `rows` null for what is no order id. */
-function entryFor({ catalog }: Ports, caller: Caller, rows: readonly OrderEventRow[] | null) {
+function entryFor({ catalog }: OrderParts, caller: Caller, rows: readonly OrderEventRow[] | null) {
   if (rows === null) return failed(refusals.invalidOrderId);
   const history = foldOrder(rows.filter((row) => isOwn(caller, row)));
   if (history.kind === 'refused') return { ...failed(refusals.orderNotFound), code: history.code };
@@ -132,10 +143,7 @@ function idOf(given: unknown): string | null {
 const shownIdMaxChars = 80;
 
 /** GET /data/pre-migration-orders: nothing was migrated to this exchange (conventions.md 1.6). */
-export function preMigrationOrdersRoute({
-  callers,
-  nowMs,
-}: Pick<ReadPorts, 'callers' | 'nowMs'>): DoorRoute {
+export function preMigrationOrdersRoute({ callers, nowMs }: OrderParts): DoorRoute {
   const route = { method: 'GET', path: '/data/pre-migration-orders', family: 'clob' } as const;
   return readRoute(route, ({ query, raw }) => {
     if (provenCaller(callers, raw) === null) return unproven({ callers, nowMs }, raw);

@@ -52,7 +52,7 @@ export async function readCancels(
 }
 
 /** Markets of one answer. */
-const MARKETS_MAX = 20_000;
+const marketsMax = 20_000;
 
 const heldSql = `
 SELECT market FROM ${tables.positions.name}
@@ -66,7 +66,7 @@ export async function readMarketsOf(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   wallets: readonly string[],
 ): Promise<readonly number[]> {
-  const params = { wallets: [...wallets], rows: MARKETS_MAX };
+  const params = { wallets: [...wallets], rows: marketsMax };
   const rows = await clickhouse.selectRows<{ readonly market: number }>(heldSql, params);
   return rows.map(({ market }) => market);
 }

@@ -7,7 +7,7 @@ import { andInFrontOf, seamParams } from '../tables/statement.io.ts';
 import type { OrderEventRow } from './order-read.ts';
 
 /** Events of one order that are read; a resting order meets one taker per event. */
-const EVENTS_MAX = 10_000;
+const eventsMax = 10_000;
 
 interface Row {
   readonly partition: number;
@@ -53,7 +53,7 @@ export async function readOrderEvents(
   seams: Seams,
 ): Promise<readonly OrderEventRow[]> {
   return await readInPieces(ids, async (some) => {
-    const params = { ids: some, rows: EVENTS_MAX, ...seamParams(seams) };
+    const params = { ids: some, rows: eventsMax, ...seamParams(seams) };
     return (await clickhouse.selectRows<Row>(sql(seams), params)).map(orderEventOf);
   });
 }

@@ -36,7 +36,7 @@ interface Row {
 }
 
 /** Trades of a wallet that are looked through when the other side is named, newest first. */
-const LOOKED_THROUGH_MAX = 50_000;
+const lookedThroughMax = 50_000;
 
 /** Rows of the tables that are wanted: in front of the seams, `count` from the newest but `from`. */
 export interface StoredTrades {
@@ -114,7 +114,7 @@ SETTINGS max_execution_time = 5`;
     ...seamParams(seams),
     limit: count,
     offset: from,
-    ...(namesOther ? { lookedThrough: LOOKED_THROUGH_MAX } : {}),
+    ...(namesOther ? { lookedThrough: lookedThroughMax } : {}),
   });
   return rows.map(fillOf);
 }

@@ -15,7 +15,7 @@ export interface TradeSearch {
 }
 
 /** Whether a fill is asked for: the rule that the SQL of stored fills follows too. */
-export function isTradeAskedFor(row: FillRow, search: TradeSearch): boolean {
+export function isTradeRequested(row: FillRow, search: TradeSearch): boolean {
   const { place, taker, maker, beforeS, afterS } = search.query;
   if (place !== null && !isAt(row, place)) return false;
   if (taker !== null && row.taker !== taker) return false;

@@ -1,29 +1,36 @@
 import type { DoorRoute } from '@pm/kit/http';
+import type { CallerDirectory } from '../door/caller.io.ts';
 import { type Caller, provenCaller, unproven } from '../door/caller.io.ts';
 import { emptyPage, pageOf } from '../door/paging.ts';
-import type { ReadPorts } from '../door/ports.ts';
 import { type Answer, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import { placeAsked } from '../markets/market-filter.ts';
+import type { OwnRecords } from './own-records.io.ts';
 import type { TradeSearch } from './trade-search.ts';
 import { readTradesQuery, type TradesQuery, tradeAnswer, tradesPageSize } from './trades.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'callers' | 'nowMs'>;
+export interface OwnTradeParts {
+  readonly catalog: Catalog;
+  readonly own: Pick<OwnRecords, 'trades'>;
+  readonly callers: CallerDirectory;
+  nowMs(): number;
+}
 
 /** GET /data/trades: trades of the caller's keys from any of his wallets, newest first (conventions.md 1.6). */
-export function dataTradesRoute(ports: Ports): DoorRoute {
+export function dataTradesRoute(parts: OwnTradeParts): DoorRoute {
   const route = { method: 'GET', path: '/data/trades', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
-    const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return unproven(ports, raw);
+    const caller = provenCaller(parts.callers, raw);
+    if (caller === null) return unproven(parts, raw);
     const asked = readTradesQuery(query);
     if (asked instanceof ReadRefusal) return asked;
-    return await pageFor(ports, caller, asked);
+    return await pageFor(parts, caller, asked);
   });
 }
 
-async function pageFor(ports: Ports, caller: Caller, query: TradesQuery): Promise<Answer> {
-  const place = placeAsked(ports.catalog, query);
+async function pageFor(parts: OwnTradeParts, caller: Caller, query: TradesQuery): Promise<Answer> {
+  const place = placeAsked(parts.catalog, query);
   if (query.offset < 0 || place === null) return emptyPage(tradesPageSize);
   const { makerAddress } = query;
   const search: TradeSearch = {
@@ -33,7 +40,7 @@ async function pageFor(ports: Ports, caller: Caller, query: TradesQuery): Promis
     ...place,
     limit: tradesPageSize + 1,
   };
-  const rows = await ports.own.trades(search);
-  const trades = rows.map((row) => tradeAnswer(ports.catalog, row, search));
+  const rows = await parts.own.trades(search);
+  const trades = rows.map((row) => tradeAnswer(parts.catalog, row, search));
   return pageOf(trades, query.offset, tradesPageSize);
 }

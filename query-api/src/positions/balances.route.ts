@@ -1,10 +1,12 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { WalletAddress } from '@pm/schemas';
+import type { CallerDirectory } from '../door/caller.io.ts';
 import { type Caller, provenCaller, unproven } from '../door/caller.io.ts';
 import { walletsOfType } from '../door/caller-wallets.ts';
-import type { ReadPorts } from '../door/ports.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { OwnRecords } from '../orders/own-records.io.ts';
 import {
   type BalanceQuery,
   balanceAllowance,
@@ -12,8 +14,15 @@ import {
   readBalanceQuery,
   walletBalances,
 } from './balances.ts';
+import type { Collateral } from './collateral.io.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'own' | 'money' | 'callers' | 'nowMs'>;
+export interface BalanceParts {
+  readonly catalog: Catalog;
+  readonly own: Pick<OwnRecords, 'holdings'>;
+  readonly collateral: Pick<Collateral, 'balance'>;
+  readonly callers: CallerDirectory;
+  nowMs(): number;
+}
 
 /** Wallets that one request reads. */
 const walletsMax = 100;
@@ -22,16 +31,16 @@ const walletsMax = 100;
  * GET /balance-allowance, and its `/update`, which has nothing to refresh here: what the caller owns, in base units, before his
  * open orders are counted off (conventions.md 1.7). Of several wallets of one signature type the richest answers.
  */
-export function balanceAllowanceRoutes(ports: Ports): readonly DoorRoute[] {
+export function balanceAllowanceRoutes(parts: BalanceParts): readonly DoorRoute[] {
   return ['/balance-allowance', '/balance-allowance/update'].map((path) =>
     readRoute({ method: 'GET', path, family: 'clob' }, async ({ query, raw }) => {
-      const caller = provenCaller(ports.callers, raw);
-      if (caller === null) return unproven(ports, raw);
+      const caller = provenCaller(parts.callers, raw);
+      if (caller === null) return unproven(parts, raw);
       const asked = readBalanceQuery(query);
       if (asked instanceof ReadRefusal) return asked;
       const wallets = walletsAsked(caller, asked);
       if (wallets instanceof ReadRefusal) return wallets;
-      const found = await balances(ports, wallets, asked.token);
+      const found = await balances(parts, wallets, asked.token);
       return balanceAllowance(Math.max(0, ...found));
     }),
   );
@@ -47,12 +56,12 @@ function walletsAsked(
 }
 
 async function balances(
-  { catalog, own, money }: Ports,
+  { catalog, own, collateral }: BalanceParts,
   wallets: readonly WalletAddress[],
   token: string | null,
 ): Promise<readonly number[]> {
   if (token === null) {
-    const found = await Promise.all(wallets.map((wallet) => money.balance(wallet)));
+    const found = await Promise.all(wallets.map((wallet) => collateral.balance(wallet)));
     return found.map(ownedMicro);
   }
   const listing = catalog.listing(token);
@@ -66,22 +75,22 @@ async function balances(
  * GET /balances: everything the caller has, wallet by wallet: his own address always, the others when there is something in
  * them (conventions.md 1.7).
  */
-export function balancesRoute(ports: Ports): DoorRoute {
+export function balancesRoute(parts: BalanceParts): DoorRoute {
   const route = { method: 'GET', path: '/balances', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
-    const caller = provenCaller(ports.callers, raw);
-    if (caller === null) return unproven(ports, raw);
+    const caller = provenCaller(parts.callers, raw);
+    if (caller === null) return unproven(parts, raw);
     const wallets = caller.wallets.slice(0, walletsMax);
     const [money, holdings] = await Promise.all([
-      Promise.all(wallets.map((wallet) => ports.money.balance(wallet))),
-      ports.own.holdings({ wallets, market: null }),
+      Promise.all(wallets.map((wallet) => parts.collateral.balance(wallet))),
+      parts.own.holdings({ wallets, market: null }),
     ]);
     const entries = wallets.flatMap((wallet, index) => {
       const found = money[index] ?? nothing;
       const held = holdings.filter((one) => one.wallet === wallet);
       if (!isShown(wallet, caller.wallet, [found.freeMicro, found.heldMicro, held.length]))
         return [];
-      return [walletBalances(ports.catalog, wallet, { money: found, holdings: held })];
+      return [walletBalances(parts.catalog, wallet, { money: found, holdings: held })];
     });
     return { wallets: entries };
   });

@@ -1,14 +1,23 @@
 import type { Ledger } from '@pm/domain/ledger/ledger';
 import { Fault } from '@pm/kit/fault';
-import type { MoneyReads } from '../door/ports.ts';
+import type { WalletAddress } from '@pm/schemas';
+import type { Money } from './balances.ts';
 
-/** Balances of the collateral ledger; while it is folded anew there is nothing true to tell. */
-export function openMoney(ledger: Pick<Ledger, 'balance' | 'state'>): MoneyReads {
-  return {
-    async balance(wallet) {
-      const [state, balance] = await Promise.all([ledger.state(), ledger.balance(wallet)]);
-      if (!state.ready) throw new Fault('ledger_not_ready', 'retry');
-      return balance;
-    },
-  };
+/** Balances of the collateral ledger. */
+export class Collateral {
+  readonly #ledger: Pick<Ledger, 'balance' | 'state'>;
+
+  constructor(ledger: Pick<Ledger, 'balance' | 'state'>) {
+    this.#ledger = ledger;
+  }
+
+  /** Throws a `Fault` (retry) when Redis is away or while the ledger is rebuilt: its balances are not true then. */
+  async balance(wallet: WalletAddress): Promise<Money> {
+    const [state, balance] = await Promise.all([
+      this.#ledger.state(),
+      this.#ledger.balance(wallet),
+    ]);
+    if (!state.ready) throw new Fault('ledger_not_ready', 'retry');
+    return balance;
+  }
 }

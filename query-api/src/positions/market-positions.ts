@@ -95,7 +95,10 @@ function answerOf(
   const outcome: Outcome = row.outcome;
   const { proxyWallet, name, profileImage } = profiles.of(row.wallet);
   return {
-    ...{ proxyWallet, name, profileImage, verified: false },
+    proxyWallet,
+    name,
+    profileImage,
+    verified: false,
     asset: token,
     conditionId: market.conditionId,
     avgPrice: unitsOf(averageMicro(row)),

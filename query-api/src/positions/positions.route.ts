@@ -1,25 +1,33 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { checksumAddress } from '@pm/schemas';
 import { unitsOf } from '../books/quote.ts';
+import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
-import type { ReadPorts } from '../door/ports.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import { marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
+import type { Reports } from '../reports/reports.io.ts';
 import { assetForm, reportFrame } from '../reports/trade-ledger.ts';
+import type { Profiles } from '../social/profiles.ts';
+import type { TableReads } from '../tables/tables.io.ts';
 import { closedPage, readClosedQuery, selectClosed } from './closed-positions.ts';
 import { holderGroups, readHoldersQuery } from './holders.ts';
 import { marketPositions, pricesOf, readMarketPositionsQuery } from './market-positions.ts';
 import { anyPosition, currentMicro, positionsPage, selectHoldings } from './positions.ts';
 import { readPositionsQuery, readWallet } from './positions-query.ts';
 
+export interface PositionParts {
+  readonly catalog: Catalog;
+  readonly books: Pick<StoredBooks, 'quotes'>;
+  readonly tables: Pick<TableReads, 'holders' | 'positions'>;
+  readonly reports: Pick<Reports, 'closedPositions' | 'marketPositions' | 'traded'>;
+  readonly profiles: Profiles;
+}
+
 /** GET /positions: what a wallet holds, valued at displayed prices (conventions.md 6.1). */
-export function positionsRoute({
-  catalog,
-  books,
-  tables,
-}: Pick<ReadPorts, 'catalog' | 'books' | 'tables'>): DoorRoute {
+export function positionsRoute({ catalog, books, tables }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const isFamily = dialect === 'family';
@@ -36,11 +44,7 @@ export function positionsRoute({
 }
 
 /** GET /holders: the largest balances of each token of the markets asked for (conventions.md 6.2). */
-export function holdersRoute({
-  catalog,
-  tables,
-  social,
-}: Pick<ReadPorts, 'catalog' | 'tables' | 'social'>): DoorRoute {
+export function holdersRoute({ catalog, tables, profiles }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/holders', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const isFamily = dialect === 'family';
@@ -51,7 +55,7 @@ export function holdersRoute({
     const rows = await tables.holders(markets, asked);
     return holderGroups(markets, rows, {
       form: isFamily ? 'numeric' : 'indexed',
-      profiles: social.profiles,
+      profiles: profiles,
     });
   });
 }
@@ -62,7 +66,7 @@ export function walletFigureRoutes({
   books,
   tables,
   reports,
-}: Pick<ReadPorts, 'catalog' | 'books' | 'tables' | 'reports'>): readonly DoorRoute[] {
+}: PositionParts): readonly DoorRoute[] {
   const value = { method: 'GET', path: '/value', family: 'data' } as const;
   const traded = { method: 'GET', path: '/traded', family: 'data' } as const;
   return [
@@ -89,11 +93,7 @@ export function walletFigureRoutes({
 }
 
 /** GET /closed-positions: what a wallet held and holds no more (conventions.md 1.9). */
-export function closedPositionsRoute({
-  catalog,
-  books,
-  reports,
-}: Pick<ReadPorts, 'catalog' | 'books' | 'reports'>): DoorRoute {
+export function closedPositionsRoute({ catalog, books, reports }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/closed-positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const asked = readClosedQuery(query, dialect !== 'family');
@@ -108,10 +108,8 @@ export function closedPositionsRoute({
 }
 
 /** GET /v1/market-positions: who holds and held what of a market, with profit and loss (conventions.md 1.9). */
-export function marketPositionsRoute(
-  ports: Pick<ReadPorts, 'catalog' | 'books' | 'social' | 'reports'>,
-): DoorRoute {
-  const { catalog, books, reports } = ports;
+export function marketPositionsRoute(parts: PositionParts): DoorRoute {
+  const { catalog, books, reports } = parts;
   const route = { method: 'GET', path: '/v1/market-positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const asked = readMarketPositionsQuery(query, dialect !== 'family');
@@ -121,6 +119,6 @@ export function marketPositionsRoute(
     const pricesMicro = pricesOf(market, await books.quotes(pricedBy([market])));
     const search = { ...asked, market: market.market, pricesMicro };
     const rows = await reports.marketPositions(search);
-    return marketPositions(market, rows, { ...reportFrame(ports, dialect), pricesMicro });
+    return marketPositions(market, rows, { ...reportFrame(parts, dialect), pricesMicro });
   });
 }

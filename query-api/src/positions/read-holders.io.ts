@@ -5,7 +5,7 @@ import { outcomeOf, storedMicro } from '../tables/numbers.ts';
 import { type HolderRow, holderMarketsMax, holdersMax } from './holders.ts';
 
 /** Rows of one statement: two tokens a market. */
-const HOLDERS_MAX = holderMarketsMax * 2 * holdersMax;
+const rowsMax = holderMarketsMax * 2 * holdersMax;
 
 interface Row {
   readonly market: number;
@@ -26,7 +26,7 @@ LIMIT {rows:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 2`;
 
 /** No balance is larger: what the column can hold, in micro-shares. */
-const BALANCE_MAX_MICRO = 999_999_999_999_000_000;
+const balanceMaxMicro = 999_999_999_999_000_000;
 
 /** The largest balances of each token of the markets, largest first, equal ones by wallet. */
 export async function readHolders(
@@ -36,9 +36,9 @@ export async function readHolders(
 ): Promise<readonly HolderRow[]> {
   const rows = await clickhouse.selectRows<Row>(sql, {
     markets: markets.map(({ market }) => market),
-    min: microText(Math.min(bounds.minBalanceMicro, BALANCE_MAX_MICRO)),
+    min: microText(Math.min(bounds.minBalanceMicro, balanceMaxMicro)),
     perToken: bounds.limit,
-    rows: HOLDERS_MAX,
+    rows: rowsMax,
   });
   return rows.map((row) => ({
     market: row.market,

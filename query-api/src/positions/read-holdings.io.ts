@@ -5,7 +5,7 @@ import { readInPieces } from '../tables/read-pieces.io.ts';
 import type { StoredHolding } from './holdings.ts';
 
 /** Rows of one statement; the largest balances when there are more. */
-const HOLDINGS_MAX = 20_000;
+const holdingsMax = 20_000;
 
 /** Whose holdings are asked, and of which markets. */
 export interface HoldingsOf {
@@ -39,7 +39,7 @@ export async function readHoldings(
   { wallets, markets, touched = [] }: HoldingsOf,
 ): Promise<readonly StoredHolding[]> {
   const statement = sql(markets === null ? '' : 'AND market IN {markets:Array(UInt32)}');
-  const common = { touched, rows: HOLDINGS_MAX, ...(markets === null ? {} : { markets }) };
+  const common = { touched, rows: holdingsMax, ...(markets === null ? {} : { markets }) };
   return await readInPieces(wallets, async (some) => {
     const rows = await clickhouse.selectRows<Row>(statement, { ...common, wallets: some });
     return rows.map(holdingOf);
@@ -48,7 +48,9 @@ export async function readHoldings(
 
 function holdingOf({ wallet, market, outcome, size, version }: Row): StoredHolding {
   return {
-    ...{ wallet, market, outcome: outcomeOf(outcome) },
+    wallet,
+    market,
+    outcome: outcomeOf(outcome),
     sizeMicro: storedMicro(size),
     version: Number(version),
   };

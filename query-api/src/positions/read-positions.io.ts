@@ -4,7 +4,7 @@ import { outcomeOf, storedMicro } from '../tables/numbers.ts';
 import type { HeldRow } from './positions.ts';
 
 /** Rows of one wallet that are read; the largest balances when there are more. */
-const POSITIONS_MAX = 20_000;
+const positionsMax = 20_000;
 
 interface Row {
   readonly market: number;
@@ -56,7 +56,7 @@ async function readRows(
   const filter = markets === null ? '' : ' AND market IN {markets:Array(UInt32)}';
   const rows = await clickhouse.selectRows<Row>(sql(`${condition}${filter}`, order), {
     wallet,
-    rows: POSITIONS_MAX,
+    rows: positionsMax,
     ...(markets === null ? {} : { markets }),
   });
   return rows.map((row) => ({

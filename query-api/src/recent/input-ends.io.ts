@@ -1,15 +1,14 @@
 import { Fault, within } from '@pm/kit/fault';
 import type { LogAdmin } from '@pm/kit/kafka';
-import type { LogReads } from '../door/ports.ts';
 import { SharedReads } from '../tables/shared-reads.io.ts';
 
 /** A broker that has not answered by then is away, milliseconds. */
-const ANSWER_TIMEOUT_MS = 2_000;
+const answerTimeoutMs = 2_000;
 
 type Ends = ReadonlyMap<number, number>;
 
 /** How far the inputs of the partitions go. A known end only grows, so the broker is asked for what lies behind it alone. */
-export class InputEnds implements LogReads {
+export class InputEnds {
   readonly #admin: Pick<LogAdmin, 'bounds'>;
   readonly #topic: string;
   readonly #reads = new SharedReads<Ends>();
@@ -30,7 +29,7 @@ export class InputEnds implements LogReads {
 
   async #ask(): Promise<Ends> {
     try {
-      const bounds = await within(this.#admin.bounds(this.#topic), ANSWER_TIMEOUT_MS, silent);
+      const bounds = await within(this.#admin.bounds(this.#topic), answerTimeoutMs, silent);
       return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
     } catch (cause) {
       throw new Fault('log_unavailable', 'retry', { cause });

@@ -4,9 +4,9 @@ import { Fault } from '@pm/kit/fault';
 import type { LogAdmin, LogClient, LogReader, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import { SharedReads } from '../tables/shared-reads.io.ts';
-import type { RecentLog, RecentStanding } from './recent-log.ts';
+import type { RecentLog, RecentProgress } from './recent-log.ts';
 
-export interface RecentRunnerParts {
+export interface RecentFollowerOptions {
   readonly client: LogClient;
   readonly recent: RecentLog;
   readonly codec: ExecutionCodec;
@@ -22,30 +22,30 @@ export interface RecentStatus {
   readonly following: boolean;
   readonly fault: string | null;
   readonly rows: number;
-  readonly partitions: readonly (RecentStanding & { readonly lagRecords: number })[];
+  readonly partitions: readonly (RecentProgress & { readonly lagRecords: number })[];
 }
 
 /** How often the tables' positions are asked for; so long is a record kept beyond need, milliseconds. */
-const STORED_EVERY_MS = 250;
+const storedEveryMs = 250;
 /** The same while few rows are kept: to keep them longer costs less than to ask. */
-const STORED_SELDOM_MS = 1_000;
-const FEW_ROWS = 1_000;
+const storedSeldomMs = 1_000;
+const fewRows = 1_000;
 /** From a fault until the newest records are read anew, milliseconds. */
-const RESTART_AFTER_MS = 2_000;
+const restartAfterMs = 2_000;
 /** A read waits so long for the records that were there when it came; then it answers with what there is. */
-const SETTLE_MAX_MS = 1_000;
-const SETTLE_POLL_MS = 2;
+const settleMaxMs = 1_000;
+const settlePollMs = 2;
 /** Nobody waits for records that are further behind. */
-const SETTLE_LAG_MAX = 20_000;
+const settleLagMax = 20_000;
 /** Records in front of the end where reading starts at most: a longer way is left to the tables until they are there. */
-const STARTUP_RECORDS_MAX = 50_000;
+const startupRecordsMax = 50_000;
 
 /**
  * Follows `executions` behind what the tables hold. Whatever goes wrong here, reads go on from the tables alone, and /status
  * says so.
  */
-export class RecentRunner {
-  readonly #parts: RecentRunnerParts;
+export class RecentFollower {
+  readonly #parts: RecentFollowerOptions;
   #admin: LogAdmin | null = null;
   #reader: LogReader | null = null;
   #fault: string | null = null;
@@ -55,7 +55,7 @@ export class RecentRunner {
   #running: Promise<void> = Promise.resolve();
   readonly #ends = new SharedReads<ReadonlyMap<number, number>>();
 
-  constructor(parts: RecentRunnerParts) {
+  constructor(parts: RecentFollowerOptions) {
     this.#parts = parts;
   }
 
@@ -79,9 +79,9 @@ export class RecentRunner {
       following: reader !== null && this.#fault === null,
       fault: this.#fault,
       rows: recent.rowCount,
-      partitions: recent.standing().map((standing) => ({
-        ...standing,
-        lagRecords: reader?.lagRecords(standing.partition) ?? 0,
+      partitions: recent.progress().map((progress) => ({
+        ...progress,
+        lagRecords: reader?.lagRecords(progress.partition) ?? 0,
       })),
     };
   }
@@ -94,10 +94,10 @@ export class RecentRunner {
     const reader = this.#reader;
     if (reader === null || this.#fault !== null) return false;
     const giveUp = new AbortController();
-    const late = wait(SETTLE_MAX_MS, false, { signal: giveUp.signal }).catch(() => false);
+    const late = wait(settleMaxMs, false, { signal: giveUp.signal }).catch(() => false);
     try {
       const settled = await Promise.race([this.#settled(reader, giveUp.signal), late]);
-      return settled && this.#parts.recent.standing().every(({ hasGap }) => !hasGap);
+      return settled && this.#parts.recent.progress().every(({ hasGap }) => !hasGap);
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'the ends of the log are not known');
       return false;
@@ -110,10 +110,10 @@ export class RecentRunner {
     const ends = await this.#endsFromNowOn();
     for (const [partition, end] of ends) {
       if (partition >= this.#partitions) return false;
-      if (reader.lagRecords(partition) > SETTLE_LAG_MAX) return false;
+      if (reader.lagRecords(partition) > settleLagMax) return false;
       while (reader.position(partition) < end) {
         if (signal.aborted || reader !== this.#reader) return false;
-        await wait(SETTLE_POLL_MS);
+        await wait(settlePollMs);
       }
     }
     return true;
@@ -138,7 +138,7 @@ export class RecentRunner {
       const [bounds, stored] = await Promise.all([this.#bounds(), this.#parts.storedPositions()]);
       const positions = new Map(
         [...bounds].map(([partition, { low, high }]) => {
-          const from = Math.max(low, stored.get(partition) ?? 0, high - STARTUP_RECORDS_MAX);
+          const from = Math.max(low, stored.get(partition) ?? 0, high - startupRecordsMax);
           return [partition, Math.min(from, high)];
         }),
       );
@@ -195,10 +195,10 @@ export class RecentRunner {
   }
 
   #pauseMs(): number {
-    if (this.#isBroken()) return RESTART_AFTER_MS;
+    if (this.#isBroken()) return restartAfterMs;
     const { recent } = this.#parts;
-    const isAtRest = recent.rowCount < FEW_ROWS && recent.standing().every(({ hasGap }) => !hasGap);
-    return isAtRest ? STORED_SELDOM_MS : STORED_EVERY_MS;
+    const isAtRest = recent.rowCount < fewRows && recent.progress().every(({ hasGap }) => !hasGap);
+    return isAtRest ? storedSeldomMs : storedEveryMs;
   }
 
   async #poll(): Promise<void> {

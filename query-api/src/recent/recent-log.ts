@@ -23,7 +23,7 @@ export interface RecentRows<T> {
 }
 
 /** How the newest records of one partition stand, for /status. */
-export interface RecentStanding {
+export interface RecentProgress {
   readonly partition: number;
   readonly rows: number;
   readonly storedTo: number;
@@ -71,7 +71,7 @@ export class RecentLog {
     this.#partitions[partition]?.stored(offset);
   }
 
-  standing(): readonly RecentStanding[] {
+  progress(): readonly RecentProgress[] {
     return this.#partitions.map(({ rowCount: rows, storedTo, hasGap }, partition) => ({
       partition,
       rows,

@@ -11,7 +11,7 @@ export const periods = ['DAY', 'WEEK', 'MONTH', 'ALL'] as const;
 export type Period = (typeof periods)[number];
 
 /** Length of a period in seconds; null: everything. */
-export const periodSeconds: Readonly<Record<Period, number | null>> = {
+const periodSeconds: Readonly<Record<Period, number | null>> = {
   DAY: 86_400,
   WEEK: 7 * 86_400,
   MONTH: 30 * 86_400,

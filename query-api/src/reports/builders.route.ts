@@ -1,9 +1,10 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { emptyPage, pageOf } from '../door/paging.ts';
-import type { ReadPorts } from '../door/ports.ts';
 import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import { placeAsked } from '../markets/market-filter.ts';
+import type { ProgressWatch } from '../status/progress.io.ts';
 import { builderPageSize, builderTrade, parseBuilder, readBuilderQuery } from './builder-trades.ts';
 import {
   builderBoard,
@@ -14,15 +15,21 @@ import {
   readBuilderVolume,
   sinceOf,
 } from './builder-volumes.ts';
+import type { Reports } from './reports.io.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'reports' | 'standing' | 'nowMs'>;
-
-/** Trades and volume of builders (conventions.md 1.8 and 1.9). */
-export function builderRoutes(ports: Ports): readonly DoorRoute[] {
-  return [tradesRoute(ports), volumeRoute(ports), feesRoute(), ...boardRoutes(ports)];
+export interface BuilderParts {
+  readonly catalog: Catalog;
+  readonly reports: Pick<Reports, 'builderTrades' | 'builderVolumes'>;
+  readonly progress: Pick<ProgressWatch, 'completeThroughAtMs'>;
+  nowMs(): number;
 }
 
-function tradesRoute({ catalog, reports }: Ports): DoorRoute {
+/** Trades and volume of builders (conventions.md 1.8 and 1.9). */
+export function builderRoutes(parts: BuilderParts): readonly DoorRoute[] {
+  return [tradesRoute(parts), volumeRoute(parts), feesRoute(), ...boardRoutes(parts)];
+}
+
+function tradesRoute({ catalog, reports }: BuilderParts): DoorRoute {
   const route = { method: 'GET', path: '/builder/trades', family: 'clob' } as const;
   return readRoute(route, async ({ query }) => {
     const asked = readBuilderQuery(query);
@@ -37,13 +44,13 @@ function tradesRoute({ catalog, reports }: Ports): DoorRoute {
   });
 }
 
-function volumeRoute(ports: Ports): DoorRoute {
+function volumeRoute(parts: BuilderParts): DoorRoute {
   const route = { method: 'GET', path: '/builder/volume', family: 'clob' } as const;
   return readRoute(route, async ({ query }) => {
-    const asked = readBuilderVolume(query, ports.nowMs());
+    const asked = readBuilderVolume(query, parts.nowMs());
     if (asked instanceof ReadRefusal) return asked;
-    const { atMs, value } = await ports.reports.builderVolumes(asked);
-    return new AgedAnswer(atMs, ports, builderVolumeDays(value));
+    const { atMs, value } = await parts.reports.builderVolumes(asked);
+    return new AgedAnswer(atMs, parts, builderVolumeDays(value));
   });
 }
 
@@ -61,8 +68,8 @@ function feesRoute(): DoorRoute {
   });
 }
 
-function boardRoutes(ports: Ports): readonly DoorRoute[] {
-  const { reports, nowMs } = ports;
+function boardRoutes(parts: BuilderParts): readonly DoorRoute[] {
+  const { reports, nowMs } = parts;
   const board = { method: 'GET', path: '/v1/builders/leaderboard', family: 'data' } as const;
   const volume = { method: 'GET', path: '/v1/builders/volume', family: 'data' } as const;
   return [
@@ -72,14 +79,14 @@ function boardRoutes(ports: Ports): readonly DoorRoute[] {
       const search = { sinceS: sinceOf(asked.period, nowMs()), builder: null, daily: false };
       const { atMs, value } = await reports.builderVolumes(search);
       const rows = builderBoard(value).slice(asked.offset, asked.offset + asked.limit);
-      return new AgedAnswer(atMs, ports, rows);
+      return new AgedAnswer(atMs, parts, rows);
     }),
     readRoute(volume, async ({ query, dialect }) => {
       const asked = readBuilderPeriod(query, dialect !== 'family');
       if (asked instanceof ReadRefusal) return asked;
       const search = { sinceS: sinceOf(asked.period, nowMs()), builder: null, daily: true };
       const { atMs, value } = await reports.builderVolumes(search);
-      return new AgedAnswer(atMs, ports, builderDays(value));
+      return new AgedAnswer(atMs, parts, builderDays(value));
     }),
   ];
 }

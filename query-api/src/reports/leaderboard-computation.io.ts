@@ -41,7 +41,7 @@ interface Asked {
  * are all figures of a board once wallets were ranked in it a few times, since counting them each time costs more. There are as many
  * boards as categories, periods and orders.
  */
-export class LeaderboardStore {
+export class LeaderboardComputation {
   readonly snapshot: number;
   readonly #clickhouse: LeaderboardClickHouse;
   readonly #asked = new Map<string, Asked>();
@@ -53,7 +53,7 @@ export class LeaderboardStore {
   }
 
   /** Reads what was asked of the computation before, so that nobody waits for it. */
-  async prepare(before: LeaderboardStore): Promise<void> {
+  async prepare(before: LeaderboardComputation): Promise<void> {
     for (const { board, lookups, left } of before.#asked.values()) {
       const asked = this.#entry(board);
       // What cannot be read now is read when it is asked for.
@@ -84,8 +84,13 @@ export class LeaderboardStore {
     if (found !== undefined) return found;
     const board = { snapshot: this.snapshot, period, category, orderBy };
     const made: Asked = {
-      ...{ board, top: null, left: 0, isEmpty: false },
-      ...{ figures: null, lookups: 0, hasTried: false },
+      board,
+      top: null,
+      left: 0,
+      isEmpty: false,
+      figures: null,
+      lookups: 0,
+      hasTried: false,
     };
     this.#asked.set(name, made);
     return made;

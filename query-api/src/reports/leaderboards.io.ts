@@ -2,30 +2,30 @@ import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import { runRounds } from '@pm/kit/rounds';
 import type { LeaderboardPage, LeaderboardSearch } from './leaderboard.ts';
-import { LeaderboardStore } from './leaderboard-computation.io.ts';
+import { LeaderboardComputation } from './leaderboard-computation.io.ts';
 import { type LeaderboardClickHouse, readNewest } from './read-leaderboards.io.ts';
 
 /** A newer computation is looked for this often while leaderboards are asked for, and while nobody does, milliseconds. */
-const LOOK_EVERY_MS = 1_000;
-const LOOK_SELDOM_MS = 5_000;
+const lookEveryMs = 1_000;
+const lookSeldomMs = 5_000;
 /** Nobody asks any more after so long. */
-const QUIET_AFTER_MS = 60_000;
+const quietAfterMs = 60_000;
 
 /**
  * Leaderboards as they were computed last. A newer computation is served once what was asked of the one before is at hand, and whole:
  * no request waits for the change.
  */
-export class LeaderboardSource {
+export class Leaderboards {
   readonly #clickhouse: LeaderboardClickHouse;
   readonly #nowMs: () => number;
-  #served: LeaderboardStore;
+  #served: LeaderboardComputation;
   #askedMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
 
   constructor(clickhouse: LeaderboardClickHouse, nowMs: () => number) {
     this.#clickhouse = clickhouse;
     this.#nowMs = nowMs;
-    this.#served = new LeaderboardStore(clickhouse, 0);
+    this.#served = new LeaderboardComputation(clickhouse, 0);
   }
 
   /** Throws the `Fault` `leaderboards_not_ready` (retry) before the first computation. */
@@ -48,16 +48,16 @@ export class LeaderboardSource {
     const snapshot = await readNewest(this.#clickhouse);
     const before = this.#served;
     if (snapshot > before.snapshot) {
-      const next = new LeaderboardStore(this.#clickhouse, snapshot);
+      const next = new LeaderboardComputation(this.#clickhouse, snapshot);
       await next.prepare(before);
       if (snapshot > this.#served.snapshot) this.#served = next;
     }
-    return this.#nowMs() - this.#askedMs < QUIET_AFTER_MS ? LOOK_EVERY_MS : LOOK_SELDOM_MS;
+    return this.#nowMs() - this.#askedMs < quietAfterMs ? lookEveryMs : lookSeldomMs;
   }
 
   /** What is served changes only when it is prepared, so a newer computation answers for this request alone. */
   async #readAside(snapshot: number, search: LeaderboardSearch): Promise<LeaderboardPage> {
-    const rows = await new LeaderboardStore(this.#clickhouse, snapshot).read(search);
+    const rows = await new LeaderboardComputation(this.#clickhouse, snapshot).read(search);
     return { atMs: snapshot, rows: rows ?? [] };
   }
 
@@ -72,23 +72,23 @@ export class LeaderboardSource {
   async #takeFirst(): Promise<void> {
     const snapshot = await readNewest(this.#clickhouse);
     if (snapshot > this.#served.snapshot)
-      this.#served = new LeaderboardStore(this.#clickhouse, snapshot);
+      this.#served = new LeaderboardComputation(this.#clickhouse, snapshot);
   }
 }
 
 /** A look that failed is repeated after so long, milliseconds; until then the last computation is served. */
-const RETRY_AFTER_MS = 2_000;
+const retryAfterMs = 2_000;
 
 /** Looks for newer computations of the leaderboards beside the requests. */
-export function watchLeaderboards(
-  leaderboards: Pick<LeaderboardSource, 'refresh'>,
+export function refreshLeaderboards(
+  leaderboards: Pick<Leaderboards, 'refresh'>,
   log: Log,
 ): { close(): Promise<void> } {
   return runRounds({
     round: () => leaderboards.refresh(),
     onFailure(error) {
       log.warn({ err: error }, 'a newer computation of the leaderboards could not be looked for');
-      return RETRY_AFTER_MS;
+      return retryAfterMs;
     },
   });
 }

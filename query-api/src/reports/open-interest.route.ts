@@ -1,21 +1,30 @@
 import { Fault } from '@pm/kit/fault';
 import type { DoorRoute } from '@pm/kit/http';
 import { microText, parseConditionId } from '@pm/schemas';
-import type { ReadPorts } from '../door/ports.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { FiguresWatch } from '../markets/figures.io.ts';
 import { marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
+import type { ProgressWatch } from '../status/progress.io.ts';
+import type { Reports } from './reports.io.ts';
 import { openInterestMarketsMax, openInterestMicro, valueEntry } from './rows.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'reports' | 'lists' | 'standing' | 'nowMs'>;
-
-/** GET /oi and GET /live-volume: money in markets, and what was traded in them (conventions.md 1.9). */
-export function marketFigureRoutes(ports: Ports): readonly DoorRoute[] {
-  return [openInterestRoute(ports), liveVolumeRoute(ports)];
+export interface MarketFigureParts {
+  readonly catalog: Catalog;
+  readonly reports: Pick<Reports, 'supply' | 'wholeSupply'>;
+  readonly figures: Pick<FiguresWatch, 'readAtMs'>;
+  readonly progress: Pick<ProgressWatch, 'completeThroughAtMs'>;
+  nowMs(): number;
 }
 
-function openInterestRoute(ports: Ports): DoorRoute {
-  const { catalog, reports } = ports;
+/** GET /oi and GET /live-volume: money in markets, and what was traded in them (conventions.md 1.9). */
+export function marketFigureRoutes(parts: MarketFigureParts): readonly DoorRoute[] {
+  return [openInterestRoute(parts), liveVolumeRoute(parts)];
+}
+
+function openInterestRoute(parts: MarketFigureParts): DoorRoute {
+  const { catalog, reports } = parts;
   const route = { method: 'GET', path: '/oi', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const read = new QueryReader(query, 'data');
@@ -25,7 +34,7 @@ function openInterestRoute(ports: Ports): DoorRoute {
     if (conditions === null) {
       const { atMs, value } = await reports.wholeSupply();
       const total = value.map((row) => openInterestMicro(catalog.market(row.market), row));
-      return new AgedAnswer(atMs, ports, [valueEntry('GLOBAL', sum(total))]);
+      return new AgedAnswer(atMs, parts, [valueEntry('GLOBAL', sum(total))]);
     }
     const markets = [...new Set(conditions)].flatMap((one) => catalog.byCondition(one) ?? []);
     if (markets.length === 0) return [];
@@ -39,8 +48,8 @@ function openInterestRoute(ports: Ports): DoorRoute {
   });
 }
 
-function liveVolumeRoute(ports: Ports): DoorRoute {
-  const { catalog, lists } = ports;
+function liveVolumeRoute(parts: MarketFigureParts): DoorRoute {
+  const { catalog, figures } = parts;
   const route = { method: 'GET', path: '/live-volume', family: 'data' } as const;
   return readRoute(route, ({ query, dialect }) => {
     const read = new QueryReader(query, 'data');
@@ -53,7 +62,7 @@ function liveVolumeRoute(ports: Ports): DoorRoute {
     const numbers = marketNumbers(catalog, filter);
     if (numbers === null) read.missing('id');
     if (read.refusal !== null || numbers === null) return read.refusal ?? [];
-    const atMs = lists.figuresAtMs();
+    const atMs = figures.readAtMs();
     if (atMs === null) throw new Fault('figures_not_ready', 'retry');
     const volumes = numbers.flatMap((number) => {
       const market = catalog.market(number);
@@ -62,7 +71,7 @@ function liveVolumeRoute(ports: Ports): DoorRoute {
     });
     const markets = volumes.map(({ market, micro }) => valueEntry(market.conditionId, micro));
     const total = microText(sum(volumes.map(({ micro }) => micro)));
-    return new AgedAnswer(atMs, ports, [{ total, markets }]);
+    return new AgedAnswer(atMs, parts, [{ total, markets }]);
   });
 }
 

@@ -92,7 +92,10 @@ function paramsOf(
 ): Readonly<Record<string, QueryParameter>> {
   const { user, markets, side, startS, endS, limit, offset } = search;
   return {
-    ...{ user, limit, offset, moves: moves.filter((move) => types.includes(move)) },
+    user,
+    limit,
+    offset,
+    moves: moves.filter((move) => types.includes(move)),
     ...(markets === null ? {} : { markets: [...markets] }),
     ...(side === null ? {} : { side }),
     ...(startS === null ? {} : { start: startS }),

@@ -126,7 +126,7 @@ interface VolumeRow {
 }
 
 /** Builders of one answer: who sends orders under new codes all the time is not shown in full. */
-const BUILDERS_MAX = 10_000;
+const buildersMax = 10_000;
 
 /** Notional and traders of builders, of a whole period or day by day. */
 export async function readBuilderVolumes(
@@ -143,7 +143,7 @@ GROUP BY builder, day
 ORDER BY sum(toDecimal128(size, 6) * ${own('taker_price', 'maker_price')}) DESC, builder, day
 LIMIT {rows:UInt32}
 SETTINGS max_execution_time = 10`;
-  const params = { since: sinceS, rows: BUILDERS_MAX, ...(builder === null ? {} : { builder }) };
+  const params = { since: sinceS, rows: buildersMax, ...(builder === null ? {} : { builder }) };
   const rows = await clickhouse.selectRows<VolumeRow>(sql, params);
   return rows.map((row) => ({
     builder: row.builder,

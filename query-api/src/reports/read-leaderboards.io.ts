@@ -63,7 +63,10 @@ export async function readTop(
     { snapshot, period, category, board },
   );
   return rows.map(({ rank, wallet, vol_micro, pnl_micro }) => ({
-    ...{ rank, wallet, volMicro: Number(vol_micro), pnlMicro: Number(pnl_micro) },
+    rank,
+    wallet,
+    volMicro: Number(vol_micro),
+    pnlMicro: Number(pnl_micro),
   }));
 }
 
@@ -90,7 +93,9 @@ export async function readListed(
   return rows
     .filter((row) => Number(row.vol) !== 0 || Number(row.pnl) !== 0)
     .map((row) => ({
-      ...{ wallet: row.wallet, volMicro: Number(row.vol), pnlMicro: Number(row.pnl) },
+      wallet: row.wallet,
+      volMicro: Number(row.vol),
+      pnlMicro: Number(row.pnl),
       figure: BigInt(board.orderBy === 'PNL' ? row.pnl : row.vol),
     }))
     .sort(byFigure);

@@ -71,7 +71,9 @@ ORDER BY outcome, ${keys[sortBy]} ${sortDirection}, wallet
 LIMIT {limit:UInt32} OFFSET {offset:UInt32} BY outcome
 SETTINGS max_execution_time = 5`;
   const rows = await clickhouse.selectRows<PositionCells>(sql, {
-    ...{ market, limit, offset },
+    market,
+    limit,
+    offset,
     ...(user === null ? {} : { user }),
     ...(sql.includes('{price0')
       ? { price0: leastText(pricesMicro[0]), price1: leastText(pricesMicro[1]) }

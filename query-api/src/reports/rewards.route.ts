@@ -1,17 +1,26 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { parseConditionId } from '@pm/schemas';
+import type { StoredBooks } from '../books/stored-books.io.ts';
 import { pricedBy } from '../books/tokens.ts';
+import type { CallerDirectory } from '../door/caller.io.ts';
 import { provenCaller, unproven } from '../door/caller.io.ts';
 import { emptyPage, pageOf, parseCursor } from '../door/paging.ts';
-import type { ReadPorts } from '../door/ports.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
 import { readRebatesQuery, rebateAnswers } from './rebates.ts';
+import type { Reports } from './reports.io.ts';
 import { isRewarded, rewardEntry, rewardedMarket, rewardedMarkets } from './rewards.ts';
 
-type Ports = Pick<ReadPorts, 'catalog' | 'books' | 'reports' | 'callers' | 'nowMs'>;
+export interface RewardParts {
+  readonly catalog: Catalog;
+  readonly books: Pick<StoredBooks, 'quotes'>;
+  readonly reports: Pick<Reports, 'makerFees'>;
+  readonly callers: CallerDirectory;
+  nowMs(): number;
+}
 
 /** Entries of a page, and conditions of one request. */
 const pageSize = 500;
@@ -20,21 +29,21 @@ const pageSize = 500;
  * Rewards and rebates (conventions.md 1.8). Which markets have rewards follows from the catalog; what a wallet earned is not
  * kept here, so those lists are empty for whoever proves who he is.
  */
-export function rewardRoutes(ports: Ports): readonly DoorRoute[] {
+export function rewardRoutes(parts: RewardParts): readonly DoorRoute[] {
   const page = () => emptyPage(pageSize);
   return [
-    ...marketRewardRoutes(ports),
-    ownRoute(ports, '/rewards/user', page),
-    ownRoute(ports, '/rewards/user/total', () => []),
-    ownRoute(ports, '/rewards/user/percentages', () => ({})),
-    ownRoute(ports, '/rewards/user/markets', page),
-    rebatesRoute(ports),
+    ...marketRewardRoutes(parts),
+    ownRoute(parts, '/rewards/user', page),
+    ownRoute(parts, '/rewards/user/total', () => []),
+    ownRoute(parts, '/rewards/user/percentages', () => ({})),
+    ownRoute(parts, '/rewards/user/markets', page),
+    rebatesRoute(parts),
   ];
 }
 
 const clob = (path: string) => ({ method: 'GET', path, family: 'clob' }) as const;
 
-function marketRewardRoutes({ catalog, books }: Ports): readonly DoorRoute[] {
+function marketRewardRoutes({ catalog, books }: RewardParts): readonly DoorRoute[] {
   const described = async (markets: readonly Market[], offset: number) => {
     const page = pageOf(markets.slice(offset, offset + pageSize + 1), offset, pageSize);
     const quotes = await books.quotes(pricedBy(page.data));
@@ -76,14 +85,14 @@ function offsetOf(query: ReadRequest['query']): number | ReadRefusal {
   return offset === null || read.refusal !== null ? refusals.invalidCursor : offset;
 }
 
-function ownRoute(ports: Ports, path: string, answer: () => object): DoorRoute {
+function ownRoute(parts: RewardParts, path: string, answer: () => object): DoorRoute {
   return readRoute(clob(path), ({ raw }) => {
-    if (provenCaller(ports.callers, raw) === null) return unproven(ports, raw);
+    if (provenCaller(parts.callers, raw) === null) return unproven(parts, raw);
     return answer();
   });
 }
 
-function rebatesRoute({ catalog, reports, nowMs }: Ports): DoorRoute {
+function rebatesRoute({ catalog, reports, nowMs }: RewardParts): DoorRoute {
   return readRoute(clob('/rebates/current'), async ({ query }) => {
     const asked = readRebatesQuery(query, nowMs());
     if (asked instanceof ReadRefusal) return asked;

@@ -1,4 +1,3 @@
-import type { Dialect } from '@pm/kit/http';
 import {
   microText,
   notionalMicro,
@@ -10,7 +9,6 @@ import {
 } from '@pm/schemas';
 import { microPerPrice, unitsOf } from '../books/quote.ts';
 import { type PageBounds, readPageOf } from '../door/paging.ts';
-import type { ReadPorts } from '../door/ports.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
@@ -142,14 +140,14 @@ export function leastText(micro: number): string {
 const storedMaxMicro = 999_999_999_999_000_000;
 
 /** Which token ids public reports have in a dialect (conventions.md, Dialects). */
-export function assetForm(dialect: Dialect): AssetForm {
+export function assetForm(dialect: 'specification' | 'family'): AssetForm {
   return dialect === 'family' ? 'numeric' : 'indexed';
 }
 
 /** What rows of public reports are shown with. */
 export function reportFrame(
-  { catalog, social }: Pick<ReadPorts, 'catalog' | 'social'>,
-  dialect: Dialect,
+  { catalog, profiles }: Pick<ReportFrame, 'catalog' | 'profiles'>,
+  dialect: 'specification' | 'family',
 ): ReportFrame {
-  return { catalog, profiles: social.profiles, form: assetForm(dialect) };
+  return { catalog, profiles, form: assetForm(dialect) };
 }

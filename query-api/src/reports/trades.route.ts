@@ -1,20 +1,25 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { microText, parseConditionId, priceText, tradeHash, tradeId } from '@pm/schemas';
-import type { ReadPorts } from '../door/ports.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
 import { marketNumbers } from '../markets/market-filter.ts';
 import type { Profiles } from '../social/profiles.ts';
 import { activityAnswer, readActivityQuery } from './activity.ts';
+import type { Reports } from './reports.io.ts';
 import type { TradeRow } from './rows.ts';
 import { publicTrade, readLedgerQuery, reportFrame } from './trade-ledger.ts';
 
+export interface LedgerParts {
+  readonly catalog: Catalog;
+  readonly reports: Pick<Reports, 'activity' | 'ledger'>;
+  readonly profiles: Profiles;
+}
+
 /** GET /trades and GET /activity: the public ledger, and what one wallet did (conventions.md 1.9). */
-export function ledgerRoutes(
-  ports: Pick<ReadPorts, 'catalog' | 'social' | 'reports'>,
-): readonly DoorRoute[] {
-  const { catalog, reports } = ports;
+export function ledgerRoutes(parts: LedgerParts): readonly DoorRoute[] {
+  const { catalog, reports } = parts;
   const trades = { method: 'GET', path: '/trades', family: 'data' } as const;
   const activity = { method: 'GET', path: '/activity', family: 'data' } as const;
   return [
@@ -24,7 +29,7 @@ export function ledgerRoutes(
       const markets = marketNumbers(catalog, asked);
       if (asked.limit === 0 || markets?.length === 0) return [];
       const rows = await reports.ledger({ ...asked, markets });
-      const frame = reportFrame(ports, dialect);
+      const frame = reportFrame(parts, dialect);
       return rows.flatMap((row) => publicTrade(row, frame));
     }),
     readRoute(activity, async ({ query, dialect }) => {
@@ -33,7 +38,7 @@ export function ledgerRoutes(
       const markets = marketNumbers(catalog, asked);
       if (asked.limit === 0 || markets?.length === 0) return [];
       const rows = await reports.activity({ ...asked, markets });
-      const frame = reportFrame(ports, dialect);
+      const frame = reportFrame(parts, dialect);
       return rows.flatMap((row) => activityAnswer(row, asked.user, frame));
     }),
   ];
@@ -46,20 +51,25 @@ const shownMax = 100;
  * GET /markets/live-activity/{condition}, and its older path: the newest trades of a market with who took them, newest first. A
  * condition that is not listed has none (conventions.md 1.10).
  */
-export function liveActivityRoutes(
-  ports: Pick<ReadPorts, 'catalog' | 'reports' | 'social'>,
-): readonly DoorRoute[] {
-  const { catalog, reports, social } = ports;
+export function liveActivityRoutes(parts: LedgerParts): readonly DoorRoute[] {
+  const { catalog, reports, profiles } = parts;
   const route = (path: string) =>
     readRoute({ method: 'GET', path, family: 'clob' }, async ({ params }) => {
       const condition = parseConditionId(params['condition_id'] ?? '');
       const market = condition === null ? undefined : catalog.byCondition(condition);
       if (market === undefined) return [];
       const rows = await reports.ledger({
-        ...{ user: null, side: null, takerOnly: true, least: null, startS: null, endS: null },
-        ...{ markets: [market.market], limit: shownMax, offset: 0 },
+        user: null,
+        side: null,
+        takerOnly: true,
+        least: null,
+        startS: null,
+        endS: null,
+        markets: [market.market],
+        limit: shownMax,
+        offset: 0,
       });
-      return rows.map((row) => tradeEvent(row, market, social.profiles));
+      return rows.map((row) => tradeEvent(row, market, profiles));
     });
   return [
     route('/markets/live-activity/:condition_id'),

@@ -1,23 +1,22 @@
 import SearchableMap from 'minisearch/SearchableMap';
-import type { SearchReads } from '../door/ports.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { SearchIndex, type SearchMatch, type SearchTexts } from './search-index.ts';
 import type { SearchWords } from './search-words.ts';
 
 /** Questions that are indexed of an event: 500 of 500 characters, each of two units. */
-const QUESTIONS_MAX_CHARS = 500_000;
+const questionsMaxChars = 500_000;
 /** Texts taken in before others get their turn on the thread: some milliseconds. */
-const CHARS_AT_ONCE = 20_000;
+const charsAtOnce = 20_000;
 /** How often changes of the catalog are taken in, milliseconds. */
-const CATCH_UP_EVERY_MS = 250;
+const catchUpEveryMs = 250;
 /** Typing errors are forgiven in searches of so many words: each looks through all words of the index. */
-const FORGIVEN_WORDS_MAX = 12;
+const forgivenWordsMax = 12;
 
 /**
  * The index of events, built from the catalog beside everything else and kept up with it. Its answers lag behind the catalog by
  * some hundred milliseconds.
  */
-export class SearchStore implements SearchReads {
+export class EventSearch {
   readonly #catalog: Catalog;
   readonly #waiting = new Set<string>();
   readonly #index = new SearchIndex(new SearchableMap<number[]>());
@@ -27,7 +26,7 @@ export class SearchStore implements SearchReads {
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog;
-    this.#timer = setInterval(() => void this.catchUp(), CATCH_UP_EVERY_MS);
+    this.#timer = setInterval(() => void this.catchUp(), catchUpEveryMs);
   }
 
   /** False until everything that was in the catalog at first is in the index. */
@@ -54,7 +53,7 @@ export class SearchStore implements SearchReads {
 
   find({ telling }: SearchWords): readonly SearchMatch[] {
     const exact = this.#index.find(telling, false);
-    if (exact.length > 0 || telling.length > FORGIVEN_WORDS_MAX) return exact;
+    if (exact.length > 0 || telling.length > forgivenWordsMax) return exact;
     return this.#index.find(telling, true);
   }
 
@@ -73,7 +72,7 @@ export class SearchStore implements SearchReads {
     for (const id of this.#waiting) {
       this.#waiting.delete(id);
       taken += this.#take(id);
-      if (taken >= CHARS_AT_ONCE) break;
+      if (taken >= charsAtOnce) break;
     }
   }
 
@@ -98,7 +97,7 @@ function textsOf(catalog: Catalog, id: string): SearchTexts | null {
   let chars = 0;
   for (const { question } of catalog.marketsOf(id)) {
     chars += question.length;
-    if (chars > QUESTIONS_MAX_CHARS) break;
+    if (chars > questionsMaxChars) break;
     questions.push(question);
   }
   return { title, questions, others: [description, slug] };

@@ -5,11 +5,11 @@ import { groupName } from '../markets/catalog-tables.ts';
 import type { Holding } from '../positions/holdings.ts';
 
 /** Markets of one parent, and wallets of one list, whose holdings are looked up. */
-export const holdingMarketsMax = 500;
-export const holdingWalletsMax = 5_000;
+const holdingMarketsMax = 500;
+const holdingWalletsMax = 5_000;
 
 /** Whose holdings in what a list of comments needs. */
-export interface HoldingsAsked {
+export interface RequestedHoldings {
   readonly wallets: readonly WalletAddress[];
   readonly markets: readonly number[];
 }

@@ -1,15 +1,22 @@
-import type { HeldComment } from '@pm/domain/comments/threads';
+import type { CommentThreads, HeldComment } from '@pm/domain/comments/threads';
 import type { CommentParent, WireComment } from '@pm/schemas';
-import type { ReadPorts } from '../door/ports.ts';
 import { ReadRefusal } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
 import { marketNamed } from '../markets/market-filter.ts';
+import type { TableReads } from '../tables/tables.io.ts';
 import { authorsOf, holdingsByWallet, marketsOfParent } from './author-holdings.ts';
 import type { CommentsQuery } from './comments-query.ts';
 import { type SortedComment, sortComments } from './list-comments.ts';
 import { commentsIn, type ListedComment, reactionsShown, replyCounter } from './listed-comment.ts';
+import type { Profiles } from './profiles.ts';
 import { type Holdings, wireComment } from './wire-comment.ts';
 
-export type SocialPorts = Pick<ReadPorts, 'catalog' | 'tables' | 'social'>;
+export interface CommentParts {
+  readonly catalog: Catalog;
+  readonly tables: Pick<TableReads, 'authorHoldings'>;
+  readonly threads: Pick<CommentThreads, 'find' | 'topsOf' | 'repliesOf' | 'byAuthor'>;
+  readonly profiles: Profiles;
+}
 
 interface Parent {
   readonly type: CommentParent;
@@ -24,19 +31,19 @@ const none: ReadonlyMap<string, Holdings> = new Map();
 
 /** All comments a query asks for, sorted; the caller takes his page of them. */
 export async function commentsFor(
-  ports: SocialPorts,
+  parts: CommentParts,
   asked: CommentsQuery,
 ): Promise<readonly SortedComment[] | ReadRefusal> {
-  const parent = parentOf(ports, asked);
+  const parent = parentOf(parts, asked);
   if (parent instanceof ReadRefusal) return parent;
-  const { threads } = ports.social;
+  const { threads } = parts;
   const tops = threads.topsOf(parent.type, parent.id);
-  const kept = asked.holdersOnly ? await heldOnly(ports, parent, tops) : tops;
+  const kept = asked.holdersOnly ? await heldOnly(parts, parent, tops) : tops;
   return sortComments(kept, asked.sort, replyCounter(threads));
 }
 
 function parentOf(
-  { catalog }: SocialPorts,
+  { catalog }: CommentParts,
   { parent, eventSlug }: CommentsQuery,
 ): Parent | ReadRefusal {
   if (eventSlug !== null) {
@@ -58,7 +65,7 @@ function notFound(what: string): ReadRefusal {
 }
 
 async function heldOnly(
-  { catalog, tables }: SocialPorts,
+  { catalog, tables }: CommentParts,
   parent: Parent,
   comments: readonly HeldComment[],
 ): Promise<readonly HeldComment[]> {
@@ -71,14 +78,14 @@ async function heldOnly(
 
 /** Comments in their wire form, with what their authors hold of the markets they are about; the family has to ask for that. */
 export async function answerComments(
-  ports: SocialPorts,
+  parts: CommentParts,
   listed: readonly ListedComment[],
   form: { readonly isFamily: boolean; readonly wantsPositions: boolean },
 ): Promise<readonly WireComment[]> {
   const { isFamily, wantsPositions } = form;
-  const { profiles } = ports.social;
+  const { profiles } = parts;
   const shown = commentsIn(listed);
-  const holdings = !isFamily || wantsPositions ? await holdingsOf(ports, shown) : none;
+  const holdings = !isFamily || wantsPositions ? await holdingsOf(parts, shown) : none;
   const frame = { profiles, isFamily, reactionsMax: reactionsShown(shown.length) };
   return listed.map((one) =>
     wireComment(one, {
@@ -90,7 +97,7 @@ export async function answerComments(
 
 /** What authors hold, by what their comments are about; one read for all of them. */
 async function holdingsOf(
-  { catalog, tables }: SocialPorts,
+  { catalog, tables }: CommentParts,
   comments: readonly HeldComment[],
 ): Promise<ReadonlyMap<string, Holdings>> {
   const parents = new Map(comments.map(parentOfComment).map((parent) => [keyOf(parent), parent]));

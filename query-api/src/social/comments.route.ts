@@ -3,35 +3,35 @@ import { type CommentParent, parseWalletAddress } from '@pm/schemas';
 import { parseCatalogId, QueryReader } from '../door/query-reader.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
-import { answerComments, commentsFor, type SocialPorts } from './comment-answers.io.ts';
+import { answerComments, type CommentParts, commentsFor } from './comment-answers.io.ts';
 import { readCommentsKeyset, readCommentsQuery, readPage, readSort } from './comments-query.ts';
 import { pageAfter, pageFrom, sortComments } from './list-comments.ts';
 import { listComments, listThread, replyCounter } from './listed-comment.ts';
 
 /** GET /comments: comments at the top of an event, a series or a market, with their replies (conventions.md 6.4). */
-export function commentsRoute(ports: SocialPorts): DoorRoute {
+export function commentsRoute(parts: CommentParts): DoorRoute {
   const route = { method: 'GET', path: '/comments', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const asked = readCommentsQuery(query);
     if (asked instanceof ReadRefusal) return asked;
-    const sorted = await commentsFor(ports, asked);
+    const sorted = await commentsFor(parts, asked);
     if (sorted instanceof ReadRefusal) return sorted;
-    const page = listComments(ports.social.threads, pageFrom(sorted, asked));
+    const page = listComments(parts.threads, pageFrom(sorted, asked));
     const isFamily = dialect === 'family';
-    return await answerComments(ports, page, { isFamily, wantsPositions: asked.getPositions });
+    return await answerComments(parts, page, { isFamily, wantsPositions: asked.getPositions });
   });
 }
 
 /** GET /comments/keyset: the same, page by page behind a cursor. */
-export function commentsKeysetRoute(ports: SocialPorts): DoorRoute {
+export function commentsKeysetRoute(parts: CommentParts): DoorRoute {
   const route = { method: 'GET', path: '/comments/keyset', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const asked = readCommentsKeyset(query);
     if (asked instanceof ReadRefusal) return asked;
-    const sorted = await commentsFor(ports, asked);
+    const sorted = await commentsFor(parts, asked);
     if (sorted instanceof ReadRefusal) return sorted;
     const { page, next } = pageAfter(sorted, asked);
-    const comments = await answerComments(ports, listComments(ports.social.threads, page), {
+    const comments = await answerComments(parts, listComments(parts.threads, page), {
       isFamily: dialect === 'family',
       wantsPositions: asked.getPositions,
     });
@@ -40,7 +40,7 @@ export function commentsKeysetRoute(ports: SocialPorts): DoorRoute {
 }
 
 /** GET /comments/:id: one comment and all below it, as a list. */
-export function commentRoute(ports: SocialPorts): DoorRoute {
+export function commentRoute(parts: CommentParts): DoorRoute {
   const route = { method: 'GET', path: '/comments/:id', family: 'gamma' } as const;
   return readRoute(route, async ({ params, query, dialect }) => {
     const id = parseCatalogId(params['id'] ?? '');
@@ -48,16 +48,16 @@ export function commentRoute(ports: SocialPorts): DoorRoute {
     const wantsPositions = read.boolean('get_positions') ?? false;
     if (id === null) return refusals.invalidId;
     if (read.refusal !== null) return read.refusal;
-    const { threads } = ports.social;
+    const { threads } = parts;
     const comment = threads.find(id);
     if (!comment?.isShown) return new ReadRefusal(404, 'comment not found');
     const isFamily = dialect === 'family';
-    return await answerComments(ports, listThread(threads, comment), { isFamily, wantsPositions });
+    return await answerComments(parts, listThread(threads, comment), { isFamily, wantsPositions });
   });
 }
 
 /** GET /comments/user_address/:user_address: what a wallet wrote, newest first. */
-export function commentsByUserRoute(ports: SocialPorts): DoorRoute {
+export function commentsByUserRoute(parts: CommentParts): DoorRoute {
   const path = '/comments/user_address/:user_address';
   const route = { method: 'GET', path, family: 'gamma' } as const;
   return readRoute(route, async ({ params, query, dialect }) => {
@@ -68,27 +68,24 @@ export function commentsByUserRoute(ports: SocialPorts): DoorRoute {
     const wallet = parseWalletAddress(params['user_address'] ?? '');
     if (wallet === null) read.fail('user_address is not an address');
     if (read.refusal !== null || wallet === null) return read.refusal ?? [];
-    const { threads } = ports.social;
+    const { threads } = parts;
     const sorted = sortComments(threads.byAuthor(wallet), sort, replyCounter(threads));
     const page = listComments(threads, pageFrom(sorted, { offset, limit }));
     const isFamily = dialect === 'family';
-    return await answerComments(ports, page, { isFamily, wantsPositions });
+    return await answerComments(parts, page, { isFamily, wantsPositions });
   });
 }
 
 /** GET /events/:id/comments/count and /series/:id/comments/count: comments and replies. */
-export function commentCountRoute(
-  ports: Pick<SocialPorts, 'catalog' | 'social'>,
-  what: 'events' | 'series',
-): DoorRoute {
+export function commentCountRoute(parts: CommentParts, what: 'events' | 'series'): DoorRoute {
   const route = { method: 'GET', path: `/${what}/:id/comments/count`, family: 'gamma' } as const;
   const type: CommentParent = what === 'events' ? 'EVENT' : 'SERIES';
   return readRoute(route, ({ params }) => {
     const id = parseCatalogId(params['id'] ?? '');
     if (id === null) return refusals.invalidId;
-    const listed = what === 'events' ? ports.catalog.event(id) : ports.catalog.series(id);
+    const listed = what === 'events' ? parts.catalog.event(id) : parts.catalog.series(id);
     if (listed === undefined) return refusals.idNotFound;
-    const { threads } = ports.social;
+    const { threads } = parts;
     const tops = threads.topsOf(type, id);
     return { count: tops.reduce((sum, top) => sum + 1 + threads.repliesOf(top.id).length, 0) };
   });

@@ -4,29 +4,29 @@ import { QueryReader } from '../door/query-reader.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
 import { isoTime } from '../markets/wire-market.ts';
-import type { SocialPorts } from './comment-answers.io.ts';
+import type { CommentParts } from './comment-answers.io.ts';
 import type { Profiles } from './profiles.ts';
 
 /** GET /public-profile?address=: how a wallet is shown; any wallet has at least a pseudonym (conventions.md 1.10). */
-export function publicProfileRoute({ social }: Pick<SocialPorts, 'social'>): DoorRoute {
+export function publicProfileRoute({ profiles }: Pick<CommentParts, 'profiles'>): DoorRoute {
   const route = { method: 'GET', path: '/public-profile', family: 'gamma' } as const;
   return readRoute(route, ({ query }) => {
     const read = new QueryReader(query, 'gamma');
     const text = read.text('address') ?? read.missing('address');
     const wallet = text === null ? null : parseWalletAddress(text);
     if (wallet === null) read.fail('address is not an address');
-    return read.refusal ?? (wallet === null ? [] : profileAnswer(social.profiles, wallet));
+    return read.refusal ?? (wallet === null ? [] : profileAnswer(profiles, wallet));
   });
 }
 
 /** GET /profiles/user_address/:user_address: the same by path. */
-export function profileByAddressRoute({ social }: Pick<SocialPorts, 'social'>): DoorRoute {
+export function profileByAddressRoute({ profiles }: Pick<CommentParts, 'profiles'>): DoorRoute {
   const path = '/profiles/user_address/:user_address';
   const route = { method: 'GET', path, family: 'gamma' } as const;
   return readRoute(route, ({ params }) => {
     const wallet = parseWalletAddress(params['user_address'] ?? '');
     if (wallet === null) return new ReadRefusal(400, 'user_address is not an address');
-    return profileAnswer(social.profiles, wallet);
+    return profileAnswer(profiles, wallet);
   });
 }
 

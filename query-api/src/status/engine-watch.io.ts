@@ -8,7 +8,7 @@ export interface EngineWatch {
   close(): void;
 }
 
-const ASK_EVERY_MS = 2_000;
+const askEveryMs = 2_000;
 
 /** Asks both engines now and then; a question that is still open is not asked again. */
 export function watchEngines({
@@ -38,7 +38,7 @@ class Watch {
 
   constructor(ask: () => Promise<boolean>) {
     this.#ask = ask;
-    this.#timer = setInterval(() => void this.#poll(), ASK_EVERY_MS);
+    this.#timer = setInterval(() => void this.#poll(), askEveryMs);
     void this.#poll();
   }
 

@@ -8,16 +8,16 @@ import { type RedisKeys, tables } from '@pm/schemas';
 import {
   CompletenessMarks,
   completeThroughMs,
-  type PartitionStanding,
-  type ProjectionStanding,
-  type Standing,
+  type PartitionProgress,
+  type Progress,
+  type ProjectionProgress,
 } from './progress.ts';
 
-export interface StandingParts {
+export interface ProgressWatchOptions {
   readonly client: { admin(): Promise<Bounds> };
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly redis: Pick<RedisClient, 'hmget'>;
-  readonly keys: StandingKeys;
+  readonly keys: ProgressKeys;
   /** Name of `executions` on the broker. */
   readonly topic: string;
   readonly log: Log;
@@ -27,14 +27,14 @@ export interface StandingParts {
 }
 
 type Bounds = Pick<LogAdmin, 'bounds' | 'close'>;
-type StandingKeys = Pick<
+type ProgressKeys = Pick<
   RedisKeys,
   'bookMarks' | 'bookClockOf' | 'ledgerMarks' | 'ledgerMarkOf' | 'ledgerClockOf'
 >;
 
-const ASK_EVERY_MS = 1_000;
+const askEveryDefaultMs = 1_000;
 /** A store that has not answered by then is away. */
-const ANSWER_TIMEOUT_MS = 2_000;
+const answerTimeoutMs = 2_000;
 
 interface Row {
   readonly projection: string;
@@ -54,15 +54,15 @@ SETTINGS max_execution_time = 5, max_threads = 1`;
  * Asks the stores now and then how far they are, so that telling it costs a request nothing. What is told was true before the
  * request came: a projection never shows less than that.
  */
-export class StandingRunner {
-  readonly #parts: StandingParts;
+export class ProgressWatch {
+  readonly #parts: ProgressWatchOptions;
   readonly #closing = new AbortController();
   #admin: Bounds | null = null;
-  #standing: Standing = { ends: new Map(), projections: [] };
+  #progress: Progress = { ends: new Map(), projections: [] };
   readonly #known = new CompletenessMarks();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(parts: StandingParts) {
+  constructor(parts: ProgressWatchOptions) {
     this.#parts = parts;
   }
 
@@ -77,8 +77,8 @@ export class StandingRunner {
   }
 
   /** What all stores said last. */
-  standing(): Standing {
-    return this.#standing;
+  progress(): Progress {
+    return this.#progress;
   }
 
   /** Through which moment the tables are complete, Unix milliseconds; null while that is not known. */
@@ -95,7 +95,9 @@ export class StandingRunner {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await this.#ask();
-      await wait(this.#parts.askEveryMs ?? ASK_EVERY_MS, undefined, { signal }).catch(() => {});
+      await wait(this.#parts.askEveryMs ?? askEveryDefaultMs, undefined, { signal }).catch(
+        () => {},
+      );
     }
   }
 
@@ -111,7 +113,7 @@ export class StandingRunner {
         await this.#marks(booksIn(keys), partitions),
         await this.#marks(ledgerIn(keys), partitions),
       ];
-      this.#standing = { ends, projections };
+      this.#progress = { ends, projections };
       const stored = projections.find(({ projection }) => projection === 'tables')?.partitions;
       // What a silent store held it still holds; tables that do not know any more were lost or put back.
       if (stored) {
@@ -123,11 +125,11 @@ export class StandingRunner {
     }
   }
 
-  async #tables(): Promise<readonly ProjectionStanding[]> {
+  async #tables(): Promise<readonly ProjectionProgress[]> {
     try {
       const asked = this.#parts.clickhouse.selectRows<Row>(completenessSql);
-      const rows = await within(asked, ANSWER_TIMEOUT_MS, silent);
-      const found = new Map<string, PartitionStanding[]>([['tables', []]]);
+      const rows = await within(asked, answerTimeoutMs, silent);
+      const found = new Map<string, PartitionProgress[]>([['tables', []]]);
       for (const { projection, partition, offset, momentMs } of rows) {
         const partitions = found.get(projection) ?? [];
         found.set(projection, partitions);
@@ -142,17 +144,17 @@ export class StandingRunner {
   async #marks(
     { projection, key, fieldsOf }: MarkedProjection,
     partitions: readonly number[],
-  ): Promise<ProjectionStanding> {
+  ): Promise<ProjectionProgress> {
     if (partitions.length === 0) return { projection, partitions: [] };
     try {
       const marks = await this.#parts.redis.hmget(key, ...partitions.flatMap(fieldsOf));
-      const standing = partitions.map((partition, index) => {
+      const progress = partitions.map((partition, index) => {
         const [offset = null, clock = null] = marks.slice(2 * index, 2 * index + 2);
         // The clock of what was lost is not that of what is there.
         const momentMs = offset === null || clock === null ? null : Number(clock);
         return { partition, offset: Number(offset ?? 0), momentMs };
       });
-      return { projection, partitions: standing };
+      return { projection, partitions: progress };
     } catch {
       return { projection, partitions: null };
     }
@@ -166,12 +168,12 @@ interface MarkedProjection {
   fieldsOf(partition: number): readonly [offset: string, clock: string];
 }
 
-function booksIn({ bookMarks, bookClockOf }: StandingKeys): MarkedProjection {
+function booksIn({ bookMarks, bookClockOf }: ProgressKeys): MarkedProjection {
   const fieldsOf = (partition: number) => [String(partition), bookClockOf(partition)] as const;
   return { projection: 'books', key: bookMarks, fieldsOf };
 }
 
-function ledgerIn({ ledgerMarks, ledgerMarkOf, ledgerClockOf }: StandingKeys): MarkedProjection {
+function ledgerIn({ ledgerMarks, ledgerMarkOf, ledgerClockOf }: ProgressKeys): MarkedProjection {
   const fieldsOf = (partition: number) =>
     [ledgerMarkOf(partition), ledgerClockOf(partition)] as const;
   return { projection: 'ledger', key: ledgerMarks, fieldsOf };

@@ -1,5 +1,5 @@
 /** Where a projection stands in one partition of `executions`. */
-export interface PartitionStanding {
+export interface PartitionProgress {
   readonly partition: number;
   /** Offset of the first record that may be missing. */
   readonly offset: number;
@@ -8,15 +8,15 @@ export interface PartitionStanding {
 }
 
 /** A projection and its partitions; null while its store does not answer. */
-export interface ProjectionStanding {
+export interface ProjectionProgress {
   readonly projection: string;
-  readonly partitions: readonly PartitionStanding[] | null;
+  readonly partitions: readonly PartitionProgress[] | null;
 }
 
 /** What is known of all projections, and where the log ends (next offset per partition). */
-export interface Standing {
+export interface Progress {
   readonly ends: ReadonlyMap<number, number>;
-  readonly projections: readonly ProjectionStanding[];
+  readonly projections: readonly ProjectionProgress[];
 }
 
 /**
@@ -24,7 +24,7 @@ export interface Standing {
  * without records do not count; null when one with records has no moment.
  */
 export function completeThroughMs(
-  partitions: readonly PartitionStanding[],
+  partitions: readonly PartitionProgress[],
   ends: ReadonlyMap<number, number>,
 ): number | null {
   const known = new Map(partitions.map(({ partition, momentMs }) => [partition, momentMs]));
@@ -39,7 +39,7 @@ export function completeThroughMs(
 }
 
 /** The body of GET /status (conventions.md 1.16). */
-export function wireStanding({ ends, projections }: Standing): object {
+export function wireProgress({ ends, projections }: Progress): object {
   return {
     projections: projections.map(({ projection, partitions }) => ({
       projection,

@@ -1,22 +1,31 @@
 import { claimsKey } from '@pm/domain/accounts/key-claim';
+import type { RateLimitReads } from '@pm/domain/ratelimit/wire.io';
 import type { DoorRoute } from '@pm/kit/http';
+import type { CallerDirectory } from '../door/caller.io.ts';
 import { unproven } from '../door/caller.io.ts';
-import type { ReadPorts } from '../door/ports.ts';
 import { readRoute, sendAnswer, signedFacts } from '../door/read-route.io.ts';
-import { wireStanding } from './progress.ts';
+import type { ProgressWatch } from './progress.io.ts';
+import { wireProgress } from './progress.ts';
+
+export interface StatusParts {
+  readonly callers: CallerDirectory;
+  readonly rateLimits: RateLimitReads;
+  readonly progress: Pick<ProgressWatch, 'progress'>;
+  nowMs(): number;
+}
 
 /**
  * GET /status. At the root: how far each projection is complete (conventions.md 1.16). Under the mounts: the plain text that
  * clients of the family take for health; with quotes it would not be.
  */
-export function statusRoute({ standing }: Pick<ReadPorts, 'standing'>): DoorRoute {
+export function statusRoute({ progress }: StatusParts): DoorRoute {
   return {
     method: 'GET',
     path: '/status',
     add(app, { url, mount }) {
       app.get(url, (_request, reply) =>
         mount === null
-          ? sendAnswer(reply, wireStanding(standing.standing()), 'gamma')
+          ? sendAnswer(reply, wireProgress(progress.progress()), 'gamma')
           : reply.type('text/plain; charset=utf-8').send('OK'),
       );
     },
@@ -24,17 +33,15 @@ export function statusRoute({ standing }: Pick<ReadPorts, 'standing'>): DoorRout
 }
 
 /** GET /rate-limits: every bucket of the caller: of his key when he proves one, else of his address (limits.md). */
-export function rateLimitsRoute({
-  callers,
-  limits,
-  nowMs,
-}: Pick<ReadPorts, 'callers' | 'limits' | 'nowMs'>): DoorRoute {
+export function rateLimitsRoute({ callers, rateLimits, nowMs }: StatusParts): DoorRoute {
   const route = { method: 'GET', path: '/rate-limits', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
-    if (!claimsKey(raw.headers)) return await limits.ofAddress(raw.ip);
+    if (!claimsKey(raw.headers)) return await rateLimits.ofAddress(raw.ip);
     const reader = callers.verify(signedFacts(raw));
     if (reader === null) return unproven({ callers, nowMs }, raw);
     // Who shows a read-only key is counted for his address.
-    return await (reader.apiKey === null ? limits.ofAddress(raw.ip) : limits.ofKey(reader.apiKey));
+    return await (reader.apiKey === null
+      ? rateLimits.ofAddress(raw.ip)
+      : rateLimits.ofKey(reader.apiKey));
   });
 }

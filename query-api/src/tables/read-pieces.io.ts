@@ -1,7 +1,7 @@
 /** Texts in one statement: parameters travel in the address of the request, of which proxies pass 8 kB. */
-const TEXTS_MAX = 100;
+const textsMax = 100;
 /** Statements of one request that run at once. */
-const AT_ONCE = 4;
+const atOnce = 4;
 
 /** Reads for a long list piece by piece, a few at a time; the rows in the order of the list. */
 export async function readInPieces<Text extends string, Row>(
@@ -9,18 +9,18 @@ export async function readInPieces<Text extends string, Row>(
   read: (some: readonly Text[]) => Promise<readonly Row[]>,
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
-  for (let from = 0; from < texts.length; from += AT_ONCE * TEXTS_MAX) {
+  for (let from = 0; from < texts.length; from += atOnce * textsMax) {
     const pieces: Promise<readonly Row[]>[] = [];
-    const to = Math.min(texts.length, from + AT_ONCE * TEXTS_MAX);
-    for (let at = from; at < to; at += TEXTS_MAX)
-      pieces.push(read(texts.slice(at, Math.min(to, at + TEXTS_MAX))));
+    const to = Math.min(texts.length, from + atOnce * textsMax);
+    for (let at = from; at < to; at += textsMax)
+      pieces.push(read(texts.slice(at, Math.min(to, at + textsMax))));
     for (const piece of await Promise.all(pieces)) rows.push(...piece);
   }
   return rows;
 }
 
 /** Before anything older is looked at, seconds: a day, a month. */
-const SPANS_S = [86_400, 30 * 86_400] as const;
+const spansS = [86_400, 30 * 86_400] as const;
 
 export interface NewestSearch {
   /** Rows that make the page full. */
@@ -41,7 +41,7 @@ export async function readNewest<T>(
   readSince: (sinceS: number) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
   const earliestS = sinceS ?? 0;
-  for (const spanS of SPANS_S) {
+  for (const spanS of spansS) {
     if (untilS - spanS <= earliestS) break;
     const rows = await readSince(untilS - spanS);
     if (rows.length >= limit) return rows;

@@ -1,7 +1,7 @@
-import { CoherentStore } from '../../src/books/coherent-cache.io.ts';
+import { CoherentCache } from '../../src/books/coherent-cache.io.ts';
 
 const opened = (maxEntries = 10) => {
-  const store = new CoherentStore<string>(maxEntries);
+  const store = new CoherentCache<string>(maxEntries);
   store.open();
   return store;
 };
@@ -61,7 +61,7 @@ describe('the coherent store', () => {
   });
 
   it('keeps nothing while it is closed', async () => {
-    const store = new CoherentStore<string>(10);
+    const store = new CoherentCache<string>(10);
     await store.load(['a'], async () => ['A']);
     expect([store.size, store.isOpen]).toEqual([0, false]);
   });

@@ -10,7 +10,10 @@ const setUp = () => {
   const world = new World();
   world.kept.set(yes, Buffer.from('{"now":true}'));
   world.pastBook = {
-    ...{ timeMs: 1_700_000_000_000, tick: 100, minSizeMicro: 5_000_000, lasts: [5_200, 4_800] },
+    timeMs: 1_700_000_000_000,
+    tick: 100,
+    minSizeMicro: 5_000_000,
+    lasts: [5_200, 4_800],
     levels: {
       bids: [{ price: 4_000, sizeMicro: 3_000_000 }],
       asks: [
@@ -39,13 +42,18 @@ describe('GET /book of a past moment', () => {
     expect(answer.text).toBe(
       bookJson(
         {
-          ...{ market: condition(1), assetId: no, timestamp: '1700000000000' },
+          market: condition(1),
+          assetId: no,
+          timestamp: '1700000000000',
           bids: [
             { price: '0.39', size: '2' },
             { price: '0.4', size: '1' },
           ],
           asks: [{ price: '0.6', size: '3' }],
-          ...{ minOrderSize: '5', tickSize: '0.01', negRisk: false, lastTradePrice: '0.48' },
+          minOrderSize: '5',
+          tickSize: '0.01',
+          negRisk: false,
+          lastTradePrice: '0.48',
         },
         sha1,
       ),

@@ -2,9 +2,9 @@ import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import { type InvalidationRunner, runInvalidation } from '../../src/books/invalidation.io.ts';
+import { followInvalidations, type InvalidationListener } from '../../src/books/invalidation.io.ts';
 import { noQuote } from '../../src/books/quote.ts';
-import { BookSource } from '../../src/books/stored-books.io.ts';
+import { StoredBooks } from '../../src/books/stored-books.io.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import type { Listing } from '../../src/markets/market.ts';
 import { marketEntry, token } from '../in-memory.ts';
@@ -23,8 +23,8 @@ const no = listing(1, 1);
 
 let writer: RedisClient;
 let reader: RedisClient;
-let source: BookSource;
-let runner: InvalidationRunner;
+let source: StoredBooks;
+let runner: InvalidationListener;
 
 const write = (one: Listing, json: string, bid = '0.5') =>
   writer.hset(keys.book(one.token), {
@@ -50,8 +50,8 @@ beforeEach(async () => {
   writer = openRedis({ url, log: silentLog });
   reader = openRedis({ url, log: silentLog });
   await writer.hset(keys.bookMarks, '0', '17');
-  source = new BookSource(reader, keys);
-  runner = runInvalidation({
+  source = new StoredBooks(reader, keys);
+  runner = followInvalidations({
     redis: reader,
     prefix: keys.bookPrefix,
     log: silentLog,
@@ -102,7 +102,11 @@ it('reads quotes of many tokens and drops them with their books', async () => {
   await write(yes, '{}');
   const quotes = await source.quotes([yes, no, yes]);
   expect(quotes.get(yes.token)).toEqual({
-    ...{ bid: 5000, ask: null, last: 4000, lastSide: 'SELL', marketLast: 3000 },
+    bid: 5000,
+    ask: null,
+    last: 4000,
+    lastSide: 'SELL',
+    marketLast: 3000,
   });
   expect(quotes.get(no.token)).toEqual(noQuote);
   await write(yes, '{}', '0.6');
@@ -170,7 +174,7 @@ it('keeps nothing while invalidations do not arrive, reads on, and keeps again a
 
 it('is a fault that passes when Redis is away', async () => {
   const away = openRedis({ url: 'redis://127.0.0.1:9', log: silentLog, commandTimeoutMs: 200 });
-  const awaySource = new BookSource(away, keys);
+  const awaySource = new StoredBooks(away, keys);
   await expect(awaySource.books([yes])).rejects.toMatchObject({ reaction: 'retry' });
   away.disconnect();
 });

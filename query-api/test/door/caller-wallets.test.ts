@@ -7,7 +7,10 @@ const { proxies, safes } = derivedWalletsOf(hexBytes(own));
 const derived = { proxies: proxies.map(walletFromBytes), safes: safes.map(walletFromBytes) };
 
 const record = (of: typeof own, to: typeof own, boundBy: string) => ({
-  ...{ wallet: hexBytes(of), owner: hexBytes(to), boundAtMs: 1, boundBy },
+  wallet: hexBytes(of),
+  owner: hexBytes(to),
+  boundAtMs: 1,
+  boundBy,
 });
 
 test('a caller trades from the own address, its derived wallets and those an operator bound to it', () => {

@@ -2,9 +2,9 @@ import { openHttp } from '@pm/kit/http';
 import { headers as names } from '@pm/schemas';
 import { Canaries, seenOf } from '../../../kit/test/hostile/canaries.ts';
 import { KeptLog } from '../../../kit/test/hostile/kept-log.ts';
-import { addReadDoor } from '../../src/door/app.route.ts';
+import { addReadRoutes } from '../../src/door/app.route.ts';
 import { onFailure } from '../../src/door/read-route.io.ts';
-import { portsOver, readers, readRoutes } from '../hostile-fixture.ts';
+import { partsOver, readers, readRoutes } from '../hostile-fixture.ts';
 import { World } from '../in-memory.ts';
 
 /** Proofs of every kind go through every read while the tables break in a way nobody foresaw: the one failure that is logged. */
@@ -25,7 +25,7 @@ test('no proof of a reader is logged, also when reads fail', async () => {
     selectRows: () => Promise.reject(new Error('the tables are not what they were')),
   };
   const app = openHttp({ log, bodyLimitBytes: 10_000 });
-  addReadDoor(app, portsOver(world, broken));
+  addReadRoutes(app, partsOver(world, broken));
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
   const headers = { ...proofs, 'content-type': 'application/json' };
   const query = `user=${readers[0]?.wallet}&token_id=1010&market=1010&interval=1d&key=${proofs[names.readOnlyKey]}`;

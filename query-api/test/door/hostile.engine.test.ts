@@ -7,7 +7,7 @@ import {
   databaseTexts,
   hostileRead,
   openHostileDoor,
-  portsOver,
+  partsOver,
   ReadJudge,
   readers,
   readRoutes,
@@ -44,7 +44,7 @@ beforeAll(async () => {
     },
   ]);
   await computeLeaderboards();
-  app = openHostileDoor(portsOver(world, database.clickhouse), asked);
+  app = openHostileDoor(partsOver(world, database.clickhouse), asked);
 }, 60_000);
 
 afterAll(async () => {

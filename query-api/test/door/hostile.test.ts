@@ -8,7 +8,7 @@ import {
   type HostileRead,
   hostileRead,
   openHostileDoor,
-  portsOver,
+  partsOver,
   ReadJudge,
   readers,
   readRoutes,
@@ -55,7 +55,7 @@ const foreign: unknown[] = [];
 let app: HttpApp;
 
 beforeAll(() => {
-  app = openHostileDoor(portsOver(world, tables), asked);
+  app = openHostileDoor(partsOver(world, tables), asked);
 });
 afterAll(() => app.close());
 
@@ -116,7 +116,7 @@ test('what routes look for is seen by itself, so that new parameters are met too
 
 test('while a store is away reads answer 503 in the words of the family', async () => {
   const plain = new World();
-  const door = openHostileDoor(plain.ports(), new AskedNames());
+  const door = openHostileDoor(plain.parts(), new AskedNames());
   const away = new ReadJudge();
   away.alsoAllowed = [503];
   for (const store of ['redis', 'clickhouse'] as const) {

@@ -13,8 +13,12 @@ function worldOfTies(): World {
   const world = new World();
   for (const market of markets) world.catalog.apply(marketEntry(market, alike));
   const row = {
-    ...{ sizeMicro: 2_000_000, costMicro: 1_000_000, totalBoughtMicro: 3_000_000, updatedS: 7 },
-    ...{ sharesBoughtMicro: 6_000_000, realizedMicro: 5 },
+    sizeMicro: 2_000_000,
+    costMicro: 1_000_000,
+    totalBoughtMicro: 3_000_000,
+    updatedS: 7,
+    sharesBoughtMicro: 6_000_000,
+    realizedMicro: 5,
   };
   // In an order of its own: neither that of markets nor that of ids.
   for (const market of [3, 1, 4, 2]) {

@@ -1,6 +1,5 @@
 import { Random } from '@pm/kit/random';
 import { microText, notionalMicro, priceText, tables } from '@pm/schemas';
-import type { TableReads } from '../../src/door/ports.ts';
 import { ReadRefusal } from '../../src/door/refusal.ts';
 import {
   type CandlePlan,
@@ -10,7 +9,7 @@ import {
 } from '../../src/history/candles.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import type { Listing } from '../../src/markets/market.ts';
-import { openTables } from '../../src/tables/tables.io.ts';
+import { TableReads } from '../../src/tables/tables.io.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { marketEntry, token } from '../in-memory.ts';
 
@@ -78,7 +77,7 @@ const stored = (outcome: 0 | 1, version: number): readonly Row[] =>
 
 beforeAll(async () => {
   database = await freshDatabase();
-  reads = openTables(database.clickhouse);
+  reads = new TableReads(database.clickhouse);
   for (const outcome of [0, 1] as const) {
     const rows = stored(outcome, 9);
     await database.fill(tables.candles, rows);

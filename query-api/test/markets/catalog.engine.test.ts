@@ -61,7 +61,9 @@ test('a change on the topic is seen by lists, single reads and searches of the d
     world.catalog.remove(key);
   }
   await followTable(client, {
-    ...{ topic, codec, log: silentLog },
+    topic,
+    codec,
+    log: silentLog,
     take: (entry) => world.catalog.apply(entry),
     forget: (key) => world.catalog.remove(key),
     onFault: (fault) => {
@@ -98,7 +100,10 @@ test('figures come from volumes and from what rests beside the marks of books', 
   for (const market of [1, 2]) catalog.apply(marketEntry(market));
   await redis.hset(keys.bookMarks, { 0: '17', 'market:1': '2500000', 'market:2': '1' });
   const watch = watchFigures({
-    ...{ catalog, redis, keys, log: silentLog },
+    catalog,
+    redis,
+    keys,
+    log: silentLog,
     nowMs: () => Date.now(),
     volumes: { read: async () => new Map([[1, { totalMicro: 7, dayMicro: 3 }]]) },
   });
@@ -125,7 +130,10 @@ test('figures are not those of books that are being folded anew', async () => {
   const refused: unknown[] = [];
   const log = { ...silentLog, warn: (facts: { err?: unknown }) => void refused.push(facts.err) };
   const watch = watchFigures({
-    ...{ catalog, redis, keys, log },
+    catalog,
+    redis,
+    keys,
+    log,
     nowMs: () => Date.now(),
     volumes: { read: async () => new Map() },
   });

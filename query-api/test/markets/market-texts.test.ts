@@ -9,7 +9,7 @@ const upTo = (count: number) => random.below(count);
 
 test('kept texts are the answers written anew, whatever changed in between', async () => {
   const world = new World();
-  const ports = world.ports();
+  const ports = world.parts();
   const texts = new MarketTexts(ports);
   for (let step = 0; step < 300; step += 1) {
     const market = 1 + upTo(6);
@@ -23,7 +23,8 @@ test('kept texts are the answers written anew, whatever changed in between', asy
     if (kind === 3) {
       world.quotes.set(token(market, 0), {
         ...noQuote,
-        ...{ bid: 1 + upTo(4000), ask: 5000 + upTo(4000) },
+        bid: 1 + upTo(4000),
+        ask: 5000 + upTo(4000),
       });
     }
     const markets = [...world.catalog.markets()].filter(() => random.next() < 0.7);

@@ -39,7 +39,11 @@ const setUp = () => {
     }),
   );
   world.quotes.set(token(1, 0), {
-    ...{ bid: 5000, ask: 5400, last: 5100, lastSide: 'BUY', marketLast: 5100 },
+    bid: 5000,
+    ask: 5400,
+    last: 5100,
+    lastSide: 'BUY',
+    marketLast: 5100,
   });
   return { world, app: openDoor(world) };
 };

@@ -2,7 +2,7 @@ import { Fault } from '@pm/kit/fault';
 import { tables } from '@pm/schemas';
 import { seeded } from '../../../kit/test/seeded.ts';
 import type { Volume } from '../../src/markets/figures.ts';
-import { VolumeStore } from '../../src/markets/volumes.io.ts';
+import { VolumeSums } from '../../src/markets/volumes.io.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { wallet } from '../in-memory.ts';
 
@@ -31,7 +31,11 @@ function rowsOf({ index, market, timeS, size, price }: Trade): Row[] {
   return [
     { ...place, role: 'TAKER', wallet: wallet(1), outcome: 0, side: 'BUY', price: price / 10_000 },
     {
-      ...{ ...place, role: 'MAKER', wallet: wallet(2), outcome: 1, side: 'BUY' },
+      ...place,
+      role: 'MAKER',
+      wallet: wallet(2),
+      outcome: 1,
+      side: 'BUY',
       price: (10_000 - price) / 10_000,
     },
   ];
@@ -44,7 +48,8 @@ function volumesOf(trades: readonly Trade[], nowMs: number): ReadonlyMap<number,
     const { totalMicro = 0, dayMicro = 0 } = volumes.get(market) ?? {};
     const isOfDay = timeS >= Math.floor(nowMs / 1000) - 86_400;
     volumes.set(market, {
-      ...{ totalMicro: totalMicro + micro, dayMicro: dayMicro + (isOfDay ? micro : 0) },
+      totalMicro: totalMicro + micro,
+      dayMicro: dayMicro + (isOfDay ? micro : 0),
     });
   }
   return volumes;
@@ -54,7 +59,7 @@ test('volumes are those of all fills, however much of them was settled before, a
   const { clickhouse, fill } = database;
   const next = seeded(7);
   let throughMs: number | null = null;
-  const store = new VolumeStore({ clickhouse, completeThroughMs: () => throughMs });
+  const store = new VolumeSums({ clickhouse, completeThroughMs: () => throughMs });
   const trades: Trade[] = [];
   expect(await store.read(startS * 1000)).toEqual(new Map());
   // The last step is longer than a day behind the one before.
@@ -62,8 +67,11 @@ test('volumes are those of all fills, however much of them was settled before, a
     const stepS = startS + hours * 3_600;
     // The largest orders there are: their notional has more digits than a narrow decimal.
     const some = Array.from({ length: 20 }, (_, index) => ({
-      ...{ index: step * 100 + index, market: 1 + next(3), timeS: stepS - next(3_000) },
-      ...{ size: 1 + next(9_999_999), price: 1 + next(9_999) },
+      index: step * 100 + index,
+      market: 1 + next(3),
+      timeS: stepS - next(3_000),
+      size: 1 + next(9_999_999),
+      price: 1 + next(9_999),
     }));
     trades.push(...some);
     await fill(tables.tape, some.flatMap(rowsOf));
@@ -90,7 +98,7 @@ test('volumes are those of all fills, however much of them was settled before, a
   await clickhouse.command(
     `INSERT INTO rebuilt SELECT * FROM ${tables.tape.name} WHERE market != 2`,
   );
-  await clickhouse.command(`EXCHANGE TABLES rebuilt AND ${tables.tape.name}`);
+  await clickhouse.command(`EXCHANGE TableReads rebuilt AND ${tables.tape.name}`);
   const nowMs = (startS + 90 * 3_600) * 1000;
   expect(await store.read(nowMs)).toEqual(volumesOf(kept, nowMs));
 }, 60_000);
@@ -98,8 +106,11 @@ test('volumes are those of all fills, however much of them was settled before, a
 describe('forty days of trades', () => {
   const endS = startS + 200 * 86_400;
   const trades = Array.from({ length: 960 }, (_, hour) => ({
-    ...{ index: 10_000 + hour, market: 1 + (hour % 3), timeS: endS - hour * 3_600 - 60 },
-    ...{ size: 1 + hour, price: 5_000 },
+    index: 10_000 + hour,
+    market: 1 + (hour % 3),
+    timeS: endS - hour * 3_600 - 60,
+    size: 1 + hour,
+    price: 5_000,
   }));
 
   beforeAll(async () => {
@@ -117,7 +128,7 @@ describe('forty days of trades', () => {
       },
     };
     let nowMs = endS * 1000;
-    const store = new VolumeStore({ clickhouse, completeThroughMs: () => nowMs - 2_000 });
+    const store = new VolumeSums({ clickhouse, completeThroughMs: () => nowMs - 2_000 });
     expect(await store.read(nowMs)).toEqual(volumesOf(trades, nowMs));
     expect(spans.length).toBeLessThan(30);
     for (let round = 0; round < 5; round += 1) {
@@ -137,7 +148,7 @@ describe('forty days of trades', () => {
         return database.clickhouse.selectRows<T>(sql, params);
       },
     };
-    const store = new VolumeStore({ clickhouse, completeThroughMs: () => endS * 1000 - 2_000 });
+    const store = new VolumeSums({ clickhouse, completeThroughMs: () => endS * 1000 - 2_000 });
     let failed = 0;
     for (let hour = 0; hour < 30; hour += 1) {
       const nowMs = (endS + hour * 3_600) * 1000;

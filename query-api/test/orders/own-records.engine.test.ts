@@ -5,13 +5,12 @@ import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, microText, priceText, tables, topics } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
-import type { PrivateReads } from '../../src/door/ports.ts';
 import { newestCancelFirst } from '../../src/orders/cancel-search.ts';
 import { foldOrder, type OrderEventRow, rowsByOrder } from '../../src/orders/order-read.ts';
-import { openFreshTables } from '../../src/orders/own-records.io.ts';
+import { OwnRecords } from '../../src/orders/own-records.io.ts';
 import { newestTradeFirst } from '../../src/orders/trade-search.ts';
 import { anyTrade, type FillRow } from '../../src/orders/trades.ts';
-import { RecentRunner } from '../../src/recent/recent-follower.io.ts';
+import { RecentFollower } from '../../src/recent/recent-follower.io.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';
 import { type RecordRows, rowsOfRecord } from '../../src/recent/record-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
@@ -191,19 +190,23 @@ function openOrderCells(batch: readonly RecordRows[]): readonly Row[] {
 }
 
 interface Reading {
-  readonly own: PrivateReads;
-  readonly runner: RecentRunner;
+  readonly own: OwnRecords;
+  readonly runner: RecentFollower;
 }
 
 async function startReading(exchange: Exchange, rowsMax?: number): Promise<Reading> {
   const recent = new RecentLog(rowsMax);
-  const runner = new RecentRunner({
-    ...{ client, recent, codec, topic, log: silentLog },
+  const runner = new RecentFollower({
+    client,
+    recent,
+    codec,
+    topic,
+    log: silentLog,
     storedPositions: async () => new Map(exchange.stored),
   });
   await runner.start();
   const { clickhouse } = database;
-  return { runner, own: openFreshTables({ clickhouse, recent, settle: () => runner.settle() }) };
+  return { runner, own: new OwnRecords({ clickhouse, recent, settle: () => runner.settle() }) };
 }
 
 const caller = { wallets: [wallet(1), wallet(2)], keys: new Set([apiKeyOf(1), apiKeyOf(2)]) };

@@ -1,6 +1,5 @@
 import { type OrderId, parseOrderId, tables } from '@pm/schemas';
-import type { PrivateReads } from '../../src/door/ports.ts';
-import { openFreshTables } from '../../src/orders/own-records.io.ts';
+import { OwnRecords } from '../../src/orders/own-records.io.ts';
 import { anyTrade, type TradesQuery } from '../../src/orders/trades.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
@@ -8,13 +7,13 @@ import { apiKey, wallet } from '../in-memory.ts';
 
 /** SQL of orders and trades against real tables. */
 let database: FreshDatabase;
-let own: PrivateReads;
+let own: OwnRecords;
 const day = Date.UTC(2026, 5, 1) / 1000;
 
 beforeAll(async () => {
   database = await freshDatabase();
   const { clickhouse } = database;
-  own = openFreshTables({ clickhouse, recent: new RecentLog(), settle: async () => true });
+  own = new OwnRecords({ clickhouse, recent: new RecentLog(), settle: async () => true });
 }, 60_000);
 
 afterAll(() => database.drop());

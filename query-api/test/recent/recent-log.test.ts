@@ -119,7 +119,7 @@ describe('the newest records beside the tables', () => {
     expect(recent.orders([id]).rows).toEqual([]);
     recent.stored(0, 3);
     expect(recent.orders([id]).rows).toHaveLength(1);
-    expect(recent.standing()).toMatchObject([{ partition: 0, storedTo: 3, hasGap: false }]);
+    expect(recent.progress()).toMatchObject([{ partition: 0, storedTo: 3, hasGap: false }]);
     recent.stop();
     expect(recent.orders([id])).toEqual({ seams: [], rows: [] });
   });

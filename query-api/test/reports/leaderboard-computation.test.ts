@@ -1,7 +1,7 @@
 import type { LeaderboardSearch } from '../../src/reports/leaderboard.ts';
 import {
   type LeaderboardClickHouse,
-  LeaderboardStore,
+  LeaderboardComputation,
 } from '../../src/reports/leaderboard-computation.io.ts';
 import { wallet } from '../in-memory.ts';
 
@@ -30,15 +30,21 @@ class OneWallet implements LeaderboardClickHouse {
 }
 
 const board = (category: number): LeaderboardSearch => ({
-  ...{ period: 'WEEK', category, orderBy: 'PNL', limit: 1, offset: 0, wallets: null },
+  period: 'WEEK',
+  category,
+  orderBy: 'PNL',
+  limit: 1,
+  offset: 0,
+  wallets: null,
 });
 const rank = (category: number): LeaderboardSearch => ({
-  ...{ ...board(category), wallets: [wallet(1)] },
+  ...board(category),
+  wallets: [wallet(1)],
 });
 
 test('of boards that are ranked at the same time each comes to be at hand', async () => {
   const clickhouse = new OneWallet();
-  const store = new LeaderboardStore(clickhouse, 1);
+  const store = new LeaderboardComputation(clickhouse, 1);
   const categories = Array.from({ length: 10 }, (_, category) => category);
   for (let round = 0; round < 8; round += 1)
     await Promise.all(categories.map((category) => store.read(rank(category))));
@@ -49,11 +55,11 @@ test('of boards that are ranked at the same time each comes to be at hand', asyn
 
 test('a page that nobody asks for any more is taken along for some computations only', async () => {
   const clickhouse = new OneWallet();
-  let store = new LeaderboardStore(clickhouse, 1);
+  let store = new LeaderboardComputation(clickhouse, 1);
   await store.read(board(0));
   const pages: number[] = [];
   for (let snapshot = 2; snapshot <= 40; snapshot += 1) {
-    const next = new LeaderboardStore(clickhouse, snapshot);
+    const next = new LeaderboardComputation(clickhouse, snapshot);
     clickhouse.take();
     await next.prepare(store);
     pages.push(clickhouse.take().length);

@@ -7,7 +7,7 @@ import {
   leaderboardTables,
 } from '@pm/schemas';
 import type { LeaderboardRow, LeaderboardSearch } from '../../src/reports/leaderboard.ts';
-import { LeaderboardSource } from '../../src/reports/leaderboards.io.ts';
+import { Leaderboards } from '../../src/reports/leaderboards.io.ts';
 import { type FreshDatabase, freshDatabase } from '../fresh-database.ts';
 import { wallet } from '../in-memory.ts';
 
@@ -138,17 +138,23 @@ function counted() {
 }
 
 const page = (board: BoardName, offset = 0): LeaderboardSearch => ({
-  ...{ ...board, limit: 25, offset, wallets: null },
+  ...board,
+  limit: 25,
+  offset,
+  wallets: null,
 });
 const ofWallets = (board: BoardName): LeaderboardSearch => ({
-  ...{ ...board, limit: 10, offset: 5, wallets: asked },
+  ...board,
+  limit: 10,
+  offset: 5,
+  wallets: asked,
 });
 
 test('ranks and pages are those of plain code, whether they are counted or at hand', async () => {
   await (await compute(1)).serve();
   const { at, serve } = await compute(2);
   await serve();
-  const source = new LeaderboardSource(database.clickhouse, () => at);
+  const source = new Leaderboards(database.clickhouse, () => at);
   // The first rounds count in the table; behind the third all figures are at hand.
   for (let round = 0; round < 5; round += 1)
     for (const board of boards) {
@@ -157,7 +163,8 @@ test('ranks and pages are those of plain code, whether they are counted or at ha
       expect(await source.read(ofWallets(board))).toEqual({ atMs: at, rows: listed.slice(5, 15) });
       for (const offset of [0, 100, 1_000])
         expect(await source.read(page(board, offset))).toEqual({
-          ...{ atMs: at, rows: expected.slice(offset, offset + 25) },
+          atMs: at,
+          rows: expected.slice(offset, offset + 25),
         });
     }
 }, 120_000);
@@ -169,7 +176,7 @@ test('a newer computation is served whole, with what was asked for at hand', asy
   await first.serve();
   const { sent, clickhouse } = counted();
   let nowMs = first.at;
-  const source = new LeaderboardSource(clickhouse, () => nowMs);
+  const source = new Leaderboards(clickhouse, () => nowMs);
   for (let times = 0; times < 6; times += 1) await source.read(ofWallets(board));
   await source.read(page(board));
   const second = await compute(4);
@@ -218,13 +225,13 @@ test('what was dropped meanwhile is read from the newest, and a stranger is nowh
     ofWallets(board),
     { ...page(board), wallets: [wallet(999)] },
   ]) {
-    const source = new LeaderboardSource(database.clickhouse, () => snapshot);
+    const source = new Leaderboards(database.clickhouse, () => snapshot);
     await source.read({ ...page(board), category: 1 - board.category });
     const old = snapshot;
     const next = await compute(6);
     await next.serve();
     await drop(old);
-    const fresh = new LeaderboardSource(database.clickhouse, () => snapshot);
+    const fresh = new Leaderboards(database.clickhouse, () => snapshot);
     const answer = await source.read(search);
     expect(answer).toEqual(await fresh.read(search));
     expect(answer.rows.length > 0).toBe(search.wallets?.length !== 1);
@@ -232,7 +239,7 @@ test('what was dropped meanwhile is read from the newest, and a stranger is nowh
 });
 
 test('before the first computation nothing is made up', async () => {
-  const source = new LeaderboardSource(database.clickhouse, () => 0);
+  const source = new Leaderboards(database.clickhouse, () => 0);
   const failed = { code: 'leaderboards_not_ready', reaction: 'retry' };
   for (const board of boards.slice(0, 2))
     await expect(source.read(page(board))).rejects.toMatchObject(failed);

@@ -23,13 +23,24 @@ const user = wallet(1);
 const place = { partition: 0, inOffset: '41', eventIndex: 2, timeMs: nowMs - 1_500 };
 const trade: TradeRow = {
   ...place,
-  ...{ wallet: user, market: 1, outcome: 1, side: 'SELL', price: 6_150, sizeMicro: 2_500_000 },
+  wallet: user,
+  market: 1,
+  outcome: 1,
+  side: 'SELL',
+  price: 6_150,
+  sizeMicro: 2_500_000,
 };
 const side = { order: '0x1', wallet: user, outcome: 0, side: 'BUY', price: 4_000 } as const;
 const builderRow: BuilderRow = {
   ...place,
-  ...{ role: 'MAKER', builder: condition(9), market: 1, sizeMicro: 2_000_000 },
-  ...{ feeMicro: 30, feeRateBps: 441, taker: { ...side, wallet: wallet(2) }, maker: side },
+  role: 'MAKER',
+  builder: condition(9),
+  market: 1,
+  sizeMicro: 2_000_000,
+  feeMicro: 30,
+  feeRateBps: 441,
+  taker: { ...side, wallet: wallet(2) },
+  maker: side,
 };
 
 let world: World;
@@ -50,7 +61,11 @@ describe('public trades', () => {
           event_type: 'trade',
           market: { condition_id: condition(1), asset_id: token(1, 1) },
           user: { address: user, username: '', profile_picture: '' },
-          ...{ side: 'SELL', size: '2.5', price: '0.615', outcome: 'No', outcome_index: 1 },
+          side: 'SELL',
+          size: '2.5',
+          price: '0.615',
+          outcome: 'No',
+          outcome_index: 1,
           transaction_hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
           timestamp: String(Math.floor(trade.timeMs / 1000)),
         },
@@ -68,7 +83,11 @@ describe('public trades', () => {
     expect(Value.Check(PublicTrade, first(root.body))).toBe(true);
     expect(first(root.body)).toMatchObject({
       asset: `${condition(1)}:1`,
-      ...{ price: 0.615, size: 2.5, usdcSize: 1.5375, side: 'SELL', outcome: 'No' },
+      price: 0.615,
+      size: 2.5,
+      usdcSize: 1.5375,
+      side: 'SELL',
+      outcome: 'No',
     });
     expect(first(mount.body)).toMatchObject({ asset: token(1, 1) });
   });
@@ -203,8 +222,12 @@ describe('reports of markets', () => {
 
   it('group positions by token', async () => {
     world.marketPositions.push({
-      ...{ wallet: user, outcome: 0, sizeMicro: 4_000_000, costMicro: 1_000_000 },
-      ...{ totalBoughtMicro: 2_000_000, realizedMicro: 500_000 },
+      wallet: user,
+      outcome: 0,
+      sizeMicro: 4_000_000,
+      costMicro: 1_000_000,
+      totalBoughtMicro: 2_000_000,
+      realizedMicro: 500_000,
     });
     const { body } = await ask(`/v1/market-positions?market=${condition(1)}`);
     const [group] = body as readonly { positions: readonly unknown[] }[];
@@ -222,7 +245,11 @@ describe('builders and rewards', () => {
     expect(page).toMatchObject({ next_cursor: 'MTAw', limit: 100, count: 100 });
     expect(Value.Check(BuilderTrade, page.data[0])).toBe(true);
     expect(page.data[0]).toMatchObject({
-      ...{ id: '0-41-2-maker', type: 'MAKER', fee: '0', sizeUsdc: '0.8', matchTime: '1780315198' },
+      id: '0-41-2-maker',
+      type: 'MAKER',
+      fee: '0',
+      sizeUsdc: '0.8',
+      matchTime: '1780315198',
     });
     const last = await ask('/builder/trades?next_cursor=MTAw');
     expect(last.body).toMatchObject({ next_cursor: 'LTE=', count: 1 });

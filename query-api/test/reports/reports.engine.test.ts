@@ -1,11 +1,10 @@
 import { Random } from '@pm/kit/random';
 import { tables } from '@pm/schemas';
-import type { ReportReads } from '../../src/door/ports.ts';
 import { ReadRefusal } from '../../src/door/refusal.ts';
 import type { MarketPositionsSearch } from '../../src/positions/market-positions.ts';
 import { readActivityQuery } from '../../src/reports/activity.ts';
 import { readBuilderQuery } from '../../src/reports/builder-trades.ts';
-import { openReports } from '../../src/reports/reports.io.ts';
+import { Reports } from '../../src/reports/reports.io.ts';
 import { readLedgerQuery } from '../../src/reports/trade-ledger.ts';
 import { code, type Fill, sides, whole } from '../fill-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
@@ -13,13 +12,16 @@ import { wallet } from '../in-memory.ts';
 
 /** SQL of public reports against real tables, judged by a fold of the same random fills. */
 let database: FreshDatabase;
-let reports: Omit<ReportReads, 'leaderboard'>;
+let reports: Reports;
 const day = Date.UTC(2026, 5, 1) / 1000;
 
 const random = new Random(7);
 const below = (count: number) => random.below(count);
 const fills: readonly Fill[] = Array.from({ length: 200 }, (_, offset) => ({
-  ...{ partition: 0, offset, index: 2, seconds: day + offset * 60 },
+  partition: 0,
+  offset,
+  index: 2,
+  seconds: day + offset * 60,
   market: 1 + below(3),
   size: 1 + below(50),
   price: 1 + below(98),
@@ -31,7 +33,7 @@ const fills: readonly Fill[] = Array.from({ length: 200 }, (_, offset) => ({
 
 beforeAll(async () => {
   database = await freshDatabase();
-  reports = openReports(database.clickhouse, () => day * 1000);
+  reports = new Reports(database.clickhouse, () => day * 1000);
   // Everything twice: a repeated row counts once.
   for (let turn = 0; turn < 2; turn += 1) {
     await database.fill(tables.fills, fills.map(whole));
@@ -43,8 +45,16 @@ beforeAll(async () => {
       attributed.map((fill) => ({ ...whole(fill), role: 'TAKER', builder: code(fill.builder) })),
     );
     const move = (offset: number, action: string, outcome: number, price: number): Row => ({
-      ...{ partition: 0, in_offset: 1_000 + offset, event_index: 0, action, market: 1, outcome },
-      ...{ time: at(day + 100_000 + offset), wallet: wallet(1), price, size: '7.5' },
+      partition: 0,
+      in_offset: 1_000 + offset,
+      event_index: 0,
+      action,
+      market: 1,
+      outcome,
+      time: at(day + 100_000 + offset),
+      wallet: wallet(1),
+      price,
+      size: '7.5',
     });
     await database.fill(tables.walletMoves, [
       ...[move(0, 'SPLIT', 0, 0.5), move(0, 'SPLIT', 1, 0.5)],
@@ -154,7 +164,9 @@ describe('trades of builders', () => {
 
   it('add up to their volume, in all and by day', async () => {
     const { value: rows } = await reports.builderVolumes({
-      ...{ sinceS: day, builder: null, daily: false },
+      sinceS: day,
+      builder: null,
+      daily: false,
     });
     for (const { builder, volumeMicro, wallets } of rows) {
       const own = fills.filter((fill) => code(fill.builder) === builder);
@@ -187,9 +199,17 @@ describe('trades of builders', () => {
 describe('the last second before a bound', () => {
   // A month of its own is a part of its own: nothing else keeps its rows from being pruned.
   const last: Fill = {
-    ...{ partition: 0, offset: 5_000, index: 2, market: 9 },
+    partition: 0,
+    offset: 5_000,
+    index: 2,
+    market: 9,
     seconds: Date.UTC(2026, 6, 31, 23, 59, 59, 471) / 1000,
-    ...{ size: 10, price: 50, taker: 11, maker: 12, side: 'BUY', builder: 7 },
+    size: 10,
+    price: 50,
+    taker: 11,
+    maker: 12,
+    side: 'BUY',
+    builder: 7,
   };
   const midnight = Date.UTC(2026, 7, 1) / 1000;
   const bound = { end: String(midnight - 1) };
@@ -205,7 +225,10 @@ describe('the last second before a bound', () => {
   it('is read by every report that has one', async () => {
     const asked = sound(readBuilderQuery({ builder: code(7), before: String(midnight) }));
     const attributed = await reports.builderTrades({
-      ...{ query: asked, market: null, outcome: null, limit: 10 },
+      query: asked,
+      market: null,
+      outcome: null,
+      limit: 10,
     });
     const ledgers = [{ market: '' }, { user: wallet(11) }].map(async (query) =>
       reports.ledger({
@@ -229,7 +252,13 @@ describe('the last second before a bound', () => {
 
 describe('positions of a market', () => {
   const row = (market: number, outcome: number, owner: number, size: number): Row => ({
-    ...{ market, outcome, wallet: wallet(owner), size, cost: owner, total_bought: 9, version: 1 },
+    market,
+    outcome,
+    wallet: wallet(owner),
+    size,
+    cost: owner,
+    total_bought: 9,
+    version: 1,
     realized_pnl: -owner,
   });
   beforeAll(() =>

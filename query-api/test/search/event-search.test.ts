@@ -1,9 +1,9 @@
 import { Catalog } from '../../src/markets/catalog.ts';
-import { SearchStore } from '../../src/search/event-search.io.ts';
+import { EventSearch } from '../../src/search/event-search.io.ts';
 import { readSearchQuery, type SearchQuery, searchPage } from '../../src/search/search.ts';
 import { eventEntry, marketEntry, tagEntry, wallet } from '../in-memory.ts';
 
-const stores: SearchStore[] = [];
+const stores: EventSearch[] = [];
 afterEach(() => {
   for (const store of stores.splice(0)) store.close();
 });
@@ -19,7 +19,7 @@ async function searchOver(
   }[],
 ) {
   const catalog = new Catalog();
-  const store = new SearchStore(catalog);
+  const store = new EventSearch(catalog);
   stores.push(store);
   let market = 0;
   for (const { id, title, questions = [], about = '', slug = `slug-${id}` } of events) {

@@ -76,7 +76,9 @@ test('reactions tell who, and the comment they are about by the kind of id the d
   const { profile, reaction: ofFamily } = await reaction('/gamma/comments');
   const proxyWallet = expect.stringMatching(/^0x0{39}2$/);
   expect(ofFamily).toMatchObject({
-    ...{ id: `1-${address(2).slice(2)}`, commentID: 1, reactionType: 'HEART' },
+    id: `1-${address(2).slice(2)}`,
+    commentID: 1,
+    reactionType: 'HEART',
     profile: { proxyWallet, baseAddress: proxyWallet, name: '', isMod: false },
   });
   for (const shown of [profile, Reflect.get(ofFamily ?? {}, 'profile')]) {
@@ -376,8 +378,14 @@ test('a wallet is shown by its pseudonym until it says its name, the same for ev
   expect(before).toMatchObject({ name: '', createdAt: null, xUsername: null });
   expect(before.pseudonym).toBe('Ancient-Albatross-0');
   const profile: Profile = {
-    ...{ wallet: bytes(1), name: 'Ann', bio: 'hi', image: '', xName: 'ann', showName: true },
-    ...{ createdAtMs: 1_780_000_000_000, updatedAtMs: 1_780_000_000_000 },
+    wallet: bytes(1),
+    name: 'Ann',
+    bio: 'hi',
+    image: '',
+    xName: 'ann',
+    showName: true,
+    createdAtMs: 1_780_000_000_000,
+    updatedAtMs: 1_780_000_000_000,
   };
   world.profiles.apply(profile);
   const byPath = (await get(openDoor(world), `/profiles/user_address/${address(1)}`)).body;

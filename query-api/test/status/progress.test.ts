@@ -1,6 +1,6 @@
 import { silentLog } from '@pm/kit/log';
 import { redisKeys } from '@pm/schemas';
-import { type StandingParts, StandingRunner } from '../../src/status/progress.io.ts';
+import { ProgressWatch, type ProgressWatchOptions } from '../../src/status/progress.io.ts';
 
 const keys = redisKeys('t-');
 
@@ -10,7 +10,7 @@ const complete = { projection: 'tables', partition: 0, offset: '100', momentMs: 
 test('the moment of completeness outlives a silent store, and not the loss of its tables', async () => {
   let answer: () => Promise<readonly object[]> = async () => [complete];
   let asked = 0;
-  const parts: StandingParts = {
+  const parts: ProgressWatchOptions = {
     client: {
       admin: async () => ({
         bounds: async () => new Map([[0, { low: 0, high: 100 }]]),
@@ -24,10 +24,13 @@ test('the moment of completeness outlives a silent store, and not the loss of it
       },
     },
     redis: { hmget: async (_key, ...fields) => fields.map(() => '1') },
-    ...{ keys, topic: 't', log: silentLog, askEveryMs: 1 },
+    keys,
+    topic: 't',
+    log: silentLog,
+    askEveryMs: 1,
     nowMs: () => 1_800_000_001_000,
   };
-  const runner = new StandingRunner(parts);
+  const runner = new ProgressWatch(parts);
   const afterTheNext = async () => {
     const before = asked;
     while (asked < before + 2) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -51,7 +54,7 @@ test('books and ledger say up to which offset and moment they are, where anythin
     [`${keys.ledgerMarks} ${keys.ledgerMarkOf(1)}`, '9'],
     [`${keys.ledgerMarks} ${keys.ledgerClockOf(1)}`, '1700000001000'],
   ]);
-  const runner = new StandingRunner({
+  const runner = new ProgressWatch({
     client: {
       admin: async () => ({
         bounds: async () => new Map([0, 1].map((partition) => [partition, { low: 0, high: 9 }])),
@@ -62,12 +65,16 @@ test('books and ledger say up to which offset and moment they are, where anythin
     redis: {
       hmget: async (key, ...fields) => fields.map((field) => stored.get(`${key} ${field}`) ?? null),
     },
-    ...{ keys, topic: 't', log: silentLog, askEveryMs: 1, nowMs: () => 0 },
+    keys,
+    topic: 't',
+    log: silentLog,
+    askEveryMs: 1,
+    nowMs: () => 0,
   });
   runner.start();
-  while (runner.standing().projections.length === 0)
+  while (runner.progress().projections.length === 0)
     await new Promise((resolve) => setTimeout(resolve, 1));
-  expect(runner.standing().projections.slice(1)).toEqual([
+  expect(runner.progress().projections.slice(1)).toEqual([
     {
       projection: 'books',
       partitions: [

@@ -7,7 +7,7 @@ const iso = '2026-06-01T11:59:59.500Z';
 describe('how far projections are', () => {
   it('is told per projection and partition at the root, and is plain OK under the mounts', async () => {
     const world = new World();
-    world.standing = {
+    world.progress = {
       ends: new Map([
         [0, 10],
         [1, 7],

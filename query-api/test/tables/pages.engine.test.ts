@@ -1,13 +1,12 @@
 import { tables } from '@pm/schemas';
 import { seeded } from '../../../kit/test/seeded.ts';
-import type { PrivateReads, ReportReads } from '../../src/door/ports.ts';
-import { openFreshTables } from '../../src/orders/own-records.io.ts';
+import { OwnRecords } from '../../src/orders/own-records.io.ts';
 import { anyTrade } from '../../src/orders/trades.ts';
 import type { MarketPositionsSearch } from '../../src/positions/market-positions.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';
 import type { ActivitySearch } from '../../src/reports/activity.ts';
 import type { BuilderQuery } from '../../src/reports/builder-trades.ts';
-import { openReports } from '../../src/reports/reports.io.ts';
+import { Reports } from '../../src/reports/reports.io.ts';
 import type { LedgerSearch } from '../../src/reports/trade-ledger.ts';
 import { code, type Fill, sides, whole } from '../fill-rows.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
@@ -19,8 +18,8 @@ import { type Page, walked } from '../walked.ts';
  * rows are stored. The rows tie in all that lists are sorted by, and most fills are of a wallet with itself.
  */
 let database: FreshDatabase;
-let reports: Omit<ReportReads, 'leaderboard'>;
-let own: PrivateReads;
+let reports: Reports;
+let own: OwnRecords;
 const day = Date.UTC(2026, 5, 1) / 1000;
 
 const below = seeded(11);
@@ -52,21 +51,38 @@ const moves = [0, 1].flatMap((offset) =>
         time: at(day),
         wallet: wallet(1),
       },
-      ...{ action: 'SPLIT', market: 1, outcome, price: 0.5, size: 5 },
+      action: 'SPLIT',
+      market: 1,
+      outcome,
+      price: 0.5,
+      size: 5,
     }),
   ),
 );
 const orders = upTo(9).map(
   (one): Row => ({
-    ...{ wallet: wallet(1), order_id: code(one), api_key: apiKey(1), market: 1, outcome: 0 },
-    ...{ placed_at: at(day), partition: one % 2, version: Math.floor(one / 4), ended: 0 },
+    wallet: wallet(1),
+    order_id: code(one),
+    api_key: apiKey(1),
+    market: 1,
+    outcome: 0,
+    placed_at: at(day),
+    partition: one % 2,
+    version: Math.floor(one / 4),
+    ended: 0,
   }),
 );
 const owners = upTo(7).map(wallet);
 const held = owners.flatMap((owner) =>
   [0, 1].map(
     (outcome): Row => ({
-      ...{ market: 1, outcome, wallet: owner, size: 10, cost: 4, total_bought: 9, realized_pnl: 3 },
+      market: 1,
+      outcome,
+      wallet: owner,
+      size: 10,
+      cost: 4,
+      total_bought: 9,
+      realized_pnl: 3,
       version: 1,
     }),
   ),
@@ -75,8 +91,8 @@ const held = owners.flatMap((owner) =>
 beforeAll(async () => {
   database = await freshDatabase();
   const { clickhouse } = database;
-  reports = openReports(clickhouse, () => (day + 60) * 1000);
-  own = openFreshTables({ clickhouse, recent: new RecentLog(), settle: async () => true });
+  reports = new Reports(clickhouse, () => (day + 60) * 1000);
+  own = new OwnRecords({ clickhouse, recent: new RecentLog(), settle: async () => true });
   const bySide = fills.flatMap(sides);
   const attributed = fills.flatMap((fill) =>
     ['TAKER', 'MAKER'].map((role) => ({ ...whole(fill), role, builder: code(1) })),
@@ -128,7 +144,12 @@ const sidesOf = (fill: Fill): readonly [string, string] => {
 
 function ledgers(): readonly List[] {
   const any: Omit<LedgerSearch, keyof Page> = {
-    ...{ user: null, side: null, takerOnly: false, least: null, startS: null, endS: null },
+    user: null,
+    side: null,
+    takerOnly: false,
+    least: null,
+    startS: null,
+    endS: null,
     markets: null,
   };
   const ledger = (name: string, search: Partial<LedgerSearch>): List => ({
@@ -154,7 +175,12 @@ function ledgers(): readonly List[] {
 
 function activities(): readonly List[] {
   const any: Omit<ActivitySearch, keyof Page | 'sortBy' | 'sortDirection'> = {
-    ...{ user: wallet(1), types: null, side: null, startS: null, endS: null, markets: null },
+    user: wallet(1),
+    types: null,
+    side: null,
+    startS: null,
+    endS: null,
+    markets: null,
   };
   const traded = fills.flatMap(sidesOf).filter((side) => side.includes(wallet(1)));
   return (['TIMESTAMP', 'TOKENS', 'CASH'] as const).flatMap((sortBy) =>
@@ -171,8 +197,13 @@ function activities(): readonly List[] {
 
 function builderTrades(): List {
   const any: Omit<BuilderQuery, 'offset'> = {
-    ...{ place: null, wallet: null, condition: null, asset: null, builder: null },
-    ...{ beforeS: null, afterS: null },
+    place: null,
+    wallet: null,
+    condition: null,
+    asset: null,
+    builder: null,
+    beforeS: null,
+    afterS: null,
   };
   return {
     name: 'trades of builders',
@@ -188,7 +219,10 @@ function builderTrades(): List {
 /** A page of them is one of each token. */
 function positions(): readonly List[] {
   const any: Omit<MarketPositionsSearch, keyof Page | 'sortBy' | 'sortDirection'> = {
-    ...{ market: 1, user: null, status: 'ALL', pricesMicro: [500_000, 500_000] },
+    market: 1,
+    user: null,
+    status: 'ALL',
+    pricesMicro: [500_000, 500_000],
   };
   return (['TOKENS', 'CASH_PNL', 'REALIZED_PNL', 'TOTAL_PNL'] as const).flatMap((sortBy) =>
     directions.map((sortDirection) => ({

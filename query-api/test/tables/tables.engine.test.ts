@@ -1,11 +1,10 @@
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { tables } from '@pm/schemas';
-import type { TableReads } from '../../src/door/ports.ts';
 import { historyPoints, noPrices } from '../../src/history/history.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import type { Listing } from '../../src/markets/market.ts';
-import { openTables } from '../../src/tables/tables.io.ts';
+import { TableReads } from '../../src/tables/tables.io.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { marketEntry, token, wallet } from '../in-memory.ts';
 
@@ -16,7 +15,7 @@ const day = Date.UTC(2026, 5, 1) / 1000;
 
 beforeAll(async () => {
   database = await freshDatabase();
-  reads = openTables(database.clickhouse);
+  reads = new TableReads(database.clickhouse);
 }, 60_000);
 
 afterAll(() => database.drop());
@@ -81,8 +80,14 @@ describe('holders', () => {
     size: string,
     version = 1,
   ): Row => ({
-    ...{ market, outcome, wallet: wallet(owner), size, version },
-    ...{ cost: '1', total_bought: '1', realized_pnl: '0' },
+    market,
+    outcome,
+    wallet: wallet(owner),
+    size,
+    version,
+    cost: '1',
+    total_bought: '1',
+    realized_pnl: '0',
   });
   beforeAll(() =>
     database.fill(tables.holders, [
@@ -123,7 +128,8 @@ describe('prices', () => {
     bucket: minute(seconds),
     midpoint: value,
     // Histories look at the midpoint alone.
-    ...{ bid: 0, ask: 1 },
+    bid: 0,
+    ask: 1,
     // As offsets are: the later minute has the larger ones.
     version: seconds * 10 + version,
   });
@@ -205,7 +211,7 @@ describe('prices', () => {
       expect(facts?.midpointBefore).toBe(450_000);
     }
     let statements = 0;
-    const counted = openTables({
+    const counted = new TableReads({
       selectRows: (...asked) => {
         statements += 1;
         return database.clickhouse.selectRows(...asked);
@@ -237,7 +243,7 @@ describe('prices', () => {
 it('a server that is away is a fault that passes', async () => {
   const options = { database: 'pm', user: 'default', password: '', log: silentLog };
   const nobody = openClickHouse({ url: 'http://127.0.0.1:9', ...options });
-  const read = openTables(nobody).positions(wallet(1), null);
+  const read = new TableReads(nobody).positions(wallet(1), null);
   await expect(read).rejects.toMatchObject({ reaction: 'retry' });
   await nobody.close();
 });
