@@ -6,17 +6,17 @@ export const endCursor = 'LTE=';
 /** No list is read deeper: offsets cost linearly. */
 export const cursorOffsetMax = 1_000_000;
 
-const base64Text = /^[A-Za-z0-9+/]{2,12}={0,2}$/;
-const offsetText = /^(0|[1-9]\d{0,6}|-1)$/;
+const base64Text = /^[A-Za-z0-9+/]{2,200}={0,2}$/;
+const offsetText = /^(0|[1-9]\d*|-1)$/;
 
-/** The offset a cursor stands for: -1 after the last page, 0 without a cursor, null when it is none. */
+/** The offset a cursor stands for: -1 after the last page or the deepest one, 0 without a cursor, null when it is none. */
 export function parseCursor(cursor: string | null): number | null {
   if (cursor === null || cursor === '') return 0;
   if (!base64Text.test(cursor)) return null;
   const text = Buffer.from(cursor, 'base64').toString('latin1');
   if (!offsetText.test(text)) return null;
   const offset = Number(text);
-  return offset <= cursorOffsetMax ? offset : null;
+  return offset <= cursorOffsetMax ? offset : -1;
 }
 
 export function cursorOf(offset: number): string {

@@ -129,7 +129,8 @@ function byPlace(left: OrderEventRow, right: OrderEventRow): number {
 
 /**
  * The order in both shapes clients read: camel case under `order`, snake case beside it (conventions.md 1.6). `owner` is
- * for its owner only.
+ * for its owner only. It was created and it ended by the clock of its partition, which never goes back; the clock of the
+ * ingress that accepted it may be ahead of that.
  */
 export function orderAnswer(
   catalog: Catalog,
@@ -161,7 +162,7 @@ export function orderAnswer(
       sizeMatched: sizes.matched,
       assetId,
       order_type: placed.timeInForce,
-      createdAt: isoTime(placed.acceptedAtMs),
+      createdAt: isoTime(placed.timeMs),
       ...ending,
     },
     ...shared,
@@ -173,7 +174,7 @@ export function orderAnswer(
     original_size: sizes.original,
     size_matched: sizes.matched,
     associate_trades: [...facts.tradeIds],
-    created_at: Math.floor(placed.acceptedAtMs / 1000),
+    created_at: Math.floor(placed.timeMs / 1000),
     order_type: placed.timeInForce,
   };
 }

@@ -65,8 +65,10 @@ export function readBuilderQuery(query: RawQuery): BuilderQuery | ReadRefusal {
   };
   const bounds = { min: 0, max: secondsMax };
   const builder = parsed('builder_code', parseBuilder) ?? parsed('builder', parseBuilder);
+  const id = read.text('id');
+  const place = id === null ? null : parseSide(id);
   const found = {
-    place: parsed('id', parseSide),
+    place,
     wallet: parsed('maker_address', parseWalletAddress),
     condition: parsed('market', parseConditionId),
     asset: parsed('asset_id', parseAsset),
@@ -77,7 +79,8 @@ export function readBuilderQuery(query: RawQuery): BuilderQuery | ReadRefusal {
   if (read.refusal !== null) return refusals.invalidBuilderParams;
   const offset = parseCursor(read.text('next_cursor'));
   if (offset === null || read.refusal !== null) return refusals.invalidCursor;
-  return { ...found, offset };
+  // An id of any other form is of no trade, so there is no page either.
+  return { ...found, offset: id !== null && place === null ? -1 : offset };
 }
 
 function parseSide(text: string): SidePlace | null {

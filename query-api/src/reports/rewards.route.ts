@@ -8,17 +8,20 @@ import { emptyPage, pageOf, parseCursor } from '../door/paging.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { noPrices, priceBefore } from '../history/history.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market } from '../markets/market.ts';
+import type { TableReads } from '../tables/tables.io.ts';
 import { readRebatesQuery, rebateAnswers } from './rebates.ts';
 import type { Reports } from './reports.io.ts';
-import { isRewarded, rewardEntry, rewardedMarket, rewardedMarkets } from './rewards.ts';
+import { dayOldPlan, isRewarded, rewardEntry, rewardedMarket, rewardedMarkets } from './rewards.ts';
 
 export interface RewardParts {
   readonly catalog: Catalog;
   readonly books: Pick<StoredBooks, 'quotes'>;
   readonly reports: Pick<Reports, 'makerFees'>;
   readonly callers: CallerDirectory;
+  readonly tables: Pick<TableReads, 'prices'>;
   nowMs(): number;
 }
 
@@ -43,11 +46,22 @@ export function rewardRoutes(parts: RewardParts): readonly DoorRoute[] {
 
 const clob = (path: string) => ({ method: 'GET', path, family: 'clob' }) as const;
 
-function marketRewardRoutes({ catalog, books }: RewardParts): readonly DoorRoute[] {
+function marketRewardRoutes({ catalog, books, tables, nowMs }: RewardParts): readonly DoorRoute[] {
   const described = async (markets: readonly Market[], offset: number) => {
     const page = pageOf(markets.slice(offset, offset + pageSize + 1), offset, pageSize);
-    const quotes = await books.quotes(pricedBy(page.data));
-    return { ...page, data: page.data.map((market) => rewardedMarket(catalog, market, quotes)) };
+    const priced = pricedBy(page.data);
+    const [quotes, facts] = await Promise.all([
+      books.quotes(priced),
+      priced.length === 0 ? [] : tables.prices(priced, dayOldPlan(nowMs())),
+    ]);
+    const dayOldPrices = new Map(
+      priced.map(({ market: { market } }, index) => [
+        market,
+        priceBefore(facts[index] ?? noPrices),
+      ]),
+    );
+    const context = { quotes, dayOldPrices };
+    return { ...page, data: page.data.map((market) => rewardedMarket(catalog, market, context)) };
   };
   return [
     readRoute(clob('/rewards/markets/current'), ({ query }) => {

@@ -1,5 +1,13 @@
-import { microPerUnit } from '@pm/schemas';
-import { microPerPrice, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
+import { microPerUnit, priceOne } from '@pm/schemas';
+import {
+  microPerPrice,
+  noQuote,
+  priceOfMicro,
+  type Quote,
+  type Quotes,
+  unitsOf,
+} from '../books/quote.ts';
+import type { HistoryPlan } from '../history/history-plan.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { rewardAsset } from '../markets/clob-market.ts';
 import type { Market } from '../markets/market.ts';
@@ -47,19 +55,58 @@ export function rewardEntry(market: Market) {
   };
 }
 
-/** The same with the words and prices of the market. */
-export function rewardedMarket(catalog: Catalog, market: Market, quotes: Quotes) {
+/** What a rewarded market is shown with besides the catalog. */
+export interface RewardContext {
+  readonly quotes: Quotes;
+  /** Price of token 0 a day ago in micro-USDC, by market number; null or missing when there was none. */
+  readonly dayOldPrices: ReadonlyMap<number, number | null>;
+}
+
+/**
+ * The same with the texts, prices and figures of the market. The catalog knows no titles of groups. What competes for the reward is the
+ * collateral of resting orders.
+ */
+export function rewardedMarket(
+  catalog: Catalog,
+  market: Market,
+  { quotes, dayOldPrices }: RewardContext,
+) {
+  const { dayVolumeMicro, liquidityMicro } = catalog.figuresOfMarket(market);
+  const priceMicro = priceOfMicro(market, 0, quotes);
+  const dayOldMicro = dayOldPrices.get(market.market) ?? priceMicro;
   return {
     ...rewardEntry(market),
+    market_id: String(market.market),
     question: market.question,
     market_slug: market.slug,
+    event_id: market.eventId,
     event_slug: catalog.event(market.eventId)?.slug ?? '',
+    group_item_title: '',
     image: market.image,
-    market_competitiveness: 0,
+    created_at: isoTime(market.createdAtMs),
+    market_competitiveness: unitsOf(liquidityMicro),
+    volume_24hr: unitsOf(dayVolumeMicro),
+    spread: spreadOf(quotes.get(market.tokens[0]) ?? noQuote) / priceOne,
+    one_day_price_change: unitsOf(priceMicro - dayOldMicro),
     tokens: ([0, 1] as const).map((outcome) => ({
       token_id: market.tokens[outcome],
       outcome: market.outcomes[outcome],
       price: priceOfMicro(market, outcome, quotes) / microPerUnit,
     })),
   };
+}
+
+/** In 1/10000 USDC; an empty side counts as 0 or 1, as in displayed prices. */
+function spreadOf({ bid, ask }: Quote): number {
+  return (ask ?? priceOne) - (bid ?? 0);
+}
+
+const dayS = 86_400;
+const minuteS = 60;
+
+/** The plan of a history that has only the newest price a day before `nowMs`; whole minutes, so that requests share it. */
+export function dayOldPlan(nowMs: number): HistoryPlan {
+  const dayOldS = Math.floor(nowMs / 1000) - dayS;
+  const fromS = dayOldS - (dayOldS % minuteS);
+  return { fromS, toS: fromS, stepS: minuteS };
 }

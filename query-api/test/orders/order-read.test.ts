@@ -1,6 +1,6 @@
 import { Catalog } from '../../src/markets/catalog.ts';
 import { foldOrder, type OrderEventRow, orderAnswer } from '../../src/orders/order-read.ts';
-import { condition, marketEntry, token } from '../in-memory.ts';
+import { condition, marketEntry, nowMs, token, World } from '../in-memory.ts';
 import { orderId, orderRow } from '../order-rows.ts';
 
 const event = (changes: Partial<OrderEventRow> = {}) => orderRow({ outcome: 1, ...changes });
@@ -118,6 +118,27 @@ describe('the history of an order', () => {
       size_matched: '4',
       associate_trades: ['3-77-2'],
       created_at: 1_780_315_200,
+    });
+  });
+
+  it('never ends before it was created, whatever clock accepted it', () => {
+    const acceptedAtMs = nowMs + 5_000;
+    const placed = orderRow({ acceptedAtMs, timeMs: nowMs });
+    const canceled = orderRow({
+      kind: 'CANCELED',
+      inOffset: '78',
+      timeMs: nowMs + 1,
+      reason: 'CANCEL',
+    });
+    const history = foldOrder([placed, canceled]);
+    if (history.kind !== 'accepted') throw new Error(history.kind);
+    expect(orderAnswer(new World().catalog, history, true)).toMatchObject({
+      created_at: nowMs / 1000,
+      ended_at: new Date(nowMs + 1).toISOString(),
+      order: {
+        createdAt: new Date(nowMs).toISOString(),
+        ended_at: new Date(nowMs + 1).toISOString(),
+      },
     });
   });
 });

@@ -7,6 +7,8 @@ import {
   PublicTrade,
 } from '@pm/schemas';
 import { Value } from 'typebox/value';
+import { noQuote } from '../../src/books/quote.ts';
+import { noPrices } from '../../src/history/history.ts';
 import type { BuilderRow, TradeRow } from '../../src/reports/rows.ts';
 import {
   condition,
@@ -285,6 +287,54 @@ describe('builders and rewards', () => {
       '/data-api/v1/builders/volume?timePeriod=WEEK&limit=100000&offset=1',
     ])
       expect((await ask(url)).body).toMatchObject(due);
+  });
+
+  it('show an empty page for any id that no trade has, and behind any last page', async () => {
+    const none = { data: [], count: 0, next_cursor: 'LTE=' };
+    for (const id of ['x', '1', '3-77-2-other', 'a'.repeat(200)])
+      expect(await ask(`/builder/trades?id=${id}`)).toMatchObject({ status: 200, body: none });
+    expect((await ask('/builder/trades?id=x&market=1')).status).toBe(400);
+    for (const offset of ['7', '1000001', '9'.repeat(40)]) {
+      const cursor = encodeURIComponent(Buffer.from(offset).toString('base64'));
+      const { body } = await ask(`/rewards/markets/current?next_cursor=${cursor}`);
+      expect(body).toMatchObject(none);
+    }
+  });
+
+  it('describe rewarded markets by catalog, book, volume and the price of a day ago', async () => {
+    const quote = { ...noQuote, bid: 5000, ask: 5400 };
+    world.quotes.set(token(1, 0), quote);
+    const facts = { ...noPrices, midpointBefore: 0, tradeBefore: 440_000 };
+    world.prices.set(token(1, 0), facts);
+    const micro = { volumeMicro: 9_000_000, dayVolumeMicro: 1_500_000, liquidityMicro: 250_000 };
+    world.catalog.takeFigures(new Map([[1, micro]]));
+    const { body } = await ask(`/rewards/markets/multi?condition_ids=${condition(1)}`);
+    expect(body).toMatchObject({
+      data: [
+        {
+          condition_id: condition(1),
+          market_id: '1',
+          market_slug: 'market-1',
+          question: 'Question 1?',
+          image: 'https://example.test/image.png',
+          event_id: '1',
+          event_slug: 'event-1',
+          group_item_title: '',
+          created_at: '2026-01-01T00:00:00.000Z',
+          market_competitiveness: 0.25,
+          volume_24hr: 1.5,
+          spread: 0.04,
+          one_day_price_change: 0.08,
+          tokens: [
+            { token_id: token(1, 0), outcome: 'Yes', price: 0.52 },
+            { token_id: token(1, 1), outcome: 'No', price: 0.48 },
+          ],
+        },
+      ],
+    });
+    // Without a price of that time nothing has changed since.
+    const other = await ask(`/rewards/markets/multi?condition_ids=${condition(3)}`);
+    expect(other.body).toMatchObject({ data: [{ spread: 1, one_day_price_change: 0 }] });
   });
 
   it('list the markets with a daily reward', async () => {
