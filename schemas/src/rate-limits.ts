@@ -29,6 +29,8 @@ export interface RateScope {
   readonly covers: readonly string[] | { readonly group: RateGroup } | { readonly under: string };
   /** Burst first. */
   readonly windows: readonly RateWindow[];
+  /** Counted for the address of the client also when the request proves a key or an agent. */
+  readonly isByAddress?: boolean;
 }
 
 /** Every route is in one group: that of its family, or the reserve. */
@@ -85,7 +87,8 @@ export const rateScopes: readonly RateScope[] = [
   scope('midpoint', ['GET /midpoint'], burst(200)),
   scope('prices-history', ['GET /prices-history'], burst(100)),
   scope('batch-prices-history', ['POST /batch-prices-history'], burst(80)),
-  scope('trades', ['GET /trades', 'GET /data/trades'], burst(150)),
+  // One ledger of two names, of which one takes a key and the other none: one budget of a client (docs/decisions.md).
+  { ...scope('trades', ['GET /trades', 'GET /data/trades'], burst(150)), isByAddress: true },
   scope('orders', ['POST /order', 'POST /orders'], burstAndSustained(2_400, 24_000), 'items'),
   scope('cancel-order', ['DELETE /order'], burstAndSustained(2_400, 24_000)),
 

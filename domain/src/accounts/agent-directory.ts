@@ -1,4 +1,11 @@
-import { type AgentEntry, type AgentId, type AgentStatus, agentIdFromBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  type AgentEntry,
+  type AgentId,
+  type AgentStatus,
+  agentIdFromBytes,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 
 /** An agent that is not deleted. */
 export interface Agent {

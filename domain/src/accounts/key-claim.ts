@@ -1,4 +1,10 @@
-import { type ApiKeyId, headers as names, parseApiKeyId, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import {
+  type ApiKeyId,
+  headers as names,
+  parseApiKeyId,
+  parseWalletAddress,
+  type WalletAddress,
+} from '@pm/schemas';
 import { headerText, type RawHeaders, readTimestampMs } from './auth-headers.ts';
 
 /** What a request shows to prove a key, well-formed but not yet proven. */

@@ -1,4 +1,12 @@
-import { type ApiKeyId, apiKeyFromBytes, type Credential, type KeyKind, type SelfTrade, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  type ApiKeyId,
+  apiKeyFromBytes,
+  type Credential,
+  type KeyKind,
+  type SelfTrade,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 
 /** An API key as the topic `credentials` tells it. */
 export interface ListedKey {

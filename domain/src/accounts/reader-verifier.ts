@@ -1,4 +1,10 @@
-import { type ApiKeyId, headers as names, parseApiKeyId, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import {
+  type ApiKeyId,
+  headers as names,
+  parseApiKeyId,
+  parseWalletAddress,
+  type WalletAddress,
+} from '@pm/schemas';
 import { headerText, type RawHeaders } from './auth-headers.ts';
 import { claimsApiKey } from './key-claim.ts';
 import type { KeyVerifier } from './key-verifier.ts';

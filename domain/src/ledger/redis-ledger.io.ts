@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { assert } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
-import { type DefinedScript, defineScript, type RedisClient, type ScriptArgument } from '@pm/kit/redis';
+import {
+  type DefinedScript,
+  defineScript,
+  type RedisClient,
+  type ScriptArgument,
+} from '@pm/kit/redis';
 import { type RedisKeys, type WalletAddress, withdrawalLateMs } from '@pm/schemas';
 import {
   type AppliedTransfer,

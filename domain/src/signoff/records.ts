@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { RecordCodec } from '@pm/kit/registry';
-import { ByteWriter, type Envelope, type Execution, envelopeSignatureBytes, executionChainBytes, registryHeaderBytes } from '@pm/schemas';
+import {
+  ByteWriter,
+  type Envelope,
+  type Execution,
+  envelopeSignatureBytes,
+  executionChainBytes,
+  registryHeaderBytes,
+} from '@pm/schemas';
 import type { SignOffKey, Verifier } from './keys.ts';
 
 /** Where the signed bytes of an envelope and the chained bytes of an execution begin. */

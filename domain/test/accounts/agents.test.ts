@@ -1,5 +1,12 @@
 import { Fault } from '@pm/kit/fault';
-import { type AgentEntry, type AgentId, agentIdFromBytes, agentKeyOf, redisKeys, walletFromBytes } from '@pm/schemas';
+import {
+  type AgentEntry,
+  type AgentId,
+  agentIdFromBytes,
+  agentKeyOf,
+  redisKeys,
+  walletFromBytes,
+} from '@pm/schemas';
 import fc from 'fast-check';
 import { AgentActivity } from '../../src/accounts/agent-activity.io.ts';
 import { agentCredentials } from '../../src/accounts/agent-credentials.ts';

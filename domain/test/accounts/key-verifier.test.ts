@@ -1,5 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { apiKeyBytes, type Credential, hexBytes, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import {
+  apiKeyBytes,
+  type Credential,
+  hexBytes,
+  parseWalletAddress,
+  type WalletAddress,
+} from '@pm/schemas';
 import { deriveKey, deriveReadKey } from '../../src/accounts/derive-keys.ts';
 import { claimsKey, readKeyClaim } from '../../src/accounts/key-claim.ts';
 import { KeyDirectory } from '../../src/accounts/key-directory.ts';

@@ -1,4 +1,10 @@
-import { conditionIdFromBytes, type OrderId, orderIdFromBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  conditionIdFromBytes,
+  type OrderId,
+  orderIdFromBytes,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import type {
   ExecutionsPiece,

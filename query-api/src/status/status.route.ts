@@ -42,6 +42,6 @@ export function rateLimitsRoute({ callers, rateLimits, nowMs }: StatusParts): Do
     // Who shows a read-only key is counted for his address.
     return await (reader.apiKey === null
       ? rateLimits.ofAddress(raw.ip)
-      : rateLimits.ofKey(reader.apiKey));
+      : rateLimits.ofKey(reader.apiKey, raw.ip));
   });
 }
