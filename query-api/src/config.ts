@@ -12,9 +12,9 @@ import {
 } from '@pm/kit/config';
 
 const ownFields = {
-  /** Where the read door listens; 0 takes a free port. */
+  /** Where the HTTP listener of reads listens; 0 takes a free port. */
   httpPort: integer('PM_HTTP_PORT', { min: 0, max: 65_535 }),
-  /** What API keys are derived from; the same as that of ingress. */
+  /** The secret that API keys are derived from; the same as that of ingress. */
   keySecret: secret('PM_KEY_SECRET', { bytes: 32 }),
   /** Timestamps of signed requests may be off by so much (conventions.md 2.4). */
   freshnessSeconds: integer('PM_FRESHNESS_SECONDS', { min: 1, max: 3_600, default: 300 }),

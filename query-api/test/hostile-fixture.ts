@@ -62,7 +62,7 @@ export const databaseTexts: readonly string[] = [
  * Which parameters and fields each route looks for: seen by watching what it asks of the query and of the body. So a new
  * parameter is met by hostile values without being named anywhere.
  */
-export class AskedNames {
+export class RequestedNames {
   readonly #names = new Map<string, Set<string>>();
 
   of({ method, path }: HttpRoute): readonly string[] {
@@ -109,8 +109,8 @@ export interface HostileRead {
 }
 
 /** A read with wrong values of everything the route is known to look for, and of things it does not know. */
-export function hostileRead(route: HttpRoute, asked: AskedNames, dice: Dice): HostileRead {
-  const names = asked.of(route);
+export function hostileRead(route: HttpRoute, requested: RequestedNames, dice: Dice): HostileRead {
+  const names = requested.of(route);
   const path = pathOf(route, () => textOf(dice), dice);
   const isRouted = !dice.isOneIn(80);
   const url = `${path}${isRouted ? '' : '%ff%'}?${queryOf(names, dice)}`;
@@ -121,7 +121,7 @@ export function hostileRead(route: HttpRoute, asked: AskedNames, dice: Dice): Ho
 export function* readsWith(
   text: string,
   route: HttpRoute,
-  asked: AskedNames,
+  requested: RequestedNames,
   dice: Dice,
 ): Generator<HostileRead> {
   const isPost = route.method === 'POST';
@@ -134,11 +134,11 @@ export function* readsWith(
       body: isPost ? Buffer.from('{}') : null,
     };
   }
-  for (const name of asked.of(route)) {
+  for (const name of requested.of(route)) {
     const body = isPost
       ? Buffer.from(JSON.stringify(dice.pick([[{ [name]: text }], { [name]: text }])))
       : null;
-    const others = asked.of(route).filter((other) => other !== name && dice.isOneIn(3));
+    const others = requested.of(route).filter((other) => other !== name && dice.isOneIn(3));
     const query: [string, string][] = others.map((other) => [other, dice.pick(knownTexts)]);
     query.push([name, text]);
     yield { ...place, url: `${plain()}?${new URLSearchParams(query)}`, body };
@@ -213,9 +213,9 @@ export const readers = [
 ];
 
 /** The door in front of these ports. */
-export function openHostileDoor(parts: ReadParts, asked: AskedNames): HttpApp {
+export function openHostileDoor(parts: ReadParts, requested: RequestedNames): HttpApp {
   const app = openHttp({ log: silentLog, bodyLimitBytes: doorBounds['query-api'].bodyLimitBytes });
-  asked.watch(app);
+  requested.watch(app);
   addReadRoutes(app, parts);
   return app;
 }

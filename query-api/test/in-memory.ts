@@ -189,7 +189,7 @@ export class World {
   readonly makerFees: MakerFeesRow[] = [];
   readonly builderTrades: BuilderRow[] = [];
   readonly builderVolumes: BuilderVolumeRow[] = [];
-  /** What reports were asked for, newest last. */
+  /** What reports were requested for, newest last. */
   readonly reportSearches: unknown[] = [];
   readonly prices = new Map<string, PriceFacts>();
   readonly candles = new Map<string, readonly CandleRow[]>();

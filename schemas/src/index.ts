@@ -23,6 +23,7 @@ export * from './input-sequence.ts';
 export * from './money.ts';
 export { notificationId } from './notification-id.ts';
 export * from './rate-limits.ts';
+export * from './read-refusals.ts';
 export * from './redis-keys.ts';
 export { refusalCauses } from './refusal-causes.ts';
 export * from './refusals.ts';

@@ -1,7 +1,7 @@
 import type { DoorRoute } from '@pm/kit/http';
 import type { RouteGenericInterface } from 'fastify';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
-import { answerFailure, readRoute, sendAnswer, tellThrough } from '../door/read-route.io.ts';
+import { answerFailure, readRoute, sendAnswer, setCompleteThrough } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
@@ -40,7 +40,7 @@ export function bookRoute(parts: BookParts): DoorRoute {
         },
         async (request, reply) => {
           const query = request.query as RawQuery;
-          if (isOfThePast(query)) tellThrough(reply, parts.progress.completeThroughMs());
+          if (isOfThePast(query)) setCompleteThrough(reply, parts.progress.completeThroughMs());
           return sendAnswer(reply, await bookOf(parts, query), 'clob');
         },
       );
@@ -59,7 +59,7 @@ async function bookOf(parts: BookParts, query: RawQuery): Promise<Buffer | ReadR
   return stored ?? emptyBook(listing);
 }
 
-/** POST /books: stored books in the order asked, tokens that are not listed left out (conventions.md 1.3). */
+/** POST /books: stored books in the requested order, tokens that are not listed left out (conventions.md 1.3). */
 export function booksRoute({ books, catalog }: BookParts): DoorRoute {
   return readRoute({ method: 'POST', path: '/books', family: 'clob' }, async ({ body }) => {
     const items = readTokenItems(body);

@@ -1,16 +1,16 @@
 import type { Log } from '@pm/kit/log';
 import type { RedisClient } from '@pm/kit/redis';
 
-/** What the server publishes invalidations on, in RESP2 (redis.io, "Client-side caching"). */
+/** The channel on which the server publishes invalidations, in RESP2 (redis.io, "Client-side caching"). */
 const channel = '__redis__:invalidate';
 
-/** How often the connection is asked whether it lives, and how long it may take to say so. */
+/** How often the connection is pinged, and how long a pong may take. */
 const pingEveryMs = 500;
 const pongTimeoutMs = 1_500;
 
 export interface InvalidationOptions {
   readonly redis: RedisClient;
-  /** Keys beginning with this are told about. */
+  /** Changes of keys with this prefix are reported. */
   readonly prefix: string;
   readonly log: Log;
   /** Keys that changed; null when all may have. */
@@ -20,12 +20,12 @@ export interface InvalidationOptions {
 }
 
 export interface InvalidationListener {
-  /** Ends the connection; nothing is told afterwards but the loss. */
+  /** Ends the connection; afterwards only the loss is reported. */
   close(): void;
 }
 
 /**
- * Has the server tell every change of a book. One connection of its own both asks (CLIENT TRACKING with BCAST, redirected
+ * Has the server report every change of a book. One connection of its own both subscribes (CLIENT TRACKING with BCAST, redirected
  * to itself) and listens, so that the two live and die together. It speaks RESP2, since ioredis drops the invalidation
  * pushes of RESP3. Pings go the same way as invalidations: a pong says that all earlier ones have arrived; without one in
  * time the connection is given up, so that a silent one cannot keep old books alive.

@@ -27,7 +27,7 @@ export interface PastSides<E extends BookEntry> {
 /** The book of a market as it was. */
 export interface PastBook extends Pick<PairBook, 'timeMs' | 'tick' | 'minSizeMicro' | 'lasts'> {
   readonly levels: PastSides<BookEntry>;
-  /** Null when they were not asked for. */
+  /** Null when they were not requested. */
   readonly orders: PastSides<PastOrder> | null;
 }
 

@@ -54,10 +54,10 @@ export function displayedMicro(quote: Quote): number {
 }
 
 /**
- * The midpoint as it is told: of a book with an empty side there is none, but clients of the family ask for the midpoint beside
- * other things and drop everything on a 404, so they are told the displayed price (conventions.md, Dialects).
+ * The midpoint as returned: a book with an empty side has none, but clients of the family request the midpoint beside
+ * other things and drop everything on a 404, so they get the displayed price (conventions.md, Dialects).
  */
-export function toldMidpointMicro(
+export function shownMidpointMicro(
   quote: Quote,
   dialect: 'specification' | 'family',
 ): number | null {
@@ -69,7 +69,7 @@ export type Quotes = ReadonlyMap<TokenId, Quote>;
 
 /**
  * The displayed price of an outcome in micro-USDC: what it pays once resolved, else what the quote of token 0 says. Of both tokens the
- * same quote is asked, so that they add up to 1 in every answer.
+ * same quote is used, so that they add up to 1 in every answer.
  */
 export function priceOfMicro(market: Market, outcome: Outcome, quotes: Quotes): number {
   const payout = payoutOf(market, outcome);
@@ -78,7 +78,7 @@ export function priceOfMicro(market: Market, outcome: Outcome, quotes: Quotes): 
   return outcome === 0 ? price0 : microPerUnit - price0;
 }
 
-/** What a token pays in 1/10000 USDC; null before the market is resolved. */
+/** Payout of a token in 1/10000 USDC; null before the market is resolved. */
 export function payoutOf(market: Market, outcome: Outcome): number | null {
   if (market.payout0 < 0) return null;
   return outcome === 0 ? market.payout0 : priceOne - market.payout0;

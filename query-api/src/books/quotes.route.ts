@@ -3,7 +3,7 @@ import { type LastTradePrice, microText, priceText } from '@pm/schemas';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
-import { noQuote, type Quotes, toldMidpointMicro } from './quote.ts';
+import { noQuote, type Quotes, shownMidpointMicro } from './quote.ts';
 import type { StoredBooks } from './stored-books.io.ts';
 import {
   type ListedItem,
@@ -26,7 +26,7 @@ export function midpointRoute({ books, catalog }: QuoteParts): DoorRoute {
       const listing = listingIn(catalog, query['token_id']);
       if (listing instanceof ReadRefusal) return listing;
       const quote = (await books.quotes([listing])).get(listing.token) ?? noQuote;
-      const midpoint = toldMidpointMicro(quote, dialect);
+      const midpoint = shownMidpointMicro(quote, dialect);
       return midpoint === null ? refusals.noBook : { mid: microText(midpoint) };
     },
   );
@@ -35,11 +35,11 @@ export function midpointRoute({ books, catalog }: QuoteParts): DoorRoute {
 /** GET and POST /midpoints: midpoints by token; a token without one has no key (conventions.md 1.3). */
 export function midpointsRoutes(parts: QuoteParts): readonly DoorRoute[] {
   return tokenBatchRoutes(parts, '/midpoints', ({ listed, quotes, dialect }) => {
-    const told = listed.flatMap(({ listing: { token } }) => {
-      const midpoint = toldMidpointMicro(quotes.get(token) ?? noQuote, dialect);
+    const shown = listed.flatMap(({ listing: { token } }) => {
+      const midpoint = shownMidpointMicro(quotes.get(token) ?? noQuote, dialect);
       return midpoint === null ? [] : [[token, microText(midpoint)] as const];
     });
-    return Object.fromEntries(told);
+    return Object.fromEntries(shown);
   });
 }
 
@@ -56,15 +56,15 @@ export function spreadRoute({ books, catalog }: QuoteParts): DoorRoute {
 /** GET and POST /spreads: spreads by token; a token with an empty side has no key (conventions.md 1.3). */
 export function spreadsRoutes(parts: QuoteParts): readonly DoorRoute[] {
   return tokenBatchRoutes(parts, '/spreads', ({ listed, quotes }) => {
-    const told = listed.flatMap(({ listing: { token } }) => {
+    const shown = listed.flatMap(({ listing: { token } }) => {
       const { bid, ask } = quotes.get(token) ?? noQuote;
       return bid === null || ask === null ? [] : [[token, priceText(ask - bid)] as const];
     });
-    return Object.fromEntries(told);
+    return Object.fromEntries(shown);
   });
 }
 
-/** GET /price: what the side gets now: BUY the best ask, SELL the best bid (conventions.md 1.3). */
+/** GET /price: the price a side gets now: BUY the best ask, SELL the best bid (conventions.md 1.3). */
 export function priceRoute({ books, catalog }: QuoteParts): DoorRoute {
   return readRoute({ method: 'GET', path: '/price', family: 'clob' }, async ({ query }) => {
     const listing = listingIn(catalog, query['token_id']);
@@ -93,7 +93,7 @@ export function pricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
   });
 }
 
-/** What clients of the mount `/clob` expect for a token that was never traded (conventions.md, Dialects). */
+/** The response that clients of the mount `/clob` expect for a token that was never traded (conventions.md, Dialects). */
 const neverTraded: LastTradePrice = { price: '0', side: '' };
 
 /** GET /last-trade-price: the last trade and the side of its aggressor. */
@@ -118,15 +118,15 @@ export function lastTradesPricesRoutes(parts: QuoteParts): readonly DoorRoute[] 
   );
 }
 
-/** What a batch is answered from. */
+/** Data that the response to a batch is made of. */
 export interface QuotedBatch extends Pick<ReadRequest, 'dialect'> {
-  /** The items that are listed, in the order asked, as often as they were asked for. */
+  /** The items that are listed, in the requested order, as often as requested. */
   readonly listed: readonly ListedItem[];
   readonly quotes: Quotes;
 }
 
 /**
- * What is told of many tokens at once, by body (`[{"token_id", "side"?}]`) and by query (`token_ids`, `sides`); at most 500,
+ * Figures of many tokens at once, by body (`[{"token_id", "side"?}]`) and by query (`token_ids`, `sides`); at most 500,
  * tokens that are not listed left out (conventions.md 1.3).
  */
 function tokenBatchRoutes(

@@ -29,8 +29,8 @@ const anyOffset = String(Number.MAX_SAFE_INTEGER);
  * The book of the token's market as it was; null when it was not listed yet. Throws the `Fault` `moment_not_stored` (retry) while the
  * tables do not hold the whole moment.
  */
-export async function readPastBook(clickhouse: Reads, asked: Asked): Promise<PastBook | null> {
-  const { listing, moment, withOrders } = asked;
+export async function readPastBook(clickhouse: Reads, requested: Asked): Promise<PastBook | null> {
+  const { listing, moment, withOrders } = requested;
   await assertStored(clickhouse, listing, moment);
   const place = { market: listing.market.market, partition: listing.market.partition };
   const upTo =

@@ -35,7 +35,7 @@ export class StoredBooks {
     return this.#books.isOpen;
   }
 
-  /** What the invalidation runner tells: keys that changed, or null for all of them. */
+  /** Takes an invalidation: keys that changed, or null for all of them. */
   invalidate(keys: readonly string[] | null): void {
     if (keys === null) {
       this.#books.clear();

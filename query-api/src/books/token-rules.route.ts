@@ -35,7 +35,7 @@ export function feeRateRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
   });
 }
 
-/** A rule of a token's market, asked by query and by path: `/tick-size?token_id=1` and `/tick-size/1`. */
+/** A rule of a token's market, requested by query and by path: `/tick-size?token_id=1` and `/tick-size/1`. */
 function tokenRuleRoutes(
   { catalog }: TokenRuleParts,
   path: string,

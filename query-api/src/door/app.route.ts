@@ -70,7 +70,7 @@ import { profileByAddressRoute, publicProfileRoute } from '../social/profiles.ro
 import type { StatusParts } from '../status/status.route.ts';
 import { rateLimitsRoute, statusRoute } from '../status/status.route.ts';
 import type { CompletenessParts } from './complete-through.io.ts';
-import { tellCompleteness } from './complete-through.io.ts';
+import { addCompleteness } from './complete-through.io.ts';
 
 /** Everything that the routes read from. */
 export type ReadParts = BookParts &
@@ -94,9 +94,9 @@ export type ReadParts = BookParts &
   CommentParts &
   CompletenessParts;
 
-/** Adds all routes of the read door to the app. Throws a `Fault` when they are not those of the table of routes. */
+/** Adds all routes of query-api to the app. Throws a `Fault` when they are not those of the table of routes. */
 export function addReadRoutes(app: HttpApp, parts: ReadParts): void {
-  tellCompleteness(app, parts);
+  addCompleteness(app, parts);
   registerRoutes(app, 'query-api', [
     bookRoute(parts),
     booksRoute(parts),

@@ -7,7 +7,7 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 
-/** What the known factories derive from an address, whether it is used or not. */
+/** Wallets that the known factories derive from an address, whether they are used or not. */
 interface Derived {
   /** Signature type 1. */
   readonly proxies: readonly WalletAddress[];

@@ -2,7 +2,7 @@ import { type HttpApp, tableMethod } from '@pm/kit/http';
 import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
 import type { FiguresWatch } from '../markets/figures.io.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
-import { tellThrough } from './read-route.io.ts';
+import { setCompleteThrough } from './read-route.io.ts';
 
 export interface CompletenessParts {
   readonly figures: Pick<FiguresWatch, 'readAtMs'>;
@@ -33,26 +33,28 @@ const figurePaths: ReadonlySet<string> = new Set([
  * (conventions.md 1.16), of the catalog in its figures. It is set before anything is read, so it never says too much; a refusal
  * does without (`sendRefusal`), and a book of a past moment sets it itself. Call before adding routes.
  */
-export function tellCompleteness(app: HttpApp, { progress, figures }: CompletenessParts): void {
-  tellOn(app, isFromTables, () => progress.completeThroughMs());
-  tellOn(app, showsFigures, () => {
+export function addCompleteness(app: HttpApp, { progress, figures }: CompletenessParts): void {
+  addHeaderOn(app, isFromTables, () => progress.completeThroughMs());
+  addHeaderOn(app, showsFigures, () => {
     const readAtMs = figures.readAtMs();
     return readAtMs === null ? null : progress.completeThroughAtMs(readAtMs);
   });
 }
 
-function tellOn(
+function addHeaderOn(
   app: HttpApp,
   isMeant: (route: HttpRoute) => boolean,
   throughMs: () => number | null,
 ): void {
-  const told = new Set(routes.filter(isMeant).flatMap((route) => urlsOf(route).map(urlKey(route))));
+  const shown = new Set(
+    routes.filter(isMeant).flatMap((route) => urlsOf(route).map(urlKey(route))),
+  );
   app.addHook('onRoute', (route) => {
-    if (!told.has(`${tableMethod(route)} ${route.url}`)) return;
+    if (!shown.has(`${tableMethod(route)} ${route.url}`)) return;
     route.onRequest = [
       ...(route.onRequest === undefined ? [] : [route.onRequest].flat()),
       (_request, reply, done) => {
-        tellThrough(reply, throughMs());
+        setCompleteThrough(reply, throughMs());
         done();
       },
     ];

@@ -20,7 +20,7 @@ import { DeletedNotifications } from '../social/notifications.ts';
 import { Profiles } from '../social/profiles.ts';
 import { CallerWallets } from './caller-wallets.ts';
 
-/** What the door knows of the compacted topics, folded as their records come. */
+/** Views of the compacted topics, folded as their records come. */
 export class FollowedTopics {
   readonly catalog = new Catalog();
   readonly keys = new KeyDirectory();
@@ -44,7 +44,7 @@ export interface FollowOptions {
 
 type Fold<T> = Pick<CompactedOptions<T>, 'take' | 'forget' | 'unreadable'>;
 
-/** Resolves when all of it is as the log says now: nothing is answered from half a catalog. */
+/** Resolves once all views have caught up with the log: nothing is served from half a catalog. */
 export async function followTopics(known: FollowedTopics, options: FollowOptions): Promise<void> {
   const { catalog, keys, readKeys, agents, wallets, deleted, threads, profiles } = known;
   await follow(options, topics.catalog, {

@@ -38,12 +38,12 @@ export function pageOf<T>(found: readonly T[], offset: number, limit: number): P
   return { data, next_cursor: more ? cursorOf(next) : endCursor, limit, count: data.length };
 }
 
-/** What there is behind the last page, and where nothing can be found. */
+/** The page after the last one, and the page of a search that can find nothing. */
 export function emptyPage(limit: number): Page<never> {
   return { data: [], next_cursor: endCursor, limit, count: 0 };
 }
 
-/** How much of a report one request may ask for. */
+/** Limits of one page of a report. */
 export interface PageBounds {
   /** Rows of a page: at least (0 unless it is said, which answers an empty list), at most, and without a word. */
   readonly limitMin?: number;

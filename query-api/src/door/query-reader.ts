@@ -1,7 +1,7 @@
-import { parseMicro, parseTime, type RouteFamily } from '@pm/schemas';
+import { parseMicro, parseTime, type RouteFamily, readRefusalText } from '@pm/schemas';
 import { ReadRefusal } from './refusal.ts';
 
-/** Query parameters as the door gets them: texts, and arrays of texts where a key is repeated. */
+/** Query parameters as the HTTP layer parses them: texts, and arrays of texts where a key is repeated. */
 export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** No parameter is longer: 500 condition ids with their commas fit. */
@@ -33,7 +33,8 @@ export class QueryReader {
   /** Refuses parameters that are not in the list (the data family at the root). */
   onlyKnown(names: readonly string[]): void {
     for (const name of Object.keys(this.#query)) {
-      if (!names.includes(name)) this.fail(`unknown_field: ${name.slice(0, 64)}`);
+      if (!names.includes(name))
+        this.fail(readRefusalText('unknown_field', { name: name.slice(0, 64) }));
     }
   }
 
@@ -45,11 +46,15 @@ export class QueryReader {
 
   /** Records that a parameter has no allowed value. */
   invalid(name: string): null {
-    return this.fail(this.#family === 'data' ? `invalid_field: ${name}` : `invalid ${name}`);
+    return this.fail(
+      readRefusalText(this.#family === 'data' ? 'invalid_field' : 'invalid_parameter', { name }),
+    );
   }
 
   missing(name: string): null {
-    return this.fail(this.#family === 'data' ? `missing_field: ${name}` : `${name} is required`);
+    return this.fail(
+      readRefusalText(this.#family === 'data' ? 'missing_field' : 'missing_parameter', { name }),
+    );
   }
 
   /** A text of so many characters at most: code points, as the texts of the catalog are bounded. */

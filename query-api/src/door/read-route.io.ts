@@ -38,7 +38,7 @@ export function signedFacts(raw: FastifyRequest): SignedFacts {
   return { method, url, headers, body: rawBody };
 }
 
-/** A good answer with another status than 200. */
+/** A successful response with another status than 200. */
 export class StatusAnswer {
   readonly status: number;
   readonly body: object;
@@ -49,7 +49,7 @@ export class StatusAnswer {
   }
 }
 
-/** A good answer that was true some time ago; `Age` tells how long, and `X-Complete-Through` what was in it then. */
+/** A successful response from some time ago: `Age` says how old it is, `X-Complete-Through` up to when it was complete. */
 export class AgedAnswer {
   readonly ageSeconds: number;
   /** Unix milliseconds; null when it is not known. */
@@ -64,13 +64,13 @@ export class AgedAnswer {
   }
 }
 
-/** What a route answers: a refusal, stored JSON bytes, or a value to be written as JSON. */
+/** Result of a route: a refusal, stored JSON bytes, or a value to be written as JSON. */
 export type Answer = ReadRefusal | StatusAnswer | AgedAnswer | Buffer | object;
 
 const completeThroughHeader = 'x-complete-through';
 
 /** Says before which moment everything that happened is in an answer, Unix milliseconds (conventions.md 1.16); null: not known. */
-export function tellThrough(reply: FastifyReply, throughMs: number | null): void {
+export function setCompleteThrough(reply: FastifyReply, throughMs: number | null): void {
   if (throughMs === null) void reply.removeHeader(completeThroughHeader);
   else void reply.header(completeThroughHeader, new Date(throughMs).toISOString());
 }
@@ -120,13 +120,13 @@ export function sendAnswer(reply: FastifyReply, answer: Answer, family: RouteFam
   return reply.header('content-type', jsonType).send(JSON.stringify(answer));
 }
 
-/** What the hook said of tables read now does not hold for it (`tellCompleteness`). */
+/** Replaces the header that the hook set for tables read now (`addCompleteness`). */
 function sendAged(
   reply: FastifyReply,
   { ageSeconds, completeThroughMs, body }: AgedAnswer,
   family: RouteFamily,
 ): FastifyReply {
-  tellThrough(reply, completeThroughMs);
+  setCompleteThrough(reply, completeThroughMs);
   return sendAnswer(reply.header('age', String(ageSeconds)), body, family);
 }
 
@@ -134,7 +134,7 @@ function sendRefusal(reply: FastifyReply, refusal: ReadRefusal, family: RouteFam
   if (refusal.status === 503) void reply.header('retry-after', retryAfterSeconds);
   if (refusal.status === 401) void reply.header('www-authenticate', 'HMAC');
   // It says nothing of what happened.
-  tellThrough(reply, null);
+  setCompleteThrough(reply, null);
   const body = JSON.stringify(refusalBody(family, refusal));
   return reply.code(refusal.status).header('content-type', jsonType).send(body);
 }

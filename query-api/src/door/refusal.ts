@@ -1,6 +1,14 @@
-import { catalogErrorType, payloadTooLarge, type RouteFamily } from '@pm/schemas';
+import {
+  catalogErrorType,
+  refusals as logRefusals,
+  type ReadRefusalCode,
+  type RefusalCode,
+  type RouteFamily,
+  readRefusals,
+  readRefusalText,
+} from '@pm/schemas';
 
-/** Why a read was not answered. The texts are those that published clients know (conventions.md 1.0 and 1.3 to 1.6). */
+/** Why a read was refused; texts and statuses are those of the lists in `schemas`. */
 export class ReadRefusal {
   readonly status: number;
   readonly text: string;
@@ -27,35 +35,53 @@ export class ReadRefusal {
   }
 }
 
-const refused = (status: number, text: string) => new ReadRefusal(status, text);
+/** A refusal of the list of reads, with the facts of its text filled in. */
+export function refusedRead(
+  code: ReadRefusalCode,
+  facts: Readonly<Record<string, string>> = {},
+): ReadRefusal {
+  return new ReadRefusal(readRefusals[code].status, readRefusalText(code, facts));
+}
+
+/** A refusal of the list of the log, whose code is in the body. */
+function refusedWithCode(code: RefusalCode): ReadRefusal {
+  const { status, text } = logRefusals[code];
+  return new ReadRefusal(status, text, { code });
+}
+
+function refusedAsOnLog(code: RefusalCode): ReadRefusal {
+  const { status, text } = logRefusals[code];
+  return new ReadRefusal(status, text);
+}
 
 export const refusals = {
-  invalidToken: refused(400, 'Invalid token id'),
-  noBook: refused(404, 'No orderbook exists for the requested token id'),
-  invalidSide: refused(400, 'Invalid side'),
-  invalidPayload: refused(400, 'Invalid payload'),
-  payloadTooLarge: refused(payloadTooLarge.status, payloadTooLarge.text),
-  intervalWithRange: refused(400, 'interval cannot be combined with start_ts/end_ts'),
-  invalidMoment: refused(400, 'Invalid at or at_offset'),
-  invalidLevel: refused(400, 'Invalid level'),
-  marketNotFound: refused(404, 'market not found'),
-  invalidCursor: refused(400, 'invalid next_cursor'),
-  invalidOrderId: refused(400, 'Invalid orderID'),
-  orderNotFound: refused(404, 'order not found'),
-  unauthorized: new ReadRefusal(401, 'Unauthorized/Invalid api key', { code: 'invalid_l2' }),
-  invalidOrderParams: refused(400, 'invalid order params'),
-  invalidAssetType: new ReadRefusal(400, 'Invalid asset type', { code: 'invalid_asset_type' }),
-  invalidSignatureType: new ReadRefusal(400, 'Invalid signature_type', {
-    code: 'invalid_signature_type',
-  }),
-  foreignWallet: refused(400, 'wallet is not one of the caller'),
-  invalidTradeParams: refused(400, 'invalid trade params'),
-  invalidBuilderParams: refused(400, 'invalid builder trade params'),
-  invalidBuilderCode: refused(400, 'invalid builder code'),
-  slugNotFound: refused(404, 'slug not found'),
-  idNotFound: refused(404, 'id not found'),
-  invalidId: refused(400, 'id must be an integer'),
-  invalidMarket: refused(400, 'Invalid market'),
+  invalidToken: refusedRead('invalid_token'),
+  noBook: refusedRead('no_book'),
+  invalidSide: refusedRead('invalid_side'),
+  invalidPayload: refusedRead('invalid_body'),
+  payloadTooLarge: refusedRead('payload_too_large'),
+  intervalWithRange: refusedRead('interval_with_range'),
+  invalidMoment: refusedRead('invalid_moment'),
+  invalidLevel: refusedRead('invalid_level'),
+  marketNotFound: refusedRead('unknown_market'),
+  eventNotFound: refusedRead('unknown_event'),
+  seriesNotFound: refusedRead('unknown_series'),
+  commentNotFound: refusedAsOnLog('comment_not_found'),
+  invalidCursor: refusedRead('invalid_cursor'),
+  invalidOrderId: refusedAsOnLog('invalid_order_id'),
+  orderNotFound: refusedRead('unknown_order'),
+  unauthorized: refusedWithCode('invalid_l2'),
+  invalidOrderParams: refusedRead('invalid_order_params'),
+  invalidAssetType: refusedWithCode('invalid_asset_type'),
+  invalidSignatureType: refusedWithCode('invalid_signature_type'),
+  foreignWallet: refusedRead('foreign_wallet'),
+  invalidTradeParams: refusedRead('invalid_trade_params'),
+  invalidBuilderParams: refusedRead('invalid_builder_params'),
+  invalidBuilderCode: refusedRead('invalid_builder_code'),
+  slugNotFound: refusedRead('unknown_slug'),
+  idNotFound: refusedRead('unknown_id'),
+  invalidId: refusedRead('invalid_id'),
+  invalidMarket: refusedRead('invalid_market'),
 } as const;
 
 /** The body a family gives a refusal. */
@@ -65,12 +91,11 @@ export function refusalBody(family: RouteFamily, refusal: ReadRefusal): object {
   return { error: refusal.text, ...refusal.facts };
 }
 
-/** What says that a store is away: it passes, and an empty answer would be a lie. */
+/** A store is away for now: an empty answer would be wrong. */
 export function unavailable(family: RouteFamily): ReadRefusal {
-  const text = 'temporarily unavailable, try again shortly';
-  return refused(503, family === 'data' ? `unavailable: ${text}` : text);
+  return refusedRead(family === 'data' ? 'data_unavailable' : 'unavailable');
 }
 
 export function internalError(family: RouteFamily): ReadRefusal {
-  return refused(500, family === 'data' ? 'internal_error: unexpected' : 'internal error');
+  return refusedRead(family === 'data' ? 'data_read_failed' : 'read_failed');
 }

@@ -43,7 +43,7 @@ const limitByDefault = 500;
 
 /**
  * Without a start the newest candles are meant, with one those from there on. Days begin at 00:00 UTC. A bucket belongs to the
- * range when any second of it does, and is then told whole.
+ * range when any second of it does, and is then returned whole.
  */
 export function planCandles(request: CandleRequest, nowS: number): CandlePlan | ReadRefusal {
   const { interval, startS, endS, limit } = request;

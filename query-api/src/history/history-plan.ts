@@ -1,7 +1,7 @@
 import { type ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Market } from '../markets/market.ts';
 
-/** What part of a price history is asked for: buckets of `stepS` seconds whose starts lie in [fromS, toS). */
+/** Requested part of a price history: buckets of `stepS` seconds whose starts lie in [fromS, toS). */
 export interface HistoryPlan {
   readonly fromS: number;
   readonly toS: number;
@@ -50,7 +50,7 @@ export function firstPriceS(markets: readonly Pick<Market, 'createdAtMs'>[]): nu
   return Math.floor(firstMs / 1000) - clockMarginS;
 }
 
-/** When the history is asked for, and before when there cannot be a price, Unix seconds. */
+/** Time of the request, and the time before which there cannot be a price, Unix seconds. */
 export interface HistoryTimes {
   readonly nowS: number;
   readonly firstS: number;
@@ -79,7 +79,7 @@ function planInterval(
 ): HistoryPlan | ReadRefusal {
   const known = Object.hasOwn(intervals, interval) ? intervals[interval] : undefined;
   if (known === undefined) return refusals.invalidPayload;
-  // Without a bound the buckets are half days, whatever was asked for.
+  // Without a bound the buckets are half days, whatever was requested.
   if (known.backS === null) return bounded({ startS: 0, endS, firstS }, known.minutes);
   const minutes = fidelity === null ? known.minutes : stepFor(fidelity);
   return bounded({ startS: Math.max(0, endS - known.backS), endS, firstS }, minutes);
@@ -104,7 +104,7 @@ interface Range {
 
 /**
  * Buckets start at whole multiples of their width, so half days start at 00:00 and 12:00 UTC; the last one is read to its end. They are
- * as wide as was asked for, unless what there can be of the range has too many.
+ * as wide as requested, unless the range could have too many.
  */
 function bounded({ startS, endS, firstS }: Range, minutes: number): HistoryPlan {
   const sinceS = Math.max(startS, firstS);

@@ -9,7 +9,7 @@ export interface BucketPrice {
   readonly priceMicro: number;
 }
 
-/** What is known of one market's prices, in terms of token 0. */
+/** Known prices of one market, in terms of token 0. */
 export interface PriceFacts {
   /** Newest midpoint before the range, 0 (as in the buckets) for a book with an empty side; null when there is none. */
   readonly midpointBefore: number | null;

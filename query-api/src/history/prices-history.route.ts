@@ -68,13 +68,13 @@ export function batchPricesHistoryRoute(parts: HistoryParts): DoorRoute {
 
 async function histories(
   { tables }: HistoryParts,
-  asked: {
+  requested: {
     readonly ids: readonly string[];
     readonly targets: readonly (Listing | undefined | null)[];
     readonly plan: HistoryPlan;
   },
 ): Promise<Record<string, readonly HistoryPoint[]>> {
-  const { ids, targets, plan } = asked;
+  const { ids, targets, plan } = requested;
   const listings = targets.flatMap((target) => target ?? []);
   const facts = listings.length === 0 ? [] : await tables.prices(listings, plan);
   const points = new Map(
@@ -132,7 +132,7 @@ function wholeNumber(
 }
 
 /**
- * What the misnamed parameter `market` of price histories means: a token id, or a condition id for its first token
+ * Listing of the misnamed parameter `market` of price histories: a token id, or a condition id for its first token
  * (conventions.md part 9, 33). Undefined when it is not listed, null when it is neither.
  */
 function historyTarget(catalog: Catalog, text: string): Listing | undefined | null {

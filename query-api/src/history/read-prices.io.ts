@@ -55,8 +55,8 @@ function seriesOf(market: Market): Series {
 }
 
 /**
- * What is known of the prices of tokens, one entry each. Trades are read only for markets whose book had an empty side before or
- * within the range: otherwise the midpoint counts (core/history.ts).
+ * Known prices of tokens, one entry each. Trades are read only for markets whose book had an empty side before or
+ * within the range: otherwise the midpoint counts (`historyPoints`).
  */
 export async function readPrices(
   clickhouse: Pick<ClickHouse, 'selectRows'>,

@@ -28,9 +28,9 @@ export interface CatalogParts {
   readonly figures: Pick<FiguresWatch, 'readAtMs'>;
 }
 
-/** What answers of the catalog are made of. */
+/** Parts that responses of the catalog are made of. */
 
-/** How markets and events look to who asks. */
+/** The form of markets and events in a response. */
 export interface AnswerForm {
   readonly dialect: Dialect;
   /** Wallets whose markets are shown; null for all (the parameter `creator`). */
@@ -124,7 +124,7 @@ async function marketForm(
   return (market) => familyMarket(market, context);
 }
 
-/** What fuller markets are made of, of these markets. */
+/** The data of these markets in their fuller form. */
 export async function marketContext(
   { catalog, books }: CatalogParts,
   markets: readonly Market[],

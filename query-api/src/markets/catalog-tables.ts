@@ -49,7 +49,7 @@ interface State {
   readonly archived: boolean;
 }
 
-/** What the tables ask of the catalog around them. */
+/** Facts that the tables read from the catalog around them. */
 export interface TableFacts {
   figuresOfMarket(market: Market): Figures;
   figuresOfEvent(id: string): Figures;

@@ -81,7 +81,7 @@ export function simplifiedMarket(market: Market, quotes: Quotes) {
   };
 }
 
-/** What clients read before a market order, with short keys (conventions.md 1.5). */
+/** Facts that clients read before a market order, with short keys (conventions.md 1.5). */
 export function compactMarket(market: Market) {
   const fee = feeRateAnswer(market);
   return {

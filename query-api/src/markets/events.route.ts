@@ -23,10 +23,10 @@ export function eventsRoutes(parts: CatalogParts): readonly DoorRoute[] {
   const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;
   const pageAtOffset = async ({ query, dialect }: ReadRequest) => {
-    const asked = readEventsQuery(query, listContext(parts, dialect));
-    if (asked instanceof ReadRefusal) return asked;
-    assertFigures(parts, asked);
-    const { rows, span, creators } = asked;
+    const requested = readEventsQuery(query, listContext(parts, dialect));
+    if (requested instanceof ReadRefusal) return requested;
+    assertFigures(parts, requested);
+    const { rows, span, creators } = requested;
     const events = catalog.eventTable.page(rows, span);
     return { data: await eventAnswers(parts, events, { dialect, creators }), rows, span };
   };
@@ -44,11 +44,11 @@ export function eventsRoutes(parts: CatalogParts): readonly DoorRoute[] {
       return { data, pagination: { hasMore, totalResults } };
     }),
     readRoute(route('/events/keyset'), async ({ query, dialect }) => {
-      const asked = readEventsQuery(query, listContext(parts, dialect), readKeysetSpan);
-      if (asked instanceof ReadRefusal) return asked;
-      assertFigures(parts, asked);
-      const { rows, next } = keysetPage(catalog.eventTable, asked.rows, asked.span);
-      const events = await eventAnswers(parts, rows, { dialect, creators: asked.creators });
+      const requested = readEventsQuery(query, listContext(parts, dialect), readKeysetSpan);
+      if (requested instanceof ReadRefusal) return requested;
+      assertFigures(parts, requested);
+      const { rows, next } = keysetPage(catalog.eventTable, requested.rows, requested.span);
+      const events = await eventAnswers(parts, rows, { dialect, creators: requested.creators });
       return { events, ...next };
     }),
   ];
@@ -85,7 +85,7 @@ export function eventRoutes(parts: CatalogParts): readonly DoorRoute[] {
   ];
 }
 
-/** What was found, unless none of its markets is of the creator asked for. */
+/** The event found, unless none of its markets is of the requested creator. */
 function scoped(
   { catalog, sites }: CatalogParts,
   { query }: ReadRequest,
@@ -102,7 +102,7 @@ function scoped(
 }
 
 /**
- * Lists that clients of the family ask for and this exchange has nothing for: no sports data, no clarifications.
+ * Lists that clients of the family request and that are empty here: no sports data, no clarifications.
  */
 export function emptyListRoutes(): readonly DoorRoute[] {
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;

@@ -7,7 +7,7 @@ import type { Figures, Volumes } from './figures.ts';
 
 /** Figures sort lists and show beside markets: they may be this old, milliseconds. */
 const refreshEveryMs = 30_000;
-/** While the first ones are missing they are asked for more often. */
+/** While the first ones are missing they are read more often. */
 const retryEveryMs = 2_000;
 /** Fields of one answer of Redis: it must not be blocked for long. */
 const fieldsAtOnce = 2_000;
@@ -75,7 +75,7 @@ async function readFigures(
 
 /**
  * The projector of books leaves what rests on a market beside the marks of its partitions. While a partition has no mark its books
- * are being folded anew, and what rests on its markets is not known.
+ * are being rebuilt, and the orders resting on its markets are not known.
  */
 async function readLiquidity(
   options: Pick<FiguresOptions, 'catalog' | 'redis' | 'keys'>,

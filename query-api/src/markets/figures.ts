@@ -1,10 +1,10 @@
-/** What happens on a market, in micro-USDC. They sort lists and show beside markets; they are some seconds old. */
+/** Volume and liquidity of a market, in micro-USDC. They sort lists and show beside markets; they are some seconds old. */
 export interface Figures {
   /** Notional of all fills. */
   readonly volumeMicro: number;
   /** Notional of the fills of the last 24 hours. */
   readonly dayVolumeMicro: number;
-  /** What its resting orders would cost: bids at their price, asks as bids of the other token. */
+  /** Collateral of its resting orders: bids at their price, asks as bids of the other token. */
   readonly liquidityMicro: number;
 }
 

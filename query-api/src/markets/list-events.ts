@@ -25,7 +25,7 @@ export interface EventsQuery {
   readonly creators: readonly string[] | null;
 }
 
-/** What a list is read against. */
+/** Context that a list is read in. */
 export interface ListContext extends ListDialect {
   readonly catalog: Catalog;
   readonly sites: CreatorSites;

@@ -14,10 +14,10 @@ import {
   readState,
 } from './list-query.ts';
 import type { Market } from './market.ts';
-import { listingAsked } from './market-filter.ts';
+import { requestedListing } from './market-filter.ts';
 import type { RowQuery, RowSpan } from './row-table.ts';
 
-/** Items of a filter by ids; clients ask for all the markets they hold at once. */
+/** Items of a filter by ids; clients request all the markets they hold at once. */
 const filterItemsMax = 500;
 
 /** A page of markets: which ones, and where it stands. */
@@ -78,7 +78,7 @@ function readOnly(read: QueryReader, catalog: Catalog): readonly Market[] | null
     (slug) => catalog.marketBySlug(slug),
   );
   const byCondition = find(parseConditionId, (id) => catalog.byCondition(id));
-  const byToken = find(parseAsset, (asset) => listingAsked(catalog, asset)?.market);
+  const byToken = find(parseAsset, (asset) => requestedListing(catalog, asset)?.market);
   const sets = [
     byId('id'),
     bySlug('slug'),

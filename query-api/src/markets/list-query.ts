@@ -5,7 +5,7 @@ import type { RowQuery, RowSpan, RowTable } from './row-table.ts';
 
 const sortColumnsMax = 4;
 const limitDefault = 20;
-/** Rows of a page: as the specification has it, and as clients of the mounts ask for. */
+/** Rows of a page: as the specification has it, and as clients of the mounts request. */
 const limitMax = { specification: 100, family: 500 };
 
 /** Spellings of the mounts' clients, by the name of the column. */
@@ -29,12 +29,12 @@ export interface ListColumns {
   readonly also?: Readonly<Record<string, string>>;
 }
 
-/** Whether a list is asked for under a mount, where clients know more spellings and larger pages. */
+/** Whether a list is requested under a mount, where clients know more spellings and larger pages. */
 export interface ListDialect {
   readonly isFamily: boolean;
 }
 
-/** `limit`, `offset`, `order` and `ascending` (conventions.md 6.5): by id, newest first, unless asked otherwise. */
+/** `limit`, `offset`, `order` and `ascending` (conventions.md 6.5): by id, newest first, unless requested otherwise. */
 export function readSpan(read: QueryReader, columns: ListColumns, dialect: ListDialect): RowSpan {
   const max = dialect.isFamily ? limitMax.family : limitMax.specification;
   return {
@@ -45,7 +45,7 @@ export function readSpan(read: QueryReader, columns: ListColumns, dialect: ListD
   };
 }
 
-/** The same for lists that go on behind a row: `after_cursor` instead of `offset`, and one column. */
+/** The same for lists that continue after a row: `after_cursor` instead of `offset`, and one column. */
 export function readKeysetSpan(
   read: QueryReader,
   columns: ListColumns,
@@ -155,7 +155,7 @@ export function readRanges<T>(
   };
 }
 
-/** Rows of a list that goes on behind a row, and `next_cursor` behind them; nothing behind the last page: clients stop there. */
+/** Rows of a list that continues after a row, and `next_cursor` of the page after them; none after the last page: clients stop there. */
 export function keysetPage<T extends object>(
   table: RowTable<T>,
   query: RowQuery<T>,

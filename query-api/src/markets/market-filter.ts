@@ -47,30 +47,30 @@ export function marketNamed(catalog: Catalog, text: string): Market | undefined 
 }
 
 /** The listing that a filter names in either form; undefined when there is none. */
-export function listingAsked(
+export function requestedListing(
   catalog: Pick<Catalog, 'listing' | 'byCondition'>,
-  asked: AskedAsset,
+  requested: AskedAsset,
 ): Listing | undefined {
-  if ('token' in asked) return catalog.listing(asked.token);
-  const market = catalog.byCondition(asked.condition);
-  return market === undefined ? undefined : catalog.listing(market.tokens[asked.outcome]);
+  if ('token' in requested) return catalog.listing(requested.token);
+  const market = catalog.byCondition(requested.condition);
+  return market === undefined ? undefined : catalog.listing(market.tokens[requested.outcome]);
 }
 
 /** The market and outcome that a query names; null is any. */
-export interface AskedPlace {
+export interface RequestedPlace {
   readonly market: number | null;
   readonly outcome: Outcome | null;
 }
 
 /** Null when a condition or asset is not listed, or the two do not agree: then nothing can be found. */
-export function placeAsked(
+export function requestedPlace(
   catalog: Catalog,
   { condition, asset }: { readonly condition: string | null; readonly asset: AskedAsset | null },
-): AskedPlace | null {
+): RequestedPlace | null {
   const named = condition === null ? undefined : catalog.byCondition(condition);
   if (condition !== null && named === undefined) return null;
   if (asset === null) return { market: named?.market ?? null, outcome: null };
-  const listing = listingAsked(catalog, asset);
+  const listing = requestedListing(catalog, asset);
   if (listing === undefined || (named !== undefined && named !== listing.market)) return null;
   return { market: listing.market.market, outcome: listing.outcome };
 }

@@ -5,7 +5,7 @@ import type { Market } from './market.ts';
 import { eventSummary } from './wire-event.ts';
 import { eventMarket, familyFacts, noMirror } from './wire-market.ts';
 
-/** Markets whose words are kept; some 1.5 kB each. When it is full, everything is written anew. */
+/** Markets whose texts are kept; some 1.5 kB each. When it is full, all are dropped and written again. */
 const keptMax = 10_000;
 
 interface Kept {
@@ -31,7 +31,7 @@ export class MarketTexts {
     return `[${items.join(',')}]`;
   }
 
-  /** What stands in a market besides its words, as the text of an object that is not empty. */
+  /** Fields of a market besides its texts, as the text of an object that is not empty. */
   async #facts(markets: readonly Market[], dialect: Dialect): Promise<(market: Market) => string> {
     if (dialect === 'specification') return () => mirrorText;
     const context = await marketContext(this.#parts, markets);

@@ -94,7 +94,7 @@ export function acceptsOrders(market: Market): boolean {
 /** Basis points in one. */
 const one = 10_000;
 
-/** What is charged where nothing else is said: markets are imported without a fee unless they name one. */
+/** The fee where none is given: markets are imported without a fee unless they name one. */
 const defaultTerms = { feeRateBps: 0, rebateBps: 0, feeVersion: 1, category: '' };
 
 /** The fee of a market, or the default without one: shares x rate x (p(1-p))^exponent, taker only. */

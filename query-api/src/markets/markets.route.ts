@@ -35,17 +35,17 @@ export function marketsRoutes(parts: CatalogParts): readonly DoorRoute[] {
   return [
     readRoute(paths.list, async (request) => {
       if (isClobList(request)) return await clobPage(parts, request, 'full');
-      const asked = readMarketsQuery(request.query, listContext(parts, request.dialect));
-      if (asked instanceof ReadRefusal) return asked;
-      assertFigures(parts, asked);
-      const markets = catalog.marketTable.page(asked.rows, asked.span);
+      const requested = readMarketsQuery(request.query, listContext(parts, request.dialect));
+      if (requested instanceof ReadRefusal) return requested;
+      assertFigures(parts, requested);
+      const markets = catalog.marketTable.page(requested.rows, requested.span);
       return Buffer.from(await texts.list(markets, request.dialect));
     }),
     readRoute(paths.keyset, async ({ query, dialect }) => {
-      const asked = readMarketsQuery(query, listContext(parts, dialect), readKeysetSpan);
-      if (asked instanceof ReadRefusal) return asked;
-      assertFigures(parts, asked);
-      const { rows, next } = keysetPage(catalog.marketTable, asked.rows, asked.span);
+      const requested = readMarketsQuery(query, listContext(parts, dialect), readKeysetSpan);
+      if (requested instanceof ReadRefusal) return requested;
+      assertFigures(parts, requested);
+      const { rows, next } = keysetPage(catalog.marketTable, requested.rows, requested.span);
       const nextText = JSON.stringify(next);
       const rest = nextText === '{}' ? '}' : `,${nextText.slice(1)}`;
       return Buffer.from(`{"markets":${await texts.list(rows, dialect)}${rest}`);
@@ -122,11 +122,11 @@ async function byCondition(
   const found = clobMarket(catalog, market, quotes);
   const answer = request.dialect === 'specification' ? toTheLetter(found) : found;
   const [words = {}] = await marketAnswers(parts, [market], request.dialect);
-  // Both forms have `outcomes`, of different types; clients that ask by condition read the array.
+  // Both forms have `outcomes`, of different types; clients that request by condition read the array.
   return { ...words, ...answer };
 }
 
-/** What was found, unless it is not of the creator asked for. */
+/** The market found, unless it is not of the requested creator. */
 function scoped(
   { sites }: CatalogParts,
   { query }: ReadRequest,
@@ -142,19 +142,19 @@ function scoped(
 }
 
 /**
- * GET /api/v1/markets: markets of the catalog for agents, in a wrapper. A key that is missing, bad or paused reads like
- * nobody (specification, "Agent API key").
+ * GET /api/v1/markets: markets of the catalog for agents, in a wrapper. A request whose key is missing, bad or paused reads like
+ * one without (specification, "Agent API key").
  */
 export function agentMarketsRoute(parts: CatalogParts): DoorRoute {
   const { catalog } = parts;
   const route = { method: 'GET', path: '/api/v1/markets', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const asked = readMarketsQuery(query, listContext(parts, dialect));
-    if (asked instanceof ReadRefusal) return asked;
-    assertFigures(parts, asked);
-    const markets = catalog.marketTable.page(asked.rows, asked.span);
+    const requested = readMarketsQuery(query, listContext(parts, dialect));
+    if (requested instanceof ReadRefusal) return requested;
+    assertFigures(parts, requested);
+    const markets = catalog.marketTable.page(requested.rows, requested.span);
     const data = await marketAnswers(parts, markets, dialect);
-    const { limit, offset } = asked.span;
+    const { limit, offset } = requested.span;
     return { data, limit, offset, count: data.length };
   });
 }

@@ -1,4 +1,4 @@
-/** What rows are sorted by; all keys of one order are of one kind. */
+/** Keys that rows are sorted by; all keys of one order are of one kind. */
 export type SortKey = number | string;
 
 /** A place in an order, between rows. */
@@ -13,7 +13,7 @@ type ReadKey = (slot: number) => SortKey | null;
 /** So many changes are moved one by one; beyond it the changed rows are sorted and merged in. */
 const movedOneByOneMax = 64;
 
-/** What an order reads of its table. */
+/** Reads of an order from its table. */
 export interface RowReads {
   readonly keyOf: ReadKey;
   numberOf(slot: number): number;
@@ -30,7 +30,7 @@ export class RowOrder {
   readonly #reads: RowReads;
   /** Null until the order was sorted as a whole: then all rows wait. */
   #pending: Set<number> | null = null;
-  /** Keys as they were when the order was last settled: they tell where a row stands. */
+  /** Keys as they were when the order was last settled: they say where a row is. */
   readonly #keys: (SortKey | null)[] = [];
   readonly #numbers: number[] = [];
   #slots = new Uint32Array(0);
@@ -55,7 +55,7 @@ export class RowOrder {
     return { slots: this.#slots, length: this.#length };
   }
 
-  /** What a later page starts behind: the key of a row of a settled order, and its number. */
+  /** The place that a later page starts after: the key of a row of a settled order, and its number. */
   cursorOf(slot: number): RowCursor {
     return { key: this.#keys[slot] ?? '', number: this.#numbers[slot] ?? 0 };
   }

@@ -20,7 +20,7 @@ export interface RowQuery<T> {
   readonly groups?: readonly (string | readonly string[])[];
   /** Only these rows; rows the table does not have are left out. */
   readonly only?: readonly T[] | null;
-  /** Whatever no group or flag says. */
+  /** A condition that is no group or flag. */
   readonly test?: ((row: T) => boolean) | null;
   /** Whether the test looks at what is beside a row, not in it. */
   readonly usesFigures?: boolean;
@@ -32,7 +32,7 @@ export interface RowSpan {
   readonly ascending: boolean;
   readonly offset: number;
   readonly limit: number;
-  /** Starts behind this place of the first column, wherever rows have come or gone before it. */
+  /** Starts after this place of the first column, wherever rows have come or gone before it. */
   readonly after?: RowCursor | null;
 }
 
@@ -139,7 +139,7 @@ export class RowTable<T extends object> {
     return slots.flatMap((slot) => this.#rows[slot] ?? []);
   }
 
-  /** The place behind a row in the order of a column, for the page after it. */
+  /** The place of a row in the order of a column, for the page after it. */
   cursorOf(row: T, column: string): RowCursor | null {
     const slot = this.#slots.get(row);
     const [order] = this.#ordersOf([column]);

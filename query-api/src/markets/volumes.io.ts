@@ -33,14 +33,14 @@ const spanLeastS = 3_600;
 const quickMs = 500;
 const slowMs = 2_000;
 
-/** Unix seconds. Rows of `to` are not in it; those behind `day` are of the day. */
+/** Unix seconds. Rows of `to` are not in it; those from `day` on are of the day. */
 interface Span {
   readonly from: number;
   readonly to: number;
   readonly day: number;
 }
 
-/** What is known of the tables beside their rows. */
+/** Dependencies and state of the tables besides their rows. */
 export interface VolumeSumsOptions {
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
   /** Through which moment the tables are complete, Unix milliseconds; null while that is not known. */
@@ -56,7 +56,7 @@ export class VolumeSums {
   readonly #parts: VolumeSumsOptions;
   /** Of the table that was read; a rebuild exchanges it. */
   #identity = '';
-  /** What lies in front of it is in the sums, Unix seconds. */
+  /** Fills before it are in the sums, Unix seconds. */
   #toS = 0;
   /** Where the day of the sums begins, Unix seconds. */
   #dayS = 0;
@@ -80,7 +80,7 @@ export class VolumeSums {
     return volumes;
   }
 
-  /** Begins anew with another table. */
+  /** Starts from scratch with another table. */
   async #lookAtTable(dayS: number): Promise<void> {
     const { clickhouse } = this.#parts;
     const [table] = await clickhouse.selectRows<{ readonly id: string }>(identitySql);

@@ -46,7 +46,7 @@ export function wholeEvent<M>(catalog: Catalog, event: CatalogEvent, markets: re
   };
 }
 
-/** What clients of the mount `/gamma` sort and show events by. */
+/** Figures that clients of the mount `/gamma` sort and show events by. */
 export function familyFigures({ volumeMicro, dayVolumeMicro, liquidityMicro }: Figures) {
   return {
     volume: unitsOf(volumeMicro),

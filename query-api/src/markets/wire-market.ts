@@ -9,7 +9,7 @@ export function isoTime(timeMs: number): string {
 }
 
 /**
- * Markets paired with one of another venue do not exist here; the specification lists their fields, so the root tells them as
+ * Markets paired with one of another venue do not exist here; the specification lists their fields, so the root returns them as
  * empty (conventions.md, Dialects).
  */
 export const noMirror = { mirrorConditionId: '', mirrorClobTokenIds: '[]' } as const;
@@ -49,12 +49,12 @@ export function eventMarket(market: Market) {
   };
 }
 
-/** What clients of the mount `/gamma` need to trade from a catalog market (conventions.md, Dialects). */
+/** A catalog market with the fields that clients of the mount `/gamma` need to trade (conventions.md, Dialects). */
 export function familyMarket(market: Market, context: MarketContext) {
   return { ...eventMarket(market), ...familyFacts(market, context) };
 }
 
-/** What of it the catalog does not say, or what never stands anywhere else. */
+/** The fields of it that are not in the catalog, or are in no other form. */
 export function familyFacts(market: Market, { quotes, figures }: MarketContext) {
   const prices = ([0, 1] as const).map((outcome) =>
     microText(priceOfMicro(market, outcome, quotes)),
@@ -78,7 +78,7 @@ export function familyFacts(market: Market, { quotes, figures }: MarketContext) 
   };
 }
 
-/** What a fuller market is made of besides the catalog. */
+/** Data of a fuller market besides the catalog. */
 export interface MarketContext {
   readonly quotes: Quotes;
   figures(market: Market): Figures;

@@ -58,7 +58,7 @@ export interface OpenOrderRow {
   readonly inOffset: string;
 }
 
-/** Which open orders are asked for, with ids resolved. */
+/** Requested open orders, with ids resolved. */
 export interface OpenOrderSearch {
   readonly wallets: readonly string[];
   readonly keys: ReadonlySet<string>;
@@ -70,7 +70,7 @@ export interface OpenOrderSearch {
   readonly limit: number;
 }
 
-/** What recent rows say of open orders: those that came to rest and still do, and those that have ended. */
+/** Open orders by the recent rows: those that came to rest and still do, and those that have ended. */
 export interface RecentOpenOrders {
   readonly opened: readonly OpenOrderRow[];
   readonly ended: ReadonlySet<string>;
@@ -85,7 +85,7 @@ export function recentOpenOrders(
   const wallets = new Set(search.wallets);
   const opened = rows
     .filter((row) => row.kind === 'PLACED' && row.restingMicro > 0 && !ended.has(row.orderId))
-    .filter((row) => wallets.has(row.wallet) && isAskedFor(row, search))
+    .filter((row) => wallets.has(row.wallet) && isRequested(row, search))
     .map(({ orderId, timeMs: placedAtMs, partition, inOffset }) => ({
       orderId,
       placedAtMs,
@@ -100,7 +100,7 @@ function endsOrder(row: OrderEventRow): boolean {
   return row.kind === 'FILLED' && row.role === 'MAKER' && row.restingMicro === 0;
 }
 
-function isAskedFor(row: OrderEventRow, { orderId, market, outcome }: OpenOrderSearch): boolean {
+function isRequested(row: OrderEventRow, { orderId, market, outcome }: OpenOrderSearch): boolean {
   if (orderId !== null && row.orderId !== orderId) return false;
   if (market !== null && row.market !== market) return false;
   return outcome === null || row.outcome === outcome;

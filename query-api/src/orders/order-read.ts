@@ -36,7 +36,7 @@ export interface OrderEventRow {
   readonly role: 'TAKER' | 'MAKER';
 }
 
-/** What became of an order, as its events tell (order-lifecycle.md). */
+/** State of an order as its events have it (order-lifecycle.md). */
 export type OrderHistory =
   | { readonly kind: 'accepted'; readonly order: OrderEventRow; readonly facts: OrderFacts }
   | { readonly kind: 'refused'; readonly code: string }
@@ -61,7 +61,7 @@ const gtdEarlyMs = 60_000;
 const tradesOfOrderMax = 1_000;
 
 /**
- * Folds the events of one order, in any order of rows. A refusal counts only while the order was never placed; behind a delay
+ * Folds the events of one order, in any order of rows. A refusal counts only while the order was never placed; after a delay
  * it ends an order that had been accepted.
  */
 export function foldOrder(rows: readonly OrderEventRow[]): OrderHistory {
@@ -96,7 +96,7 @@ function placedFacts(placed: OrderEventRow, rows: readonly OrderEventRow[]): Ord
 }
 
 /**
- * What may not rest goes when its order is placed: of FAK and FOK always, of a delayed order when it was canceled meanwhile, of
+ * A rest that may not stay ends when its order is placed: of FAK and FOK always, of a delayed order when it was canceled meanwhile, of
  * any other when it met an order of its own wallet.
  */
 function restReason({ timeInForce }: OrderEventRow, rows: readonly OrderEventRow[]): string {

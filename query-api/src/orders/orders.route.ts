@@ -7,7 +7,7 @@ import { emptyPage, pageOf } from '../door/paging.ts';
 import { type Answer, readRoute, StatusAnswer } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
-import { placeAsked } from '../markets/market-filter.ts';
+import { requestedPlace } from '../markets/market-filter.ts';
 import { openOrderAnswer, ordersPageSize, readOrdersQuery } from './open-orders.ts';
 import { foldOrder, type OrderEventRow, orderAnswer, rowsByOrder } from './order-read.ts';
 import type { OwnRecords } from './own-records.io.ts';
@@ -20,8 +20,8 @@ export interface OrderParts {
 }
 
 /**
- * GET /data/order/:id: what became of an order. Anyone may ask, without seeing its owner; who sends signed headers is told
- * only of his own (conventions.md 1.6). An order that was refused at once was never one; its refusal code stands in the
+ * GET /data/order/:id: state of an order. Any client may read it without its owner; with signed headers a caller finds
+ * only its own orders (conventions.md 1.6). An order that was refused at once was never one; its refusal code is in the
  * 404.
  */
 export function dataOrderRoute(parts: OrderParts): DoorRoute {
@@ -58,16 +58,16 @@ function answerFor(
   }
 }
 
-/** GET /data/orders: open orders of the caller's keys from any of his wallets, newest first (conventions.md 1.6). */
+/** GET /data/orders: open orders of the caller's keys from any of the caller's wallets, newest first (conventions.md 1.6). */
 export function dataOrdersRoute(parts: OrderParts): DoorRoute {
   const route = { method: 'GET', path: '/data/orders', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
     const caller = provenCaller(parts.callers, raw);
     if (caller === null) return unproven(parts, raw);
-    const asked = readOrdersQuery(query);
-    if (asked instanceof ReadRefusal) return asked;
-    const place = placeAsked(parts.catalog, asked);
-    const { orderId, offset } = asked;
+    const requested = readOrdersQuery(query);
+    if (requested instanceof ReadRefusal) return requested;
+    const place = requestedPlace(parts.catalog, requested);
+    const { orderId, offset } = requested;
     if (offset < 0 || place === null) return emptyPage(ordersPageSize);
     const search = { wallets: caller.wallets, keys: caller.keys, orderId, ...place };
     const open = await parts.own.openOrders({ ...search, offset, limit: ordersPageSize + 1 });
@@ -91,7 +91,7 @@ async function liveOrders({ own, catalog }: OrderParts, ids: readonly string[]) 
 }
 
 /**
- * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the order asked, with a status of its own
+ * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the requested order, with a status of its own
  * (conventions.md 1.6).
  */
 export function lookUpOrdersRoute(parts: OrderParts): DoorRoute {
@@ -147,7 +147,7 @@ export function preMigrationOrdersRoute({ callers, nowMs }: OrderParts): DoorRou
   const route = { method: 'GET', path: '/data/pre-migration-orders', family: 'clob' } as const;
   return readRoute(route, ({ query, raw }) => {
     if (provenCaller(callers, raw) === null) return unproven({ callers, nowMs }, raw);
-    const asked = readOrdersQuery(query);
-    return asked instanceof ReadRefusal ? asked : emptyPage(ordersPageSize);
+    const requested = readOrdersQuery(query);
+    return requested instanceof ReadRefusal ? requested : emptyPage(ordersPageSize);
   });
 }

@@ -123,7 +123,7 @@ function knowsAll(rows: readonly OrderEventRow[], ids: readonly string[]): boole
 }
 
 /**
- * A placement in memory has everything behind it in memory too, and its own fills beside it. Only why a rest ended at once may
+ * A placement in memory has everything after it in memory too, and its own fills with it. Only why a rest ended at once may
  * depend on a delay before it.
  */
 function isWhole(rows: readonly OrderEventRow[], id: string): boolean {

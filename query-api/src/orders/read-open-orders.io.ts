@@ -12,7 +12,7 @@ interface Row {
 }
 
 /**
- * The newest `count` open orders that were placed in front of the seams. Always from the first: those that have ended behind
+ * The newest `count` open orders that were placed before the seams. Always from the first: those that have ended after
  * the seams are not known here, so a place in the list is known only by counting.
  */
 export async function readOpenOrders(

@@ -1,10 +1,10 @@
 import type { FillRow, TradesQuery } from './trades.ts';
 
-/** What trades are asked for, with ids resolved and the caller known. */
+/** Requested trades, with ids resolved and the caller known. */
 export interface TradeSearch {
   /** The wallets whose trades these are. */
   readonly wallets: ReadonlySet<string>;
-  /** The caller's API keys: only what they traded is his. */
+  /** The caller's API keys: only what they traded is the caller's. */
   readonly keys: ReadonlySet<string>;
   readonly query: TradesQuery;
   /** Null: any market. */
@@ -14,7 +14,7 @@ export interface TradeSearch {
   readonly limit: number;
 }
 
-/** Whether a fill is asked for: the rule that the SQL of stored fills follows too. */
+/** Whether a fill is requested: the rule that the SQL of stored fills follows too. */
 export function isTradeRequested(row: FillRow, search: TradeSearch): boolean {
   const { place, taker, maker, beforeS, afterS } = search.query;
   if (place !== null && !isAt(row, place)) return false;

@@ -5,7 +5,7 @@ import { emptyPage, pageOf } from '../door/paging.ts';
 import { type Answer, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
-import { placeAsked } from '../markets/market-filter.ts';
+import { requestedPlace } from '../markets/market-filter.ts';
 import type { OwnRecords } from './own-records.io.ts';
 import type { TradeSearch } from './trade-search.ts';
 import { readTradesQuery, type TradesQuery, tradeAnswer, tradesPageSize } from './trades.ts';
@@ -17,20 +17,20 @@ export interface OwnTradeParts {
   nowMs(): number;
 }
 
-/** GET /data/trades: trades of the caller's keys from any of his wallets, newest first (conventions.md 1.6). */
+/** GET /data/trades: trades of the caller's keys from any of the caller's wallets, newest first (conventions.md 1.6). */
 export function dataTradesRoute(parts: OwnTradeParts): DoorRoute {
   const route = { method: 'GET', path: '/data/trades', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
     const caller = provenCaller(parts.callers, raw);
     if (caller === null) return unproven(parts, raw);
-    const asked = readTradesQuery(query);
-    if (asked instanceof ReadRefusal) return asked;
-    return await pageFor(parts, caller, asked);
+    const requested = readTradesQuery(query);
+    if (requested instanceof ReadRefusal) return requested;
+    return await pageFor(parts, caller, requested);
   });
 }
 
 async function pageFor(parts: OwnTradeParts, caller: Caller, query: TradesQuery): Promise<Answer> {
-  const place = placeAsked(parts.catalog, query);
+  const place = requestedPlace(parts.catalog, query);
   if (query.offset < 0 || place === null) return emptyPage(tradesPageSize);
   const { makerAddress } = query;
   const search: TradeSearch = {

@@ -110,11 +110,11 @@ const hiddenOwner = '00000000-0000-0000-0000-000000000000';
 /** Whose eyes a trade is seen with. */
 export interface TradeViewer {
   readonly keys: ReadonlySet<string>;
-  /** The wallets asked about. */
+  /** The requested wallets. */
   readonly wallets: ReadonlySet<string>;
 }
 
-/** Whether the viewer was the taker; of a trade between two of his orders, in the wallet asked about. */
+/** Whether the viewer was the taker; of a trade between two of its own orders, in the requested wallet. */
 function isTaker(row: FillRow, { keys, wallets }: TradeViewer): boolean {
   return keys.has(row.takerKey) && wallets.has(row.taker);
 }

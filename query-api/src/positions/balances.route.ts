@@ -28,7 +28,7 @@ export interface BalanceParts {
 const walletsMax = 100;
 
 /**
- * GET /balance-allowance, and its `/update`, which has nothing to refresh here: what the caller owns, in base units, before his
+ * GET /balance-allowance, and its `/update`, which has nothing to refresh here: what the caller owns, in base units, before its
  * open orders are counted off (conventions.md 1.7). Of several wallets of one signature type the richest answers.
  */
 export function balanceAllowanceRoutes(parts: BalanceParts): readonly DoorRoute[] {
@@ -36,17 +36,17 @@ export function balanceAllowanceRoutes(parts: BalanceParts): readonly DoorRoute[
     readRoute({ method: 'GET', path, family: 'clob' }, async ({ query, raw }) => {
       const caller = provenCaller(parts.callers, raw);
       if (caller === null) return unproven(parts, raw);
-      const asked = readBalanceQuery(query);
-      if (asked instanceof ReadRefusal) return asked;
-      const wallets = walletsAsked(caller, asked);
+      const requested = readBalanceQuery(query);
+      if (requested instanceof ReadRefusal) return requested;
+      const wallets = requestedWallets(caller, requested);
       if (wallets instanceof ReadRefusal) return wallets;
-      const found = await balances(parts, wallets, asked.token);
+      const found = await balances(parts, wallets, requested.token);
       return balanceAllowance(Math.max(0, ...found));
     }),
   );
 }
 
-function walletsAsked(
+function requestedWallets(
   { wallets, walletSet }: Caller,
   { wallet, signatureType }: BalanceQuery,
 ): readonly WalletAddress[] | ReadRefusal {
@@ -72,7 +72,7 @@ async function balances(
 }
 
 /**
- * GET /balances: everything the caller has, wallet by wallet: his own address always, the others when there is something in
+ * GET /balances: everything the caller has, wallet by wallet: its own address always, the others when there is something in
  * them (conventions.md 1.7).
  */
 export function balancesRoute(parts: BalanceParts): DoorRoute {

@@ -16,7 +16,7 @@ import { type ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Holding } from './holdings.ts';
 
-/** What GET /balance-allowance is asked; the token is null for collateral. */
+/** The request of GET /balance-allowance; the token is null for collateral. */
 export interface BalanceQuery {
   readonly token: string | null;
   readonly signatureType: SignatureType;
@@ -65,12 +65,12 @@ function checksummed(contract: string): string {
   return checksumAddress(walletFromBytes(Buffer.from(contract.slice(2), 'hex')));
 }
 
-/** What clients ask before they trade: base units as text, and unlimited allowances (conventions.md 1.7). */
+/** The balance that clients read before they trade: base units as text, and unlimited allowances (conventions.md 1.7). */
 export function balanceAllowance(balanceMicro: number) {
   return { balance: String(balanceMicro), allowances };
 }
 
-/** What a wallet owns before its open orders are counted off: clients do that themselves. */
+/** Collateral of a wallet before its open orders are deducted: clients do that themselves. */
 export function ownedMicro({ freeMicro, heldMicro }: Money): number {
   return freeMicro + heldMicro;
 }

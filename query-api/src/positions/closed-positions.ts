@@ -33,7 +33,7 @@ const known = [
   'offset',
 ] as const;
 
-/** As clients of the family ask for GET /closed-positions. */
+/** As clients of the family use GET /closed-positions. */
 const pageBounds: PageBounds = { limitMax: 50, limitDefault: 10, offsetMax: 100_000 };
 
 /** The parameters of GET /closed-positions, or why not (conventions.md 1.9). */
@@ -71,7 +71,7 @@ export function selectClosed(
     .filter(({ market }) => market.question.toLowerCase().includes(title.toLowerCase()));
 }
 
-/** One page, sorted as asked, ties by asset. The average price is that of everything bought. */
+/** One page, sorted as requested, ties by asset. The average price is that of everything bought. */
 export function closedPage(
   closed: readonly Closed[],
   query: ClosedQuery,

@@ -1,7 +1,7 @@
 import type { Outcome } from '../markets/market.ts';
 import type { HoldingChange } from '../recent/record-rows.ts';
 
-/** What a wallet holds of a token; shares in millionths. */
+/** Balance of a token in a wallet; shares in millionths. */
 export interface Holding {
   /** Lower case. */
   readonly wallet: string;

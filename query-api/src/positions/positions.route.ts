@@ -31,28 +31,30 @@ export function positionsRoute({ catalog, books, tables }: PositionParts): DoorR
   const route = { method: 'GET', path: '/positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const isFamily = dialect === 'family';
-    const asked = readPositionsQuery(query, !isFamily);
-    if (asked instanceof ReadRefusal) return asked;
-    const markets = marketNumbers(catalog, asked);
-    if (asked.limit === 0 || markets?.length === 0) return [];
-    const rows = await tables.positions(asked.user, markets);
-    const holdings = selectHoldings(catalog, rows, asked);
+    const requested = readPositionsQuery(query, !isFamily);
+    if (requested instanceof ReadRefusal) return requested;
+    const markets = marketNumbers(catalog, requested);
+    if (requested.limit === 0 || markets?.length === 0) return [];
+    const rows = await tables.positions(requested.user, markets);
+    const holdings = selectHoldings(catalog, rows, requested);
     const quotes = await books.quotes(pricedBy(holdings.map(({ market }) => market)));
     const form = assetForm(dialect);
-    return positionsPage(holdings, asked, { catalog, quotes, wallet: asked.user, form });
+    return positionsPage(holdings, requested, { catalog, quotes, wallet: requested.user, form });
   });
 }
 
-/** GET /holders: the largest balances of each token of the markets asked for (conventions.md 6.2). */
+/** GET /holders: the largest balances of each token of the requested markets (conventions.md 6.2). */
 export function holdersRoute({ catalog, tables, profiles }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/holders', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
     const isFamily = dialect === 'family';
-    const asked = readHoldersQuery(query, !isFamily);
-    if (asked instanceof ReadRefusal) return asked;
-    const markets = asked.conditions.flatMap((condition) => catalog.byCondition(condition) ?? []);
-    if (asked.limit === 0 || markets.length === 0) return [];
-    const rows = await tables.holders(markets, asked);
+    const requested = readHoldersQuery(query, !isFamily);
+    if (requested instanceof ReadRefusal) return requested;
+    const markets = requested.conditions.flatMap(
+      (condition) => catalog.byCondition(condition) ?? [],
+    );
+    if (requested.limit === 0 || markets.length === 0) return [];
+    const rows = await tables.holders(markets, requested);
     return holderGroups(markets, rows, {
       form: isFamily ? 'numeric' : 'indexed',
       profiles: profiles,
@@ -96,14 +98,14 @@ export function walletFigureRoutes({
 export function closedPositionsRoute({ catalog, books, reports }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/closed-positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const asked = readClosedQuery(query, dialect !== 'family');
-    if (asked instanceof ReadRefusal) return asked;
-    const markets = marketNumbers(catalog, asked);
-    if (asked.limit === 0 || markets?.length === 0) return [];
-    const rows = await reports.closedPositions(asked.user, markets);
-    const closed = selectClosed(catalog, rows, asked);
+    const requested = readClosedQuery(query, dialect !== 'family');
+    if (requested instanceof ReadRefusal) return requested;
+    const markets = marketNumbers(catalog, requested);
+    if (requested.limit === 0 || markets?.length === 0) return [];
+    const rows = await reports.closedPositions(requested.user, markets);
+    const closed = selectClosed(catalog, rows, requested);
     const quotes = await books.quotes(pricedBy(closed.map(({ market }) => market)));
-    return closedPage(closed, asked, { catalog, quotes, form: assetForm(dialect) });
+    return closedPage(closed, requested, { catalog, quotes, form: assetForm(dialect) });
   });
 }
 
@@ -112,12 +114,12 @@ export function marketPositionsRoute(parts: PositionParts): DoorRoute {
   const { catalog, books, reports } = parts;
   const route = { method: 'GET', path: '/v1/market-positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const asked = readMarketPositionsQuery(query, dialect !== 'family');
-    if (asked instanceof ReadRefusal) return asked;
-    const market = catalog.byCondition(asked.condition);
-    if (market === undefined || asked.limit === 0) return [];
+    const requested = readMarketPositionsQuery(query, dialect !== 'family');
+    if (requested instanceof ReadRefusal) return requested;
+    const market = catalog.byCondition(requested.condition);
+    if (market === undefined || requested.limit === 0) return [];
     const pricesMicro = pricesOf(market, await books.quotes(pricedBy([market])));
-    const search = { ...asked, market: market.market, pricesMicro };
+    const search = { ...requested, market: market.market, pricesMicro };
     const rows = await reports.marketPositions(search);
     return marketPositions(market, rows, { ...reportFrame(parts, dialect), pricesMicro });
   });

@@ -6,7 +6,7 @@ import { isoTime } from '../markets/wire-market.ts';
 import { roundedQuotient } from '../tables/numbers.ts';
 import type { PositionsQuery, SortBy } from './positions-query.ts';
 
-/** What the tables hold of one position; money in micro-units. */
+/** A stored position; money in micro-units. */
 export interface HeldRow {
   readonly market: number;
   readonly outcome: Outcome;
@@ -52,7 +52,7 @@ export const anyPosition: HoldingFilter = {
   title: '',
 };
 
-/** The rows of a wallet, in the markets that were asked for, that pass the other filters (conventions.md 6.1). */
+/** The rows of a wallet, in the requested markets, that pass the other filters (conventions.md 6.1). */
 export function selectHoldings(
   catalog: Catalog,
   rows: readonly HeldRow[],
@@ -80,7 +80,7 @@ function isRedeemable(market: Market): boolean {
   return payoutOf(market, 0) !== null;
 }
 
-/** One page of positions, sorted as asked; ties by asset. */
+/** One page of positions, sorted as requested; ties by asset. */
 export function positionsPage(
   holdings: readonly Holding[],
   query: PositionsQuery,
@@ -159,7 +159,7 @@ function positionAnswer(
   };
 }
 
-/** What a position is worth at the displayed price, micro-USDC. */
+/** Value of a position at the displayed price, micro-USDC. */
 export function currentMicro({ row, market }: Holding, quotes: Quotes): number {
   return timesUnits(row.sizeMicro, priceOfMicro(market, row.outcome, quotes));
 }

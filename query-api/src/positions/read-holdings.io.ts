@@ -7,12 +7,12 @@ import type { StoredHolding } from './holdings.ts';
 /** Rows of one statement; the largest balances when there are more. */
 const holdingsMax = 20_000;
 
-/** Whose holdings are asked, and of which markets. */
+/** Requested holdings: of which wallets, in which markets. */
 export interface HoldingsOf {
   readonly wallets: readonly string[];
   /** Null means all. */
   readonly markets: readonly number[] | null;
-  /** Markets of which what is 0 is told too. */
+  /** Markets whose balances of 0 are returned too. */
   readonly touched?: readonly number[];
 }
 
@@ -33,7 +33,7 @@ ORDER BY size DESC, wallet, market, outcome
 LIMIT {rows:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
-/** What wallets hold by the tables, with the version each row speaks for. */
+/** Balances of wallets by the tables, with the version of each row. */
 export async function readHoldings(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   { wallets, markets, touched = [] }: HoldingsOf,

@@ -32,7 +32,7 @@ interface PositionSearch {
   readonly markets: readonly number[] | null;
 }
 
-/** What a wallet holds. */
+/** Open positions of a wallet. */
 export function readPositions(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: PositionSearch,
@@ -40,7 +40,7 @@ export function readPositions(
   return readRows(clickhouse, search, { condition: 'size > 0', order: 'size DESC' });
 }
 
-/** What a wallet held and holds no more; the newest where there are more than are read. */
+/** Closed positions of a wallet; the newest where there are more than are read. */
 export function readClosedPositions(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: PositionSearch,

@@ -7,7 +7,7 @@ const answerTimeoutMs = 2_000;
 
 type Ends = ReadonlyMap<number, number>;
 
-/** How far the inputs of the partitions go. A known end only grows, so the broker is asked for what lies behind it alone. */
+/** How far the inputs of the partitions go. A known end only grows, so the broker is read only for offsets beyond it. */
 export class InputEnds {
   readonly #admin: Pick<LogAdmin, 'bounds'>;
   readonly #topic: string;

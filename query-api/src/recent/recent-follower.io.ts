@@ -25,23 +25,23 @@ export interface RecentStatus {
   readonly partitions: readonly (RecentProgress & { readonly lagRecords: number })[];
 }
 
-/** How often the tables' positions are asked for; so long is a record kept beyond need, milliseconds. */
+/** How often the positions of the tables are read; a record is kept so much longer than needed, milliseconds. */
 const storedEveryMs = 250;
-/** The same while few rows are kept: to keep them longer costs less than to ask. */
+/** The same while few rows are kept: keeping them longer costs less than reading positions. */
 const storedSeldomMs = 1_000;
 const fewRows = 1_000;
-/** From a fault until the newest records are read anew, milliseconds. */
+/** From a fault until the newest records are read again from scratch, milliseconds. */
 const restartAfterMs = 2_000;
 /** A read waits so long for the records that were there when it came; then it answers with what there is. */
 const settleMaxMs = 1_000;
 const settlePollMs = 2;
-/** Nobody waits for records that are further behind. */
+/** With more lag than this no request waits. */
 const settleLagMax = 20_000;
 /** Records in front of the end where reading starts at most: a longer way is left to the tables until they are there. */
 const startupRecordsMax = 50_000;
 
 /**
- * Follows `executions` behind what the tables hold. Whatever goes wrong here, reads go on from the tables alone, and /status
+ * Follows `executions` from where the tables end. After any fault here, reads continue from the tables alone, and /status
  * says so.
  */
 export class RecentFollower {
@@ -119,7 +119,7 @@ export class RecentFollower {
     return true;
   }
 
-  /** Ends asked for after the call: a question that is under way may be older than what the caller knows of. */
+  /** Ends read after the call: a read that is under way may be older than the records the caller knows of. */
   #endsFromNowOn(): Promise<ReadonlyMap<number, number>> {
     return this.#ends.read(this.#parts.topic, async () => {
       const bounds = await this.#bounds();
@@ -173,7 +173,7 @@ export class RecentFollower {
   #onFault(fault: Fault): void {
     const { log, recent } = this.#parts;
     if (fault.reaction === 'retry') {
-      log.warn({ code: fault.code }, 'the newest records are held up');
+      log.warn({ code: fault.code }, 'the newest records are delayed');
       return;
     }
     log.error({ err: fault }, 'the newest records cannot be followed: the tables answer alone');

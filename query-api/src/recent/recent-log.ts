@@ -4,7 +4,7 @@ import type { FillRow } from '../orders/trades.ts';
 import { RecentPartition } from './recent-partition.ts';
 import type { HoldingChange } from './record-rows.ts';
 
-/** Rows kept over all partitions; about 500 bytes each. Under full load the tables are half a second behind, a few thousand rows. */
+/** Rows kept over all partitions; about 500 bytes each. Under full load the tables lag by half a second, a few thousand rows. */
 const recentRowsMax = 200_000;
 
 /**
@@ -16,7 +16,7 @@ export type Seams = readonly number[];
 /** Above every offset. */
 export const seamOpen = Number.MAX_SAFE_INTEGER;
 
-/** Rows that belong behind the seams they come with: together with the tables in front of them they are the whole log. */
+/** Rows from the seams on that come with them: together with the tables up to the seams they are the whole log. */
 export interface RecentRows<T> {
   readonly seams: Seams;
   readonly rows: readonly T[];
@@ -86,14 +86,14 @@ export class RecentLog {
 
   /** Everything that happened to orders of these keys. */
   ordersOfKeys(keys: Iterable<string>): RecentRows<OrderEventRow> {
-    const asked = [...keys];
-    return this.#rows((one) => asked.flatMap((key) => one.rowsOfKey(key)));
+    const requested = [...keys];
+    return this.#rows((one) => requested.flatMap((key) => one.rowsOfKey(key)));
   }
 
   /** Each fill once, also when two of the keys met. */
   fillsOfKeys(keys: Iterable<string>): RecentRows<FillRow> {
-    const asked = [...keys];
-    return this.#rows((one) => [...new Set(asked.flatMap((key) => one.fillsOfKey(key)))]);
+    const requested = [...keys];
+    return this.#rows((one) => [...new Set(requested.flatMap((key) => one.fillsOfKey(key)))]);
   }
 
   holdings(wallets: readonly string[]): RecentRows<HoldingChange> {

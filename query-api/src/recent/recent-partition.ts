@@ -63,7 +63,7 @@ export class RecentPartition {
     return this.#rowCount;
   }
 
-  /** Offset of `executions` that the tables are known to hold everything below of; -1 when nobody said yet. */
+  /** Offset of `executions` that the tables are known to hold everything below of; -1 while that is not known. */
   get storedTo(): number {
     return this.#storedTo;
   }

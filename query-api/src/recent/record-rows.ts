@@ -22,7 +22,7 @@ export interface HoldingChange {
   readonly changeMicro: number;
 }
 
-/** What one record means for private reads: the rows the projectors write of it, and the tokens it moved. */
+/** Effect of one record on private reads: the rows the projectors write of it, and the tokens it moved. */
 export interface RecordRows {
   readonly orders: readonly OrderEventRow[];
   readonly fills: readonly FillRow[];

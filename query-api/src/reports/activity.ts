@@ -50,7 +50,7 @@ const otherTypes = ['MAKER_REBATE', 'REFERRAL_REWARD', 'YIELD', 'DEPOSIT', 'WITH
 /** Types of one request: more than there are, so that a client may name one twice. */
 const typesMax = 20;
 
-/** As clients of the family ask for GET /activity. */
+/** As clients of the family use GET /activity. */
 const pageBounds: PageBounds = { limitMax: 500, limitDefault: 100, offsetMax: 10_000 };
 
 /** The parameters of GET /activity, or why not (conventions.md 1.9). */

@@ -32,7 +32,7 @@ interface SidePlace extends FillPlace {
   readonly role: 'TAKER' | 'MAKER';
 }
 
-/** What the id of a maker's row ends with: both sides of a fill may name a builder. */
+/** The end of the id of a maker's row: both sides of a fill may name a builder. */
 const makerMark = '-maker';
 
 export interface BuilderQuery {
@@ -94,11 +94,11 @@ export function parseBuilder(text: string): ConditionId | null {
   return parseConditionId(text);
 }
 
-/** Keys of traders are not told. */
+/** Keys of traders are not shown. */
 const hiddenOwner = '00000000-0000-0000-0000-000000000000';
 
 /**
- * An attributed fill in both published shapes at once: seen from the taker where his order names the builder, else from the
+ * An attributed fill in both published shapes at once: seen from the taker where its order names the builder, else from the
  * maker. Fills of markets the catalog does not know are not shown.
  */
 export function builderTrade(catalog: Catalog, row: BuilderRow): readonly BuilderTrade[] {

@@ -18,7 +18,7 @@ const periodSeconds: Readonly<Record<Period, number | null>> = {
   ALL: null,
 };
 
-/** What builders traded is summed up: since when, for which builder, and whether day by day. */
+/** Sums of what builders traded: since when, for which builder, and whether day by day. */
 export interface BuilderVolumeSearch {
   /** Unix seconds. */
   readonly sinceS: number;

@@ -3,7 +3,7 @@ import { emptyPage, pageOf } from '../door/paging.ts';
 import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
-import { placeAsked } from '../markets/market-filter.ts';
+import { requestedPlace } from '../markets/market-filter.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
 import { builderPageSize, builderTrade, parseBuilder, readBuilderQuery } from './builder-trades.ts';
 import {
@@ -32,13 +32,13 @@ export function builderRoutes(parts: BuilderParts): readonly DoorRoute[] {
 function tradesRoute({ catalog, reports }: BuilderParts): DoorRoute {
   const route = { method: 'GET', path: '/builder/trades', family: 'clob' } as const;
   return readRoute(route, async ({ query }) => {
-    const asked = readBuilderQuery(query);
-    if (asked instanceof ReadRefusal) return asked;
-    const place = placeAsked(catalog, asked);
-    if (asked.offset < 0 || place === null) return emptyPage(builderPageSize);
-    const search = { query: asked, ...place, limit: builderPageSize + 1 };
+    const requested = readBuilderQuery(query);
+    if (requested instanceof ReadRefusal) return requested;
+    const place = requestedPlace(catalog, requested);
+    if (requested.offset < 0 || place === null) return emptyPage(builderPageSize);
+    const search = { query: requested, ...place, limit: builderPageSize + 1 };
     const rows = await reports.builderTrades(search);
-    const page = pageOf(rows, asked.offset, builderPageSize);
+    const page = pageOf(rows, requested.offset, builderPageSize);
     const data = page.data.flatMap((row) => builderTrade(catalog, row));
     return { ...page, data, count: data.length };
   });
@@ -47,9 +47,9 @@ function tradesRoute({ catalog, reports }: BuilderParts): DoorRoute {
 function volumeRoute(parts: BuilderParts): DoorRoute {
   const route = { method: 'GET', path: '/builder/volume', family: 'clob' } as const;
   return readRoute(route, async ({ query }) => {
-    const asked = readBuilderVolume(query, parts.nowMs());
-    if (asked instanceof ReadRefusal) return asked;
-    const { atMs, value } = await parts.reports.builderVolumes(asked);
+    const requested = readBuilderVolume(query, parts.nowMs());
+    if (requested instanceof ReadRefusal) return requested;
+    const { atMs, value } = await parts.reports.builderVolumes(requested);
     return new AgedAnswer(atMs, parts, builderVolumeDays(value));
   });
 }
@@ -74,17 +74,17 @@ function boardRoutes(parts: BuilderParts): readonly DoorRoute[] {
   const volume = { method: 'GET', path: '/v1/builders/volume', family: 'data' } as const;
   return [
     readRoute(board, async ({ query, dialect }) => {
-      const asked = readBuilderBoard(query, dialect !== 'family');
-      if (asked instanceof ReadRefusal) return asked;
-      const search = { sinceS: sinceOf(asked.period, nowMs()), builder: null, daily: false };
+      const requested = readBuilderBoard(query, dialect !== 'family');
+      if (requested instanceof ReadRefusal) return requested;
+      const search = { sinceS: sinceOf(requested.period, nowMs()), builder: null, daily: false };
       const { atMs, value } = await reports.builderVolumes(search);
-      const rows = builderBoard(value).slice(asked.offset, asked.offset + asked.limit);
+      const rows = builderBoard(value).slice(requested.offset, requested.offset + requested.limit);
       return new AgedAnswer(atMs, parts, rows);
     }),
     readRoute(volume, async ({ query, dialect }) => {
-      const asked = readBuilderPeriod(query, dialect !== 'family');
-      if (asked instanceof ReadRefusal) return asked;
-      const search = { sinceS: sinceOf(asked.period, nowMs()), builder: null, daily: true };
+      const requested = readBuilderPeriod(query, dialect !== 'family');
+      if (requested instanceof ReadRefusal) return requested;
+      const search = { sinceS: sinceOf(requested.period, nowMs()), builder: null, daily: true };
       const { atMs, value } = await reports.builderVolumes(search);
       return new AgedAnswer(atMs, parts, builderDays(value));
     }),

@@ -17,20 +17,20 @@ const figuresOfBoardMax = 1_000_000;
 const figuresMax = 4_000_000;
 /** To read all figures of a board costs about as much as so many counts over its column. */
 const countsBeforeReading = 3;
-/** Computations that take a page along that nobody asked for any more: some minutes. */
+/** Computations that prepare a page that no client reads any more: some minutes. */
 const keptWithoutAsking = 20;
 
-/** A board that was asked for, and what is at hand of it. */
-interface Asked {
+/** A requested board and the data read of it. */
+interface RequestedBoard {
   readonly board: Board;
   top: Promise<readonly LeaderboardRow[]> | null;
-  /** Computations to come that take the top along, unless it is asked for again. */
+  /** Further computations that prepare the top, unless it is read again. */
   left: number;
   /** It was the newest computation after the top was found to be empty. */
   isEmpty: boolean;
   /** Null until they are read; what is too large stays null. */
   figures: SortedFigures | null;
-  /** Times the rank of wallets was asked for. */
+  /** Times the rank of wallets was requested. */
   lookups: number;
   /** Whether all its figures were or are being read: a board that is too large is not tried again. */
   hasTried: boolean;
@@ -44,7 +44,7 @@ interface Asked {
 export class LeaderboardComputation {
   readonly snapshot: number;
   readonly #clickhouse: LeaderboardClickHouse;
-  readonly #asked = new Map<string, Asked>();
+  readonly #requested = new Map<string, RequestedBoard>();
   #figures = 0;
 
   constructor(clickhouse: LeaderboardClickHouse, snapshot: number) {
@@ -52,25 +52,25 @@ export class LeaderboardComputation {
     this.snapshot = snapshot;
   }
 
-  /** Reads what was asked of the computation before, so that nobody waits for it. */
+  /** Reads the boards that were requested of the computation before, so that no request waits for them. */
   async prepare(before: LeaderboardComputation): Promise<void> {
-    for (const { board, lookups, left } of before.#asked.values()) {
-      const asked = this.#entry(board);
-      // What cannot be read now is read when it is asked for.
-      if (left > 0) await this.#top(asked).catch(() => {});
-      asked.left = Math.max(asked.left, left - 1);
-      if (lookups >= countsBeforeReading) await this.#readFigures(asked).catch(() => {});
+    for (const { board, lookups, left } of before.#requested.values()) {
+      const requested = this.#entry(board);
+      // A board that cannot be read now is read when it is requested.
+      if (left > 0) await this.#top(requested).catch(() => {});
+      requested.left = Math.max(requested.left, left - 1);
+      if (lookups >= countsBeforeReading) await this.#readFigures(requested).catch(() => {});
     }
   }
 
   /** Rows of a page, or of wallets; `null` when nothing at all is found: the computation may have been dropped. */
   async read(search: LeaderboardSearch): Promise<readonly LeaderboardRow[] | null> {
     const { offset, limit } = search;
-    const asked = this.#entry(search);
-    if (search.wallets !== null) return await this.#ofWallets(asked, search);
-    asked.left = keptWithoutAsking;
-    const rows = await this.#top(asked);
-    return rows.length === 0 && !asked.isEmpty ? null : rows.slice(offset, offset + limit);
+    const requested = this.#entry(search);
+    if (search.wallets !== null) return await this.#ofWallets(requested, search);
+    requested.left = keptWithoutAsking;
+    const rows = await this.#top(requested);
+    return rows.length === 0 && !requested.isEmpty ? null : rows.slice(offset, offset + limit);
   }
 
   /** Nothing was dropped when this was read, so what was not found is not there. */
@@ -78,12 +78,12 @@ export class LeaderboardComputation {
     if (search.wallets === null) this.#entry(search).isEmpty = true;
   }
 
-  #entry({ period, category, orderBy }: Omit<Board, 'snapshot'>): Asked {
+  #entry({ period, category, orderBy }: Omit<Board, 'snapshot'>): RequestedBoard {
     const name = `${period}:${category}:${orderBy}`;
-    const found = this.#asked.get(name);
+    const found = this.#requested.get(name);
     if (found !== undefined) return found;
     const board = { snapshot: this.snapshot, period, category, orderBy };
-    const made: Asked = {
+    const made: RequestedBoard = {
       board,
       top: null,
       left: 0,
@@ -92,31 +92,31 @@ export class LeaderboardComputation {
       lookups: 0,
       hasTried: false,
     };
-    this.#asked.set(name, made);
+    this.#requested.set(name, made);
     return made;
   }
 
-  #top(asked: Asked): Promise<readonly LeaderboardRow[]> {
-    if (asked.top !== null) return asked.top;
-    const rows = readTop(this.#clickhouse, asked.board);
-    asked.top = rows;
+  #top(requested: RequestedBoard): Promise<readonly LeaderboardRow[]> {
+    if (requested.top !== null) return requested.top;
+    const rows = readTop(this.#clickhouse, requested.board);
+    requested.top = rows;
     rows.catch(() => {
-      asked.top = null;
+      requested.top = null;
     });
     return rows;
   }
 
-  /** Each wallet is ranked behind all that have more. */
+  /** Each wallet is ranked after all that have more. */
   async #ofWallets(
-    asked: Asked,
+    requested: RequestedBoard,
     search: LeaderboardSearch,
   ): Promise<readonly LeaderboardRow[] | null> {
     const { wallets, offset, limit } = search;
-    const listed = await readListed(this.#clickhouse, asked.board, wallets ?? []);
+    const listed = await readListed(this.#clickhouse, requested.board, wallets ?? []);
     if (listed.length === 0) return null;
     const found = listed.slice(offset, offset + limit);
-    asked.lookups += 1;
-    const larger = await this.#larger(asked, found);
+    requested.lookups += 1;
+    const larger = await this.#larger(requested, found);
     return (
       larger?.map((count, at) => {
         const { wallet = '', volMicro = 0, pnlMicro = 0 } = found[at] ?? {};
@@ -125,10 +125,13 @@ export class LeaderboardComputation {
     );
   }
 
-  async #larger(asked: Asked, found: readonly UnrankedRow[]): Promise<readonly number[] | null> {
-    const { figures, board, lookups } = asked;
+  async #larger(
+    requested: RequestedBoard,
+    found: readonly UnrankedRow[],
+  ): Promise<readonly number[] | null> {
+    const { figures, board, lookups } = requested;
     if (figures !== null) return found.map(({ figure }) => figures.countAbove(figure));
-    if (lookups >= countsBeforeReading) this.#readFigures(asked).catch(() => {});
+    if (lookups >= countsBeforeReading) this.#readFigures(requested).catch(() => {});
     const { wallets, larger } = await countLarger(
       this.#clickhouse,
       board,
@@ -137,24 +140,24 @@ export class LeaderboardComputation {
     return wallets === 0 ? null : larger;
   }
 
-  async #readFigures(asked: Asked): Promise<void> {
+  async #readFigures(requested: RequestedBoard): Promise<void> {
     const most = Math.min(figuresOfBoardMax, figuresMax - this.#figures);
-    if (asked.hasTried || most === 0) return;
-    asked.hasTried = true;
+    if (requested.hasTried || most === 0) return;
+    requested.hasTried = true;
     // Taken before it is known how many there are: others may be read meanwhile.
     this.#figures += most;
     let kept = 0;
     try {
-      const bytes = await readFigures(this.#clickhouse, asked.board, most);
+      const bytes = await readFigures(this.#clickhouse, requested.board, most);
       if (bytes === null) {
         // There may be room for it once others are read.
-        asked.hasTried = most === figuresOfBoardMax;
+        requested.hasTried = most === figuresOfBoardMax;
         return;
       }
-      asked.figures = new SortedFigures(bytes);
-      kept = asked.figures.count;
+      requested.figures = new SortedFigures(bytes);
+      kept = requested.figures.count;
     } catch (error) {
-      asked.hasTried = false;
+      requested.hasTried = false;
       throw error;
     } finally {
       this.#figures += kept - most;

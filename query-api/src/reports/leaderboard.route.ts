@@ -21,9 +21,9 @@ export function leaderboardRoute(parts: LeaderboardParts): DoorRoute {
   const { leaderboards, profiles } = parts;
   const route = { method: 'GET', path: '/v1/leaderboard', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const asked = readLeaderboardQuery(query, dialect !== 'family');
-    if (asked instanceof ReadRefusal) return asked;
-    const search = leaderboardSearch(asked, profiles);
+    const requested = readLeaderboardQuery(query, dialect !== 'family');
+    if (requested instanceof ReadRefusal) return requested;
+    const search = leaderboardSearch(requested, profiles);
     if (search === null) return [];
     const { atMs, rows } = await leaderboards.read(search);
     const entries = rows.map((row) => leaderboardEntry(row, profiles));

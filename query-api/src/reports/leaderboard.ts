@@ -54,7 +54,7 @@ export interface LeaderboardPage {
 
 const known = ['category', 'timePeriod', 'orderBy', 'limit', 'offset', 'user', 'userName'] as const;
 
-/** As published for GET /v1/leaderboard; under the mount an empty page may be asked for. */
+/** As published for GET /v1/leaderboard; under the mount an empty page may be requested. */
 const pageBounds: PageBounds = { limitMax: 50, limitDefault: 25, offsetMax: 1_000 };
 
 /** The parameters of GET /v1/leaderboard, or why not (conventions.md 6.3). */
@@ -78,7 +78,7 @@ export function readLeaderboardQuery(
 /** Wallets of one name that are looked up: names are not unique, and who shares one may be many. */
 const namesakesMax = 1_000;
 
-/** What is looked up; null when nobody can be found. A wallet and a name must both fit. */
+/** The leaderboard rows to look up; null when no wallet can be found. A wallet and a name must both fit. */
 export function leaderboardSearch(
   { user, userName, category, ...query }: LeaderboardQuery,
   profiles: Pick<Profiles, 'named'>,
@@ -106,7 +106,7 @@ export function leaderboardEntry(row: LeaderboardRow, profiles: Profiles): Leade
 }
 
 const bytesEach = 8;
-/** What is added to a figure, so that none is negative and bytes are in the order of figures. */
+/** The offset added to a figure, so that none is negative and bytes are in the order of figures. */
 const bias = 2n ** 63n;
 
 /** All figures of a leaderboard in ascending order, as bytes: each plus 2^63, 64 bits, the highest byte first. */

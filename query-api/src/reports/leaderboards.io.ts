@@ -5,21 +5,21 @@ import type { LeaderboardPage, LeaderboardSearch } from './leaderboard.ts';
 import { LeaderboardComputation } from './leaderboard-computation.io.ts';
 import { type LeaderboardClickHouse, readNewest } from './read-leaderboards.io.ts';
 
-/** A newer computation is looked for this often while leaderboards are asked for, and while nobody does, milliseconds. */
+/** How often a newer computation is looked for while leaderboards are read, and while no client reads them, milliseconds. */
 const lookEveryMs = 1_000;
 const lookSeldomMs = 5_000;
-/** Nobody asks any more after so long. */
+/** After so long without a read no client is expected to read them soon, milliseconds. */
 const quietAfterMs = 60_000;
 
 /**
- * Leaderboards as they were computed last. A newer computation is served once what was asked of the one before is at hand, and whole:
+ * Leaderboards as they were computed last. A newer computation is served once all boards read from the one before are prepared:
  * no request waits for the change.
  */
 export class Leaderboards {
   readonly #clickhouse: LeaderboardClickHouse;
   readonly #nowMs: () => number;
   #served: LeaderboardComputation;
-  #askedMs = Number.NEGATIVE_INFINITY;
+  #requestedMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
 
   constructor(clickhouse: LeaderboardClickHouse, nowMs: () => number) {
@@ -30,20 +30,20 @@ export class Leaderboards {
 
   /** Throws the `Fault` `leaderboards_not_ready` (retry) before the first computation. */
   async read(search: LeaderboardSearch): Promise<LeaderboardPage> {
-    this.#askedMs = this.#nowMs();
+    this.#requestedMs = this.#nowMs();
     if (this.#served.snapshot === 0) await this.#begin();
     const served = this.#served;
     if (served.snapshot === 0) throw new Fault('leaderboards_not_ready', 'retry');
     const rows = await served.read(search);
     if (rows !== null) return { atMs: served.snapshot, rows };
-    // A computation is dropped behind two newer ones: nothing is believed only of one that is still the newest.
+    // A computation is dropped after two newer ones: an empty result counts only while it is the newest.
     const newest = await readNewest(this.#clickhouse);
     if (newest > served.snapshot) return await this.#readAside(newest, search);
     served.believe(search);
     return { atMs: served.snapshot, rows: [] };
   }
 
-  /** Takes over a newer computation, with what is asked for. @returns how long it need not be looked for again, milliseconds. */
+  /** Takes over a newer computation, with the boards in use. @returns how long it need not be looked for again, milliseconds. */
   async refresh(): Promise<number> {
     const snapshot = await readNewest(this.#clickhouse);
     const before = this.#served;
@@ -52,10 +52,10 @@ export class Leaderboards {
       await next.prepare(before);
       if (snapshot > this.#served.snapshot) this.#served = next;
     }
-    return this.#nowMs() - this.#askedMs < quietAfterMs ? lookEveryMs : lookSeldomMs;
+    return this.#nowMs() - this.#requestedMs < quietAfterMs ? lookEveryMs : lookSeldomMs;
   }
 
-  /** What is served changes only when it is prepared, so a newer computation answers for this request alone. */
+  /** The served computation changes only when the next is prepared, so a newer computation answers for this request alone. */
   async #readAside(snapshot: number, search: LeaderboardSearch): Promise<LeaderboardPage> {
     const rows = await new LeaderboardComputation(this.#clickhouse, snapshot).read(search);
     return { atMs: snapshot, rows: rows ?? [] };

@@ -27,7 +27,7 @@ const orders = {
 } as const satisfies Record<ActivitySearch['sortBy'], string>;
 const moves = ['SPLIT', 'MERGE', 'REDEEM'];
 
-/** What a wallet did, trades and the rest together; a repeated row counts once. */
+/** Activity of a wallet, trades and the rest together; a repeated row counts once. */
 export async function readActivity(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: ActivitySearch,

@@ -30,7 +30,7 @@ interface Row {
   readonly maker_price: string;
 }
 
-/** What the side that names the builder has; of wallets it is the expression of the index `owners`. */
+/** A field of the side that names the builder; of wallets it is the expression of the index `owners`. */
 const own = (taker: string, maker: string): string => `if(role = 'TAKER', ${taker}, ${maker})`;
 
 /** Sides of fills that name a builder, newest first; a repeated row counts once. `nowS` is the time, Unix seconds. */

@@ -3,7 +3,7 @@ import { type LeaderboardPeriod, leaderboardColumn, leaderboardTables } from '@p
 import { readInPieces } from '../tables/read-pieces.io.ts';
 import type { LeaderboardRow } from './leaderboard.ts';
 
-/** What the leaderboards are read with. */
+/** The client that leaderboards are read with. */
 export type LeaderboardClickHouse = Pick<ClickHouse, 'selectRows'>;
 
 /** A leaderboard of one computation. */
@@ -80,13 +80,13 @@ interface ListedRow {
 export async function readListed(
   clickhouse: LeaderboardClickHouse,
   board: Board,
-  asked: readonly string[],
+  requested: readonly string[],
 ): Promise<readonly UnrankedRow[]> {
   const { vol, pnl } = columnsOf(board);
   const { snapshot, category } = board;
   const sql = `SELECT wallet, ${vol} AS vol, ${pnl} AS pnl FROM ${wallets.name}
      WHERE ${computed} AND category = {category:UInt8} AND wallet IN {wallets:Array(String)} ${bounded}`;
-  const rows = await readInPieces(asked, (some) =>
+  const rows = await readInPieces(requested, (some) =>
     clickhouse.selectRows<ListedRow>(sql, { snapshot, category, wallets: some }),
   );
   // Few rows: to sort and filter them here costs less than a plan with both.
@@ -135,7 +135,7 @@ export async function countLarger(
 /**
  * All figures of a board as `SortedFigures` takes them; `null` when they are more than `most`, or none: who
  * asks has seen some, so the computation was dropped. They come as one text, since numbers by the
- * hundred thousand would hold up everybody else while they are parsed, and as one row, since roles bound rows.
+ * hundred thousand would delay all other requests while they are parsed, and as one row, since roles bound rows.
  */
 export async function readFigures(
   clickhouse: LeaderboardClickHouse,

@@ -26,7 +26,7 @@ interface Row {
   readonly size: string;
 }
 
-/** A table that has the trades asked for in a good order, and what its columns are called. */
+/** A table that has the requested trades in a good order, and the names of its columns. */
 interface Ledger {
   readonly table: string;
   readonly wallet: string;
@@ -35,7 +35,7 @@ interface Ledger {
   readonly price: string;
   /** Condition on the role; empty where rows are takers anyway. */
   readonly takers: string;
-  /** What makes a row one of its kind. */
+  /** The columns that identify a row. */
   readonly key: readonly string[];
 }
 
@@ -53,7 +53,7 @@ const ofMarket: Ledger = {
   key: placeKey,
 };
 
-/** Trades of everybody, newest first; a repeated row counts once. `nowS` is the time, Unix seconds. */
+/** Trades of all wallets, newest first; a repeated row counts once. `nowS` is the time, Unix seconds. */
 export async function readLedger(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   search: LedgerSearch,
@@ -78,7 +78,7 @@ SETTINGS max_execution_time = 5`;
   const { limit, startS, endS } = search;
   const readSince = (sinceS: number) =>
     clickhouse.selectRows<Row>(sql, { ...where.params, since: sinceS });
-  // What one wallet or market did is sorted by it, and seldom fills a page within a day.
+  // Trades of one wallet or market are sorted by it, and seldom fill a page within a day.
   const rows =
     ledger === byTime
       ? await readNewest({ limit, untilS: Math.min(endS ?? nowS, nowS), sinceS: startS }, readSince)

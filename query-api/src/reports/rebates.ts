@@ -25,8 +25,8 @@ export function readRebatesQuery(query: RawQuery, nowMs: number): RebatesQuery |
   const read = new QueryReader(query, 'clob');
   const maker = optionalWallet(read, 'maker_address');
   if (maker === null) read.missing('maker_address');
-  const asked = read.time('date') ?? nowMs;
-  const startMs = asked - (asked % dayMs);
+  const requested = read.time('date') ?? nowMs;
+  const startMs = requested - (requested % dayMs);
   if (startMs < 0 || startMs > nowMs) read.invalid('date');
   if (read.refusal !== null) return read.refusal;
   const date = new Date(startMs).toISOString().slice(0, 10);
@@ -34,8 +34,8 @@ export function readRebatesQuery(query: RawQuery, nowMs: number): RebatesQuery |
 }
 
 /**
- * A wallet's part of each market's pool. The pool is a part of the day's taker fees; what a maker would have paid himself is the
- * fee of the fills he made, so his part of the pool is that part of those fees.
+ * A wallet's part of each market's pool. The pool is a part of the day's taker fees; what a maker would have paid itself is the
+ * fee of its fills as maker, so its part of the pool is that part of those fees.
  */
 export function rebateAnswers(
   catalog: Catalog,

@@ -30,7 +30,7 @@ const pageSize = 500;
 
 /**
  * Rewards and rebates (conventions.md 1.8). Which markets have rewards follows from the catalog; what a wallet earned is not
- * kept here, so those lists are empty for whoever proves who he is.
+ * kept here, so those lists are empty for a proven caller.
  */
 export function rewardRoutes(parts: RewardParts): readonly DoorRoute[] {
   const page = () => emptyPage(pageSize);
@@ -80,8 +80,8 @@ function marketRewardRoutes({ catalog, books, tables, nowMs }: RewardParts): rea
       if (read.refusal !== null) return read.refusal;
       if (offset < 0) return emptyPage(pageSize);
       const rewarded = rewardedMarkets(catalog);
-      const isAsked = (market: Market) => conditions?.includes(market.conditionId) ?? true;
-      return await described(rewarded.filter(isAsked), offset);
+      const isRequested = (market: Market) => conditions?.includes(market.conditionId) ?? true;
+      return await described(rewarded.filter(isRequested), offset);
     }),
     readRoute(clob('/rewards/markets/:condition_id'), async ({ params }) => {
       const condition = parseConditionId(params['condition_id'] ?? '');
@@ -108,9 +108,9 @@ function ownRoute(parts: RewardParts, path: string, answer: () => object): DoorR
 
 function rebatesRoute({ catalog, reports, nowMs }: RewardParts): DoorRoute {
   return readRoute(clob('/rebates/current'), async ({ query }) => {
-    const asked = readRebatesQuery(query, nowMs());
-    if (asked instanceof ReadRefusal) return asked;
-    const rows = await reports.makerFees(asked.maker, asked.dayS);
-    return rebateAnswers(catalog, rows, asked, nowMs());
+    const requested = readRebatesQuery(query, nowMs());
+    if (requested instanceof ReadRefusal) return requested;
+    const rows = await reports.makerFees(requested.maker, requested.dayS);
+    return rebateAnswers(catalog, rows, requested, nowMs());
   });
 }

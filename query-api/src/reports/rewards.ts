@@ -55,7 +55,7 @@ export function rewardEntry(market: Market) {
   };
 }
 
-/** What a rewarded market is shown with besides the catalog. */
+/** Data of a rewarded market besides the catalog. */
 export interface RewardContext {
   readonly quotes: Quotes;
   /** Price of token 0 a day ago in micro-USDC, by market number; null or missing when there was none. */

@@ -2,7 +2,7 @@ import { microText, priceOne } from '@pm/schemas';
 import { payoutOf } from '../books/quote.ts';
 import type { Market, Outcome } from '../markets/market.ts';
 
-/** One side of a fill as everybody may see it; wallets in lower case. */
+/** One side of a fill as it is public; wallets in lower case. */
 export interface TradeRow {
   readonly partition: number;
   readonly inOffset: string;
@@ -75,7 +75,7 @@ export interface MakerFeesRow {
   readonly feesMicro: number;
 }
 
-/** What a builder's orders traded. */
+/** Volume of the orders of a builder. */
 export interface BuilderVolumeRow {
   readonly builder: string;
   /** `2026-01-31`; empty for a whole period. */
@@ -92,7 +92,7 @@ export function marketWords(market: Market, eventSlug: string) {
 /** Markets of one request. */
 export const openInterestMarketsMax = 500;
 
-/** What the tokens of a market stand for in micro-USDC: a pair is 1 USDC, after the resolution a token is what it pays. */
+/** Value of the tokens of a market in micro-USDC: a pair is 1 USDC, after the resolution a token is what it pays. */
 export function openInterestMicro(
   market: Market | undefined,
   { size0Micro, size1Micro }: SupplyRow,

@@ -52,7 +52,7 @@ const known = [
 /** Unix seconds up to the year 2105, what the tables hold. */
 export const secondsMax = 4_200_000_000;
 
-/** As clients of the family ask for GET /trades. */
+/** As clients of the family use GET /trades. */
 const pageBounds: PageBounds = { limitMax: 10_000, limitDefault: 100, offsetMax: 10_000 };
 
 /** The parameters of GET /trades, or why not (conventions.md 1.9). */
@@ -93,14 +93,14 @@ export function readTimes(read: QueryReader): { startS: number | null; endS: num
   };
 }
 
-/** What rows of public reports are shown with. */
+/** Data that rows of public reports are shown with. */
 export interface ReportFrame {
   readonly catalog: Catalog;
   readonly profiles: Profiles;
   readonly form: AssetForm;
 }
 
-/** A trade for everybody; trades of markets the catalog does not know are not shown. */
+/** A public trade; trades of markets the catalog does not know are not shown. */
 export function publicTrade(
   row: TradeRow,
   { catalog, profiles, form }: ReportFrame,
@@ -144,7 +144,7 @@ export function assetForm(dialect: 'specification' | 'family'): AssetForm {
   return dialect === 'family' ? 'numeric' : 'indexed';
 }
 
-/** What rows of public reports are shown with. */
+/** Data that rows of public reports are shown with. */
 export function reportFrame(
   { catalog, profiles }: Pick<ReportFrame, 'catalog' | 'profiles'>,
   dialect: 'specification' | 'family',

@@ -24,22 +24,22 @@ export function ledgerRoutes(parts: LedgerParts): readonly DoorRoute[] {
   const activity = { method: 'GET', path: '/activity', family: 'data' } as const;
   return [
     readRoute(trades, async ({ query, dialect }) => {
-      const asked = readLedgerQuery(query, dialect !== 'family');
-      if (asked instanceof ReadRefusal) return asked;
-      const markets = marketNumbers(catalog, asked);
-      if (asked.limit === 0 || markets?.length === 0) return [];
-      const rows = await reports.ledger({ ...asked, markets });
+      const requested = readLedgerQuery(query, dialect !== 'family');
+      if (requested instanceof ReadRefusal) return requested;
+      const markets = marketNumbers(catalog, requested);
+      if (requested.limit === 0 || markets?.length === 0) return [];
+      const rows = await reports.ledger({ ...requested, markets });
       const frame = reportFrame(parts, dialect);
       return rows.flatMap((row) => publicTrade(row, frame));
     }),
     readRoute(activity, async ({ query, dialect }) => {
-      const asked = readActivityQuery(query, dialect !== 'family');
-      if (asked instanceof ReadRefusal) return asked;
-      const markets = marketNumbers(catalog, asked);
-      if (asked.limit === 0 || markets?.length === 0) return [];
-      const rows = await reports.activity({ ...asked, markets });
+      const requested = readActivityQuery(query, dialect !== 'family');
+      if (requested instanceof ReadRefusal) return requested;
+      const markets = marketNumbers(catalog, requested);
+      if (requested.limit === 0 || markets?.length === 0) return [];
+      const rows = await reports.activity({ ...requested, markets });
       const frame = reportFrame(parts, dialect);
-      return rows.flatMap((row) => activityAnswer(row, asked.user, frame));
+      return rows.flatMap((row) => activityAnswer(row, requested.user, frame));
     }),
   ];
 }

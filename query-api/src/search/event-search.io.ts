@@ -13,7 +13,7 @@ const catchUpEveryMs = 250;
 const forgivenWordsMax = 12;
 
 /**
- * The index of events, built from the catalog beside everything else and kept up with it. Its answers lag behind the catalog by
+ * The index of events, built from the catalog in small steps and kept up with it. Its results lag the catalog by
  * some hundred milliseconds.
  */
 export class EventSearch {
@@ -51,10 +51,10 @@ export class EventSearch {
     return this.#work;
   }
 
-  find({ telling }: SearchWords): readonly SearchMatch[] {
-    const exact = this.#index.find(telling, false);
-    if (exact.length > 0 || telling.length > forgivenWordsMax) return exact;
-    return this.#index.find(telling, true);
+  find({ significant }: SearchWords): readonly SearchMatch[] {
+    const exact = this.#index.find(significant, false);
+    if (exact.length > 0 || significant.length > forgivenWordsMax) return exact;
+    return this.#index.find(significant, true);
   }
 
   async #takeAll(): Promise<void> {
@@ -88,7 +88,7 @@ export class EventSearch {
   }
 }
 
-/** What is searched of an event: all of it but the descriptions of its markets. */
+/** The searched texts of an event: all of it but the descriptions of its markets. */
 function textsOf(catalog: Catalog, id: string): SearchTexts | null {
   const event = catalog.event(id);
   if (event === undefined) return null;

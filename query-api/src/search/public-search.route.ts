@@ -10,17 +10,17 @@ export function publicSearchRoute(parts: CatalogParts): DoorRoute {
   const { catalog, search } = parts;
   const route = { method: 'GET', path: '/public-search', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const asked = readSearchQuery(query, listContext(parts, dialect));
-    if (asked instanceof ReadRefusal) return asked;
+    const requested = readSearchQuery(query, listContext(parts, dialect));
+    if (requested instanceof ReadRefusal) return requested;
     if (!search.isReady) throw new Fault('search_not_ready', 'retry');
     const { events, tags, hasMore, totalResults } = searchPage(
       catalog,
-      search.find(asked.words),
-      asked,
+      search.find(requested.words),
+      requested,
     );
     const answers =
       dialect === 'family'
-        ? await eventAnswers(parts, events, { dialect, creators: asked.creators })
+        ? await eventAnswers(parts, events, { dialect, creators: requested.creators })
         : events.map(({ id, ticker, slug, title }) => ({ id, ticker, slug, title }));
     return {
       events: answers,

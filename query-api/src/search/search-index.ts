@@ -4,7 +4,7 @@ import { wordsIn } from './search-words.ts';
 export interface SearchTexts {
   readonly title: string;
   readonly questions: readonly string[];
-  /** What counts least, such as its description. */
+  /** Texts that count least, such as its description. */
   readonly others: readonly string[];
 }
 

@@ -1,12 +1,12 @@
 /** A text as searches look at it. */
 export interface SearchWords {
-  /** As it was asked (`asTyped`): what it names exactly comes first. */
-  readonly asked: string;
+  /** As requested (`asTyped`): an exact match comes first. */
+  readonly requested: string;
   /** Its words with one space between them. */
   readonly text: string;
   readonly all: readonly string[];
-  /** The words that tell something, or all of them when none does. */
-  readonly telling: readonly string[];
+  /** The words that are not common, or all of them when every one is. */
+  readonly significant: readonly string[];
 }
 
 /** So common that they would find everything and cost as much. */
@@ -31,13 +31,13 @@ export function asTyped(text: string): string {
   return text.trim().toLowerCase();
 }
 
-export function searchWords(asked: string): SearchWords {
-  const all = wordsIn(asked);
-  const telling = all.filter((word) => !common.has(word));
+export function searchWords(requested: string): SearchWords {
+  const all = wordsIn(requested);
+  const significant = all.filter((word) => !common.has(word));
   return {
-    asked: asTyped(asked),
+    requested: asTyped(requested),
     text: all.join(' '),
     all,
-    telling: telling.length > 0 ? telling : all,
+    significant: significant.length > 0 ? significant : all,
   };
 }

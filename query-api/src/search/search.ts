@@ -54,7 +54,7 @@ export function readSearchQuery(
 ): SearchQuery | ReadRefusal {
   const read = new QueryReader(query, 'gamma');
   const words = searchWords(read.text('q', queryMaxChars) ?? '');
-  if (words.asked === '') read.missing('q');
+  if (words.requested === '') read.missing('q');
   const creator = read.text('creator');
   const status = read.text('events_status')?.toLowerCase() ?? null;
   read.boolean('search_profiles');
@@ -167,9 +167,9 @@ function figureOf(
  * Exact slug or title, the words of the title and no others, its start, all words in the title, in the questions, anywhere
  * (conventions.md 6.5).
  */
-function rankOf(match: SearchMatch, event: CatalogEvent, { asked, text }: SearchWords): number {
-  if (event.slug.toLowerCase() === asked) return highestRank;
-  if (match.title === text) return asTyped(event.title) === asked ? highestRank : 5;
+function rankOf(match: SearchMatch, event: CatalogEvent, { requested, text }: SearchWords): number {
+  if (event.slug.toLowerCase() === requested) return highestRank;
+  if (match.title === text) return asTyped(event.title) === requested ? highestRank : 5;
   if (match.title.startsWith(text)) return 4;
   if (match.place === places.title) return 3;
   return match.place === places.questions ? 2 : 1;
@@ -177,7 +177,7 @@ function rankOf(match: SearchMatch, event: CatalogEvent, { asked, text }: Search
 
 /**
  * Tags whose label or slug has all words, each at the start of one; the same one first, then the larger. Of a creator those that
- * are on his events, with the number of these.
+ * are on events of that creator, with the number of these.
  */
 function rankedTags(catalog: Catalog, { words, creators }: SearchQuery): SearchPage['tags'] {
   const { text, all } = words;
@@ -220,7 +220,7 @@ export function firstSorted<T>(
 ): readonly T[] {
   if (count * pickedShare > rows.length) return rows.toSorted(compare).slice(0, count);
   let picked: T[] = [];
-  /** What comes behind this one is behind enough others. */
+  /** A row after this one is after enough others. */
   let bar: T | undefined;
   for (const row of rows) {
     if (bar !== undefined && compare(row, bar) >= 0) continue;

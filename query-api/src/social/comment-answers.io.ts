@@ -1,6 +1,6 @@
 import type { CommentThreads, HeldComment } from '@pm/domain/comments/threads';
 import type { CommentParent, WireComment } from '@pm/schemas';
-import { ReadRefusal } from '../door/refusal.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { marketNamed } from '../markets/market-filter.ts';
 import type { TableReads } from '../tables/tables.io.ts';
@@ -29,17 +29,17 @@ const pageMarketsMax = 5_000;
 const noHoldings: Holdings = new Map();
 const none: ReadonlyMap<string, Holdings> = new Map();
 
-/** All comments a query asks for, sorted; the caller takes his page of them. */
+/** All comments a query requests, sorted; the caller takes its page of them. */
 export async function commentsFor(
   parts: CommentParts,
-  asked: CommentsQuery,
+  requested: CommentsQuery,
 ): Promise<readonly SortedComment[] | ReadRefusal> {
-  const parent = parentOf(parts, asked);
+  const parent = parentOf(parts, requested);
   if (parent instanceof ReadRefusal) return parent;
   const { threads } = parts;
   const tops = threads.topsOf(parent.type, parent.id);
-  const kept = asked.holdersOnly ? await heldOnly(parts, parent, tops) : tops;
-  return sortComments(kept, asked.sort, replyCounter(threads));
+  const kept = requested.holdersOnly ? await heldOnly(parts, parent, tops) : tops;
+  return sortComments(kept, requested.sort, replyCounter(threads));
 }
 
 function parentOf(
@@ -48,20 +48,18 @@ function parentOf(
 ): Parent | ReadRefusal {
   if (eventSlug !== null) {
     const event = catalog.eventBySlug(eventSlug);
-    return event === undefined ? notFound('event') : { type: 'EVENT', id: event.id };
+    return event === undefined ? refusals.eventNotFound : { type: 'EVENT', id: event.id };
   }
-  if (parent === null) return notFound('event');
+  if (parent === null) return refusals.eventNotFound;
   if (parent.type === 'EVENT')
-    return catalog.event(parent.id) === undefined ? notFound('event') : parent;
+    return catalog.event(parent.id) === undefined ? refusals.eventNotFound : parent;
   if (parent.type === 'SERIES') {
-    return catalog.series(parent.id) === undefined ? notFound('series') : parent;
+    return catalog.series(parent.id) === undefined ? refusals.seriesNotFound : parent;
   }
   const market = marketNamed(catalog, parent.id);
-  return market === undefined ? notFound('market') : { type: 'MARKET', id: String(market.market) };
-}
-
-function notFound(what: string): ReadRefusal {
-  return new ReadRefusal(404, `${what} not found`);
+  return market === undefined
+    ? refusals.marketNotFound
+    : { type: 'MARKET', id: String(market.market) };
 }
 
 async function heldOnly(
@@ -76,7 +74,7 @@ async function heldOnly(
   return comments.filter(({ author }) => holders.has(author));
 }
 
-/** Comments in their wire form, with what their authors hold of the markets they are about; the family has to ask for that. */
+/** Comments in their wire form, with what their authors hold of the markets they are about; the family must request those. */
 export async function answerComments(
   parts: CommentParts,
   listed: readonly ListedComment[],
@@ -95,7 +93,7 @@ export async function answerComments(
   );
 }
 
-/** What authors hold, by what their comments are about; one read for all of them. */
+/** Holdings of authors by the subject of their comments; one read for all of them. */
 async function holdingsOf(
   { catalog, tables }: CommentParts,
   comments: readonly HeldComment[],

@@ -31,7 +31,7 @@ export interface CommentsQuery {
   readonly getPositions: boolean;
 }
 
-/** A list that goes on behind a place, and is sorted by one column. */
+/** A list sorted by one column that continues after a place. */
 export interface CommentsKeyset extends CommentsQuery {
   readonly after: RowCursor | null;
 }
@@ -42,17 +42,17 @@ const parentNames = ['Event', 'Series', 'market'] as const;
 /** The parameters of GET /comments, or why not. */
 export function readCommentsQuery(query: RawQuery): CommentsQuery | ReadRefusal {
   const read = new QueryReader(query, 'gamma');
-  const asked = readComments(read);
-  return read.refusal ?? asked;
+  const requested = readComments(read);
+  return read.refusal ?? requested;
 }
 
 /** The parameters of GET /comments/keyset, or why not. */
 export function readCommentsKeyset(query: RawQuery): CommentsKeyset | ReadRefusal {
   const read = new QueryReader(query, 'gamma');
-  const asked = readComments(read);
-  const after = readAfterCursor(read, asked.sort.orders);
+  const requested = readComments(read);
+  const after = readAfterCursor(read, requested.sort.orders);
   if (typeof after?.key === 'string') read.invalid('after_cursor');
-  return read.refusal ?? { ...asked, after };
+  return read.refusal ?? { ...requested, after };
 }
 
 function readComments(read: QueryReader): CommentsQuery {

@@ -1,5 +1,5 @@
 import type { DoorRoute } from '@pm/kit/http';
-import { type CommentParent, parseWalletAddress } from '@pm/schemas';
+import { type CommentParent, parseWalletAddress, readRefusalText } from '@pm/schemas';
 import { parseCatalogId, QueryReader } from '../door/query-reader.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
@@ -12,28 +12,28 @@ import { listComments, listThread, replyCounter } from './listed-comment.ts';
 export function commentsRoute(parts: CommentParts): DoorRoute {
   const route = { method: 'GET', path: '/comments', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const asked = readCommentsQuery(query);
-    if (asked instanceof ReadRefusal) return asked;
-    const sorted = await commentsFor(parts, asked);
+    const requested = readCommentsQuery(query);
+    if (requested instanceof ReadRefusal) return requested;
+    const sorted = await commentsFor(parts, requested);
     if (sorted instanceof ReadRefusal) return sorted;
-    const page = listComments(parts.threads, pageFrom(sorted, asked));
+    const page = listComments(parts.threads, pageFrom(sorted, requested));
     const isFamily = dialect === 'family';
-    return await answerComments(parts, page, { isFamily, wantsPositions: asked.getPositions });
+    return await answerComments(parts, page, { isFamily, wantsPositions: requested.getPositions });
   });
 }
 
-/** GET /comments/keyset: the same, page by page behind a cursor. */
+/** GET /comments/keyset: the same, page by page with a cursor. */
 export function commentsKeysetRoute(parts: CommentParts): DoorRoute {
   const route = { method: 'GET', path: '/comments/keyset', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {
-    const asked = readCommentsKeyset(query);
-    if (asked instanceof ReadRefusal) return asked;
-    const sorted = await commentsFor(parts, asked);
+    const requested = readCommentsKeyset(query);
+    if (requested instanceof ReadRefusal) return requested;
+    const sorted = await commentsFor(parts, requested);
     if (sorted instanceof ReadRefusal) return sorted;
-    const { page, next } = pageAfter(sorted, asked);
+    const { page, next } = pageAfter(sorted, requested);
     const comments = await answerComments(parts, listComments(parts.threads, page), {
       isFamily: dialect === 'family',
-      wantsPositions: asked.getPositions,
+      wantsPositions: requested.getPositions,
     });
     return next === null ? { comments } : { comments, next_cursor: next };
   });
@@ -50,7 +50,7 @@ export function commentRoute(parts: CommentParts): DoorRoute {
     if (read.refusal !== null) return read.refusal;
     const { threads } = parts;
     const comment = threads.find(id);
-    if (!comment?.isShown) return new ReadRefusal(404, 'comment not found');
+    if (!comment?.isShown) return refusals.commentNotFound;
     const isFamily = dialect === 'family';
     return await answerComments(parts, listThread(threads, comment), { isFamily, wantsPositions });
   });
@@ -66,7 +66,7 @@ export function commentsByUserRoute(parts: CommentParts): DoorRoute {
     const sort = readSort(read);
     const wantsPositions = read.boolean('get_positions') ?? false;
     const wallet = parseWalletAddress(params['user_address'] ?? '');
-    if (wallet === null) read.fail('user_address is not an address');
+    if (wallet === null) read.fail(readRefusalText('invalid_address', { name: 'user_address' }));
     if (read.refusal !== null || wallet === null) return read.refusal ?? [];
     const { threads } = parts;
     const sorted = sortComments(threads.byAuthor(wallet), sort, replyCounter(threads));

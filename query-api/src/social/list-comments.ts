@@ -3,13 +3,13 @@ import { keysetOf } from '../markets/list-query.ts';
 import type { RowCursor } from '../markets/row-order.ts';
 import type { CommentOrder, CommentSort } from './comments-query.ts';
 
-/** A comment with what a list is sorted by: the columns asked for, and its number for those that tie. */
+/** A comment with what a list is sorted by: the requested columns, and its number for those that tie. */
 export interface SortedComment {
   readonly comment: HeldComment;
   readonly keys: readonly number[];
 }
 
-/** Sorts comments by the columns asked for; equal ones by id, newest first unless ascending. */
+/** Sorts comments by the requested columns; equal ones by id, newest first unless ascending. */
 export function sortComments(
   comments: readonly HeldComment[],
   { orders, ascending }: CommentSort,
@@ -39,7 +39,7 @@ export function pageFrom(
 }
 
 /**
- * The page behind a place in a list that is sorted by one column, and the cursor of the next page when there is one. The
+ * The page after a place in a list that is sorted by one column, and the cursor of the next page when there is one. The
  * comment that the place was made of may be gone.
  */
 export function pageAfter(

@@ -14,7 +14,7 @@ export interface ListedComment {
 
 type Threads = Pick<CommentThreads, 'repliesOf'>;
 
-/** Replies and reactions shown inside one comment; the counts tell of all. */
+/** Replies and reactions shown inside one comment; the counts include all. */
 const shownMax = 100;
 /** Replies and reactions shown inside all comments of an answer, so that none is larger than some megabytes. */
 const answerRepliesMax = 1_000;
@@ -34,7 +34,7 @@ export function listComments(
   }));
 }
 
-/** A comment with what is below it, and behind it the same one by one. */
+/** A comment with what is below it, followed by the same one by one. */
 export function listThread(threads: Threads, comment: HeldComment): readonly ListedComment[] {
   const countOf = replyCounter(threads);
   const replies = bare(threads.repliesOf(comment.id).slice(0, threadRepliesMax), countOf);
@@ -42,7 +42,7 @@ export function listThread(threads: Threads, comment: HeldComment): readonly Lis
   return [first, ...replies];
 }
 
-/** Tells how many comments are shown below one. A thread is counted once, for all its comments. */
+/** Returns how many comments are shown below one. A thread is counted once, for all its comments. */
 export function replyCounter(threads: Threads): (comment: HeldComment) => number {
   const byTop = new Map<string, ReadonlyMap<string, number>>();
   return ({ id, top }) => {

@@ -97,7 +97,7 @@ export function resolutionHappening({ market, updatedAtMs }: Market, owner: stri
   };
 }
 
-/** What is shown: newest first, without what was deleted, within the limit. */
+/** The notifications to show: newest first, without deleted ones, within the limit. */
 export function shownHappenings(
   happenings: readonly Happening[],
   deleted: ReadonlySet<number>,
@@ -170,7 +170,7 @@ function tokenWords(market: Market, outcome: Outcome) {
   return { asset_id, outcome: market.outcomes[outcome], outcome_index: outcome };
 }
 
-/** What wallets have deleted, by the topic `notification-marks`. */
+/** Notifications that wallets have deleted, by the topic `notification-marks`. */
 export class DeletedNotifications {
   readonly #ids = new Map<WalletAddress, ReadonlySet<number>>();
 

@@ -1,8 +1,8 @@
 import type { DoorRoute } from '@pm/kit/http';
-import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import { parseWalletAddress, readRefusalText, type WalletAddress } from '@pm/schemas';
 import { QueryReader } from '../door/query-reader.ts';
 import { readRoute } from '../door/read-route.io.ts';
-import { ReadRefusal } from '../door/refusal.ts';
+import { refusedRead } from '../door/refusal.ts';
 import { isoTime } from '../markets/wire-market.ts';
 import type { CommentParts } from './comment-answers.io.ts';
 import type { Profiles } from './profiles.ts';
@@ -14,7 +14,7 @@ export function publicProfileRoute({ profiles }: Pick<CommentParts, 'profiles'>)
     const read = new QueryReader(query, 'gamma');
     const text = read.text('address') ?? read.missing('address');
     const wallet = text === null ? null : parseWalletAddress(text);
-    if (wallet === null) read.fail('address is not an address');
+    if (wallet === null) read.fail(readRefusalText('invalid_address', { name: 'address' }));
     return read.refusal ?? (wallet === null ? [] : profileAnswer(profiles, wallet));
   });
 }
@@ -25,7 +25,7 @@ export function profileByAddressRoute({ profiles }: Pick<CommentParts, 'profiles
   const route = { method: 'GET', path, family: 'gamma' } as const;
   return readRoute(route, ({ params }) => {
     const wallet = parseWalletAddress(params['user_address'] ?? '');
-    if (wallet === null) return new ReadRefusal(400, 'user_address is not an address');
+    if (wallet === null) return refusedRead('invalid_address', { name: 'user_address' });
     return profileAnswer(profiles, wallet);
   });
 }

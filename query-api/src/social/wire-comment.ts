@@ -15,7 +15,7 @@ import type { Profiles } from './profiles.ts';
 /** Tokens of one wallet: numeric token id and base units. */
 export type Holdings = ReadonlyMap<string, CommentAuthor['positions']>;
 
-/** What a comment is shown with. */
+/** Data that comments are shown with. */
 export interface CommentFrame {
   readonly profiles: Profiles;
   /** The forms of the family, not those of the published interface. */

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import type { RedisClient } from '@pm/kit/redis';
 
-/** Whether the engines answered when they were last asked. */
+/** Whether the engines answered the last ping. */
 export interface EngineWatch {
   redisUp(): boolean;
   clickhouseUp(): boolean;
@@ -10,7 +10,7 @@ export interface EngineWatch {
 
 const askEveryMs = 2_000;
 
-/** Asks both engines now and then; a question that is still open is not asked again. */
+/** Pings both engines in rounds; while a ping is open no other is sent. */
 export function watchEngines({
   redis,
   clickhouse,

@@ -21,7 +21,7 @@ export interface ProgressWatchOptions {
   /** Name of `executions` on the broker. */
   readonly topic: string;
   readonly log: Log;
-  /** So old may be what is told, milliseconds, default 1 s; a projection has at least come so far. */
+  /** How old the reported progress may be, milliseconds, default 1 s; a projection has at least come so far. */
   readonly askEveryMs?: number;
   nowMs(): number;
 }
@@ -51,7 +51,7 @@ ORDER BY projection, partition
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
 /**
- * Asks the stores now and then how far they are, so that telling it costs a request nothing. What is told was true before the
+ * Reads in rounds how far the stores are, so that a request pays nothing for it. The reported progress was true before the
  * request came: a projection never shows less than that.
  */
 export class ProgressWatch {
@@ -76,7 +76,7 @@ export class ProgressWatch {
     await this.#admin?.close();
   }
 
-  /** What all stores said last. */
+  /** The progress that was read last. */
   progress(): Progress {
     return this.#progress;
   }
@@ -115,7 +115,7 @@ export class ProgressWatch {
       ];
       this.#progress = { ends, projections };
       const stored = projections.find(({ projection }) => projection === 'tables')?.partitions;
-      // What a silent store held it still holds; tables that do not know any more were lost or put back.
+      // A silent store still has what it had; tables that do not know any more were lost or restored from a backup.
       if (stored) {
         const throughMs = completeThroughMs(stored, ends);
         this.#known.note({ knownAtMs: this.#parts.nowMs(), throughMs });
@@ -127,8 +127,8 @@ export class ProgressWatch {
 
   async #tables(): Promise<readonly ProjectionProgress[]> {
     try {
-      const asked = this.#parts.clickhouse.selectRows<Row>(completenessSql);
-      const rows = await within(asked, answerTimeoutMs, silent);
+      const requested = this.#parts.clickhouse.selectRows<Row>(completenessSql);
+      const rows = await within(requested, answerTimeoutMs, silent);
       const found = new Map<string, PartitionProgress[]>([['tables', []]]);
       for (const { projection, partition, offset, momentMs } of rows) {
         const partitions = found.get(projection) ?? [];

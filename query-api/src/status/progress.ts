@@ -13,7 +13,7 @@ export interface ProjectionProgress {
   readonly partitions: readonly PartitionProgress[] | null;
 }
 
-/** What is known of all projections, and where the log ends (next offset per partition). */
+/** Known progress of all projections, and where the log ends (next offset per partition). */
 export interface Progress {
   readonly ends: ReadonlyMap<number, number>;
   readonly projections: readonly ProjectionProgress[];
@@ -79,7 +79,7 @@ export class CompletenessMarks {
     if (this.#marks.length > marksMax) this.#marks.shift();
   }
 
-  /** What is told now. */
+  /** The newest mark. */
   newest(): number | null {
     return this.#marks.at(-1)?.throughMs ?? null;
   }

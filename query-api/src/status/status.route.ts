@@ -32,14 +32,14 @@ export function statusRoute({ progress }: StatusParts): DoorRoute {
   };
 }
 
-/** GET /rate-limits: every bucket of the caller: of his key when he proves one, else of his address (limits.md). */
+/** GET /rate-limits: every bucket of the caller: of the key when one is proven, else of the address (limits.md). */
 export function rateLimitsRoute({ callers, rateLimits, nowMs }: StatusParts): DoorRoute {
   const route = { method: 'GET', path: '/rate-limits', family: 'clob' } as const;
   return readRoute(route, async ({ raw }) => {
     if (!claimsKey(raw.headers)) return await rateLimits.ofAddress(raw.ip);
     const reader = callers.verify(signedFacts(raw));
     if (reader === null) return unproven({ callers, nowMs }, raw);
-    // Who shows a read-only key is counted for his address.
+    // A request with a read-only key is counted for its address.
     return await (reader.apiKey === null
       ? rateLimits.ofAddress(raw.ip)
       : rateLimits.ofKey(reader.apiKey, raw.ip));

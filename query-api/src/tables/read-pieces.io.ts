@@ -27,7 +27,7 @@ export interface NewestSearch {
   readonly limit: number;
   /** No row is later, Unix seconds; rows that are nevertheless do no harm. */
   readonly untilS: number;
-  /** No earlier row is asked for, Unix seconds; null: all are. */
+  /** Earlier rows are not requested, Unix seconds; null: all are. */
   readonly sinceS: number | null;
 }
 

@@ -1,12 +1,12 @@
 interface Shared<T> {
   /** Settles when the read under way is done. */
   readonly current: Promise<unknown>;
-  /** What all that came meanwhile wait for. */
+  /** The read that all later requests wait for. */
   next: Promise<T> | null;
 }
 
 /**
- * Reads that are the same and come at the same time share one: who comes while one is under way waits for the next, which begins when
+ * Reads that are the same and come at the same time share one: a request that comes while one is under way waits for the next, which begins when
  * that one is done. So no answer is older than its request, and of each read at most one is under way. There are never more than
  * requests at hand.
  */

@@ -1,7 +1,7 @@
 import type { QueryParameter } from '@pm/kit/clickhouse';
 import { type Seams, seamOpen } from '../recent/recent-log.ts';
 
-/** What rows of a statement must be, with the parameters that the texts name: values never stand in a statement. */
+/** Conditions of a statement with the parameters that they name: values are never part of a statement's text. */
 export class Conditions {
   readonly params: Record<string, QueryParameter>;
   readonly #texts: string[] = [];
@@ -19,7 +19,7 @@ export class Conditions {
     return this.#texts.length === 0;
   }
 
-  /** The conditions behind `WHERE` or `AND`. */
+  /** The conditions that follow `WHERE` or `AND`. */
   get text(): string {
     return this.#texts.join(' AND ');
   }
@@ -39,14 +39,14 @@ export const placeKey = ['partition', 'in_offset', 'event_index'] as const;
 export const sideKey = [...placeKey, 'role'] as const;
 
 /**
- * The order of rows that are read page by page. The columns have to tell any two rows apart: those that tie come as they like in each
+ * The order of rows that are read page by page. The columns must distinguish any two rows: ties come in any order in each
  * statement, so a page may repeat what the last one showed and another row is on none.
  */
 export function inOrder(columns: readonly string[], direction: 'ASC' | 'DESC'): string {
   return `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(', ')}`;
 }
 
-/** Newest first, by the key of the table behind the time. */
+/** Newest first, ties by the key of the table. */
 export function newestFirst(key: readonly string[]): string {
   return inOrder(['time', ...key], 'DESC');
 }
@@ -68,7 +68,7 @@ export function windowOf({
   return copies * (offset + limit);
 }
 
-/** The condition that leaves to memory what lies behind the seams; empty when the tables answer alone. */
+/** The condition that excludes records from the seams on, which memory has; empty when only the tables are read. */
 export function andInFrontOf(seams: Seams, column: string): string {
   if (!hasSeam(seams)) return '';
   // A partition that came later has no seam yet.

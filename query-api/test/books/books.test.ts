@@ -93,7 +93,7 @@ describe('GET /book', () => {
 });
 
 describe('POST /books', () => {
-  it('joins stored books in the order asked and leaves unknown tokens out', async () => {
+  it('joins stored books in the order requested and leaves unknown tokens out', async () => {
     const { app } = setUp();
     const answer = await post(app, '/books', [
       { token_id: no },
@@ -105,7 +105,7 @@ describe('POST /books', () => {
     expect(answer.body).toHaveLength(2);
   });
 
-  it('fills one side only when asked to', async () => {
+  it('fills one side only when requested to', async () => {
     const { app } = setUp();
     const answer = await post(app, '/clob/books', [
       { token_id: yes, side: 'BUY' },
@@ -274,13 +274,13 @@ describe('prices of many tokens', () => {
   it('have midpoints and spreads where there are both sides', async () => {
     const { app } = setUp();
     const body = [{ token_id: no }, { token_id: unknown }, { token_id: yes }, { token_id: yes }];
-    for (const [path, told] of [
+    for (const [path, shown] of [
       ['/midpoints', '0.52'],
       ['/spreads', '0.04'],
     ] as const) {
       const answer = await post(app, path, body);
       expectShape(answer, DecimalsByToken);
-      expect(answer.body).toEqual({ [yes]: told });
+      expect(answer.body).toEqual({ [yes]: shown });
     }
     expect((await post(app, '/clob/midpoints', body)).body).toEqual({
       [yes]: '0.52',
@@ -311,12 +311,12 @@ describe('prices of many tokens', () => {
     [`?token_ids=${yes}&sides=BUY,SELL`, 'Invalid payload'],
     [`?token_ids=${yes}&sides=buy`, 'Invalid side'],
     [`?token_ids=${Array.from({ length: 501 }, () => '1').join(',')}`, 'Payload exceeds the limit'],
-  ])('may not be asked for by %p', async (query, error) => {
+  ])('may not be requested for by %p', async (query, error) => {
     for (const path of ['/prices', '/midpoints', '/spreads', '/last-trades-prices'])
       expect(await get(setUp().app, path + query)).toMatchObject({ status: 400, body: { error } });
   });
 
-  it('have last trades where there were any, as often as they were asked for', async () => {
+  it('have last trades where there were any, as often as they were requested for', async () => {
     const { app } = setUp();
     const answer = await post(app, '/last-trades-prices', [
       { token_id: yes },
@@ -324,7 +324,7 @@ describe('prices of many tokens', () => {
       { token_id: yes },
     ]);
     expectShape(answer, LastTradesPrices);
-    const told = { token_id: yes, price: '0.52', side: 'BUY' };
-    expect(answer.body).toEqual([told, told]);
+    const shown = { token_id: yes, price: '0.52', side: 'BUY' };
+    expect(answer.body).toEqual([shown, shown]);
   });
 });

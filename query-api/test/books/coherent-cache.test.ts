@@ -8,14 +8,14 @@ const opened = (maxEntries = 10) => {
 
 /** A fetch whose answer comes when the test says so. */
 function later() {
-  const asked: string[][] = [];
+  const requested: string[][] = [];
   const settle: { resolve: (values: (string | null)[]) => void; reject: (error: Error) => void }[] =
     [];
   const fetch = (missing: readonly string[]) => {
-    asked.push([...missing]);
+    requested.push([...missing]);
     return new Promise<(string | null)[]>((resolve, reject) => settle.push({ resolve, reject }));
   };
-  return { asked, settle, fetch };
+  return { requested, settle, fetch };
 }
 
 describe('the coherent store', () => {
@@ -29,16 +29,16 @@ describe('the coherent store', () => {
 
   it('shares a load that is under way', async () => {
     const store = opened();
-    const { asked, settle, fetch } = later();
+    const { requested, settle, fetch } = later();
     const both = Promise.all([store.load(['a'], fetch), store.load(['a'], fetch)]);
     settle[0]?.resolve(['A']);
     expect(await both).toEqual([['A'], ['A']]);
-    expect(asked).toEqual([['a']]);
+    expect(requested).toEqual([['a']]);
   });
 
   it('keeps nothing that was invalidated while it was on its way', async () => {
     const store = opened();
-    const { asked, settle, fetch } = later();
+    const { requested, settle, fetch } = later();
     const old = store.load(['a'], fetch);
     store.invalidate('a');
     const fresh = store.load(['a'], fetch);
@@ -46,7 +46,7 @@ describe('the coherent store', () => {
     expect(await fresh).toEqual(['new']);
     settle[0]?.resolve(['old']);
     expect(await old).toEqual(['old']);
-    expect([asked.length, store.get('a')]).toEqual([2, 'new']);
+    expect([requested.length, store.get('a')]).toEqual([2, 'new']);
   });
 
   it('keeps nothing loaded before it was closed or opened again', async () => {

@@ -3,12 +3,12 @@ import { columnNames, createTableSql, leaderboardTables, tables } from '@pm/sche
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { at, type FreshDatabase, freshDatabase } from '../fresh-database.ts';
 import {
-  AskedNames,
   databaseTexts,
   hostileRead,
   openHostileDoor,
   partsOver,
   ReadJudge,
+  RequestedNames,
   readers,
   readRoutes,
   readsWith,
@@ -22,7 +22,7 @@ const day = Date.UTC(2026, 5, 1) / 1000;
 let database: FreshDatabase;
 let app: HttpApp;
 const world = new World();
-const asked = new AskedNames();
+const requested = new RequestedNames();
 const dice = new Dice(20_261_122);
 const judge = new ReadJudge();
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
     },
   ]);
   await computeLeaderboards();
-  app = openHostileDoor(partsOver(world, database.clickhouse), asked);
+  app = openHostileDoor(partsOver(world, database.clickhouse), requested);
 }, 60_000);
 
 afterAll(async () => {
@@ -85,11 +85,11 @@ test('thousands of hostile reads are answered as documented and change nothing',
     await judge.send(app, hostile);
   };
   for (let count = 0; count < randomReads; count += 1) {
-    await send(hostileRead(dice.pick(readRoutes), asked, dice));
+    await send(hostileRead(dice.pick(readRoutes), requested, dice));
   }
   for (const route of readRoutes) {
     for (const text of databaseTexts.slice(0, 4)) {
-      for (const hostile of readsWith(text, route, asked, dice)) await send(hostile);
+      for (const hostile of readsWith(text, route, requested, dice)) await send(hostile);
     }
   }
   expect(judge.wrong).toEqual([]);

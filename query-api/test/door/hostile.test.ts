@@ -3,13 +3,13 @@ import type { HttpApp } from '@pm/kit/http';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
 import { heapInUse } from '../../../kit/test/hostile/heap.ts';
 import {
-  AskedNames,
   databaseTexts,
   type HostileRead,
   hostileRead,
   openHostileDoor,
   partsOver,
   ReadJudge,
+  RequestedNames,
   readers,
   readRoutes,
   readsWith,
@@ -28,15 +28,15 @@ interface Asked {
   readonly params: Readonly<Record<string, QueryParameter>>;
 }
 
-/** Tables without rows that keep what they were asked; leaderboards were computed once. */
+/** Tables without rows that keep what they were requested; leaderboards were computed once. */
 class AskedTables implements Pick<ClickHouse, 'selectRows'> {
   readonly statements = new Set<string>();
   readonly unbound: unknown[] = [];
-  asked: Asked[] = [];
+  requested: Asked[] = [];
 
   async selectRows<T>(sql: string, params: Asked['params'] = {}): Promise<readonly T[]> {
     this.statements.add(sql);
-    this.asked.push({ sql, params });
+    this.requested.push({ sql, params });
     const wanted = new Set([...sql.matchAll(/\{(\w+):[\w(), ]+\}/g)].map(([, name]) => name));
     const given = Object.keys(params);
     if (given.length !== wanted.size || given.some((name) => !wanted.has(name))) {
@@ -48,37 +48,37 @@ class AskedTables implements Pick<ClickHouse, 'selectRows'> {
 
 const world = new World();
 const tables = new AskedTables();
-const asked = new AskedNames();
+const requested = new RequestedNames();
 const dice = new Dice(20_260_601);
 const judge = new ReadJudge();
 const foreign: unknown[] = [];
 let app: HttpApp;
 
 beforeAll(() => {
-  app = openHostileDoor(partsOver(world, tables), asked);
+  app = openHostileDoor(partsOver(world, tables), requested);
 });
 afterAll(() => app.close());
 
 async function send(hostile: HostileRead, text: string | null = null): Promise<void> {
   world.caller = dice.pick(readers);
   world.verified.length = 0;
-  tables.asked = [];
+  tables.requested = [];
   await judge.send(app, hostile);
-  const bad = tables.asked.filter(({ sql }) => text !== null && sql.includes(text));
+  const bad = tables.requested.filter(({ sql }) => text !== null && sql.includes(text));
   foreign.push(...bad.slice(0, 3));
 }
 
 test('of 20,000 hostile reads none fails the door, all are answered as documented, and none stays in memory', async () => {
   for (let count = 0; count < warmUpReads; count += 1) {
-    await send(hostileRead(dice.pick(readRoutes), asked, dice));
+    await send(hostileRead(dice.pick(readRoutes), requested, dice));
   }
   const before = await heapInUse();
   for (let count = 0; count < randomReads; count += 1) {
-    await send(hostileRead(dice.pick(readRoutes), asked, dice));
+    await send(hostileRead(dice.pick(readRoutes), requested, dice));
   }
   for (const route of readRoutes) {
     for (const text of databaseTexts) {
-      for (const hostile of readsWith(text, route, asked, dice)) await send(hostile, text);
+      for (const hostile of readsWith(text, route, requested, dice)) await send(hostile, text);
     }
   }
   expect((await heapInUse()) - before).toBeLessThan(heapGrowthMaxBytes);
@@ -103,7 +103,7 @@ test('what routes look for is seen by itself, so that new parameters are met too
   const namesOf = (named: string) =>
     readRoutes
       .filter((route) => `${route.method} ${route.path}` === named)
-      .flatMap((one) => [...asked.of(one)]);
+      .flatMap((one) => [...requested.of(one)]);
   expect(namesOf('GET /positions')).toEqual(
     expect.arrayContaining(['user', 'sortBy', 'sizeThreshold']),
   );
@@ -116,14 +116,14 @@ test('what routes look for is seen by itself, so that new parameters are met too
 
 test('while a store is away reads answer 503 in the words of the family', async () => {
   const plain = new World();
-  const door = openHostileDoor(plain.parts(), new AskedNames());
+  const door = openHostileDoor(plain.parts(), new RequestedNames());
   const away = new ReadJudge();
   away.alsoAllowed = [503];
   for (const store of ['redis', 'clickhouse'] as const) {
     plain.away = store;
     for (let count = 0; count < 1_500; count += 1) {
       plain.caller = dice.pick(readers);
-      await away.send(door, hostileRead(dice.pick(readRoutes), asked, dice));
+      await away.send(door, hostileRead(dice.pick(readRoutes), requested, dice));
     }
   }
   expect(away.wrong).toEqual([]);

@@ -31,7 +31,7 @@ describe('a time in a query', () => {
     expect([read.time('at'), read.refusal?.text]).toEqual([null, 'invalid at']);
   });
 
-  it('is a day of the calendar where a day is asked for', () => {
+  it('is a day of the calendar where a day is requested for', () => {
     const ask = (date: string) => readRebatesQuery({ maker_address: wallet(1), date }, nowMs);
     expect(ask('2026-02-28')).toMatchObject({ date: '2026-02-28' });
     expect(ask('2026-02-30')).toEqual(new ReadRefusal(400, 'invalid date'));

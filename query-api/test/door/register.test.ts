@@ -51,8 +51,8 @@ describe('the routes of the door', () => {
       ['/data/orders', 401],
     ] as const) {
       const [whole, head] = [await app.inject(url), await app.inject({ method: 'HEAD', url })];
-      const told = ({ headers }: typeof head) => ({ ...headers, date: '', 'x-request-id': '' });
-      expect([head.statusCode, head.body, told(head)]).toEqual([status, '', told(whole)]);
+      const shown = ({ headers }: typeof head) => ({ ...headers, date: '', 'x-request-id': '' });
+      expect([head.statusCode, head.body, shown(head)]).toEqual([status, '', shown(whole)]);
       expect(Number(head.headers['content-length'])).toBe(Buffer.byteLength(whole.body));
     }
   });

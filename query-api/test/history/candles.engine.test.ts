@@ -93,8 +93,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 function plan(interval: string, changes: object = {}): CandlePlan {
-  const asked = { interval, startS, endS, limit: 1_000, ...changes };
-  const made = planCandles(asked, endS);
+  const requested = { interval, startS, endS, limit: 1_000, ...changes };
+  const made = planCandles(requested, endS);
   if (made instanceof ReadRefusal) throw new Error(made.text);
   return made;
 }

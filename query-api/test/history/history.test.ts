@@ -83,7 +83,7 @@ describe('the plan of a history', () => {
     ]);
   });
 
-  it('has the width asked for where no more than the allowed points can be known', () => {
+  it('has the width requested for where no more than the allowed points can be known', () => {
     const listedS = nowS - 1_200;
     const young = { nowS, firstS: listedS - 3_600 };
     expect(firstPriceS([{ createdAtMs: nowS * 1_000 }, { createdAtMs: listedS * 1_000 }])).toBe(

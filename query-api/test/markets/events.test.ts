@@ -45,7 +45,7 @@ describe('events', () => {
     expect((await get(app, '/gamma/events/1')).body).toMatchObject({ volume: 0, liquidity: 0 });
   });
 
-  it('show only what a creator made, when one is asked for', async () => {
+  it('show only what a creator made, when one is requested for', async () => {
     const { world, app } = await setUp();
     world.catalog.apply(marketEntry(10, { creator: wallet(0xdd) }));
     const { body } = await get(app, `/events/1?creator=${wallet(0xdd)}`);

@@ -271,14 +271,14 @@ function bothLists(twin: Twin, isEvents: boolean) {
     const { rows, span } = accepted(readEventsQuery(query, context));
     const ids = catalog.eventTable.page(rows, span).map(({ id }) => id);
     const count = catalog.eventTable.count(rows);
-    const naive = (asked: Query) => twin.naiveEvents(asked);
+    const naive = (requested: Query) => twin.naiveEvents(requested);
     return { query, ids, count, naive };
   }
   const query = marketQuery();
   const { rows, span } = accepted(readMarketsQuery(query, context));
   const ids = catalog.marketTable.page(rows, span).map(({ market }) => String(market));
   const count = catalog.marketTable.count(rows);
-  return { query, ids, count, naive: (asked: Query) => twin.naiveMarkets(asked) };
+  return { query, ids, count, naive: (requested: Query) => twin.naiveMarkets(requested) };
 }
 
 const wholeList = { offset: '0', limit: '100000' };
@@ -290,8 +290,8 @@ function readByCursors(twin: Twin, sorted: Query): readonly string[] {
   const seen: string[] = [];
   let after: Query = {};
   for (;;) {
-    const asked = readMarketsQuery({ ...sorted, ...after }, context, readKeysetSpan);
-    const { rows, span } = accepted(asked);
+    const requested = readMarketsQuery({ ...sorted, ...after }, context, readKeysetSpan);
+    const { rows, span } = accepted(requested);
     const page = catalog.marketTable.page(rows, span);
     seen.push(...page.map(({ market }) => String(market)));
     const last = page.at(-1);

@@ -98,7 +98,7 @@ test('volumes are those of all fills, however much of them was settled before, a
   await clickhouse.command(
     `INSERT INTO rebuilt SELECT * FROM ${tables.tape.name} WHERE market != 2`,
   );
-  await clickhouse.command(`EXCHANGE TableReads rebuilt AND ${tables.tape.name}`);
+  await clickhouse.command(`EXCHANGE TABLES rebuilt AND ${tables.tape.name}`);
   const nowMs = (startS + 90 * 3_600) * 1000;
   expect(await store.read(nowMs)).toEqual(volumesOf(kept, nowMs));
 }, 60_000);

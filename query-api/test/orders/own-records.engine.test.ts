@@ -221,8 +221,8 @@ const idOf = (row: { partition: number; inOffset: string; eventIndex: number }) 
 
 async function compareOrders(exchange: Exchange, { own }: Reading): Promise<void> {
   const due = rowsByOrder(exchange.orders());
-  const told = rowsByOrder(await own.orderEvents([...due.keys()]));
-  for (const [id, rows] of due) expect(foldOrder(told.get(id) ?? [])).toEqual(foldOrder(rows));
+  const shown = rowsByOrder(await own.orderEvents([...due.keys()]));
+  for (const [id, rows] of due) expect(foldOrder(shown.get(id) ?? [])).toEqual(foldOrder(rows));
 }
 
 async function compareOpenOrders(exchange: Exchange, { own }: Reading, limit: number) {
@@ -233,9 +233,9 @@ async function compareOpenOrders(exchange: Exchange, { own }: Reading, limit: nu
   });
   const search = { ...caller, orderId: null, market: null, outcome: null };
   const rows = await walked(limit, (page) => own.openOrders({ ...search, ...page }));
-  const told = rows.map((row) => row.orderId);
-  expect(new Set(told).size).toBe(told.length);
-  expect([...told].sort()).toEqual([...due].sort());
+  const shown = rows.map((row) => row.orderId);
+  expect(new Set(shown).size).toBe(shown.length);
+  expect([...shown].sort()).toEqual([...due].sort());
 }
 
 async function compareTrades(exchange: Exchange, { own }: Reading, limit: number): Promise<number> {
@@ -247,9 +247,9 @@ async function compareTrades(exchange: Exchange, { own }: Reading, limit: number
   const rows = await walked(limit, ({ offset }) =>
     own.trades({ ...search, outcome: null, limit, query: { ...anyTrade, offset } }),
   );
-  const told = rows.map(idOf);
-  expect(told).toEqual(due.map(idOf));
-  return told.length;
+  const shown = rows.map(idOf);
+  expect(shown).toEqual(due.map(idOf));
+  return shown.length;
 }
 
 async function compareCancels(exchange: Exchange, { own }: Reading): Promise<void> {
@@ -257,8 +257,8 @@ async function compareCancels(exchange: Exchange, { own }: Reading): Promise<voi
     .orders()
     .filter((row) => row.kind === 'CANCELED' && caller.keys.has(row.apiKey))
     .sort(newestCancelFirst);
-  const told = await own.cancels({ ...caller, sinceMs: 0, limit: 7 });
-  expect(told.map(idOf)).toEqual(due.slice(0, 7).map(idOf));
+  const shown = await own.cancels({ ...caller, sinceMs: 0, limit: 7 });
+  expect(shown.map(idOf)).toEqual(due.slice(0, 7).map(idOf));
 }
 
 describe('reads of memory and tables together', () => {
@@ -269,7 +269,7 @@ describe('reads of memory and tables together', () => {
     for (let step = 0; step < 24; step += 1) {
       await exchange.send(random(partitions), 1 + random(12));
       if (random(2) === 0) await exchange.project(random(partitions), 1 + random(30));
-      // So long that the position of the tables is asked for, and what they hold is forgotten.
+      // So long that the position of the tables is requested for, and what they hold is forgotten.
       if (step % 6 === 5) await wait(1_200);
       if (step % 8 === 7) {
         await reading.runner.close();

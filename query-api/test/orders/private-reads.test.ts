@@ -263,7 +263,7 @@ describe('GET /data/trades', () => {
 });
 
 describe('a clock that is off', () => {
-  it('is told how far, by every private read, before anything else', async () => {
+  it('is shown how far, by every private read, before anything else', async () => {
     const { world, app } = setUp();
     world.skewMs = -301_250;
     for (const path of ['/data/trades', '/data/orders', `/data/order/${orderId}`, '/balances']) {

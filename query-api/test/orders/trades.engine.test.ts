@@ -204,7 +204,7 @@ describe('trades', () => {
     expect(await found({}, { keys: new Set() })).toEqual([]);
   });
 
-  it('come from all wallets asked for, each trade once', async () => {
+  it('come from all wallets requested for, each trade once', async () => {
     const both = {
       wallets: new Set([wallet(1), wallet(3)]),
       keys: new Set([apiKey(1), apiKey(3)]),

@@ -45,12 +45,12 @@ function page(
   query: RawQuery = {},
   quotes: ReadonlyMap<string, Quote> = new Map(),
 ) {
-  const asked = queryOf(query);
-  // What the table is asked for.
-  const markets = marketNumbers(catalog, asked);
+  const requested = queryOf(query);
+  // What the table is requested for.
+  const markets = marketNumbers(catalog, requested);
   const read = rows.filter(({ market }) => markets?.includes(market) ?? true);
-  const holdings = selectHoldings(catalog, read, asked);
-  return positionsPage(holdings, asked, {
+  const holdings = selectHoldings(catalog, read, requested);
+  return positionsPage(holdings, requested, {
     catalog,
     quotes: quotes as never,
     wallet: user,

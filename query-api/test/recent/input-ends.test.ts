@@ -4,9 +4,9 @@ const partition = 3;
 
 /** A broker whose input of the partition has so many records. */
 function broker() {
-  const state = { high: 5, isAway: false, asked: 0 };
+  const state = { high: 5, isAway: false, requested: 0 };
   const bounds = async () => {
-    state.asked += 1;
+    state.requested += 1;
     if (state.isAway) throw new Error('no connection');
     return new Map([[partition, { low: 0, high: state.high }]]);
   };
@@ -14,15 +14,15 @@ function broker() {
 }
 
 describe('the ends of the input', () => {
-  it('are asked for only behind what is known', async () => {
+  it('are requested for only behind what is known', async () => {
     const { state, ends } = broker();
     expect(await ends.hasCome(partition, 4)).toBe(true);
     expect(await ends.hasCome(partition, 0)).toBe(true);
-    expect(state.asked).toBe(1);
+    expect(state.requested).toBe(1);
     expect(await ends.hasCome(partition, 5)).toBe(false);
     state.high = 6;
     expect(await ends.hasCome(partition, 5)).toBe(true);
-    expect(state.asked).toBe(3);
+    expect(state.requested).toBe(3);
     expect(await ends.hasCome(4, 0)).toBe(false);
   });
 

@@ -44,8 +44,8 @@ class SeamWorld {
     }
   }
 
-  /** Per partition what is told of one key, and what has to be: all that memory or tables have. */
-  comparisons(): readonly { readonly told: readonly string[]; readonly due: readonly string[] }[] {
+  /** Per partition what is shown of one key, and what has to be: all that memory or tables have. */
+  comparisons(): readonly { readonly shown: readonly string[]; readonly due: readonly string[] }[] {
     const { seams, rows } = this.recent.ordersOfKeys([key]);
     return this.#rows.map((whole, partition) => {
       const seam = seams[partition] ?? seamOpen;
@@ -53,11 +53,11 @@ class SeamWorld {
       if (seam === seamOpen && read > stored) this.gaps += 1;
       const known = seam === seamOpen ? stored : Math.max(read, stored);
       const inTables = rowsOfKey(whole.slice(0, stored));
-      const told = [
+      const shown = [
         ...inTables.filter((row) => Number(row.inOffset) < seam),
         ...rows.filter((row) => row.partition === partition),
       ];
-      return { told: told.map(placeOf), due: rowsOfKey(whole.slice(0, known)).map(placeOf) };
+      return { shown: shown.map(placeOf), due: rowsOfKey(whole.slice(0, known)).map(placeOf) };
     });
   }
 }
@@ -74,7 +74,7 @@ describe('the newest records beside the tables', () => {
       world.step(random);
       expect(world.recent.rowCount).toBeLessThanOrEqual(rowsMax);
       if (step % 10 > 0) continue;
-      for (const { told, due } of world.comparisons()) expect(told).toEqual(due);
+      for (const { shown, due } of world.comparisons()) expect(shown).toEqual(due);
     }
     // The bound was met on the way: tables answered alone until they had caught up.
     expect(world.gaps).toBeGreaterThan(0);

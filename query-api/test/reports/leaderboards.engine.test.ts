@@ -66,7 +66,7 @@ function rankedOf(
 const boards = periods.flatMap((period) =>
   orders.flatMap((orderBy) => [0, 1].map((category) => ({ category, period, orderBy }))),
 );
-const asked = tradersOf(0)
+const requested = tradersOf(0)
   .slice(0, 60)
   .map((trader) => trader.wallet);
 
@@ -147,7 +147,7 @@ const ofWallets = (board: BoardName): LeaderboardSearch => ({
   ...board,
   limit: 10,
   offset: 5,
-  wallets: asked,
+  wallets: requested,
 });
 
 test('ranks and pages are those of plain code, whether they are counted or at hand', async () => {
@@ -159,7 +159,7 @@ test('ranks and pages are those of plain code, whether they are counted or at ha
   for (let round = 0; round < 5; round += 1)
     for (const board of boards) {
       const expected = rankedOf(tradersOf(2), board);
-      const listed = expected.filter((row) => asked.includes(row.wallet));
+      const listed = expected.filter((row) => requested.includes(row.wallet));
       expect(await source.read(ofWallets(board))).toEqual({ atMs: at, rows: listed.slice(5, 15) });
       for (const offset of [0, 100, 1_000])
         expect(await source.read(page(board, offset))).toEqual({
@@ -169,7 +169,7 @@ test('ranks and pages are those of plain code, whether they are counted or at ha
     }
 }, 120_000);
 
-test('a newer computation is served whole, with what was asked for at hand', async () => {
+test('a newer computation is served whole, with what was requested for at hand', async () => {
   const [board = null, other = null] = boards;
   if (board === null || other === null) throw new Error('there are boards');
   const first = await compute(3);
@@ -187,7 +187,7 @@ test('a newer computation is served whole, with what was asked for at hand', asy
   expect(await source.refresh()).toBe(1_000);
   sent.length = 0;
   const expected = rankedOf(tradersOf(4), board);
-  const rows = expected.filter((row) => asked.includes(row.wallet)).slice(5, 15);
+  const rows = expected.filter((row) => requested.includes(row.wallet)).slice(5, 15);
   expect(await source.read(page(board, 50))).toEqual({
     atMs: second.at,
     rows: expected.slice(50, 75),

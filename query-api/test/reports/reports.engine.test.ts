@@ -65,9 +65,9 @@ beforeAll(async () => {
 
 afterAll(() => database.drop());
 
-function sound<T>(asked: T | ReadRefusal): T {
-  if (asked instanceof ReadRefusal) throw new Error(asked.text);
-  return asked;
+function sound<T>(requested: T | ReadRefusal): T {
+  if (requested instanceof ReadRefusal) throw new Error(requested.text);
+  return requested;
 }
 
 const newest = <T extends { offset: number }>(list: readonly T[]) =>
@@ -75,8 +75,8 @@ const newest = <T extends { offset: number }>(list: readonly T[]) =>
 
 describe('the public ledger', () => {
   const offsets = async (query: Record<string, string>, markets: number[] | null = null) => {
-    const asked = sound(readLedgerQuery(query, true));
-    const rows = await reports.ledger({ ...asked, markets });
+    const requested = sound(readLedgerQuery(query, true));
+    const rows = await reports.ledger({ ...requested, markets });
     return rows.map(({ inOffset }) => Number(inOffset));
   };
 
@@ -111,8 +111,8 @@ describe('the public ledger', () => {
 
 describe('what a wallet did', () => {
   const rowsOf = async (query: Record<string, string>) => {
-    const asked = sound(readActivityQuery({ user: wallet(1), limit: '500', ...query }, true));
-    return await reports.activity({ ...asked, markets: null });
+    const requested = sound(readActivityQuery({ user: wallet(1), limit: '500', ...query }, true));
+    return await reports.activity({ ...requested, markets: null });
   };
 
   it('is its trades and its moves, each once', async () => {
@@ -141,8 +141,8 @@ describe('what a wallet did', () => {
 
 describe('trades of builders', () => {
   const offsets = async (query: Record<string, string>, place = {}) => {
-    const asked = sound(readBuilderQuery(query));
-    const search = { query: asked, market: null, outcome: null, limit: 500, ...place };
+    const requested = sound(readBuilderQuery(query));
+    const search = { query: requested, market: null, outcome: null, limit: 500, ...place };
     return (await reports.builderTrades(search)).map(({ inOffset }) => Number(inOffset));
   };
 
@@ -223,9 +223,9 @@ describe('the last second before a bound', () => {
   });
 
   it('is read by every report that has one', async () => {
-    const asked = sound(readBuilderQuery({ builder: code(7), before: String(midnight) }));
+    const requested = sound(readBuilderQuery({ builder: code(7), before: String(midnight) }));
     const attributed = await reports.builderTrades({
-      query: asked,
+      query: requested,
       market: null,
       outcome: null,
       limit: 10,

@@ -323,8 +323,8 @@ test('every list shows what authors hold of the markets each comment is about', 
   ]);
   const family = await get(openDoor(world), `/gamma${byAuthor}`);
   expect(held(family.body).flatMap(([, sizes]) => sizes)).toEqual([]);
-  const asked = await get(openDoor(world), `/gamma${byAuthor}?get_positions=true`);
-  expect(held(asked.body)).toEqual([
+  const requested = await get(openDoor(world), `/gamma${byAuthor}?get_positions=true`);
+  expect(held(requested.body)).toEqual([
     [onMarket, one],
     [onEvent, both],
   ]);

@@ -96,25 +96,25 @@ describe('GET /notifications', () => {
     world.cancels.push({
       ...orderRow({ kind: 'CANCELED', timeMs: nowMs - 1, reason: 'SESSION' }),
     });
-    const told = await list(world);
-    expect(told.map(({ type, payload }) => [type, payload.reason, payload.order_id])).toEqual([
+    const shown = await list(world);
+    expect(shown.map(({ type, payload }) => [type, payload.reason, payload.order_id])).toEqual([
       [1, 'session', orderId],
       [4, null, ''],
     ]);
-    expect(told[1]?.payload).toMatchObject({
+    expect(shown[1]?.payload).toMatchObject({
       market: condition(2),
       outcome: 'No',
       price: '1',
       asset_id: token(2, 1),
     });
-    for (const one of told) expect([...Value.Errors(Notification, one)]).toEqual([]);
+    for (const one of shown) expect([...Value.Errors(Notification, one)]).toEqual([]);
   });
 
   it('tells both sides of a trade between own orders, each once', async () => {
     const { world } = known();
     world.trades.push(fill(nowMs, { taker: user, takerKey: apiKey(1) }));
-    const told = await list(world);
-    expect(new Set(told.map(({ id }) => id)).size).toBe(2);
+    const shown = await list(world);
+    expect(new Set(shown.map(({ id }) => id)).size).toBe(2);
   });
 
   it('shows the newest 100 of seven days, without what was deleted', async () => {

@@ -9,7 +9,7 @@ const complete = { projection: 'tables', partition: 0, offset: '100', momentMs: 
 
 test('the moment of completeness outlives a silent store, and not the loss of its tables', async () => {
   let answer: () => Promise<readonly object[]> = async () => [complete];
-  let asked = 0;
+  let requested = 0;
   const parts: ProgressWatchOptions = {
     client: {
       admin: async () => ({
@@ -19,7 +19,7 @@ test('the moment of completeness outlives a silent store, and not the loss of it
     },
     clickhouse: {
       async selectRows<T>() {
-        asked += 1;
+        requested += 1;
         return (await answer()) as readonly T[];
       },
     },
@@ -32,8 +32,8 @@ test('the moment of completeness outlives a silent store, and not the loss of it
   };
   const runner = new ProgressWatch(parts);
   const afterTheNext = async () => {
-    const before = asked;
-    while (asked < before + 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    const before = requested;
+    while (requested < before + 2) await new Promise((resolve) => setTimeout(resolve, 1));
     return runner.completeThroughMs();
   };
   runner.start();

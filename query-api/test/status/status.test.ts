@@ -5,7 +5,7 @@ const moment = Date.UTC(2026, 5, 1, 11, 59, 59, 500);
 const iso = '2026-06-01T11:59:59.500Z';
 
 describe('how far projections are', () => {
-  it('is told per projection and partition at the root, and is plain OK under the mounts', async () => {
+  it('is shown per projection and partition at the root, and is plain OK under the mounts', async () => {
     const world = new World();
     world.progress = {
       ends: new Map([

@@ -5,9 +5,9 @@ const until = 100_000_000;
 const day = 86_400;
 const pageOf =
   (times: readonly number[], { limit, offset }: { limit: number; offset: number }) =>
-  (asked: number[]) =>
+  (requested: number[]) =>
   async (sinceS: number) => {
-    asked.push(sinceS);
+    requested.push(sinceS);
     const newest = times.filter((time) => time >= sinceS).sort((one, other) => other - one);
     return newest.slice(offset, offset + limit);
   };
@@ -30,16 +30,18 @@ describe('a page of the newest rows', () => {
   });
 
   test('that the last day fills is looked for there alone', async () => {
-    const asked: number[] = [];
-    const read = pageOf([until - 1, until - 2, until - 40 * day], { limit: 2, offset: 0 })(asked);
+    const requested: number[] = [];
+    const read = pageOf([until - 1, until - 2, until - 40 * day], { limit: 2, offset: 0 })(
+      requested,
+    );
     await readNewest({ limit: 2, untilS: until, sinceS: null }, read);
-    expect(asked).toEqual([until - day]);
+    expect(requested).toEqual([until - day]);
   });
 
-  test('that nothing fills is looked for no earlier than asked for', async () => {
-    const asked: number[] = [];
-    const read = pageOf([], { limit: 2, offset: 0 })(asked);
+  test('that nothing fills is looked for no earlier than requested for', async () => {
+    const requested: number[] = [];
+    const read = pageOf([], { limit: 2, offset: 0 })(requested);
     await readNewest({ limit: 2, untilS: until, sinceS: until - 2 * day }, read);
-    expect(asked).toEqual([until - day, until - 2 * day]);
+    expect(requested).toEqual([until - day, until - 2 * day]);
   });
 });

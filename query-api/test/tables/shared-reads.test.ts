@@ -34,14 +34,14 @@ test('no answer is older than its request, and of a name one read is under way',
     fc.asyncProperty(steps, fc.integer({ min: 2, max: 9 }), async (given, failing) => {
       const store = new Store((turn) => turn % failing === 0);
       const shared = new SharedReads<number>();
-      const asked: Promise<void>[] = [];
+      const requested: Promise<void>[] = [];
       const beginnings = new Set<number>();
       let failures = 0;
       for (const { requests, turns } of given) {
         store.nowTurn += 1;
         const cameAt = store.nowTurn;
         for (let index = 0; index < requests; index += 1)
-          asked.push(
+          requested.push(
             shared
               .read('one', () => store.read(turns))
               .then(
@@ -59,9 +59,9 @@ test('no answer is older than its request, and of a name one read is under way',
           );
         await new Promise(setImmediate);
       }
-      await Promise.all(asked);
+      await Promise.all(requested);
       expect(store.mostUnderWay).toBeLessThanOrEqual(1);
-      expect(beginnings.size + failures > 0).toBe(asked.length > 0);
+      expect(beginnings.size + failures > 0).toBe(requested.length > 0);
       // Nothing is left behind: the next one begins at once.
       store.nowTurn += 1;
       const next = store.nowTurn;

@@ -212,9 +212,9 @@ describe('prices', () => {
     }
     let statements = 0;
     const counted = new TableReads({
-      selectRows: (...asked) => {
+      selectRows: (...requested) => {
         statements += 1;
-        return database.clickhouse.selectRows(...asked);
+        return database.clickhouse.selectRows(...requested);
       },
     });
     for (const [listedS, due] of [
