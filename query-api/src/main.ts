@@ -48,7 +48,10 @@ const name = 'query-api';
 
 /** A query may take so long before its request is refused with 503. */
 const queryTimeoutMs = 12_000;
-/** A query waits so long for a free connection before its request is refused: waits would add up while ClickHouse is silent. */
+/**
+ * A query waits so long for a free connection before its request is refused: waits would add up while ClickHouse is
+ * silent.
+ */
 const socketWaitMs = 2_000;
 
 const nowMs = (): number => systemClock.nowMs();

@@ -17,12 +17,12 @@ import { TableReads } from '../src/tables/tables.io.ts';
 import { apiKey, condition, token, type World, wallet } from './in-memory.ts';
 import { orderId } from './order-rows.ts';
 
-/** Routes of the read door. */
+/** Routes of query-api. */
 export const readRoutes: readonly HttpRoute[] = (routes as readonly HttpRoute[]).filter(
   ({ door }) => door === 'query-api',
 );
 
-/** Values that mean something to somebody, so that requests come further than the first check. */
+/** Values with a meaning, so that requests come further than the first check. */
 const knownTexts: readonly string[] = [
   ...[token(1, 0), token(2, 1), condition(1), condition(2), wallet(1), wallet(2), orderId],
   ...[
@@ -59,8 +59,8 @@ export const databaseTexts: readonly string[] = [
 ];
 
 /**
- * Which parameters and fields each route looks for: seen by watching what it asks of the query and of the body. So a new
- * parameter is met by hostile values without being named anywhere.
+ * Which parameters and fields each route looks for: seen by watching which fields of the query and of the body it
+ * reads. So a new parameter is met by hostile values without being named anywhere.
  */
 export class RequestedNames {
   readonly #names = new Map<string, Set<string>>();
@@ -69,7 +69,7 @@ export class RequestedNames {
     return [...(this.#names.get(`${method} ${path}`) ?? [])];
   }
 
-  /** Watches from now on what the routes of the app ask for. */
+  /** Watches from now on which fields the routes of the app read. */
   watch(app: HttpApp): void {
     const named = new Map<string, HttpRoute>(
       readRoutes.flatMap((route) =>
@@ -205,14 +205,14 @@ export function partsOver(world: World, clickhouse: Pick<ClickHouse, 'selectRows
   };
 }
 
-/** Who reads: by an API key, by a read-only one, or nobody. */
+/** Readers: by an API key, by a read-only one, and without any. */
 export const readers = [
   { wallet: wallet(1), apiKey: apiKey(1) },
   { wallet: wallet(1), apiKey: null },
   null,
 ];
 
-/** The door in front of these ports. */
+/** An HTTP app over these parts. */
 export function openHostileDoor(parts: ReadParts, requested: RequestedNames): HttpApp {
   const app = openHttp({ log: silentLog, bodyLimitBytes: doorBounds['query-api'].bodyLimitBytes });
   requested.watch(app);

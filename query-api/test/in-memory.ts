@@ -49,7 +49,7 @@ import { EventSearch } from '../src/search/event-search.io.ts';
 import { Profiles } from '../src/social/profiles.ts';
 import type { Progress } from '../src/status/progress.ts';
 
-/** A catalog, books and tables in memory, and the door in front of them. */
+/** A catalog, books and tables in memory, and an HTTP app over them. */
 export const nowMs = Date.UTC(2026, 5, 1, 12, 0, 0);
 
 export const wallet = (index: number): WalletAddress =>
@@ -169,7 +169,7 @@ export const seriesEntry: CatalogEntry = {
   ...times,
 };
 
-/** What the tests put in; everything may be changed between requests. */
+/** Data that the tests put in; everything may be changed between requests. */
 export class World {
   readonly catalog = new Catalog();
   readonly books = new Map<string, Buffer>();
@@ -189,7 +189,7 @@ export class World {
   readonly makerFees: MakerFeesRow[] = [];
   readonly builderTrades: BuilderRow[] = [];
   readonly builderVolumes: BuilderVolumeRow[] = [];
-  /** What reports were requested for, newest last. */
+  /** Searches of reports, newest last. */
   readonly reportSearches: unknown[] = [];
   readonly prices = new Map<string, PriceFacts>();
   readonly candles = new Map<string, readonly CandleRow[]>();

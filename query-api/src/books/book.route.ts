@@ -23,8 +23,8 @@ export interface BookParts {
 }
 
 /**
- * GET /book: the stored bytes as they are (conventions.md 1.3), or the book of a past moment (1.3a). The hottest read, so bytes
- * at hand are sent before the framework sees the request.
+ * GET /book: the stored bytes as they are (conventions.md 1.3), or the book of a past moment (1.3a). The hottest read,
+ * so bytes at hand are sent before the framework sees the request.
  */
 export function bookRoute(parts: BookParts): DoorRoute {
   return {

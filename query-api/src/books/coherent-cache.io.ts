@@ -1,6 +1,6 @@
 /**
- * Values by key as long as they are known to be current: an invalidation drops a value and whatever is on its way. While it
- * is closed (no invalidations arrive) it keeps nothing. Loads of one key that are under way are shared.
+ * Values by key as long as they are known to be current: an invalidation drops a value and whatever is on its way.
+ * While it is closed (no invalidations arrive) it keeps nothing. Loads of one key that are under way are shared.
  */
 export class CoherentCache<V> {
   readonly #values = new Map<string, V>();

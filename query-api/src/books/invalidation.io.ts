@@ -25,10 +25,10 @@ export interface InvalidationListener {
 }
 
 /**
- * Has the server report every change of a book. One connection of its own both subscribes (CLIENT TRACKING with BCAST, redirected
- * to itself) and listens, so that the two live and die together. It speaks RESP2, since ioredis drops the invalidation
- * pushes of RESP3. Pings go the same way as invalidations: a pong says that all earlier ones have arrived; without one in
- * time the connection is given up, so that a silent one cannot keep old books alive.
+ * Has the server report every change of a book. One connection of its own both subscribes (CLIENT TRACKING with BCAST,
+ * redirected to itself) and listens, so that the two live and die together. It speaks RESP2, since ioredis drops the
+ * invalidation pushes of RESP3. Pings go the same way as invalidations: a pong says that all earlier ones have arrived;
+ * without one in time the connection is given up, so that a silent one cannot keep old books alive.
  */
 export function followInvalidations(options: InvalidationOptions): InvalidationListener {
   const listener = options.redis.duplicate({
@@ -39,7 +39,7 @@ export function followInvalidations(options: InvalidationOptions): InvalidationL
     commandTimeout: pongTimeoutMs,
   });
   let isCoherent = false;
-  const tell = (now: boolean): void => {
+  const report = (now: boolean): void => {
     if (now === isCoherent) return;
     isCoherent = now;
     options.log.info({ isCoherent }, 'invalidation of cached books');
@@ -50,10 +50,10 @@ export function followInvalidations(options: InvalidationOptions): InvalidationL
   listener.on('messageBuffer', (_channel: Buffer, keys: unknown) => {
     options.onInvalidate(Array.isArray(keys) ? keys.map(String) : null);
   });
-  listener.on('close', () => tell(false));
+  listener.on('close', () => report(false));
   listener.on('ready', () => {
     subscribe(listener, options.prefix).then(
-      () => tell(true),
+      () => report(true),
       () => listener.disconnect(true),
     );
   });

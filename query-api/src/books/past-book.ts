@@ -18,7 +18,10 @@ export interface PastOrder extends BookEntry {
   readonly orderId: string;
 }
 
-/** Both sides in terms of token 0, prices ascending; of one price the order that trades last comes first in bids, last in asks. */
+/**
+ * Both sides in terms of token 0, prices ascending; of one price the order that trades last comes first in bids, last
+ * in asks.
+ */
 export interface PastSides<E extends BookEntry> {
   readonly bids: readonly E[];
   readonly asks: readonly E[];
@@ -32,8 +35,8 @@ export interface PastBook extends Pick<PairBook, 'timeMs' | 'tick' | 'minSizeMic
 }
 
 /**
- * The body of GET /book as it was, byte for byte. With orders each entry is one order with its `order_id`, and of one price the one
- * that trades first is the last; `hash` is that of the book by levels (conventions.md 1.3a).
+ * The body of GET /book as it was, byte for byte. With orders each entry is one order with its `order_id`, and of one
+ * price the one that trades first is the last; `hash` is that of the book by levels (conventions.md 1.3a).
  */
 export function pastBookJson({ market, outcome }: Listing, past: PastBook, sha1: Sha1): string {
   const { conditionId, tokens, negRisk } = market;

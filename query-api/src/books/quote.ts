@@ -42,8 +42,8 @@ export function midpointMicro({ bid, ask }: Quote): number | null {
 }
 
 /**
- * The displayed price in micro-USDC: midpoint, or the newest trade of the market when the spread is wider than 0.10. An empty side
- * counts as 0 or 1. The two tokens of a market always add up to 1.
+ * The displayed price in micro-USDC: midpoint, or the newest trade of the market when the spread is wider than 0.10. An
+ * empty side counts as 0 or 1. The two tokens of a market always add up to 1.
  */
 export function displayedMicro(quote: Quote): number {
   const bid = quote.bid ?? 0;
@@ -68,8 +68,8 @@ export function shownMidpointMicro(
 export type Quotes = ReadonlyMap<TokenId, Quote>;
 
 /**
- * The displayed price of an outcome in micro-USDC: what it pays once resolved, else what the quote of token 0 says. Of both tokens the
- * same quote is used, so that they add up to 1 in every answer.
+ * The displayed price of an outcome in micro-USDC: what it pays once resolved, else what the quote of token 0 says. Of
+ * both tokens the same quote is used, so that they add up to 1 in every answer.
  */
 export function priceOfMicro(market: Market, outcome: Outcome, quotes: Quotes): number {
   const payout = payoutOf(market, outcome);

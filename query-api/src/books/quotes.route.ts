@@ -93,7 +93,9 @@ export function pricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
   });
 }
 
-/** The response that clients of the mount `/clob` expect for a token that was never traded (conventions.md, Dialects). */
+/**
+ * The response that clients of the mount `/clob` expect for a token that was never traded (conventions.md, Dialects).
+ */
 const neverTraded: LastTradePrice = { price: '0', side: '' };
 
 /** GET /last-trade-price: the last trade and the side of its aggressor. */

@@ -26,8 +26,8 @@ const anyTimeMs = 4_102_444_800_000;
 const anyOffset = String(Number.MAX_SAFE_INTEGER);
 
 /**
- * The book of the token's market as it was; null when it was not listed yet. Throws the `Fault` `moment_not_stored` (retry) while the
- * tables do not hold the whole moment.
+ * The book of the token's market as it was; null when it was not listed yet. Throws the `Fault` `moment_not_stored`
+ * (retry) while the tables do not hold the whole moment.
  */
 export async function readPastBook(clickhouse: Reads, requested: Asked): Promise<PastBook | null> {
   const { listing, moment, withOrders } = requested;

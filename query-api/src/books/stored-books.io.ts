@@ -108,8 +108,8 @@ export class StoredBooks {
   }
 
   /**
-   * A token without a stored book has an empty one only if the books of its partition are what the log says and none of its market
-   * was ever written; otherwise they were lost, and an empty answer would be a lie.
+   * A token without a stored book has an empty one only if the books of its partition are what the log says and none of
+   * its market was ever written; otherwise they were lost, and an empty answer would be a lie.
    */
   async #assertEmpty(absent: readonly Listing[]): Promise<void> {
     if (absent.length === 0) return;

@@ -9,7 +9,9 @@ export const cursorOffsetMax = 1_000_000;
 const base64Text = /^[A-Za-z0-9+/]{2,200}={0,2}$/;
 const offsetText = /^(0|[1-9]\d*|-1)$/;
 
-/** The offset a cursor stands for: -1 after the last page or the deepest one, 0 without a cursor, null when it is none. */
+/**
+ * The offset a cursor stands for: -1 after the last page or the deepest one, 0 without a cursor, null when it is none.
+ */
 export function parseCursor(cursor: string | null): number | null {
   if (cursor === null || cursor === '') return 0;
   if (!base64Text.test(cursor)) return null;
@@ -49,7 +51,7 @@ export interface PageBounds {
   readonly limitMin?: number;
   readonly limitMax: number;
   readonly limitDefault: number;
-  /** Rows in front of a page: they are read and sorted like those on it. */
+  /** Rows before a page: they are read and sorted like those on it. */
   readonly offsetMax: number;
 }
 

@@ -16,8 +16,8 @@ const truths = new Map([
 ]);
 
 /**
- * Reads parameters by name and remembers the first refusal, in the words of the family. An empty value counts as absent;
- * a scalar given twice is refused.
+ * Reads parameters by name and remembers the first refusal, in the words of the family. An empty value counts as
+ * absent; a scalar given twice is refused.
  */
 export class QueryReader {
   /** The first thing wrong; null when all is well so far. */
@@ -144,8 +144,9 @@ function isLonger(text: string, maxChars: number): boolean {
 }
 
 /**
- * Ids of the catalog, and of comments, are integers without leading zeros. Any integer is kept as it is written, so that one
- * with leading zeros, or too long for an id, is not found like any other that nothing has; null for what is no integer.
+ * Ids of the catalog, and of comments, are integers without leading zeros. Any integer is kept as it is written, so
+ * that one with leading zeros, or too long for an id, is not found like any other that nothing has; null for what is no
+ * integer.
  */
 export function parseCatalogId(text: string): string | null {
   return /^\d+$/.test(text) ? text : null;

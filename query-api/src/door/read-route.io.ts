@@ -49,7 +49,9 @@ export class StatusAnswer {
   }
 }
 
-/** A successful response from some time ago: `Age` says how old it is, `X-Complete-Through` up to when it was complete. */
+/**
+ * A successful response from some time ago: `Age` says how old it is, `X-Complete-Through` up to when it was complete.
+ */
 export class AgedAnswer {
   readonly ageSeconds: number;
   /** Unix milliseconds; null when it is not known. */
@@ -69,7 +71,10 @@ export type Answer = ReadRefusal | StatusAnswer | AgedAnswer | Buffer | object;
 
 const completeThroughHeader = 'x-complete-through';
 
-/** Says before which moment everything that happened is in an answer, Unix milliseconds (conventions.md 1.16); null: not known. */
+/**
+ * Says before which moment everything that happened is in an answer, Unix milliseconds (conventions.md 1.16); null: not
+ * known.
+ */
 export function setCompleteThrough(reply: FastifyReply, throughMs: number | null): void {
   if (throughMs === null) void reply.removeHeader(completeThroughHeader);
   else void reply.header(completeThroughHeader, new Date(throughMs).toISOString());

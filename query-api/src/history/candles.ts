@@ -42,8 +42,8 @@ const widths: Readonly<Record<string, number>> = { '1m': 60, '5m': 300, '1h': 3_
 const limitByDefault = 500;
 
 /**
- * Without a start the newest candles are meant, with one those from there on. Days begin at 00:00 UTC. A bucket belongs to the
- * range when any second of it does, and is then returned whole.
+ * Without a start the newest candles are meant, with one those from there on. Days begin at 00:00 UTC. A bucket belongs
+ * to the range when any second of it does, and is then returned whole.
  */
 export function planCandles(request: CandleRequest, nowS: number): CandlePlan | ReadRefusal {
   const { interval, startS, endS, limit } = request;

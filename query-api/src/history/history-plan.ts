@@ -24,7 +24,9 @@ const dayS = 86_400;
 export const stepsMinutes = [1, 5, 30, 180, 720] as const;
 const widestMinutes = 720;
 
-/** Look-back in seconds and the width the real application uses for it. `1m` is a month; `max` and `all` have no bound. */
+/**
+ * Look-back in seconds and the width the real application uses for it. `1m` is a month; `max` and `all` have no bound.
+ */
 const intervals: Readonly<Record<string, { backS: number | null; minutes: number }>> = {
   '1m': { backS: 30 * dayS, minutes: 180 },
   '5m': { backS: 5 * minuteS, minutes: 1 },
@@ -103,8 +105,8 @@ interface Range {
 }
 
 /**
- * Buckets start at whole multiples of their width, so half days start at 00:00 and 12:00 UTC; the last one is read to its end. They are
- * as wide as requested, unless the range could have too many.
+ * Buckets start at whole multiples of their width, so half days start at 00:00 and 12:00 UTC; the last one is read to
+ * its end. They are as wide as requested, unless the range could have too many.
  */
 function bounded({ startS, endS, firstS }: Range, minutes: number): HistoryPlan {
   const sinceS = Math.max(startS, firstS);

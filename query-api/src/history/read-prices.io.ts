@@ -12,7 +12,9 @@ interface Row {
   readonly price: string;
 }
 
-/** A price before the range is looked for so far back first: markets that trade have one there, whatever their history. */
+/**
+ * A price before the range is looked for so far back first: markets that trade have one there, whatever their history.
+ */
 const lookBackS = 86_400;
 
 /** The start of the range stands for everything before it, so one pass gives buckets and what came before. */
@@ -22,8 +24,8 @@ const inRange = `market IN {markets:Array(UInt32)}
   AND bucket >= fromUnixTimestamp({since:UInt32}) AND bucket < fromUnixTimestamp({to:UInt32})`;
 
 /**
- * The newest row of each bucket: exact without FINAL, since the rows of a market come from one partition and the later minute, and
- * the later state of a minute, has the larger version.
+ * The newest row of each bucket: exact without FINAL, since the rows of a market come from one partition and the later
+ * minute, and the later state of a minute, has the larger version.
  */
 const midpointSql = `
 SELECT market, ${bucketOf} AS bucket_s, argMax(midpoint, version) AS price
@@ -82,8 +84,8 @@ export async function readPrices(
 }
 
 /**
- * The buckets of the range and the newest price before it; all of a history is read only where the last day before says nothing and
- * the market is older than that.
+ * The buckets of the range and the newest price before it; all of a history is read only where the last day before says
+ * nothing and the market is older than that.
  */
 async function readSeries(
   clickhouse: Pick<ClickHouse, 'selectRows'>,

@@ -17,7 +17,9 @@ import {
 } from './figures.ts';
 import { type Listing, type Market, marketOf, openEndMs } from './market.ts';
 
-/** Events, markets, tags and series as the log says, and the ways to find them. Entries of one key replace each other. */
+/**
+ * Events, markets, tags and series as the log says, and the ways to find them. Entries of one key replace each other.
+ */
 export class Catalog {
   readonly #markets = new Map<number, Market>();
   readonly #events = new Map<string, CatalogEvent>();

@@ -33,8 +33,8 @@ export function clobMarkets(
 }
 
 /**
- * The root's form of a market of the order book family: what is unknown or does not exist is an empty text, of the type that
- * the specification lists, where the family has null or nothing (conventions.md, Dialects).
+ * The root's form of a market of the order book family: what is unknown or does not exist is an empty text, of the type
+ * that the specification lists, where the family has null or nothing (conventions.md, Dialects).
  */
 export function toTheLetter<M extends LooseMarket>(market: M) {
   return {

@@ -16,8 +16,8 @@ import { keysetPage, readKeysetSpan } from './list-query.ts';
 import { tagsOf } from './wire-event.ts';
 
 /**
- * GET /events, and the same list in two more wrappers: /events/pagination with the number of all matches, /events/keyset with
- * a cursor that stays in place whatever is listed meanwhile.
+ * GET /events, and the same list in two more wrappers: /events/pagination with the number of all matches,
+ * /events/keyset with a cursor that stays in place whatever is listed meanwhile.
  */
 export function eventsRoutes(parts: CatalogParts): readonly DoorRoute[] {
   const { catalog } = parts;
@@ -54,7 +54,10 @@ export function eventsRoutes(parts: CatalogParts): readonly DoorRoute[] {
   ];
 }
 
-/** One event with its markets, tags and series, by id or slug, and its tags alone; hidden from creators it does not have. */
+/**
+ * One event with its markets, tags and series, by id or slug, and its tags alone; hidden from creators it does not
+ * have.
+ */
 export function eventRoutes(parts: CatalogParts): readonly DoorRoute[] {
   const { catalog } = parts;
   const route = (path: string) => ({ method: 'GET', path, family: 'gamma' }) as const;

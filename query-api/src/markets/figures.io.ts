@@ -27,7 +27,10 @@ export interface FiguresWatch {
   close(): void;
 }
 
-/** Reads volume and liquidity of all markets now and then, into the catalog; what was read last counts while a store is away. */
+/**
+ * Reads volume and liquidity of all markets now and then, into the catalog; what was read last counts while a store is
+ * away.
+ */
 export function watchFigures(options: FiguresOptions): FiguresWatch {
   let readAtMs: number | null = null;
   let isClosed = false;
@@ -74,8 +77,8 @@ async function readFigures(
 }
 
 /**
- * The projector of books leaves what rests on a market beside the marks of its partitions. While a partition has no mark its books
- * are being rebuilt, and the orders resting on its markets are not known.
+ * The projector of books leaves what rests on a market beside the marks of its partitions. While a partition has no
+ * mark its books are being rebuilt, and the orders resting on its markets are not known.
  */
 async function readLiquidity(
   options: Pick<FiguresOptions, 'catalog' | 'redis' | 'keys'>,

@@ -1,4 +1,6 @@
-/** Volume and liquidity of a market, in micro-USDC. They sort lists and show beside markets; they are some seconds old. */
+/**
+ * Volume and liquidity of a market, in micro-USDC. They sort lists and show beside markets; they are some seconds old.
+ */
 export interface Figures {
   /** Notional of all fills. */
   readonly volumeMicro: number;

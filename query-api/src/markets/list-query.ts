@@ -155,7 +155,10 @@ export function readRanges<T>(
   };
 }
 
-/** Rows of a list that continues after a row, and `next_cursor` of the page after them; none after the last page: clients stop there. */
+/**
+ * Rows of a list that continues after a row, and `next_cursor` of the page after them; none after the last page:
+ * clients stop there.
+ */
 export function keysetPage<T extends object>(
   table: RowTable<T>,
   query: RowQuery<T>,

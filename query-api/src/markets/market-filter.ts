@@ -5,7 +5,9 @@ import type { Listing, Market, Outcome } from './market.ts';
 
 /** Conditions a query may name. */
 const conditionsMax = 500;
-/** Events a query may name: their markets travel in the address of a statement, of which ClickHouse takes a megabyte. */
+/**
+ * Events a query may name: their markets travel in the address of a statement, of which ClickHouse takes a megabyte.
+ */
 const eventsMax = 100;
 
 /** Markets a query names by condition, by event, or not at all. */

@@ -14,8 +14,9 @@ interface Kept {
 }
 
 /**
- * Lists of markets as JSON, as `marketAnswers` would have them. What the catalog says of a market and its event is long, and
- * the same until one of their rows is replaced (rows are never changed), so it is written once; what moves is written each time.
+ * Lists of markets as JSON, as `marketAnswers` would have them. What the catalog says of a market and its event is
+ * long, and the same until one of their rows is replaced (rows are never changed), so it is written once; what moves is
+ * written each time.
  */
 export class MarketTexts {
   readonly #parts: CatalogParts;

@@ -38,7 +38,8 @@ export interface Listing {
 }
 
 /**
- * The end of what has none (the catalog keeps 0), Unix milliseconds: a date is on the wire wherever the interface lists one, and what never ends comes last.
+ * The end of what has none (the catalog keeps 0), Unix milliseconds: a date is on the wire wherever the interface lists
+ * one, and what never ends comes last.
  */
 export const openEndMs = Date.UTC(2500, 11, 31);
 

@@ -65,8 +65,8 @@ const singlePaths = {
 } as const;
 
 /**
- * One market. GET /markets/:id has two forms: the catalog's, and for a condition id at the root, and always under `/clob`, that
- * of the order book family, which then carries the catalog's words besides (conventions.md 1.5).
+ * One market. GET /markets/:id has two forms: the catalog's, and for a condition id at the root, and always under
+ * `/clob`, that of the order book family, which then carries the catalog's words besides (conventions.md 1.5).
  */
 export function marketRoutes(parts: CatalogParts): readonly DoorRoute[] {
   const { catalog } = parts;
@@ -142,8 +142,8 @@ function scoped(
 }
 
 /**
- * GET /api/v1/markets: markets of the catalog for agents, in a wrapper. A request whose key is missing, bad or paused reads like
- * one without (specification, "Agent API key").
+ * GET /api/v1/markets: markets of the catalog for agents, in a wrapper. A request whose key is missing, bad or paused
+ * reads like one without (specification, "Agent API key").
  */
 export function agentMarketsRoute(parts: CatalogParts): DoorRoute {
   const { catalog } = parts;

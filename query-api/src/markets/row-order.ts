@@ -23,8 +23,9 @@ export interface RowReads {
 
 /**
  * The slots of a table sorted by one key, ties by the number of the row. It is sorted as a whole when it is first read
- * (`settle`), so that loading 100,000 rows notes nothing about any of them. Changes from then on are noted (`touch`) and taken
- * in when it is next read: a few by moving them, many by one merge, so that changing one row does not sort everything.
+ * (`settle`), so that loading 100,000 rows notes nothing about any of them. Changes from then on are noted (`touch`)
+ * and taken in when it is next read: a few by moving them, many by one merge, so that changing one row does not sort
+ * everything.
  */
 export class RowOrder {
   readonly #reads: RowReads;

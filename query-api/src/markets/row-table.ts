@@ -40,8 +40,8 @@ export interface RowSpan {
 const sortedShare = 16;
 
 /**
- * Rows with groups, flags and sorted orders, so that a page of a filtered and sorted list of 100,000 rows costs about as
- * much as reading it. Rows are replaced, never changed; `touch` says that a figure beside a row has changed.
+ * Rows with groups, flags and sorted orders, so that a page of a filtered and sorted list of 100,000 rows costs about
+ * as much as reading it. Rows are replaced, never changed; `touch` says that a figure beside a row has changed.
  */
 export class RowTable<T extends object> {
   readonly #rules: RowRules<T>;

@@ -16,8 +16,8 @@ SELECT toString(uuid) AS id FROM system.tables WHERE database = currentDatabase(
 const firstSql = `SELECT toUnixTimestamp(min(time)) AS first FROM ${tape}`;
 
 /**
- * A fill has one row of its taker, in the order of time, while its candles may stand under both tokens. The product of two narrow
- * decimals would overflow, and bounds have the precision of the column (traps.md).
+ * A fill has one row of its taker, in the order of time, while its candles may stand under both tokens. The product of
+ * two narrow decimals would overflow, and bounds have the precision of the column (traps.md).
  */
 const volumesSql = `
 WITH toDecimal128(price, 4) * size AS notional
@@ -48,9 +48,9 @@ export interface VolumeSumsOptions {
 }
 
 /**
- * Notional by market, as of each call. Where the tables are complete nothing is added any more: that is added up once, piece by
- * piece, and what leaves the last 24 hours is taken off. So a call reads what came and what left since the one before, whatever
- * there is.
+ * Notional by market, as of each call. Where the tables are complete nothing is added any more: that is added up once,
+ * piece by piece, and what leaves the last 24 hours is taken off. So a call reads what came and what left since the one
+ * before, whatever there is.
  */
 export class VolumeSums {
   readonly #parts: VolumeSumsOptions;

@@ -9,8 +9,8 @@ export function isoTime(timeMs: number): string {
 }
 
 /**
- * Markets paired with one of another venue do not exist here; the specification lists their fields, so the root returns them as
- * empty (conventions.md, Dialects).
+ * Markets paired with one of another venue do not exist here; the specification lists their fields, so the root returns
+ * them as empty (conventions.md, Dialects).
  */
 export const noMirror = { mirrorConditionId: '', mirrorClobTokenIds: '[]' } as const;
 

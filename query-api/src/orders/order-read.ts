@@ -61,8 +61,8 @@ const gtdEarlyMs = 60_000;
 const tradesOfOrderMax = 1_000;
 
 /**
- * Folds the events of one order, in any order of rows. A refusal counts only while the order was never placed; after a delay
- * it ends an order that had been accepted.
+ * Folds the events of one order, in any order of rows. A refusal counts only while the order was never placed; after a
+ * delay it ends an order that had been accepted.
  */
 export function foldOrder(rows: readonly OrderEventRow[]): OrderHistory {
   const placed = rows.find((row) => row.kind === 'PLACED');
@@ -96,8 +96,8 @@ function placedFacts(placed: OrderEventRow, rows: readonly OrderEventRow[]): Ord
 }
 
 /**
- * A rest that may not stay ends when its order is placed: of FAK and FOK always, of a delayed order when it was canceled meanwhile, of
- * any other when it met an order of its own wallet.
+ * A rest that may not stay ends when its order is placed: of FAK and FOK always, of a delayed order when it was
+ * canceled meanwhile, of any other when it met an order of its own wallet.
  */
 function restReason({ timeInForce }: OrderEventRow, rows: readonly OrderEventRow[]): string {
   const mayRest = timeInForce === 'GTC' || timeInForce === 'GTD';
@@ -128,9 +128,9 @@ function byPlace(left: OrderEventRow, right: OrderEventRow): number {
 }
 
 /**
- * The order in both shapes clients read: camel case under `order`, snake case beside it (conventions.md 1.6). `owner` is
- * for its owner only. It was created and it ended by the clock of its partition, which never goes back; the clock of the
- * ingress that accepted it may be ahead of that.
+ * The order in both shapes clients read: camel case under `order`, snake case beside it (conventions.md 1.6). `owner`
+ * is for its owner only. It was created and it ended by the clock of its partition, which never goes back; the clock of
+ * the ingress that accepted it may be ahead of that.
  */
 export function orderAnswer(
   catalog: Catalog,

@@ -58,7 +58,10 @@ function answerFor(
   }
 }
 
-/** GET /data/orders: open orders of the caller's keys from any of the caller's wallets, newest first (conventions.md 1.6). */
+/**
+ * GET /data/orders: open orders of the caller's keys from any of the caller's wallets, newest first (conventions.md
+ * 1.6).
+ */
 export function dataOrdersRoute(parts: OrderParts): DoorRoute {
   const route = { method: 'GET', path: '/data/orders', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {
@@ -91,8 +94,8 @@ async function liveOrders({ own, catalog }: OrderParts, ids: readonly string[]) 
 }
 
 /**
- * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the requested order, with a status of its own
- * (conventions.md 1.6).
+ * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the requested order, with a status of its
+ * own (conventions.md 1.6).
  */
 export function lookUpOrdersRoute(parts: OrderParts): DoorRoute {
   const route = { method: 'POST', path: '/data/orders', family: 'clob' } as const;

@@ -28,14 +28,18 @@ import type { FillRow } from './trades.ts';
 export interface OwnRecordsOptions {
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
   readonly recent: RecentLog;
-  /** Waits until everything that was in the log at the call is in `recent` or in the tables; false when that takes too long. */
+  /**
+   * Waits until everything that was in the log at the call is in `recent` or in the tables; false when that takes too
+   * long.
+   */
   settle(): Promise<boolean>;
 }
 
 /**
- * Records of a caller up to the call: the newest from memory, everything before them from the tables. Memory is read first, and the
- * tables are read up to its seams, so nothing is counted twice or missed; a record that memory forgets meanwhile is in the tables by
- * then. Methods throw the faults of ClickHouse (`retry` when it is away) as far as memory alone does not suffice.
+ * Records of a caller up to the call: the newest from memory, everything before them from the tables. Memory is read
+ * first, and the tables are read up to its seams, so nothing is counted twice or missed; a record that memory forgets
+ * meanwhile is in the tables by then. Methods throw the faults of ClickHouse (`retry` when it is away) as far as memory
+ * alone does not suffice.
  */
 export class OwnRecords {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
@@ -123,8 +127,8 @@ function knowsAll(rows: readonly OrderEventRow[], ids: readonly string[]): boole
 }
 
 /**
- * A placement in memory has everything after it in memory too, and its own fills with it. Only why a rest ended at once may
- * depend on a delay before it.
+ * A placement in memory has everything after it in memory too, and its own fills with it. Only why a rest ended at once
+ * may depend on a delay before it.
  */
 function isWhole(rows: readonly OrderEventRow[], id: string): boolean {
   const placed = rows.find((row) => row.orderId === id && row.kind === 'PLACED');

@@ -26,7 +26,7 @@ LIMIT 1 BY ${placeKey.join()}
 LIMIT {rows:UInt32}
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
-/** The newest cancels in front of the seams. */
+/** The newest cancels before the seams. */
 export async function readCancels(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   { wallets, keys, sinceMs, limit }: CancelSearch,

@@ -32,8 +32,8 @@ interface Row {
   readonly role: OrderEventRow['role'];
 }
 
-const orderEventCells = `partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, order_id, kind, wallet,
-  api_key, market, outcome, side, time_in_force, price, size, resting,
+const orderEventCells = `partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, order_id, kind,
+  wallet, api_key, market, outcome, side, time_in_force, price, size, resting,
   toUnixTimestamp64Milli(expires_at) AS expires_ms,
   toUnixTimestamp64Milli(accepted_at) AS accepted_ms, status, reason, role`;
 
@@ -46,7 +46,10 @@ ORDER BY order_id, kind = 'FILLED', partition, in_offset, event_index, role
 LIMIT {rows:UInt32} BY order_id
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
-/** Everything in front of the seams that happened to these orders: of each placement, refusal and end first, then its fills. */
+/**
+ * All events of these orders before the seams: of each placement, refusal and end first, then its
+ * fills.
+ */
 export async function readOrderEvents(
   clickhouse: Pick<ClickHouse, 'selectRows'>,
   ids: readonly string[],

@@ -38,7 +38,7 @@ interface Row {
 /** Trades of a wallet that are looked through when the other side is named, newest first. */
 const lookedThroughMax = 50_000;
 
-/** Rows of the tables that are wanted: in front of the seams, `count` from the newest but `from`. */
+/** Rows of the tables that are wanted: before the seams, `count` from the newest but `from`. */
 export interface StoredTrades {
   readonly seams: Seams;
   readonly from: number;
@@ -81,8 +81,8 @@ function isOnly(wallets: ReadonlySet<string>, wallet: string): boolean {
 }
 
 /**
- * Trades of wallets with both sides. The wallets' own ledger says which, in its order; the fills are then found by their
- * key (the tuple is a prefix of it), never by a scan or a join that would load them all.
+ * Trades of wallets with both sides. The wallets' own ledger says which, in its order; the fills are then found by
+ * their key (the tuple is a prefix of it), never by a scan or a join that would load them all.
  */
 export async function readTrades(
   clickhouse: Pick<ClickHouse, 'selectRows'>,

@@ -17,7 +17,9 @@ export interface OwnTradeParts {
   nowMs(): number;
 }
 
-/** GET /data/trades: trades of the caller's keys from any of the caller's wallets, newest first (conventions.md 1.6). */
+/**
+ * GET /data/trades: trades of the caller's keys from any of the caller's wallets, newest first (conventions.md 1.6).
+ */
 export function dataTradesRoute(parts: OwnTradeParts): DoorRoute {
   const route = { method: 'GET', path: '/data/trades', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {

@@ -28,8 +28,9 @@ export interface BalanceParts {
 const walletsMax = 100;
 
 /**
- * GET /balance-allowance, and its `/update`, which has nothing to refresh here: what the caller owns, in base units, before its
- * open orders are counted off (conventions.md 1.7). Of several wallets of one signature type the richest answers.
+ * GET /balance-allowance, and its `/update`, which has nothing to refresh here: what the caller owns, in base units,
+ * before its open orders are counted off (conventions.md 1.7). Of several wallets of one signature type the richest
+ * answers.
  */
 export function balanceAllowanceRoutes(parts: BalanceParts): readonly DoorRoute[] {
   return ['/balance-allowance', '/balance-allowance/update'].map((path) =>
@@ -72,8 +73,8 @@ async function balances(
 }
 
 /**
- * GET /balances: everything the caller has, wallet by wallet: its own address always, the others when there is something in
- * them (conventions.md 1.7).
+ * GET /balances: everything the caller has, wallet by wallet: its own address always, the others when there is
+ * something in them (conventions.md 1.7).
  */
 export function balancesRoute(parts: BalanceParts): DoorRoute {
   const route = { method: 'GET', path: '/balances', family: 'clob' } as const;

@@ -65,7 +65,9 @@ function checksummed(contract: string): string {
   return checksumAddress(walletFromBytes(Buffer.from(contract.slice(2), 'hex')));
 }
 
-/** The balance that clients read before they trade: base units as text, and unlimited allowances (conventions.md 1.7). */
+/**
+ * The balance that clients read before they trade: base units as text, and unlimited allowances (conventions.md 1.7).
+ */
 export function balanceAllowance(balanceMicro: number) {
   return { balance: String(balanceMicro), allowances };
 }

@@ -25,7 +25,9 @@ export interface HolderRow {
 /** Holders of a token, as published for GET /holders. */
 export const holdersMax = 500;
 const holdersDefault = 100;
-/** Markets of one request: one statement reads and sorts all holders of all of them, and an answer has at most 50,000. */
+/**
+ * Markets of one request: one statement reads and sorts all holders of all of them, and an answer has at most 50,000.
+ */
 export const holderMarketsMax = 50;
 
 /** The parameters of GET /holders, or why not. */

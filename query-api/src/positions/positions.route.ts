@@ -62,7 +62,9 @@ export function holdersRoute({ catalog, tables, profiles }: PositionParts): Door
   });
 }
 
-/** GET /value and GET /traded: what a wallet's tokens are worth, and in how many markets it traded (conventions.md 1.9). */
+/**
+ * GET /value and GET /traded: what a wallet's tokens are worth, and in how many markets it traded (conventions.md 1.9).
+ */
 export function walletFigureRoutes({
   catalog,
   books,

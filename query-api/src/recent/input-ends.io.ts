@@ -7,7 +7,9 @@ const answerTimeoutMs = 2_000;
 
 type Ends = ReadonlyMap<number, number>;
 
-/** How far the inputs of the partitions go. A known end only grows, so the broker is read only for offsets beyond it. */
+/**
+ * How far the inputs of the partitions go. A known end only grows, so the broker is read only for offsets beyond it.
+ */
 export class InputEnds {
   readonly #admin: Pick<LogAdmin, 'bounds'>;
   readonly #topic: string;
@@ -23,11 +25,11 @@ export class InputEnds {
   async hasCome(partition: number, inOffset: number): Promise<boolean> {
     const isBelow = (ends: Ends): boolean => inOffset < (ends.get(partition) ?? 0);
     if (isBelow(this.#known)) return true;
-    this.#known = await this.#reads.read('ends', () => this.#ask());
+    this.#known = await this.#reads.read('ends', () => this.#poll());
     return isBelow(this.#known);
   }
 
-  async #ask(): Promise<Ends> {
+  async #poll(): Promise<Ends> {
     try {
       const bounds = await within(this.#admin.bounds(this.#topic), answerTimeoutMs, silent);
       return new Map([...bounds].map(([partition, { high }]) => [partition, high]));

@@ -13,7 +13,9 @@ export interface RecentFollowerOptions {
   /** Name of `executions` on the broker. */
   readonly topic: string;
   readonly log: Log;
-  /** Offset of `executions` per partition that the tables hold everything below of; partitions without any are absent. */
+  /**
+   * Offset of `executions` per partition that the tables hold everything below of; partitions without any are absent.
+   */
   storedPositions(): Promise<ReadonlyMap<number, number>>;
 }
 
@@ -37,12 +39,14 @@ const settleMaxMs = 1_000;
 const settlePollMs = 2;
 /** With more lag than this no request waits. */
 const settleLagMax = 20_000;
-/** Records in front of the end where reading starts at most: a longer way is left to the tables until they are there. */
+/**
+ * Records before the end at which reading starts at most: a longer way is left to the tables until they are there.
+ */
 const startupRecordsMax = 50_000;
 
 /**
- * Follows `executions` from where the tables end. After any fault here, reads continue from the tables alone, and /status
- * says so.
+ * Follows `executions` from where the tables end. After any fault here, reads continue from the tables alone, and
+ * /status says so.
  */
 export class RecentFollower {
   readonly #parts: RecentFollowerOptions;
@@ -87,8 +91,8 @@ export class RecentFollower {
   }
 
   /**
-   * Waits until everything that was in the log at the call has been read, but not for long. False when that is not so, or when
-   * the tables do not reach up to what is here: then something may be missing between. Never rejects.
+   * Waits until everything that was in the log at the call has been read, but not for long. False when that is not so,
+   * or when the tables do not reach up to what is here: then something may be missing between. Never rejects.
    */
   async settle(): Promise<boolean> {
     const reader = this.#reader;

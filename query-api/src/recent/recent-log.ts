@@ -4,12 +4,15 @@ import type { FillRow } from '../orders/trades.ts';
 import { RecentPartition } from './recent-partition.ts';
 import type { HoldingChange } from './record-rows.ts';
 
-/** Rows kept over all partitions; about 500 bytes each. Under full load the tables lag by half a second, a few thousand rows. */
+/**
+ * Rows kept over all partitions; about 500 bytes each. Under full load the tables lag by half a second, a few thousand
+ * rows.
+ */
 const recentRowsMax = 200_000;
 
 /**
- * Per partition the first input offset that is not to be taken from the tables; partitions at the same index. `seamOpen` where
- * the tables answer alone.
+ * Per partition the first input offset that is not to be taken from the tables; partitions at the same index.
+ * `seamOpen` where the tables answer alone.
  */
 export type Seams = readonly number[];
 
@@ -31,8 +34,8 @@ export interface RecentProgress {
 }
 
 /**
- * The newest stretch of all partitions, joined with the tables at exact seams. Bounded: over `rowsMax` the largest partition
- * sheds its oldest records, and the tables answer for it alone until they have caught up.
+ * The newest stretch of all partitions, joined with the tables at exact seams. Bounded: over `rowsMax` the largest
+ * partition sheds its oldest records, and the tables answer for it alone until they have caught up.
  */
 export class RecentLog {
   readonly #partitions: RecentPartition[] = [];

@@ -69,8 +69,8 @@ export class RecentPartition {
   }
 
   /**
-   * First input offset that is answered from here and not from the tables; null while there is a gap between them, or nothing
-   * to add to the tables: then they answer alone.
+   * First input offset that is answered from here and not from the tables; null while there is a gap between them, or
+   * nothing to add to the tables: then they answer alone.
    */
   get seam(): number | null {
     return this.hasGap ? null : (this.#records[0]?.inOffset ?? null);

@@ -98,8 +98,8 @@ export function parseBuilder(text: string): ConditionId | null {
 const hiddenOwner = '00000000-0000-0000-0000-000000000000';
 
 /**
- * An attributed fill in both published shapes at once: seen from the taker where its order names the builder, else from the
- * maker. Fills of markets the catalog does not know are not shown.
+ * An attributed fill in both published shapes at once: seen from the taker where its order names the builder, else from
+ * the maker. Fills of markets the catalog does not know are not shown.
  */
 export function builderTrade(catalog: Catalog, row: BuilderRow): readonly BuilderTrade[] {
   const market = catalog.market(row.market);

@@ -12,7 +12,9 @@ import {
 
 export type { LeaderboardClickHouse };
 
-/** Figures that are kept of a board and of one computation, eight bytes each; boards beyond count where the rows are. */
+/**
+ * Figures that are kept of a board and of one computation, eight bytes each; boards beyond count where the rows are.
+ */
 const figuresOfBoardMax = 1_000_000;
 const figuresMax = 4_000_000;
 /** To read all figures of a board costs about as much as so many counts over its column. */
@@ -37,9 +39,9 @@ interface RequestedBoard {
 }
 
 /**
- * One computation of the leaderboards, and what was read of it: pages of a board are kept from the first one on, some thousand rows; so
- * are all figures of a board once wallets were ranked in it a few times, since counting them each time costs more. There are as many
- * boards as categories, periods and orders.
+ * One computation of the leaderboards, and what was read of it: pages of a board are kept from the first one on, some
+ * thousand rows; so are all figures of a board once wallets were ranked in it a few times, since counting them each
+ * time costs more. There are as many boards as categories, periods and orders.
  */
 export class LeaderboardComputation {
   readonly snapshot: number;

@@ -5,15 +5,18 @@ import type { LeaderboardPage, LeaderboardSearch } from './leaderboard.ts';
 import { LeaderboardComputation } from './leaderboard-computation.io.ts';
 import { type LeaderboardClickHouse, readNewest } from './read-leaderboards.io.ts';
 
-/** How often a newer computation is looked for while leaderboards are read, and while no client reads them, milliseconds. */
+/**
+ * How often a newer computation is looked for while leaderboards are read, and while no client reads them,
+ * milliseconds.
+ */
 const lookEveryMs = 1_000;
 const lookSeldomMs = 5_000;
 /** After so long without a read no client is expected to read them soon, milliseconds. */
 const quietAfterMs = 60_000;
 
 /**
- * Leaderboards as they were computed last. A newer computation is served once all boards read from the one before are prepared:
- * no request waits for the change.
+ * Leaderboards as they were computed last. A newer computation is served once all boards read from the one before are
+ * prepared: no request waits for the change.
  */
 export class Leaderboards {
   readonly #clickhouse: LeaderboardClickHouse;
@@ -43,7 +46,10 @@ export class Leaderboards {
     return { atMs: served.snapshot, rows: [] };
   }
 
-  /** Takes over a newer computation, with the boards in use. @returns how long it need not be looked for again, milliseconds. */
+  /**
+   * Takes over a newer computation, with the boards in use. @returns how long it need not be looked for again,
+   * milliseconds.
+   */
   async refresh(): Promise<number> {
     const snapshot = await readNewest(this.#clickhouse);
     const before = this.#served;
@@ -55,7 +61,10 @@ export class Leaderboards {
     return this.#nowMs() - this.#requestedMs < quietAfterMs ? lookEveryMs : lookSeldomMs;
   }
 
-  /** The served computation changes only when the next is prepared, so a newer computation answers for this request alone. */
+  /**
+   * The served computation changes only when the next is prepared, so a newer computation answers for this request
+   * alone.
+   */
   async #readAside(snapshot: number, search: LeaderboardSearch): Promise<LeaderboardPage> {
     const rows = await new LeaderboardComputation(this.#clickhouse, snapshot).read(search);
     return { atMs: snapshot, rows: rows ?? [] };

@@ -28,7 +28,9 @@ const { runs, tops, wallets } = leaderboardTables;
 
 /** Compiling the expressions would take longer than reading does. */
 const bounded = 'SETTINGS max_execution_time = 5, max_threads = 1, compile_expressions = 0';
-/** A computation is a partition of each table. To compare the column instead reads it, which costs more than the rest. */
+/**
+ * A computation is a partition of each table. To compare the column instead reads it, which costs more than the rest.
+ */
 const computed = '_partition_id = toString({snapshot:UInt64})';
 
 /** Columns of a board, and who is listed in it. */
@@ -106,7 +108,10 @@ function byFigure(one: UnrankedRow, other: UnrankedRow): number {
   return one.wallet < other.wallet ? -1 : 1;
 }
 
-/** How many wallets the category has, and how many listed ones have more than each of the figures: one pass over a column or two. */
+/**
+ * How many wallets the category has, and how many listed ones have more than each of the figures: one pass over a
+ * column or two.
+ */
 export async function countLarger(
   clickhouse: LeaderboardClickHouse,
   board: Board,

@@ -34,8 +34,8 @@ export function readRebatesQuery(query: RawQuery, nowMs: number): RebatesQuery |
 }
 
 /**
- * A wallet's part of each market's pool. The pool is a part of the day's taker fees; what a maker would have paid itself is the
- * fee of its fills as maker, so its part of the pool is that part of those fees.
+ * A wallet's part of each market's pool. The pool is a part of the day's taker fees; what a maker would have paid
+ * itself is the fee of its fills as maker, so its part of the pool is that part of those fees.
  */
 export function rebateAnswers(
   catalog: Catalog,

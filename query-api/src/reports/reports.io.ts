@@ -33,8 +33,8 @@ export interface Remembered<T> {
 }
 
 /**
- * Public reports but the leaderboards, from the tables and so some seconds old: each by one statement with bound parameters and
- * bounded time and rows. Methods throw the faults of ClickHouse (`retry` when it is away).
+ * Public reports but the leaderboards, from the tables and so some seconds old: each by one statement with bound
+ * parameters and bounded time and rows. Methods throw the faults of ClickHouse (`retry` when it is away).
  */
 export class Reports {
   readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;

@@ -29,8 +29,8 @@ export interface RewardParts {
 const pageSize = 500;
 
 /**
- * Rewards and rebates (conventions.md 1.8). Which markets have rewards follows from the catalog; what a wallet earned is not
- * kept here, so those lists are empty for a proven caller.
+ * Rewards and rebates (conventions.md 1.8). Which markets have rewards follows from the catalog; what a wallet earned
+ * is not kept here, so those lists are empty for a proven caller.
  */
 export function rewardRoutes(parts: RewardParts): readonly DoorRoute[] {
   const page = () => emptyPage(pageSize);

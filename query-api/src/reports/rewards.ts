@@ -63,8 +63,8 @@ export interface RewardContext {
 }
 
 /**
- * The same with the texts, prices and figures of the market. The catalog knows no titles of groups. What competes for the reward is the
- * collateral of resting orders.
+ * The same with the texts, prices and figures of the market. The catalog knows no titles of groups. What competes for
+ * the reward is the collateral of resting orders.
  */
 export function rewardedMarket(
   catalog: Catalog,
@@ -104,7 +104,9 @@ function spreadOf({ bid, ask }: Quote): number {
 const dayS = 86_400;
 const minuteS = 60;
 
-/** The plan of a history that has only the newest price a day before `nowMs`; whole minutes, so that requests share it. */
+/**
+ * The plan of a history that has only the newest price a day before `nowMs`; whole minutes, so that requests share it.
+ */
 export function dayOldPlan(nowMs: number): HistoryPlan {
   const dayOldS = Math.floor(nowMs / 1000) - dayS;
   const fromS = dayOldS - (dayOldS % minuteS);

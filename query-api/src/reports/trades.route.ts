@@ -48,8 +48,8 @@ export function ledgerRoutes(parts: LedgerParts): readonly DoorRoute[] {
 const shownMax = 100;
 
 /**
- * GET /markets/live-activity/{condition}, and its older path: the newest trades of a market with who took them, newest first. A
- * condition that is not listed has none (conventions.md 1.10).
+ * GET /markets/live-activity/{condition}, and its older path: the newest trades of a market with who took them, newest
+ * first. A condition that is not listed has none (conventions.md 1.10).
  */
 export function liveActivityRoutes(parts: LedgerParts): readonly DoorRoute[] {
   const { catalog, reports, profiles } = parts;

@@ -5,7 +5,10 @@ import { ReadRefusal } from '../door/refusal.ts';
 import { type CatalogParts, eventAnswers, listContext } from '../markets/catalog-answers.io.ts';
 import { readSearchQuery, searchPage } from './search.ts';
 
-/** GET /public-search: events and tags by words, with true totals. Events are reduced at the root and full under `/gamma`. */
+/**
+ * GET /public-search: events and tags by words, with true totals. Events are reduced at the root and full under
+ * `/gamma`.
+ */
 export function publicSearchRoute(parts: CatalogParts): DoorRoute {
   const { catalog, search } = parts;
   const route = { method: 'GET', path: '/public-search', family: 'gamma' } as const;

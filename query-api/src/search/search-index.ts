@@ -47,8 +47,9 @@ const editsMax = 2;
 const forgivenMinChars = 4;
 
 /**
- * An inverted index of events: for each word the events that have it, and the best place where. One search reads the words that
- * start with one of its own at most once, however many words it has: whatever they have in common is read for the longer one.
+ * An inverted index of events: for each word the events that have it, and the best place where. One search reads the
+ * words that start with one of its own at most once, however many words it has: whatever they have in common is read
+ * for the longer one.
  */
 export class SearchIndex {
   readonly #tree: WordTree<Postings>;
@@ -85,7 +86,10 @@ export class SearchIndex {
     this.#free.push(slot);
   }
 
-  /** Events that have all words, whole or as the start of one, in no order; `forgives` takes typing errors for the words. */
+  /**
+   * Events that have all words, whole or as the start of one, in no order; `forgives` takes typing errors for the
+   * words.
+   */
   find(words: readonly string[], forgives: boolean): readonly SearchMatch[] {
     const worst = new Uint8Array(this.#entries.length);
     const best = new Uint8Array(this.#entries.length);

@@ -164,8 +164,8 @@ function figureOf(
 }
 
 /**
- * Exact slug or title, the words of the title and no others, its start, all words in the title, in the questions, anywhere
- * (conventions.md 6.5).
+ * Exact slug or title, the words of the title and no others, its start, all words in the title, in the questions,
+ * anywhere (conventions.md 6.5).
  */
 function rankOf(match: SearchMatch, event: CatalogEvent, { requested, text }: SearchWords): number {
   if (event.slug.toLowerCase() === requested) return highestRank;
@@ -176,8 +176,8 @@ function rankOf(match: SearchMatch, event: CatalogEvent, { requested, text }: Se
 }
 
 /**
- * Tags whose label or slug has all words, each at the start of one; the same one first, then the larger. Of a creator those that
- * are on events of that creator, with the number of these.
+ * Tags whose label or slug has all words, each at the start of one; the same one first, then the larger. Of a creator
+ * those that are on events of that creator, with the number of these.
  */
 function rankedTags(catalog: Catalog, { words, creators }: SearchQuery): SearchPage['tags'] {
   const { text, all } = words;

@@ -74,7 +74,10 @@ async function heldOnly(
   return comments.filter(({ author }) => holders.has(author));
 }
 
-/** Comments in their wire form, with what their authors hold of the markets they are about; the family must request those. */
+/**
+ * Comments in their wire form, with what their authors hold of the markets they are about; the family must request
+ * those.
+ */
 export async function answerComments(
   parts: CommentParts,
   listed: readonly ListedComment[],

@@ -15,7 +15,10 @@ export function creatorSites(texts: readonly string[]): CreatorSites {
   return sites;
 }
 
-/** Names of the groups of rows that the parameter `creator` stands for: a wallet, or the wallets of a site; none otherwise. */
+/**
+ * Names of the groups of rows that the parameter `creator` stands for: a wallet, or the wallets of a site; none
+ * otherwise.
+ */
 export function creatorGroups(creator: string, sites: CreatorSites): readonly string[] {
   return creatorWallets(creator, sites).map(groupName.creator);
 }

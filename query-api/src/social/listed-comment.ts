@@ -62,7 +62,10 @@ export function reactionsShown(comments: number): number {
   return shareOf(answerReactionsMax, comments);
 }
 
-/** How many are below each comment of a thread, whose replies are given oldest first: a reply is younger than what it answers. */
+/**
+ * How many are below each comment of a thread, whose replies are given oldest first: a reply is younger than what it
+ * answers.
+ */
 function countsOf(replies: readonly HeldComment[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { id, replyTo } of replies.toReversed()) {

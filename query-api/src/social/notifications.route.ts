@@ -30,8 +30,8 @@ const dayMs = 86_400_000;
 const noKey = '00000000-0000-0000-0000-000000000000';
 
 /**
- * GET /notifications: fills and cancels of the caller's orders and resolutions of the caller's markets, the newest 100 of seven
- * days (conventions.md 1.7). They are read off the log; what was deleted is left out.
+ * GET /notifications: fills and cancels of the caller's orders and resolutions of the caller's markets, the newest 100
+ * of seven days (conventions.md 1.7). They are read off the log; what was deleted is left out.
  */
 export function notificationsRoute(parts: NotificationParts): DoorRoute {
   const route = { method: 'GET', path: '/notifications', family: 'clob' } as const;

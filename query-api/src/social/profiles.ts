@@ -49,7 +49,7 @@ export class Profiles {
   /** A wallet as shown; one that never said anything has its pseudonym only. `address` is lower case. */
   of(address: string): PublicProfile {
     const wallet = parseWalletAddress(address);
-    if (wallet === null) return nobody(address);
+    if (wallet === null) return withoutProfile(address);
     const said = this.#said.get(wallet);
     return {
       name: said?.showName === true ? said.name : '',
@@ -70,7 +70,7 @@ export class Profiles {
   }
 }
 
-function nobody(proxyWallet: string): PublicProfile {
+function withoutProfile(proxyWallet: string): PublicProfile {
   const texts = { name: '', pseudonym: '', bio: '', profileImage: '' };
   return { ...texts, proxyWallet, displayUsernamePublic: true };
 }
@@ -79,17 +79,19 @@ function keyOf(name: string): string {
   return name.toLowerCase();
 }
 
-/** Words of the pseudonyms; 64 of each, so that six bits choose one. Their order is part of the wire: never change it. */
+/**
+ * Words of the pseudonyms; 64 of each, so that six bits choose one. Their order is part of the wire: never change it.
+ */
 const adjectives = `
 amber ancient arctic autumn bold brave bright bronze calm candid clever copper coral crimson curious dapper daring
-distant eager early elegant emerald fabled fearless fluent gentle golden graceful hidden honest humble indigo ivory jolly
-keen kindly lively lucid lunar mellow merry modest nimble noble olive patient placid polished proud quick quiet radiant
-rapid rustic serene silent silver solar steady stellar swift tidal vivid wandering`;
+distant eager early elegant emerald fabled fearless fluent gentle golden graceful hidden honest humble indigo ivory
+jolly keen kindly lively lucid lunar mellow merry modest nimble noble olive patient placid polished proud quick quiet
+radiant rapid rustic serene silent silver solar steady stellar swift tidal vivid wandering`;
 const nouns = `
-albatross antelope badger beacon bison breeze canyon cedar comet condor cormorant cove cypress delta dolphin dune eagle
-ember falcon fern fjord forest fox gazelle geyser glacier grove harbor hawk heron ibex island jaguar juniper kestrel
-lagoon lantern leopard lynx maple marten meadow meteor mountain nebula ocelot orchard osprey otter panther pelican pine
-plateau puffin raven reef ridge river sparrow summit thicket tundra walrus willow`;
+albatross antelope badger beacon bison breeze canyon cedar comet condor cormorant cove cypress delta dolphin dune
+eagle ember falcon fern fjord forest fox gazelle geyser glacier grove harbor hawk heron ibex island jaguar juniper
+kestrel lagoon lantern leopard lynx maple marten meadow meteor mountain nebula ocelot orchard osprey otter panther
+pelican pine plateau puffin raven reef ridge river sparrow summit thicket tundra walrus willow`;
 
 const wordsOf = (text: string): readonly string[] => text.trim().split(/\s+/);
 const [first, second] = [wordsOf(adjectives), wordsOf(nouns)];

@@ -51,8 +51,8 @@ ORDER BY projection, partition
 SETTINGS max_execution_time = 5, max_threads = 1`;
 
 /**
- * Reads in rounds how far the stores are, so that a request pays nothing for it. The reported progress was true before the
- * request came: a projection never shows less than that.
+ * Reads in rounds how far the stores are, so that a request pays nothing for it. The reported progress was true before
+ * the request came: a projection never shows less than that.
  */
 export class ProgressWatch {
   readonly #parts: ProgressWatchOptions;
@@ -94,14 +94,14 @@ export class ProgressWatch {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await this.#ask();
+      await this.#poll();
       await wait(this.#parts.askEveryMs ?? askEveryDefaultMs, undefined, { signal }).catch(
         () => {},
       );
     }
   }
 
-  async #ask(): Promise<void> {
+  async #poll(): Promise<void> {
     const { client, topic, log, keys } = this.#parts;
     try {
       this.#admin ??= await client.admin();
@@ -161,7 +161,10 @@ export class ProgressWatch {
   }
 }
 
-/** A projection that keeps its marks in one hash of Redis: per partition a field with the offset, and one with the clock. */
+/**
+ * A projection that keeps its marks in one hash of Redis: per partition a field with the offset, and one with the
+ * clock.
+ */
 interface MarkedProjection {
   readonly projection: string;
   readonly key: string;

@@ -20,8 +20,8 @@ export interface Progress {
 }
 
 /**
- * The moment through which a projection is complete in every partition, Unix milliseconds: the oldest of theirs. Partitions
- * without records do not count; null when one with records has no moment.
+ * The moment through which a projection is complete in every partition, Unix milliseconds: the oldest of theirs.
+ * Partitions without records do not count; null when one with records has no moment.
  */
 export function completeThroughMs(
   partitions: readonly PartitionProgress[],
@@ -68,7 +68,10 @@ interface Mark {
   readonly throughMs: number | null;
 }
 
-/** Through which moment the tables were known to be complete, and since when: so that an answer kept for a while does not say too much. */
+/**
+ * Through which moment the tables were known to be complete, and since when: so that an answer kept for a while does
+ * not say too much.
+ */
 export class CompletenessMarks {
   readonly #marks: Mark[] = [];
 

@@ -32,9 +32,9 @@ export interface NewestSearch {
 }
 
 /**
- * A page of the newest rows. A query for them opens every part of its table that may hold one, whatever its limit, and there are the
- * more parts the longer the history; so it is put for the last day, then for the last month, and for everything only where those do
- * not fill the page. A full page lacks no newer row.
+ * A page of the newest rows. A query for them opens every part of its table that may hold one, whatever its limit, and
+ * there are the more parts the longer the history; so it is put for the last day, then for the last month, and for
+ * everything only where those do not fill the page. A full page lacks no newer row.
  */
 export async function readNewest<T>(
   { limit, untilS, sinceS }: NewestSearch,

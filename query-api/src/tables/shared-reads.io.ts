@@ -6,9 +6,9 @@ interface Shared<T> {
 }
 
 /**
- * Reads that are the same and come at the same time share one: a request that comes while one is under way waits for the next, which begins when
- * that one is done. So no answer is older than its request, and of each read at most one is under way. There are never more than
- * requests at hand.
+ * Reads that are the same and come at the same time share one: a request that comes while one is under way waits for
+ * the next, which begins when that one is done. So no answer is older than its request, and of each read at most one is
+ * under way. There are never more than requests at hand.
  */
 export class SharedReads<T> {
   readonly #shared = new Map<string, Shared<T>>();

@@ -26,8 +26,8 @@ export class Conditions {
 }
 
 /**
- * Rows in front of the second that a parameter names (UInt32, Unix seconds). The bound has the precision of the column, or
- * ClickHouse leaves out rows of the second before (traps.md).
+ * Rows before the second that a parameter names (UInt32, Unix seconds). The bound has the precision of the column,
+ * or ClickHouse leaves out rows of the second before (traps.md).
  */
 export function timeBefore(parameter: string): string {
   return `time < toDateTime64({${parameter}:UInt32}, 3)`;
@@ -39,8 +39,8 @@ export const placeKey = ['partition', 'in_offset', 'event_index'] as const;
 export const sideKey = [...placeKey, 'role'] as const;
 
 /**
- * The order of rows that are read page by page. The columns must distinguish any two rows: ties come in any order in each
- * statement, so a page may repeat what the last one showed and another row is on none.
+ * The order of rows that are read page by page. The columns must distinguish any two rows: ties come in any order in
+ * each statement, so a page may repeat what the last one showed and another row is on none.
  */
 export function inOrder(columns: readonly string[], direction: 'ASC' | 'DESC'): string {
   return `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(', ')}`;
@@ -55,8 +55,8 @@ export function newestFirst(key: readonly string[]): string {
 const copies = 2;
 
 /**
- * Rows that hold a page whatever of them is there twice. A query takes so many from the front of the key before it counts each once:
- * `LIMIT BY` alone would make it read on, which costs by the length of the table.
+ * Rows that hold a page whatever of them is there twice. A query takes so many from the front of the key before it
+ * counts each once: `LIMIT BY` alone would make it read on, which costs by the length of the table.
  */
 export function windowOf({
   limit,

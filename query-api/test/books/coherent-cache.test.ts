@@ -19,7 +19,7 @@ function later() {
 }
 
 describe('the coherent store', () => {
-  it('loads what is missing in one call, each key once, and answers in order', async () => {
+  it('loads missing keys in one call, each once, and returns values in order', async () => {
     const store = opened();
     const fetch = async (missing: readonly string[]) =>
       missing.map((key) => (key === 'none' ? null : key.toUpperCase()));

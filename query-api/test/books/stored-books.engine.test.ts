@@ -9,7 +9,7 @@ import { Catalog } from '../../src/markets/catalog.ts';
 import type { Listing } from '../../src/markets/market.ts';
 import { marketEntry, token } from '../in-memory.ts';
 
-/** Books out of a real Redis, kept in memory only as long as it tells about changes. */
+/** Books out of a real Redis, kept in memory only as long as it reports changes. */
 const url = engineUrl('REDIS');
 const prefix = `query-api-${process.pid}-${Date.now()}`;
 const keys = redisKeys(prefix);

@@ -7,7 +7,10 @@ import { onFailure } from '../../src/door/read-route.io.ts';
 import { partsOver, readers, readRoutes } from '../hostile-fixture.ts';
 import { World } from '../in-memory.ts';
 
-/** Proofs of every kind go through every read while the tables break in a way nobody foresaw: the one failure that is logged. */
+/**
+ * Proofs of every kind go through every read while the tables break in an unforeseen way: the one failure that is
+ * logged.
+ */
 const proofs = {
   [names.passphrase]: '5e'.repeat(32),
   [names.signature]: 'c2lnbmF0dXJlLW9mLWEtcmVxdWVzdC0wMTIzNDU2Nzg',

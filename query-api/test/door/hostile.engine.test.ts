@@ -15,7 +15,10 @@ import {
 } from '../hostile-fixture.ts';
 import { World, wallet } from '../in-memory.ts';
 
-/** Hostile reads against real tables: ClickHouse takes every parameter that the door lets through, and nothing of it as SQL. */
+/**
+ * Hostile reads against real tables: ClickHouse takes every parameter that query-api lets through, and nothing of it as
+ * SQL.
+ */
 const randomReads = 2_000;
 const day = Date.UTC(2026, 5, 1) / 1000;
 

@@ -68,7 +68,7 @@ async function send(hostile: HostileRead, text: string | null = null): Promise<v
   foreign.push(...bad.slice(0, 3));
 }
 
-test('of 20,000 hostile reads none fails the door, all are answered as documented, and none stays in memory', async () => {
+test('of 20,000 hostile reads none fails the service, all are answered as documented, and none stays in memory', async () => {
   for (let count = 0; count < warmUpReads; count += 1) {
     await send(hostileRead(dice.pick(readRoutes), requested, dice));
   }
@@ -99,7 +99,7 @@ test('no statement holds text of a request, all values are bound, and there are 
   expect(literals.filter((literal) => !ours.includes(literal))).toEqual([]);
 });
 
-test('what routes look for is seen by itself, so that new parameters are met too', () => {
+test('the parameters that routes read are observed, so that new ones are tested too', () => {
   const namesOf = (named: string) =>
     readRoutes
       .filter((route) => `${route.method} ${route.path}` === named)

@@ -2,7 +2,9 @@ import { sortColumns } from '../../src/positions/positions-query.ts';
 import { condition, get, marketEntry, openDoor, World, wallet } from '../in-memory.ts';
 import { type Page, walked } from '../walked.ts';
 
-/** Lists that the door itself sorts and cuts: each entry is on one page, although all tie in what they are sorted by. */
+/**
+ * Lists that query-api itself sorts and cuts: each entry is on one page, although all tie in what they are sorted by.
+ */
 const user = wallet(1);
 const markets = [1, 2, 3, 4];
 const alike = { question: 'Alike?', endDateMs: Date.UTC(2026, 11, 1) };

@@ -9,7 +9,7 @@ const emptyApp = () => openHttp({ log: silentLog, bodyLimitBytes: 1_000 });
 const routeOf = ({ method, path }: HttpRoute) =>
   readRoute({ method: method === 'GET' ? 'GET' : 'POST', path, family: 'clob' }, () => ({}));
 
-describe('the routes of the door', () => {
+describe('the routes of query-api', () => {
   it('are those of the table, at the root and under their mounts', () => {
     const app = openDoor(new World());
     for (const route of table) {
@@ -57,7 +57,7 @@ describe('the routes of the door', () => {
     }
   });
 
-  it('answer 500 in the words of the family for what nobody foresaw, without its text', async () => {
+  it('answer 500 in the words of the family for an unforeseen error, without its text', async () => {
     const world = new World();
     world.catalog.event = () => {
       throw new Error('secret');

@@ -98,7 +98,7 @@ describe('the plan of a history', () => {
     expect(planHistory({ ...none, startS: 0, fidelity: 1 }, old)).toMatchObject({ stepS: 300 });
   });
 
-  it('tells the last bucket whole, wherever the end lies in it', () => {
+  it('returns the last bucket whole, wherever the end lies in it', () => {
     const startS = nowS - (nowS % 300) - 6_000;
     const plan = (endS: number) => planHistory({ ...none, startS, endS, fidelity: 5 }, times);
     expect(plan(startS + 601)).toEqual({ fromS: startS, toS: startS + 900, stepS: 300 });
@@ -144,12 +144,12 @@ describe('the points of a history', () => {
     ]);
   });
 
-  it('shows the other token as what is left of one USDC', () => {
+  it('shows the other token as the rest of one USDC', () => {
     const midpoints = [{ bucketS: 840, priceMicro: 525_000 }];
     expect(historyPoints(plan, facts({ midpoints }), 1)).toEqual([{ t: 840, p: 0.475 }]);
   });
 
-  it('starts with what was known before the range', () => {
+  it('starts with the price known before the range', () => {
     expect(historyPoints(plan, facts({ midpointBefore: 100_000 }), 0)).toHaveLength(5);
   });
 

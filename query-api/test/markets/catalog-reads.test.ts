@@ -330,7 +330,7 @@ describe('GET /sampling-markets', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid next_cursor' } });
   });
 
-  it('leaves out what is closed, paused or without rewards', async () => {
+  it('leaves out markets that are closed, paused or without rewards', async () => {
     const { world, app } = setUp();
     world.catalog.apply(marketEntry(1, { closed: true }));
     world.catalog.apply(marketEntry(2, { mode: 'HALTED' }));

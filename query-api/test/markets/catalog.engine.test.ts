@@ -9,7 +9,7 @@ import { Catalog } from '../../src/markets/catalog.ts';
 import { watchFigures } from '../../src/markets/figures.io.ts';
 import { eventEntry, get, marketEntry, openDoor, tagEntry, token, World } from '../in-memory.ts';
 
-/** The catalog out of a real topic, and figures out of a real Redis, as the door shows them. */
+/** The catalog out of a real topic, and figures out of a real Redis, as query-api shows them. */
 const topicPrefix = `t-catalog-${process.pid}-${Date.now().toString(36)}-`;
 const topic = `${topicPrefix}${topics.catalog.name}`;
 
@@ -54,7 +54,7 @@ async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   }
 }
 
-test('a change on the topic is seen by lists, single reads and searches of the door', async () => {
+test('a change on the topic is seen by lists, single reads and searches', async () => {
   await write(tagEntry, eventEntry('1', { title: 'Before' }), marketEntry(1), marketEntry(2));
   const world = new World();
   for (const key of ['CatalogEvent:1', 'CatalogMarket:1', 'CatalogMarket:2', 'CatalogMarket:3']) {
@@ -93,7 +93,7 @@ test('a change on the topic is seen by lists, single reads and searches of the d
   expect((await get(app, `/book?token_id=${token(2, 0)}`)).status).toBe(404);
 }, 60_000);
 
-test('figures come from volumes and from what rests beside the marks of books', async () => {
+test('figures come from volumes and from the liquidity beside the marks of books', async () => {
   const redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
   const keys = redisKeys(topicPrefix);
   const catalog = new Catalog();
@@ -120,7 +120,7 @@ test('figures come from volumes and from what rests beside the marks of books', 
   redis.disconnect();
 }, 30_000);
 
-test('figures are not those of books that are being folded anew', async () => {
+test('figures are not those of books that are being rebuilt', async () => {
   const redis = openRedis({ url: engineUrl('REDIS'), log: silentLog });
   const keys = redisKeys(topicPrefix);
   const catalog = new Catalog();

@@ -14,7 +14,7 @@ describe('the catalog', () => {
     expect(catalog.market(6)).toBeUndefined();
   });
 
-  it('gives what has no end one that is later than all others', () => {
+  it('gives markets without an end one that is later than all others', () => {
     const catalog = new Catalog();
     catalog.apply(eventEntry('1', { endDateMs: 0 }));
     catalog.apply(marketEntry(5, { endDateMs: 0 }));
@@ -83,7 +83,7 @@ describe('the catalog', () => {
     );
   });
 
-  it('forgets what was deleted', () => {
+  it('forgets deleted entries', () => {
     const catalog = new Catalog();
     for (const entry of [marketEntry(1), eventEntry('1'), tagEntry, seriesEntry])
       catalog.apply(entry);

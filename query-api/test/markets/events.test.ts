@@ -45,7 +45,7 @@ describe('events', () => {
     expect((await get(app, '/gamma/events/1')).body).toMatchObject({ volume: 0, liquidity: 0 });
   });
 
-  it('show only what a creator made, when one is requested for', async () => {
+  it('show only events of a creator, when one is requested', async () => {
     const { world, app } = await setUp();
     world.catalog.apply(marketEntry(10, { creator: wallet(0xdd) }));
     const { body } = await get(app, `/events/1?creator=${wallet(0xdd)}`);
@@ -115,7 +115,7 @@ describe('events', () => {
 });
 
 describe('tags', () => {
-  it('are listed, and found by id and by slug in every way clients ask', async () => {
+  it('are listed, and found by id and by slug in every way clients request them', async () => {
     const { app } = await setUp();
     expect(ids((await get(app, '/tags')).body)).toEqual(['8', '7']);
     expect(ids((await get(app, '/tags?limit=1&offset=1')).body)).toEqual(['7']);
@@ -200,7 +200,7 @@ describe('GET /public-search', () => {
     expect(answer).toMatchObject({ status: 200, body: { events: [{ id: '2', title }] } });
   });
 
-  it('counts what it found, page by page', async () => {
+  it('counts its results, page by page', async () => {
     const { app } = await setUp();
     const second = await get(app, '/public-search?q=Event&limit_per_type=2&page=2');
     expect(second.body).toMatchObject({
@@ -231,7 +231,7 @@ describe('GET /public-search', () => {
   });
 });
 
-describe('what this exchange has nothing for', () => {
+describe('lists that are empty here', () => {
   it.each([
     ['/teams', []],
     ['/sports', []],

@@ -307,7 +307,7 @@ function readByCursors(twin: Twin, sorted: Query): readonly string[] {
 }
 
 describe('lists out of indexes', () => {
-  it('are what a naive filter and sort makes, over 2,000 random queries while the catalog changes', () => {
+  it('equal a naive filter and sort, over 2,000 random queries while the catalog changes', () => {
     const twin = new Twin();
     for (let count = 0; count < 2_000; count += 1) {
       // Now and then much changes at once, as when a catalog is loaded.

@@ -7,7 +7,7 @@ import { eventEntry, marketEntry, token, World } from '../in-memory.ts';
 const random = new Random(20_261_122);
 const upTo = (count: number) => random.below(count);
 
-test('kept texts are the answers written anew, whatever changed in between', async () => {
+test('kept texts equal texts written from scratch, whatever changed in between', async () => {
   const world = new World();
   const ports = world.parts();
   const texts = new MarketTexts(ports);
@@ -29,9 +29,9 @@ test('kept texts are the answers written anew, whatever changed in between', asy
     }
     const markets = [...world.catalog.markets()].filter(() => random.next() < 0.7);
     for (const dialect of ['specification', 'family'] as const) {
-      const anew = await marketAnswers(ports, markets, dialect);
+      const fresh = await marketAnswers(ports, markets, dialect);
       const list: unknown = JSON.parse(await texts.list(markets, dialect));
-      expect(list).toEqual(JSON.parse(JSON.stringify(anew)));
+      expect(list).toEqual(JSON.parse(JSON.stringify(fresh)));
     }
   }
 });

@@ -61,7 +61,7 @@ describe('GET /markets as the catalog has it', () => {
     ]);
   });
 
-  it('carries under /gamma what a trader needs, and figures', async () => {
+  it('carries under /gamma the fields a trader needs, and figures', async () => {
     const { world, app } = setUp();
     world.catalog.takeFigures(
       new Map([
@@ -195,7 +195,7 @@ describe('GET /markets as the order book family has it', () => {
     },
   );
 
-  it('goes on where a cursor says, and refuses what is none', async () => {
+  it('continues at a cursor, and refuses malformed ones', async () => {
     const world = new World();
     for (let market = 5; market <= 505; market += 1) world.catalog.apply(marketEntry(market));
     const app = openDoor(world);
@@ -224,7 +224,7 @@ describe('GET /markets as the order book family has it', () => {
     expect([all.body, sampling.body]).toMatchObject([{ count: 4 }, { count: 3 }]);
   });
 
-  it('has every text that the specification lists at the root, also of what does not exist', async () => {
+  it('has every text that the specification lists at the root, also of things that do not exist', async () => {
     const { app } = setUp();
     const [full, simplified] = await Promise.all(
       ['/sampling-markets', '/sampling-simplified-markets'].map(async (url) => {
@@ -434,7 +434,7 @@ describe('GET /markets/keyset', () => {
 });
 
 describe('GET /api/v1/markets', () => {
-  it('wraps markets of the catalog, whoever asks', async () => {
+  it('wraps markets of the catalog, for any client', async () => {
     const { app } = setUp();
     const url = '/api/v1/markets?tag=crypto&limit=2';
     for (const headers of [{}, { authorization: 'Bearer pro_bad' }]) {

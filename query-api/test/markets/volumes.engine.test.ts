@@ -62,7 +62,7 @@ test('volumes are those of all fills, however much of them was settled before, a
   const store = new VolumeSums({ clickhouse, completeThroughMs: () => throughMs });
   const trades: Trade[] = [];
   expect(await store.read(startS * 1000)).toEqual(new Map());
-  // The last step is longer than a day behind the one before.
+  // The last step is longer than a day after the one before.
   for (const [step, hours] of [6, 12, 18, 24, 30, 36, 42, 48, 54, 60, 66, 120].entries()) {
     const stepS = startS + hours * 3_600;
     // The largest orders there are: their notional has more digits than a narrow decimal.
@@ -81,7 +81,7 @@ test('volumes are those of all fills, however much of them was settled before, a
       expect(await store.read(nowMs)).toEqual(volumesOf(trades, nowMs));
     }
     throughMs = (stepS - 1_500) * 1000 + next(900);
-    // What comes later is not in front of what is complete.
+    // Later rows are not before the moment through which the tables are complete.
     trades.push({
       index: step * 100 + 99,
       market: 1,
@@ -118,7 +118,7 @@ describe('forty days of trades', () => {
     await database.fill(tables.tape, trades.flatMap(rowsOf));
   }, 60_000);
 
-  test('are read once, and then only what came and what left', async () => {
+  test('are read once, and then only the rows that came and left', async () => {
     const spans: { readonly from: number; readonly to: number }[] = [];
     const clickhouse = {
       selectRows: <T>(sql: string, params: Record<string, number> = {}) => {

@@ -68,7 +68,7 @@ describe('the history of an order', () => {
     expect(foldOrder(rows.toReversed())).toEqual(history);
   });
 
-  it('tells a refusal only when the order was never placed', () => {
+  it('is a refusal only when the order was never placed', () => {
     const refused = event({ kind: 'REFUSED', reason: 'fok_not_filled' });
     expect(foldOrder([refused])).toEqual({ kind: 'refused', code: 'fok_not_filled' });
     expect(foldOrder([event(), refused]).kind).toBe('accepted');

@@ -91,7 +91,7 @@ describe('GET /data/orders', () => {
     expect(world.openSearches.map(({ offset }) => offset)).toEqual([0, 100, 200]);
   });
 
-  it('leaves out what ended while it was looked up', async () => {
+  it('leaves out orders that ended while they were looked up', async () => {
     const { world, app } = known();
     world.open.push(open(1), open(2));
     world.orders.set(orderId(1), [orderRow({ orderId: orderId(1), status: 'MATCHED' })]);
@@ -103,7 +103,7 @@ describe('GET /data/orders', () => {
   });
 
   it.each([token(1, 1), `${condition(1)}:1`])(
-    'asks for all wallets and keys of the caller, with ids resolved (%s)',
+    'reads all wallets and keys of the caller, with ids resolved (%s)',
     async (asset) => {
       const { world, app } = known();
       world.bound.set(user, [wallet(7)]);
@@ -208,7 +208,7 @@ describe('order scoring', () => {
     expect(await scoring({ wallet: wallet(2), apiKey: apiKey(2) })).toBe(false);
   });
 
-  it('refuses what is no order id', async () => {
+  it('refuses malformed order ids', async () => {
     const { app } = known();
     expect((await get(app, '/order-scoring?order_id=1')).status).toBe(400);
     expect((await post(app, '/orders-scoring', ['x'])).status).toBe(400);
@@ -237,7 +237,7 @@ test.each([
   ['GET', '/balance-allowance?asset_type=COLLATERAL'],
   ['GET', '/balance-allowance/update?asset_type=COLLATERAL'],
   ['GET', '/balances'],
-])('%s %s asks for a proven key', async (method, url) => {
+])('%s %s requires a proven key', async (method, url) => {
   const app = openDoor(new World());
   const answer = method === 'GET' ? await get(app, url) : await post(app, url, []);
   expect(answer).toMatchObject({

@@ -19,8 +19,8 @@ import { TinyLog } from '../recent/log.ts';
 import { walked } from '../walked.ts';
 
 /**
- * Memory and tables joined on a real log and real tables, while both move: whatever was in the log before a read is in its
- * answer, once.
+ * Memory and tables joined on a real log and real tables, while both move: whatever was in the log before a read is in
+ * its answer, once.
  */
 const name = `query_api_fresh_${process.pid}`;
 const topic = `${name}-executions`;

@@ -39,7 +39,7 @@ describe('GET /data/order/:id', () => {
     expect(world.verified).toEqual([]);
   });
 
-  it('shows the owner to himself, hides the order from others, and refuses bad headers', async () => {
+  it('shows the owner to itself, hides the order from others, and refuses bad headers', async () => {
     const { world, app } = setUp();
     world.orders.set(orderId, [placed]);
     const headers = { SERVICE_ADDRESS: user };
@@ -68,7 +68,7 @@ describe('GET /data/order/:id', () => {
     expect((await get(app, `/data/order/${orderId}`, { SERVICE_ADDRESS: user })).status).toBe(200);
   });
 
-  it('refuses what is no order id and what is unknown, and tells why an order was refused', async () => {
+  it('refuses malformed and unknown order ids, and says why an order was refused', async () => {
     const { world, app } = setUp();
     expect(await get(app, '/data/order/0x12')).toMatchObject({
       status: 400,
@@ -114,7 +114,7 @@ describe('GET /data/trades', () => {
     return { world, app };
   };
 
-  it('asks for a proven key', async () => {
+  it('requires a proven key', async () => {
     expect(await get(setUp().app, '/data/trades')).toMatchObject({
       status: 401,
       headers: { 'www-authenticate': 'HMAC' },
@@ -226,7 +226,7 @@ describe('GET /data/trades', () => {
     expect(world.searches[0]?.wallets).toEqual(new Set([user, proxy, safe, wallet(7)]));
   });
 
-  it('finds nothing for what is not listed or does not agree', async () => {
+  it('finds nothing for tokens that are not listed or do not agree', async () => {
     const { world, app } = known();
     world.trades.push(fill(1));
     for (const query of [

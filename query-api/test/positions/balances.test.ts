@@ -28,7 +28,7 @@ const known = () => {
 };
 
 describe('GET /balance-allowance', () => {
-  it('is what the wallet owns before its open orders, allowed to every contract', async () => {
+  it('is the balance of the wallet before its open orders, allowed to every contract', async () => {
     const { app } = known();
     for (const path of ['/balance-allowance', '/clob/balance-allowance/update']) {
       const answer = await get(app, `${path}?asset_type=COLLATERAL&signature_type=0`);
@@ -68,7 +68,7 @@ describe('GET /balance-allowance', () => {
     expect((await get(app, url)).body).toMatchObject({ balance: '0' });
   });
 
-  it('of who signs as a deposit wallet and has none is that of his own address', async () => {
+  it('of a signer of type 3 without a bound wallet is that of its own address', async () => {
     const { world, app } = known();
     world.bound.clear();
     const url = '/balance-allowance?asset_type=COLLATERAL&signature_type=3';

@@ -145,7 +145,7 @@ describe('GET /holders', () => {
     ]);
   });
 
-  it('is an empty list where nobody is requested for', async () => {
+  it('is an empty list where no market is requested', async () => {
     const { app } = setUp();
     for (const path of [
       `/holders?market=${condition(1)}`,

@@ -14,7 +14,7 @@ function broker() {
 }
 
 describe('the ends of the input', () => {
-  it('are requested for only behind what is known', async () => {
+  it('are read only for offsets beyond the known ones', async () => {
     const { state, ends } = broker();
     expect(await ends.hasCome(partition, 4)).toBe(true);
     expect(await ends.hasCome(partition, 0)).toBe(true);

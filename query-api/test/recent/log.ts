@@ -10,8 +10,8 @@ interface Resting {
 const lot = 10_000;
 
 /**
- * A random but sound log of one partition: traders 1 to 4 place buys, some of which meet what rests, and cancel. Order n has the
- * id of n; trader t has wallet t and key t.
+ * A random but sound log of one partition: traders 1 to 4 place buys, some of which meet what rests, and cancel. Order
+ * n has the id of n; trader t has wallet t and key t.
  */
 export class TinyLog {
   readonly #next: (below: number) => number;

@@ -80,7 +80,7 @@ describe('the newest records beside the tables', () => {
     expect(world.gaps).toBeGreaterThan(0);
   });
 
-  it('tells each fill once when two own keys meet', () => {
+  it('returns each fill once when two own keys meet', () => {
     const recent = new RecentLog();
     recent.restart(new Map([[0, 0]]));
     recent.stored(0, 0);
@@ -124,7 +124,7 @@ describe('the newest records beside the tables', () => {
     expect(recent.orders([id])).toEqual({ seams: [], rows: [] });
   });
 
-  it('keeps what tokens came and went', () => {
+  it('keeps the changes of holdings', () => {
     const recent = new RecentLog();
     recent.restart(new Map([[0, 0]]));
     recent.stored(0, 0);

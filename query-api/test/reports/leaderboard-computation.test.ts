@@ -5,7 +5,7 @@ import {
 } from '../../src/reports/leaderboard-computation.io.ts';
 import { wallet } from '../in-memory.ts';
 
-/** What a store asks for, and when, with a ClickHouse that has one wallet on every board. */
+/** The statements of a computation, and when, with a ClickHouse that has one wallet on every board. */
 class OneWallet implements LeaderboardClickHouse {
   readonly sent: string[] = [];
 
@@ -53,7 +53,7 @@ test('of boards that are ranked at the same time each comes to be at hand', asyn
   expect(clickhouse.take()).toEqual(categories.map(() => 'look-up'));
 });
 
-test('a page that nobody asks for any more is taken along for some computations only', async () => {
+test('a page that is no longer read is prepared for some computations only', async () => {
   const clickhouse = new OneWallet();
   let store = new LeaderboardComputation(clickhouse, 1);
   await store.read(board(0));

@@ -28,7 +28,10 @@ interface Trader {
   readonly figures: readonly Figures[];
 }
 
-/** Few figures, so that many are equal; two thirds of the profits are losses or nothing, and one in seven wallets is not listed. */
+/**
+ * Few figures, so that many are equal; two thirds of the profits are losses or nothing, and one in seven wallets is not
+ * listed.
+ */
 const tradersOf = (seed: number): readonly Trader[] =>
   Array.from({ length: 300 }, (_, index) => ({
     category: index % 2,
@@ -42,7 +45,7 @@ const tradersOf = (seed: number): readonly Trader[] =>
 
 type BoardName = Pick<LeaderboardSearch, 'category' | 'period' | 'orderBy'>;
 
-/** The naive twin: everybody who is listed, ranked. */
+/** The naive twin: all listed wallets, ranked. */
 function rankedOf(
   traders: readonly Trader[],
   { category, period, orderBy }: BoardName,
@@ -155,7 +158,7 @@ test('ranks and pages are those of plain code, whether they are counted or at ha
   const { at, serve } = await compute(2);
   await serve();
   const source = new Leaderboards(database.clickhouse, () => at);
-  // The first rounds count in the table; behind the third all figures are at hand.
+  // The first rounds count in the table; after the third all figures are at hand.
   for (let round = 0; round < 5; round += 1)
     for (const board of boards) {
       const expected = rankedOf(tradersOf(2), board);
@@ -169,7 +172,7 @@ test('ranks and pages are those of plain code, whether they are counted or at ha
     }
 }, 120_000);
 
-test('a newer computation is served whole, with what was requested for at hand', async () => {
+test('a newer computation is served whole, with the requested boards prepared', async () => {
   const [board = null, other = null] = boards;
   if (board === null || other === null) throw new Error('there are boards');
   const first = await compute(3);
@@ -201,7 +204,7 @@ test('a newer computation is served whole, with what was requested for at hand',
   for (let times = 0; times < 3; times += 1)
     expect((await source.read(page({ ...board, category: 2 }))).rows).toEqual([]);
   expect(sent).toEqual([tops.name, runs.name]);
-  // Who is not listed is looked for in a newer computation, which is served to nobody else before it is prepared.
+  // An unlisted wallet is looked for in a newer computation, which serves no other request before it is prepared.
   const third = await compute(8);
   await third.serve();
   const stranger = { ...page(board), wallets: [wallet(999)] };
@@ -215,7 +218,7 @@ test('a newer computation is served whole, with what was requested for at hand',
   expect(await source.refresh()).toBe(5_000);
 });
 
-test('what was dropped meanwhile is read from the newest, and a stranger is nowhere', async () => {
+test('dropped rows are read from the newest computation, and an unknown wallet is in none', async () => {
   const [board = null] = boards;
   if (board === null) throw new Error('there are boards');
   const first = await compute(5);

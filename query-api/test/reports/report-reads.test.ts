@@ -130,7 +130,7 @@ describe('public trades', () => {
     [`/v1/market-positions?market=${condition(1)}`, 500, 10_000],
     ['/v1/leaderboard?', 50, 1_000],
     ['/v1/builders/leaderboard?', 50, 1_000],
-  ])('%s takes pages of %d rows behind %d, and no larger ones', async (path, limit, offset) => {
+  ])('%s takes pages of %d rows after %d, and no larger ones', async (path, limit, offset) => {
     const largest = await ask(`${path}&limit=${limit}&offset=${offset}`);
     expect([largest.status, largest.body]).toEqual([200, expect.any(Array)]);
     const wider = await ask(`${path}&limit=${limit + 1}`);
@@ -139,7 +139,7 @@ describe('public trades', () => {
     expect([deeper.status, deeper.body]).toEqual([400, { error: 'invalid_field: offset' }]);
   });
 
-  it('ask nothing of the tables where nothing can be found', async () => {
+  it('read no table where nothing can be found', async () => {
     for (const url of ['/trades?limit=0', `/trades?market=${condition(99)}`, '/trades?eventId=99'])
       expect((await ask(url)).body).toEqual([]);
     expect(world.reportSearches).toEqual([]);
@@ -149,7 +149,7 @@ describe('public trades', () => {
 });
 
 describe('reports of a wallet', () => {
-  it('tell moves without a token', async () => {
+  it('show moves without a token', async () => {
     const { wallet: _, ...row } = trade;
     world.activity.push({ ...row, type: 'REDEEM', outcome: null, side: null, usdcMicro: 5 });
     const { body } = await ask(`/activity?user=${user}`);
@@ -157,7 +157,7 @@ describe('reports of a wallet', () => {
     expect(first(body)).toMatchObject({ type: 'REDEEM', asset: '', outcomeIndex: 999, side: '' });
   });
 
-  it('sum up what its tokens are worth', async () => {
+  it('sum up the value of its tokens', async () => {
     const held = { outcome: 0, costMicro: 0, totalBoughtMicro: 0, sharesBoughtMicro: 0 } as const;
     const rest = { ...held, realizedMicro: 0, updatedS: 1, sizeMicro: 10_000_001 };
     world.positions.push({ ...rest, market: 1 }, { ...rest, market: 2 });
@@ -197,7 +197,7 @@ describe('reports of a wallet', () => {
 });
 
 describe('reports of markets', () => {
-  it('value open interest by pairs, and by what tokens pay once resolved', async () => {
+  it('value open interest by pairs, and by payouts once resolved', async () => {
     world.catalog.apply(marketEntry(2, { payout0: 10_000 }));
     world.supply.push(
       { market: 1, size0Micro: 40_000_000, size1Micro: 40_000_000 },
@@ -211,7 +211,7 @@ describe('reports of markets', () => {
     expect((await ask('/oi')).body).toEqual([{ market: 'GLOBAL', value: '41' }]);
   });
 
-  it('tell the volume of an event, by id and by market', async () => {
+  it('show the volume of an event, by id and by market', async () => {
     const figures = { volumeMicro: 2_500_000, dayVolumeMicro: 0, liquidityMicro: 0 };
     world.catalog.takeFigures(new Map([[1, figures]]));
     const all = await ask('/live-volume?id=1');
@@ -278,7 +278,7 @@ describe('builders and rewards', () => {
     ).toEqual(['1c', '2a', '2b']);
   });
 
-  it('tell the volume of each day of a period wholly', async () => {
+  it('show the volume of each whole day of a period', async () => {
     for (const day of ['2026-05-31', '2026-06-01'])
       world.builderVolumes.push({ day, builder: condition(9), volumeMicro: 5, wallets: 2 });
     const due = [{ dt: '2026-05-31T00:00:00.000Z' }, { dt: '2026-06-01T00:00:00.000Z' }];
@@ -289,7 +289,7 @@ describe('builders and rewards', () => {
       expect((await ask(url)).body).toMatchObject(due);
   });
 
-  it('show an empty page for any id that no trade has, and behind any last page', async () => {
+  it('show an empty page for any id that no trade has, and after any last page', async () => {
     const none = { data: [], count: 0, next_cursor: 'LTE=' };
     for (const id of ['x', '1', '3-77-2-other', 'a'.repeat(200)])
       expect(await ask(`/builder/trades?id=${id}`)).toMatchObject({ status: 200, body: none });
@@ -376,7 +376,7 @@ describe('builders and rewards', () => {
 });
 
 describe('leaderboards', () => {
-  it('name traders as they name themselves and tell their age', async () => {
+  it('name traders as they name themselves and have an Age', async () => {
     world.leaderboard.push({ rank: 3, wallet: user, volMicro: 2_500_000, pnlMicro: -1 });
     const answer = await ask('/v1/leaderboard?category=ECONOMICS&timePeriod=WEEK&orderBy=VOL');
     expect(answer.headers['age']).toBe('7');
@@ -387,7 +387,7 @@ describe('leaderboards', () => {
     ]);
   });
 
-  it('look a wallet up, and find nobody under a name that nobody has', async () => {
+  it('look a wallet up, and find none under a name that no wallet has', async () => {
     await ask(`/v1/leaderboard?user=${user}`);
     expect(world.reportSearches).toMatchObject([
       { wallets: [user], period: 'DAY', orderBy: 'PNL' },

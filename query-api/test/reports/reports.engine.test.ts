@@ -109,7 +109,7 @@ describe('the public ledger', () => {
   });
 });
 
-describe('what a wallet did', () => {
+describe('activity of a wallet', () => {
   const rowsOf = async (query: Record<string, string>) => {
     const requested = sound(readActivityQuery({ user: wallet(1), limit: '500', ...query }, true));
     return await reports.activity({ ...requested, markets: null });
@@ -183,7 +183,7 @@ describe('trades of builders', () => {
     expect(daily).toMatchObject([{ day: '2026-06-01' }]);
   });
 
-  it('leave to makers the fees of what they made', async () => {
+  it('give makers the fees of their fills', async () => {
     const made = fills.filter(({ maker }) => maker === 5);
     const rows = await reports.makerFees(wallet(5), day);
     expect(rows).toEqual(

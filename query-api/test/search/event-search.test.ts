@@ -190,7 +190,7 @@ describe('a search', () => {
     expect(ids('rain', { creator: 'nobody' })).toBe('');
   });
 
-  it('sees what was changed, added and deleted', async () => {
+  it('sees changed, added and deleted events', async () => {
     const { catalog, store, ids } = await searchOver(ranked);
     catalog.apply(eventEntry('5', { title: 'Olympics' }));
     catalog.apply(eventEntry('6', { title: 'World Cup' }));
@@ -224,7 +224,7 @@ describe('a search', () => {
     expect(page('politics', { limit_per_type: '2' }).hasMore).toBe(true);
   });
 
-  it('finds of a creator only the tags of his events, with their number', async () => {
+  it('finds of a creator only the tags of its events, with their number', async () => {
     const { catalog, page } = await searchOver([]);
     for (const [id, label] of [
       ['1', 'US Politics'],

@@ -30,7 +30,7 @@ const sorted = (found: readonly { id: string }[]) =>
   found.toSorted((left, right) => Number(left.id) - Number(right.id));
 
 describe('the index of a search', () => {
-  it('finds what a look at every event finds, over 3,000 searches while events come, change and go', () => {
+  it('finds the same as a scan of every event, over 3,000 searches while events come, change and go', () => {
     const index = new SearchIndex(new SearchableMap<number[]>());
     const events = new Map<string, SearchTexts>();
     for (let count = 0; count < 3_000; count += 1) {

@@ -66,7 +66,7 @@ test('comments come newest first with their replies, authors and counts', async 
   ]);
 });
 
-test('reactions tell who, and the comment they are about by the kind of id the dialect knows', async () => {
+test('reactions have their author, and the id of their comment in the form of the dialect', async () => {
   liked(posted(1), 2);
   const reaction = async (url: string) => {
     const { body } = await get(openDoor(world), `${url}?parent_entity_id=1`);
@@ -237,7 +237,7 @@ test('pages by offset and by cursor leave nothing out and show nothing twice', a
   expect(cursor).toBe('end');
 });
 
-test('a list goes on behind its cursor when the comment it was made of is gone', async () => {
+test('a list continues after its cursor when the comment of the cursor is gone', async () => {
   for (const sort of ['order=createdAt', 'order=id&ascending=true', 'order=reactionCount']) {
     world = new World();
     offset = 0;
@@ -289,7 +289,7 @@ test('a cursor that is none, or one of another order, is refused', async () => {
   expect(plain.status).toBe(200);
 });
 
-test('holders only are those who hold a token of the event now, and positions show what', async () => {
+test('holders only are those who hold a token of the event now, and positions show which', async () => {
   const held = posted(1);
   posted(2);
   world.authorHoldings.push({ wallet: address(1), market: 1, outcome: 0, sizeMicro: 5_000_000 });
@@ -300,7 +300,7 @@ test('holders only are those who hold a token of the event now, and positions sh
   expect(body).toMatchObject([{ profile: { positions: [{ tokenId, positionSize: '5000000' }] } }]);
 });
 
-test('every list shows what authors hold of the markets each comment is about', async () => {
+test('every list shows the holdings of authors in the markets each comment is about', async () => {
   const onEvent = posted(1);
   const onMarket = posted(1, { parentType: 'MARKET', parentId: '2' });
   for (const [market, sizeMicro] of [
@@ -330,7 +330,7 @@ test('every list shows what authors hold of the markets each comment is about', 
   ]);
 });
 
-test('hidden comments are for nobody, with all below them, and a thread is read by its id', async () => {
+test('hidden comments are in no list, with all below them, and a thread is read by its id', async () => {
   const first = posted(1);
   const reply = posted(2, { replyTo: first });
   const thread = await get(openDoor(world), `/comments/${first}`);

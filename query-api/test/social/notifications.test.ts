@@ -51,7 +51,7 @@ const list = async (world: World) =>
   (await get(openDoor(world), '/notifications')).body as Notification[];
 
 describe('GET /notifications', () => {
-  it('tells fills with their order as it stands', async () => {
+  it('shows fills with the current state of their order', async () => {
     const { world, app } = known();
     world.trades.push(fill(nowMs - 5));
     const answer = (await get(app, '/clob/notifications?signature_type=0')).body as Notification[];
@@ -87,7 +87,7 @@ describe('GET /notifications', () => {
     ]);
   });
 
-  it('tells cancels with their reason and resolutions of markets the caller was in', async () => {
+  it('shows cancels with their reason and resolutions of markets of the caller', async () => {
     const { world } = known();
     const resolved = { mode: 'RESOLVED', payout0: 0, updatedAtMs: nowMs - 2 } as const;
     world.catalog.apply(marketEntry(2, resolved));
@@ -110,14 +110,14 @@ describe('GET /notifications', () => {
     for (const one of shown) expect([...Value.Errors(Notification, one)]).toEqual([]);
   });
 
-  it('tells both sides of a trade between own orders, each once', async () => {
+  it('shows both sides of a trade between own orders, each once', async () => {
     const { world } = known();
     world.trades.push(fill(nowMs, { taker: user, takerKey: apiKey(1) }));
     const shown = await list(world);
     expect(new Set(shown.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('shows the newest 100 of seven days, without what was deleted', async () => {
+  it('shows the newest 100 of seven days, without deleted ones', async () => {
     const { world } = known();
     for (let index = 0; index < 150; index += 1) {
       world.trades.push(fill(nowMs - index, { eventIndex: index }));
@@ -135,7 +135,7 @@ describe('GET /notifications', () => {
     });
   });
 
-  it('asks for a proven key', async () => {
+  it('requires a proven key', async () => {
     expect((await get(openDoor(new World()), '/notifications')).status).toBe(401);
   });
 });

@@ -49,7 +49,7 @@ describe('how far projections are', () => {
       expect((await get(app, `${mount}/status`)).text).toBe('OK');
   });
 
-  it('stands in a header of what is read from the tables, and of nothing else', async () => {
+  it('is in a header of responses read from the tables, and of no others', async () => {
     const world = new World();
     const app = openDoor(world);
     const url = `/positions?user=${wallet(1)}`;

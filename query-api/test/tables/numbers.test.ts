@@ -14,7 +14,7 @@ describe('stored numbers', () => {
     expect(storedMicro(text)).toBe(micro);
   });
 
-  it('reads prices in their own unit and throws at what is no decimal', () => {
+  it('reads prices in their own unit and throws at texts that are no decimals', () => {
     expect(storedPrice('0.52')).toBe(5200);
     for (const text of ['', 'NaN', '1e3', '0x1', '1.', '1,5'])
       expect(() => storedMicro(text)).toThrow();

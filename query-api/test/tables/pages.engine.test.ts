@@ -14,8 +14,9 @@ import { apiKey, wallet } from '../in-memory.ts';
 import { type Page, walked } from '../walked.ts';
 
 /**
- * Every list that tables answer page by page: each row once whatever the size of the pages, in an order that does not depend on how
- * rows are stored. The rows tie in all that lists are sorted by, and most fills are of a wallet with itself.
+ * Every list that tables answer page by page: each row once whatever the size of the pages, in an order that does not
+ * depend on how rows are stored. The rows tie in all that lists are sorted by, and most fills are of a wallet with
+ * itself.
  */
 let database: FreshDatabase;
 let reports: Reports;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SharedReads } from '../../src/tables/shared-reads.io.ts';
 
-/** A store whose value is the time; a read takes a few turns and tells when it began. */
+/** A store whose value is the time; a read takes a few ticks and returns when it began. */
 class Store {
   nowTurn = 0;
   underWay = 0;
@@ -62,7 +62,7 @@ test('no answer is older than its request, and of a name one read is under way',
       await Promise.all(requested);
       expect(store.mostUnderWay).toBeLessThanOrEqual(1);
       expect(beginnings.size + failures > 0).toBe(requested.length > 0);
-      // Nothing is left behind: the next one begins at once.
+      // Nothing is left over: the next one begins at once.
       store.nowTurn += 1;
       const next = store.nowTurn;
       await shared

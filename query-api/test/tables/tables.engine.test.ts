@@ -242,8 +242,8 @@ describe('prices', () => {
 
 it('a server that is away is a fault that passes', async () => {
   const options = { database: 'pm', user: 'default', password: '', log: silentLog };
-  const nobody = openClickHouse({ url: 'http://127.0.0.1:9', ...options });
-  const read = new TableReads(nobody).positions(wallet(1), null);
+  const absent = openClickHouse({ url: 'http://127.0.0.1:9', ...options });
+  const read = new TableReads(absent).positions(wallet(1), null);
   await expect(read).rejects.toMatchObject({ reaction: 'retry' });
-  await nobody.close();
+  await absent.close();
 });
