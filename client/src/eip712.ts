@@ -1,4 +1,14 @@
-import { depositWallet, l1Domain, l1Message, l1TypeText, type OrderId, orderTypeText, parseOrderId, type SigningDomain, wrappedOrderTypeText } from '@pm/schemas';
+import {
+  depositWallet,
+  l1Domain,
+  l1Message,
+  l1TypeText,
+  type OrderId,
+  orderTypeText,
+  parseOrderId,
+  type SigningDomain,
+  wrappedOrderTypeText,
+} from '@pm/schemas';
 import { hexWord, keccak, keccakText, word } from './keccak.ts';
 
 /** The eleven signed fields of an order (conventions.md 3.2). Amounts are base units (10^-6). */

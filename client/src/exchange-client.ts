@@ -1,4 +1,11 @@
-import { type ApiKeyTrio, type BookSnapshot, type CancelResult, headers as names, type SigningDomain, signingDomains } from '@pm/schemas';
+import {
+  type ApiKeyTrio,
+  type BookSnapshot,
+  type CancelResult,
+  headers as names,
+  type SigningDomain,
+  signingDomains,
+} from '@pm/schemas';
 import { AccountApi } from './account-api.ts';
 import { AgentsApi } from './agents-api.ts';
 import { cancelOrders } from './cancels.ts';

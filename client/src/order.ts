@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { affordableMicro, lotMicro, notionalMicro, type OrderId, type OrderSubmission, parseMicro, parsePrice, type SigningDomain, type TimeInForce } from '@pm/schemas';
+import {
+  affordableMicro,
+  lotMicro,
+  notionalMicro,
+  type OrderId,
+  type OrderSubmission,
+  parseMicro,
+  parsePrice,
+  type SigningDomain,
+  type TimeInForce,
+} from '@pm/schemas';
 import {
   domainSeparator,
   type OrderStruct,

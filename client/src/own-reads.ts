@@ -1,4 +1,12 @@
-import type { Notification, OpenOrder, OrderSubmission, RateLimitsAnswer, StoredOrder, Trade, WalletBalances } from '@pm/schemas';
+import type {
+  Notification,
+  OpenOrder,
+  OrderSubmission,
+  RateLimitsAnswer,
+  StoredOrder,
+  Trade,
+  WalletBalances,
+} from '@pm/schemas';
 import type { Connection } from './connection.ts';
 import { everyRow } from './paging.ts';
 

@@ -1,4 +1,10 @@
-import { noOrder, ordersPerRequestMax, type PlacementResult, type StoredOrder, timeToBookHeader } from '@pm/schemas';
+import {
+  noOrder,
+  ordersPerRequestMax,
+  type PlacementResult,
+  type StoredOrder,
+  timeToBookHeader,
+} from '@pm/schemas';
 import type { Connection } from './connection.ts';
 import {
   ExchangeError,

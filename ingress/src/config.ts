@@ -1,4 +1,18 @@
-import { boolean, type ConfigOf, clickhouseFields, integer, kafkaFields, namesOf, publicDoorFields, readConfig, redisFields, registryFields, secret, serviceFields, text } from '@pm/kit/config';
+import {
+  boolean,
+  type ConfigOf,
+  clickhouseFields,
+  integer,
+  kafkaFields,
+  namesOf,
+  publicDoorFields,
+  readConfig,
+  redisFields,
+  registryFields,
+  secret,
+  serviceFields,
+  text,
+} from '@pm/kit/config';
 
 const port = { min: 0, max: 65_535 };
 

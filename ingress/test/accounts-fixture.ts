@@ -6,7 +6,14 @@ import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
-import { type AgentEntry, type Credential, type NotificationMark, type ReadKey, redisKeys, type WalletStatus } from '@pm/schemas';
+import {
+  type AgentEntry,
+  type Credential,
+  type NotificationMark,
+  type ReadKey,
+  redisKeys,
+  type WalletStatus,
+} from '@pm/schemas';
 import { NotificationMarks } from '../src/core/notification-marks.ts';
 import type { WalletOwners } from '../src/core/wallet-owners.ts';
 import { WalletStatuses } from '../src/core/wallet-statuses.ts';

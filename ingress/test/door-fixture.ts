@@ -7,7 +7,20 @@ import type {
 } from '@pm/domain/ledger/ledger';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { type CatalogMarket, type Command, type ConditionId, conditionIdFromBytes, type ExecutionEvent, headers as names, parseOrderId, parseWalletAddress, signingDomains, type Transfer, tokenIdFromBytes, walletFromBytes } from '@pm/schemas';
+import {
+  type CatalogMarket,
+  type Command,
+  type ConditionId,
+  conditionIdFromBytes,
+  type ExecutionEvent,
+  headers as names,
+  parseOrderId,
+  parseWalletAddress,
+  signingDomains,
+  type Transfer,
+  tokenIdFromBytes,
+  walletFromBytes,
+} from '@pm/schemas';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
 import { explainSignature } from '../src/core/explain-signature.ts';
 import type { PlacementAnswer } from '../src/core/placement-answer.ts';

@@ -1,5 +1,14 @@
 import { createHmac } from 'node:crypto';
-import { type ExecutionEvent, type HttpRoute, headers as names, type SigningDomain, signingDomains, timeToBookHeader, urlsOf, type WalletAddress } from '@pm/schemas';
+import {
+  type ExecutionEvent,
+  type HttpRoute,
+  headers as names,
+  type SigningDomain,
+  signingDomains,
+  timeToBookHeader,
+  urlsOf,
+  type WalletAddress,
+} from '@pm/schemas';
 import type { InjectOptions } from 'fastify';
 import type { Dice } from '../../kit/test/hostile/dice.ts';
 import { hostileTexts, hostileValue } from '../../kit/test/hostile/hostile-values.ts';

@@ -1,7 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
-import { type AuditRecord, type CatalogEntry, type CatalogMarket, type Command, type ExecutionEvent, type Transfer, type WalletStatus, type WithdrawalFreeze, walletFromBytes } from '@pm/schemas';
+import {
+  type AuditRecord,
+  type CatalogEntry,
+  type CatalogMarket,
+  type Command,
+  type ExecutionEvent,
+  type Transfer,
+  type WalletStatus,
+  type WithdrawalFreeze,
+  walletFromBytes,
+} from '@pm/schemas';
 import { AuditTrail } from '../src/core/audit-trail.ts';
 import { CatalogIndex } from '../src/core/catalog-index.ts';
 import { WalletStatuses } from '../src/core/wallet-statuses.ts';

@@ -1,4 +1,27 @@
-import { AccountActionResult, AgentCreation, ApiKeyTrio, BareHeartbeatAnswer, CancelMarketBody, CancelOrderBody, CancelResult, CommentBody, CommentWritten, DeletedNotifications, HeartbeatAnswer, HeartbeatBody, type HttpRoute, KeySettings, OrderSubmission, PlacementResult, PositionActionBody, ProfileBody, ReactionBody, ReportBody, routes, WithdrawalBody } from '@pm/schemas';
+import {
+  AccountActionResult,
+  AgentCreation,
+  ApiKeyTrio,
+  BareHeartbeatAnswer,
+  CancelMarketBody,
+  CancelOrderBody,
+  CancelResult,
+  CommentBody,
+  CommentWritten,
+  DeletedNotifications,
+  HeartbeatAnswer,
+  HeartbeatBody,
+  type HttpRoute,
+  KeySettings,
+  OrderSubmission,
+  PlacementResult,
+  PositionActionBody,
+  ProfileBody,
+  ReactionBody,
+  ReportBody,
+  routes,
+  WithdrawalBody,
+} from '@pm/schemas';
 import { type TSchema, Type } from 'typebox';
 import { conditionId, tokenId } from './door-fixture.ts';
 

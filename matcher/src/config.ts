@@ -1,5 +1,19 @@
 import { hostname } from 'node:os';
-import { boolean, type ConfigOf, clickhouseFields, integer, kafkaFields, namesOf, path, readConfig, redisFields, registryFields, secret, serviceFields, text } from '@pm/kit/config';
+import {
+  boolean,
+  type ConfigOf,
+  clickhouseFields,
+  integer,
+  kafkaFields,
+  namesOf,
+  path,
+  readConfig,
+  redisFields,
+  registryFields,
+  secret,
+  serviceFields,
+  text,
+} from '@pm/kit/config';
 
 const instancePattern = /^[\w.-]{1,64}$/;
 

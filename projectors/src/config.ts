@@ -1,4 +1,15 @@
-import { clickhouseFields, integer, kafkaFields, list, readConfig, redisFields, registryFields, secret, serviceFields, text } from '@pm/kit/config';
+import {
+  clickhouseFields,
+  integer,
+  kafkaFields,
+  list,
+  readConfig,
+  redisFields,
+  registryFields,
+  secret,
+  serviceFields,
+  text,
+} from '@pm/kit/config';
 
 /**
  * What one process can do; shared out among processes as one likes. Ledger, books and tables are groups of their own and follow

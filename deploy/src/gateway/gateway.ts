@@ -1,5 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { doorBounds, familyOf, type HttpApp, inWordsOf, openHttp, openToBrowsers, originForm } from '@pm/kit/http';
+import {
+  doorBounds,
+  familyOf,
+  type HttpApp,
+  inWordsOf,
+  openHttp,
+  openToBrowsers,
+  originForm,
+} from '@pm/kit/http';
 import { type Log, silentLog } from '@pm/kit/log';
 import { type Door, type HttpRoute, routes, urlsOf } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,4 +1,10 @@
-import { clickhouseFields, kafkaFields, readConfig, redisFields, registryFields } from '@pm/kit/config';
+import {
+  clickhouseFields,
+  kafkaFields,
+  readConfig,
+  redisFields,
+  registryFields,
+} from '@pm/kit/config';
 import { StackError } from '../local/stack-error.ts';
 import { stackStatus } from '../stack/control.ts';
 

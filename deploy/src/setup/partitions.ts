@@ -3,7 +3,14 @@ import { openSignOffKey } from '@pm/domain/signoff/keys';
 import { sealEnvelope } from '@pm/domain/signoff/records';
 import type { LogAdmin, LogClient, LogProducer } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import { type Command, type CommandOf, type Envelope, hexBytes, type KeyRole, type WalletAddress } from '@pm/schemas';
+import {
+  type Command,
+  type CommandOf,
+  type Envelope,
+  hexBytes,
+  type KeyRole,
+  type WalletAddress,
+} from '@pm/schemas';
 import { type ExchangeKeys, publicKeyOf } from './keys.ts';
 
 /** An order older than this when it reaches the book is refused (architecture.md). */

@@ -1,6 +1,14 @@
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BindWallets, BindWalletsResult, Deposits, DepositsResult, ImportCatalog, ImportEvent, ImportResult } from '@pm/schemas';
+import type {
+  BindWallets,
+  BindWalletsResult,
+  Deposits,
+  DepositsResult,
+  ImportCatalog,
+  ImportEvent,
+  ImportResult,
+} from '@pm/schemas';
 import { StackError } from '../local/stack-error.ts';
 
 /** The operator's listener, as the tools of this folder use it. */

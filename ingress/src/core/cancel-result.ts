@@ -1,4 +1,10 @@
-import { type CancelResult, type OrderId, orderIdFromBytes, type RefusalCode, refusals } from '@pm/schemas';
+import {
+  type CancelResult,
+  type OrderId,
+  orderIdFromBytes,
+  type RefusalCode,
+  refusals,
+} from '@pm/schemas';
 import type { PlacedEvent } from './placement-answer.ts';
 
 /** Why orders could not be heard of: their cancels may still happen. */

@@ -1,4 +1,15 @@
-import type { CatalogEntry, CatalogEvent, CatalogMarket, CatalogSeries, CatalogTag, EventChange, MarketChange, NewEvent, SeriesChange, TagChange } from '@pm/schemas';
+import type {
+  CatalogEntry,
+  CatalogEvent,
+  CatalogMarket,
+  CatalogSeries,
+  CatalogTag,
+  EventChange,
+  MarketChange,
+  NewEvent,
+  SeriesChange,
+  TagChange,
+} from '@pm/schemas';
 import { newSeries, newTag, type PlanContext } from './catalog-draft.ts';
 import {
   type ImportRefusal,

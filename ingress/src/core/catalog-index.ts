@@ -1,4 +1,12 @@
-import type { CatalogEntry, CatalogEvent, CatalogMarket, CatalogSeries, CatalogTag, ConditionId, TokenId } from '@pm/schemas';
+import type {
+  CatalogEntry,
+  CatalogEvent,
+  CatalogMarket,
+  CatalogSeries,
+  CatalogTag,
+  ConditionId,
+  TokenId,
+} from '@pm/schemas';
 import { type ListedToken, tokensOf } from './listed-token.ts';
 
 /** Everything that is listed, by every name it is asked for. Folds the compacted topic `catalog`. */

@@ -1,4 +1,17 @@
-import { type CatalogEvent, type CatalogMarket, conditionIdFromBytes, type ImportMarket, lotMicro, microPerUnit, orderSizeMaxMicro, parseMicro, parsePrice, parseTokenId, tokenIdBytes, tokenIdFromBytes } from '@pm/schemas';
+import {
+  type CatalogEvent,
+  type CatalogMarket,
+  conditionIdFromBytes,
+  type ImportMarket,
+  lotMicro,
+  microPerUnit,
+  orderSizeMaxMicro,
+  parseMicro,
+  parsePrice,
+  parseTokenId,
+  tokenIdBytes,
+  tokenIdFromBytes,
+} from '@pm/schemas';
 import {
   type FieldProblem,
   type ImportRefusal,

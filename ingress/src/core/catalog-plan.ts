@@ -1,4 +1,11 @@
-import type { CatalogEntry, CatalogEvent, CatalogMarket, ImportCatalog, ImportEvent, ImportMarket } from '@pm/schemas';
+import type {
+  CatalogEntry,
+  CatalogEvent,
+  CatalogMarket,
+  ImportCatalog,
+  ImportEvent,
+  ImportMarket,
+} from '@pm/schemas';
 import { ImportDraft, type PlanContext } from './catalog-draft.ts';
 import {
   type ImportRefusal,

@@ -1,4 +1,17 @@
-import { type ApiKeyId, checksumAddress, holdMicro, type MarketMode, microPerUnit, microText, parseApiKeyId, parseConditionId, type RefusalCode, type SelfTrade, type WalletAddress, type WalletStatusKind } from '@pm/schemas';
+import {
+  type ApiKeyId,
+  checksumAddress,
+  holdMicro,
+  type MarketMode,
+  microPerUnit,
+  microText,
+  parseApiKeyId,
+  parseConditionId,
+  type RefusalCode,
+  type SelfTrade,
+  type WalletAddress,
+  type WalletStatusKind,
+} from '@pm/schemas';
 import { isShut } from './catalog-facts.ts';
 import type { ListedToken } from './listed-token.ts';
 import { type OrderAmounts, readAmounts } from './order-amounts.ts';

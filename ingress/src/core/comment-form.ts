@@ -1,4 +1,11 @@
-import { type CommentBody, type CommentParent, commentBodyMaxChars, parseConditionId, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import {
+  type CommentBody,
+  type CommentParent,
+  commentBodyMaxChars,
+  parseConditionId,
+  parseWalletAddress,
+  type WalletAddress,
+} from '@pm/schemas';
 import type { CatalogIndex } from './catalog-index.ts';
 import { textProblem, withPlainBreaks } from './check-text.ts';
 

@@ -1,4 +1,10 @@
-import { type CatalogMarket, type ConditionId, conditionIdFromBytes, type TokenId, tokenIdFromBytes } from '@pm/schemas';
+import {
+  type CatalogMarket,
+  type ConditionId,
+  conditionIdFromBytes,
+  type TokenId,
+  tokenIdFromBytes,
+} from '@pm/schemas';
 
 /** One outcome of a market, as the door looks it up for every order. */
 export interface ListedToken {

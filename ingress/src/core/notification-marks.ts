@@ -1,4 +1,9 @@
-import { deletedNotificationsMax, type NotificationMark, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  deletedNotificationsMax,
+  type NotificationMark,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 
 /** Deleted notifications by wallet, folded from the topic `notification-marks`. */
 export class NotificationMarks {

@@ -1,4 +1,14 @@
-import { affordableMicro, lotMicro, microPerUnit, microText, orderSizeMaxMicro, priceOne, priceText, type RefusalCode, type Side } from '@pm/schemas';
+import {
+  affordableMicro,
+  lotMicro,
+  microPerUnit,
+  microText,
+  orderSizeMaxMicro,
+  priceOne,
+  priceText,
+  type RefusalCode,
+  type Side,
+} from '@pm/schemas';
 
 /** What a client's two amounts mean on a market. */
 export interface AmountsInput {

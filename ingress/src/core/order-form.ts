@@ -1,4 +1,15 @@
-import { type OrderSubmission, parseTokenId, parseWalletAddress, type RefusalCode, type SignatureType, type SignedOrder, signatureTypes, type TimeInForce, type TokenId, type WalletAddress } from '@pm/schemas';
+import {
+  type OrderSubmission,
+  parseTokenId,
+  parseWalletAddress,
+  type RefusalCode,
+  type SignatureType,
+  type SignedOrder,
+  signatureTypes,
+  type TimeInForce,
+  type TokenId,
+  type WalletAddress,
+} from '@pm/schemas';
 import type { OrderStruct } from './order-hash.ts';
 
 /** An order as the client sent it, well-formed and typed; nothing of it is proven yet. */

@@ -1,4 +1,17 @@
-import { depositWallet, l1Domain, l1Message, l1TypeText, type OrderId, orderIdFromBytes, orderTypeText, type Side, type SignatureType, type SigningDomain, signingDomains, wrappedOrderTypeText } from '@pm/schemas';
+import {
+  depositWallet,
+  l1Domain,
+  l1Message,
+  l1TypeText,
+  type OrderId,
+  orderIdFromBytes,
+  orderTypeText,
+  type Side,
+  type SignatureType,
+  type SigningDomain,
+  signingDomains,
+  wrappedOrderTypeText,
+} from '@pm/schemas';
 
 /** Keccak-256 in a new buffer. */
 export type Keccak = (bytes: Buffer) => Buffer;

@@ -1,4 +1,11 @@
-import type { EventOf, ExecutionEvent, OrderId, PlacedStatus, RefusalCode, Side } from '@pm/schemas';
+import type {
+  EventOf,
+  ExecutionEvent,
+  OrderId,
+  PlacedStatus,
+  RefusalCode,
+  Side,
+} from '@pm/schemas';
 import { orderIdFromBytes, refusals } from '@pm/schemas';
 
 /** An event and its index in its record. */

@@ -1,4 +1,13 @@
-import { microText, noOrder, type OrderId, type PlacementResult, type RefusalCode, refusals, refusalText, tradeId } from '@pm/schemas';
+import {
+  microText,
+  noOrder,
+  type OrderId,
+  type PlacementResult,
+  type RefusalCode,
+  refusals,
+  refusalText,
+  tradeId,
+} from '@pm/schemas';
 import type { Keccak } from './order-hash.ts';
 import type { PlacementAnswer, TradeRef } from './placement-answer.ts';
 

@@ -1,4 +1,13 @@
-import { type Command, type CommandOf, hexBytes, lotMicro, orderSizeMaxMicro, parseMicro, type RefusalCode, type WalletAddress } from '@pm/schemas';
+import {
+  type Command,
+  type CommandOf,
+  hexBytes,
+  lotMicro,
+  orderSizeMaxMicro,
+  parseMicro,
+  type RefusalCode,
+  type WalletAddress,
+} from '@pm/schemas';
 import type { ListedToken } from './listed-token.ts';
 import type { PlacedEvent } from './placement-answer.ts';
 

@@ -1,4 +1,11 @@
-import { type ApiKeyId, apiKeyFromBytes, type HeartbeatId, heartbeatIdFromBytes, type SessionPhase, type SessionRecord } from '@pm/schemas';
+import {
+  type ApiKeyId,
+  apiKeyFromBytes,
+  type HeartbeatId,
+  heartbeatIdFromBytes,
+  type SessionPhase,
+  type SessionRecord,
+} from '@pm/schemas';
 
 /** What the topic `sessions` says of an API key now. */
 export interface Session {

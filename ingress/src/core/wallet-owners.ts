@@ -1,4 +1,11 @@
-import { type BindingResult, derivedWalletsOf, hexBytes, isReservedAddress, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  type BindingResult,
+  derivedWalletsOf,
+  hexBytes,
+  isReservedAddress,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import type { Keccak } from './order-hash.ts';
 
 /** A wallet, and the address whose API keys shall use it. */

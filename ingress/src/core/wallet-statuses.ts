@@ -1,4 +1,9 @@
-import { type WalletAddress, type WalletStatus, type WalletStatusKind, walletFromBytes } from '@pm/schemas';
+import {
+  type WalletAddress,
+  type WalletStatus,
+  type WalletStatusKind,
+  walletFromBytes,
+} from '@pm/schemas';
 
 /** What an operator said about a wallet last. */
 export interface ListedStatus {

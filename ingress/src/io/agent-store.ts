@@ -3,7 +3,16 @@ import type { Agent, AgentDirectory } from '@pm/domain/accounts/agent-directory'
 import { newAgentKey } from '@pm/domain/accounts/agent-key';
 import { hashOfKey } from '@pm/domain/accounts/read-key-directory';
 import type { Clock } from '@pm/kit/clock';
-import { type AgentEntry, type AgentId, type AgentStatus, agentIdBytes, agentIdFromBytes, agentKeyOf, hexBytes, type WalletAddress } from '@pm/schemas';
+import {
+  type AgentEntry,
+  type AgentId,
+  type AgentStatus,
+  agentIdBytes,
+  agentIdFromBytes,
+  agentKeyOf,
+  hexBytes,
+  type WalletAddress,
+} from '@pm/schemas';
 import { agentsEverMax, agentsMax } from '../core/key-limits.ts';
 import type { TableStore } from './table-store.ts';
 import { Turns } from './turn-store.ts';

@@ -1,7 +1,14 @@
 import { Fault } from '@pm/kit/fault';
 import type { LogProducer, OutgoingRecord } from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import { type CatalogEntry, type CatalogMarket, catalogKey, conditionIdFromBytes, type Route, type Transfer } from '@pm/schemas';
+import {
+  type CatalogEntry,
+  type CatalogMarket,
+  catalogKey,
+  conditionIdFromBytes,
+  type Route,
+  type Transfer,
+} from '@pm/schemas';
 import type { TableStore } from './table-store.ts';
 
 export interface CatalogStoreOptions {

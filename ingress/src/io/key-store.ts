@@ -1,7 +1,18 @@
 import { type DerivedKey, deriveKey, trioOf } from '@pm/domain/accounts/derive-keys';
 import type { KeyDirectory, ListedKey } from '@pm/domain/accounts/key-directory';
 import type { Clock } from '@pm/kit/clock';
-import { type ApiKeyId, type ApiKeyTrio, apiKeyBytes, type Credential, hexBytes, type KeyKind, parseApiKeyId, type SelfTrade, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  type ApiKeyId,
+  type ApiKeyTrio,
+  apiKeyBytes,
+  type Credential,
+  hexBytes,
+  type KeyKind,
+  parseApiKeyId,
+  type SelfTrade,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import { brokenKeyLimit } from '../core/key-limits.ts';
 import type { TableFold, TableStore } from './table-store.ts';
 import { Turns } from './turn-store.ts';

@@ -1,7 +1,13 @@
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import { hexBytes, type Profile, profilesHeldMax, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  hexBytes,
+  type Profile,
+  profilesHeldMax,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import type { ProfileForm } from '../core/profile-form.ts';
 import type { LogOf } from './log-store.ts';
 import { openTable, type TableFold, type TableStore } from './table-store.ts';

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { present } from '@pm/kit/assert';
 import type { Clock } from '@pm/kit/clock';
-import { type ApiKeyId, type HeartbeatId, hexBytes, parseHeartbeatId, type WalletAddress } from '@pm/schemas';
+import {
+  type ApiKeyId,
+  type HeartbeatId,
+  hexBytes,
+  parseHeartbeatId,
+  type WalletAddress,
+} from '@pm/schemas';
 import { decideHeartbeat, type HeartbeatClaim, type HeartbeatOutcome } from '../core/heartbeat.ts';
 import type { Session } from '../core/session-table.ts';
 import type { SessionLog } from './session-log-store.ts';

@@ -1,5 +1,14 @@
 import { assert } from '@pm/kit/assert';
-import { type ApiKeyId, apiKeyBytes, apiKeyFromBytes, type HeartbeatId, heartbeatIdBytes, type SessionPhase, type SessionRecord, sessionPartitionOf } from '@pm/schemas';
+import {
+  type ApiKeyId,
+  apiKeyBytes,
+  apiKeyFromBytes,
+  type HeartbeatId,
+  heartbeatIdBytes,
+  type SessionPhase,
+  type SessionRecord,
+  sessionPartitionOf,
+} from '@pm/schemas';
 import type { SessionSilence } from '../core/session-silence.ts';
 import type { Session, SessionTable } from '../core/session-table.ts';
 import { isCertainlyUnsent } from './order-sink.ts';

@@ -2,7 +2,13 @@ import type { Clock } from '@pm/kit/clock';
 import { followTable } from '@pm/kit/compacted';
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
-import { type BindingResult, hexBytes, type WalletAddress, type WalletOwner, walletFromBytes } from '@pm/schemas';
+import {
+  type BindingResult,
+  hexBytes,
+  type WalletAddress,
+  type WalletOwner,
+  walletFromBytes,
+} from '@pm/schemas';
 import type { BindFailure, Binding, WalletOwners } from '../core/wallet-owners.ts';
 import type { LogOf } from './log-store.ts';
 import { isCertainlyUnsent } from './order-sink.ts';

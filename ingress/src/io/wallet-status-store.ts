@@ -1,5 +1,10 @@
 import type { Clock } from '@pm/kit/clock';
-import { hexBytes, type WalletAddress, type WalletStatus, type WalletStatusKind } from '@pm/schemas';
+import {
+  hexBytes,
+  type WalletAddress,
+  type WalletStatus,
+  type WalletStatusKind,
+} from '@pm/schemas';
 import type { ListedStatus, WalletStatuses } from '../core/wallet-statuses.ts';
 import type { TableStore } from './table-store.ts';
 

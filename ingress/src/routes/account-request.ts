@@ -1,5 +1,15 @@
 import { refusalBody } from '@pm/kit/http';
-import { checksumAddress, hexBytes, type OrderId, orderIdFromBytes, parseWalletAddress, type RefusalCode, refusals, retryLimits, type WalletAddress } from '@pm/schemas';
+import {
+  checksumAddress,
+  hexBytes,
+  type OrderId,
+  orderIdFromBytes,
+  parseWalletAddress,
+  type RefusalCode,
+  refusals,
+  retryLimits,
+  type WalletAddress,
+} from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../core/check-order.ts';
 import type { Keccak } from '../core/order-hash.ts';

@@ -1,4 +1,11 @@
-import { type CancelResult, type CommandOf, hexBytes, type OrderId, type RefusalCode, type WalletAddress } from '@pm/schemas';
+import {
+  type CancelResult,
+  type CommandOf,
+  hexBytes,
+  type OrderId,
+  type RefusalCode,
+  type WalletAddress,
+} from '@pm/schemas';
 import { cancelResult, settlesCancel } from '../core/cancel-result.ts';
 import type { ListedToken } from '../core/listed-token.ts';
 import type { PlacedEvent } from '../core/placement-answer.ts';

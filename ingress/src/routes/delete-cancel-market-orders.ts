@@ -1,5 +1,11 @@
 import type { DoorRoute } from '@pm/kit/http';
-import { type AskedAsset, type CancelMarketBody, type ConditionId, parseAsset, parseConditionId } from '@pm/schemas';
+import {
+  type AskedAsset,
+  type CancelMarketBody,
+  type ConditionId,
+  parseAsset,
+  parseConditionId,
+} from '@pm/schemas';
 import type { ListedToken } from '../core/listed-token.ts';
 import { cancelRoute } from './cancel-route.ts';
 import { type Canceler, type Cancellation, cancelMarket } from './cancel-runner.ts';

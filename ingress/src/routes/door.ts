@@ -1,5 +1,12 @@
 import { type HttpApp, openToBrowsers, registerRoutes } from '@pm/kit/http';
-import { CancelMarketBody, CancelOrderBody, HeartbeatBody, OrderSubmission, PositionActionBody, WithdrawalBody } from '@pm/schemas';
+import {
+  CancelMarketBody,
+  CancelOrderBody,
+  HeartbeatBody,
+  OrderSubmission,
+  PositionActionBody,
+  WithdrawalBody,
+} from '@pm/schemas';
 import { agentRoutes } from './agents/agent-routes.ts';
 import { markArrivals } from './arrival.ts';
 import { checkerOf } from './checker.ts';

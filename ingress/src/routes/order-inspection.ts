@@ -1,5 +1,13 @@
 import { reactionTo } from '@pm/kit/fault';
-import { hexBytes, microText, type OrderId, orderIdFromBytes, priceText, type RefusalCode, refusalText } from '@pm/schemas';
+import {
+  hexBytes,
+  microText,
+  type OrderId,
+  orderIdFromBytes,
+  priceText,
+  type RefusalCode,
+  refusalText,
+} from '@pm/schemas';
 import { type Caller, checkOrder, type DoorRefusal, type SoundOrder } from '../core/check-order.ts';
 import type { ListedToken } from '../core/listed-token.ts';
 import { type IsSubmission, type OrderForm, readOrderForm } from '../core/order-form.ts';

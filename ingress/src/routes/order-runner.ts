@@ -1,5 +1,13 @@
 import type { ReserveOutcome } from '@pm/domain/ledger/ledger';
-import { microText, type OrderId, orderIdFromBytes, type PlacementResult, priceText, type RefusalCode, walletFromBytes } from '@pm/schemas';
+import {
+  microText,
+  type OrderId,
+  orderIdFromBytes,
+  type PlacementResult,
+  priceText,
+  type RefusalCode,
+  walletFromBytes,
+} from '@pm/schemas';
 import type { Caller, SoundOrder } from '../core/check-order.ts';
 import type { Attempted } from '../core/order-attempts.ts';
 import { type ProvenOrder, placeCommand } from '../core/place-command.ts';

@@ -1,5 +1,11 @@
 import { refusalBody } from '@pm/kit/http';
-import { type PlacementResult, type RefusalCode, refusals, retryLimits, timeToBookHeader } from '@pm/schemas';
+import {
+  type PlacementResult,
+  type RefusalCode,
+  refusals,
+  retryLimits,
+  timeToBookHeader,
+} from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../core/check-order.ts';
 import { readRetryKey } from '../core/retry-key.ts';

@@ -6,7 +6,21 @@ import type { ReaderVerifier } from '@pm/domain/accounts/reader-verifier';
 import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import type { Ledger, Send } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
-import type { AgentId, AgentStatus, ApiKeyId, ApiKeyTrio, Command, ConditionId, KeyKind, OrderId, SelfTrade, TokenId, Transfer, WalletAddress, WalletStatusKind } from '@pm/schemas';
+import type {
+  AgentId,
+  AgentStatus,
+  ApiKeyId,
+  ApiKeyTrio,
+  Command,
+  ConditionId,
+  KeyKind,
+  OrderId,
+  SelfTrade,
+  TokenId,
+  Transfer,
+  WalletAddress,
+  WalletStatusKind,
+} from '@pm/schemas';
 import type { DomainReading } from '../core/explain-signature.ts';
 import type { HeartbeatClaim, HeartbeatOutcome } from '../core/heartbeat.ts';
 import type { ListedToken } from '../core/listed-token.ts';

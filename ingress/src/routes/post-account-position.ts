@@ -1,5 +1,13 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
-import { type AccountActionResult, hexBytes, microText, type OrderId, type PositionActionBody, parseConditionId, type RefusalCode } from '@pm/schemas';
+import {
+  type AccountActionResult,
+  hexBytes,
+  microText,
+  type OrderId,
+  type PositionActionBody,
+  parseConditionId,
+  type RefusalCode,
+} from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../core/check-order.ts';
 import {

@@ -1,5 +1,12 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
-import { type AccountActionResult, microText, type OrderId, parseMicro, type WalletAddress, type WithdrawalBody } from '@pm/schemas';
+import {
+  type AccountActionResult,
+  microText,
+  type OrderId,
+  parseMicro,
+  type WalletAddress,
+  type WithdrawalBody,
+} from '@pm/schemas';
 import {
   accountFacts,
   readAccountRequest,

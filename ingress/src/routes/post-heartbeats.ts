@@ -1,6 +1,12 @@
 import type { DoorRoute } from '@pm/kit/http';
 import { refuse } from '@pm/kit/http';
-import { type BareHeartbeatAnswer, type HeartbeatAnswer, type HeartbeatBody, parseHeartbeatId, refusalText } from '@pm/schemas';
+import {
+  type BareHeartbeatAnswer,
+  type HeartbeatAnswer,
+  type HeartbeatBody,
+  parseHeartbeatId,
+  refusalText,
+} from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { HeartbeatClaim, HeartbeatOutcome } from '../core/heartbeat.ts';
 import { type AuthPorts, authenticate } from './authenticate.ts';

@@ -1,4 +1,11 @@
-import { defaultFeeWallet, derivedWalletsOf, hexBytes, signingDomains, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  defaultFeeWallet,
+  derivedWalletsOf,
+  hexBytes,
+  signingDomains,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import fc from 'fast-check';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
 import { addressOf } from '../owners-fixture.ts';

@@ -1,5 +1,12 @@
 import { openRecordCodec } from '@pm/kit/registry';
-import { type Execution, type ExecutionEvent, type Fill, type OrderPlaced, orderIdFromBytes, topics } from '@pm/schemas';
+import {
+  type Execution,
+  type ExecutionEvent,
+  type Fill,
+  type OrderPlaced,
+  orderIdFromBytes,
+  topics,
+} from '@pm/schemas';
 import { AnswerMemory } from '../../src/io/answer-memory-store.ts';
 import { DelayedAnswers } from '../../src/io/delayed-answer-store.ts';
 import { PartitionHearings, silenceMaxMs } from '../../src/io/partition-hearing-store.ts';

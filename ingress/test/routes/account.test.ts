@@ -1,4 +1,10 @@
-import { type Command, type ExecutionEvent, parseWalletAddress, type RefusalCode, type WalletAddress } from '@pm/schemas';
+import {
+  type Command,
+  type ExecutionEvent,
+  parseWalletAddress,
+  type RefusalCode,
+  type WalletAddress,
+} from '@pm/schemas';
 import {
   answered,
   call,

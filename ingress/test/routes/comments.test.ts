@@ -1,5 +1,11 @@
 import { CommentThreads, replyDepthMax, threadRepliesMax } from '@pm/domain/comments/threads';
-import { type CommentEvent, headers as names, type Profile, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import {
+  type CommentEvent,
+  headers as names,
+  type Profile,
+  parseWalletAddress,
+  type WalletAddress,
+} from '@pm/schemas';
 import { ProfileBirths, ProfileStore } from '../../src/io/profile-store.ts';
 import { call, conditionId, type Door, openDoor, owner, trioIn } from '../door-fixture.ts';
 import { MemoryTopic } from '../table-fixture.ts';

@@ -1,5 +1,13 @@
 import { Fault } from '@pm/kit/fault';
-import { checksumAddress, defaultFeeWallet, derivedWalletsOf, hexBytes, operatorItemsMax, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  checksumAddress,
+  defaultFeeWallet,
+  derivedWalletsOf,
+  hexBytes,
+  operatorItemsMax,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import { openOperator, token } from '../operator-fixture.ts';
 import { addressOf, OwnersTopic, ownerRecord } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';

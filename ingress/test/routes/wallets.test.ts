@@ -1,4 +1,10 @@
-import { derivedWalletsOf, hexBytes, headers as names, refusalText, type WalletAddress } from '@pm/schemas';
+import {
+  derivedWalletsOf,
+  hexBytes,
+  headers as names,
+  refusalText,
+  type WalletAddress,
+} from '@pm/schemas';
 import {
   call,
   type Door,

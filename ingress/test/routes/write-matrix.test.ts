@@ -1,4 +1,9 @@
-import { type HttpRoute, headers as names, type RefusalCode, type WalletAddress } from '@pm/schemas';
+import {
+  type HttpRoute,
+  headers as names,
+  type RefusalCode,
+  type WalletAddress,
+} from '@pm/schemas';
 import {
   type Door,
   nowSeconds,

@@ -1,4 +1,11 @@
-import { catalogErrorType, dataErrorClass, type HttpRoute, type RouteFamily, routes, urlsOf } from '@pm/schemas';
+import {
+  catalogErrorType,
+  dataErrorClass,
+  type HttpRoute,
+  type RouteFamily,
+  routes,
+  urlsOf,
+} from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import type { HttpApp } from './app.ts';
 import { tableMethod } from './door-routes.ts';

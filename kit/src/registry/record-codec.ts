@@ -1,4 +1,12 @@
-import { AvroError, type AvroSchema, type Codec, compileCodec, compileResolver, type Infer, registryHeaderBytes } from '@pm/schemas';
+import {
+  AvroError,
+  type AvroSchema,
+  type Codec,
+  compileCodec,
+  compileResolver,
+  type Infer,
+  registryHeaderBytes,
+} from '@pm/schemas';
 import { assert } from '../assert/index.ts';
 import { fitToReader } from './fit.ts';
 import { writerSchemaFrom } from './writer-schema.ts';

@@ -1,4 +1,12 @@
-import { holdMicro, lotMicro, openOrdersPerWalletMax, orderSizeMaxMicro, type PlaceOrder, priceOne, type RefusalCode } from '@pm/schemas';
+import {
+  holdMicro,
+  lotMicro,
+  openOrdersPerWalletMax,
+  orderSizeMaxMicro,
+  type PlaceOrder,
+  priceOne,
+  type RefusalCode,
+} from '@pm/schemas';
 import type { State } from './state.ts';
 import { checkMeeting, type Taker } from './taker.ts';
 

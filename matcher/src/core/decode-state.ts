@@ -1,4 +1,12 @@
-import { complementPrice, lotMicro, orderSizeMaxMicro, priceOne, refusalCodes, takerDelayMaxMs, tickSizes } from '@pm/schemas';
+import {
+  complementPrice,
+  lotMicro,
+  orderSizeMaxMicro,
+  priceOne,
+  refusalCodes,
+  takerDelayMaxMs,
+  tickSizes,
+} from '@pm/schemas';
 import { readDelays, readFences } from './decode-waiting.ts';
 import { encodeState } from './encode-state.ts';
 import { assertState } from './invariants.ts';

@@ -1,4 +1,10 @@
-import { ByteWriter, compileCodec, type ExecutionEvent, executionEvent, type RefusalCode } from '@pm/schemas';
+import {
+  ByteWriter,
+  compileCodec,
+  type ExecutionEvent,
+  executionEvent,
+  type RefusalCode,
+} from '@pm/schemas';
 import { assume } from './assumption.ts';
 
 type Kind = ExecutionEvent['kind'];

@@ -1,4 +1,11 @@
-import { type CommandOf, complementPrice, lotMicro, notionalMicro, orderSizeMaxMicro, type RefusalCode } from '@pm/schemas';
+import {
+  type CommandOf,
+  complementPrice,
+  lotMicro,
+  notionalMicro,
+  orderSizeMaxMicro,
+  type RefusalCode,
+} from '@pm/schemas';
 import type { Market } from './markets.ts';
 import type { Output, State } from './state.ts';
 

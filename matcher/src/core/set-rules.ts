@@ -1,4 +1,11 @@
-import { type CommandOf, orderSizeMaxMicro, priceOne, type RefusalCode, takerDelayMaxMs, tickSizes } from '@pm/schemas';
+import {
+  type CommandOf,
+  orderSizeMaxMicro,
+  priceOne,
+  type RefusalCode,
+  takerDelayMaxMs,
+  tickSizes,
+} from '@pm/schemas';
 import { copyOf } from './interned.ts';
 import type { Market } from './markets.ts';
 import { releaseDue } from './release-orders.ts';

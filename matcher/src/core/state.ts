@@ -1,4 +1,13 @@
-import { cancelsPerRecordMax, fencesMax, fillsPerOrderMax, fillsPerRecordMax, type KeyRole, type MarketMode, priceOne, releasesPerRecordMax } from '@pm/schemas';
+import {
+  cancelsPerRecordMax,
+  fencesMax,
+  fillsPerOrderMax,
+  fillsPerRecordMax,
+  type KeyRole,
+  type MarketMode,
+  priceOne,
+  releasesPerRecordMax,
+} from '@pm/schemas';
 import { Accounts } from './accounts.ts';
 import { Book } from './book.ts';
 import { Delays } from './delays.ts';

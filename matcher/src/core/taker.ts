@@ -1,4 +1,12 @@
-import { affordableMicro, complementPrice, lotMicro, notionalMicro, orderSizeMaxMicro, type PlaceOrder, type RefusalCode } from '@pm/schemas';
+import {
+  affordableMicro,
+  complementPrice,
+  lotMicro,
+  notionalMicro,
+  orderSizeMaxMicro,
+  type PlaceOrder,
+  type RefusalCode,
+} from '@pm/schemas';
 import type { Market } from './markets.ts';
 import { at } from './order-pool.ts';
 import type { Output, State } from './state.ts';

@@ -1,4 +1,11 @@
-import { type ByteWriter, type CancelReason, lotMicro, type PlacedStatus, type PlaceOrder, type RefusalCode } from '@pm/schemas';
+import {
+  type ByteWriter,
+  type CancelReason,
+  lotMicro,
+  type PlacedStatus,
+  type PlaceOrder,
+  type RefusalCode,
+} from '@pm/schemas';
 import { layoutOf, numbersOf } from './event-writer.ts';
 import { at } from './order-pool.ts';
 import type { Output, State } from './state.ts';

@@ -3,7 +3,17 @@ import { verifySealed } from '@pm/domain/signoff/records';
 import { present } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import type { RecordCodec } from '@pm/kit/registry';
-import { AvroError, type CommandOf, compileCodec, type Envelope, type EventOf, envelope as envelopeSchema, envelopeSignatureBytes, type KeyRole, registryHeaderBytes } from '@pm/schemas';
+import {
+  AvroError,
+  type CommandOf,
+  compileCodec,
+  type Envelope,
+  type EventOf,
+  envelope as envelopeSchema,
+  envelopeSignatureBytes,
+  type KeyRole,
+  registryHeaderBytes,
+} from '@pm/schemas';
 
 export type RejectReason = EventOf<'RecordRejected'>['reason'];
 

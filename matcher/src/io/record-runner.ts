@@ -3,7 +3,14 @@ import { firstChain, sealWritten } from '@pm/domain/signoff/records';
 import { assert } from '@pm/kit/assert';
 import { Fault } from '@pm/kit/fault';
 import type { RecordCodec } from '@pm/kit/registry';
-import { checkpointEveryRecords, type Envelope, type EventOf, type Execution, type KeyRole, type RefusalCode } from '@pm/schemas';
+import {
+  checkpointEveryRecords,
+  type Envelope,
+  type EventOf,
+  type Execution,
+  type KeyRole,
+  type RefusalCode,
+} from '@pm/schemas';
 import type {
   EnvelopeSource,
   Judgement,

@@ -1,5 +1,10 @@
 import type { Command, CommandOf, MarketMode, PlaceOrder, RefusalCode } from '@pm/schemas';
-import { fillsPerOrderMax, openOrdersPerWalletMax, orderSizeMaxMicro, takerDelayMaxMs } from '@pm/schemas';
+import {
+  fillsPerOrderMax,
+  openOrdersPerWalletMax,
+  orderSizeMaxMicro,
+  takerDelayMaxMs,
+} from '@pm/schemas';
 import { Engine } from '../../src/core/index.ts';
 import {
   apiKeyOf,

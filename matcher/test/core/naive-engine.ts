@@ -1,4 +1,14 @@
-import { type Command, type Envelope, type ExecutionEvent, feeMicro, holdMicro, openOrdersPerWalletMax, type PlaceOrder, type RefusalCode, refusals } from '@pm/schemas';
+import {
+  type Command,
+  type Envelope,
+  type ExecutionEvent,
+  feeMicro,
+  holdMicro,
+  openOrdersPerWalletMax,
+  type PlaceOrder,
+  type RefusalCode,
+  refusals,
+} from '@pm/schemas';
 import { NaiveMeetings } from './naive-meetings.ts';
 import {
   cost,

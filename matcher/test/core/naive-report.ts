@@ -1,4 +1,11 @@
-import type { CommandOf, ExecutionEvent, MarketMode, PlacedStatus, PlaceOrder, RefusalCode } from '@pm/schemas';
+import type {
+  CommandOf,
+  ExecutionEvent,
+  MarketMode,
+  PlacedStatus,
+  PlaceOrder,
+  RefusalCode,
+} from '@pm/schemas';
 
 export interface Resting {
   readonly order: PlaceOrder;

@@ -1,4 +1,15 @@
-import { type Command, cancelsPerRecordMax, command, compileCodec, type ExecutionEvent, execution, fillsPerRecordMax, registryHeaderBytes, releasesPerRecordMax, topics } from '@pm/schemas';
+import {
+  type Command,
+  cancelsPerRecordMax,
+  command,
+  compileCodec,
+  type ExecutionEvent,
+  execution,
+  fillsPerRecordMax,
+  registryHeaderBytes,
+  releasesPerRecordMax,
+  topics,
+} from '@pm/schemas';
 import { defaultSliceLimits } from '../../src/io/slice-runner.ts';
 import { cancelAll, marketRules, opening, orderOf, requestIdOf, walletOf } from './commands.ts';
 

@@ -1,4 +1,11 @@
-import type { Command, ExecutionEvent, MarketMode, PlaceOrder, Side, TimeInForce } from '@pm/schemas';
+import type {
+  Command,
+  ExecutionEvent,
+  MarketMode,
+  PlaceOrder,
+  Side,
+  TimeInForce,
+} from '@pm/schemas';
 import { Engine } from '../../src/core/index.ts';
 import {
   cancelAll,

@@ -1,4 +1,12 @@
-import { complementPrice, type EventOf, type Fill, notionalMicro, priceOne, type Side, walletFromBytes } from '@pm/schemas';
+import {
+  complementPrice,
+  type EventOf,
+  type Fill,
+  notionalMicro,
+  priceOne,
+  type Side,
+  walletFromBytes,
+} from '@pm/schemas';
 import { type Leg, type LegSource, type PositionKey, Positions } from './positions.ts';
 
 /** What follows from fills and moves alone: positions of each wallet, its money, collateral of each market. */

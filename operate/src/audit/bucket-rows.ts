@@ -1,4 +1,11 @@
-import { type EventOf, type Execution, type Fill, notionalMicro, priceOne, tables } from '@pm/schemas';
+import {
+  type EventOf,
+  type Execution,
+  type Fill,
+  notionalMicro,
+  priceOne,
+  tables,
+} from '@pm/schemas';
 import { keyColumns, RowSums } from './row-sums.ts';
 import { textWord, wordOf } from './words.ts';
 

@@ -1,4 +1,12 @@
-import { complementPrice, type EventOf, type Execution, type Fill, priceOne, type Side, tables } from '@pm/schemas';
+import {
+  complementPrice,
+  type EventOf,
+  type Execution,
+  type Fill,
+  priceOne,
+  type Side,
+  tables,
+} from '@pm/schemas';
 import { type Cells, RowSums } from './row-sums.ts';
 import { bytesWord, textWord } from './words.ts';
 

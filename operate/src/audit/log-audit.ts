@@ -1,4 +1,13 @@
-import { complementPrice, type EventOf, type Execution, type ExecutionEvent, type Fill, notionalMicro, orderIdFromBytes, walletFromBytes } from '@pm/schemas';
+import {
+  complementPrice,
+  type EventOf,
+  type Execution,
+  type ExecutionEvent,
+  type Fill,
+  notionalMicro,
+  orderIdFromBytes,
+  walletFromBytes,
+} from '@pm/schemas';
 import { Accounts, add, tokenKey } from './accounts.ts';
 import { BookLevels } from './book-levels.ts';
 import { openOrderWord } from './open-order-word.ts';

@@ -1,4 +1,9 @@
-import { type Execution, type ExecutionEvent, orderIdFromBytes, walletFromBytes } from '@pm/schemas';
+import {
+  type Execution,
+  type ExecutionEvent,
+  orderIdFromBytes,
+  walletFromBytes,
+} from '@pm/schemas';
 import { tokenKey } from './accounts.ts';
 import type { Mismatch } from './projections.ts';
 

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { complementPrice, parseMicro, parsePrice, type RedisKeys, type TokenId, type WalletAddress } from '@pm/schemas';
+import {
+  complementPrice,
+  parseMicro,
+  parsePrice,
+  type RedisKeys,
+  type TokenId,
+  type WalletAddress,
+} from '@pm/schemas';
 import { BookLevels } from './book-levels.ts';
 import type { LogAudit } from './log-audit.ts';
 

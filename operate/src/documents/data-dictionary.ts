@@ -1,4 +1,11 @@
-import { leaderboardTables, rebuildHold, type Table, tables, type WorkedQuery, workedQueries } from '@pm/schemas';
+import {
+  leaderboardTables,
+  rebuildHold,
+  type Table,
+  tables,
+  type WorkedQuery,
+  workedQueries,
+} from '@pm/schemas';
 import { exampleOf } from './column-examples.ts';
 
 const marks = {

@@ -4,7 +4,12 @@ import { Fault } from '@pm/kit/fault';
 import type { LogClient } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import { type CatalogEntry, type CatalogMarket, conditionIdFromBytes, tokenIdFromBytes } from '@pm/schemas';
+import {
+  type CatalogEntry,
+  type CatalogMarket,
+  conditionIdFromBytes,
+  tokenIdFromBytes,
+} from '@pm/schemas';
 import type { MarketFacts } from '../core/books/render.ts';
 import { MarketCategories } from '../core/leaderboard/categories.ts';
 

@@ -1,8 +1,18 @@
 import { checkChain, firstChain } from '@pm/domain/signoff/records';
 import { Fault } from '@pm/kit/fault';
-import { type IncomingRecord, type LogClient, type PartitionBounds, readRange } from '@pm/kit/kafka';
+import {
+  type IncomingRecord,
+  type LogClient,
+  type PartitionBounds,
+  readRange,
+} from '@pm/kit/kafka';
 import type { RecordCodec } from '@pm/kit/registry';
-import { type Execution, executionChainBytes, InputSequence, registryHeaderBytes } from '@pm/schemas';
+import {
+  type Execution,
+  executionChainBytes,
+  InputSequence,
+  registryHeaderBytes,
+} from '@pm/schemas';
 
 /** Records read back before the first one, to find the newest input offset: more than any run of repetitions. */
 const lookBackRecords = 4_096;

@@ -1,4 +1,16 @@
-import { apiKeyFromBytes, complementPrice, conditionIdFromBytes, type Execution, type ExecutionEvent, type Fill, microText, notionalMicro, orderIdFromBytes, priceText, walletFromBytes } from '@pm/schemas';
+import {
+  apiKeyFromBytes,
+  complementPrice,
+  conditionIdFromBytes,
+  type Execution,
+  type ExecutionEvent,
+  type Fill,
+  microText,
+  notionalMicro,
+  orderIdFromBytes,
+  priceText,
+  walletFromBytes,
+} from '@pm/schemas';
 
 /** A row by column names, every cell as its text. */
 export type NaiveRow = Readonly<Record<string, string | number>>;

@@ -1,6 +1,16 @@
 import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
-import { columnNames, createTableSql, type Execution, type LeaderboardPeriod, leaderboardColumn, leaderboardPeriods, leaderboardTables, tables, walletFromBytes } from '@pm/schemas';
+import {
+  columnNames,
+  createTableSql,
+  type Execution,
+  type LeaderboardPeriod,
+  leaderboardColumn,
+  leaderboardPeriods,
+  leaderboardTables,
+  tables,
+  walletFromBytes,
+} from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 import {

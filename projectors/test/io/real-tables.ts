@@ -3,7 +3,14 @@ import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
 import type { LogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import type { RecordCodec } from '@pm/kit/registry';
-import { columnNames, createTableSql, type Execution, type Table, tables, topics } from '@pm/schemas';
+import {
+  columnNames,
+  createTableSql,
+  type Execution,
+  type Table,
+  tables,
+  topics,
+} from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 

@@ -7,7 +7,16 @@ import { silentLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type RecordCodec } from '@pm/kit/registry';
-import { type CatalogEntry, createTableSql, type Execution, redisKeys, tables, tokenIdFromBytes, topics, walletFromBytes } from '@pm/schemas';
+import {
+  type CatalogEntry,
+  createTableSql,
+  type Execution,
+  redisKeys,
+  tables,
+  tokenIdFromBytes,
+  topics,
+  walletFromBytes,
+} from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { MarketBook } from '../../src/core/books/book.ts';

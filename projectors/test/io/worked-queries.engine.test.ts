@@ -1,5 +1,16 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import { columnNames, type Execution, type ExecutionEvent, type Fill, notionalMicro, orderIdFromBytes, tables, type WorkedQueryName, walletFromBytes, workedQueries } from '@pm/schemas';
+import {
+  columnNames,
+  type Execution,
+  type ExecutionEvent,
+  type Fill,
+  notionalMicro,
+  orderIdFromBytes,
+  tables,
+  type WorkedQueryName,
+  walletFromBytes,
+  workedQueries,
+} from '@pm/schemas';
 import { bytesOf } from '../../../kit/test/seeded.ts';
 import { TableViews } from '../../src/core/table-views.ts';
 import { executionOf } from '../log.ts';

@@ -138,8 +138,8 @@ export async function countLarger(
 }
 
 /**
- * All figures of a board as `SortedFigures` takes them; `null` when they are more than `most`, or none: who
- * asks has seen some, so the computation was dropped. They come as one text, since numbers by the
+ * All figures of a board as `SortedFigures` takes them; `null` when they are more than `most`, or none: the
+ * caller has seen some, so the computation was dropped. They come as one text, since numbers by the
  * hundred thousand would delay all other requests while they are parsed, and as one row, since roles bound rows.
  */
 export async function readFigures(

@@ -1,6 +1,12 @@
 import { commentIdAt } from '@pm/domain/comments/threads';
 import { type DoorRoute, refuse } from '@pm/kit/http';
-import { type CommentBody, type CommentEvent, type CommentWritten, hexBytes, type WalletAddress } from '@pm/schemas';
+import {
+  type CommentBody,
+  type CommentEvent,
+  type CommentWritten,
+  hexBytes,
+  type WalletAddress,
+} from '@pm/schemas';
 import type { Caller } from '../../core/check-order.ts';
 import { type CommentRefusal, noSuchComment, replyRefusal } from '../../core/check-reply.ts';
 import { type CommentForm, readCommentForm } from '../../core/comment-form.ts';

@@ -1,5 +1,12 @@
 import type { HttpApp } from '@pm/kit/http';
-import { type EntryResult, EventChange, MarketChange, NewEvent, SeriesChange, TagChange } from '@pm/schemas';
+import {
+  type EntryResult,
+  EventChange,
+  MarketChange,
+  NewEvent,
+  SeriesChange,
+  TagChange,
+} from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import {
   type EntryPlan,

@@ -1,4 +1,10 @@
-import { type CatalogMarket, conditionIdFromBytes, type ImportCatalog, type ImportResult, tokenIdFromBytes } from '@pm/schemas';
+import {
+  type CatalogMarket,
+  conditionIdFromBytes,
+  type ImportCatalog,
+  type ImportResult,
+  tokenIdFromBytes,
+} from '@pm/schemas';
 import { asItStands, type ImportRefusal, type PlannedMarket } from '../../core/catalog-facts.ts';
 import { type CatalogPlan, planImport } from '../../core/catalog-plan.ts';
 import { carryOut, setMarketCommand } from './market-rules.ts';

@@ -1,5 +1,13 @@
 import type { Clock } from '@pm/kit/clock';
-import type { AuditRecord, BindingResult, CatalogEntry, CatalogMarket, Transfer, WalletAddress, WalletStatusKind } from '@pm/schemas';
+import type {
+  AuditRecord,
+  BindingResult,
+  CatalogEntry,
+  CatalogMarket,
+  Transfer,
+  WalletAddress,
+  WalletStatusKind,
+} from '@pm/schemas';
 import type { AuditEntry, AuditTrail } from '../../core/audit-trail.ts';
 import type { CatalogIndex } from '../../core/catalog-index.ts';
 import type { Keccak } from '../../core/order-hash.ts';

@@ -1,5 +1,14 @@
 import type { HttpApp } from '@pm/kit/http';
-import { type CatalogMarket, lotMicro, microPerUnit, microText, orderSizeMaxMicro, parseMicro, parsePrice, priceText } from '@pm/schemas';
+import {
+  type CatalogMarket,
+  lotMicro,
+  microPerUnit,
+  microText,
+  orderSizeMaxMicro,
+  parseMicro,
+  parsePrice,
+  priceText,
+} from '@pm/schemas';
 import { type Static, Type } from 'typebox';
 import { MarketId } from './market-id.ts';
 import { changeMarket } from './market-rules.ts';

@@ -1,5 +1,10 @@
 import type { HttpApp } from '@pm/kit/http';
-import { type BindingResult, BindWallets, type BindWalletsResult, checksumAddress } from '@pm/schemas';
+import {
+  type BindingResult,
+  BindWallets,
+  type BindWalletsResult,
+  checksumAddress,
+} from '@pm/schemas';
 import type { BindFailure } from '../../core/wallet-owners.ts';
 import { operatorNameOf } from './audit.ts';
 import type { OperatorPorts } from './ports.ts';

@@ -1,5 +1,14 @@
 import type { HttpApp } from '@pm/kit/http';
-import { microText, parseMicro, parseOrderId, parseWalletAddress, type RefusalCode, refusals, Withdrawals, type WithdrawalsResult } from '@pm/schemas';
+import {
+  microText,
+  parseMicro,
+  parseOrderId,
+  parseWalletAddress,
+  type RefusalCode,
+  refusals,
+  Withdrawals,
+  type WithdrawalsResult,
+} from '@pm/schemas';
 import { type PaidWithdrawal, withdraw } from '../withdrawal-runner.ts';
 import type { OperatorPorts } from './ports.ts';
 

@@ -1,4 +1,13 @@
-import { type BookField, bookAnswerOf, bookJson, type ConditionId, complementPrice, priceText, type Sha1, type TokenId } from '@pm/schemas';
+import {
+  type BookField,
+  bookAnswerOf,
+  bookJson,
+  type ConditionId,
+  complementPrice,
+  priceText,
+  type Sha1,
+  type TokenId,
+} from '@pm/schemas';
 import type { MarketBook } from './book.ts';
 
 /** What the catalog knows of a market and its answers show. */

@@ -1,4 +1,13 @@
-import { type LeaderboardPeriod, leaderboardColumn, leaderboardPeriods, leaderboardPlacesMax, leaderboardTables, priceText, shownSpreadMax, tables } from '@pm/schemas';
+import {
+  type LeaderboardPeriod,
+  leaderboardColumn,
+  leaderboardPeriods,
+  leaderboardPlacesMax,
+  leaderboardTables,
+  priceText,
+  shownSpreadMax,
+  tables,
+} from '@pm/schemas';
 
 /**
  * The statements of a computation of the leaderboards (definitions.md), in their order. Parameters: `snapshot`; `now`, the whole

@@ -1,4 +1,12 @@
-import { type Execution, type ExecutionEvent, type OrderId, orderIdFromBytes, type RefusalCode, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import {
+  type Execution,
+  type ExecutionEvent,
+  type OrderId,
+  orderIdFromBytes,
+  type RefusalCode,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 
 /** What consecutive records mean for money. */
 export interface MoneyPiece {

@@ -1,4 +1,12 @@
-import { blankOrderEvent, type EventOf, type ExecutionEvent, type Fill, type OrderPlaced, type Side, tables } from '@pm/schemas';
+import {
+  blankOrderEvent,
+  type EventOf,
+  type ExecutionEvent,
+  type Fill,
+  type OrderPlaced,
+  type Side,
+  tables,
+} from '@pm/schemas';
 import type { RowWriter } from '../row-writer.ts';
 import { recordView, type View, writeSource } from '../rows.ts';
 

@@ -1,4 +1,14 @@
-import { complementPrice, type EventOf, type Execution, type Fill, lotMicro, notionalMicro, priceOne, type Side, tables } from '@pm/schemas';
+import {
+  complementPrice,
+  type EventOf,
+  type Execution,
+  type Fill,
+  lotMicro,
+  notionalMicro,
+  priceOne,
+  type Side,
+  tables,
+} from '@pm/schemas';
 import { BrokenLog } from '../broken-log.ts';
 import { RowWriter, type TableRows } from '../row-writer.ts';
 import { type RowSource, type View, writeSource } from '../rows.ts';

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { bookJson, conditionIdFromBytes, type Execution, type ExecutionEvent, priceText, tokenIdFromBytes } from '@pm/schemas';
+import {
+  bookJson,
+  conditionIdFromBytes,
+  type Execution,
+  type ExecutionEvent,
+  priceText,
+  tokenIdFromBytes,
+} from '@pm/schemas';
 import { bytesOf } from '../../../../kit/test/seeded.ts';
 import { MarketBook } from '../../../src/core/books/book.ts';
 import { foldBooks } from '../../../src/core/books/fold.ts';

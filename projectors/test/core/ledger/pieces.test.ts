@@ -1,4 +1,10 @@
-import { type ExecutionEvent, InputSequence, orderIdFromBytes, type RefusalCode, walletFromBytes } from '@pm/schemas';
+import {
+  type ExecutionEvent,
+  InputSequence,
+  orderIdFromBytes,
+  type RefusalCode,
+  walletFromBytes,
+} from '@pm/schemas';
 import { bytesOf } from '../../../../kit/test/seeded.ts';
 import { moneyPieces } from '../../../src/core/ledger/pieces.ts';
 import { executionOf } from '../../log.ts';
