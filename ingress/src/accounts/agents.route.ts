@@ -20,7 +20,10 @@ export function agentRoutes(services: AccountServices): readonly DoorRoute[] {
   ];
 }
 
-/** GET /api/v1/me: the agent whose key is sent; 401 for keys that are unknown, paused, rotated or deleted (conventions.md 1.11). */
+/**
+ * GET /api/v1/me: the agent whose key is sent; 401 for keys that are unknown, paused, rotated or deleted
+ * (conventions.md 1.11).
+ */
 function meRoute(
   services: Pick<AccountServices, 'agentDirectory' | 'activity' | 'authentication'>,
 ): DoorRoute {

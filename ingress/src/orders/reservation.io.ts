@@ -31,8 +31,8 @@ export const reserveRefusals: Readonly<Partial<Record<ReserveOutcome, RefusalCod
 };
 
 /**
- * Holds the amount. When the ledger returns one of `askable` nothing is held instead, and the record only asks the matcher
- * for the result of an earlier one: the matcher returns the first result again, or refuses for the money.
+ * Holds the amount. When the ledger returns one of `askable` nothing is held instead, and the record only asks the
+ * matcher for the result of an earlier one: the matcher returns the first result again, or refuses for the money.
  */
 export async function hold(
   reservation: Reservation,
@@ -55,8 +55,8 @@ export async function hold(
 }
 
 /**
- * Takes a record that was certainly not sent out of its reservation. If this fails, the ledger releases the hold itself once
- * the log proves that the record cannot come any more.
+ * Takes a record that was certainly not sent out of its reservation. If this fails, the ledger releases the hold itself
+ * once the log proves that the record cannot come any more.
  */
 export async function takeBack(
   send: Send,

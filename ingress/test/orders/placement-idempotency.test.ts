@@ -13,8 +13,8 @@ import { OwnersTopic } from '../owners-fixture.ts';
 import { RetryMemory } from '../retry-fixture.ts';
 
 /**
- * Orders on the log with results as the matcher gives them: a known order gets its first result, one that comes too late is
- * refused for ever. Several processes share it, as several ingress share the log.
+ * Orders on the log with results as the matcher gives them: a known order gets its first result, one that comes too
+ * late is refused for ever. Several processes share it, as several ingress share the log.
  */
 class LogTwin {
   nowMs = 0;
