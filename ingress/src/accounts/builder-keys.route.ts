@@ -7,7 +7,7 @@ import {
   refuseBanned,
   signedFacts,
 } from '../door/authentication.io.ts';
-import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import { refuseReserved, sendOk } from './key-owner.io.ts';
 import { namedKey } from './read-only-keys.route.ts';

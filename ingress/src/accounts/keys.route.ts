@@ -2,7 +2,7 @@ import type { ListedKey } from '@pm/domain/accounts/key-directory';
 import { type DoorRoute, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
 import { type ApiKeyId, KeySettings, parseApiKeyId } from '@pm/schemas';
 import { refuseBanned } from '../door/authentication.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import {
   createBuilderKeyRoute,

@@ -14,7 +14,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { authenticate } from '../door/authentication.io.ts';
 import { type HttpResponse, type IdempotentRequest, idempotent } from '../door/idempotent.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { Caller } from '../orders/check.ts';
 import type { Keccak } from '../orders/hash.ts';
 import {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { withdrawalsLane } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
 import { hexBytes, type OrderId, type RefusalCode, type WalletAddress } from '@pm/schemas';
-import { unlessUnavailable } from '../door/refusals.io.ts';
+import { unlessUnavailable } from '../door/requests.io.ts';
 import type { TransferWriter } from '../log/transfer-writer.io.ts';
 import type { Reservations } from '../orders/reservation.io.ts';
 import { reserveRefusals, takeBack } from '../orders/reservation.io.ts';

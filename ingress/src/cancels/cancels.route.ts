@@ -22,7 +22,7 @@ import {
   checkerOf,
   invalidPayload,
   singleBodyMaxBytes,
-} from '../door/request-checks.io.ts';
+} from '../door/requests.io.ts';
 import { StageTimes } from '../door/stage-times.io.ts';
 import {
   type Canceler,

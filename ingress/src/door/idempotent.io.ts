@@ -3,7 +3,7 @@ import { refuse } from '@pm/kit/http';
 import { type RefusalCode, retryLimits } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { IdempotencyKey, IdempotencyKeys } from './idempotency-keys.io.ts';
-import { unlessUnavailable } from './refusals.io.ts';
+import { unlessUnavailable } from './requests.io.ts';
 
 /** The identity of a request with an idempotency key: the same caller, route and key are the same request. */
 export interface IdempotentRequest {

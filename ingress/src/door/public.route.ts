@@ -10,7 +10,7 @@ import { type OrderServices, orderRoutes } from '../orders/orders.route.ts';
 import { heartbeatRoutes, type SessionServices } from '../sessions/heartbeats.route.ts';
 import { socialRoutes } from '../social/social.route.ts';
 import type { SocialServices } from '../social/social-services.io.ts';
-import { markArrivals } from './arrival.io.ts';
+import { markArrivals } from './requests.io.ts';
 import { healthRoutes } from './health.route.ts';
 
 /** Dependencies of the public routes, by domain. */

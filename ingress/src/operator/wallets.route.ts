@@ -11,7 +11,7 @@ import {
 } from '@pm/schemas';
 import type { BindFailure } from '../accounts/wallet-owners.ts';
 import type { ListedFreeze, ListedStatus } from '../accounts/wallet-table.io.ts';
-import { unlessUnavailable } from '../door/refusals.io.ts';
+import { unlessUnavailable } from '../door/requests.io.ts';
 import { operatorNameOf } from './audit.route.ts';
 import type { OperatorWalletServices } from './operator-services.io.ts';
 import {

@@ -8,7 +8,7 @@ import {
   checkerOf,
   invalidPayload,
   singleBodyMaxBytes,
-} from '../door/request-checks.io.ts';
+} from '../door/requests.io.ts';
 import { StageTimes } from '../door/stage-times.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { DryRun } from './dry-run.io.ts';

@@ -1,6 +1,6 @@
 import { outageOf, type PlacementResult, type RefusalCode } from '@pm/schemas';
 import type { Attempt } from '../door/idempotent.io.ts';
-import { unlessUnavailable } from '../door/refusals.io.ts';
+import { unlessUnavailable } from '../door/requests.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import type { CheckedOrder, OrderRefusal } from './check.ts';
 import { decodeAttempts, encodeAttempts, type SentOrder } from './command.ts';

@@ -1,6 +1,6 @@
 import type { Ledger, Reservation, ReserveOutcome, Send } from '@pm/domain/ledger/ledger';
 import type { RefusalCode, WalletAddress } from '@pm/schemas';
-import { unlessUnavailable } from '../door/refusals.io.ts';
+import { unlessUnavailable } from '../door/requests.io.ts';
 
 /** The part of the collateral ledger that ingress needs. */
 export interface Reservations

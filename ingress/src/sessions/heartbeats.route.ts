@@ -9,7 +9,7 @@ import {
 } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import { type Authentication, authenticate } from '../door/authentication.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { HeartbeatClaim, HeartbeatResult } from './heartbeat.ts';
 import type { Heartbeats } from './heartbeats.io.ts';
 
