@@ -44,7 +44,7 @@ import { openSessionCounts } from './sessions/session-metrics.io.ts';
 import { openSessions } from './sessions/sessions.io.ts';
 import { openComments } from './social/comments.io.ts';
 import { openProfiles } from './social/profiles.io.ts';
-import { type StatusParts, statusOf } from './status.ts';
+import { type StatusParts, statusOf } from './status.io.ts';
 
 /** Dependencies shared by the constructors below. */
 interface Room {

@@ -11,7 +11,7 @@ import type { Metrics } from '@pm/kit/metrics';
 import type { IngressConfig } from '../config.ts';
 import { addOperatorRoutes } from '../operator/operator.route.ts';
 import type { OperatorServices } from '../operator/operator-services.io.ts';
-import { readinessOf, type StatusParts, statusOf } from '../status.ts';
+import { readinessOf, type StatusParts, statusOf } from '../status.io.ts';
 import { addPublicRoutes, type PublicServices } from './public.route.ts';
 import { batchBodyMaxBytes } from './requests.io.ts';
 
