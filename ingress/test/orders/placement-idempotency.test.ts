@@ -141,7 +141,7 @@ test('an ingress that died after its orders: the retry finds them on the log', a
   expect((await send(second, two())).headers['idempotent-replayed']).toBe('true');
 });
 
-test('an ingress that died before its orders left: the retry places its own, and the first ones never come', async () => {
+test('an ingress died before its orders left: the retry places its own, and the first ones never come', async () => {
   const [first, second] = [await open(), await open()];
   const stuck: Command[] = [];
   first.fakes.answer = (command) => {
