@@ -8,12 +8,11 @@ import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
-import { type CatalogEntry, redisKeys } from '@pm/schemas';
+import { type CatalogEntry, redisKeys, type WalletAddress } from '@pm/schemas';
 import { runActivity } from './accounts/agent-activity.io.ts';
 import type { Agents } from './accounts/agents.io.ts';
 import { openAccounts } from './accounts/open-accounts.io.ts';
 import { WalletOwners } from './accounts/wallet-owners.ts';
-import type { CancelRouteServices } from './cancels/cancels.route.ts';
 import { sweepOrders } from './cancels/sweep.io.ts';
 import { CatalogIndex } from './catalog/catalog-index.ts';
 import { CatalogLocks } from './catalog/catalog-locks.io.ts';
@@ -24,6 +23,7 @@ import { type IngressConfig, readIngressConfig } from './config.ts';
 import type { Authentication } from './door/authentication.io.ts';
 import { IdempotencyKeys } from './door/idempotency-keys.io.ts';
 import { openListeners } from './door/listeners.io.ts';
+import type { PublicServices } from './door/public.route.ts';
 import { type CommandChannel, openCommandChannel } from './log/command-channel.io.ts';
 import { type CompactedTable, openTable } from './log/compacted-table.io.ts';
 import { DelayedResults } from './log/delayed-results.io.ts';
@@ -33,7 +33,7 @@ import { RecentResults } from './log/recent-results.io.ts';
 import { followResults } from './log/results.io.ts';
 import { openTopics, readFeeWallet, type TopicsClient } from './log/topics.io.ts';
 import { TransferWriter } from './log/transfer-writer.io.ts';
-import { openIngressMetrics } from './metrics.ts';
+import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
 import { openAudit } from './operator/audit-trail.io.ts';
 import { OrderHasher } from './orders/hash.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
@@ -44,7 +44,7 @@ import { openSessionCounts } from './sessions/session-metrics.io.ts';
 import { openSessions } from './sessions/sessions.io.ts';
 import { openComments } from './social/comments.io.ts';
 import { openProfiles } from './social/profiles.io.ts';
-import { type StatusParts, statusOf } from './status.ts';
+import { type StatusParts, statusOf } from './status.io.ts';
 
 /** Dependencies shared by the constructors below. */
 interface Room {
@@ -61,23 +61,48 @@ const operatorWaitMs = 10_000;
 
 /** Ingress: orders and keys come in here, are checked, and go to the log; their results come back from it. */
 async function start(life: Lifecycle): Promise<void> {
+  const room = openRoom(life);
+  const parts = await openParts(room);
+  const { catalog, partitions, accounts } = parts;
+  const status: StatusParts = {
+    ...parts,
+    nowMs: clock.monotonicMs,
+    keys: accounts.keys,
+    sessions: parts.sessions.counts,
+  };
+  const metrics = openIngressMetrics(room.metrics, statusOf(status).gauges);
+  await openListeners(
+    { ...room, limits: openLimits(room) },
+    {
+      status,
+      operator: operatorServices(room, parts),
+      traders: publicServices(room, parts, metrics),
+    },
+  );
+  const facts = {
+    partitions: partitions.count,
+    markets: catalog.marketCount,
+    keys: accounts.keys.size,
+  };
+  room.log.info(facts, 'listening for orders');
+}
+
+function openRoom(life: Lifecycle): Room {
   const config = readIngressConfig();
   const log = openLog('ingress', config.logLevel);
   life.useLog(log);
   const crypto = openNativeCrypto();
   const metrics = openMetrics('ingress');
-  const hasher = new OrderHasher(crypto.keccak);
-  const room: Room = { config, life, log, metrics, crypto, hasher };
+  return { config, life, log, metrics, crypto, hasher: new OrderHasher(crypto.keccak) };
+}
 
-  // The log and the ledger.
+/** Opens the log, the ledger, the tables and the background work; resolves when all tables are loaded. */
+async function openParts(room: Room) {
+  const { config, life, log, crypto } = room;
   const topics = await openTopics({ ...config, brokers: config.kafkaBrokers, log });
   life.onStop('log', () => topics.client.close());
-  const { redis, ledger, ledgerWatch, idempotencyKeys } = openMoney(room);
+  const money = openMoney(room);
   const results = await openResults(room, topics);
-  const { partitions, recentResults, delayedResults, traders, operator } = results;
-  const transfers = openTransfers(topics);
-
-  // Tables: each is caught up before anything is served.
   const owners = new WalletOwners(crypto.keccak, await readFeeWallet(topics));
   const accounts = await openAccounts(topics, {
     ...follow(room),
@@ -86,131 +111,116 @@ async function start(life: Lifecycle): Promise<void> {
     serverSecret: config.keySecret,
     freshnessMs: freshnessMs(config),
   });
-  const { keys, freezes, walletStatus, bindings } = accounts;
   const { catalog, entries } = await openCatalog(room, topics);
   const writer = openCatalogWriter(topics, entries);
-  const sessions = await openSessionWatch(room, topics, results);
-  const comments = await openComments(topics, follow(room));
-  const profiles = await openProfiles(topics, { ...follow(room), clock });
-  const audit = await openAudit(topics, follow(room));
-
-  // Rules and background work.
-  const signatures = openSignatures(room);
-  const activity = openActivity(room, redis, accounts.agents);
-  const catalogServices: CatalogServices = {
+  const parts = {
+    ...money,
+    ...results,
+    owners,
+    accounts,
     catalog,
-    clock,
-    keccak: crypto.keccak,
-    partitions: partitions.count,
-    commands: operator.commands,
     writer,
+    transfers: openTransfers(topics),
+    sessions: await openSessionWatch(room, topics, results),
+    comments: await openComments(topics, follow(room)),
+    profiles: await openProfiles(topics, { ...follow(room), clock }),
+    audit: await openAudit(topics, follow(room)),
+    signatures: openSignatures(room),
+    activity: openActivity(room, money.redis, accounts.agents),
     locks: new CatalogLocks(new KeyedMutex()),
   };
   if (config.tickRefinement) {
-    const refinements = new TickRefinements(catalogServices, log);
+    const refinements = new TickRefinements(catalogServices(room, parts), log);
     results.extremePrices.listen((market) => refinements.note(market));
   }
+  return parts;
+}
 
-  // The services of the listeners.
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+function catalogServices(
+  { crypto }: Room,
+  {
+    catalog,
+    partitions,
+    operator,
+    writer,
+    locks,
+  }: Pick<Parts, 'catalog' | 'partitions' | 'operator' | 'writer' | 'locks'>,
+): CatalogServices {
+  const { keccak } = crypto;
+  const { commands } = operator;
+  return { catalog, clock, keccak, partitions: partitions.count, commands, writer, locks };
+}
+
+function operatorServices(
+  room: Room,
+  parts: Parts,
+): Parameters<typeof openListeners>[1]['operator'] {
+  const { ledger, owners, transfers, writer, recentResults, partitions, operator } = parts;
+  const { bindings, freezes, walletStatus } = parts.accounts;
+  const sweeping = { clock, recentResults, partitions, commands: operator.commands, owners };
+  const sweep = (wallet: WalletAddress) => sweepOrders(wallet, sweeping);
+  return {
+    clock,
+    token: room.config.operatorToken,
+    audit: parts.audit,
+    catalog: catalogServices(room, parts),
+    money: { clock, writer, ledger, transfers, freezes, owners, bindings },
+    wallets: { walletStatus, freezes, ledger, owners, bindings, sweep },
+    comments: parts.comments,
+  };
+}
+
+/** The services of the public routes; commands go through the channel of the traders. */
+function publicServices(room: Room, parts: Parts, metrics: IngressMetrics): PublicServices {
+  const { ledger, owners, signatures, partitions, recentResults, comments, profiles } = parts;
+  const { accounts, idempotencyKeys, activity, transfers, delayedResults } = parts;
+  const { commands } = parts.traders;
+  const markets = parts.catalog;
+  const hashes = room.hasher;
   const authentication: Authentication = {
     clock,
     verify: accounts.verify,
     verifyReader: accounts.verifyReader,
-    walletStatus,
-    freshnessMs: freshnessMs(config),
+    walletStatus: accounts.walletStatus,
+    freshnessMs: freshnessMs(room.config),
   };
-  const cancels: CancelRouteServices = {
-    authentication,
+  return {
     clock,
-    markets: catalog,
-    partitions,
-    recentResults,
-    commands: traders.commands,
-  };
-  const status: StatusParts = {
-    nowMs: clock.monotonicMs,
-    partitions,
-    ledgerWatch,
-    signatures,
-    traders,
-    operator,
-    recentResults,
-    keys,
-    owners,
-    catalog,
-    sessions: sessions.counts,
-  };
-  const sweepServices = { clock, recentResults, partitions, commands: operator.commands, owners };
-  await openListeners(
-    { ...room, limits: openLimits(room) },
-    {
-      status,
-      operator: {
-        clock,
-        token: config.operatorToken,
-        audit,
-        catalog: catalogServices,
-        money: { clock, writer, ledger, transfers, freezes, owners, bindings },
-        wallets: {
-          walletStatus,
-          freezes,
-          ledger,
-          owners,
-          bindings,
-          sweep: (wallet) => sweepOrders(wallet, sweepServices),
-        },
-        comments,
-      },
-      traders: {
-        clock,
-        accounts: {
-          authentication,
-          verifyBuilder: accounts.verifyBuilder,
-          signatures,
-          keys,
-          readOnlyKeys: accounts.readOnlyKeys,
-          agents: accounts.agents,
-          agentDirectory: accounts.agentDirectory,
-          activity,
-          owners,
-          notificationMarks: accounts.notificationMarks,
-        },
-        money: {
-          authentication,
-          clock,
-          idempotencyKeys,
-          markets: catalog,
-          owners,
-          hashes: hasher,
-          partitions,
-          ledger,
-          commands: traders.commands,
-          transfers,
-          freezes,
-        },
-        orders: {
-          authentication,
-          clock,
-          idempotencyKeys,
-          markets: catalog,
-          owners,
-          hashes: hasher,
-          signatures,
-          partitions,
-          recentResults,
-          delayedResults,
-          ledger,
-          commands: traders.commands,
-          metrics: openIngressMetrics(metrics, statusOf(status).gauges),
-        },
-        cancels,
-        sessions: { authentication, heartbeats: sessions.heartbeats },
-        social: { authentication, comments, profiles, listed: catalog },
-      },
+    accounts: { ...accounts, authentication, signatures, activity, owners },
+    money: {
+      authentication,
+      clock,
+      idempotencyKeys,
+      markets,
+      owners,
+      hashes,
+      partitions,
+      ledger,
+      commands,
+      transfers,
+      freezes: accounts.freezes,
     },
-  );
-  const facts = { partitions: partitions.count, markets: catalog.marketCount, keys: keys.size };
-  log.info(facts, 'listening for orders');
+    orders: {
+      authentication,
+      clock,
+      idempotencyKeys,
+      markets,
+      owners,
+      hashes,
+      signatures,
+      partitions,
+      recentResults,
+      delayedResults,
+      ledger,
+      commands,
+      metrics,
+    },
+    cancels: { authentication, clock, markets, partitions, recentResults, commands },
+    sessions: { authentication, heartbeats: parts.sessions.heartbeats },
+    social: { authentication, comments, profiles, listed: markets },
+  };
 }
 
 function freshnessMs({ freshnessSeconds }: IngressConfig): number {

@@ -170,8 +170,8 @@ export interface Fakes {
 }
 
 /**
- * Ingress with all its dependencies in memory; another one on the same topic is the next process. `memorySinceMs`: since when the
- * memory of results is complete; 0 is always.
+ * Ingress with all its dependencies in memory; another one on the same topic is the next process. `memorySinceMs`:
+ * since when the memory of results is complete; 0 is always.
  */
 export async function openDoor(
   topic = new OwnersTopic(),

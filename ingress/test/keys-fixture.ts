@@ -31,7 +31,8 @@ export async function ask(
   { method, url, body, headers = {} }: SentRequest,
 ): Promise<{ status: number; headers: Record<string, unknown>; body: unknown }> {
   const answer = await door.app.inject({
-    ...{ method, url },
+    method,
+    url,
     headers: { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { payload: body }),
   });

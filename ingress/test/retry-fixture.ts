@@ -12,7 +12,9 @@ interface Kept {
   answer?: string;
 }
 
-/** The rule of the idempotency keys without Redis: several processes may share one; see idempotency-keys.engine.test.ts. */
+/**
+ * The rule of the idempotency keys without Redis: several processes may share one; see idempotency-keys.engine.test.ts.
+ */
 export class RetryMemory implements IdempotencyMemory {
   nowMs = 1_000;
   /** Whether the store is away. */

@@ -108,7 +108,9 @@ export class SessionProcess {
     this.log = new SessionLog({
       table: this.table,
       silence: new SessionSilence(topic.partitions, sessionLimits),
-      ...{ partitions: topic.partitions, self, monotonicMs },
+      partitions: topic.partitions,
+      self,
+      monotonicMs,
       randomId: () => randomBytes(16),
       append: write,
       pulse: async () => {
@@ -131,7 +133,9 @@ export class SessionProcess {
     this.watch = new SessionWatch({
       log: this.log,
       cancels: new SessionCancels({ run: guarded, partitions, nowMs }),
-      ...{ limits: sessionLimits, monotonicMs, logger: silentLog },
+      limits: sessionLimits,
+      monotonicMs,
+      logger: silentLog,
       onMissed: () => {
         this.told.missed += 1;
       },

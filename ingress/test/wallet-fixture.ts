@@ -125,7 +125,9 @@ export function signedBy(
   const struct = structHashOf(order);
   const hash = digestOf(separator, struct);
   if (order.signatureType !== 3) return { signature: wallet.sign(hash), hash: hexOf(hash) };
-  const wrappedText = `TypedDataSign(Order contents,string name,string version,uint256 chainId,address verifyingContract,bytes32 salt)${orderText}`;
+  const members =
+    'Order contents,string name,string version,uint256 chainId,address verifyingContract,bytes32 salt';
+  const wrappedText = `TypedDataSign(${members})${orderText}`;
   const wrapped = keccak(
     Buffer.concat([
       text(wrappedText),

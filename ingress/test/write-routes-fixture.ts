@@ -55,7 +55,10 @@ export interface WriteRoute {
 const text = Type.String();
 const key = Type.Object({ key: text, secret: text, passphrase: text });
 const agent = Type.Object({
-  ...{ id: text, name: text, status: text, createdAt: text },
+  id: text,
+  name: text,
+  status: text,
+  createdAt: text,
   lastActiveAt: Type.Union([text, Type.Null()]),
 });
 const newAgent = Type.Object({ ...agent.properties, key: text });

@@ -40,8 +40,8 @@ interface Sent {
 }
 
 /**
- * Reads the common part of an account action. The id is that of the body, else the `Idempotency-Key` where the signature
- * covers it: a captured request must not be sent again under another name (conventions.md 1.14).
+ * Reads the common part of an account action. The id is that of the body, else the `Idempotency-Key` where the
+ * signature covers it: a captured request must not be sent again under another name (conventions.md 1.14).
  */
 export function readAccountRequest(
   { id: given, wallet: named }: Sent,
@@ -69,7 +69,8 @@ export function readAccountRequest(
 
 /**
  * 32 bytes that follow from all that a request is for: the same request is the same on the log, and two that differ in
- * anything never share a reservation, whatever memory of requests was lost. The id comes last because only it can hold a `|`.
+ * anything never share a reservation, whatever memory of requests was lost. The id comes last because only it can hold
+ * a `|`.
  */
 export function requestIdOf(
   { wallet, id }: AccountRequest,
@@ -95,8 +96,8 @@ export function accountFacts({ wallet }: Sent, caller: Caller): Record<string, s
 }
 
 /**
- * A refusal as the response of an action. A refusal that waiting helps against is not final: the same id may be sent again. The
- * result of an unconfirmed one is not known yet.
+ * A refusal as the response of an action. A refusal that waiting helps against is not final: the same id may be sent
+ * again. The result of an unconfirmed one is not known yet.
  */
 export function refusedAction(code: RefusalCode, body: object): HttpResponse {
   const { status, retry } = refusals[code];

@@ -30,7 +30,10 @@ export interface KeyedAgent {
   readonly key: string;
 }
 
-/** Agents as their owners manage them (conventions.md 1.11). Methods resolve when the change is durable; they throw a `Fault`. */
+/**
+ * Agents as their owners manage them (conventions.md 1.11). Methods resolve when the change is durable; they throw a
+ * `Fault`.
+ */
 export class Agents {
   readonly #options: AgentsOptions;
   /** By owner: agents are counted, read, changed and written. */
@@ -53,7 +56,12 @@ export class Agents {
       const id = agentIdFromBytes(randomBytes(16));
       const createdAtMs = clock.nowMs();
       const agent: Agent = {
-        ...{ id, owner, name, status: 'ACTIVE', createdAtMs, lastActiveAtMs: 0 },
+        id,
+        owner,
+        name,
+        status: 'ACTIVE',
+        createdAtMs,
+        lastActiveAtMs: 0,
       };
       const key = newAgentKey();
       await this.#write([settingsOf(agent), keyOf(agent, key, createdAtMs)]);

@@ -3,7 +3,7 @@ import { bearerAgent } from '@pm/domain/accounts/agent-key';
 import { type DoorRoute, refusalBody, refuse } from '@pm/kit/http';
 import { AgentCreation, type AgentId, parseAgentId, type WalletAddress } from '@pm/schemas';
 import { authenticate, authenticateReader } from '../door/authentication.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
 
@@ -20,7 +20,10 @@ export function agentRoutes(services: AccountServices): readonly DoorRoute[] {
   ];
 }
 
-/** GET /api/v1/me: the agent whose key is sent; 401 for keys that are unknown, paused, rotated or deleted (conventions.md 1.11). */
+/**
+ * GET /api/v1/me: the agent whose key is sent; 401 for keys that are unknown, paused, rotated or deleted
+ * (conventions.md 1.11).
+ */
 function meRoute(
   services: Pick<AccountServices, 'agentDirectory' | 'activity' | 'authentication'>,
 ): DoorRoute {

@@ -148,7 +148,9 @@ export const agentsMax = 50;
 /** Agents that a wallet may ever have: deleted ones are remembered for ever. */
 export const agentsEverMax = 1_000;
 
-/** The limit that one more key would break; null when there is room. An old key that is made active again is not new. */
+/**
+ * The limit that one more key would break; null when there is room. An old key that is made active again is not new.
+ */
 export function brokenKeyLimit(
   keys: readonly { readonly active: boolean }[],
   isNew: boolean,

@@ -7,7 +7,7 @@ import {
   refuseBanned,
   signedFacts,
 } from '../door/authentication.io.ts';
-import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import { refuseReserved, sendOk } from './key-owner.io.ts';
 import { namedKey } from './read-only-keys.route.ts';
@@ -19,7 +19,9 @@ type BuilderServices = Pick<
 
 const path = '/auth/builder-api-key';
 
-/** POST /auth/builder-api-key: one more key that names who orders come through; it opens nothing (conventions.md 2.5). */
+/**
+ * POST /auth/builder-api-key: one more key that names who orders come through; it opens nothing (conventions.md 2.5).
+ */
 export function createBuilderKeyRoute(services: BuilderServices): DoorRoute {
   return {
     method: 'POST',
@@ -58,8 +60,8 @@ export function listBuilderKeysRoute(services: BuilderServices): DoorRoute {
 }
 
 /**
- * DELETE /auth/builder-api-key: revokes the key whose builder headers prove it. By an API key, the one that `key` names in body
- * or query, or all of the wallet without it. Answers exactly `"OK"`.
+ * DELETE /auth/builder-api-key: revokes the key whose builder headers prove it. By an API key, the one that `key` names
+ * in body or query, or all of the wallet without it. Answers exactly `"OK"`.
  */
 export function deleteBuilderKeyRoute(services: BuilderServices): DoorRoute {
   return {

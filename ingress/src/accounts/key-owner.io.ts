@@ -15,8 +15,8 @@ export interface KeyOwner {
 }
 
 /**
- * Proves the owner of keys by one of them or, as ccxt does, by the wallet's own signature: a request with the headers of an API
- * key is judged by it alone. Null after the refusal was sent (conventions.md 1.2).
+ * Proves the owner of keys by one of them or, as ccxt does, by the wallet's own signature: a request with the headers
+ * of an API key is judged by it alone. Null after the refusal was sent (conventions.md 1.2).
  */
 export function proveOwner(
   request: FastifyRequest,

@@ -6,7 +6,7 @@ import {
   refuseUnproven,
   signedFacts,
 } from '../door/authentication.io.ts';
-import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 
 type SettingsServices = Pick<AccountServices, 'authentication' | 'keys'>;

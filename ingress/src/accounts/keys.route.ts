@@ -2,7 +2,7 @@ import type { ListedKey } from '@pm/domain/accounts/key-directory';
 import { type DoorRoute, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
 import { type ApiKeyId, KeySettings, parseApiKeyId } from '@pm/schemas';
 import { refuseBanned } from '../door/authentication.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import {
   createBuilderKeyRoute,
@@ -42,8 +42,8 @@ type KeyServices = Pick<AccountServices, 'authentication' | 'signatures' | 'keys
 
 /**
  * POST /auth/api-key: the key of this wallet and nonce, made when there is none, returned when it is durable. The same
- * wallet and nonce always get the same key, a revoked one works again. The signed nonce counts; a body may repeat it, as
- * ccxt's does, and is ignored (conventions.md 2.1).
+ * wallet and nonce always get the same key, a revoked one works again. The signed nonce counts; a body may repeat it,
+ * as ccxt's does, and is ignored (conventions.md 2.1).
  */
 function createKeyRoute(services: KeyServices): DoorRoute {
   return {
@@ -63,7 +63,10 @@ function createKeyRoute(services: KeyServices): DoorRoute {
   };
 }
 
-/** GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (conventions.md, Dialects). */
+/**
+ * GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (conventions.md,
+ * Dialects).
+ */
 function deriveKeyRoute(services: KeyServices): DoorRoute {
   return {
     method: 'GET',
@@ -85,8 +88,9 @@ interface Query {
 }
 
 /**
- * GET /auth/api-keys: the keys of the wallet, revoked ones too unless the query says otherwise: `{"apiKeys": […]}`, and with `metadata`
- * an array of objects. By an API key or, as ccxt asks, by the wallet's own signature (conventions.md 1.2).
+ * GET /auth/api-keys: the keys of the wallet, revoked ones too unless the query says otherwise: `{"apiKeys": […]}`, and
+ * with `metadata` an array of objects. By an API key or, as ccxt asks, by the wallet's own signature (conventions.md
+ * 1.2).
  */
 function listKeysRoute(
   services: Pick<AccountServices, 'authentication' | 'signatures' | 'keys'>,
@@ -131,8 +135,8 @@ function factsOf({ apiKey, nonce, active, createdAtMs, revokedAtMs }: ListedKey)
 type DeleteServices = Pick<AccountServices, 'authentication' | 'signatures' | 'keys'>;
 
 /**
- * DELETE /auth/api-key: revokes the key that `apiKey` names, the calling one without it; by the wallet's own signature that of
- * the signed nonce. Answers exactly `"OK"`, for a key that is revoked already too (conventions.md 1.2).
+ * DELETE /auth/api-key: revokes the key that `apiKey` names, the calling one without it; by the wallet's own signature
+ * that of the signed nonce. Answers exactly `"OK"`, for a key that is revoked already too (conventions.md 1.2).
  */
 function deleteKeyRoute(services: DeleteServices): DoorRoute {
   return {

@@ -14,7 +14,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { authenticate } from '../door/authentication.io.ts';
 import { type HttpResponse, type IdempotentRequest, idempotent } from '../door/idempotent.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { Caller } from '../orders/check.ts';
 import type { Keccak } from '../orders/hash.ts';
 import {
@@ -44,8 +44,8 @@ export function moneyRoutes(services: MoneyServices): readonly DoorRoute[] {
 const invalid = { text: 'invalid request: the body is not of this route', code: 'invalid_request' };
 
 /**
- * POST /account/split, /account/merge, /account/redeem: USDC into pairs of tokens and back, and tokens of a resolved market
- * into their payout. HttpResponse when the matcher has carried it out; once per id (conventions.md 1.14).
+ * POST /account/split, /account/merge, /account/redeem: USDC into pairs of tokens and back, and tokens of a resolved
+ * market into their payout. HttpResponse when the matcher has carried it out; once per id (conventions.md 1.14).
  */
 function positionActionRoute(
   services: MoneyServices,
@@ -123,8 +123,8 @@ function askedOf(
 }
 
 /**
- * POST /account/withdrawals: USDC leaves the exchange. HttpResponse with what was paid when the ledger has applied it. Once per id
- * (conventions.md 1.14).
+ * POST /account/withdrawals: USDC leaves the exchange. HttpResponse with what was paid when the ledger has applied it.
+ * Once per id (conventions.md 1.14).
  */
 function withdrawalRoute(
   services: MoneyServices,

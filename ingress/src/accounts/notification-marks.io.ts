@@ -17,8 +17,8 @@ export interface NotificationMarksOptions {
 }
 
 /**
- * Remembers the notifications that a wallet has deleted. Two processes that delete for one wallet in the same moment may undo one of the two: the
- * notification comes back and can be deleted again.
+ * Remembers the notifications that a wallet has deleted. Two processes that delete for one wallet in the same moment
+ * may undo one of the two: the notification comes back and can be deleted again.
  */
 export class NotificationMarks {
   readonly #options: NotificationMarksOptions;

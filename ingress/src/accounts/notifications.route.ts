@@ -3,7 +3,10 @@ import { notificationsMax } from '@pm/schemas';
 import { authenticate } from '../door/authentication.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 
-/** DELETE /notifications: the caller does not want to see these again; ids that are none are refused (conventions.md 1.7). */
+/**
+ * DELETE /notifications: the caller does not want to see these again; ids that are none are refused (conventions.md
+ * 1.7).
+ */
 export function deleteNotificationsRoute(
   services: Pick<AccountServices, 'authentication' | 'notificationMarks'>,
 ): DoorRoute {

@@ -43,8 +43,8 @@ export interface AccountsOptions {
 }
 
 /**
- * Opens keys, wallets, agents and the limits of wallets on the log. No request is authenticated before all tables are loaded.
- * A status that cannot be read stops the process: it may be a ban.
+ * Opens keys, wallets, agents and the limits of wallets on the log. No request is authenticated before all tables are
+ * loaded. A status that cannot be read stops the process: it may be a ban.
  */
 export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: AccountsOptions) {
   const { serverSecret, clock, owners, log, onFault, freshnessMs } = options;

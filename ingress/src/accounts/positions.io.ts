@@ -43,8 +43,8 @@ export async function carryOutPosition(
 type Held = Pick<Reserved, 'holdMicro' | 'generation'> & { readonly send: Reserved['send'] | null };
 
 /**
- * Only a split needs money. One that may have been carried out already goes to the log with nothing held when there is no
- * money any more: the matcher knows it, or refuses it for the money.
+ * Only a split needs money. One that may have been carried out already goes to the log with nothing held when there is
+ * no money any more: the matcher knows it, or refuses it for the money.
  */
 async function reserve(
   { asked, requestId: orderId, caller, attempt }: PositionWork,

@@ -1,7 +1,7 @@
 import { type DoorRoute, type RawParam, refuse } from '@pm/kit/http';
 import { parseApiKeyId } from '@pm/schemas';
 import { authenticate, refuseUnproven, signedFacts } from '../door/authentication.io.ts';
-import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
 import { refuseReserved } from './key-owner.io.ts';
 

@@ -39,8 +39,9 @@ export const openWritesMax = 100;
 const boundWalletsMax = 1_000_000;
 
 /**
- * Binds wallets to owners on the topic `wallet-owners`. A record is only a request: the first one of a wallet that is read
- * back from the topic decides, for every ingress and after every restart alike. A record that is read back is durable.
+ * Binds wallets to owners on the topic `wallet-owners`. A record is only a request: the first one of a wallet that is
+ * read back from the topic decides, for every ingress and after every restart alike. A record that is read back is
+ * durable.
  */
 export class WalletBindings {
   readonly #options: WalletBindingsOptions;
@@ -96,7 +97,10 @@ export class WalletBindings {
     if (owners.boundCount + owned.size > boundWalletsMax) return 'full';
     const boundAtMs = clock.nowMs();
     const records = [...owned].map(([wallet, owner]) => ({
-      ...{ wallet: hexBytes(wallet), owner: hexBytes(owner), boundAtMs, boundBy },
+      wallet: hexBytes(wallet),
+      owner: hexBytes(owner),
+      boundAtMs,
+      boundBy,
     }));
     const write = openWrite(owned.keys(), waitMs ?? bindWaitMs);
     this.#open.add(write);
@@ -138,17 +142,24 @@ export async function openWalletBindings(
   const topic = names.walletOwners;
   const codec = codecs.walletOwners;
   const store = new WalletBindings({
-    ...{ owners, clock },
+    owners,
+    clock,
     async append(bound) {
       const outgoing = bound.map((record) => ({
-        ...{ topic, partition: 0, value: codec.encode(record) },
+        topic,
+        partition: 0,
+        value: codec.encode(record),
         key: Buffer.from(walletFromBytes(record.wallet), 'utf8'),
       }));
       await records.send(outgoing);
     },
   });
   await followTable(client, {
-    ...{ topic, codec, log, onFault, unreadable: 'stop' },
+    topic,
+    codec,
+    log,
+    onFault,
+    unreadable: 'stop',
     take: (record) => store.take(record),
   });
   return store;

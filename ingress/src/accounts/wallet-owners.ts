@@ -32,9 +32,9 @@ export type BindFailure = 'unconfirmed' | 'overloaded' | 'full';
 
 /**
  * Decides which address may move the money of a wallet (conventions.md 3.3). An API key proves its own address, and
- * with it the wallets that known factories derive from that address; a proof counts whatever the log says. Another contract wallet
- * cannot be asked here, so it belongs to the address that the first record of an operator names. A signature binds
- * nothing.
+ * with it the wallets that known factories derive from that address; a proof counts whatever the log says. Another
+ * contract wallet cannot be asked here, so it belongs to the address that the first record of an operator names. A
+ * signature binds nothing.
  */
 export class WalletOwners {
   readonly #keccak: Keccak;

@@ -89,7 +89,9 @@ export class WalletStatuses extends WalletTable<StatusFacts> {
 export type FreezeFacts = Pick<WithdrawalFreeze, 'frozen' | 'freeMicro' | 'reason'>;
 export type ListedFreeze = WalletRow<FreezeFacts>;
 
-/** Whose withdrawals are frozen, by the solvency check or by an operator: the topic `withdrawal-freezes` (operator.md). */
+/**
+ * Whose withdrawals are frozen, by the solvency check or by an operator: the topic `withdrawal-freezes` (operator.md).
+ */
 export class WithdrawalFreezes extends WalletTable<FreezeFacts> {
   isFrozen(wallet: WalletAddress): boolean {
     return this.rows.find(wallet)?.frozen === true;

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { withdrawalsLane } from '@pm/domain/ledger/ledger';
 import type { Clock } from '@pm/kit/clock';
 import { hexBytes, type OrderId, type RefusalCode, type WalletAddress } from '@pm/schemas';
-import { unlessUnavailable } from '../door/refusals.io.ts';
+import { unlessUnavailable } from '../door/requests.io.ts';
 import type { TransferWriter } from '../log/transfer-writer.io.ts';
 import type { Reservations } from '../orders/reservation.io.ts';
 import { reserveRefusals, takeBack } from '../orders/reservation.io.ts';
@@ -23,8 +23,8 @@ export interface PaidWithdrawal {
 }
 
 /**
- * A withdrawal whose money has been held for longer than this is not written any more, milliseconds. With the time that a
- * send takes at most it stays below the age at which its record is void (`withdrawalLateMs`).
+ * A withdrawal whose money has been held for longer than this is not written any more, milliseconds. With the time that
+ * a send takes at most it stays below the age at which its record is void (`withdrawalLateMs`).
  */
 const writeWithinMs = 5_000;
 
@@ -33,7 +33,9 @@ const longestPauseMs = 80;
 /** How long the ledger is waited for once the record is written, milliseconds; then the outcome is unconfirmed. */
 const appliedWithinMs = 4_000;
 
-/** Pauses between two looks at the ledger, milliseconds: they double up to the longest and add up to `appliedWithinMs`. */
+/**
+ * Pauses between two looks at the ledger, milliseconds: they double up to the longest and add up to `appliedWithinMs`.
+ */
 function* lookPausesMs(): Generator<number> {
   let pauseMs = 5;
   for (let sumMs = 0; sumMs < appliedWithinMs; sumMs += pauseMs) {
@@ -55,8 +57,8 @@ interface WithdrawalServices {
 type Held = Awaited<ReturnType<WithdrawalServices['ledger']['reserveWithdrawal']>>;
 
 /**
- * Takes money out: held in the ledger first, then durable on `transfers`, then the ledger turns the hold into the payment,
- * which is the result. The same transfer id again never pays twice; another wallet or amount under it is
+ * Takes money out: held in the ledger first, then durable on `transfers`, then the ledger turns the hold into the
+ * payment, which is the result. The same transfer id again never pays twice; another wallet or amount under it is
  * `idempotency_key_reused`.
  */
 export async function withdraw(

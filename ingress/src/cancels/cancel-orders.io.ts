@@ -39,8 +39,8 @@ const commandsAtOnceMax = 4_000;
 
 /**
  * Takes orders of the signer off their books, all partitions at once. The partition of recent orders is remembered; for
- * others every partition is asked, since only one of them can know the order. An order that cannot be settled is returned with its reason
- * beside what could; the request fails only when nothing was settled.
+ * others every partition is asked, since only one of them can know the order. An order that cannot be settled is
+ * returned with its reason beside what could; the request fails only when nothing was settled.
  */
 export async function cancelOrders(
   orderIds: readonly OrderId[],
@@ -100,14 +100,14 @@ function ask(
 }
 
 /**
- * One record cancels no more than `cancelsPerRecordMax`; a wallet has no more than `openOrdersPerWalletMax` resting orders
- * in a partition, so a few records are always enough. More attempts mean that the signer keeps placing.
+ * One record cancels no more than `cancelsPerRecordMax`; a wallet has no more than `openOrdersPerWalletMax` resting
+ * orders in a partition, so a few records are always enough. More attempts mean that the signer keeps placing.
  */
 const cancelRecordsMax = 8;
 
 /**
- * Takes all orders of the signer off the book of a market, or of one of its tokens (`outcome` -1 means both), and refuses
- * those that arrived before this request and have not reached the book yet (`fenced`).
+ * Takes all orders of the signer off the book of a market, or of one of its tokens (`outcome` -1 means both), and
+ * refuses those that arrived before this request and have not reached the book yet (`fenced`).
  */
 export async function cancelMarket(
   { token, outcome }: { readonly token: ListedToken; readonly outcome: number },

@@ -22,7 +22,7 @@ import {
   checkerOf,
   invalidPayload,
   singleBodyMaxBytes,
-} from '../door/request-checks.io.ts';
+} from '../door/requests.io.ts';
 import { StageTimes } from '../door/stage-times.io.ts';
 import {
   type Canceler,
@@ -123,8 +123,8 @@ function readOrderId(
 type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
 
 /**
- * DELETE /orders: up to `cancelsPerRequestMax` orders of the caller, a JSON array of ids; the same id twice counts once. A
- * body that was lost on the way may come in the query as `orderIDs` (conventions.md 1.6, part 9).
+ * DELETE /orders: up to `cancelsPerRequestMax` orders of the caller, a JSON array of ids; the same id twice counts
+ * once. A body that was lost on the way may come in the query as `orderIDs` (conventions.md 1.6, part 9).
  */
 function deleteOrdersRoute(services: CancelRouteServices): DoorRoute {
   return cancelRoute(services, {
@@ -157,8 +157,9 @@ function readIds(body: unknown): ReadonlySet<OrderId> | IdsRefusal {
 }
 
 /**
- * DELETE /cancel-all: every order of the caller in every market. Orders of the caller that arrived before it and are still on
- * their way are refused as `fenced`; those that arrive later are not touched. A body is ignored (conventions.md 1.6).
+ * DELETE /cancel-all: every order of the caller in every market. Orders of the caller that arrived before it and are
+ * still on their way are refused as `fenced`; those that arrive later are not touched. A body is ignored
+ * (conventions.md 1.6).
  */
 function cancelAllRoute(services: CancelRouteServices): DoorRoute {
   return cancelRoute(services, {
@@ -171,8 +172,9 @@ function cancelAllRoute(services: CancelRouteServices): DoorRoute {
 const nothing: Cancellation = { result: { canceled: [], not_canceled: {} }, failure: null };
 
 /**
- * DELETE /cancel-market-orders: all orders of the caller in a market or of a token. The filter comes in the body, or in the
- * query when the body was lost on the way; the key that is not used may be an empty text (conventions.md 1.6, part 9).
+ * DELETE /cancel-market-orders: all orders of the caller in a market or of a token. The filter comes in the body, or in
+ * the query when the body was lost on the way; the key that is not used may be an empty text (conventions.md 1.6, part
+ * 9).
  */
 function cancelMarketOrdersRoute(
   services: CancelRouteServices,

@@ -26,7 +26,9 @@ export interface CatalogWriterOptions {
 /** Records of one send; with texts of 10 kB each they stay below the broker's limit of a batch. */
 const recordsPerSend = 50;
 
-/** Writes the changes of operators: routing, catalog and transfers. Every method resolves when its records are durable. */
+/**
+ * Writes the changes of operators: routing, catalog and transfers. Every method resolves when its records are durable.
+ */
 export class CatalogWriter {
   readonly #options: CatalogWriterOptions;
 

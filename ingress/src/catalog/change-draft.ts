@@ -55,7 +55,10 @@ export class ImportDraft implements MarketDraft {
     return series.id;
   }
 
-  /** Made of the event's slug for its first such market; then it stays, and another event of that slug gets one of its own. */
+  /**
+   * Made of the event's slug for its first such market; then it stays, and another event of that slug gets one of its
+   * own.
+   */
   groupOf({ id, slug }: CatalogEvent): Buffer {
     const known = this.#groups.get(id) ?? this.context.catalog.groupOfEvent(id);
     const group = known ?? this.#newGroup(id, slug);

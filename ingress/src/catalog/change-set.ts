@@ -27,8 +27,8 @@ export interface ChangeSet {
 }
 
 /**
- * The changes of an import, or the first place in it that is wrong; then nothing is written. Known markets and events are
- * found by slug, markets also by condition; what an import leaves out stays as it is.
+ * The changes of an import, or the first place in it that is wrong; then nothing is written. Known markets and events
+ * are found by slug, markets also by condition; what an import leaves out stays as it is.
  */
 export function changeSetOf(
   body: ImportCatalog,

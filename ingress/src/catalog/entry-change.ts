@@ -70,7 +70,10 @@ export function eventChange(
   return changed(known, event, { context, others: planned.others });
 }
 
-/** Words and visibility. A market that is not active, or closed or archived, takes no orders; a resolved one stays closed. */
+/**
+ * Words and visibility. A market that is not active, or closed or archived, takes no orders; a resolved one stays
+ * closed.
+ */
 export function marketChange(
   known: CatalogMarket,
   sent: MarketChange,
@@ -93,7 +96,9 @@ export function marketChange(
     ...wordsOf(defined(textsOf(sent)), known),
     ...dates,
     ...states,
-    ...{ slug, question, category },
+    slug,
+    question,
+    category,
     outcome0: sent.outcomes?.[0] ?? known.outcome0,
     outcome1: sent.outcomes?.[1] ?? known.outcome1,
     creator: sent.creator?.toLowerCase() ?? known.creator,

@@ -11,8 +11,8 @@ export interface ChangedMarket {
 }
 
 /**
- * A changed market merged into its latest state: facts that the change set does not change stay as they are now, and a tick
- * that became finer stays so.
+ * A changed market merged into its latest state: facts that the change set does not change stay as they are now, and a
+ * tick that became finer stays so.
  */
 export function asItStands(
   { known, entry }: ChangedMarket,
@@ -73,8 +73,8 @@ interface Dates {
 }
 
 /**
- * The dates of an event or market, or the one that cannot be so. Dates that are neither sent nor known are those of `otherwise`, but a start is not
- * after the end for that; an end of null is none.
+ * The dates of an event or market, or the one that cannot be so. Dates that are neither sent nor known are those of
+ * `otherwise`, but a start is not after the end for that; an end of null is none.
  */
 export function readDates(
   sent: { readonly startDate?: string; readonly endDate?: string | null },

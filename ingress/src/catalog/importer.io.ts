@@ -20,9 +20,9 @@ export type CatalogImportResult =
 const marketsAtOnce = 200;
 
 /**
- * Carries imports out one after the other, since each gives numbers that the next must not give. An import that broke off
- * is completed by sending it again: new markets come first in the books, then in `routing`, then in the catalog, known ones are changed
- * after that, and each step may be repeated.
+ * Carries imports out one after the other, since each gives numbers that the next must not give. An import that broke
+ * off is completed by sending it again: new markets come first in the books, then in `routing`, then in the catalog,
+ * known ones are changed after that, and each step may be repeated.
  */
 export class CatalogImporter {
   readonly #services: CatalogServices;
@@ -31,7 +31,9 @@ export class CatalogImporter {
     this.#services = services;
   }
 
-  /** Imports the result of `read`, which is called when the import holds its lock; null when there is nothing to import. */
+  /**
+   * Imports the result of `read`, which is called when the import holds its lock; null when there is nothing to import.
+   */
   run(read: () => ImportCatalog | null): Promise<CatalogImportResult | null> {
     return this.#services.locks.catalog(async () => {
       const body = read();

@@ -5,7 +5,10 @@ const firstVersion = 1;
 /** The fee schedule of a market, as the wire calls it; its version counts the changes. */
 type FeeSchedule = Pick<CatalogMarket, 'feeRateBps' | 'rebateBps'>;
 
-/** The version of a schedule that is to be listed: one more than that of the listed one if it differs. A new market has the first. */
+/**
+ * The version of a schedule that is to be listed: one more than that of the listed one if it differs. A new market has
+ * the first.
+ */
 export function feeVersionOf(
   known: (FeeSchedule & Pick<CatalogMarket, 'feeVersion'>) | undefined,
   { feeRateBps, rebateBps }: FeeSchedule,

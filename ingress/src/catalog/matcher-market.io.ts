@@ -39,8 +39,8 @@ export interface EditedMarket {
 }
 
 /**
- * Changes the rules of a market under its lock: first in its book, then in the catalog. The book also gets values that the
- * catalog has already: an earlier change without a result in time may have reached the book alone.
+ * Changes the rules of a market under its lock: first in its book, then in the catalog. The book also gets values that
+ * the catalog has already: an earlier change without a result in time may have reached the book alone.
  */
 export function changeMarket(
   number: number,

@@ -6,8 +6,9 @@ import { carryOut, setMarketCommand } from './matcher-market.io.ts';
 type RefinementPorts = Pick<CatalogServices, 'catalog' | 'clock' | 'commands' | 'locks' | 'writer'>;
 
 /**
- * Gives a market whose price has come near an end a finer tick: in its book first, then in the catalog. Several ingress may
- * do it together: the same rules again change nothing. What fails is tried again at the market's next extreme price.
+ * Gives a market whose price has come near an end a finer tick: in its book first, then in the catalog. Several ingress
+ * may do it together: the same rules again change nothing. What fails is tried again at the market's next extreme
+ * price.
  */
 export class TickRefinements {
   readonly #services: RefinementPorts;

@@ -72,7 +72,9 @@ export function signedFacts({ method, url, headers, rawBody: body }: FastifyRequ
   return { method, url, headers, body };
 }
 
-/** One refusal for every request that proves nothing; a clock that is off gets the distance (conventions.md 2.3, 2.4). */
+/**
+ * One refusal for every request that proves nothing; a clock that is off gets the distance (conventions.md 2.3, 2.4).
+ */
 export function refuseUnproven(
   { headers }: FastifyRequest,
   reply: FastifyReply,

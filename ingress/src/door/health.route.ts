@@ -7,7 +7,9 @@ export function healthRoutes(clock: Pick<Clock, 'nowMs'>): readonly DoorRoute[] 
   return [rootRoute, okRoute, timeRoute(clock), versionRoute];
 }
 
-/** GET /: `OK` as text, unless a client asks for JSON and nothing else; JSON of the data family (conventions.md 1.1). */
+/**
+ * GET /: `OK` as text, unless a client asks for JSON and nothing else; JSON of the data family (conventions.md 1.1).
+ */
 const rootRoute: DoorRoute = {
   method: 'GET',
   path: '/',

@@ -13,8 +13,8 @@ export interface IdempotencyKey {
 }
 
 /**
- * `fresh`: not seen before. `resumed`: begun by a process that seems dead; the text is what it recorded. `done`: the text is
- * the response. `running`: begun a moment ago. `reused`: has another meaning. `full`: too many keys.
+ * `fresh`: not seen before. `resumed`: begun by a process that seems dead; the text is what it recorded. `done`: the
+ * text is the response. `running`: begun a moment ago. `reused`: has another meaning. `full`: too many keys.
  */
 type Began = readonly ['fresh' | 'resumed' | 'done' | 'running' | 'reused' | 'full', string];
 
@@ -61,9 +61,9 @@ return redis.call('DEL', KEYS[1])
 `;
 
 /**
- * Requests with an idempotency key, in the Redis that all ingress share. Every step is one atomic script and only the process
- * that holds the key may write: one that was taken for dead finds that out before it sends anything. Rejects with `openRedis`'
- * faults.
+ * Requests with an idempotency key, in the Redis that all ingress share. Every step is one atomic script and only the
+ * process that holds the key may write: one that was taken for dead finds that out before it sends anything. Rejects
+ * with `openRedis`' faults.
  */
 export class IdempotencyKeys {
   readonly #keys: RedisKeys;

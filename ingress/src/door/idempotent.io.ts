@@ -3,7 +3,7 @@ import { refuse } from '@pm/kit/http';
 import { type RefusalCode, retryLimits } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import type { IdempotencyKey, IdempotencyKeys } from './idempotency-keys.io.ts';
-import { unlessUnavailable } from './refusals.io.ts';
+import { unlessUnavailable } from './requests.io.ts';
 
 /** The identity of a request with an idempotency key: the same caller, route and key are the same request. */
 export interface IdempotentRequest {
@@ -14,7 +14,10 @@ export interface IdempotentRequest {
   readonly key: string;
   /** The meaning of the request; the same key with another meaning is refused. */
   readonly meaning: string;
-  /** Fields of the request that every response repeats. They are added when it is sent and never stored: a key may be among them. */
+  /**
+   * Fields of the request that every response repeats. They are added when it is sent and never stored: a key may be
+   * among them.
+   */
   readonly repeated?: Readonly<Record<string, string>>;
 }
 
@@ -27,13 +30,15 @@ export interface Attempt {
   readonly sent: string;
   /** Whether a request of this key was begun before and has no response. */
   readonly isResumed: boolean;
-  /** Stores what is about to be sent. False: another process carries on, nothing must be sent. Throws `Fault`s of Redis. */
+  /**
+   * Stores what is about to be sent. False: another process carries on, nothing must be sent. Throws `Fault`s of Redis.
+   */
   record(sent: string): Promise<boolean>;
 }
 
 /**
- * The response of an attempt. `final` is the response for ever; `open` may still become one, and the next retry asks again;
- * `nothing` changed nothing, and the next retry starts from scratch.
+ * The response of an attempt. `final` is the response for ever; `open` may still become one, and the next retry asks
+ * again; `nothing` changed nothing, and the next retry starts from scratch.
  */
 export interface HttpResponse {
   readonly kind: 'final' | 'open' | 'nothing';
@@ -42,7 +47,10 @@ export interface HttpResponse {
   readonly body: unknown;
 }
 
-/** Carries a request out once per idempotency key, whichever ingress it reaches and whatever fails (conventions.md 1.15). */
+/**
+ * Carries a request out once per idempotency key, whichever ingress it reaches and whatever fails (conventions.md
+ * 1.15).
+ */
 export async function idempotent(
   identity: IdempotentRequest,
   { keys, reply }: { readonly keys: IdempotencyMemory; readonly reply: FastifyReply },

@@ -11,9 +11,9 @@ import type { Metrics } from '@pm/kit/metrics';
 import type { IngressConfig } from '../config.ts';
 import { addOperatorRoutes } from '../operator/operator.route.ts';
 import type { OperatorServices } from '../operator/operator-services.io.ts';
-import { readinessOf, type StatusParts, statusOf } from '../status.ts';
+import { readinessOf, type StatusParts, statusOf } from '../status.io.ts';
 import { addPublicRoutes, type PublicServices } from './public.route.ts';
-import { batchBodyMaxBytes } from './request-checks.io.ts';
+import { batchBodyMaxBytes } from './requests.io.ts';
 
 /** The addresses of the listeners and the process around them. */
 export interface ListenerFrame {

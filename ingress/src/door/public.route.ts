@@ -10,8 +10,8 @@ import { type OrderServices, orderRoutes } from '../orders/orders.route.ts';
 import { heartbeatRoutes, type SessionServices } from '../sessions/heartbeats.route.ts';
 import { socialRoutes } from '../social/social.route.ts';
 import type { SocialServices } from '../social/social-services.io.ts';
-import { markArrivals } from './arrival.io.ts';
 import { healthRoutes } from './health.route.ts';
+import { markArrivals } from './requests.io.ts';
 
 /** Dependencies of the public routes, by domain. */
 export interface PublicServices {

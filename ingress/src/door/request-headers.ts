@@ -12,8 +12,9 @@ export function readIdempotencyKey(header: string | readonly string[] | undefine
 const timeToBookMaxMs = 60_000;
 
 /**
- * `SERVICE_TIME_TO_BOOK_MS`: the order is refused as `too_late` when it reaches its book later than so many milliseconds
- * after its request arrived. 0 without one, null when it is no whole number from 1 on (conventions.md 3.9).
+ * `SERVICE_TIME_TO_BOOK_MS`: the order is refused as `too_late` when it reaches its book later than so many
+ * milliseconds after its request arrived. 0 without one, null when it is no whole number from 1 on (conventions.md
+ * 3.9).
  */
 export function readTimeToBook(header: string | readonly string[] | undefined): number | null {
   if (header === undefined) return 0;

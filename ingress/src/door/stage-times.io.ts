@@ -7,8 +7,8 @@ const stages = ['auth', 'validate', 'reserve', 'log', 'match'] as const;
 export type TimedStage = (typeof stages)[number];
 
 /**
- * The milliseconds that each stage of a request took. The orders of a batch run together: each stage is that of the slowest
- * order. Returned as `Server-Timing` (conventions.md 3.10).
+ * The milliseconds that each stage of a request took. The orders of a batch run together: each stage is that of the
+ * slowest order. Returned as `Server-Timing` (conventions.md 3.10).
  */
 export class StageTimes {
   readonly #clock: Pick<Clock, 'monotonicMs'>;

@@ -25,8 +25,8 @@ export type AppendEntries<T> = (entries: readonly TableEntry<T>[]) => Promise<re
 export const aheadMax = 10_000;
 
 /**
- * A compacted topic that this process follows and writes. A write counts here at once, before it is read back. Until then
- * older entries of its key are left out when they come by: they would bring a revoked key back for a moment.
+ * A compacted topic that this process follows and writes. A write counts here at once, before it is read back. Until
+ * then older entries of its key are left out when they come by: they would bring a revoked key back for a moment.
  */
 export class CompactedTable<T> {
   readonly #fold: TableFold<T>;
@@ -48,7 +48,10 @@ export class CompactedTable<T> {
     if (own === undefined || offset > own) this.#apply(key, value);
   }
 
-  /** Resolves when the entries are durable and count here. Rejects with a `Fault`; `table_behind` (retry) when it must wait. */
+  /**
+   * Resolves when the entries are durable and count here. Rejects with a `Fault`; `table_behind` (retry) when it must
+   * wait.
+   */
   async write(entries: readonly TableEntry<T>[]): Promise<void> {
     if (this.#ahead.size >= aheadMax) throw new Fault('table_behind', 'retry');
     const offsets = await this.#append(entries);
@@ -97,7 +100,9 @@ function appenderOf<T>(
 ): AppendEntries<T> {
   return async (entries) => {
     const outgoing = entries.map(({ key, value }) => ({
-      ...{ topic, partition: 0, key: Buffer.from(key, 'utf8') },
+      topic,
+      partition: 0,
+      key: Buffer.from(key, 'utf8'),
       value: value === null ? null : codec.encode(value),
     }));
     return (await records.send(outgoing)).map(({ offset }) => offset);

@@ -10,8 +10,8 @@ interface Followed {
 }
 
 /**
- * Results of orders that were held by a taker delay first. An order is followed from the moment its delay is read, so that
- * a result which comes before a request waits for it is not lost.
+ * Results of orders that were held by a taker delay first. An order is followed from the moment its delay is read, so
+ * that a result which comes before a request waits for it is not lost.
  */
 export class DelayedResults {
   readonly #followed = new Map<OrderId, Followed>();

@@ -4,8 +4,8 @@ import { Fault } from '@pm/kit/fault';
 export const waitingTasksMax = 10_000;
 
 /**
- * Serialises tasks of one key in the order of their calls; tasks of different keys run concurrently. It is for values that
- * are read, changed and written as a whole.
+ * Serialises tasks of one key in the order of their calls; tasks of different keys run concurrently. It is for values
+ * that are read, changed and written as a whole.
  */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();

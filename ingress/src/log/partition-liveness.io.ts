@@ -37,8 +37,8 @@ export class PartitionLiveness {
   }
 
   /**
-   * Takes an execution in. False when it was read before: owners that overlap repeat themselves byte by byte. Throws the
-   * `Fault` `execution_gap` (stop) when one is missing (architecture.md).
+   * Takes an execution in. False when it was read before: owners that overlap repeat themselves byte by byte. Throws
+   * the `Fault` `execution_gap` (stop) when one is missing (architecture.md).
    */
   observe(partition: number, inOffset: number, clockMs: number): boolean {
     const before = this.at(partition);

@@ -24,8 +24,8 @@ export interface ResultReaderOptions {
 }
 
 /**
- * Reads all partitions of `executions` from their ends: every ingress reads everything and picks out the results that it
- * waits for (traps.md). `onBatch` is the handler of a log reader.
+ * Reads all partitions of `executions` from their ends: every ingress reads everything and picks out the results that
+ * it waits for (traps.md). `onBatch` is the handler of a log reader.
  */
 export class ResultReader {
   readonly #options: ResultReaderOptions;

@@ -92,8 +92,8 @@ async function openCodecs({ registryUrl, topicPrefix, log }: LogOptions) {
 }
 
 /**
- * The wallet that fees are paid to, as the partitions were opened with it: setup opens all of them with the same one. Throws
- * the `Fault` `partitions_not_opened` (stop) when setup has not run.
+ * The wallet that fees are paid to, as the partitions were opened with it: setup opens all of them with the same one.
+ * Throws the `Fault` `partitions_not_opened` (stop) when setup has not run.
  */
 export async function readFeeWallet({
   client,

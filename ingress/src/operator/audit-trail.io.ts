@@ -58,7 +58,10 @@ export async function openAudit(
   const { audit: topic } = names;
   const { audit: codec } = codecs;
   await followTable(client, {
-    ...{ topic, codec, log, onFault },
+    topic,
+    codec,
+    log,
+    onFault,
     take: (record: AuditRecord) => trail.take(record),
   });
   return {

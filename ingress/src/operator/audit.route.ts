@@ -13,9 +13,9 @@ const namePattern = /^[\w.@-]{1,64}$/;
 const tokenIdChars = 8;
 
 /**
- * Puts every request of an operator that is not a read on the topic `audit`: before it is carried out, so that nothing is
- * done that is not in the trail (503 when it cannot be written), and once more with the status of the response. Routes
- * need not do anything for it. Bodies that are refused by their schema change nothing and are not in it.
+ * Puts every request of an operator that is not a read on the topic `audit`: before it is carried out, so that nothing
+ * is done that is not in the trail (503 when it cannot be written), and once more with the status of the response.
+ * Routes need not do anything for it. Bodies that are refused by their schema change nothing and are not in it.
  */
 export function auditRequests(app: HttpApp, { audit, clock, token }: OperatorServices): void {
   const tokenId = sha256(Buffer.from(token, 'utf8')).toString('hex').slice(0, tokenIdChars);

@@ -103,8 +103,8 @@ async function carryOutPlan(
 const importBodyMaxBytes = 16 * 1024 * 1024;
 
 /**
- * POST /operator/catalog: lists events and markets, or changes their words and rules; the same again changes nothing. And
- * POST /operator/events/:id/markets: the same for one market of an event that is listed.
+ * POST /operator/catalog: lists events and markets, or changes their words and rules; the same again changes nothing.
+ * And POST /operator/events/:id/markets: the same for one market of an event that is listed.
  */
 function addImportRoutes(app: HttpApp, services: CatalogServices): void {
   const imports = new CatalogImporter(services);

@@ -20,8 +20,8 @@ const Resolution = Type.Object(
 );
 
 /**
- * POST /operator/markets/:id/resolve: ends trading and fixes what the tokens pay. With its last open market the event closes. Again
- * with the same payout it completes what broke off; with another one it is refused.
+ * POST /operator/markets/:id/resolve: ends trading and fixes what the tokens pay. With its last open market the event
+ * closes. Again with the same payout it completes what broke off; with another one it is refused.
  */
 export function addMarketResolveRoute(app: HttpApp, services: CatalogServices): void {
   const schema = { params: MarketId, body: Resolution };
@@ -43,8 +43,9 @@ const noPayout: OperatorProblem = {
 };
 
 /**
- * Resolves the market in its book, then in the catalog, and returns it as it is then. The requested payout is written to the
- * catalog first: a book whose result comes too late is resolved, and refuses a second resolution without its payout.
+ * Resolves the market in its book, then in the catalog, and returns it as it is then. The requested payout is written
+ * to the catalog first: a book whose result comes too late is resolved, and refuses a second resolution without its
+ * payout.
  */
 function resolve(
   number: number,
@@ -92,7 +93,10 @@ function isAsked(payout0: number): OperatorProblem {
   return refused(`market is being resolved with ${priceText(payout0)}: send that again`);
 }
 
-/** Closes an event of which no market is open any more: also when a resolution broke off between the two, or when two came together. */
+/**
+ * Closes an event of which no market is open any more: also when a resolution broke off between the two, or when two
+ * came together.
+ */
 function closeFinished(
   eventId: string,
   { catalog, clock, locks, writer }: CatalogServices,

@@ -111,8 +111,8 @@ export function addMarketModeRoute(app: HttpApp, services: CatalogServices): voi
 }
 
 /**
- * POST /operator/trading-mode: the most that all markets take, in every partition. Partitions without a result are named
- * with 503; the same again completes it.
+ * POST /operator/trading-mode: the most that all markets take, in every partition. Partitions without a result are
+ * named with 503; the same again completes it.
  */
 export function addTradingModeRoute(app: HttpApp, services: CatalogServices): void {
   app.post('/operator/trading-mode', { schema: { body: ModeBody } }, async (request, reply) => {

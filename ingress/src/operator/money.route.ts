@@ -25,8 +25,9 @@ const depositsBodyMaxBytes = 512 * 1024;
 type Deposit = Deposits['deposits'][number];
 
 /**
- * POST /operator/deposits: money comes in; the response comes when it is durable; the ledger applies each transfer id once. Where
- * an item names an `owner` its wallet is bound first; when one of them has another owner, no money is written.
+ * POST /operator/deposits: money comes in; the response comes when it is durable; the ledger applies each transfer id
+ * once. Where an item names an `owner` its wallet is bound first; when one of them has another owner, no money is
+ * written.
  */
 export function addDepositsRoute(app: HttpApp, services: OperatorMoneyServices): void {
   const options = { schema: { body: Deposits }, bodyLimit: depositsBodyMaxBytes };
@@ -125,8 +126,8 @@ const withdrawalsBodyMaxBytes = 512 * 1024;
 const concurrentMax = 50;
 
 /**
- * POST /operator/withdrawals: money goes out, each transfer id once. One result per item: `accepted` with the amount that
- * was paid, else why not; the same again may be sent at any time.
+ * POST /operator/withdrawals: money goes out, each transfer id once. One result per item: `accepted` with the amount
+ * that was paid, else why not; the same again may be sent at any time.
  */
 export function addWithdrawalsRoute(app: HttpApp, services: OperatorMoneyServices): void {
   const options = { schema: { body: Withdrawals }, bodyLimit: withdrawalsBodyMaxBytes };

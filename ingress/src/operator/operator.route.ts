@@ -18,8 +18,8 @@ import {
 } from './wallets.route.ts';
 
 /**
- * Adds the operator's routes; every one wants `Authorization: Bearer <token>`, compared in constant time. Whatever is no
- * read is put on the audit trail (`auditRequests`).
+ * Adds the operator's routes; every one wants `Authorization: Bearer <token>`, compared in constant time. Whatever is
+ * no read is put on the audit trail (`auditRequests`).
  */
 export function addOperatorRoutes(app: HttpApp, services: OperatorServices): void {
   const wanted = `Bearer ${services.token}`;
@@ -56,7 +56,9 @@ function addCommentHideRoute(app: HttpApp, services: OperatorServices): void {
     }
     const { hidden } = request.body;
     await services.comments.write({
-      ...{ kind: 'CommentHidden', commentId, hidden },
+      kind: 'CommentHidden',
+      commentId,
+      hidden,
       timeMs: services.clock.nowMs(),
     });
     return { id: commentId, hidden };

@@ -11,7 +11,7 @@ import {
 } from '@pm/schemas';
 import type { BindFailure } from '../accounts/wallet-owners.ts';
 import type { ListedFreeze, ListedStatus } from '../accounts/wallet-table.io.ts';
-import { unlessUnavailable } from '../door/refusals.io.ts';
+import { unlessUnavailable } from '../door/requests.io.ts';
 import { operatorNameOf } from './audit.route.ts';
 import type { OperatorWalletServices } from './operator-services.io.ts';
 import {
@@ -27,9 +27,9 @@ import {
 const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' } as const;
 
 /**
- * The status of a wallet: it may do everything, only sell and cancel, or nothing (conventions.md 2.3). It counts for the wallet that
- * signs and for the one that pays. A banned one cannot cancel, so its orders are taken off the books; sent again, it is done
- * again. GET lists the wallets that may not do everything.
+ * The status of a wallet: it may do everything, only sell and cancel, or nothing (conventions.md 2.3). It counts for
+ * the wallet that signs and for the one that pays. A banned one cannot cancel, so its orders are taken off the books;
+ * sent again, it is done again. GET lists the wallets that may not do everything.
  */
 export function addWalletStatusRoutes(app: HttpApp, services: OperatorWalletServices): void {
   const { walletStatus } = services;
@@ -130,8 +130,8 @@ function resultOf(
 }
 
 /**
- * Whose withdrawals are frozen. The solvency check freezes a wallet whose free money was below zero; `frozen: false` clears
- * it, whatever its money is by then. GET lists the frozen ones.
+ * Whose withdrawals are frozen. The solvency check freezes a wallet whose free money was below zero; `frozen: false`
+ * clears it, whatever its money is by then. GET lists the frozen ones.
  */
 export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWalletServices): void {
   const { freezes, ledger } = services;

@@ -77,9 +77,9 @@ function exactPrice({ usdcMicro, sharesMicro }: Pair): number | null {
 }
 
 /**
- * The tick price an immediate order means:
- * the nearest one within 1 % of a tick plus 1e-4 USDC over the shares (conventions.md 3.4); or, for buys,
- * the one at which the money buys exactly these shares cut to whole lots (ccxt), or filled up to whole lots (unified SDK).
+ * The tick price an immediate order means: the nearest one within 1 % of a tick plus 1e-4 USDC over the shares
+ * (conventions.md 3.4); or, for buys, the one at which the money buys exactly these shares cut to whole lots (ccxt), or
+ * filled up to whole lots (unified SDK).
  */
 function nearGrid(pair: Pair, input: AmountsInput): number | null {
   const { tick } = input;

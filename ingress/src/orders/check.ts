@@ -67,7 +67,9 @@ export interface CheckedOrder {
 /** The same before its signature was checked. */
 export type UnprovenOrder = Omit<CheckedOrder, 'hash'>;
 
-/** A GTD order must live at least this long, and leaves the book this long before its stated time (conventions.md 3.5). */
+/**
+ * A GTD order must live at least this long, and leaves the book this long before its stated time (conventions.md 3.5).
+ */
 const gtdLeadMs = 180_000;
 const gtdEarlyMs = 60_000;
 
@@ -158,8 +160,8 @@ function amountsInput(form: OrderForm, { market }: ListedToken) {
 }
 
 /**
- * 0 for orders that do not expire; null when the stated time does not fit the order and never did, by when it was signed
- * (conventions.md 3.5).
+ * 0 for orders that do not expire; null when the stated time does not fit the order and never did, by when it was
+ * signed (conventions.md 3.5).
  */
 function expiryOf(form: OrderForm): number | null {
   const statedMs = form.expirationSeconds * 1000;
@@ -182,7 +184,10 @@ function marketableRefusal({ budgetMicro }: OrderAmounts): OrderRefusal | null {
   return { kind: 'refused', code: 'invalid_size', text };
 }
 
-/** Type 0 moves the signer's own money, 1 and 2 a wallet that the signer owns, 3 names only the wallet (conventions.md 3.3). */
+/**
+ * Type 0 moves the signer's own money, 1 and 2 a wallet that the signer owns, 3 names only the wallet (conventions.md
+ * 3.3).
+ */
 function isSignerOf(form: OrderForm, address: WalletAddress): boolean {
   if (form.struct.signatureType === 3) return form.maker === form.signer;
   if (form.signer !== address) return false;
@@ -190,8 +195,8 @@ function isSignerOf(form: OrderForm, address: WalletAddress): boolean {
 }
 
 /**
- * Why an order without a known result must not be sent. `mayBeOld`: the same order may have a result that is forgotten here,
- * so what may have been different then is left to the matcher.
+ * Why an order without a known result must not be sent. `mayBeOld`: the same order may have a result that is forgotten
+ * here, so what may have been different then is left to the matcher.
  */
 export function admissionRefusal(
   { token, forbidden, doubt }: CheckedOrder,

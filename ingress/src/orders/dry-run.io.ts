@@ -30,7 +30,10 @@ export interface DryRunOptions {
   readonly signatures: Pick<SignaturePool, 'explain'>;
 }
 
-/** Takes an order through every check of placing and stops there: nothing is held, remembered or sent (conventions.md 3.11). */
+/**
+ * Takes an order through every check of placing and stops there: nothing is held, remembered or sent (conventions.md
+ * 3.11).
+ */
 export class DryRun {
   readonly #options: DryRunOptions;
   readonly #pipeline: OrderPipeline;

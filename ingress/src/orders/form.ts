@@ -128,8 +128,9 @@ function bytes32Of(hex: string | undefined): Buffer {
 }
 
 /**
- * The meaning of orders, apart from how they were signed: token, side, amounts, type, post-only and maker of each. A retry
- * signs again, so salt, timestamp, signature and a stated expiration differ (conventions.md 1.15). Null when one is malformed.
+ * The meaning of orders, apart from how they were signed: token, side, amounts, type, post-only and maker of each. A
+ * retry signs again, so salt, timestamp, signature and a stated expiration differ (conventions.md 1.15). Null when one
+ * is malformed.
  */
 export function meaningOf(items: readonly unknown[], isSubmission: IsSubmission): string | null {
   const meanings: string[] = [];

@@ -46,8 +46,8 @@ const domainText =
 const l1DomainText = 'EIP712Domain(string name,string version,uint256 chainId)';
 
 /**
- * EIP-712 hashes of orders and of wallet attestations. The layout is fixed, so a struct is written into one reused buffer
- * and hashed at once; what the type and domain contribute is computed when this is opened.
+ * EIP-712 hashes of orders and of wallet attestations. The layout is fixed, so a struct is written into one reused
+ * buffer and hashed at once; what the type and domain contribute is computed when this is opened.
  */
 export class OrderHasher {
   readonly domains: readonly HashedDomain[];
@@ -113,7 +113,10 @@ export class OrderHasher {
     return orderIdFromBytes(this.orderHash(negRisk ? negRiskSeparator : separator, structHash));
   }
 
-  /** The hash that the owner of a deposit wallet signs (type 3): the order inside the wallet's own domain (conventions.md 3.3). */
+  /**
+   * The hash that the owner of a deposit wallet signs (type 3): the order inside the wallet's own domain
+   * (conventions.md 3.3).
+   */
   wrappedHash(
     domain: { readonly separator: Buffer; readonly chainId: number },
     structHash: Buffer,

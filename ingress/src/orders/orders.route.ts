@@ -8,7 +8,7 @@ import {
   checkerOf,
   invalidPayload,
   singleBodyMaxBytes,
-} from '../door/request-checks.io.ts';
+} from '../door/requests.io.ts';
 import { StageTimes } from '../door/stage-times.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { DryRun } from './dry-run.io.ts';
@@ -61,8 +61,8 @@ type ReadPlacement = (request: FastifyRequest, reply: FastifyReply) => Placement
 
 /**
  * POST /order: one order; a refused one has the status of its refusal and the full result, so that clients which read
- * `error` and clients which read `errorMsg` both understand (conventions.md 1.12). POST /orders: 1 to 15 orders; one result
- * each, in their order (conventions.md 3.7).
+ * `error` and clients which read `errorMsg` both understand (conventions.md 1.12). POST /orders: 1 to 15 orders; one
+ * result each, in their order (conventions.md 3.7).
  */
 function placementRoute(
   path: '/order' | '/orders',
@@ -100,8 +100,8 @@ function readBatch({ body: items }: FastifyRequest, reply: FastifyReply): Placem
 }
 
 /**
- * POST /orders/validate: the items of POST /orders, checked in every way and placed in none. One finding per item; a body
- * that is one order and no array is one item (conventions.md 3.11).
+ * POST /orders/validate: the items of POST /orders, checked in every way and placed in none. One finding per item; a
+ * body that is one order and no array is one item (conventions.md 3.11).
  */
 function validateRoute(authentication: Authentication, dryRun: DryRun): DoorRoute {
   return {

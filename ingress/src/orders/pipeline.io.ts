@@ -44,8 +44,8 @@ interface Step {
 }
 
 /**
- * Takes orders from the form to the checked order. The order of the checks is that of their cost (architecture.md, Checks).
- * Placing and the dry run both come through here.
+ * Takes orders from the form to the checked order. The order of the checks is that of their cost (architecture.md,
+ * Checks). Placing and the dry run both come through here.
  */
 export class OrderPipeline {
   readonly #options: OrderPipelineOptions;

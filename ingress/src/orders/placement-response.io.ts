@@ -43,7 +43,10 @@ interface PlacementServices {
   readonly isSubmission: IsSubmission;
 }
 
-/** Places and responds, once if the request has an idempotency key, with `Server-Timing` (conventions.md 1.15, 3.9, 3.10). */
+/**
+ * Places and responds, once if the request has an idempotency key, with `Server-Timing` (conventions.md 1.15, 3.9,
+ * 3.10).
+ */
 export async function respondToPlacement(
   { route, items, response }: PlacementRequest,
   { request, reply, caller, times }: Exchange,
@@ -110,8 +113,8 @@ function refusalResponse(
 }
 
 /**
- * The refusal that all items share when nothing at all can be placed now: then it is the request that fails. Post-only mode
- * stays with its items (conventions.md 3.7).
+ * The refusal that all items share when nothing at all can be placed now: then it is the request that fails. Post-only
+ * mode stays with its items (conventions.md 3.7).
  */
 function commonOutage(results: readonly PlacementResult[]): RefusalCode | null {
   const code = results[0]?.code as RefusalCode | undefined;

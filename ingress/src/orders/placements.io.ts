@@ -1,6 +1,6 @@
 import { outageOf, type PlacementResult, type RefusalCode } from '@pm/schemas';
 import type { Attempt } from '../door/idempotent.io.ts';
-import { unlessUnavailable } from '../door/refusals.io.ts';
+import { unlessUnavailable } from '../door/requests.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import type { CheckedOrder, OrderRefusal } from './check.ts';
 import { decodeAttempts, encodeAttempts, type SentOrder } from './command.ts';
@@ -31,8 +31,8 @@ export class Placements {
   }
 
   /**
-   * One result per item, in their order. An ill-formed item refuses the request before anything is done. `attempt` is that
-   * of a request with an idempotency key.
+   * One result per item, in their order. An ill-formed item refuses the request before anything is done. `attempt` is
+   * that of a request with an idempotency key.
    */
   async place(items: readonly unknown[], placement: Placement, attempt?: Attempt): Promise<Placed> {
     const checked = await this.#options.pipeline.check(items, placement.caller);
@@ -67,8 +67,8 @@ export class Placements {
   }
 
   /**
-   * Orders that an earlier attempt was about to send are asked for first: their results count. Only items that never came
-   * and never can are sent now, after the list of what is sent has been stored.
+   * Orders that an earlier attempt was about to send are asked for first: their results count. Only items that never
+   * came and never can are sent now, after the list of what is sent has been stored.
    */
   async #submitOnce(
     checked: readonly (CheckedOrder | OrderRefusal)[],

@@ -1,7 +1,7 @@
 import type { Reservation, ReserveOutcome, Send } from '@pm/domain/ledger/ledger';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import type { RefusalCode, WalletAddress } from '@pm/schemas';
-import { unlessUnavailable } from '../door/refusals.io.ts';
+import { unlessUnavailable } from '../door/requests.io.ts';
 
 /** The part of the collateral ledger that ingress needs. */
 export interface Reservations
@@ -32,8 +32,8 @@ export const reserveRefusals: Readonly<Partial<Record<ReserveOutcome, RefusalCod
 };
 
 /**
- * Holds the amount. When the ledger returns one of `askable` nothing is held instead, and the record only asks the matcher
- * for the result of an earlier one: the matcher returns the first result again, or refuses for the money.
+ * Holds the amount. When the ledger returns one of `askable` nothing is held instead, and the record only asks the
+ * matcher for the result of an earlier one: the matcher returns the first result again, or refuses for the money.
  */
 export async function hold(
   reservation: Reservation,
@@ -56,8 +56,8 @@ export async function hold(
 }
 
 /**
- * Takes a record that was certainly not sent out of its reservation. If this fails, the ledger releases the hold itself once
- * the log proves that the record cannot come any more.
+ * Takes a record that was certainly not sent out of its reservation. If this fails, the ledger releases the hold itself
+ * once the log proves that the record cannot come any more.
  */
 export async function takeBack(
   send: Send,

@@ -96,8 +96,9 @@ export class SignatureRule {
   }
 
   /**
-   * The last byte (27, 28, 0 or 1) must name the key that signed. A check of r and s under a known key would accept either
-   * of its two values, so the key is recovered for every signature; a known one spares only the hash of its address.
+   * The last byte (27, 28, 0 or 1) must name the key that signed. A check of r and s under a known key would accept
+   * either of its two values, so the key is recovered for every signature; a known one spares only the hash of its
+   * address.
    */
   #isSignedBy(signature: Buffer, hash: Buffer, owner: Buffer): boolean {
     const recovery = recoveryOf(signature[64] ?? 255);

@@ -42,7 +42,10 @@ export interface OrderSubmitterOptions {
   readonly metrics: Pick<IngressMetrics, 'stage'>;
 }
 
-/** A taker delay up to this is waited for, milliseconds; an order with a longer one is returned as `delayed` (conventions.md 4.5). */
+/**
+ * A taker delay up to this is waited for, milliseconds; an order with a longer one is returned as `delayed`
+ * (conventions.md 4.5).
+ */
 const takerDelayWaitMaxMs = 1_000;
 
 /** Time after the end of its delay in which the result of an order is waited for, milliseconds. */
@@ -67,7 +70,10 @@ export class OrderSubmitter {
     return started.finally(() => this.#running.delete(orderId));
   }
 
-  /** The part of an order that is stored before it is sent, without any money, so that another process can ask for its result. */
+  /**
+   * The part of an order that is stored before it is sent, without any money, so that another process can ask for its
+   * result.
+   */
   sentOrderOf(order: CheckedOrder, { caller, ageLimitMs }: Placement): SentOrder {
     const { partition } = order.token.market;
     const unfunded = { generation: 0, holdMicro: 0, ageLimitMs };
@@ -75,8 +81,9 @@ export class OrderSubmitter {
   }
 
   /**
-   * The result of an order that another attempt was about to send. It goes to the log once more: a known order returns its
-   * first result; one that never came is refused as `too_late` for ever, since it was accepted long ago, and is null here.
+   * The result of an order that another attempt was about to send. It goes to the log once more: a known order returns
+   * its first result; one that never came is refused as `too_late` for ever, since it was accepted long ago, and is
+   * null here.
    */
   async ask({ partition, order }: SentOrder): Promise<PlacementResult | null> {
     const orderId = orderIdFromBytes(order.orderId);
@@ -121,9 +128,9 @@ export class OrderSubmitter {
   }
 
   /**
-   * Holds the money; the refusal when it cannot be held. An order that may have been placed before this process read results,
-   * or that is on its way with another hold, goes to the log with nothing held: the matcher returns its first result again, or
-   * refuses it for the money.
+   * Holds the money; the refusal when it cannot be held. An order that may have been placed before this process read
+   * results, or that is on its way with another hold, goes to the log with nothing held: the matcher returns its first
+   * result again, or refuses it for the money.
    */
   async #reserve(
     { form, token, holdMicro }: CheckedOrder,

@@ -1,7 +1,10 @@
 import type { HeartbeatId } from '@pm/schemas';
 import type { Session } from './session-table.ts';
 
-/** The claim of a heartbeat about its chain: none (`bare`), a new chain (`start`), or the id of the last response (null: no id). */
+/**
+ * The claim of a heartbeat about its chain: none (`bare`), a new chain (`start`), or the id of the last response (null:
+ * no id).
+ */
 export type HeartbeatClaim =
   | { readonly kind: 'bare' }
   | { readonly kind: 'start' }

@@ -35,8 +35,8 @@ interface SessionHolder {
 const overloaded: HeartbeatResult = { kind: 'refused', code: 'overloaded' };
 
 /**
- * Takes heartbeats. One is accepted when its record is durable and read back as one that counts; of two with the same id,
- * also at two processes, the log decides which.
+ * Takes heartbeats. One is accepted when its record is durable and read back as one that counts; of two with the same
+ * id, also at two processes, the log decides which.
  */
 export class Heartbeats {
   readonly #options: HeartbeatsOptions;

@@ -9,7 +9,7 @@ import {
 } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import { type Authentication, authenticate } from '../door/authentication.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { HeartbeatClaim, HeartbeatResult } from './heartbeat.ts';
 import type { Heartbeats } from './heartbeats.io.ts';
 
@@ -27,8 +27,8 @@ export function heartbeatRoutes(services: SessionServices): readonly DoorRoute[]
 const invalidBody = { text: 'Invalid heartbeat payload', code: 'invalid_request' } as const;
 
 /**
- * POST /v1/heartbeats: the next heartbeat of the chain of this API key; the first one arms the cancel on silence. A wrong id
- * gets the expected one, empty when there is no chain (conventions.md part 5).
+ * POST /v1/heartbeats: the next heartbeat of the chain of this API key; the first one arms the cancel on silence. A
+ * wrong id gets the expected one, empty when there is no chain (conventions.md part 5).
  */
 function heartbeatRoute(
   services: SessionServices,

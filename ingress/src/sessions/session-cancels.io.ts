@@ -65,8 +65,8 @@ export class SessionCancels {
   }
 
   /**
-   * Resolves with true when every partition has confirmed that nothing is left, with false when the session is no longer
-   * ours: what is not ours may belong to the next session of the key.
+   * Resolves with true when every partition has confirmed that nothing is left, with false when the session is no
+   * longer ours: what is not ours may belong to the next session of the key.
    */
   async cancel(session: Session, ours: Ours): Promise<boolean> {
     const partitions = this.#limits.map((_limit, partition) => partition);
@@ -97,8 +97,8 @@ export class SessionCancels {
   }
 
   /**
-   * The time of the command is taken before the log is asked whether the session is still ours. So a process that is stopped
-   * anywhere in between sends a command that is too late, however fresh its clock is when it goes on.
+   * The time of the command is taken before the log is asked whether the session is still ours. So a process that is
+   * stopped anywhere in between sends a command that is too late, however fresh its clock is when it goes on.
    */
   async #try(partition: number, session: Session, ours: Ours): Promise<CommandResult | null> {
     const { partitions, run } = this.#options;

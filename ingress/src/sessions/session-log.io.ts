@@ -116,7 +116,10 @@ export class SessionLog {
     return sessionPartitionOf(apiKeyBytes(apiKey), this.#options.partitions);
   }
 
-  /** History has been read: every session has a whole period from here on, and every other process time to write a pulse. */
+  /**
+   * History has been read: every session has a whole period from here on, and every other process time to write a
+   * pulse.
+   */
   start(): void {
     this.silence.start(this.#options.monotonicMs());
   }

@@ -20,9 +20,9 @@ export interface Session {
 }
 
 /**
- * The fold of the topic `sessions`, the same in every process: of records that follow one state the first counts, from any
- * process. So a heartbeat and a miss that race are decided by the log, and a miss never counts after a heartbeat that its
- * writer did not know.
+ * The fold of the topic `sessions`, the same in every process: of records that follow one state the first counts, from
+ * any process. So a heartbeat and a miss that race are decided by the log, and a miss never counts after a heartbeat
+ * that its writer did not know.
  */
 export class SessionTable {
   readonly #sessions = new Map<ApiKeyId, Session>();
@@ -45,8 +45,8 @@ export class SessionTable {
   }
 
   /**
-   * Keys whose newest record is a miss that lost. Compaction keeps the newest record, so the state has to be written once
-   * more: a process that starts later would take the miss for true.
+   * Keys whose newest record is a miss that lost. Compaction keeps the newest record, so the state has to be written
+   * once more: a process that starts later would take the miss for true.
    */
   get uncovered(): ReadonlySet<ApiKeyId> {
     return this.#uncovered;

@@ -34,8 +34,8 @@ const endingsMax = 20_000;
  *   silent for too long --MISSED--> counts? the writer cancels in every partition --ENDED--> the key may start again
  *                                   void?   a heartbeat came before it: nothing happens
  *
- * A miss that was decided before or in an outage is revoked by its writer (LIVE). A process that dies while it cancels is replaced: another process
- * writes MISSED once more and does it all again, which changes nothing that is done.
+ * A miss that was decided before or in an outage is revoked by its writer (LIVE). A process that dies while it cancels
+ * is replaced: another process writes MISSED once more and does it all again, which changes nothing that is done.
  */
 export class SessionWatch {
   readonly #options: SessionWatchOptions;
@@ -129,7 +129,8 @@ export class SessionWatch {
   #take({ session, lastBeatReadAtMs, isDoubtful }: SessionNews): void {
     const { apiKey, phase, writer } = session;
     if (phase === 'MISSED') {
-      // Only its writer revokes a miss, before it has canceled anything; a process that takes over may come after cancels.
+      // Only its writer revokes a miss, before it has canceled anything; a process that takes over may come after
+      // cancels.
       if (isDoubtful && writer === this.#options.log.self) this.#doubtful.add(apiKey);
       else this.#doubtful.delete(apiKey);
       if (lastBeatReadAtMs !== undefined) this.#lastBeats.set(apiKey, lastBeatReadAtMs);

@@ -22,10 +22,10 @@ export interface SessionLimits extends SilenceLimits, SessionWatchLimits {
 }
 
 /**
- * A session is promised 10 seconds. In the worst case no heartbeat could come during the last `outageMs` of them and that has not been
- * noticed yet, so they are added: orders go 13 to 13.5 seconds after the last heartbeat, and 15 are promised
- * (conventions.md part 5). `claimAfterMs` is longer than a cancel of the process that died can still reach a book: the
- * age limit of the book on both sides, the fence, and a pulse.
+ * A session is promised 10 seconds. In the worst case no heartbeat could come during the last `outageMs` of them and
+ * that has not been noticed yet, so they are added: orders go 13 to 13.5 seconds after the last heartbeat, and 15 are
+ * promised (conventions.md part 5). `claimAfterMs` is longer than a cancel of the process that died can still reach a
+ * book: the age limit of the book on both sides, the fence, and a pulse.
  */
 export const sessionLimits: SessionLimits = {
   outageMs: 3_000,
@@ -69,13 +69,16 @@ export async function openSessions(
   const self = randomBytes(16);
   const topic = names.sessions;
   const pulse = (partition: number): OutgoingRecord => ({
-    ...{ topic, partition, value: null },
+    topic,
+    partition,
+    value: null,
     key: Buffer.from(self.toString('hex'), 'utf8'),
   });
   const log = new SessionLog({
     table: new SessionTable(),
     silence: new SessionSilence(partitions, limits),
-    ...{ partitions, self },
+    partitions,
+    self,
     monotonicMs: clock.monotonicMs,
     randomId: () => randomBytes(16),
     async append(partition, name, record) {
@@ -88,7 +91,11 @@ export async function openSessions(
   });
   const { run, partitions: executions, onFault } = options;
   const watch = new SessionWatch({
-    ...{ log, limits, logger, monotonicMs: clock.monotonicMs, ...counts },
+    log,
+    limits,
+    logger,
+    monotonicMs: clock.monotonicMs,
+    ...counts,
     cancels: new SessionCancels({ run, partitions: executions, nowMs: clock.nowMs }),
   });
   const reader = await followCompacted(client, {

@@ -19,8 +19,8 @@ interface PartitionSilence {
 
 /**
  * How long each live session has been silent, on the monotonic clock of this process. A heartbeat is read after it was
- * accepted, so no session counts as more silent than it is, whatever the clocks of other hosts are. While the partition of a
- * session takes no records, and for a whole period after that, no session is silent.
+ * accepted, so no session counts as more silent than it is, whatever the clocks of other hosts are. While the partition
+ * of a session takes no records, and for a whole period after that, no session is silent.
  */
 export class SessionSilence {
   readonly #limits: SilenceLimits;

@@ -34,9 +34,9 @@ export class Comments {
   }
 
   /**
-   * Writes a record and waits until it is folded in, so that the response can show the change. Resolves with its offset. Rejects
-   * with a `Fault`: `overloaded` (retry) when too many wait, `comment_not_seen` (retry) when it is durable but was not read
-   * back in time.
+   * Writes a record and waits until it is folded in, so that the response can show the change. Resolves with its
+   * offset. Rejects with a `Fault`: `overloaded` (retry) when too many wait, `comment_not_seen` (retry) when it is
+   * durable but was not read back in time.
    */
   async write(event: CommentEvent): Promise<number> {
     if (this.#waiting.size >= waitingMax) throw new Fault('overloaded', 'retry');
@@ -77,7 +77,10 @@ export async function openComments(
     },
   });
   await followTable(client, {
-    ...{ topic, codec, log, onFault },
+    topic,
+    codec,
+    log,
+    onFault,
     take: (event, { offset }) => store.take(event, offset),
   });
   return store;

@@ -11,7 +11,7 @@ import {
 } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authenticate } from '../door/authentication.io.ts';
-import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { Caller } from '../orders/check.ts';
 import {
   type CommentForm,

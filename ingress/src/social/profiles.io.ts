@@ -14,8 +14,8 @@ import type { TopicsOf } from '../log/topics.io.ts';
 import type { ProfileForm } from './profile-form.ts';
 
 /**
- * The time at which each profile was first set: the only field of a profile that a change keeps. As many as readers keep
- * (`profilesHeldMax`): a profile that no reader would show is refused.
+ * The time at which each profile was first set: the only field of a profile that a change keeps. As many as readers
+ * keep (`profilesHeldMax`): a profile that no reader would show is refused.
  */
 export class ProfileCreationTimes implements TableFold<Profile> {
   readonly #createdAtMs = new Map<WalletAddress, number>();
@@ -56,7 +56,10 @@ export class Profiles {
     this.#options = options;
   }
 
-  /** Resolves when it is durable. Rejects with a `Fault`: `overloaded` (retry) when the exchange has as many as it keeps. */
+  /**
+   * Resolves when it is durable. Rejects with a `Fault`: `overloaded` (retry) when the exchange has as many as it
+   * keeps.
+   */
   async put(wallet: WalletAddress, form: ProfileForm): Promise<Profile> {
     const { clock, creationTimes, table } = this.#options;
     return await this.#mutex.run(wallet, async () => {

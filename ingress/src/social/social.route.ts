@@ -1,7 +1,7 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
 import { CommentBody, checksumAddress, ProfileBody, ReactionBody, ReportBody } from '@pm/schemas';
 import { authenticate } from '../door/authentication.io.ts';
-import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import {
   addReactionRoute,
   deleteCommentRoute,

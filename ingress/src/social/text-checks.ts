@@ -8,8 +8,8 @@ const invisible = /[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const bidiOverride = /[\u202A-\u202E\u2066-\u2069]/;
 
 /**
- * Why a text is not taken, as what follows its name in a sentence ("is empty"), or null. Control characters other than line
- * breaks and tabs, and broken Unicode, never are; a text without a visible character is empty.
+ * Why a text is not taken, as what follows its name in a sentence ("is empty"), or null. Control characters other than
+ * line breaks and tabs, and broken Unicode, never are; a text without a visible character is empty.
  */
 export function textProblem(
   text: string,

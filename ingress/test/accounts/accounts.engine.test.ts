@@ -41,7 +41,10 @@ async function openProcess(): Promise<Process> {
   };
   const topicLog = { client, records: await client.producer(), names, codecs };
   return await openAccounts(topicLog, {
-    ...{ serverSecret: Buffer.alloc(32, 5), freshnessMs: 300_000, clock, log: silentLog },
+    serverSecret: Buffer.alloc(32, 5),
+    freshnessMs: 300_000,
+    clock,
+    log: silentLog,
     owners: new WalletOwners(keccak, defaultFeeWallet),
     onFault(fault) {
       throw fault;

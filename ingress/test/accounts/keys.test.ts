@@ -118,7 +118,8 @@ describe('the keys of a wallet', () => {
       await door.keys.create(wallet, String(nonce));
     }
     const full = await ask(door, {
-      ...{ method: 'POST', url: '/auth/api-key' },
+      method: 'POST',
+      url: '/auth/api-key',
       headers: attestation(owner, { nonce: '1000' }),
     });
     expect([full.status, full.body]).toEqual([

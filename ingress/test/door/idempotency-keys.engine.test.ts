@@ -56,7 +56,7 @@ test('the store in Redis agrees with the rule in random histories', async () => 
   }
 });
 
-test('a request whose process is dead is taken over with what it recorded, and the dead one may not write', async () => {
+test('a request whose process is dead is taken over with its record, and the dead one may not write', async () => {
   const store = new IdempotencyKeys(redis, keys);
   const first = { caller: 'c', digest: 'd', fingerprint: 'f', token: 'one' };
   expect(await store.begin(first)).toEqual({ kind: 'fresh', text: '' });

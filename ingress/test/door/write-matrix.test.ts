@@ -18,8 +18,8 @@ import { walletOf } from '../wallet-fixture.ts';
 import { nameOf, writeRouteOf, writeRoutes } from '../write-routes-fixture.ts';
 
 /**
- * Every write route with every kind of bad credentials: what it answers stands in one table, and nothing is done. Routes come
- * from the table of routes, so a new one is asked too.
+ * Every write route with every kind of bad credentials: what it answers stands in one table, and nothing is done.
+ * Routes come from the table of routes, so a new one is asked too.
  */
 interface Cell {
   readonly status: number;

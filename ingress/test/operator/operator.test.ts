@@ -168,7 +168,7 @@ test.each([
   expect(operator.sent).toHaveLength(0);
 });
 
-test('an import that the books refuse or return no result for is not in the catalog, and its number is not given again', async () => {
+test('an import without the consent of the books is not in the catalog, and its number is not reused', async () => {
   const operator = await openOperator();
   const body = { events: [event('a', [market('x')])] };
   operator.fakes.answer = () => ({ kind: 'pending' });

@@ -136,9 +136,11 @@ test('a status counts in every process and after a restart, and can be taken bac
 describe('account actions', () => {
   const act = (action: string, of: string) =>
     call(door, {
-      ...{ method: 'POST', url: `/account/${action}` },
+      method: 'POST',
+      url: `/account/${action}`,
       body: JSON.stringify({
-        ...{ wallet: of, condition_id: conditionId },
+        wallet: of,
+        condition_id: conditionId,
         ...(action === 'redeem' ? {} : { amount: '5' }),
       }),
     });
@@ -175,8 +177,12 @@ test('orders of a wallet and of its owner are swept off every book, with a fence
     [0, 1, 2].map((partition) => ({
       partition,
       command: {
-        ...{ kind: 'CancelOrders', market: -1, outcome: -1, apiKey: null },
-        ...{ signer: Buffer.from(signer.slice(2), 'hex'), acceptedAtMs: door.fakes.nowMs },
+        kind: 'CancelOrders',
+        market: -1,
+        outcome: -1,
+        apiKey: null,
+        signer: Buffer.from(signer.slice(2), 'hex'),
+        acceptedAtMs: door.fakes.nowMs,
       },
     })),
   );

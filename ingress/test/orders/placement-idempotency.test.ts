@@ -13,8 +13,8 @@ import { OwnersTopic } from '../owners-fixture.ts';
 import { RetryMemory } from '../retry-fixture.ts';
 
 /**
- * Orders on the log with results as the matcher gives them: a known order gets its first result, one that comes too late is
- * refused for ever. Several processes share it, as several ingress share the log.
+ * Orders on the log with results as the matcher gives them: a known order gets its first result, one that comes too
+ * late is refused for ever. Several processes share it, as several ingress share the log.
  */
 class LogTwin {
   nowMs = 0;
@@ -141,7 +141,7 @@ test('an ingress that died after its orders: the retry finds them on the log', a
   expect((await send(second, two())).headers['idempotent-replayed']).toBe('true');
 });
 
-test('an ingress that died before its orders left: the retry places its own, and the first ones never come', async () => {
+test('an ingress died before its orders left: the retry places its own, and the first ones never come', async () => {
   const [first, second] = [await open(), await open()];
   const stuck: Command[] = [];
   first.fakes.answer = (command) => {

@@ -146,7 +146,7 @@ test('a repeated order gets its first result, from the log or from memory before
   expect(door.fakes.reserved).toHaveLength(1);
 });
 
-test('a repeated order whose money is spent gets its first result also from a process that has just started', async () => {
+test('a repeated order whose money is spent gets its first result from a process that has just started', async () => {
   const fresh = await openDoor(undefined, Number.MAX_SAFE_INTEGER);
   fresh.fakes.reserve = unlessNothing('insufficient');
   const { item, hash } = signedItem(testOrder());

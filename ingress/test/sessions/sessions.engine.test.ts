@@ -57,7 +57,10 @@ async function openWatcher(): Promise<Watcher> {
     return { kind: 'executed', place: { partition, inOffset: 1 }, events: [] } as const;
   };
   const sessions = await openSessions(topicLog, {
-    ...{ log: silentLog, clock, run, limits },
+    log: silentLog,
+    clock,
+    run,
+    limits,
     partitions: { count: 1, isReady: () => true, at: () => ({ clockMs: Date.now() }) },
     counts: {
       onBeat() {},

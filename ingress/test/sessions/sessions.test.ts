@@ -29,7 +29,7 @@ async function during<T>(action: Promise<T>, ms = 10): Promise<T> {
 
 const phases = (topic: SessionsTopic) => topic.said.map(({ phase }) => phase);
 
-test('silence is written down 13 to 13.5 seconds after the last heartbeat, and its orders are canceled everywhere', async () => {
+test('silence is recorded 13 to 13.5 s after the last heartbeat, and its orders are canceled everywhere', async () => {
   const sent: string[] = [];
   const topic = new SessionsTopic();
   const process = open(topic, {

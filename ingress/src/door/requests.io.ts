@@ -1,0 +1,48 @@
+import type { Clock } from '@pm/kit/clock';
+import { reactionTo } from '@pm/kit/fault';
+import { doorBounds, type HttpApp } from '@pm/kit/http';
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** Bodies larger than this are refused before they are read to the end, bytes. */
+export const singleBodyMaxBytes = 32 * 1024;
+export const batchBodyMaxBytes = doorBounds.ingress.bodyLimitBytes;
+
+/** The response of routes that take orders to a body that is no JSON or not of their shape. */
+export const invalidPayload = { text: 'Invalid order payload', code: 'invalid_payload' } as const;
+
+/** A compiled check of a schema. */
+export function checkerOf<const T extends TSchema>(schema: T) {
+  const compiled = Compile(schema);
+  return (value: unknown): value is Static<T> => compiled.Check(value);
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When the headers of the request had arrived, Unix milliseconds. */
+    arrivedAtMs: number;
+  }
+}
+
+/**
+ * Notes when each request arrived, before its body is read and before any check. Orders carry that time into the log: a
+ * cancel-all fences what arrived before it, however long a body, a signature check or a reservation took
+ * (conventions.md 1.6).
+ */
+export function markArrivals(app: HttpApp, clock: Pick<Clock, 'nowMs'>): void {
+  app.decorateRequest('arrivedAtMs', 0);
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.arrivedAtMs = clock.nowMs();
+    done();
+  });
+}
+
+/** The result of a store; null when it is unavailable for a moment. Throws all other faults. */
+export async function unlessUnavailable<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (reactionTo(error) !== 'retry') throw error;
+    return null;
+  }
+}
