@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { EngineUrls } from '@pm/deploy/local/engines';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import type { ExchangeKeys } from '@pm/deploy/setup/keys';
-import { defaultFeeWallet, type WalletAddress } from '@pm/schemas';
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import type { WalletAddress } from '@pm/schemas';
 import { engineUrl } from '../../kit/test/engines.ts';
 
 /** The engines that tests share. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clickhouseServer } from '@pm/deploy/local/clickhouse-server';
+import { clickhouseServer } from '@pm/deploy/local/engines/clickhouse-server';
 import { holdFreePorts } from '@pm/deploy/local/ports';
 import { type Supervisor, startProcesses } from '@pm/deploy/local/supervisor';
 import { openClickHouse } from '@pm/kit/clickhouse';

@@ -10,21 +10,21 @@ import { walletFromPrivateKey } from '../src/wallet.ts';
 const page = readFileSync(join(__dirname, '../../docs/trading/first-order.md'), 'utf8');
 
 /** Every `name = value` line of the page. */
-const told = new Map(
+const stated = new Map(
   [...page.matchAll(/^([a-z][a-z0-9_]*) = (.+)$/gm)].map(([, name = '', value = '']) => [
     name,
     value,
   ]),
 );
 
-/** What a reader starts from; everything else has to follow. */
+/** Inputs of the page; all other values follow from them. */
 const inputs =
   `private_key l1_timestamp l1_nonce l1_message api_key secret passphrase salt token_id maker_amount taker_amount side
   signature_type timestamp metadata builder domain_name domain_version chain_id exchange neg_risk_exchange order_type wrapped_type
   l2_timestamp wallet wallet_name wallet_version`.split(/\s+/);
 
 const given = (name: string): string => {
-  const value = told.get(name);
+  const value = stated.get(name);
   if (value === undefined) throw new Error(`the page does not state ${name}`);
   return value;
 };
@@ -168,9 +168,9 @@ function walletOrder(): Record<string, string> {
 
 test('every value of the page follows from its inputs, and the page has no others', () => {
   const derived = { ...proofOfWallet(), ...order(), ...requestSignatures(), ...walletOrder() };
-  const rest = [...told].filter(([name]) => !inputs.includes(name));
+  const rest = [...stated].filter(([name]) => !inputs.includes(name));
   expect(Object.fromEntries(rest)).toEqual(derived);
-  expect(inputs.every((name) => told.has(name))).toBe(true);
+  expect(inputs.every((name) => stated.has(name))).toBe(true);
 });
 
 test('the client and the contracts agree with the page', () => {
@@ -207,6 +207,6 @@ test('the client and the contracts agree with the page', () => {
   const request = { method: 'POST', path: '/order', body: given('body') };
   const headers = signedHeaders(key, request, Number(given('l2_timestamp')) * 1000);
   expect(headers['SERVICE_SIGNATURE']).toBe(given('l2_signature'));
-  // What curl is told to send stands in the lines above.
+  // The lines above have the data that curl sends.
   for (const value of Object.values(headers)) expect(page).toContain(`: ${value}'`);
 });

@@ -90,9 +90,9 @@ test('a miss is reported, and a new session begins', async () => {
 test('a refused signature ends the loop and is reported', async () => {
   const body = { error: 'Unauthorized/Invalid api key', code: 'invalid_l2' };
   fake.fates = [{ status: 401, body }];
-  const told: boolean[] = [];
-  const heartbeat = client.startHeartbeat({ onError: (_error, isOver) => told.push(isOver) });
+  const reported: boolean[] = [];
+  const heartbeat = client.startHeartbeat({ onError: (_error, isOver) => reported.push(isOver) });
   await expect(heartbeat.started()).rejects.toMatchObject({ code: 'invalid_l2' });
-  expect(told).toEqual([true]);
+  expect(reported).toEqual([true]);
   await heartbeat.stop();
 });

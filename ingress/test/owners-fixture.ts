@@ -1,4 +1,5 @@
-import { defaultFeeWallet, hexBytes, type WalletAddress, type WalletOwner } from '@pm/schemas';
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { hexBytes, type WalletAddress, type WalletOwner } from '@pm/schemas';
 import { WalletOwners } from '../src/core/wallet-owners.ts';
 import { WalletOwnerStore } from '../src/io/wallet-owner-store.ts';
 import { keccak } from './wallet-fixture.ts';

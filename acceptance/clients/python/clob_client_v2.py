@@ -40,7 +40,7 @@ def limit(client, token, price, size, side="BUY", **more):
     return client.create_order(OrderArgs(token_id=token, price=price, size=size, side=side, **more))
 
 
-@test("asks for health, time and version")
+@test("reads health, time and version")
 def health():
     assert maker.get_ok() == "OK"
     assert abs(maker.get_server_time() - time.time()) < 5
@@ -54,7 +54,7 @@ def keys():
     assert maker.get_closed_only_mode()["closed_only"] is False
 
 
-@test("reads market lists and what it needs before signing")
+@test("reads market lists and the fields it needs for signing")
 def lists():
     for page in (
         maker.get_markets(),
@@ -81,7 +81,7 @@ def resting():
     assert canceled["canceled"] == [placed["orderID"]]
 
 
-@test("posts batches of every lasting type, and is told which of them cross")
+@test("posts batches of every resting type, and gets those that cross")
 def batches():
     expiration = int(time.time()) + 3600
     placed = maker.post_orders(
@@ -114,7 +114,7 @@ def trades():
     assert [trade["id"] for trade in page["trades"]] == [rows[0]["id"]]
 
 
-@test("posts market orders by money and by shares, all of it or what there is")
+@test("posts market orders by money and by shares, FOK and FAK")
 def market_orders():
     maker.post_order(limit(maker, yes, 0.5, 100))
     book = maker.get_order_book(no)
@@ -151,7 +151,7 @@ def cancels():
     assert "already canceled or matched" in kept[order_id]
 
 
-@test("beats, and is told the expected id when it sends another")
+@test("sends heartbeats, and gets the expected id when it sends another")
 def beats():
     first = maker.post_heartbeat()["heartbeat_id"]
     second = maker.post_heartbeat(first)["heartbeat_id"]
@@ -160,7 +160,7 @@ def beats():
     maker.post_heartbeat(second)
 
 
-@test("reads books and prices, and computes the hash it is given")
+@test("reads books and prices, and computes the same hash")
 def books():
     maker.post_order(limit(maker, yes, 0.3, 10))
     book = eventually(
@@ -185,7 +185,7 @@ def many():
         assert isinstance(read([BookParams(token_id=yes)]), dict)
 
 
-@test("asks for balances, notifications, scoring and recent trades")
+@test("reads balances, notifications, scoring and recent trades")
 def account():
     money = maker.get_balance_allowance(BalanceAllowanceParams(asset_type=AssetType.COLLATERAL))
     assert int(money["balance"]) > 0 and money["allowances"]
@@ -211,7 +211,7 @@ def rewards():
     assert isinstance(maker.get_earnings_for_user_for_day("2026-11-20"), list)
 
 
-@test("makes and removes keys that only read, builder keys, and its own key")
+@test("creates and removes read-only keys, builder keys, and its own key")
 def other_keys():
     owner = connect(8)
     key = owner.create_readonly_api_key()["apiKey"]

@@ -1,4 +1,4 @@
-"""Where the exchange is, and how a file of tests tells what came of them: one line of JSON for each, in their order."""
+"""Addresses of the exchange, and the runner of a file of tests: it prints one line of JSON per test, in their order."""
 
 import json
 import os
@@ -14,7 +14,7 @@ markets = json.loads(os.environ["EXCHANGE_MARKETS"])
 wallet_keys = json.loads(os.environ["EXCHANGE_WALLET_KEYS"])
 chain_id = 80002
 
-# Projections of the log are at most this late on a machine that has anything left to give.
+# Largest lag of projections on a machine with spare capacity.
 LATE_MAX_SECONDS = 90
 
 _served = set(os.environ["EXCHANGE_ROUTES"].split(","))
@@ -22,7 +22,7 @@ _tests = []
 
 
 def test(title, *routes):
-    """A test, and the routes without which it is skipped."""
+    """A test, and its routes; it is skipped while one is not served."""
 
     def register(run):
         missing = [route for route in routes if route not in _served]
@@ -33,7 +33,7 @@ def test(title, *routes):
 
 
 def run_all():
-    """Runs what was registered; a failed test does not keep the next from running."""
+    """Runs the registered tests; the next one runs after a failure too."""
     for title, run, skip in _tests:
         result = {"title": title, "skip": skip, "failure": None}
         if skip is None:
@@ -46,7 +46,7 @@ def run_all():
 
 
 def eventually(what, read, holds):
-    """Until a read shows what was just written; the reads are projections of the log."""
+    """Waits until a read shows a recent write; the reads are projections of the log."""
     deadline = time.monotonic() + LATE_MAX_SECONDS
     while time.monotonic() < deadline:
         value = read()
@@ -57,7 +57,7 @@ def eventually(what, read, holds):
 
 
 def refused(call, *words):
-    """The text of the error that a call is refused with."""
+    """The error text of a refused call."""
     try:
         answer = call()
     except Exception as error:  # each client has errors of its own

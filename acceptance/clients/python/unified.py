@@ -1,4 +1,4 @@
-"""polymarket-client 0.9.0, the client in Python for trading and reading; it parses every answer with pydantic models."""
+"""polymarket-client 0.9.0, the client in Python for trading and reading; it parses every response with pydantic models."""
 
 import time
 from dataclasses import replace
@@ -43,7 +43,7 @@ def first(paginator):
 
 
 def shown(read):
-    """What is read as soon as there is anything; boards and positions come after the trades."""
+    """Waits until a read has data; boards and positions come after the trades."""
     return eventually("anything", read, bool)
 
 
@@ -125,7 +125,7 @@ def cancels():
         assert list(cancel().canceled) == [placed.order_id]
 
 
-@test("asks for balances, notifications and scoring")
+@test("reads balances, notifications and scoring")
 def account():
     assert maker.get_balance_allowance(asset_type="COLLATERAL").balance > 0
     shares = maker.get_balance_allowance(asset_type="CONDITIONAL", token_id=yes)
@@ -252,7 +252,7 @@ def comments():
     assert None in {row.parent_entity_type for row in about_all}
 
 
-@test("makes and removes keys")
+@test("creates and removes keys")
 def other_keys():
     owner = connect(8)
     builder = owner.create_builder_api_key()

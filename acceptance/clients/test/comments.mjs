@@ -1,6 +1,6 @@
 // Comments of every kind for published clients to read: with reactions, with replies, about an event and about a
 // market.
-import { ExchangeClient, walletFromPrivateKey } from '../../client/dist/index.js';
+import { ExchangeClient, walletFromPrivateKey } from '../../../client/dist/index.js';
 import { baseUrl, eventually, keyAt, marketAt } from './exchange.mjs';
 
 /** Public test accounts: the first comments, the second replies and likes. */

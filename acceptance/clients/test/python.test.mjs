@@ -36,9 +36,9 @@ const clients = [
 for (const [client, file] of clients) {
   test(client, { skip }, async (t) => {
     await writeComments('compat-plain');
-    const told = await results(file);
-    assert.ok(told.length > 0);
-    for (const { title, skip: reason, failure } of told) {
+    const tests = await results(file);
+    assert.ok(tests.length > 0);
+    for (const { title, skip: reason, failure } of tests) {
       await t.test(title, { skip: reason ?? false }, () => {
         if (failure !== null) assert.fail(failure);
       });

@@ -20,7 +20,7 @@ export const fields = (kind, names) =>
 export const only = (shape) => ({ only: true, shape });
 
 /**
- * What is wrong with an answer: a field that is missing or of another type. A shape is the name of a kind, an array of
+ * Problems of a response: a missing field, or one of another type. A shape is the name of a kind, an array of
  * one shape, an object of shapes, or `only` these fields. More fields than listed are allowed otherwise.
  */
 export function problems(value, shape, path = '$') {

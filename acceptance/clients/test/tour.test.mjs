@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import test from 'node:test';
-import { ExchangeClient, walletFromPrivateKey } from '../../client/dist/index.js';
+import { ExchangeClient, walletFromPrivateKey } from '../../../client/dist/index.js';
 import { baseUrl, keyAt, marketAt } from './exchange.mjs';
 
 /** Public test accounts: one quotes, the other takes the tour. */

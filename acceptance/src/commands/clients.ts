@@ -20,7 +20,7 @@ import { openWorld, type World } from '../smoke/world.ts';
 
 /** `npm run test:clients`: published clients of this API family, unmodified, against a real exchange of their own. */
 const command = new Command('npm run test:clients --')
-  .argument('[files...]', 'test files of compat/test; all of them by default')
+  .argument('[files...]', 'test files of acceptance/clients/test; all of them by default')
   .option('--counts <file>', 'where {passed, failed, skipped} is written')
   .parse();
 const { counts: countsFile } = command.opts<{ counts?: string }>();

@@ -26,16 +26,16 @@ async function smoke(world: World): Promise<boolean> {
   progress('comparing the log, the projections and the responses');
   const { checks, audit } = await verifyWorld(world, result);
   const broken = Object.entries(checks).filter(([, problems]) => problems.length > 0);
-  const latencies = [...result.told.latenciesMs].sort((one, other) => one - other);
+  const latencies = [...result.received.latenciesMs].sort((one, other) => one - other);
   const line = {
     ok: broken.length === 0,
     seed,
-    orders: result.told.placed.size + result.told.refused.size,
-    placed: result.told.placed.size,
+    orders: result.received.placed.size + result.received.refused.size,
+    placed: result.received.placed.size,
     fills: audit.fills,
-    refusals: Object.fromEntries(result.told.codes),
-    requests: result.told.requests,
-    retries: result.told.retries,
+    refusals: Object.fromEntries(result.received.codes),
+    requests: result.received.requests,
+    retries: result.received.retries,
     repeatedRecords: audit.repeated,
     rejectedRecords: audit.rejectedRecords,
     latencyMs: {

@@ -5,7 +5,7 @@ import type { RunningStack } from '@pm/deploy/stack/stack';
 import { Random } from '@pm/kit/random';
 import { sendBadInput, sendForgedKey } from './bad-input.ts';
 import { appendPoison } from './poison.ts';
-import { nothingTold, type Told, Trader } from './trader.ts';
+import { nothingReceived, type Received, Trader } from './trader.ts';
 import type { World } from './world.ts';
 
 /** Services that are killed while orders flow, in this order. */
@@ -19,7 +19,7 @@ const beforeKillMs = 1_500;
 const recoveryMaxMs = 60_000;
 
 export interface RunResult {
-  readonly told: Told;
+  readonly received: Received;
   /** Problems found during the run; empty when there were none. */
   readonly problems: Readonly<
     Record<'tenTimes' | 'badInput' | 'recovery' | 'readBack', readonly string[]>
@@ -32,11 +32,11 @@ export interface RunResult {
 
 /** Trades without faults, then through four kills, then sends requests that must be refused. */
 export async function runSmoke(world: World, seed: number, progress: Progress): Promise<RunResult> {
-  const told = nothingTold();
+  const received = nothingReceived();
   const accounts = testAccounts().slice(0, traderCount);
   const traders = accounts.map(
     (signer, index) =>
-      new Trader(world.stack.baseUrl, signer, { told, random: new Random(seed + index) }),
+      new Trader(world.stack.baseUrl, signer, { received, random: new Random(seed + index) }),
   );
   await Promise.all(traders.map((trader) => trader.connect()));
   progress('one order at a time');
@@ -65,12 +65,12 @@ export async function runSmoke(world: World, seed: number, progress: Progress): 
     .filter(([, ms]) => ms > recoveryMaxMs)
     .map(([name]) => `${name} was not back after ${recoveryMaxMs} ms`);
   return {
-    told,
+    received,
     problems: {
       tenTimes: tenTimes === null ? [] : [tenTimes],
       badInput,
       recovery,
-      readBack: told.unread,
+      readBack: received.unread,
     },
     recoveryMs,
     poisonRecords,

@@ -16,7 +16,7 @@ export interface SmokeMarket {
 }
 
 /** Results that a trader received, to be compared with the log. */
-export interface Told {
+export interface Received {
   /** Order ids with success. */
   readonly placed: Set<string>;
   /** Order ids with a refusal. */
@@ -31,7 +31,7 @@ export interface Told {
   retries: number;
 }
 
-export function nothingTold(): Told {
+export function nothingReceived(): Received {
   return {
     placed: new Set(),
     refused: new Set(),
@@ -49,17 +49,17 @@ const retry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 90_000 };
 /** A trader whose client sends the same signed order again until the exchange returns its result. */
 export class Trader {
   readonly #client: ExchangeClient;
-  readonly #received: Told;
+  readonly #received: Received;
   readonly #random: Random;
 
-  constructor(baseUrl: string, signer: Signer, parts: { told: Told; random: Random }) {
-    const { told, random } = parts;
+  constructor(baseUrl: string, signer: Signer, parts: { received: Received; random: Random }) {
+    const { received, random } = parts;
     const onAttempt = ({ tries }: { readonly tries: number }) => {
-      told.requests += 1;
-      if (tries > 1) told.retries += 1;
+      received.requests += 1;
+      if (tries > 1) received.retries += 1;
     };
     this.#client = new ExchangeClient({ baseUrl, signer, retry, onAttempt });
-    this.#received = told;
+    this.#received = received;
     this.#random = random;
   }
 

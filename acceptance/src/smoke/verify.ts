@@ -21,7 +21,7 @@ import {
 } from '@pm/operate/audit/state-tables';
 import { redisKeys, type TokenId, topics } from '@pm/schemas';
 import type { RunResult } from './run.ts';
-import type { Told } from './trader.ts';
+import type { Received } from './trader.ts';
 import type { World } from './world.ts';
 
 /** Projections have so long to reach the end of the log once orders stop. */
@@ -70,7 +70,7 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
     const checks = {
       ...result.problems,
       log: audit.violations,
-      acknowledged: compareTold(result.told, audit),
+      acknowledged: compareReceived(result.received, audit),
       poison: comparePoison(result.poisonRecords, audit.rejectedRecords),
       projections,
       books: textsOf(await compareBooks(redis, keys, { audit, markets })),
@@ -101,12 +101,12 @@ function textsOf(found: readonly Mismatch[]): string[] {
 }
 
 /** L1, L2: acknowledged orders are in the log once, refused ones are not in it. */
-function compareTold(told: Told, audit: LogAudit): string[] {
+function compareReceived(received: Received, audit: LogAudit): string[] {
   const wrong: string[] = [];
-  for (const id of told.placed) {
+  for (const id of received.placed) {
     if (!audit.orders.has(id)) wrong.push(`L2 ${id} was acknowledged and is lost`);
   }
-  for (const id of told.refused) {
+  for (const id of received.refused) {
     if (audit.orders.has(id)) wrong.push(`L2 ${id} was refused and is in the book`);
   }
   return wrong;
@@ -126,16 +126,16 @@ interface ViewStatus {
 async function waitForProjections(stack: RunningStack, client: LogClient): Promise<string[]> {
   const admin = await client.admin();
   const ends = await admin.bounds(topicName(topics.executions, ''));
-  const isBehind = (view: ViewStatus) => view.position < (ends.get(view.partition)?.high ?? 0);
-  let behind: readonly ViewStatus[] = [];
+  const isLate = (view: ViewStatus) => view.position < (ends.get(view.partition)?.high ?? 0);
+  let late: readonly ViewStatus[] = [];
   const waitUntil = performance.now() + quietMaxMs;
   while (performance.now() < waitUntil) {
     const views = await viewStatus(stack);
-    behind = views.filter(isBehind);
-    if (views.length > 0 && behind.length === 0) return [];
+    late = views.filter(isLate);
+    if (views.length > 0 && late.length === 0) return [];
     await sleep(200);
   }
-  return behind.map(
+  return late.map(
     (view) => `${view.view} of partition ${view.partition} stays at ${view.position}`,
   );
 }

@@ -1,7 +1,8 @@
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { auditLog, sumTransfers } from '@pm/operate/audit/read-log';
-import { defaultFeeWallet, redisKeys } from '@pm/schemas';
+import { redisKeys } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import {
   call,

@@ -151,7 +151,7 @@ it('is that of the documented query for the PnL of a wallet, row by row', async 
   for (const index of [1, 2]) {
     const wallet = walletFromBytes(bytesOf(20, index));
     const rows = await clickhouse.selectRows<Record<string, string | number>>(sql, { wallet });
-    const told = rows.filter((row) => Number(row['held']) > 0);
+    const heldRows = rows.filter((row) => Number(row['held']) > 0);
     const held = await openTables(clickhouse).positions(wallet, null);
     const expected = selectHoldings(catalog, held, anyPosition).map((one) => {
       const value = currentMicro(one, quotes);
@@ -161,7 +161,7 @@ it('is that of the documented query for the PnL of a wallet, row by row', async 
     expect(expected.length).toBeGreaterThan(10);
     const shown = (cell: string | number | undefined) => String(Number(cell));
     expect(
-      told.map((row) => [
+      heldRows.map((row) => [
         row['market'],
         row['outcome'],
         shown(row['value']),

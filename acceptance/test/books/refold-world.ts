@@ -99,7 +99,7 @@ export class World {
   owner: Owner | null = null;
   /** Projections of killed processes that may come back. */
   readonly #dead: Owner[] = [];
-  told = 0;
+  served = 0;
   refused = 0;
 
   constructor(seed: number, count: number) {
@@ -199,16 +199,16 @@ export class World {
     }
   }
 
-  #judge(id: string, told: string | null, of: (one: Shown) => string): void {
-    if (told === null) {
+  #judge(id: string, shown: string | null, of: (one: Shown) => string): void {
+    if (shown === null) {
       this.refused += 1;
       return;
     }
-    this.told += 1;
+    this.served += 1;
     const floor = this.#floors.get(id) ?? 0;
     const truth = this.#shown.get(id)?.slice(0, this.log.length + 1) ?? [];
-    const at = truth.findIndex((one, index) => index >= floor && of(one) === told);
-    if (at < 0) throw new Error(`told as the book of ${id} after record ${floor - 1}: ${told}`);
+    const at = truth.findIndex((one, index) => index >= floor && of(one) === shown);
+    if (at < 0) throw new Error(`served as the book of ${id} after record ${floor - 1}: ${shown}`);
     this.#raise(id, at);
   }
 

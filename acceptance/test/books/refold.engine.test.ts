@@ -16,12 +16,12 @@ it('serves no book of a partition that is folded again before all of it is folde
   await world.flush();
   const owner = await world.assign();
   expect(owner.at).toBe(0);
-  world.told = 0;
+  world.served = 0;
   while (owner.at < 50) {
     await world.project(owner);
     await world.look();
   }
-  expect(world.told).toBe(0);
+  expect(world.served).toBe(0);
   await world.catchUp(owner);
   await world.expectWhole();
 });
@@ -77,7 +77,7 @@ it.each([1, 2, 3, 4, 5, 6])(
     }
     world.flushAfterWrites = Number.POSITIVE_INFINITY;
     await world.catchUp();
-    expect(world.told).toBeGreaterThan(100);
+    expect(world.served).toBeGreaterThan(100);
     expect(world.refused).toBeGreaterThan(100);
     await world.expectWhole();
   },

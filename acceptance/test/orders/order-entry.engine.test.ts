@@ -117,9 +117,11 @@ test('an ingress killed amid its orders: retries with new signatures place each 
     expect(body).toEqual(first.body);
     expect(headers.get('idempotent-replayed')).toBe('true');
   }
-  const told = finals.flatMap(({ body }) => body.map(({ orderID }) => orderID));
-  expect([...(await cancelAll(exchange.ingresses[0], trader))].sort()).toEqual([...told].sort());
-  expect(told).toHaveLength(2 * retryKeys.length);
+  const placedIds = finals.flatMap(({ body }) => body.map(({ orderID }) => orderID));
+  expect([...(await cancelAll(exchange.ingresses[0], trader))].sort()).toEqual(
+    [...placedIds].sort(),
+  );
+  expect(placedIds).toHaveLength(2 * retryKeys.length);
 }, 120_000);
 
 test('splits, merges and withdrawals are carried out once, and free money never becomes negative', async () => {

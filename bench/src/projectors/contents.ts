@@ -53,6 +53,6 @@ export class Databases {
 export function assertSame(one: Contents, other: Contents, what: string): void {
   const differ = [...one].filter(([name, content]) => other.get(name) !== content);
   if (differ.length === 0) return;
-  const told = differ.map(([name, content]) => `${name}: ${content}, ${other.get(name)}`);
-  throw new Error(`${what} differ, so there is no figure: ${told.join('; ')}`);
+  const lines = differ.map(([name, content]) => `${name}: ${content}, ${other.get(name)}`);
+  throw new Error(`${what} differ, so there is no figure: ${lines.join('; ')}`);
 }

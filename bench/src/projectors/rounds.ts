@@ -21,7 +21,7 @@ export interface BarePassage extends Passage {
 }
 
 /**
- * What of the log goes first, unmeasured: a process that was just started is compiled while it works, which is a matter
+ * Warm-up part of the log, unmeasured: a process that was just started is compiled while it works, which is a matter
  * of seconds and not of rows.
  */
 export const warmShare = 0.2;

@@ -11,7 +11,7 @@ const lookups = 5;
 
 /**
  * Every form of GET /v1/leaderboard: of a board that was asked for before the newest computation came, which is taken
- * along, and of one that nobody asked for.
+ * along, and of one without earlier requests.
  */
 export function leaderboardReads(
   clickhouse: LeaderboardClickHouse,

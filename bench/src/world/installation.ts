@@ -7,7 +7,7 @@ import { freePorts, loopback } from '@pm/deploy/local/ports';
 import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { exchangeServices } from '@pm/deploy/stack/services';
-import { defaultFeeWallet } from '@pm/schemas';
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import type { LogPlace } from '../partition/log.ts';
 
 export interface Installation {

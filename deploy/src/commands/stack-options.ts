@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { defaultFeeWallet, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import type { Command } from 'commander';
 import type { Progress } from '../local/managed-process.ts';
 import { repositoryRoot } from '../local/paths.ts';

@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
-import { clickhouseServer } from './clickhouse-server.ts';
-import { ensureEngineJars } from './engine-jars.ts';
-import { kafkaBroker } from './kafka-broker.ts';
+import { clickhouseServer } from './engines/clickhouse-server.ts';
+import { ensureEngineJars } from './engines/engine-jars.ts';
+import { kafkaBroker } from './engines/kafka-broker.ts';
+import { findRedis, redisServer } from './engines/redis-server.ts';
+import { registryUrl, schemaRegistry } from './engines/schema-registry.ts';
 import type { ManagedProcess, Progress } from './managed-process.ts';
 import { defaultCacheDir } from './paths.ts';
 import { type EnginePorts, loopback } from './ports.ts';
-import { findRedis, redisServer } from './redis-server.ts';
-import { registryUrl, schemaRegistry } from './schema-registry.ts';
 import type { StackError } from './stack-error.ts';
 import { type Supervisor, startProcesses } from './supervisor.ts';
 

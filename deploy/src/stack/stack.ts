@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { defaultFeeWallet, type WalletAddress } from '@pm/schemas';
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import type { WalletAddress } from '@pm/schemas';
 import type { DemoMarket } from '../demo/market-maker.ts';
 import { type EngineUrls, startEngines } from '../local/engines.ts';
 import type { Progress } from '../local/managed-process.ts';

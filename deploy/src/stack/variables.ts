@@ -1,3 +1,4 @@
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import {
   clickhouseFields,
   type Field,
@@ -9,7 +10,6 @@ import {
   registryFields,
   text,
 } from '@pm/kit/config';
-import { defaultFeeWallet } from '@pm/schemas';
 import { type PortName, portsFromEnvironment, portVariable } from '../local/ports.ts';
 
 const listeners: Readonly<Record<PortName, string>> = {

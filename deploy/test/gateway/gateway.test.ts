@@ -34,7 +34,7 @@ function openDoor(name: string): Promise<Server> {
 }
 
 const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-const nobody = 'http://127.0.0.1:1';
+const closedPort = 'http://127.0.0.1:1';
 const digest = (body: string | Buffer) => createHash('sha256').update(body).digest('hex');
 
 let ingress: Server;
@@ -101,8 +101,8 @@ describe('a request', () => {
       await gateway.inject('/events?a=1'),
       await gateway.inject({ method: 'HEAD', url: '/events?a=1' }),
     ];
-    const told = ({ headers }: typeof head) => Object.keys(headers).sort();
-    expect([head.statusCode, told(head)]).toEqual([200, told(whole)]);
+    const namesOf = ({ headers }: typeof head) => Object.keys(headers).sort();
+    expect([head.statusCode, namesOf(head)]).toEqual([200, namesOf(whole)]);
     expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
   });
 
@@ -349,7 +349,7 @@ describe('a body', () => {
   });
 
   test('for a service that is away is read, so that the connection goes on', async () => {
-    const alone = openGateway({ ingress: nobody, 'query-api': nobody });
+    const alone = openGateway({ ingress: closedPort, 'query-api': closedPort });
     await alone.listen({ host: '127.0.0.1', port: 0 });
     const talk = await openTalk(alone);
     for (let sent = 0; sent < 3; sent += 1) {
@@ -380,7 +380,7 @@ describe('a service', () => {
   });
 
   test('that is away is a 503 with the time to retry', async () => {
-    const alone = openGateway({ ingress: nobody, 'query-api': nobody });
+    const alone = openGateway({ ingress: closedPort, 'query-api': closedPort });
     const error = 'the service behind this route is not reachable';
     for (const [url, body] of [
       ['/book?token_id=1', { error, retry_after_seconds: 1 }],

@@ -1,4 +1,5 @@
-import { defaultFeeWallet, type WalletAddress } from '@pm/schemas';
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import type { WalletAddress } from '@pm/schemas';
 import { Command } from 'commander';
 import {
   type StackArguments,

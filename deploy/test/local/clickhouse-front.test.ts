@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { clickhouseRoles } from '@pm/operate/roles/roles';
-import { clickhouseServer } from '../../src/local/clickhouse-server.ts';
+import { clickhouseServer } from '../../src/local/engines/clickhouse-server.ts';
 import { holdFreePorts } from '../../src/local/ports.ts';
 
 jest.setTimeout(60_000);

@@ -1,5 +1,5 @@
-import { parseJavaVersion } from '../../src/local/java-tools.ts';
-import { findRedis, parseRedisVersion } from '../../src/local/redis-server.ts';
+import { parseJavaVersion } from '../../src/local/engines/java-tools.ts';
+import { findRedis, parseRedisVersion } from '../../src/local/engines/redis-server.ts';
 
 const jars = {
   java: 'java',

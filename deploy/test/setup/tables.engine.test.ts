@@ -10,13 +10,13 @@ const account = { url: clickhouseUrl, user: 'default', password: '', log: silent
 let clickhouse: ClickHouse;
 
 async function setUp() {
-  const told: string[] = [];
+  const lines: string[] = [];
   const others = await setUpTables({
     clickhouseUrl,
     database,
-    progress: (line) => told.push(line),
+    progress: (line) => lines.push(line),
   });
-  return { others, told };
+  return { others, lines };
 }
 
 beforeAll(async () => {
@@ -30,17 +30,17 @@ afterAll(async () => {
 }, 30_000);
 
 test('tables of this version are as declared, and are kept', async () => {
-  const { others, told } = await setUp();
-  expect([others, told]).toEqual([[], [expect.stringContaining(`in database ${database}`)]]);
+  const { others, lines } = await setUp();
+  expect([others, lines]).toEqual([[], [expect.stringContaining(`in database ${database}`)]]);
 });
 
 test('tables of another version are named, with what to do, and stay as they are', async () => {
   await clickhouse.command(`ALTER TABLE ${tables.midpoints.name} DROP COLUMN bid`);
   await clickhouse.command(`ALTER TABLE ${tables.fills.name} MODIFY COLUMN fee_rate_bps UInt64`);
-  const { others, told } = await setUp();
+  const { others, lines } = await setUp();
   expect(others).toEqual([tables.fills.name, tables.midpoints.name]);
-  expect(told.at(-1)).toMatch(/fills, midpoints_1m.*npm run rebuild -- --halted/);
-  expect(await setUp()).toEqual({ others, told });
+  expect(lines.at(-1)).toMatch(/fills, midpoints_1m.*npm run rebuild -- --halted/);
+  expect(await setUp()).toEqual({ others, lines });
 });
 
 test('leaderboards of another version are created again', async () => {

@@ -1,11 +1,7 @@
 import { Fault } from '@pm/kit/fault';
-import {
-  type Execution,
-  executionChainBytes,
-  InputSequence,
-  registryHeaderBytes,
-} from '@pm/schemas';
+import { type Execution, executionChainBytes, registryHeaderBytes } from '@pm/schemas';
 import { checkChain, firstChain } from '../signoff/records.ts';
+import { InputSequence } from './input-sequence.ts';
 
 /** A record; `execution` is `null` when it only repeats an earlier one. */
 export interface NumberedExecution {

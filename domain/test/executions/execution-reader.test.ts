@@ -1,6 +1,7 @@
-import { type Execution, InputSequence } from '@pm/schemas';
+import type { Execution } from '@pm/schemas';
 import { eachExecution } from '../../src/executions/each-execution.io.ts';
 import { ExecutionReader } from '../../src/executions/execution-reader.io.ts';
+import { InputSequence } from '../../src/executions/input-sequence.ts';
 import { fakeLog, sealed } from './fake-log.ts';
 
 /** Executions in input order; logs of different keys have different chains. */

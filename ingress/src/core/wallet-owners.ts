@@ -1,11 +1,6 @@
-import {
-  type BindingResult,
-  derivedWalletsOf,
-  hexBytes,
-  isReservedAddress,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
+import { isReservedAddress } from '@pm/domain/accounts/reserved-addresses';
+import { type BindingResult, hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import type { Keccak } from './order-hash.ts';
 
 /** A wallet, and the address whose API keys shall use it. */

@@ -1,11 +1,6 @@
-import {
-  defaultFeeWallet,
-  derivedWalletsOf,
-  hexBytes,
-  signingDomains,
-  type WalletAddress,
-  walletFromBytes,
-} from '@pm/schemas';
+import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { hexBytes, signingDomains, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import fc from 'fast-check';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
 import { addressOf } from '../owners-fixture.ts';

@@ -1,7 +1,8 @@
 import { bearerAgent } from '@pm/domain/accounts/agent-key';
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
-import { defaultFeeWallet, headers, topics, type WalletAddress } from '@pm/schemas';
+import { headers, topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
 import { type AccountTopic, openAccounts } from '../../src/io/accounts-store.ts';

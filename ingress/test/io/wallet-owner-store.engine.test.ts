@@ -1,6 +1,7 @@
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { silentLog } from '@pm/kit/log';
 import { openRegistry } from '@pm/kit/registry';
-import { defaultFeeWallet, topics, type WalletAddress } from '@pm/schemas';
+import { topics, type WalletAddress } from '@pm/schemas';
 import { engineUrl, logClients } from '../../../kit/test/engines.ts';
 import { WalletOwners } from '../../src/core/wallet-owners.ts';
 import { openWalletOwners } from '../../src/io/wallet-owner-store.ts';

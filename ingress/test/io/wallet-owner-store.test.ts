@@ -1,5 +1,6 @@
+import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { Fault } from '@pm/kit/fault';
-import { derivedWalletsOf, hexBytes, walletFromBytes } from '@pm/schemas';
+import { hexBytes, walletFromBytes } from '@pm/schemas';
 import { openWritesMax } from '../../src/io/wallet-owner-store.ts';
 import { addressOf, OwnersTopic, ownerRecord } from '../owners-fixture.ts';
 import { keccak } from '../wallet-fixture.ts';

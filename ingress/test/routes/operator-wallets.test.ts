@@ -1,8 +1,8 @@
+import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { Fault } from '@pm/kit/fault';
 import {
   checksumAddress,
-  defaultFeeWallet,
-  derivedWalletsOf,
   hexBytes,
   operatorItemsMax,
   type WalletAddress,

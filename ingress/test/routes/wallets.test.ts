@@ -1,10 +1,5 @@
-import {
-  derivedWalletsOf,
-  hexBytes,
-  headers as names,
-  refusalText,
-  type WalletAddress,
-} from '@pm/schemas';
+import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
+import { hexBytes, headers as names, refusalText, type WalletAddress } from '@pm/schemas';
 import {
   call,
   type Door,

@@ -12,7 +12,7 @@ import { type Cells, RowSums } from './row-sums.ts';
 
 /** Facts of the log that a single event lacks. */
 export interface KnownPayouts {
-  /** What token 0 of a resolved market pays, 1/10000 USDC. */
+  /** Payout of token 0 by resolved market, 1/10000 USDC. */
   readonly payouts: ReadonlyMap<number, number>;
 }
 

@@ -14,7 +14,7 @@ import { checkPrices } from './state-tables.ts';
 export interface AuditCheck {
   readonly name: string;
   readonly wrong: readonly string[];
-  /** What was compared, as text. */
+  /** Description of the comparison. */
   readonly facts: string;
 }
 

@@ -8,8 +8,13 @@ import type { ClickHouse } from '@pm/kit/clickhouse';
 import { completePart, requireComplete } from './completeness.ts';
 import type { Day } from './day.ts';
 import { ExportError } from './export-error.ts';
-import { fileFacts } from './file-facts.ts';
-import { type ExportedTable, type Manifest, readManifest, writeManifest } from './manifest.ts';
+import {
+  type ExportedTable,
+  fileFacts,
+  type Manifest,
+  readManifest,
+  writeManifest,
+} from './manifest.ts';
 import { ParquetReader } from './parquet-reader.ts';
 import type { ExportPlan, PlannedTable } from './plan.ts';
 import { orderOf, rowsSql, tableContentSql } from './statements.ts';

@@ -146,7 +146,7 @@ export class RebuiltExchange {
   /** Waits until the tables are complete up to the present end of the log. */
   async settle(): Promise<void> {
     for (let tries = 0; tries < 600; tries += 1) {
-      const { through } = await this.standing();
+      const { through } = await this.progress();
       if (through.every((offset, one) => offset >= (this.#fills[one]?.length ?? 0) - 1)) return;
       await wait(100);
     }
@@ -170,7 +170,7 @@ export class RebuiltExchange {
     return rows.length > 0;
   }
 
-  async standing(): Promise<{ readonly through: readonly number[] }> {
+  async progress(): Promise<{ readonly through: readonly number[] }> {
     const rows = await this.clickhouse.selectRows<{ partition: number; to: string }>(
       'SELECT partition, toString(through_offset) AS to FROM completeness FINAL',
     );
@@ -180,7 +180,7 @@ export class RebuiltExchange {
 
   /** Rows that `fills` lacks or has too many of in its complete part; every record is one input offset here. */
   async wrongFills(): Promise<number> {
-    const { through } = await this.standing();
+    const { through } = await this.progress();
     const owed = through.reduce((sum, to, one) => sum + (this.#fills[one]?.[to] ?? 0), 0);
     const [row] = await this.clickhouse.selectRows<{ found: string }>(
       'SELECT count() AS found FROM fills FINAL WHERE in_offset < {bounds:Array(UInt64)}[partition + 1]',

@@ -5,7 +5,7 @@ import { Session } from 'chdb';
 import type { ClickHouseRole, ProfileSetting } from '../../src/roles/roles.ts';
 import { rightTexts } from '../../src/roles/roles-sql.ts';
 
-/** What a server calls `pm`. */
+/** Name of `pm` on a server. */
 export const database = 'pm';
 
 function constraintXml([name, { min, max }]: readonly [string, ProfileSetting]): string {
@@ -77,7 +77,7 @@ export class EngineAs {
     const grants = role === null ? ['GRANT ALL ON *.*'] : more;
     writeFileSync(file, configuration(role ?? everything, grants, file));
     const engine = new EngineAs(folder);
-    // What the client of the services sends with every query.
+    // Settings that the client of the services sends with every query.
     await engine.command(
       `SET output_format_json_quote_64bit_integers = 1, output_format_json_quote_decimals = 1`,
     );

@@ -234,7 +234,7 @@ describe('the writer', () => {
 });
 
 describe('the reader', () => {
-  /** What the first group matches in the queries of the read door, each once. */
+  /** Distinct matches of the first group in the queries of query-api. */
   function mentioned(holder: RegExp): readonly string[] {
     const files = readdirSync(join(repositoryRoot, 'query-api/src/io')).map(
       (name) => `query-api/src/io/${name}`,

@@ -1,5 +1,5 @@
+import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import {
-  derivedWalletsOf,
   hexBytes,
   type SignatureType,
   type WalletAddress,

@@ -1,4 +1,5 @@
-import { derivedWalletsOf, hexBytes, walletFromBytes } from '@pm/schemas';
+import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
+import { hexBytes, walletFromBytes } from '@pm/schemas';
 import { allWallets, CallerWallets, walletsOfType } from '../../src/core/caller-wallets.ts';
 import { wallet } from '../in-memory.ts';
 

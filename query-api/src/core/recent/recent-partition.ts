@@ -1,4 +1,5 @@
-import { type Execution, InputSequence } from '@pm/schemas';
+import { InputSequence } from '@pm/domain/executions/input-sequence';
+import type { Execution } from '@pm/schemas';
 import type { OrderEventRow } from '../order-read.ts';
 import type { FillRow } from '../trades.ts';
 import { type HoldingChange, type RecordRows, rowsOfRecord } from './record-rows.ts';

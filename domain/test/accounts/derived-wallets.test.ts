@@ -1,15 +1,13 @@
-import { readPublishedVectors } from '../../kit/test/published-vectors.ts';
-import { walletFactories } from '../src/derived-wallets.ts';
 import {
-  defaultFeeWallet,
-  derivedWalletsOf,
   hexBytes,
-  isReservedAddress,
   parseWalletAddress,
   signingDomains,
   type WalletAddress,
   walletFromBytes,
-} from '../src/index.ts';
+} from '@pm/schemas';
+import { readPublishedVectors } from '../../../kit/test/published-vectors.ts';
+import { derivedWalletsOf, walletFactories } from '../../src/accounts/derived-wallets.ts';
+import { defaultFeeWallet, isReservedAddress } from '../../src/accounts/reserved-addresses.ts';
 
 const vectors = readPublishedVectors();
 const given = vectors === null ? test.skip : test;

@@ -1,6 +1,10 @@
+import {
+  parseWalletAddress,
+  signingDomains,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
 import { walletFactories } from './derived-wallets.ts';
-import { parseWalletAddress, type WalletAddress, walletFromBytes } from './ids.ts';
-import { signingDomains } from './signing.ts';
 
 /** The wallet that fees are paid to unless `PM_FEE_WALLET` names another. No person holds its key. */
 export const defaultFeeWallet = '0x00000000000000000000000000000000000000fe' as WalletAddress;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandNotFound, runCommand } from './command.ts';
-import type { Progress } from './managed-process.ts';
-import { StackError } from './stack-error.ts';
+import { commandNotFound, runCommand } from '../command.ts';
+import type { Progress } from '../managed-process.ts';
+import { StackError } from '../stack-error.ts';
 
 const requiredJava = 17;
 const checkTimeoutMs = 30_000;

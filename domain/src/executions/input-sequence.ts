@@ -1,4 +1,4 @@
-import type { Execution } from './topics/executions.ts';
+import type { Execution } from '@pm/schemas';
 
 /**
  * Records of `executions` follow the input densely; a retry or an old owner can only repeat one (architecture.md).

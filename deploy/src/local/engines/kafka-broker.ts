@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from './command.ts';
+import { runCommand } from '../command.ts';
+import { type ManagedProcess, mebibyte, processEnvironment } from '../managed-process.ts';
+import { loopback } from '../ports.ts';
+import { askPort } from '../probes.ts';
+import { StackError } from '../stack-error.ts';
 import type { EngineJars } from './engine-jars.ts';
-import { type ManagedProcess, mebibyte, processEnvironment } from './managed-process.ts';
-import { loopback } from './ports.ts';
-import { askPort } from './probes.ts';
-import { StackError } from './stack-error.ts';
 
 export interface KafkaOptions {
   readonly jars: EngineJars;

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from './command.ts';
+import { runCommand } from '../command.ts';
+import type { Progress } from '../managed-process.ts';
+import { deployRoot } from '../paths.ts';
+import { isAlive } from '../process-table.ts';
+import { StackError } from '../stack-error.ts';
 import { javaCommand, requireJavaTools } from './java-tools.ts';
-import type { Progress } from './managed-process.ts';
-import { deployRoot } from './paths.ts';
-import { isAlive } from './process-table.ts';
-import { StackError } from './stack-error.ts';
 
 /** Paths of the fetched engines. */
 export interface EngineJars {

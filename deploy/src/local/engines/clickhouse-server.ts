@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ManagedProcess, mebibyte, processEnvironment } from './managed-process.ts';
-import { builtEntry } from './paths.ts';
-import { loopback } from './ports.ts';
-import { requireOk } from './probes.ts';
+import { type ManagedProcess, mebibyte, processEnvironment } from '../managed-process.ts';
+import { builtEntry } from '../paths.ts';
+import { loopback } from '../ports.ts';
+import { requireOk } from '../probes.ts';
 
 export interface ClickHouseOptions {
   readonly dataDir: string;
