@@ -9,41 +9,44 @@ import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { type CatalogEntry, redisKeys } from '@pm/schemas';
+import { runActivity } from './accounts/agent-activity.io.ts';
+import type { Agents } from './accounts/agents.io.ts';
+import { openAccounts } from './accounts/open-accounts.io.ts';
+import { WalletOwners } from './accounts/wallet-owners.ts';
+import type { CancelRouteServices } from './cancels/cancels.route.ts';
+import { sweepOrders } from './cancels/sweep.io.ts';
+import { CatalogIndex } from './catalog/catalog-index.ts';
+import { CatalogLocks } from './catalog/catalog-locks.io.ts';
+import { CatalogWriter } from './catalog/catalog-writer.io.ts';
+import type { CatalogServices } from './catalog/matcher-market.io.ts';
+import { ExtremePrices, TickRefinements } from './catalog/tick-refinements.io.ts';
 import { type IngressConfig, readIngressConfig } from './config.ts';
-import { CatalogIndex } from './core/catalog-index.ts';
-import { OrderHasher } from './core/order-hash.ts';
-import { SignatureRule } from './core/order-signature.ts';
-import { WalletOwners } from './core/wallet-owners.ts';
-import { openDoors } from './doors.ts';
-import { openAccounts } from './io/accounts-store.ts';
-import { runActivity } from './io/agent-activity-runner.ts';
-import type { AgentStore } from './io/agent-store.ts';
-import { AnswerMemory } from './io/answer-memory-store.ts';
-import { openAudit } from './io/audit-store.ts';
-import { CatalogStore } from './io/catalog-store.ts';
-import { type CommandLine, openCommandLine } from './io/command-line-store.ts';
-import { openComments } from './io/comment-store.ts';
-import { DelayedAnswers } from './io/delayed-answer-store.ts';
-import { ExtremePrices } from './io/extreme-price-source.ts';
-import { openKnownKeys } from './io/known-keys-store.ts';
-import { watchLedger } from './io/ledger-watch-source.ts';
-import { type OpenLog, openLogStore } from './io/log-store.ts';
-import { type NativeCrypto, openNativeCrypto } from './io/native-source.ts';
-import { readFeeWallet } from './io/opening-source.ts';
-import { PartitionHearings } from './io/partition-hearing-store.ts';
-import { openProfiles } from './io/profile-store.ts';
-import { followResults } from './io/result-source.ts';
-import { RetryStore } from './io/retry-store.ts';
-import { openSessions } from './io/session-topic-store.ts';
-import { SignatureRunner } from './io/signature-runner.ts';
-import { openTable, type TableStore } from './io/table-store.ts';
-import { TransferSink } from './io/transfer-sink.ts';
-import { Turns } from './io/turn-store.ts';
-import { CatalogTurns } from './routes/operator/catalog-turns.ts';
-import { TickRefinements } from './routes/operator/tick-refinement-runner.ts';
-import { openSessionCounts } from './session-counts.ts';
+import type { Authentication } from './door/authentication.io.ts';
+import { IdempotencyKeys } from './door/idempotency-keys.io.ts';
+import { openListeners } from './door/listeners.io.ts';
+import { type CommandChannel, openCommandChannel } from './log/command-channel.io.ts';
+import { type CompactedTable, openTable } from './log/compacted-table.io.ts';
+import { DelayedResults } from './log/delayed-results.io.ts';
+import { KeyedMutex } from './log/keyed-mutex.io.ts';
+import { PartitionLiveness } from './log/partition-liveness.io.ts';
+import { RecentResults } from './log/recent-results.io.ts';
+import { followResults } from './log/results.io.ts';
+import { openTopics, readFeeWallet, type TopicsClient } from './log/topics.io.ts';
+import { TransferWriter } from './log/transfer-writer.io.ts';
+import { openIngressMetrics } from './metrics.ts';
+import { openAudit } from './operator/audit-trail.io.ts';
+import { OrderHasher } from './orders/hash.ts';
+import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
+import { watchLedger } from './orders/reservation.io.ts';
+import { openKnownKeys, SignatureRule } from './orders/signature.ts';
+import { SignaturePool } from './orders/signature-pool.io.ts';
+import { openSessionCounts } from './sessions/session-metrics.io.ts';
+import { openSessions } from './sessions/sessions.io.ts';
+import { openComments } from './social/comments.io.ts';
+import { openProfiles } from './social/profiles.io.ts';
+import { type StatusParts, statusOf } from './status.ts';
 
-/** What the parts below are made of. */
+/** Dependencies shared by the constructors below. */
 interface Room {
   readonly config: IngressConfig;
   readonly life: Lifecycle;
@@ -53,10 +56,10 @@ interface Room {
   readonly hasher: OrderHasher;
 }
 
-/** The operator waits longer than a trader: what he does may meet a partition that is just being taken over. */
+/** Operators wait longer than traders for a result: a partition may just be taken over. */
 const operatorWaitMs = 10_000;
 
-/** The write door: orders and keys come in here, are checked, and go on the log; their results come back from it. */
+/** Ingress: orders and keys come in here, are checked, and go to the log; their results come back from it. */
 async function start(life: Lifecycle): Promise<void> {
   const config = readIngressConfig();
   const log = openLog('ingress', config.logLevel);
@@ -65,72 +68,160 @@ async function start(life: Lifecycle): Promise<void> {
   const metrics = openMetrics('ingress');
   const hasher = new OrderHasher(crypto.keccak);
   const room: Room = { config, life, log, metrics, crypto, hasher };
-  const signatures = openSignatures(room);
-  const topicLog = await openLogStore({ ...config, brokers: config.kafkaBrokers, log });
-  life.onStop('log', () => topicLog.client.close());
-  const money = openMoney(room);
-  const results = await openResults(room, topicLog);
-  const owned = new WalletOwners(crypto.keccak, await readFeeWallet(topicLog));
-  const accounts = await openAccounts(topicLog, {
-    ...{ ...follow(room), clock, owners: owned },
-    ...{ serverSecret: config.keySecret, freshnessMs: freshnessMs(config) },
-  });
-  const { catalog, entries } = await openCatalog(room, topicLog);
-  const sessions = await watchSessions(room, topicLog, results);
 
-  const { hearings, memory, delays, traders, operator } = results;
-  const { owners, bindings, door } = accounts;
-  const { keys, walletStatus, freezes } = door;
-  const comments = await openComments(topicLog, follow(room));
-  const profiles = await openProfiles(topicLog, { ...follow(room), clock });
-  const { ledger, ledgerWatch, retries } = money;
-  const activity = openActivity(room, money.redis, door.agents);
-  const transfers = openTransfers(topicLog);
-  const writes = openWrites(topicLog, entries);
-  const turns = new CatalogTurns(new Turns());
+  // The log and the ledger.
+  const topics = await openTopics({ ...config, brokers: config.kafkaBrokers, log });
+  life.onStop('log', () => topics.client.close());
+  const { redis, ledger, ledgerWatch, idempotencyKeys } = openMoney(room);
+  const results = await openResults(room, topics);
+  const { partitions, recentResults, delayedResults, traders, operator } = results;
+  const transfers = openTransfers(topics);
+
+  // Tables: each is caught up before anything is served.
+  const owners = new WalletOwners(crypto.keccak, await readFeeWallet(topics));
+  const accounts = await openAccounts(topics, {
+    ...follow(room),
+    clock,
+    owners,
+    serverSecret: config.keySecret,
+    freshnessMs: freshnessMs(config),
+  });
+  const { keys, freezes, walletStatus, bindings } = accounts;
+  const { catalog, entries } = await openCatalog(room, topics);
+  const writer = openCatalogWriter(topics, entries);
+  const sessions = await openSessionWatch(room, topics, results);
+  const comments = await openComments(topics, follow(room));
+  const profiles = await openProfiles(topics, { ...follow(room), clock });
+  const audit = await openAudit(topics, follow(room));
+
+  // Rules and background work.
+  const signatures = openSignatures(room);
+  const activity = openActivity(room, redis, accounts.agents);
+  const catalogServices: CatalogServices = {
+    catalog,
+    clock,
+    keccak: crypto.keccak,
+    partitions: partitions.count,
+    commands: operator.commands,
+    writer,
+    locks: new CatalogLocks(new KeyedMutex()),
+  };
   if (config.tickRefinement) {
-    const refined = { catalog, clock, log: operator.runner, turns, writes };
-    const refining = new TickRefinements(refined, log);
-    results.extremes.listen((market) => refining.note(market));
+    const refinements = new TickRefinements(catalogServices, log);
+    results.extremePrices.listen((market) => refinements.note(market));
   }
-  await openDoors(
+
+  // The services of the listeners.
+  const authentication: Authentication = {
+    clock,
+    verify: accounts.verify,
+    verifyReader: accounts.verifyReader,
+    walletStatus,
+    freshnessMs: freshnessMs(config),
+  };
+  const cancels: CancelRouteServices = {
+    authentication,
+    clock,
+    markets: catalog,
+    partitions,
+    recentResults,
+    commands: traders.commands,
+  };
+  const status: StatusParts = {
+    nowMs: clock.monotonicMs,
+    partitions,
+    ledgerWatch,
+    signatures,
+    traders,
+    operator,
+    recentResults,
+    keys,
+    owners,
+    catalog,
+    sessions: sessions.counts,
+  };
+  const sweepServices = { clock, recentResults, partitions, commands: operator.commands, owners };
+  await openListeners(
     { ...room, limits: openLimits(room) },
     {
-      watched: {
-        ...{ hearings, ledgerWatch, signatures, traders, operator, memory, keys, owners, catalog },
-        nowMs: clock.monotonicMs,
-        sessions: sessions.counts,
-      },
+      status,
       operator: {
-        ...{ clock, keccak: crypto.keccak, token: config.operatorToken, catalog },
-        ...{ partitions: hearings.count, log: operator.runner },
-        ...{ writes, turns, ledger, transfers },
-        audit: await openAudit(topicLog, follow(room)),
-        ...{ walletStatus, freezes, owners, bindings },
+        clock,
+        token: config.operatorToken,
+        audit,
+        catalog: catalogServices,
+        money: { clock, writer, ledger, transfers, freezes, owners, bindings },
+        wallets: {
+          walletStatus,
+          freezes,
+          ledger,
+          owners,
+          bindings,
+          sweep: (wallet) => sweepOrders(wallet, sweepServices),
+        },
         comments,
       },
       traders: {
-        ...{ ...door, clock, activity, markets: catalog },
-        ...{ hashes: room.hasher, signatures, partitions: hearings, answers: memory, ledger },
-        ...{ log: traders.runner, freshnessMs: freshnessMs(config), retries, transfers, delays },
-        sessions: sessions.desk,
-        social: { comments, profiles, listed: catalog },
+        clock,
+        accounts: {
+          authentication,
+          verifyBuilder: accounts.verifyBuilder,
+          signatures,
+          keys,
+          readOnlyKeys: accounts.readOnlyKeys,
+          agents: accounts.agents,
+          agentDirectory: accounts.agentDirectory,
+          activity,
+          owners,
+          notificationMarks: accounts.notificationMarks,
+        },
+        money: {
+          authentication,
+          clock,
+          idempotencyKeys,
+          markets: catalog,
+          owners,
+          hashes: hasher,
+          partitions,
+          ledger,
+          commands: traders.commands,
+          transfers,
+          freezes,
+        },
+        orders: {
+          authentication,
+          clock,
+          idempotencyKeys,
+          markets: catalog,
+          owners,
+          hashes: hasher,
+          signatures,
+          partitions,
+          recentResults,
+          delayedResults,
+          ledger,
+          commands: traders.commands,
+          metrics: openIngressMetrics(metrics, statusOf(status).gauges),
+        },
+        cancels,
+        sessions: { authentication, heartbeats: sessions.heartbeats },
+        social: { authentication, comments, profiles, listed: catalog },
       },
     },
   );
-  const facts = { partitions: hearings.count, markets: catalog.marketCount, keys: keys.size };
-  log.info(facts, 'the door is open');
+  const facts = { partitions: partitions.count, markets: catalog.marketCount, keys: keys.size };
+  log.info(facts, 'listening for orders');
 }
 
 function freshnessMs({ freshnessSeconds }: IngressConfig): number {
   return freshnessSeconds * 1000;
 }
 
-function openSignatures({ config, life, crypto, hasher }: Room): SignatureRunner {
+function openSignatures({ config, life, crypto, hasher }: Room): SignaturePool {
   const rule = new SignatureRule(hasher, crypto.curve, openKnownKeys());
-  const signatures = new SignatureRunner({
+  const signatures = new SignaturePool({
     workers: config.signatureWorkers,
-    workerFile: new URL('./io/signature-worker-runner.js', import.meta.url),
+    workerFile: new URL('./orders/signature-worker.io.js', import.meta.url),
     rule,
     hasher,
     curve: crypto.curve,
@@ -147,7 +238,7 @@ function openMoney({ config, life, log }: Room) {
   const ledger = openLedger(redis, keys);
   const ledgerWatch = watchLedger(ledger);
   life.onStop('ledger watch', () => ledgerWatch.close());
-  return { redis, ledger, ledgerWatch, retries: new RetryStore(redis, keys) };
+  return { redis, ledger, ledgerWatch, idempotencyKeys: new IdempotencyKeys(redis, keys) };
 }
 
 function openLimits({ config, life, log }: Room) {
@@ -157,8 +248,8 @@ function openLimits({ config, life, log }: Room) {
   return limits;
 }
 
-/** Uses of agents' keys: noted at once, brought to the log every minute. */
-function openActivity({ config, life }: Room, redis: RedisClient, agents: AgentStore) {
+/** Uses of agents' keys: noted at once, written to the log every minute. */
+function openActivity({ config, life }: Room, redis: RedisClient, agents: Agents) {
   const onFault = (error: unknown) => life.fail(error);
   const keys = redisKeys(config.redisPrefix);
   const activity = new AgentActivity({ redis, keys, clock, onFault });
@@ -167,72 +258,76 @@ function openActivity({ config, life }: Room, redis: RedisClient, agents: AgentS
   return activity;
 }
 
-/** The lines to the log and what comes back on them. */
-async function openResults(room: Room, topicLog: OpenLog) {
+/** The two channels to the log, of traders and of operators, and the results that come back. */
+async function openResults(room: Room, topics: TopicsClient) {
   const { config } = room;
-  const memory = new AnswerMemory(() => clock.nowMs());
-  const delays = new DelayedAnswers();
-  const extremes = new ExtremePrices();
-  const hearings = new PartitionHearings(topicLog.executionEnds.size, clock.monotonicMs);
-  const traders = openLine(topicLog, config.signOffSeed, config.resultWaitMs);
-  const operator = openLine(topicLog, config.operatorSeed, operatorWaitMs);
-  const lines = [traders, operator];
-  await followResults(topicLog, { ...follow(room), lines, hearings, memory, delays, extremes });
-  return { memory, delays, extremes, hearings, traders, operator };
+  const recentResults = new RecentResults(() => clock.nowMs());
+  const delayedResults = new DelayedResults();
+  const extremePrices = new ExtremePrices();
+  const partitions = new PartitionLiveness(topics.executionEnds.size, clock.monotonicMs);
+  const traders = openChannel(topics, config.signOffSeed, config.resultWaitMs);
+  const operator = openChannel(topics, config.operatorSeed, operatorWaitMs);
+  const channels = [traders, operator];
+  const options = { channels, partitions, recentResults, delayedResults, extremePrices };
+  await followResults(topics, { ...follow(room), ...options });
+  return { ...options, traders, operator };
 }
 
-function openLine(topicLog: OpenLog, seed: Buffer, waitMs: number): CommandLine {
-  return openCommandLine({
+function openChannel(topics: TopicsClient, seed: Buffer, waitMs: number): CommandChannel {
+  return openCommandChannel({
     key: openSignOffKey(seed),
-    codec: topicLog.codecs.orders,
-    producer: topicLog.orders,
-    topic: topicLog.names.orders,
-    partitions: topicLog.executionEnds.size,
+    codec: topics.codecs.orders,
+    producer: topics.orders,
+    topic: topics.names.orders,
+    partitions: topics.executionEnds.size,
     nowMs: clock.nowMs(),
     waitMs,
   });
 }
 
-/** What is listed, and the table it is written to. */
-async function openCatalog(room: Room, topicLog: OpenLog) {
+/** The catalog, and the table that it is written to. */
+async function openCatalog(room: Room, topics: TopicsClient) {
   const catalog = new CatalogIndex();
-  const { names, codecs } = topicLog;
+  const { names, codecs } = topics;
   const topic = { ...follow(room), topic: names.catalog, codec: codecs.catalog };
-  const entries = await openTable(topicLog, topic, { apply: (entry) => catalog.take(entry) });
+  const entries = await openTable(topics, topic, { apply: (entry) => catalog.take(entry) });
   return { catalog, entries };
 }
 
-function openTransfers({ records, names, codecs }: OpenLog): TransferSink {
-  return new TransferSink({
+function openTransfers({ records, names, codecs }: TopicsClient): TransferWriter {
+  return new TransferWriter({
     producer: records,
     topic: names.transfers,
     codec: codecs.transfers,
   });
 }
 
-/** Heartbeats, and the watch over those that stop; its cancels go on the traders' line. */
-async function watchSessions(
+/** Heartbeats, and the watch over those that stop; its cancels go through the channel of the traders. */
+async function openSessionWatch(
   room: Room,
-  topicLog: OpenLog,
-  { hearings, traders }: Awaited<ReturnType<typeof openResults>>,
+  topics: TopicsClient,
+  { partitions, traders }: Awaited<ReturnType<typeof openResults>>,
 ) {
   const counts = openSessionCounts(room.metrics);
-  const sessions = await openSessions(topicLog, {
-    ...{ ...follow(room), clock, counts, partitions: hearings },
-    run: (partition, command) => traders.runner.run(partition, command),
+  const sessions = await openSessions(topics, {
+    ...follow(room),
+    clock,
+    counts,
+    partitions,
+    run: (partition, command) => traders.commands.run(partition, command),
   });
   room.life.onStop('sessions', () => sessions.close());
-  return { desk: sessions.desk, counts: counts.over(sessions.table) };
+  return { heartbeats: sessions.heartbeats, counts: counts.over(sessions.table) };
 }
 
-function openWrites(
-  { records, names, codecs }: OpenLog,
-  table: TableStore<CatalogEntry>,
-): CatalogStore {
-  return new CatalogStore({ producer: records, table, topics: names, codecs });
+function openCatalogWriter(
+  { records, names, codecs }: TopicsClient,
+  table: CompactedTable<CatalogEntry>,
+): CatalogWriter {
+  return new CatalogWriter({ producer: records, table, topics: names, codecs });
 }
 
-/** What whoever follows a topic says, and does when he cannot. */
+/** Logging and the reaction to faults of everything that follows a topic. */
 function follow({ life, log }: Room) {
   return { log, onFault: (fault: Fault) => life.fail(fault) };
 }

@@ -1,17 +1,25 @@
 import type { Metrics } from '@pm/kit/metrics';
-import type { DoorMetrics, Stage } from './routes/ports.ts';
 
-/** What is read at each scrape from where it is kept anyway. */
-export interface DoorGauges {
+export type Stage = 'check' | 'signature' | 'reserve' | 'result';
+
+/** Counters and times of placements. */
+export interface IngressMetrics {
+  stage(stage: Stage, ms: number): void;
+  refused(code: string): void;
+  placed(status: string): void;
+}
+
+/** Values that are read at each scrape. */
+export interface IngressGauges {
   queuedSignatures(): number;
   queuedCommands(): number;
   waitingCommands(): number;
-  rememberedAnswers(): number;
+  rememberedResults(): number;
   silentPartitions(): number;
 }
 
-/** The metrics of the door besides those of HTTP, which the kit counts. */
-export function openDoorMetrics(metrics: Metrics, gauges: DoorGauges): DoorMetrics {
+/** The metrics of ingress; those of HTTP are the kit's. */
+export function openIngressMetrics(metrics: Metrics, gauges: IngressGauges): IngressMetrics {
   const seconds = metrics.histogram({
     name: 'pm_ingress_stage_seconds',
     help: 'Time of one stage of a placement.',
@@ -24,7 +32,7 @@ export function openDoorMetrics(metrics: Metrics, gauges: DoorGauges): DoorMetri
   });
   const placements = metrics.counter({
     name: 'pm_ingress_placed_total',
-    help: 'Orders taken, by the status answered.',
+    help: 'Placed orders by their status.',
     labels: ['status'],
   });
   const gauge = (name: string, help: string, read: () => number) =>
@@ -32,8 +40,12 @@ export function openDoorMetrics(metrics: Metrics, gauges: DoorGauges): DoorMetri
   gauge('pm_ingress_signatures_queued', 'Signatures not checked yet.', gauges.queuedSignatures);
   gauge('pm_ingress_commands_queued', 'Commands not durable yet.', gauges.queuedCommands);
   gauge('pm_ingress_commands_waiting', 'Commands without a result yet.', gauges.waitingCommands);
-  gauge('pm_ingress_answers_kept', 'Answers kept for repeated orders.', gauges.rememberedAnswers);
-  gauge('pm_ingress_partitions_silent', 'Partitions not heard of.', gauges.silentPartitions);
+  gauge('pm_ingress_answers_kept', 'Results kept for repeated orders.', gauges.rememberedResults);
+  gauge(
+    'pm_ingress_partitions_silent',
+    'Partitions without a sign of life.',
+    gauges.silentPartitions,
+  );
   return {
     stage: (stage: Stage, ms: number) => seconds.observe(ms / 1000, { stage }),
     refused: (code) => refusals.add(1, { code }),

@@ -1,82 +1,77 @@
 import type { Readiness } from '@pm/kit/health';
-import type { DoorGauges } from './metrics.ts';
-
-interface Hearing {
-  readonly inOffset: number;
-  readonly clockMs: number;
-  readonly heardAtMs: number | null;
-}
-
-interface Line {
-  readonly sink: { queued(partition: number): number };
-  readonly waiters: { readonly count: number };
-}
+import type { ApiKeys } from './accounts/api-keys.io.ts';
+import type { WalletOwners } from './accounts/wallet-owners.ts';
+import type { CatalogIndex } from './catalog/catalog-index.ts';
+import type { CommandChannel } from './log/command-channel.io.ts';
+import type { PartitionLiveness, PartitionProgress } from './log/partition-liveness.io.ts';
+import type { RecentResults } from './log/recent-results.io.ts';
+import type { IngressGauges } from './metrics.ts';
+import type { SignaturePool } from './orders/signature-pool.io.ts';
 
 /** The parts that status, readiness and gauges look at. They exist only once they are caught up. */
-export interface Watched {
+export interface StatusParts {
   readonly nowMs: () => number;
-  readonly hearings: {
-    readonly count: number;
-    at(partition: number): Hearing;
-    isReady(partition: number): boolean;
-  };
+  readonly partitions: Pick<PartitionLiveness, 'count' | 'at' | 'isReady'>;
   readonly ledgerWatch: { isReady(): boolean };
-  readonly signatures: { readonly queued: number };
-  readonly traders: Line;
-  readonly operator: Line;
-  readonly memory: { readonly size: number };
-  readonly keys: { readonly size: number };
-  readonly owners: { readonly boundCount: number };
-  readonly catalog: { readonly marketCount: number };
+  readonly signatures: Pick<SignaturePool, 'queued'>;
+  readonly traders: Pick<CommandChannel, 'envelopes' | 'waiters'>;
+  readonly operator: Pick<CommandChannel, 'envelopes' | 'waiters'>;
+  readonly recentResults: Pick<RecentResults, 'size'>;
+  readonly keys: Pick<ApiKeys, 'size'>;
+  readonly owners: Pick<WalletOwners, 'boundCount'>;
+  readonly catalog: Pick<CatalogIndex, 'marketCount'>;
   readonly sessions: { facts(): object };
 }
 
 /** Ready while money can be reserved and at least one partition works; single silent ones refuse their own orders. */
-export function readinessOf({ hearings, ledgerWatch }: Watched): Readiness {
-  const heard = partitionsOf(hearings.count).some((partition) => hearings.isReady(partition));
-  const reasons = [...(ledgerWatch.isReady() ? [] : ['ledger']), ...(heard ? [] : ['executions'])];
+export function readinessOf({ partitions, ledgerWatch }: StatusParts): Readiness {
+  const isAlive = numbersOf(partitions).some((partition) => partitions.isReady(partition));
+  const reasons = [
+    ...(ledgerWatch.isReady() ? [] : ['ledger']),
+    ...(isAlive ? [] : ['executions']),
+  ];
   return { ready: reasons.length === 0, reasons };
 }
 
-/** What the operator sees, and the same as gauges. */
-export function statusOf(watched: Watched): { facts(): object; readonly gauges: DoorGauges } {
-  const { hearings, traders, operator } = watched;
-  const partitions = partitionsOf(hearings.count);
+/** The status that operators read, and the same values as gauges. */
+export function statusOf(parts: StatusParts): { facts(): object; readonly gauges: IngressGauges } {
+  const { partitions, traders, operator } = parts;
+  const numbers = numbersOf(partitions);
   const queued = (partition: number) =>
-    traders.sink.queued(partition) + operator.sink.queued(partition);
-  const gauges: DoorGauges = {
-    queuedSignatures: () => watched.signatures.queued,
-    queuedCommands: () => partitions.reduce((sum, partition) => sum + queued(partition), 0),
+    traders.envelopes.queued(partition) + operator.envelopes.queued(partition);
+  const gauges: IngressGauges = {
+    queuedSignatures: () => parts.signatures.queued,
+    queuedCommands: () => numbers.reduce((sum, partition) => sum + queued(partition), 0),
     waitingCommands: () => traders.waiters.count + operator.waiters.count,
-    rememberedAnswers: () => watched.memory.size,
-    silentPartitions: () => partitions.filter((partition) => !hearings.isReady(partition)).length,
+    rememberedResults: () => parts.recentResults.size,
+    silentPartitions: () => numbers.filter((partition) => !partitions.isReady(partition)).length,
   };
   return {
     gauges,
     facts: () => ({
-      readiness: readinessOf(watched),
-      markets: watched.catalog.marketCount,
-      keys: watched.keys.size,
-      boundWallets: watched.owners.boundCount,
-      answersKept: gauges.rememberedAnswers(),
+      readiness: readinessOf(parts),
+      markets: parts.catalog.marketCount,
+      keys: parts.keys.size,
+      boundWallets: parts.owners.boundCount,
+      answersKept: gauges.rememberedResults(),
       queuedSignatures: gauges.queuedSignatures(),
       waitingCommands: gauges.waitingCommands(),
-      sessions: watched.sessions.facts(),
-      partitions: partitions.map((partition) => ({
+      sessions: parts.sessions.facts(),
+      partitions: numbers.map((partition) => ({
         partition,
-        ready: hearings.isReady(partition),
+        ready: partitions.isReady(partition),
         queuedCommands: queued(partition),
-        ...hearingFacts(hearings.at(partition), watched.nowMs()),
+        ...progressFacts(partitions.at(partition), parts.nowMs()),
       })),
     }),
   };
 }
 
-function hearingFacts({ inOffset, clockMs, heardAtMs }: Hearing, nowMs: number) {
-  const silentMs = heardAtMs === null ? null : Math.round(nowMs - heardAtMs);
+function progressFacts({ inOffset, clockMs, seenAtMs }: PartitionProgress, nowMs: number) {
+  const silentMs = seenAtMs === null ? null : Math.round(nowMs - seenAtMs);
   return { inOffset, clockMs, silentMs };
 }
 
-function partitionsOf(count: number): readonly number[] {
+function numbersOf({ count }: { readonly count: number }): readonly number[] {
   return [...Array(count).keys()];
 }

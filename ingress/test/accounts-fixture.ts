@@ -14,14 +14,12 @@ import {
   redisKeys,
   type WalletStatus,
 } from '@pm/schemas';
-import { NotificationMarks } from '../src/core/notification-marks.ts';
-import type { WalletOwners } from '../src/core/wallet-owners.ts';
-import { WalletStatuses } from '../src/core/wallet-statuses.ts';
-import { AgentStore } from '../src/io/agent-store.ts';
-import { KeyStore, keyFold } from '../src/io/key-store.ts';
-import { NotificationMarkStore } from '../src/io/notification-mark-store.ts';
-import { ReadKeyStore } from '../src/io/read-key-store.ts';
-import { WalletStatusStore } from '../src/io/wallet-status-store.ts';
+import { Agents } from '../src/accounts/agents.io.ts';
+import { ApiKeys, keyFold } from '../src/accounts/api-keys.io.ts';
+import { DeletedNotifications, NotificationMarks } from '../src/accounts/notification-marks.io.ts';
+import { ReadOnlyKeys } from '../src/accounts/read-only-keys.io.ts';
+import type { WalletOwners } from '../src/accounts/wallet-owners.ts';
+import { type StatusFacts, WalletRows, WalletStatuses } from '../src/accounts/wallet-table.io.ts';
 import { MemoryTopic } from './table-fixture.ts';
 
 const serverSecret = Buffer.alloc(32, 5);
@@ -82,8 +80,8 @@ export class AccountTopics {
     const directory = new KeyDirectory();
     const readDirectory = new ReadKeyDirectory();
     const agentDirectory = new AgentDirectory();
-    const statuses = new WalletStatuses();
-    const marks = new NotificationMarks();
+    const statuses = new WalletRows<StatusFacts>();
+    const marks = new DeletedNotifications();
     const secrets = { serverSecret, clock };
     const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
     const verify = openKeyVerifier(proof);
@@ -94,30 +92,30 @@ export class AccountTopics {
     return {
       directory,
       door: {
-        keys: new KeyStore({
+        keys: new ApiKeys({
           ...secrets,
           directory,
           table: this.credentials.open(keyFold(directory, owners)),
         }),
-        readKeys: new ReadKeyStore({
+        readOnlyKeys: new ReadOnlyKeys({
           ...secrets,
           directory: readDirectory,
           table: this.readKeys.open(readDirectory),
         }),
-        agents: new AgentStore({
+        agents: new Agents({
           clock,
           directory: agentDirectory,
           table: this.agents.open(agentDirectory),
         }),
         agentDirectory,
-        notificationMarks: new NotificationMarkStore({
+        notificationMarks: new NotificationMarks({
           clock,
           marks,
           table: this.notificationMarks.open(marks),
         }),
-        walletStatus: new WalletStatusStore({
+        walletStatus: new WalletStatuses({
           clock,
-          statuses,
+          rows: statuses,
           table: this.walletStatus.open(statuses),
         }),
         activity: new AgentActivity({ redis, keys: redisKeys('t'), clock, onFault }),

@@ -21,14 +21,14 @@ import {
   tokenIdFromBytes,
   walletFromBytes,
 } from '@pm/schemas';
-import { checkResponses } from '../../kit/test/http/declared-responses.ts';
-import { CatalogIndex } from '../src/core/catalog-index.ts';
-import { explainSignature } from '../src/core/explain-signature.ts';
-import type { PlacementAnswer } from '../src/core/placement-answer.ts';
-import { AnswerMemory } from '../src/io/answer-memory-store.ts';
-import type { MadeKey } from '../src/io/key-store.ts';
-import { addDoorRoutes } from '../src/routes/door.ts';
-import type { CommandOutcome, DoorPorts } from '../src/routes/ports.ts';
+import type { MadeKey } from '../src/accounts/api-keys.io.ts';
+import { CatalogIndex } from '../src/catalog/catalog-index.ts';
+import { addPublicRoutes, type PublicServices } from '../src/door/public.route.ts';
+import { RecentResults } from '../src/log/recent-results.io.ts';
+import type { CommandResult } from '../src/log/result-waiters.ts';
+import type { OrderResult } from '../src/orders/order-result.ts';
+import type { Reservations } from '../src/orders/reservation.io.ts';
+import { explainSignature } from '../src/orders/signature-explanation.ts';
 import { AccountTopics } from './accounts-fixture.ts';
 import { OwnersTopic } from './owners-fixture.ts';
 import { RetryMemory } from './retry-fixture.ts';
@@ -123,10 +123,10 @@ function appliedOf(id: string, { transfers, paid }: Fakes): AppliedTransfer | nu
   return { wallet: walletFromBytes(found.wallet), amountMicro, movedMicro: -paid(-amountMicro) };
 }
 
-export type Answerer = (command: Command) => CommandOutcome | Promise<CommandOutcome>;
+export type Answerer = (command: Command) => CommandResult | Promise<CommandResult>;
 
 /** What the matcher says when an order rests. */
-export function restsAs(command: Command): CommandOutcome {
+export function restsAs(command: Command): CommandResult {
   if (command.kind !== 'PlaceOrder') throw new Error('an order is expected');
   const event: ExecutionEvent = {
     ...command,
@@ -141,9 +141,9 @@ export function restsAs(command: Command): CommandOutcome {
   return answered([event]);
 }
 
-export function answered(events: readonly ExecutionEvent[]): CommandOutcome {
+export function answered(events: readonly ExecutionEvent[]): CommandResult {
   const place = { partition: 1, inOffset: 42 };
-  return { kind: 'answered', place, events: events.map((event, index) => ({ index, event })) };
+  return { kind: 'executed', place, events: events.map((event, index) => ({ index, event })) };
 }
 
 export interface Fakes {
@@ -162,15 +162,15 @@ export interface Fakes {
   written: 'written' | 'unsent' | 'unknown';
   readonly transfers: Transfer[];
   /** Of delayed orders, at the end of their delay. */
-  readonly finalAnswers: Map<string, PlacementAnswer>;
+  readonly finalAnswers: Map<string, OrderResult>;
   readonly reserved: string[];
   readonly givenBack: string[];
   readonly frozen: Set<string>;
 }
 
 /**
- * A door with everything behind it in memory; another one on the same topic is the next process. `memorySinceMs`: since when the
- * memory of answers is complete; 0 is always.
+ * Ingress with all its dependencies in memory; another one on the same topic is the next process. `memorySinceMs`: since when the
+ * memory of results is complete; 0 is always.
  */
 export async function openDoor(
   topic = new OwnersTopic(),
@@ -200,73 +200,106 @@ export async function openDoor(
   const clock = { nowMs: () => fakes.nowMs, monotonicMs: () => 0 };
   const { hasher, rule } = openRule();
   const { owners, store: bindings } = topic.open({ nowMs: clock.nowMs });
-  const memory = new AnswerMemory(() => memorySinceMs);
+  const memory = new RecentResults(() => memorySinceMs);
   const process = new SessionProcess(sessionsTopic);
   const markets = new CatalogIndex();
   markets.take(market);
   const { door } = accounts.open(owners, clock);
   const { keys } = door;
   const social = openSocial(markets, clock);
-  const ports: DoorPorts = {
+  const authentication = {
     clock,
-    ...door,
-    markets,
-    owners,
-    hashes: hasher,
-    signatures: {
-      check: async (jobs) => {
-        await fakes.stall;
-        return fakes.signaturesFull ? null : jobs.map((job) => rule.check(job));
-      },
-      explain: (job) => explainSignature(job, { hasher, curve: crypto.curve }),
-      isAttested: (claim) => {
-        const address = Buffer.from(claim.address.slice(2), 'hex');
-        const hashes = hasher.attestationHashes({ ...claim, address });
-        return rule.isAttestedBy(claim.signature, hashes, address);
-      },
-    },
-    partitions: { count: 3, isReady: () => fakes.ready },
-    answers: memory,
-    delays: { finalAnswer: async (orderId) => fakes.finalAnswers.get(orderId) ?? null },
-    ledger: {
-      reserve: async (reservation) => {
-        fakes.reserved.push(reservation.orderId);
-        const { reserve } = fakes;
-        const outcome = typeof reserve === 'function' ? reserve(reservation) : reserve;
-        return { outcome, generation: 3, sender: 'sender' };
-      },
-      cancelReservation: async ({ id }) => {
-        fakes.givenBack.push(id);
-      },
-      balance: async () => ({ freeMicro: 0, availableMicro: fakes.availableMicro }),
-      reserveWithdrawal: async ({ amountMicro }) => {
-        const paidMicro = fakes.withdrawn === 'applied' ? amountMicro : 0;
-        return { outcome: fakes.withdrawn, generation: 3, sender: 'sender', paidMicro };
-      },
-      appliedTransfer: async (id) => appliedOf(id, fakes),
-    },
-    freezes: { isFrozen: (wallet) => fakes.frozen.has(wallet) },
-    transfers: {
-      write: async (transfer) => {
-        fakes.transfers.push(transfer);
-        return fakes.written;
-      },
-    },
-    retries,
-    log: {
-      run: async (partition, command) => {
-        fakes.sent.push({ partition, command });
-        return await fakes.answer(command);
-      },
-    },
-    sessions: process.desk,
-    social,
-    metrics: { stage() {}, refused() {}, placed() {} },
+    verify: door.verify,
+    verifyReader: door.verifyReader,
+    walletStatus: door.walletStatus,
     freshnessMs: 300_000,
   };
+  const signatures: PublicServices['accounts']['signatures'] &
+    PublicServices['orders']['signatures'] = {
+    check: async (jobs) => {
+      await fakes.stall;
+      return fakes.signaturesFull ? null : jobs.map((job) => rule.check(job));
+    },
+    explain: (job) => explainSignature(job, { hasher, curve: crypto.curve }),
+    isAttested: (claim) => {
+      const address = Buffer.from(claim.address.slice(2), 'hex');
+      const hashes = hasher.attestationHashes({ ...claim, address });
+      return rule.isAttestedBy(claim.signature, hashes, address);
+    },
+  };
+  const partitions = { count: 3, isReady: () => fakes.ready };
+  const ledger: Reservations = {
+    reserve: async (reservation) => {
+      fakes.reserved.push(reservation.orderId);
+      const { reserve } = fakes;
+      const outcome = typeof reserve === 'function' ? reserve(reservation) : reserve;
+      return { outcome, generation: 3, sender: 'sender' };
+    },
+    cancelReservation: async ({ id }) => {
+      fakes.givenBack.push(id);
+    },
+    balance: async () => ({ freeMicro: 0, availableMicro: fakes.availableMicro }),
+    reserveWithdrawal: async ({ amountMicro }) => {
+      const paidMicro = fakes.withdrawn === 'applied' ? amountMicro : 0;
+      return { outcome: fakes.withdrawn, generation: 3, sender: 'sender', paidMicro };
+    },
+    appliedTransfer: async (id) => appliedOf(id, fakes),
+  };
+  const commands: PublicServices['cancels']['commands'] = {
+    run: async (partition, command) => {
+      fakes.sent.push({ partition, command });
+      return await fakes.answer(command);
+    },
+  };
+  const services: PublicServices = {
+    clock,
+    accounts: { ...door, authentication, signatures, owners },
+    money: {
+      authentication,
+      clock,
+      idempotencyKeys: retries,
+      markets,
+      owners,
+      hashes: hasher,
+      partitions,
+      ledger,
+      commands,
+      transfers: {
+        write: async (transfer) => {
+          fakes.transfers.push(transfer);
+          return fakes.written;
+        },
+      },
+      freezes: { isFrozen: (wallet) => fakes.frozen.has(wallet) },
+    },
+    orders: {
+      authentication,
+      clock,
+      idempotencyKeys: retries,
+      markets,
+      owners,
+      hashes: hasher,
+      signatures,
+      partitions,
+      recentResults: memory,
+      delayedResults: {
+        finalResult: async (orderId) => fakes.finalAnswers.get(orderId) ?? null,
+      },
+      ledger,
+      commands,
+      metrics: { stage() {}, refused() {}, placed() {} },
+    },
+    cancels: { authentication, clock, markets, partitions, recentResults: memory, commands },
+    sessions: { authentication, heartbeats: process.desk },
+    social: {
+      authentication,
+      comments: social.comments,
+      profiles: social.profiles,
+      listed: social.listed,
+    },
+  };
   const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024 });
-  checkResponses(app);
-  addDoorRoutes(app, ports);
+  addPublicRoutes(app, services);
   app.addHook('onClose', async () => process.kill());
   await app.ready();
   const wallet = parseWalletAddress(owner.address);
@@ -274,14 +307,14 @@ export async function openDoor(
   const trio = trioIn(await keys.create(wallet, '0'));
   return {
     app,
-    ports,
+    services,
     fakes,
     retries,
     memory,
     markets,
     topic,
     accounts,
-    /** What stands behind the ports for keys, agents and wallets. */
+    /** Keys, agents and wallets, as the services have them. */
     stores: door,
     keys,
     /** Whose wallets are, and where an operator binds them. */

@@ -33,7 +33,7 @@ import {
 } from './wallet-fixture.ts';
 import { nameOf, type Sender, writeRouteOf } from './write-routes-fixture.ts';
 
-/** Somebody who may do everything, with what he could be asked to prove. */
+/** A caller that may do everything, with every proof that a route could ask for. */
 export interface Caller extends Sender {
   readonly wallet: TestWallet;
   readonly trio: { readonly apiKey: string; readonly secret: string; readonly passphrase: string };
@@ -46,8 +46,8 @@ export const callerWallets = [21, 22, 23, 24].map(walletOf);
 export async function openCaller(door: Door, wallet: TestWallet): Promise<Caller> {
   const address = wallet.address as WalletAddress;
   const trio = trioIn(await door.keys.create(address, '0'));
-  const readKey = await door.ports.readKeys.create(address);
-  const agent = await door.ports.agents.create(address, 'agent');
+  const readKey = await door.services.accounts.readOnlyKeys.create(address);
+  const agent = await door.services.accounts.agents.create(address, 'agent');
   return {
     wallet,
     trio,
@@ -247,7 +247,7 @@ function spoilHeaders(good: Record<string, string>, dice: Dice): Hostile['header
   return { ...good, [name]: dice.isOneIn(6) ? [value, String(spoiled)] : spoiled };
 }
 
-/** A matcher that does whatever it is told. */
+/** A matcher that carries out every command. */
 export const carriesOut: Answerer = (command) => {
   if (command.kind === 'PlaceOrder') return restsAs(command);
   const actions = { SplitPosition: 'SPLIT', MergePosition: 'MERGE', RedeemPosition: 'REDEEM' };

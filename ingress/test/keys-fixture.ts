@@ -38,7 +38,7 @@ export async function ask(
   return { status: answer.statusCode, headers: answer.headers, body: answer.json() };
 }
 
-/** Somebody with an API key of his own. */
+/** A caller with an API key of its own. */
 export async function join(door: Door, wallet: TestWallet) {
   const trio = trioIn(await door.keys.create(wallet.address as WalletAddress, '0'));
   const headers = { [names.address]: wallet.address };

@@ -12,18 +12,21 @@ import {
   type WithdrawalFreeze,
   walletFromBytes,
 } from '@pm/schemas';
-import { checkResponses } from '../../kit/test/http/declared-responses.ts';
-import { AuditTrail } from '../src/core/audit-trail.ts';
-import { CatalogIndex } from '../src/core/catalog-index.ts';
-import { WalletStatuses } from '../src/core/wallet-statuses.ts';
-import { WithdrawalFreezes } from '../src/core/withdrawal-freezes.ts';
-import { Turns } from '../src/io/turn-store.ts';
-import { WalletStatusStore } from '../src/io/wallet-status-store.ts';
-import { WithdrawalFreezeStore } from '../src/io/withdrawal-freeze-store.ts';
-import { CatalogTurns } from '../src/routes/operator/catalog-turns.ts';
-import { addOperatorRoutes } from '../src/routes/operator/operator-door.ts';
-import type { OperatorPorts } from '../src/routes/operator/ports.ts';
-import type { CommandOutcome } from '../src/routes/ports.ts';
+import {
+  type FreezeFacts,
+  type StatusFacts,
+  WalletRows,
+  WalletStatuses,
+  WithdrawalFreezes,
+} from '../src/accounts/wallet-table.io.ts';
+import { CatalogIndex } from '../src/catalog/catalog-index.ts';
+import { CatalogLocks } from '../src/catalog/catalog-locks.io.ts';
+import { KeyedMutex } from '../src/log/keyed-mutex.io.ts';
+import type { CommandResult } from '../src/log/result-waiters.ts';
+import { AuditTrail } from '../src/operator/audit-trail.io.ts';
+import { addOperatorRoutes } from '../src/operator/operator.route.ts';
+import type { OperatorServices } from '../src/operator/operator-services.io.ts';
+import type { Reservations } from '../src/orders/reservation.io.ts';
 import { OwnersTopic } from './owners-fixture.ts';
 import { crypto } from './signing-fixture.ts';
 import { openSocial } from './social-fixture.ts';
@@ -32,17 +35,17 @@ import { MemoryTopic } from './table-fixture.ts';
 export const token = 'an-operator-token-of-some-length';
 
 /** What the matcher says when it carries a command out. */
-export function carriedOut(command: Command): CommandOutcome {
+export function carriedOut(command: Command): CommandResult {
   const kinds = {
     SetMarket: 'MarketSet',
     ResolveMarket: 'MarketResolved',
     SetTradingMode: 'TradingModeSet',
   } as Record<string, string>;
   const event = { ...command, kind: kinds[command.kind], command: 0 } as unknown as ExecutionEvent;
-  return { kind: 'answered', place: { partition: 0, inOffset: 1 }, events: [{ index: 0, event }] };
+  return { kind: 'executed', place: { partition: 0, inOffset: 1 }, events: [{ index: 0, event }] };
 }
 
-/** The operator's door over a catalog in memory and a matcher that says yes. */
+/** The operator's listener over a catalog in memory and a matcher that carries out every command. */
 export async function openOperator(ownersTopic = new OwnersTopic()) {
   const catalog = new CatalogIndex();
   const written: CatalogEntry[] = [];
@@ -55,71 +58,86 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
   const fakes = {
     swept: { canceled: 0, isUnconfirmed: false },
     withdrawn: 'reserved' as 'reserved' | 'conflict' | 'insufficient' | 'applied',
-    answer: carriedOut as (command: Command) => CommandOutcome | Promise<CommandOutcome>,
+    answer: carriedOut as (command: Command) => CommandResult | Promise<CommandResult>,
     audit: (record: AuditRecord) => trail.take(record),
   };
   const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
-  const statuses = new WalletStatuses();
-  const freezes = new WithdrawalFreezes();
+  const statuses = new WalletRows<StatusFacts>();
+  const freezeRows = new WalletRows<FreezeFacts>();
   const table = new MemoryTopic<WalletStatus>().open(statuses);
   const { owners, store: bindings } = ownersTopic.open({ nowMs: clock.nowMs });
-  const walletStatus = new WalletStatusStore({ clock, statuses, table });
+  const walletStatus = new WalletStatuses({ clock, rows: statuses, table });
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
-  checkResponses(app);
-  const ports: OperatorPorts = {
+  const writer = {
+    writeRoutes: async (markets: readonly CatalogMarket[]) => void routed.push(...markets),
+    writeEntries: async (entries: readonly CatalogEntry[]) => {
+      // As long as a log takes: whatever else is under way goes on meanwhile.
+      await nextTurn();
+      written.push(...entries);
+      for (const entry of entries) catalog.take(entry);
+    },
+    writeTransfers: async (more: readonly Transfer[]) => void transfers.push(...more),
+  };
+  const freezes = new WithdrawalFreezes({
     clock,
-    keccak: crypto.keccak,
+    rows: freezeRows,
+    table: new MemoryTopic<WithdrawalFreeze>().open(freezeRows),
+  });
+  const ledger: Omit<Reservations, 'reserve'> = {
+    reserveWithdrawal: async ({ amountMicro }) => {
+      const paidMicro = fakes.withdrawn === 'applied' ? amountMicro : 0;
+      return { outcome: fakes.withdrawn, generation: 4, sender: 'sender', paidMicro };
+    },
+    cancelReservation: async ({ id }) => void givenBack.push(id),
+    appliedTransfer: async (id) => {
+      const found = transfers.find(({ transferId }) => `0x${transferId.toString('hex')}` === id);
+      if (found === undefined) return null;
+      const { wallet, amountMicro } = found;
+      return { wallet: walletFromBytes(wallet), amountMicro, movedMicro: amountMicro };
+    },
+    balance: async () => ({ freeMicro: -2_500_000, availableMicro: -2_500_000 }),
+  };
+  const services: OperatorServices = {
+    clock,
     token,
-    catalog,
-    partitions: 3,
-    log: {
-      run: async (partition, command) => {
-        sent.push({ partition, command });
-        return fakes.answer(command);
-      },
-    },
-    writes: {
-      writeRoutes: async (markets) => void routed.push(...markets),
-      writeEntries: async (entries) => {
-        // As long as a log takes: whatever else is under way goes on meanwhile.
-        await nextTurn();
-        written.push(...entries);
-        for (const entry of entries) catalog.take(entry);
-      },
-      writeTransfers: async (more) => void transfers.push(...more),
-    },
-    turns: new CatalogTurns(new Turns()),
-    ledger: {
-      reserveWithdrawal: async ({ amountMicro }) => {
-        const paidMicro = fakes.withdrawn === 'applied' ? amountMicro : 0;
-        return { outcome: fakes.withdrawn, generation: 4, sender: 'sender', paidMicro };
-      },
-      cancelReservation: async ({ id }) => void givenBack.push(id),
-      appliedTransfer: async (id) => {
-        const found = transfers.find(({ transferId }) => `0x${transferId.toString('hex')}` === id);
-        if (found === undefined) return null;
-        const { wallet, amountMicro } = found;
-        return { wallet: walletFromBytes(wallet), amountMicro, movedMicro: amountMicro };
-      },
-      balance: async () => ({ freeMicro: -2_500_000, availableMicro: -2_500_000 }),
-    },
-    freezes: new WithdrawalFreezeStore({
+    catalog: {
+      catalog,
       clock,
-      freezes,
-      table: new MemoryTopic<WithdrawalFreeze>().open(freezes),
-    }),
-    transfers: {
-      write: async (transfer) => {
-        transfers.push(transfer);
-        return 'written';
+      keccak: crypto.keccak,
+      partitions: 3,
+      commands: {
+        run: async (partition, command) => {
+          sent.push({ partition, command });
+          return fakes.answer(command);
+        },
       },
+      writer,
+      locks: new CatalogLocks(new KeyedMutex()),
     },
-    walletStatus,
-    owners,
-    bindings,
-    sweep: async (wallet) => {
-      swept.push(wallet);
-      return fakes.swept;
+    money: {
+      clock,
+      writer,
+      ledger,
+      transfers: {
+        write: async (transfer) => {
+          transfers.push(transfer);
+          return 'written';
+        },
+      },
+      freezes,
+      owners,
+      bindings,
+    },
+    wallets: {
+      walletStatus,
+      freezes,
+      ledger,
+      owners,
+      bindings,
+      sweep: async (wallet) => {
+        swept.push(wallet);
+        return fakes.swept;
+      },
     },
     audit: {
       append: async (record) => fakes.audit(record),
@@ -129,7 +147,7 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
     comments: openSocial(catalog, { nowMs: () => 0 }).comments,
     status: () => ({ fine: true }),
   };
-  addOperatorRoutes(app, ports);
+  addOperatorRoutes(app, services);
   await app.ready();
   const post = async (
     url: string,
@@ -146,7 +164,7 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
   };
   return {
     app,
-    ports,
+    services,
     owners,
     post,
     get: async (url: string) => {

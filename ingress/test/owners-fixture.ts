@@ -1,7 +1,7 @@
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
 import { hexBytes, type WalletAddress, type WalletOwner } from '@pm/schemas';
-import { WalletOwners } from '../src/core/wallet-owners.ts';
-import { WalletOwnerStore } from '../src/io/wallet-owner-store.ts';
+import { WalletBindings } from '../src/accounts/wallet-bindings.io.ts';
+import { WalletOwners } from '../src/accounts/wallet-owners.ts';
 import { keccak } from './wallet-fixture.ts';
 
 export const addressOf = (byte: number) =>
@@ -36,7 +36,7 @@ export class OwnersTopic {
     const owners = new WalletOwners(keccak, this.feeWallet);
     const clock = { nowMs, monotonicMs: () => 0 };
     const append = (records: readonly WalletOwner[]) => this.append(records);
-    const store = new WalletOwnerStore({ owners, clock, append, waitMs });
+    const store = new WalletBindings({ owners, clock, append, waitMs });
     for (const record of this.records) store.take(record);
     this.#followers.push((record) => store.take(record));
     return { owners, store };

@@ -1,6 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { retryLimits } from '@pm/schemas';
-import type { RetryKey, RetryKeys } from '../src/routes/ports.ts';
+import type { IdempotencyKey } from '../src/door/idempotency-keys.io.ts';
+import type { IdempotencyMemory } from '../src/door/idempotent.io.ts';
 
 interface Kept {
   fingerprint: string;
@@ -11,8 +12,8 @@ interface Kept {
   answer?: string;
 }
 
-/** The rule of the retry store without Redis: several doors may share one; see retry-store.engine.test.ts. */
-export class RetryMemory implements RetryKeys {
+/** The rule of the idempotency keys without Redis: several processes may share one; see idempotency-keys.engine.test.ts. */
+export class RetryMemory implements IdempotencyMemory {
   nowMs = 1_000;
   /** Whether the store is away. */
   isAway = false;
@@ -28,7 +29,7 @@ export class RetryMemory implements RetryKeys {
     return this.#kept;
   }
 
-  async begin({ caller, digest, fingerprint, token }: RetryKey) {
+  async begin({ caller, digest, fingerprint, token }: IdempotencyKey) {
     this.#meet();
     const { leaseMs, ttlMs, keysPerCallerMax } = retryLimits;
     const known = this.#kept.get(digest);
@@ -48,19 +49,19 @@ export class RetryMemory implements RetryKeys {
     return { kind: 'fresh', text: '' } as const;
   }
 
-  async record(key: RetryKey, attempt: string): Promise<boolean> {
+  async record(key: IdempotencyKey, attempt: string): Promise<boolean> {
     return this.#write(key, { attempt, leaseUntilMs: this.nowMs + retryLimits.leaseMs });
   }
 
-  async finish(key: RetryKey, answer: string): Promise<void> {
+  async finish(key: IdempotencyKey, answer: string): Promise<void> {
     this.#write(key, { answer });
   }
 
-  async yield(key: RetryKey): Promise<void> {
+  async yield(key: IdempotencyKey): Promise<void> {
     this.#write(key, { leaseUntilMs: this.nowMs });
   }
 
-  async forget(key: RetryKey): Promise<void> {
+  async forget(key: IdempotencyKey): Promise<void> {
     if (!this.#write(key, {})) return;
     this.#kept.delete(key.digest);
     this.#keysOf(key.caller).delete(key.digest);
@@ -75,7 +76,7 @@ export class RetryMemory implements RetryKeys {
     return known;
   }
 
-  #write({ digest, token }: RetryKey, change: Partial<Kept>): boolean {
+  #write({ digest, token }: IdempotencyKey, change: Partial<Kept>): boolean {
     this.#meet();
     const known = this.#kept.get(digest);
     if (known === undefined || known.token !== token) return false;

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { silentLog } from '@pm/kit/log';
 import type { ApiKeyId, SessionRecord, WalletAddress } from '@pm/schemas';
-import { SessionSilence } from '../src/core/session-silence.ts';
-import { SessionTable } from '../src/core/session-table.ts';
-import { type SessionCancelOptions, SessionCancels } from '../src/io/session-cancel-runner.ts';
-import { SessionDesk } from '../src/io/session-desk-runner.ts';
-import { SessionLog } from '../src/io/session-log-store.ts';
-import { sessionLimits } from '../src/io/session-topic-store.ts';
-import { SessionWatch } from '../src/io/session-watch-runner.ts';
+import { Heartbeats } from '../src/sessions/heartbeats.io.ts';
+import { type SessionCancelOptions, SessionCancels } from '../src/sessions/session-cancels.io.ts';
+import { SessionLog } from '../src/sessions/session-log.io.ts';
+import { SessionTable } from '../src/sessions/session-table.ts';
+import { SessionWatch } from '../src/sessions/session-watch.io.ts';
+import { sessionLimits } from '../src/sessions/sessions.io.ts';
+import { SessionSilence } from '../src/sessions/silence.ts';
 
 export interface Written {
   readonly partition: number;
@@ -83,7 +83,7 @@ export interface ProcessOptions {
 export class SessionProcess {
   readonly log: SessionLog;
   readonly table: SessionTable;
-  readonly desk: SessionDesk;
+  readonly desk: Heartbeats;
   readonly watch: SessionWatch;
   readonly told = { beats: [] as string[], missed: 0, revived: 0, endedAfterMs: [] as number[] };
   #isDead = false;
@@ -117,7 +117,7 @@ export class SessionProcess {
       },
       ...(options.waitMs === undefined ? {} : { waitMs: options.waitMs }),
     });
-    this.desk = new SessionDesk({
+    this.desk = new Heartbeats({
       log: this.log,
       clock: { nowMs, monotonicMs },
       onBeat: (outcome) => this.told.beats.push(outcome),
@@ -195,7 +195,7 @@ export class SessionProcess {
 }
 
 const nothingLeft = {
-  kind: 'answered',
+  kind: 'executed',
   place: { partition: 0, inOffset: 0 },
   events: [],
 } as const;

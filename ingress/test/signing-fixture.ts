@@ -1,9 +1,8 @@
 import type { SigningDomain } from '@pm/schemas';
-import { readOrderForm } from '../src/core/order-form.ts';
-import { OrderHasher, type OrderStruct } from '../src/core/order-hash.ts';
-import { type SignatureJob, SignatureRule } from '../src/core/order-signature.ts';
-import { openKnownKeys } from '../src/io/known-keys-store.ts';
-import { openNativeCrypto } from '../src/io/native-source.ts';
+import { readOrderForm } from '../src/orders/form.ts';
+import { OrderHasher, type OrderStruct } from '../src/orders/hash.ts';
+import { openNativeCrypto } from '../src/orders/native-crypto.io.ts';
+import { openKnownKeys, type SignatureJob, SignatureRule } from '../src/orders/signature.ts';
 import type { TestOrder } from './wallet-fixture.ts';
 
 export const crypto = openNativeCrypto();
@@ -19,12 +18,12 @@ export function submissionOf(order: TestOrder, signature: string, more: object =
 }
 
 export function structOf(order: TestOrder): OrderStruct {
-  const read = readOrderForm(
+  const form = readOrderForm(
     submissionOf(order, `0x${'11'.repeat(65)}`),
     (value): value is never => value !== null,
   );
-  if (read.kind !== 'form') throw new Error('the order is well-formed');
-  return read.form.struct;
+  if (typeof form === 'string') throw new Error('the order is well-formed');
+  return form.struct;
 }
 
 export function jobFor(

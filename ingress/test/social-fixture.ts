@@ -1,21 +1,21 @@
 import type { CommentEvent, Profile } from '@pm/schemas';
-import type { CatalogIndex } from '../src/core/catalog-index.ts';
-import { CommentStore } from '../src/io/comment-store.ts';
-import { ProfileBirths, ProfileStore } from '../src/io/profile-store.ts';
+import type { CatalogIndex } from '../src/catalog/catalog-index.ts';
+import { Comments } from '../src/social/comments.io.ts';
+import { ProfileCreationTimes, Profiles } from '../src/social/profiles.io.ts';
 import { MemoryTopic } from './table-fixture.ts';
 
 /** Comments and profiles over topics in memory; `said` is what stands on them. */
 export function openSocial(listed: CatalogIndex, clock: { nowMs(): number }) {
   const profileTopic = new MemoryTopic<Profile>();
   const said = { comments: [] as CommentEvent[], profiles: profileTopic.records };
-  const comments = new CommentStore({
+  const comments = new Comments({
     async append(event) {
       const offset = said.comments.push(event) - 1;
       comments.take(event, offset);
       return offset;
     },
   });
-  const births = new ProfileBirths();
-  const profiles = new ProfileStore({ clock, births, table: profileTopic.open(births) });
+  const creationTimes = new ProfileCreationTimes();
+  const profiles = new Profiles({ clock, creationTimes, table: profileTopic.open(creationTimes) });
   return { comments, profiles, listed, said };
 }

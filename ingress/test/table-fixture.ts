@@ -1,4 +1,4 @@
-import { type TableFold, TableStore } from '../src/io/table-store.ts';
+import { CompactedTable, type TableFold } from '../src/log/compacted-table.io.ts';
 
 /** A compacted topic in memory: every process follows it, a moment after it was written. */
 export class MemoryTopic<T> {
@@ -6,13 +6,13 @@ export class MemoryTopic<T> {
   readonly #followers: ((index: number) => void)[] = [];
   /** What a send rejects with. */
   fault: Error | null = null;
-  /** Records are kept but told to nobody. */
+  /** Records are kept but reach no process. */
   isHeldUp = false;
   #told = 0;
 
   /** One more process: what is there is known before anything is asked of it. */
-  open(fold: TableFold<T>): TableStore<T> {
-    const table = new TableStore<T>(fold, async (entries) => {
+  open(fold: TableFold<T>): CompactedTable<T> {
+    const table = new CompactedTable<T>(fold, async (entries) => {
       if (this.fault !== null) throw this.fault;
       const offsets = entries.map((entry) => this.records.push(entry) - 1);
       setImmediate(() => this.#tell());

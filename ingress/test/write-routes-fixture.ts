@@ -25,7 +25,7 @@ import {
 import { type TSchema, Type } from 'typebox';
 import { conditionId, tokenId } from './door-fixture.ts';
 
-/** Routes of the write door that change something. */
+/** Routes of ingress that change something. */
 export const writeRoutes: readonly HttpRoute[] = (routes as readonly HttpRoute[]).filter(
   ({ door, method }) => door === 'ingress' && method !== 'GET',
 );
@@ -33,7 +33,7 @@ export const writeRoutes: readonly HttpRoute[] = (routes as readonly HttpRoute[]
 /** Its name in the table below. */
 export const nameOf = ({ method, path }: HttpRoute): string => `${method} ${path}`;
 
-/** What somebody may name in a body. */
+/** Names that a body may have. */
 export interface Sender {
   readonly readKey: string;
   /** Signed order submissions, good and bad ones. */
@@ -46,7 +46,7 @@ export interface WriteRoute {
   readonly body: TSchema | null;
   /** Of a success. */
   readonly answer: TSchema;
-  /** A body that names what the door of the tests has. */
+  /** A body that names entries of the test fixture. */
   readonly sample?: (caller: Sender) => unknown;
   /** A query that names something. */
   readonly query?: string;
@@ -76,7 +76,7 @@ const position = {
   sample: () => ({ condition_id: conditionId, amount: '5', id: 'first' }),
 };
 
-/** By `METHOD /path`. A write route that is missing here fails the tests: then nobody says what it takes. */
+/** By `METHOD /path`. A write route that is missing here fails the tests: then its body is not declared. */
 export const writeTable: Readonly<Record<string, WriteRoute>> = {
   'POST /auth/api-key': { body: null, answer: ApiKeyTrio },
   'DELETE /auth/api-key': { body: null, answer: ok, query: 'apiKey=none' },

@@ -279,3 +279,38 @@ export function refusalText(
     String(facts[name] ?? whole),
   );
 }
+
+const retryAfterStatuses: ReadonlySet<number> = new Set([425, 429, 503]);
+
+/** Whether the response of a refusal carries the header `Retry-After`. */
+export function hasRetryAfter(code: RefusalCode): boolean {
+  return retryAfterStatuses.has(refusals[code].status);
+}
+
+/** Seconds after which the same request is worth another attempt; undefined where waiting alone does not help. */
+export function retryAfterSeconds(code: RefusalCode): number | undefined {
+  return hasRetryAfter(code) || code === 'idempotency_in_progress' ? 1 : undefined;
+}
+
+/**
+ * Refusals of an order that is not decided by them, so that its idempotency key stays free:
+ *
+ *   unsent    the order could not be brought to its partition
+ *   closed    its market, or the exchange, takes no orders now
+ *   limited   its market, or the exchange, takes fewer kinds of orders now
+ */
+const outages: Readonly<Partial<Record<RefusalCode, 'unsent' | 'closed' | 'limited'>>> = {
+  partition_not_ready: 'unsent',
+  ledger_not_ready: 'unsent',
+  overloaded: 'unsent',
+  system_paused: 'closed',
+  condition_paused: 'closed',
+  cancel_only: 'closed',
+  trading_disabled: 'closed',
+  post_only_mode: 'limited',
+};
+
+/** Undefined for refusals that decide the order. */
+export function outageOf(code: RefusalCode): 'unsent' | 'closed' | 'limited' | undefined {
+  return outages[code];
+}

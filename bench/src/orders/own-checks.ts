@@ -1,11 +1,11 @@
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
-import { type Caller, checkOrder } from '@pm/ingress/core/check-order';
-import { tokensOf } from '@pm/ingress/core/listed-token';
-import { readOrderForm } from '@pm/ingress/core/order-form';
-import { OrderHasher, type OrderStruct } from '@pm/ingress/core/order-hash';
-import { type KnownKeys, type SignatureJob, SignatureRule } from '@pm/ingress/core/order-signature';
-import { openNativeCrypto } from '@pm/ingress/native';
+import { tokensOf } from '@pm/ingress/catalog/catalog-index';
+import { type Caller, checkRules } from '@pm/ingress/orders/check';
+import { readOrderForm } from '@pm/ingress/orders/form';
+import { OrderHasher, type OrderStruct } from '@pm/ingress/orders/hash';
+import { openNativeCrypto } from '@pm/ingress/orders/native-crypto.io';
+import { type KnownKeys, type SignatureJob, SignatureRule } from '@pm/ingress/orders/signature';
 import {
   apiKeyBytes,
   hexBytes,
@@ -54,25 +54,25 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
   }
 
   function check(item: unknown, caller: Caller): SignatureJob {
-    const read = readOrderForm(item, isSubmission);
-    if (read.kind !== 'form') throw new Error('form');
-    const sound = checkOrder(read.form, caller, { markets, owners });
-    if (sound.kind !== 'sound') throw new Error(sound.code);
-    const { struct, signature } = sound.form;
+    const form = readOrderForm(item, isSubmission);
+    if (typeof form === 'string') throw new Error(form);
+    const checked = checkRules(form, caller, { markets, owners });
+    if (checked.kind === 'refused') throw new Error(checked.code);
+    const { struct, signature } = form;
     return {
       signature,
       structHash: hasher.structHash(struct),
       wrapped: false,
-      negRisk: sound.token.market.negRisk,
+      negRisk: checked.token.market.negRisk,
       owner: Buffer.from(caller.address.slice(2), 'hex'),
       maker: struct.maker,
     };
   }
 
   function structOf(item: unknown): OrderStruct {
-    const read = readOrderForm(item, isSubmission);
-    if (read.kind !== 'form') throw new Error('form');
-    return read.form.struct;
+    const form = readOrderForm(item, isSubmission);
+    if (typeof form === 'string') throw new Error(form);
+    return form.struct;
   }
 
   function whole(request: SampleRequest, rule: SignatureRule): Buffer {

@@ -1,0 +1,50 @@
+import type { AgentActivity } from '@pm/domain/accounts/agent-activity.io';
+import type { AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
+import type { Clock } from '@pm/kit/clock';
+import type { CatalogIndex } from '../catalog/catalog-index.ts';
+import type { Authentication } from '../door/authentication.io.ts';
+import type { IdempotencyMemory } from '../door/idempotent.io.ts';
+import type { CommandSender } from '../log/command-channel.io.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.io.ts';
+import type { TransferWriter } from '../log/transfer-writer.io.ts';
+import type { OrderHasher } from '../orders/hash.ts';
+import type { Reservations } from '../orders/reservation.io.ts';
+import type { SignaturePool } from '../orders/signature-pool.io.ts';
+import type { Agents } from './agents.io.ts';
+import type { ApiKeys } from './api-keys.io.ts';
+import type { NotificationMarks } from './notification-marks.io.ts';
+import type { ReadOnlyKeys } from './read-only-keys.io.ts';
+import type { WalletOwners } from './wallet-owners.ts';
+import type { WithdrawalFreezes } from './wallet-table.io.ts';
+
+/** Dependencies of the routes for keys, agents and notifications; each route takes its part. */
+export interface AccountServices {
+  readonly authentication: Authentication;
+  /** Proves a builder's key. */
+  readonly verifyBuilder: KeyVerifier;
+  readonly signatures: Pick<SignaturePool, 'isAttested'>;
+  readonly keys: ApiKeys;
+  readonly readOnlyKeys: ReadOnlyKeys;
+  readonly agents: Agents;
+  /** The agents by their keys. */
+  readonly agentDirectory: AgentDirectory;
+  readonly activity: Pick<AgentActivity, 'mark' | 'seen'>;
+  readonly owners: Pick<WalletOwners, 'isReserved'>;
+  readonly notificationMarks: NotificationMarks;
+}
+
+/** Dependencies of splits, merges, redemptions and withdrawals. */
+export interface MoneyServices {
+  readonly authentication: Authentication;
+  readonly clock: Clock;
+  readonly idempotencyKeys: IdempotencyMemory;
+  readonly markets: Pick<CatalogIndex, 'findCondition'>;
+  readonly owners: Pick<WalletOwners, 'isOwnedBy'>;
+  readonly hashes: Pick<OrderHasher, 'keccak'>;
+  readonly partitions: Pick<PartitionLiveness, 'isReady'>;
+  readonly ledger: Omit<Reservations, 'balance'>;
+  readonly commands: Pick<CommandSender, 'run'>;
+  readonly transfers: Pick<TransferWriter, 'write'>;
+  readonly freezes: Pick<WithdrawalFreezes, 'isFrozen'>;
+}

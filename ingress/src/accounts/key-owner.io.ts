@@ -1,0 +1,71 @@
+import { isFresh } from '@pm/domain/accounts/auth-headers';
+import { claimsApiKey } from '@pm/domain/accounts/key-claim';
+import { readWalletClaim, type WalletClaim } from '@pm/domain/accounts/wallet-claim';
+import { refuse } from '@pm/kit/http';
+import { type ApiKeyId, refusalText, type WalletAddress } from '@pm/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { refuseUnproven, signedFacts } from '../door/authentication.io.ts';
+import type { AccountServices } from './account-services.io.ts';
+
+/** Who asks about the keys of a wallet. */
+export interface KeyOwner {
+  readonly wallet: WalletAddress;
+  /** How it was proven: by one of the keys, or by the wallet itself with the nonce of one. */
+  readonly by: { readonly apiKey: ApiKeyId } | { readonly nonce: string };
+}
+
+/**
+ * Proves the owner of keys by one of them or, as ccxt does, by the wallet's own signature: a request with the headers of an API
+ * key is judged by it alone. Null after the refusal was sent (conventions.md 1.2).
+ */
+export function proveOwner(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: WalletServices,
+): KeyOwner | null {
+  if (claimsApiKey(request.headers)) {
+    const holder = services.authentication.verify(signedFacts(request));
+    if (holder !== null) return { wallet: holder.wallet, by: { apiKey: holder.apiKey } };
+    refuseUnproven(request, reply, services.authentication);
+    return null;
+  }
+  const claim = proveWallet(request, reply, services);
+  return claim === null ? null : { wallet: claim.address, by: { nonce: claim.nonce } };
+}
+
+type WalletServices = Pick<AccountServices, 'authentication' | 'signatures'>;
+
+/** Proves the wallet of a request for a key; null after the refusal was sent (conventions.md 2.1, 2.3). */
+export function proveWallet(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { authentication, signatures }: WalletServices,
+): WalletClaim | null {
+  const { clock, freshnessMs } = authentication;
+  const claim = readWalletClaim(request.headers);
+  const nowMs = clock.nowMs();
+  const isOnTime = claim !== null && isFresh(claim.timestampMs, nowMs, freshnessMs);
+  if (isOnTime && signatures.isAttested(claim)) return claim;
+  // Clients of the family look for this text; a clock that is off is reported in fields beside it.
+  const skew = claim === null || isOnTime ? {} : { code: 'timestamp_skew', server_time: nowMs };
+  void reply.header('date', new Date(nowMs).toUTCString());
+  void reply.code(401).header('www-authenticate', 'EIP712');
+  void reply.send({ error: refusalText('invalid_l1'), ...skew });
+  return null;
+}
+
+/** Whether the address is reserved and gets no key of any kind, then the refusal was sent (conventions.md 3.3). */
+export function refuseReserved(
+  address: WalletAddress,
+  reply: FastifyReply,
+  { owners }: Pick<AccountServices, 'owners'>,
+): boolean {
+  if (!owners.isReserved(address)) return false;
+  refuse(reply, 'wallet_reserved');
+  return true;
+}
+
+/** The JSON text "OK": strict clients take nothing else for a revoked key (conventions.md 1.2). */
+export function sendOk(reply: FastifyReply): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send('"OK"');
+}

@@ -1,0 +1,164 @@
+import type { ListedKey } from '@pm/domain/accounts/key-directory';
+import { type DoorRoute, parseBooleanParam, type RawParam, refuse } from '@pm/kit/http';
+import { type ApiKeyId, KeySettings, parseApiKeyId } from '@pm/schemas';
+import { refuseBanned } from '../door/authentication.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import type { AccountServices } from './account-services.io.ts';
+import {
+  createBuilderKeyRoute,
+  deleteBuilderKeyRoute,
+  listBuilderKeysRoute,
+} from './builder-keys.route.ts';
+import { type KeyOwner, proveOwner, proveWallet, refuseReserved, sendOk } from './key-owner.io.ts';
+import { closedOnlyRoute, readSettingsRoute, writeSettingsRoute } from './key-settings.route.ts';
+import {
+  createReadKeyRoute,
+  deleteReadKeyRoute,
+  listReadKeysRoute,
+  validateReadKeyRoute,
+} from './read-only-keys.route.ts';
+
+/** Keys of every kind, and what a wallet may do. */
+export function keyRoutes(services: AccountServices): readonly DoorRoute[] {
+  return [
+    createKeyRoute(services),
+    deriveKeyRoute(services),
+    listKeysRoute(services),
+    deleteKeyRoute(services),
+    readSettingsRoute(services),
+    writeSettingsRoute(services, checkerOf(KeySettings)),
+    createReadKeyRoute(services),
+    listReadKeysRoute(services),
+    deleteReadKeyRoute(services),
+    validateReadKeyRoute(services),
+    createBuilderKeyRoute(services),
+    listBuilderKeysRoute(services),
+    deleteBuilderKeyRoute(services),
+    closedOnlyRoute(services),
+  ];
+}
+
+type KeyServices = Pick<AccountServices, 'authentication' | 'signatures' | 'keys' | 'owners'>;
+
+/**
+ * POST /auth/api-key: the key of this wallet and nonce, made when there is none, returned when it is durable. The same
+ * wallet and nonce always get the same key, a revoked one works again. The signed nonce counts; a body may repeat it, as
+ * ccxt's does, and is ignored (conventions.md 2.1).
+ */
+function createKeyRoute(services: KeyServices): DoorRoute {
+  return {
+    method: 'POST',
+    path: '/auth/api-key',
+    add(app, { url }) {
+      const config = { invalid: { text: 'Could not create api key' } };
+      app.post(url, { bodyLimit: singleBodyMaxBytes, config }, async (request, reply) => {
+        const claim = proveWallet(request, reply, services);
+        if (claim === null) return reply;
+        if (refuseReserved(claim.address, reply, services)) return reply;
+        if (refuseBanned(claim.address, reply, services.authentication)) return reply;
+        const made = await services.keys.create(claim.address, claim.nonce);
+        return 'max' in made ? refuse(reply, 'too_many_api_keys', { max: made.max }) : made;
+      });
+    },
+  };
+}
+
+/** GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (conventions.md, Dialects). */
+function deriveKeyRoute(services: KeyServices): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/auth/derive-api-key',
+    add(app, { url }) {
+      app.get(url, async (request, reply) => {
+        const claim = proveWallet(request, reply, services);
+        if (claim === null || refuseReserved(claim.address, reply, services)) return reply;
+        const trio = services.keys.derive(claim.address, claim.nonce);
+        return trio ?? (await reply.code(404).send({ error: 'Could not derive api key!' }));
+      });
+    },
+  };
+}
+
+interface Query {
+  readonly metadata?: RawParam;
+  readonly includeRevoked?: RawParam;
+}
+
+/**
+ * GET /auth/api-keys: the keys of the wallet, revoked ones too unless the query says otherwise: `{"apiKeys": […]}`, and with `metadata`
+ * an array of objects. By an API key or, as ccxt asks, by the wallet's own signature (conventions.md 1.2).
+ */
+function listKeysRoute(
+  services: Pick<AccountServices, 'authentication' | 'signatures' | 'keys'>,
+): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/auth/api-keys',
+    add(app, { url }) {
+      app.get(url, async (request, reply) => {
+        const owner = proveOwner(request, reply, services);
+        if (owner === null) return reply;
+        const query = request.query as Query;
+        const withFacts = parseBooleanParam(query.metadata) ?? false;
+        const withRevoked = parseBooleanParam(query.includeRevoked) ?? true;
+        if (parseBooleanParam(query.metadata) === null) return refuseFlag(reply, 'metadata');
+        if (parseBooleanParam(query.includeRevoked) === null) {
+          return refuseFlag(reply, 'includeRevoked');
+        }
+        const keys = services.keys
+          .list(owner.wallet, 'TRADING')
+          .filter(({ active }) => active || withRevoked);
+        return withFacts ? keys.map(factsOf) : { apiKeys: keys.map(({ apiKey }) => apiKey) };
+      });
+    },
+  };
+}
+
+function refuseFlag(reply: Parameters<typeof refuse>[0], name: string) {
+  return refuse(reply, 'invalid_request', { detail: `${name} is true or false` });
+}
+
+function factsOf({ apiKey, nonce, active, createdAtMs, revokedAtMs }: ListedKey) {
+  return {
+    apiKey,
+    nonce,
+    status: active ? 'active' : 'revoked',
+    createdAt: new Date(createdAtMs).toISOString(),
+    revokedAt: active ? null : new Date(revokedAtMs).toISOString(),
+  };
+}
+
+type DeleteServices = Pick<AccountServices, 'authentication' | 'signatures' | 'keys'>;
+
+/**
+ * DELETE /auth/api-key: revokes the key that `apiKey` names, the calling one without it; by the wallet's own signature that of
+ * the signed nonce. Answers exactly `"OK"`, for a key that is revoked already too (conventions.md 1.2).
+ */
+function deleteKeyRoute(services: DeleteServices): DoorRoute {
+  return {
+    method: 'DELETE',
+    path: '/auth/api-key',
+    add(app, { url }) {
+      app.delete(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+        const owner = proveOwner(request, reply, services);
+        if (owner === null || refuseBanned(owner.wallet, reply, services.authentication))
+          return reply;
+        const { apiKey: named } = request.query as { readonly apiKey?: RawParam };
+        const apiKey = named === undefined ? undefined : parseApiKeyId(String(named));
+        if (apiKey === null) return refuse(reply, 'api_key_not_found');
+        const isDone = await revoke(owner, apiKey, services);
+        return isDone ? sendOk(reply) : refuse(reply, 'api_key_not_found');
+      });
+    },
+  };
+}
+
+function revoke(
+  { wallet, by }: KeyOwner,
+  named: ApiKeyId | undefined,
+  { keys }: DeleteServices,
+): Promise<boolean> {
+  if (named !== undefined) return keys.revoke(wallet, 'TRADING', named);
+  if ('apiKey' in by) return keys.revoke(wallet, 'TRADING', by.apiKey);
+  return keys.revokeNonce(wallet, by.nonce);
+}

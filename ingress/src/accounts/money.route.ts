@@ -1,0 +1,182 @@
+import { type DoorRoute, refuse } from '@pm/kit/http';
+import {
+  type AccountActionResult,
+  hexBytes,
+  microText,
+  type OrderId,
+  PositionActionBody,
+  parseConditionId,
+  parseMicro,
+  type RefusalCode,
+  type WalletAddress,
+  WithdrawalBody,
+} from '@pm/schemas';
+import type { FastifyRequest } from 'fastify';
+import { authenticate } from '../door/authentication.io.ts';
+import { type HttpResponse, type IdempotentRequest, idempotent } from '../door/idempotent.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import type { Caller } from '../orders/check.ts';
+import type { Keccak } from '../orders/hash.ts';
+import {
+  type AccountRequest,
+  accountFacts,
+  identityOf,
+  readAccountRequest,
+  refusedAction,
+  requestIdOf,
+} from './account-request.io.ts';
+import type { MoneyServices } from './account-services.io.ts';
+import { type PositionAction, type PositionRequest, readSize } from './position-action.ts';
+import { carryOutPosition } from './positions.io.ts';
+import { withdraw } from './withdrawals.io.ts';
+
+/** Splits, merges, redemptions and withdrawals. */
+export function moneyRoutes(services: MoneyServices): readonly DoorRoute[] {
+  const isPositionAction = checkerOf(PositionActionBody);
+  return [
+    positionActionRoute(services, 'split', isPositionAction),
+    positionActionRoute(services, 'merge', isPositionAction),
+    positionActionRoute(services, 'redeem', isPositionAction),
+    withdrawalRoute(services, checkerOf(WithdrawalBody)),
+  ];
+}
+
+const invalid = { text: 'invalid request: the body is not of this route', code: 'invalid_request' };
+
+/**
+ * POST /account/split, /account/merge, /account/redeem: USDC into pairs of tokens and back, and tokens of a resolved market
+ * into their payout. HttpResponse when the matcher has carried it out; once per id (conventions.md 1.14).
+ */
+function positionActionRoute(
+  services: MoneyServices,
+  action: PositionAction,
+  isBody: (value: unknown) => value is PositionActionBody,
+): DoorRoute {
+  const read = (body: unknown) => (isBody(body) ? body : null);
+  return {
+    method: 'POST',
+    path: `/account/${action}`,
+    add(app, { url }) {
+      const options = { bodyLimit: singleBodyMaxBytes, config: { invalid } };
+      app.post(url, options, async (request, reply) => {
+        const caller = authenticate(request, reply, services.authentication);
+        if (caller === null) return reply;
+        const asked = readAsked(read(request.body), { action, request, caller }, services);
+        if ('code' in asked) return refuse(reply, asked.code, asked.facts);
+        const { requestId, identity, position } = asked;
+        return idempotent(identity, { keys: services.idempotencyKeys, reply }, (attempt) =>
+          carryOutPosition({ asked: position, requestId, caller, attempt }, services),
+        );
+      });
+    },
+  };
+}
+
+interface Asked {
+  readonly requestId: OrderId;
+  readonly identity: IdempotentRequest;
+  readonly position: PositionRequest;
+}
+
+interface AskedRefusal {
+  readonly code: RefusalCode;
+  readonly facts: Readonly<Record<string, string | number>>;
+}
+
+function readAsked(
+  body: PositionActionBody | null,
+  at: {
+    readonly action: PositionAction;
+    readonly request: FastifyRequest;
+    readonly caller: Caller;
+  },
+  { owners, hashes, markets }: MoneyServices,
+): Asked | AskedRefusal {
+  if (body === null) return { code: 'invalid_request', facts: { detail: 'the body' } };
+  const size = readSize(at.action, body.amount);
+  if ('detail' in size) return { code: 'invalid_request', facts: size };
+  const account = readAccountRequest(body, at, owners);
+  if (typeof account === 'string') {
+    return { code: account, facts: accountFacts(body, at.caller) };
+  }
+  const condition = parseConditionId(body.condition_id ?? body.conditionId ?? '');
+  const token = condition === null ? undefined : markets.findCondition(condition);
+  if (token === undefined) return { code: 'condition_mismatch', facts: {} };
+  return askedOf({ account, token, sizeMicro: size.sizeMicro }, at.action, hashes.keccak);
+}
+
+function askedOf(
+  found: {
+    readonly account: AccountRequest;
+    readonly token: PositionRequest['token'];
+    readonly sizeMicro: number;
+  },
+  action: PositionAction,
+  keccak: Keccak,
+): Asked {
+  const { account, token, sizeMicro } = found;
+  const meant = { action, condition: token.conditionId, amountMicro: sizeMicro };
+  const requestId = requestIdOf(account, meant, keccak);
+  const { wallet } = account;
+  const position = { action, requestId: hexBytes(requestId), wallet, token, sizeMicro };
+  return { requestId, identity: identityOf(account, meant), position };
+}
+
+/**
+ * POST /account/withdrawals: USDC leaves the exchange. HttpResponse with what was paid when the ledger has applied it. Once per id
+ * (conventions.md 1.14).
+ */
+function withdrawalRoute(
+  services: MoneyServices,
+  isBody: (value: unknown) => value is WithdrawalBody,
+): DoorRoute {
+  return {
+    method: 'POST',
+    path: '/account/withdrawals',
+    add(app, { url }) {
+      const options = { bodyLimit: singleBodyMaxBytes, config: { invalid } };
+      app.post(url, options, async (request, reply) => {
+        const caller = authenticate(request, reply, services.authentication);
+        if (caller === null) return reply;
+        const { body } = request;
+        const amountMicro = isBody(body) ? parseMicro(body.amount) : null;
+        if (!isBody(body) || amountMicro === null || amountMicro === 0) {
+          return refuse(reply, 'invalid_request', {
+            detail: 'amount must be decimal text above 0',
+          });
+        }
+        const at = { action: 'withdrawal', request, caller } as const;
+        const account = readAccountRequest(body, at, services.owners);
+        if (typeof account === 'string') return refuse(reply, account, accountFacts(body, caller));
+        const meant = { action: 'withdrawal', condition: '', amountMicro } as const;
+        const transferId = requestIdOf(account, meant, services.hashes.keccak);
+        const { wallet } = account;
+        const identity = identityOf(account, meant);
+        return idempotent(identity, { keys: services.idempotencyKeys, reply }, () =>
+          carryOutWithdrawal({ transferId, wallet, amountMicro }, services),
+        );
+      });
+    },
+  };
+}
+
+async function carryOutWithdrawal(
+  asked: {
+    readonly transferId: OrderId;
+    readonly wallet: WalletAddress;
+    readonly amountMicro: number;
+  },
+  services: MoneyServices,
+): Promise<HttpResponse> {
+  const { transferId, wallet } = asked;
+  const paid = await withdraw(asked, services);
+  if (typeof paid === 'string') return refusedAction(paid, { request_id: transferId });
+  const result: Omit<AccountActionResult, 'id'> = {
+    success: true,
+    action: 'withdrawal',
+    request_id: transferId,
+    wallet,
+    amount: microText(paid.paidMicro),
+  };
+  return { kind: 'final', status: 200, body: result };
+}

@@ -1,0 +1,116 @@
+import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import { oncePerRequest } from '@pm/domain/accounts/key-credentials';
+import { KeyDirectory } from '@pm/domain/accounts/key-directory';
+import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
+import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
+import { openReaderVerifier } from '@pm/domain/accounts/reader-verifier';
+import type { Clock } from '@pm/kit/clock';
+import type { Fault } from '@pm/kit/fault';
+import type { Log } from '@pm/kit/log';
+import { openTable } from '../log/compacted-table.io.ts';
+import type { TopicsOf } from '../log/topics.io.ts';
+import { Agents } from './agents.io.ts';
+import { ApiKeys, keyFold } from './api-keys.io.ts';
+import { DeletedNotifications, NotificationMarks } from './notification-marks.io.ts';
+import { ReadOnlyKeys } from './read-only-keys.io.ts';
+import { openWalletBindings } from './wallet-bindings.io.ts';
+import type { WalletOwners } from './wallet-owners.ts';
+import {
+  type FreezeFacts,
+  type StatusFacts,
+  WalletRows,
+  WalletStatuses,
+  WithdrawalFreezes,
+} from './wallet-table.io.ts';
+
+/** Topics of keys, agents and wallets. */
+export type AccountTopic =
+  | 'credentials'
+  | 'readKeys'
+  | 'agents'
+  | 'walletStatus'
+  | 'walletOwners'
+  | 'withdrawalFreezes'
+  | 'notificationMarks';
+
+export interface AccountsOptions {
+  readonly serverSecret: Buffer;
+  readonly freshnessMs: number;
+  readonly clock: Clock;
+  readonly owners: WalletOwners;
+  readonly log: Log;
+  onFault(fault: Fault): void;
+}
+
+/**
+ * Opens keys, wallets, agents and the limits of wallets on the log. No request is authenticated before all tables are loaded.
+ * A status that cannot be read stops the process: it may be a ban.
+ */
+export async function openAccounts(topicLog: TopicsOf<AccountTopic>, options: AccountsOptions) {
+  const { serverSecret, clock, owners, log, onFault, freshnessMs } = options;
+  const { names, codecs } = topicLog;
+  const follow = { log, onFault };
+  const bindings = await openWalletBindings(topicLog, { ...follow, owners, clock });
+  const directory = new KeyDirectory();
+  const readDirectory = new ReadKeyDirectory();
+  const agentDirectory = new AgentDirectory();
+  const statuses = new WalletRows<StatusFacts>();
+  const marks = new DeletedNotifications();
+  const freezes = new WalletRows<FreezeFacts>();
+  const [credentials, readKeys, agents, walletStatus, marked, frozen] = await Promise.all([
+    openTable(
+      topicLog,
+      { ...follow, topic: names.credentials, codec: codecs.credentials },
+      keyFold(directory, owners),
+    ),
+    openTable(
+      topicLog,
+      { ...follow, topic: names.readKeys, codec: codecs.readKeys },
+      readDirectory,
+    ),
+    openTable(topicLog, { ...follow, topic: names.agents, codec: codecs.agents }, agentDirectory),
+    openTable(
+      topicLog,
+      {
+        ...follow,
+        topic: names.walletStatus,
+        codec: codecs.walletStatus,
+        unreadable: 'stop',
+      },
+      statuses,
+    ),
+    openTable(
+      topicLog,
+      { ...follow, topic: names.notificationMarks, codec: codecs.notificationMarks },
+      marks,
+    ),
+    openTable(
+      topicLog,
+      {
+        ...follow,
+        topic: names.withdrawalFreezes,
+        codec: codecs.withdrawalFreezes,
+        unreadable: 'stop',
+      },
+      freezes,
+    ),
+  ]);
+  const secrets = { serverSecret, clock };
+  const proof = { keys: directory, serverSecret, freshnessMs, nowMs: () => clock.nowMs() };
+  const verify = oncePerRequest(openKeyVerifier(proof));
+  return {
+    /** Binds wallets for the operator. */
+    bindings,
+    owners,
+    keys: new ApiKeys({ ...secrets, directory, table: credentials }),
+    readOnlyKeys: new ReadOnlyKeys({ ...secrets, directory: readDirectory, table: readKeys }),
+    agents: new Agents({ clock, directory: agentDirectory, table: agents }),
+    agentDirectory,
+    notificationMarks: new NotificationMarks({ clock, marks, table: marked }),
+    freezes: new WithdrawalFreezes({ clock, rows: freezes, table: frozen }),
+    walletStatus: new WalletStatuses({ clock, rows: statuses, table: walletStatus }),
+    verify,
+    verifyBuilder: openKeyVerifier({ ...proof, kind: 'BUILDER' }),
+    verifyReader: openReaderVerifier(verify, readDirectory),
+  };
+}

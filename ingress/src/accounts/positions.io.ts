@@ -1,0 +1,76 @@
+import { type AccountActionResult, microText, type OrderId, type RefusalCode } from '@pm/schemas';
+import type { Attempt, HttpResponse } from '../door/idempotent.io.ts';
+import type { Caller } from '../orders/check.ts';
+import { hold, type Reserved, takeBack } from '../orders/reservation.io.ts';
+import { refusedAction } from './account-request.io.ts';
+import type { MoneyServices } from './account-services.io.ts';
+import { type PositionRequest, positionCommand, positionResult } from './position-action.ts';
+
+/** A split, merge or redemption of a caller. */
+export interface PositionWork {
+  readonly asked: PositionRequest;
+  readonly requestId: OrderId;
+  readonly caller: Caller;
+  readonly attempt: Attempt;
+}
+
+/** Carries the action out in the matcher; a split holds its money first. */
+export async function carryOutPosition(
+  work: PositionWork,
+  services: Pick<MoneyServices, 'partitions' | 'ledger' | 'commands'>,
+): Promise<HttpResponse> {
+  const { asked, requestId, caller } = work;
+  const said = { request_id: requestId };
+  const { partition } = asked.token.market;
+  if (!services.partitions.isReady(partition)) return refusedAction('partition_not_ready', said);
+  const reserved = await reserve(work, services);
+  if (typeof reserved === 'string') return refusedAction(reserved, said);
+  const { holdMicro, generation, send } = reserved;
+  const held = { holdMicro, generation, acceptedAtMs: caller.arrivedAtMs };
+  const result = await services.commands.run(partition, positionCommand(asked, held));
+  if (result.kind === 'unsent') {
+    if (send !== null) await takeBack(send, services.ledger);
+    return refusedAction(result.code, said);
+  }
+  if (result.kind === 'pending') return refusedAction('action_unconfirmed', said);
+  if (result.kind === 'rejected') return refusedAction('internal_error', said);
+  const done = positionResult(asked.action, result.events);
+  if (done.kind === 'refused') return refusedAction(done.code, said);
+  return { kind: 'final', status: 200, body: doneOf(asked, requestId, done.payoutMicro) };
+}
+
+/** `send` is null when nothing is reserved. */
+type Held = Pick<Reserved, 'holdMicro' | 'generation'> & { readonly send: Reserved['send'] | null };
+
+/**
+ * Only a split needs money. One that may have been carried out already goes to the log with nothing held when there is no
+ * money any more: the matcher knows it, or refuses it for the money.
+ */
+async function reserve(
+  { asked, requestId: orderId, caller, attempt }: PositionWork,
+  { ledger }: Pick<MoneyServices, 'ledger'>,
+): Promise<Held | RefusalCode> {
+  if (asked.action !== 'split') return { holdMicro: 0, generation: 0, send: null };
+  const { wallet, token, sizeMicro: amountMicro } = asked;
+  const { partition, market } = token.market;
+  const acceptedAtMs = caller.arrivedAtMs;
+  const meant = { orderId, wallet, partition, kind: 'split', market, acceptedAtMs } as const;
+  return await hold({ ...meant, amountMicro }, attempt.isResumed ? ['insufficient'] : [], ledger);
+}
+
+function doneOf(
+  asked: PositionRequest,
+  requestId: OrderId,
+  payoutMicro: number | null,
+): Omit<AccountActionResult, 'id'> {
+  const { action, wallet, token, sizeMicro } = asked;
+  const payout = payoutMicro === null ? {} : { payout: microText(payoutMicro) };
+  return {
+    success: true,
+    action,
+    request_id: requestId,
+    wallet,
+    condition_id: token.conditionId,
+    ...(action === 'redeem' ? payout : { amount: microText(sizeMicro) }),
+  };
+}

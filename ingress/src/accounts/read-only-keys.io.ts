@@ -1,0 +1,83 @@
+import { deriveReadKey } from '@pm/domain/accounts/derive-keys';
+import {
+  hashOfKey,
+  type ListedReadKey,
+  type ReadKeyDirectory,
+} from '@pm/domain/accounts/read-key-directory';
+import { readKeyWallet } from '@pm/domain/accounts/reader-verifier';
+import type { Clock } from '@pm/kit/clock';
+import { type ApiKeyId, headers, hexBytes, type ReadKey, type WalletAddress } from '@pm/schemas';
+import type { CompactedTable } from '../log/compacted-table.io.ts';
+import { KeyedMutex } from '../log/keyed-mutex.io.ts';
+import { brokenKeyLimit } from './api-keys.io.ts';
+
+export interface ReadOnlyKeysOptions {
+  /** The server's secret that all keys are derived from. */
+  readonly serverSecret: Buffer;
+  readonly clock: Clock;
+  readonly directory: ReadKeyDirectory;
+  /** The topic `read-keys`, folded into the directory. */
+  readonly table: Pick<CompactedTable<ReadKey>, 'write'>;
+}
+
+/** Gives read-only keys out and takes them back; what is stored of a key is its SHA-256 (conventions.md 2.5). */
+export class ReadOnlyKeys {
+  readonly #options: ReadOnlyKeysOptions;
+  /** By wallet: its keys are counted, and one more written. */
+  readonly #mutex = new KeyedMutex();
+
+  constructor(options: ReadOnlyKeysOptions) {
+    this.#options = options;
+  }
+
+  /** One more key, or the limit that it would break. Resolves when it is durable; throws a `Fault`. */
+  create(wallet: WalletAddress): Promise<ApiKeyId | { readonly max: number }> {
+    return this.#mutex.run(wallet, async () => {
+      const keys = this.#options.directory.listOf(wallet);
+      const max = brokenKeyLimit(keys, true);
+      if (max !== null) return { max };
+      // Numbers are never given twice, so no deleted key comes back.
+      const number = (keys.at(-1)?.number ?? -1) + 1;
+      const createdAtMs = this.#options.clock.nowMs();
+      await this.#write({ wallet, number, active: true, createdAtMs, revokedAtMs: 0 });
+      return this.#derive({ wallet, number });
+    });
+  }
+
+  /** The keys themselves, derived again; deleted ones are left out. */
+  list(wallet: WalletAddress): readonly ApiKeyId[] {
+    const active = this.#options.directory.listOf(wallet).filter((key) => key.active);
+    return active.map((key) => this.#derive(key));
+  }
+
+  /** Whether the key is the wallet's; it opens nothing from here on. */
+  delete(wallet: WalletAddress, key: ApiKeyId): Promise<boolean> {
+    return this.#mutex.run(wallet, async () => {
+      const known = this.#options.directory.find(key);
+      if (known === undefined || known.wallet !== wallet) return false;
+      const revokedAtMs = this.#options.clock.nowMs();
+      if (known.active) await this.#write({ ...known, active: false, revokedAtMs });
+      return true;
+    });
+  }
+
+  /** Whether the key opens the wallet's reads. */
+  isValid(address: string, key: string): boolean {
+    const shown = {
+      [headers.address.toLowerCase()]: address,
+      [headers.readOnlyKey.toLowerCase()]: key,
+    };
+    return readKeyWallet(shown, this.#options.directory) !== null;
+  }
+
+  async #write(key: ListedReadKey): Promise<void> {
+    const { wallet, number } = key;
+    const keyHash = hashOfKey(this.#derive(key));
+    const value = { ...key, keyHash, wallet: hexBytes(wallet) };
+    await this.#options.table.write([{ key: `${wallet}:${number}`, value }]);
+  }
+
+  #derive(of: { readonly wallet: WalletAddress; readonly number: number }): ApiKeyId {
+    return deriveReadKey(this.#options.serverSecret, of);
+  }
+}

@@ -1,0 +1,91 @@
+import { type DoorRoute, type RawParam, refuse } from '@pm/kit/http';
+import { parseApiKeyId } from '@pm/schemas';
+import { authenticate, refuseUnproven, signedFacts } from '../door/authentication.io.ts';
+import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import type { AccountServices } from './account-services.io.ts';
+import { refuseReserved } from './key-owner.io.ts';
+
+type ReadKeyServices = Pick<AccountServices, 'authentication' | 'owners' | 'readOnlyKeys'>;
+
+/** POST /auth/readonly-api-key: one more key that opens the wallet's private reads alone (conventions.md 2.5). */
+export function createReadKeyRoute(services: ReadKeyServices): DoorRoute {
+  return {
+    method: 'POST',
+    path: '/auth/readonly-api-key',
+    add(app, { url }) {
+      app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+        const caller = authenticate(request, reply, services.authentication);
+        if (caller === null || refuseReserved(caller.address, reply, services)) return reply;
+        const made = await services.readOnlyKeys.create(caller.address);
+        if (typeof made === 'string') return { apiKey: made };
+        return refuse(reply, 'too_many_api_keys', { max: made.max });
+      });
+    },
+  };
+}
+
+/** GET /auth/readonly-api-keys: the keys themselves, so no read-only key opens it: who has one would have them all. */
+export function listReadKeysRoute(services: ReadKeyServices): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/auth/readonly-api-keys',
+    add(app, { url }) {
+      app.get(url, async (request, reply) => {
+        const facts = signedFacts(request);
+        const holder = services.authentication.verify(facts);
+        if (holder !== null) return services.readOnlyKeys.list(holder.wallet);
+        if (services.authentication.verifyReader(facts) === null)
+          refuseUnproven(request, reply, services.authentication);
+        else refuse(reply, 'read_only_key');
+        return reply;
+      });
+    },
+  };
+}
+
+/**
+ * DELETE /auth/readonly-api-key: the key named in the body, or in the query where bodies get lost. Clients of the mount
+ * `/clob` take the whole response for a boolean (conventions.md 1.2).
+ */
+export function deleteReadKeyRoute(services: ReadKeyServices): DoorRoute {
+  return {
+    method: 'DELETE',
+    path: '/auth/readonly-api-key',
+    add(app, { url, mount }) {
+      app.delete(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+        const caller = authenticate(request, reply, services.authentication);
+        if (caller === null) return reply;
+        const key = parseApiKeyId(namedKey(request.body ?? request.query));
+        const isDone = key !== null && (await services.readOnlyKeys.delete(caller.address, key));
+        if (!isDone) return refuse(reply, 'api_key_not_found');
+        return mount === 'clob' ? true : { deleted: true };
+      });
+    },
+  };
+}
+
+/** GET /auth/validate-readonly-api-key: whether `key` opens the private reads of `address`; without authentication. */
+export function validateReadKeyRoute({
+  readOnlyKeys,
+}: Pick<AccountServices, 'readOnlyKeys'>): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/auth/validate-readonly-api-key',
+    add(app, { url }) {
+      app.get(url, async (request) => {
+        const query = request.query as { readonly address?: RawParam; readonly key?: RawParam };
+        return { valid: readOnlyKeys.isValid(textOf(query.address), textOf(query.key)) };
+      });
+    },
+  };
+}
+
+/** The text of `key` in a body or a query; empty when it is no text. */
+export function namedKey(from: unknown): string {
+  if (typeof from !== 'object' || from === null || !('key' in from)) return '';
+  return typeof from.key === 'string' ? from.key : '';
+}
+
+function textOf(param: RawParam): string {
+  return typeof param === 'string' ? param : '';
+}

@@ -1,0 +1,209 @@
+import {
+  type CancelResult,
+  type CommandOf,
+  hexBytes,
+  type OrderId,
+  type RefusalCode,
+  type WalletAddress,
+} from '@pm/schemas';
+import type { ListedToken } from '../catalog/catalog-index.ts';
+import type { StageTimes } from '../door/stage-times.io.ts';
+import type { CommandSender } from '../log/command-channel.io.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.io.ts';
+import type { RecentResults } from '../log/recent-results.io.ts';
+import type { CommandResult } from '../log/result-waiters.ts';
+import type { PlacedEvent } from '../orders/order-result.ts';
+import { cancelResult, settlesCancel } from './result.ts';
+
+/** The result of a cancel. With a `failure`, orders that are not in the result may or may not be canceled. */
+export interface Cancellation {
+  readonly result: CancelResult;
+  readonly failure: RefusalCode | null;
+}
+
+/** The caller that cancels, the arrival of its request (Unix milliseconds), and the clock of its stages. */
+export interface Canceler {
+  readonly caller: { readonly address: WalletAddress; readonly arrivedAtMs: number };
+  readonly times: StageTimes;
+}
+
+/** Dependencies of cancels. */
+export interface CancelServices {
+  readonly recentResults: Pick<RecentResults, 'partitionOf'>;
+  readonly partitions: Pick<PartitionLiveness, 'count' | 'isReady'>;
+  readonly commands: Pick<CommandSender, 'run'>;
+}
+
+/** Commands of one request that are on their way at once; the rest follows when these have results. */
+const commandsAtOnceMax = 4_000;
+
+/**
+ * Takes orders of the signer off their books, all partitions at once. The partition of recent orders is remembered; for
+ * others every partition is asked, since only one of them can know the order. An order that cannot be settled is returned with its reason
+ * beside what could; the request fails only when nothing was settled.
+ */
+export async function cancelOrders(
+  orderIds: readonly OrderId[],
+  canceler: Canceler,
+  services: CancelServices,
+): Promise<Cancellation> {
+  const asked: Asked[] = [];
+  const atOnce = Math.max(1, Math.floor(commandsAtOnceMax / services.partitions.count));
+  for (let from = 0; from < orderIds.length; from += atOnce) {
+    const wave = orderIds.slice(from, from + atOnce);
+    asked.push(...(await Promise.all(wave.map((orderId) => ask(orderId, canceler, services)))));
+  }
+  const unsettled = new Map<OrderId, RefusalCode>();
+  for (const { orderId, failure } of asked) if (failure !== null) unsettled.set(orderId, failure);
+  const events = asked.flatMap((one) => one.events);
+  const [first = null] = unsettled.values();
+  const failure = unsettled.size === orderIds.length ? first : null;
+  return { result: cancelResult(events, failure === null ? unsettled : undefined), failure };
+}
+
+interface Asked {
+  readonly orderId: OrderId;
+  readonly events: readonly PlacedEvent[];
+  /** Null when the order is settled. */
+  readonly failure: RefusalCode | null;
+}
+
+/** Asks where the order may be, and waits no longer than until one partition settles it. */
+function ask(
+  orderId: OrderId,
+  { caller, times }: Canceler,
+  services: CancelServices,
+): Promise<Asked> {
+  const command = {
+    kind: 'CancelOrder',
+    orderId: hexBytes(orderId),
+    signer: hexBytes(caller.address),
+  } as const;
+  const known = services.recentResults.partitionOf(orderId);
+  const partitions = known === undefined ? partitionsOf(services) : [known];
+  const events: PlacedEvent[] = [];
+  let failure: RefusalCode | null = null;
+  let open = partitions.length;
+  return new Promise((resolve, reject) => {
+    const take = (partition: number, result: CommandResult) => {
+      open -= 1;
+      times.addLog(result);
+      events.push(...eventsOf(result));
+      failure ??= failureOf(result, partition, services);
+      if (settlesCancel(events, orderId)) resolve({ orderId, events, failure: null });
+      else if (open === 0) resolve({ orderId, events, failure });
+    };
+    for (const partition of partitions) {
+      services.commands.run(partition, command).then((result) => take(partition, result), reject);
+    }
+  });
+}
+
+/**
+ * One record cancels no more than `cancelsPerRecordMax`; a wallet has no more than `openOrdersPerWalletMax` resting orders
+ * in a partition, so a few records are always enough. More attempts mean that the signer keeps placing.
+ */
+const cancelRecordsMax = 8;
+
+/**
+ * Takes all orders of the signer off the book of a market, or of one of its tokens (`outcome` -1 means both), and refuses
+ * those that arrived before this request and have not reached the book yet (`fenced`).
+ */
+export async function cancelMarket(
+  { token, outcome }: { readonly token: ListedToken; readonly outcome: number },
+  canceler: Canceler,
+  services: CancelServices,
+): Promise<Cancellation> {
+  const { market, partition } = token.market;
+  const command = commandOf(canceler, market, outcome);
+  return conclude([await cancelWhere({ partition, command, canceler }, services)]);
+}
+
+/** The same for every market, in all partitions at once. */
+export async function cancelAll(
+  canceler: Canceler,
+  services: CancelServices,
+): Promise<Cancellation> {
+  const command = commandOf(canceler, -1, -1);
+  const all = partitionsOf(services).map((partition) =>
+    cancelWhere({ partition, command, canceler }, services),
+  );
+  return conclude(await Promise.all(all));
+}
+
+interface Sweep {
+  readonly partition: number;
+  readonly command: CommandOf<'CancelOrders'>;
+  readonly canceler: Canceler;
+}
+
+interface Swept {
+  readonly events: readonly PlacedEvent[];
+  readonly failure: RefusalCode | null;
+}
+
+function conclude(swept: readonly Swept[]): Cancellation {
+  const failure = swept.find((one) => one.failure !== null)?.failure ?? null;
+  return { result: cancelResult(swept.flatMap((one) => one.events)), failure };
+}
+
+/** Repeats until the matcher leaves nothing: a record has a budget. */
+async function cancelWhere(
+  { partition, command, canceler }: Sweep,
+  services: CancelServices,
+): Promise<Swept> {
+  const events: PlacedEvent[] = [];
+  for (let records = 0; records < cancelRecordsMax; records += 1) {
+    const result = await services.commands.run(partition, command);
+    canceler.times.addLog(result);
+    const failure = failureOf(result, partition, services);
+    if (failure !== null) return { events, failure };
+    const answered = eventsOf(result);
+    events.push(...answered);
+    if (!leavesMore(answered)) return { events, failure: null };
+  }
+  return { events, failure: 'overloaded' };
+}
+
+function commandOf(
+  { caller }: Canceler,
+  market: number,
+  outcome: number,
+): CommandOf<'CancelOrders'> {
+  return {
+    kind: 'CancelOrders',
+    signer: hexBytes(caller.address),
+    apiKey: null,
+    market,
+    outcome,
+    session: false,
+    acceptedAtMs: caller.arrivedAtMs,
+  };
+}
+
+function partitionsOf({ partitions }: CancelServices): readonly number[] {
+  return [...Array(partitions.count).keys()];
+}
+
+/** Whether the record's budget ran out before everything that was meant had been canceled. */
+function leavesMore(events: readonly PlacedEvent[]): boolean {
+  return events.some(({ event }) => event.kind === 'CommandRefused');
+}
+
+function eventsOf(result: CommandResult): readonly PlacedEvent[] {
+  return result.kind === 'executed' ? result.events : [];
+}
+
+/**
+ * A cancel without a result may still happen, so it is a failure to be tried again, never "not canceled". Without an
+ * owner of its partition it waits on the log and is the first thing that the next owner does.
+ */
+function failureOf(
+  result: CommandResult,
+  partition: number,
+  { partitions }: CancelServices,
+): RefusalCode | null {
+  if (result.kind === 'executed') return null;
+  if (result.kind === 'unsent' && result.code === 'overloaded') return 'overloaded';
+  return partitions.isReady(partition) ? 'cancel_unconfirmed' : 'partition_not_ready';
+}

@@ -1,0 +1,231 @@
+import type { Clock } from '@pm/kit/clock';
+import { type DoorRoute, parseListParam, refuse } from '@pm/kit/http';
+import {
+  type AskedAsset,
+  CancelMarketBody,
+  CancelOrderBody,
+  type CancelResult,
+  type ConditionId,
+  cancelsPerRequestMax,
+  type OrderId,
+  parseAsset,
+  parseConditionId,
+  parseOrderId,
+  type RefusalCode,
+} from '@pm/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CatalogIndex, ListedToken } from '../catalog/catalog-index.ts';
+import type { Authentication } from '../door/authentication.io.ts';
+import { authenticate } from '../door/authentication.io.ts';
+import {
+  batchBodyMaxBytes,
+  checkerOf,
+  invalidPayload,
+  singleBodyMaxBytes,
+} from '../door/request-checks.io.ts';
+import { StageTimes } from '../door/stage-times.io.ts';
+import {
+  type Canceler,
+  type Cancellation,
+  type CancelServices,
+  cancelAll,
+  cancelMarket,
+  cancelOrders,
+} from './cancel-orders.io.ts';
+
+/** Dependencies of the routes that cancel. */
+export interface CancelRouteServices extends CancelServices {
+  readonly authentication: Authentication;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly markets: Pick<CatalogIndex, 'findToken' | 'findCondition'>;
+}
+
+/** The routes that cancel orders. */
+export function cancelRoutes(services: CancelRouteServices): readonly DoorRoute[] {
+  return [
+    deleteOrderRoute(services, checkerOf(CancelOrderBody)),
+    deleteOrdersRoute(services),
+    cancelAllRoute(services),
+    cancelMarketOrdersRoute(services, checkerOf(CancelMarketBody)),
+  ];
+}
+
+/** One route that cancels. */
+interface CancelRoute {
+  readonly path: '/order' | '/orders' | '/cancel-all' | '/cancel-market-orders';
+  readonly bodyLimit: number;
+  /** The facts that texts of its refusals name. */
+  readonly facts?: Readonly<Record<string, string | number>>;
+  /** The cancel that a request asks for, or the refusal of the request. */
+  read(request: FastifyRequest): RefusalCode | ((canceler: Canceler) => Promise<Cancellation>);
+}
+
+/** The frame of every DELETE of orders: authenticates, reads the request, cancels and responds with the times. */
+function cancelRoute(services: CancelRouteServices, route: CancelRoute): DoorRoute {
+  const { path, bodyLimit, facts } = route;
+  return {
+    method: 'DELETE',
+    path,
+    add(app, { url }) {
+      const options = { bodyLimit, config: { invalid: invalidPayload } };
+      app.delete(url, options, async (request, reply) => {
+        const times = new StageTimes(services.clock);
+        const caller = authenticate(request, reply, services.authentication);
+        if (caller === null) return reply;
+        times.mark('auth');
+        const cancel = route.read(request);
+        if (typeof cancel === 'string') return refuse(reply, cancel, facts);
+        return answerCancel(await cancel({ caller, times }), { reply, times });
+      });
+    },
+  };
+}
+
+/**
+ * The orders that were canceled and those that were not; when the request failed, known cancels stand beside the error
+ * (conventions.md 1.6).
+ */
+function answerCancel(
+  { result, failure }: Cancellation,
+  { reply, times }: { readonly reply: FastifyReply; readonly times: StageTimes },
+): CancelResult | FastifyReply {
+  times.writeTo(reply);
+  if (failure === null) return result;
+  return refuse(reply, failure, {}, { body: { ...result } });
+}
+
+/** DELETE /order: one order of the caller, in either spelling of the id (conventions.md 1.6). */
+function deleteOrderRoute(
+  services: CancelRouteServices,
+  isBody: (value: unknown) => value is CancelOrderBody,
+): DoorRoute {
+  return cancelRoute(services, {
+    path: '/order',
+    bodyLimit: singleBodyMaxBytes,
+    read({ body, query }) {
+      const orderId = readOrderId(body ?? query, isBody);
+      if (orderId === 'malformed') return 'invalid_payload';
+      if (orderId === null) return 'invalid_order_id';
+      return (canceler) => cancelOrders([orderId], canceler, services);
+    },
+  });
+}
+
+/** The id in the body; null when it is none, `malformed` when there is no object to hold it. */
+function readOrderId(
+  body: unknown,
+  isBody: (value: unknown) => value is CancelOrderBody,
+): OrderId | null | 'malformed' {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'malformed';
+  return isBody(body) ? parseOrderId(body.orderID ?? body.orderId ?? '') : null;
+}
+
+type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
+
+/**
+ * DELETE /orders: up to `cancelsPerRequestMax` orders of the caller, a JSON array of ids; the same id twice counts once. A
+ * body that was lost on the way may come in the query as `orderIDs` (conventions.md 1.6, part 9).
+ */
+function deleteOrdersRoute(services: CancelRouteServices): DoorRoute {
+  return cancelRoute(services, {
+    path: '/orders',
+    bodyLimit: batchBodyMaxBytes,
+    facts: { max: cancelsPerRequestMax },
+    read({ body, query }) {
+      const ids = readIds(body ?? idsInQuery(query));
+      if (typeof ids === 'string') return ids;
+      return (canceler) => cancelOrders([...ids], canceler, services);
+    },
+  });
+}
+
+function idsInQuery(query: unknown): readonly string[] | null {
+  const { orderIDs } = query as { readonly orderIDs?: string | readonly string[] };
+  return parseListParam(orderIDs, { maxItems: cancelsPerRequestMax }) ?? null;
+}
+
+function readIds(body: unknown): ReadonlySet<OrderId> | IdsRefusal {
+  if (!Array.isArray(body) || body.length === 0) return 'invalid_payload';
+  if (body.length > cancelsPerRequestMax) return 'too_many_cancels';
+  const ids = new Set<OrderId>();
+  for (const item of body as readonly unknown[]) {
+    const id = typeof item === 'string' ? parseOrderId(item) : null;
+    if (id === null) return 'invalid_order_id';
+    ids.add(id);
+  }
+  return ids;
+}
+
+/**
+ * DELETE /cancel-all: every order of the caller in every market. Orders of the caller that arrived before it and are still on
+ * their way are refused as `fenced`; those that arrive later are not touched. A body is ignored (conventions.md 1.6).
+ */
+function cancelAllRoute(services: CancelRouteServices): DoorRoute {
+  return cancelRoute(services, {
+    path: '/cancel-all',
+    bodyLimit: singleBodyMaxBytes,
+    read: () => (canceler) => cancelAll(canceler, services),
+  });
+}
+
+const nothing: Cancellation = { result: { canceled: [], not_canceled: {} }, failure: null };
+
+/**
+ * DELETE /cancel-market-orders: all orders of the caller in a market or of a token. The filter comes in the body, or in the
+ * query when the body was lost on the way; the key that is not used may be an empty text (conventions.md 1.6, part 9).
+ */
+function cancelMarketOrdersRoute(
+  services: CancelRouteServices,
+  isBody: (value: unknown) => value is CancelMarketBody,
+): DoorRoute {
+  return cancelRoute(services, {
+    path: '/cancel-market-orders',
+    bodyLimit: singleBodyMaxBytes,
+    read({ body, query }) {
+      const asked: unknown = body ?? query;
+      const filter = isBody(asked) ? readFilter(asked, services.markets) : 'invalid_payload';
+      if (typeof filter === 'string') return filter;
+      return (canceler) => cancelFiltered(filter, canceler, services);
+    },
+  });
+}
+
+async function cancelFiltered(
+  filter: Filter | null,
+  canceler: Canceler,
+  services: CancelRouteServices,
+): Promise<Cancellation> {
+  return filter === null ? nothing : await cancelMarket(filter, canceler, services);
+}
+
+type FilterRefusal = 'no_cancel_filter' | 'invalid_payload' | 'condition_mismatch';
+type Filter = { readonly token: ListedToken; readonly outcome: number };
+
+/** The market and token meant; null when nothing of that name is listed, so that nothing can rest there. */
+function readFilter(
+  body: CancelMarketBody,
+  markets: CancelRouteServices['markets'],
+): Filter | FilterRefusal | null {
+  const market = body.market ?? '';
+  const asset = body.asset_id || (body.assetId ?? '');
+  if (market === '' && asset === '') return 'no_cancel_filter';
+  const conditionId = parseConditionId(market);
+  if (market !== '' && conditionId === null) return 'invalid_payload';
+  if (asset !== '') return assetFilter(parseAsset(asset), conditionId, markets);
+  const token = conditionId === null ? undefined : markets.findCondition(conditionId);
+  return token === undefined ? null : { token, outcome: -1 };
+}
+
+/** One token, which must belong to the condition when that is named too. */
+function assetFilter(
+  asset: AskedAsset | null,
+  conditionId: ConditionId | null,
+  markets: CancelRouteServices['markets'],
+): Filter | FilterRefusal | null {
+  if (asset === null) return 'invalid_payload';
+  const isIndexed = 'condition' in asset;
+  const token = isIndexed ? markets.findCondition(asset.condition) : markets.findToken(asset.token);
+  if (token === undefined) return null;
+  if (conditionId !== null && conditionId !== token.conditionId) return 'condition_mismatch';
+  return { token, outcome: isIndexed ? asset.outcome : token.outcome };
+}

@@ -1,0 +1,180 @@
+import {
+  type CatalogEntry,
+  type CatalogEvent,
+  type CatalogMarket,
+  type CatalogSeries,
+  type CatalogTag,
+  type ConditionId,
+  conditionIdFromBytes,
+  type TokenId,
+  tokenIdFromBytes,
+} from '@pm/schemas';
+
+/** Everything that is listed, by every name it is asked for. Folds the compacted topic `catalog`. */
+export class CatalogIndex {
+  readonly #tokens = new Map<TokenId, ListedToken>();
+  readonly #conditions = new Map<ConditionId, ListedToken>();
+  readonly #markets = new Map<number, CatalogMarket>();
+  readonly #marketSlugs = new Map<string, CatalogMarket>();
+  readonly #events = new Map<string, CatalogEvent>();
+  readonly #eventSlugs = new Map<string, CatalogEvent>();
+  readonly #tags = new Map<string, CatalogTag>();
+  readonly #series = new Map<string, CatalogSeries>();
+  readonly #tagSlugs = new Map<string, CatalogTag>();
+  readonly #seriesSlugs = new Map<string, CatalogSeries>();
+  readonly #eventGroups = new Map<string, Buffer>();
+  readonly #groups = new Set<string>();
+  #last = { market: 0, event: 0, tag: 0, series: 0 };
+
+  get marketCount(): number {
+    return this.#markets.size;
+  }
+
+  take(entry: CatalogEntry): void {
+    switch (entry.kind) {
+      case 'CatalogMarket':
+        this.#takeMarket(entry);
+        return;
+      case 'CatalogEvent':
+        rename(this.#eventSlugs, this.#events.get(entry.id), entry);
+        this.#events.set(entry.id, entry);
+        this.#last.event = Math.max(this.#last.event, numberOf(entry.id));
+        return;
+      case 'CatalogTag':
+        rename(this.#tagSlugs, this.#tags.get(entry.id), entry);
+        this.#tags.set(entry.id, entry);
+        this.#last.tag = Math.max(this.#last.tag, numberOf(entry.id));
+        return;
+      case 'CatalogSeries':
+        rename(this.#seriesSlugs, this.#series.get(entry.id), entry);
+        this.#series.set(entry.id, entry);
+        this.#last.series = Math.max(this.#last.series, numberOf(entry.id));
+    }
+  }
+
+  /** A number that the log has given to another market must not be given again. */
+  skipMarket(market: number): void {
+    this.#last.market = Math.max(this.#last.market, market);
+  }
+
+  findToken(id: TokenId): ListedToken | undefined {
+    return this.#tokens.get(id);
+  }
+
+  /** Token 0 of the condition. */
+  findCondition(id: ConditionId): ListedToken | undefined {
+    return this.#conditions.get(id);
+  }
+
+  findMarket(number: number): CatalogMarket | undefined {
+    return this.#markets.get(number);
+  }
+
+  findMarketBySlug(slug: string): CatalogMarket | undefined {
+    return this.#marketSlugs.get(slug);
+  }
+
+  findEvent(id: string): CatalogEvent | undefined {
+    return this.#events.get(id);
+  }
+
+  findEventBySlug(slug: string): CatalogEvent | undefined {
+    return this.#eventSlugs.get(slug);
+  }
+
+  findTagById(id: string): CatalogTag | undefined {
+    return this.#tags.get(id);
+  }
+
+  findSeriesById(id: string): CatalogSeries | undefined {
+    return this.#series.get(id);
+  }
+
+  findTag(slug: string): CatalogTag | undefined {
+    return this.#tagSlugs.get(slug);
+  }
+
+  findSeries(slug: string): CatalogSeries | undefined {
+    return this.#seriesSlugs.get(slug);
+  }
+
+  hasSeries(id: string): boolean {
+    return this.#series.has(id);
+  }
+
+  /** Numbers given last, of each kind; the next one is one more. */
+  lastNumbers(): { market: number; event: number; tag: number; series: number } {
+    return { ...this.#last };
+  }
+
+  marketsOfEvent(eventId: string): readonly CatalogMarket[] {
+    return [...this.#markets.values()].filter((market) => market.eventId === eventId);
+  }
+
+  /** The neg-risk group of the event's markets, if there is one. */
+  groupOfEvent(eventId: string): Buffer | undefined {
+    return this.#eventGroups.get(eventId);
+  }
+
+  hasGroup(group: Buffer): boolean {
+    return this.#groups.has(group.toString('hex'));
+  }
+
+  /** Markets that still trade, per partition. */
+  openMarketsPerPartition(partitions: number): number[] {
+    const counts = Array.from({ length: partitions }, () => 0);
+    for (const { partition, closed } of this.#markets.values()) {
+      if (!closed) counts[partition] = (counts[partition] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  #takeMarket(market: CatalogMarket): void {
+    const [token0, token1] = tokensOf(market);
+    this.#tokens.set(token0.tokenId, token0);
+    this.#tokens.set(token1.tokenId, token1);
+    this.#conditions.set(token0.conditionId, token0);
+    rename(this.#marketSlugs, this.#markets.get(market.market), market);
+    this.#markets.set(market.market, market);
+    this.#takeGroup(market);
+    this.#last.market = Math.max(this.#last.market, market.market);
+  }
+
+  #takeGroup({ eventId, negRiskMarketId: group }: CatalogMarket): void {
+    if (group === null) return;
+    this.#groups.add(group.toString('hex'));
+    if (!this.#eventGroups.has(eventId)) this.#eventGroups.set(eventId, group);
+  }
+}
+
+/** A slug that an entry no longer has is free, unless another entry has taken it meanwhile. */
+function rename<T extends { readonly slug: string }>(
+  slugs: Map<string, T>,
+  known: T | undefined,
+  entry: T,
+): void {
+  if (known !== undefined && slugs.get(known.slug) === known) slugs.delete(known.slug);
+  slugs.set(entry.slug, entry);
+}
+
+function numberOf(id: string): number {
+  const value = Number(id);
+  return Number.isSafeInteger(value) ? value : 0;
+}
+
+/** One outcome of a market, looked up for every order. */
+export interface ListedToken {
+  readonly market: CatalogMarket;
+  readonly conditionId: ConditionId;
+  readonly tokenId: TokenId;
+  readonly outcome: 0 | 1;
+}
+
+/** Both outcomes of a market. */
+export function tokensOf(market: CatalogMarket): readonly [ListedToken, ListedToken] {
+  const conditionId = conditionIdFromBytes(market.conditionId);
+  return [
+    { market, conditionId, tokenId: tokenIdFromBytes(market.token0), outcome: 0 },
+    { market, conditionId, tokenId: tokenIdFromBytes(market.token1), outcome: 1 },
+  ];
+}

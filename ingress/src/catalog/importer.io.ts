@@ -1,0 +1,123 @@
+import {
+  type CatalogMarket,
+  conditionIdFromBytes,
+  type ImportCatalog,
+  type ImportResult,
+  tokenIdFromBytes,
+} from '@pm/schemas';
+import type { OperatorProblem } from '../operator/requests.io.ts';
+import { type ChangeSet, changeSetOf } from './change-set.ts';
+import { asItStands, type ChangedMarket, type ImportRefusal } from './facts.ts';
+import type { CatalogServices } from './matcher-market.io.ts';
+import { carryOut, setMarketCommand } from './matcher-market.io.ts';
+
+export type CatalogImportResult =
+  | { readonly kind: 'done'; readonly result: ImportResult }
+  | ({ readonly kind: 'failed'; readonly path: string } & OperatorProblem)
+  | ImportRefusal;
+
+/** Markets that are on their way at once. */
+const marketsAtOnce = 200;
+
+/**
+ * Carries imports out one after the other, since each gives numbers that the next must not give. An import that broke off
+ * is completed by sending it again: new markets come first in the books, then in `routing`, then in the catalog, known ones are changed
+ * after that, and each step may be repeated.
+ */
+export class CatalogImporter {
+  readonly #services: CatalogServices;
+
+  constructor(services: CatalogServices) {
+    this.#services = services;
+  }
+
+  /** Imports the result of `read`, which is called when the import holds its lock; null when there is nothing to import. */
+  run(read: () => ImportCatalog | null): Promise<CatalogImportResult | null> {
+    return this.#services.locks.catalog(async () => {
+      const body = read();
+      return body === null ? null : await this.#import(body);
+    });
+  }
+
+  async #import(body: ImportCatalog): Promise<CatalogImportResult> {
+    const { catalog, partitions, keccak, clock } = this.#services;
+    const nowMs = clock.nowMs();
+    const plan = changeSetOf(body, { catalog, partitions, nowMs, keccak });
+    if (plan.kind === 'refused') return plan;
+    const failure = (await this.#list(plan)) ?? (await this.#change(plan));
+    return failure ?? { kind: 'done', result: resultOf(plan.markets) };
+  }
+
+  /** Nobody else knows new markets, so they need no locks. */
+  async #list({ markets, entries }: ChangeSet): Promise<CatalogImportResult | null> {
+    const { writer } = this.#services;
+    const planned = markets.filter(({ change }) => change === 'listed');
+    const failure = await this.#each(planned, ({ entry }) => this.#setMarket(entry));
+    if (failure !== null) return failure;
+    const listed = planned.map(({ entry }) => entry);
+    await writer.writeRoutes(listed);
+    await writer.writeEntries([...entries, ...listed]);
+    return null;
+  }
+
+  /** A halt, a resolution or new rules that came after the change set was made must not be undone. */
+  #change({ markets }: ChangeSet): Promise<CatalogImportResult | null> {
+    const { catalog, locks, writer } = this.#services;
+    const planned = markets.filter(({ change }) => change === 'ruled' || change === 'reworded');
+    return this.#each(planned, (market) =>
+      locks.market(market.entry.market, async () => {
+        const latest = () => asItStands(market, catalog.findMarket(market.entry.market));
+        const problem = market.change === 'ruled' ? await this.#setMarket(latest()) : null;
+        if (problem === null) await writer.writeEntries([latest()]);
+        return problem;
+      }),
+    );
+  }
+
+  /** Some at a time, up to the first ones of which one fails. */
+  async #each(
+    planned: readonly ChangedMarket[],
+    work: (market: ChangedMarket) => Promise<OperatorProblem | null>,
+  ): Promise<CatalogImportResult | null> {
+    for (let from = 0; from < planned.length; from += marketsAtOnce) {
+      const chunk = planned.slice(from, from + marketsAtOnce);
+      const problems = await Promise.all(chunk.map(work));
+      const index = problems.findIndex((problem) => problem !== null);
+      const problem = problems[index];
+      if (problem !== undefined && problem !== null) {
+        return { kind: 'failed', path: `slug ${chunk[index]?.entry.slug}`, ...problem };
+      }
+    }
+    return null;
+  }
+
+  async #setMarket(market: CatalogMarket): Promise<OperatorProblem | null> {
+    const { commands, catalog } = this.#services;
+    const problem = await carryOut(
+      commands,
+      market.partition,
+      setMarketCommand(market),
+      'MarketSet',
+    );
+    // The number belongs to another market in the books, left by an import that broke off.
+    if (problem?.status === 409) catalog.skipMarket(market.market);
+    return problem;
+  }
+}
+
+function resultOf(markets: readonly ChangedMarket[]): ImportResult {
+  const count = (...changes: ChangedMarket['change'][]) =>
+    markets.filter((market) => changes.includes(market.change)).length;
+  return {
+    created: count('listed'),
+    unchanged: count('unchanged'),
+    updated: count('ruled', 'reworded'),
+    markets: markets.map(({ entry }) => ({
+      slug: entry.slug,
+      id: String(entry.market),
+      conditionId: conditionIdFromBytes(entry.conditionId),
+      tokenIds: [entry.token0, entry.token1].map(tokenIdFromBytes),
+      partition: entry.partition,
+    })),
+  };
+}

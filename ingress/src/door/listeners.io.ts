@@ -1,0 +1,78 @@
+import { markAgents } from '@pm/domain/accounts/agent-activity.io';
+import { agentCredentials } from '@pm/domain/accounts/agent-key';
+import { keyCredentials } from '@pm/domain/accounts/key-credentials';
+import { limitRequests } from '@pm/domain/ratelimit/limit-requests.io';
+import type { DoorLimiter } from '@pm/domain/ratelimit/open-limiter.io';
+import { openOpsListener } from '@pm/kit/health';
+import { type HttpApp, openHttp } from '@pm/kit/http';
+import type { Lifecycle } from '@pm/kit/lifecycle';
+import type { Log } from '@pm/kit/log';
+import type { Metrics } from '@pm/kit/metrics';
+import type { IngressConfig } from '../config.ts';
+import { addOperatorRoutes } from '../operator/operator.route.ts';
+import type { OperatorServices } from '../operator/operator-services.io.ts';
+import { readinessOf, type StatusParts, statusOf } from '../status.ts';
+import { addPublicRoutes, type PublicServices } from './public.route.ts';
+import { batchBodyMaxBytes } from './request-checks.io.ts';
+
+/** The addresses of the listeners and the process around them. */
+export interface ListenerFrame {
+  readonly config: Pick<
+    IngressConfig,
+    'host' | 'opsPort' | 'operatorPort' | 'httpPort' | 'trustedProxies'
+  >;
+  readonly life: Pick<Lifecycle, 'onStop'>;
+  readonly log: Log;
+  /** Null when requests are not limited. */
+  readonly limits: DoorLimiter | null;
+  readonly metrics: Metrics;
+}
+
+/** The services that the listeners serve, caught up with the log. */
+export interface ServedParts {
+  readonly status: StatusParts;
+  readonly operator: Omit<OperatorServices, 'status'>;
+  readonly traders: PublicServices;
+}
+
+/** Opens the ops listener first, so that nothing is served without being observed, and the public listener last. */
+export async function openListeners(frame: ListenerFrame, parts: ServedParts): Promise<void> {
+  const { config, life, metrics, limits } = frame;
+  const { facts } = statusOf(parts.status);
+  const status = () => ({ ...facts(), limits: limits?.facts() ?? 'off' });
+  const ops = await openOpsListener({
+    host: config.host,
+    port: config.opsPort,
+    metrics,
+    status,
+    ready: () => readinessOf(parts.status),
+  });
+  life.onStop('ops listener', () => ops.close());
+  const operator = openHttp({ log: frame.log, bodyLimitBytes: batchBodyMaxBytes });
+  addOperatorRoutes(operator, { ...parts.operator, status });
+  await listen(operator, config.operatorPort, frame);
+  const traders = openPublicApp(frame, parts.traders);
+  addPublicRoutes(traders, parts.traders);
+  await listen(traders, config.httpPort, frame);
+}
+
+function openPublicApp(
+  { config, log, metrics, limits }: ListenerFrame,
+  { accounts }: PublicServices,
+): HttpApp {
+  const { trustedProxies } = config;
+  const agents = agentCredentials(accounts.agentDirectory, accounts.activity);
+  const options = { log, bodyLimitBytes: batchBodyMaxBytes, metrics, trustedProxies };
+  if (limits === null) {
+    const app = openHttp(options);
+    markAgents(app, agents);
+    return app;
+  }
+  const credentials = [keyCredentials(accounts.authentication.verify), agents];
+  return openHttp({ ...options, rateLimits: limitRequests({ ...limits, credentials }) });
+}
+
+async function listen(app: HttpApp, port: number, { config, life }: ListenerFrame): Promise<void> {
+  await app.listen({ host: config.host, port });
+  life.onStop(`listener ${port}`, () => app.close());
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '@pm/kit/clock';
+import { type HttpApp, openToBrowsers, registerRoutes } from '@pm/kit/http';
+import type { AccountServices, MoneyServices } from '../accounts/account-services.io.ts';
+import { agentRoutes } from '../accounts/agents.route.ts';
+import { keyRoutes } from '../accounts/keys.route.ts';
+import { moneyRoutes } from '../accounts/money.route.ts';
+import { deleteNotificationsRoute } from '../accounts/notifications.route.ts';
+import { type CancelRouteServices, cancelRoutes } from '../cancels/cancels.route.ts';
+import { type OrderServices, orderRoutes } from '../orders/orders.route.ts';
+import { heartbeatRoutes, type SessionServices } from '../sessions/heartbeats.route.ts';
+import { socialRoutes } from '../social/social.route.ts';
+import type { SocialServices } from '../social/social-services.io.ts';
+import { markArrivals } from './arrival.io.ts';
+import { healthRoutes } from './health.route.ts';
+
+/** Dependencies of the public routes, by domain. */
+export interface PublicServices {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly accounts: AccountServices;
+  readonly money: MoneyServices;
+  readonly orders: OrderServices;
+  readonly cancels: CancelRouteServices;
+  readonly sessions: SessionServices;
+  readonly social: SocialServices;
+}
+
+/** Adds all public routes of ingress. */
+export function addPublicRoutes(app: HttpApp, services: PublicServices): void {
+  openToBrowsers(app);
+  markArrivals(app, services.clock);
+  registerRoutes(app, 'ingress', [
+    ...healthRoutes(services.clock),
+    ...keyRoutes(services.accounts),
+    ...agentRoutes(services.accounts),
+    deleteNotificationsRoute(services.accounts),
+    ...moneyRoutes(services.money),
+    ...orderRoutes(services.orders),
+    ...cancelRoutes(services.cancels),
+    ...heartbeatRoutes(services.sessions),
+    ...socialRoutes(services.social),
+  ]);
+}

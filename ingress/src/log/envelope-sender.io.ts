@@ -1,0 +1,138 @@
+import { assert } from '@pm/kit/assert';
+import { Fault } from '@pm/kit/fault';
+import type { LogProducer } from '@pm/kit/kafka';
+import { type Command, envelopeCommandsMax } from '@pm/schemas';
+
+/** The place of a command among the envelopes of this process: its number in `executions`. */
+export interface CommandTicket {
+  readonly sequence: number;
+  readonly command: number;
+  /** Resolves when its envelope is durable; rejects with the producer's `Fault`. */
+  readonly sent: Promise<void>;
+}
+
+export interface EnvelopeSenderOptions {
+  readonly producer: Pick<LogProducer, 'send'>;
+  /** The topic `orders` as the broker calls it. */
+  readonly topic: string;
+  readonly partitions: number;
+  /** Encodes and signs one envelope. */
+  seal(envelope: { partition: number; sequence: number; commands: readonly Command[] }): Buffer;
+  /** First sequence; must be above all that earlier processes used under the same key. */
+  readonly firstSequence: number;
+}
+
+/** Commands of one partition that wait for the send in flight; beyond it requests are refused as `overloaded`. */
+export const commandsQueueMax = 8 * envelopeCommandsMax;
+
+/** Room that only cancels may use, so that a flood of orders never prevents cancels. */
+const cancelsReserve = 8 * envelopeCommandsMax;
+
+interface OpenEnvelope {
+  readonly sequence: number;
+  readonly commands: Command[];
+  readonly sent: Promise<void>;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Puts commands into envelopes, one open per partition: alone under low load, together while the send before is in
+ * flight, so that signature, record and request are shared (architecture.md).
+ */
+export class EnvelopeSender {
+  readonly #options: EnvelopeSenderOptions;
+  readonly #waiting: OpenEnvelope[][];
+  readonly #sending: boolean[];
+  readonly #queued: number[];
+  #nextSequence: number;
+
+  constructor(options: EnvelopeSenderOptions) {
+    this.#options = options;
+    this.#nextSequence = options.firstSequence;
+    this.#waiting = Array.from({ length: options.partitions }, () => []);
+    this.#sending = Array.from({ length: options.partitions }, () => false);
+    this.#queued = Array.from({ length: options.partitions }, () => 0);
+  }
+
+  /** Commands of a partition that are not durable yet. */
+  queued(partition: number): number {
+    return this.#queued[partition] ?? 0;
+  }
+
+  /** Takes a command for the next envelope; null when the partition's queue is full. */
+  add(partition: number, command: Command): CommandTicket | null {
+    const envelopes = this.#waiting[partition];
+    assert(envelopes !== undefined, 'the partition of a command exists');
+    if (this.queued(partition) >= roomFor(command)) return null;
+    this.#queued[partition] = this.queued(partition) + 1;
+    const last = envelopes.at(-1);
+    const open = last !== undefined && last.commands.length < envelopeCommandsMax ? last : null;
+    const envelope = open ?? this.#open(envelopes);
+    envelope.commands.push(command);
+    this.#start(partition);
+    const { sequence, sent } = envelope;
+    return { sequence, command: envelope.commands.length - 1, sent };
+  }
+
+  #open(envelopes: OpenEnvelope[]): OpenEnvelope {
+    let resolve = () => {};
+    let reject: (error: unknown) => void = () => {};
+    const sent = new Promise<void>((done, failed) => {
+      resolve = done;
+      reject = failed;
+    });
+    // A caller that waits for a ticket sees the rejection; a ticket without one must not end the process.
+    sent.catch(() => {});
+    const envelope = { sequence: this.#nextSequence++, commands: [], sent, resolve, reject };
+    envelopes.push(envelope);
+    return envelope;
+  }
+
+  #start(partition: number): void {
+    if (this.#sending[partition] === true) return;
+    this.#sending[partition] = true;
+    void this.#drain(partition);
+  }
+
+  async #drain(partition: number): Promise<void> {
+    // Commands that one request adds in this iteration of the event loop go into one envelope.
+    await Promise.resolve();
+    const envelopes = this.#waiting[partition] ?? [];
+    for (let next = envelopes.shift(); next !== undefined; next = envelopes.shift()) {
+      await this.#send(partition, next);
+      this.#queued[partition] = this.queued(partition) - next.commands.length;
+    }
+    this.#sending[partition] = false;
+  }
+
+  async #send(partition: number, envelope: OpenEnvelope): Promise<void> {
+    const { sequence, commands } = envelope;
+    try {
+      const value = this.#options.seal({ partition, sequence, commands });
+      await this.#options.producer.send([
+        { topic: this.#options.topic, partition, key: null, value },
+      ]);
+      envelope.resolve();
+    } catch (error) {
+      envelope.reject(error);
+    }
+  }
+}
+
+function roomFor({ kind }: Command): number {
+  const isCancel = kind === 'CancelOrder' || kind === 'CancelOrders';
+  return isCancel ? commandsQueueMax + cancelsReserve : commandsQueueMax;
+}
+
+/** Whether a failed send has certainly left nothing on the log (see `LogProducer.send`). */
+export function isCertainlyUnsent(error: unknown): boolean {
+  return error instanceof Fault && certainlyUnsent.has(error.code);
+}
+
+const certainlyUnsent: ReadonlySet<string> = new Set([
+  'queue_full',
+  'partition_unknown',
+  'not_sent',
+  'client_closed',
+]);

@@ -1,0 +1,58 @@
+import { Fault } from '@pm/kit/fault';
+
+/** The progress of one partition, from its executions. */
+export interface PartitionProgress {
+  /** Input offset of the newest execution; -1 before the first. */
+  readonly inOffset: number;
+  /** Clock of the partition, Unix milliseconds; 0 before the first. */
+  readonly clockMs: number;
+  /** When its last execution was read, on this process's monotonic clock; null before the first. */
+  readonly seenAtMs: number | null;
+}
+
+/** A partition is ready while its owner's ticks, two a second, are read (architecture.md). */
+export const silenceMaxMs = 2_000;
+
+const unseen: PartitionProgress = { inOffset: -1, clockMs: 0, seenAtMs: null };
+
+/** Keeps the progress of each partition and the rule that input offsets follow each other without a gap. */
+export class PartitionLiveness {
+  readonly count: number;
+  readonly #now: () => number;
+  readonly #progress: PartitionProgress[];
+
+  constructor(count: number, monotonicMs: () => number) {
+    this.count = count;
+    this.#now = monotonicMs;
+    this.#progress = Array.from({ length: count }, () => unseen);
+  }
+
+  at(partition: number): PartitionProgress {
+    return this.#progress[partition] ?? unseen;
+  }
+
+  isReady(partition: number): boolean {
+    const { seenAtMs } = this.at(partition);
+    return seenAtMs !== null && this.#now() - seenAtMs <= silenceMaxMs;
+  }
+
+  /**
+   * Takes an execution in. False when it was read before: owners that overlap repeat themselves byte by byte. Throws the
+   * `Fault` `execution_gap` (stop) when one is missing (architecture.md).
+   */
+  observe(partition: number, inOffset: number, clockMs: number): boolean {
+    const before = this.at(partition);
+    const isFirst = before.seenAtMs === null;
+    this.#progress[partition] = {
+      inOffset: Math.max(before.inOffset, inOffset),
+      clockMs: Math.max(before.clockMs, clockMs),
+      seenAtMs: this.#now(),
+    };
+    if (isFirst) return true;
+    if (inOffset > before.inOffset + 1) {
+      const facts = { partition, expected: before.inOffset + 1, found: inOffset };
+      throw new Fault('execution_gap', 'stop', { facts });
+    }
+    return inOffset > before.inOffset;
+  }
+}

@@ -1,0 +1,123 @@
+import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
+import type { Fault } from '@pm/kit/fault';
+import type { LogReader, RecordBatch } from '@pm/kit/kafka';
+import type { Log } from '@pm/kit/log';
+import { type Execution, type ExecutionEvent, orderIdFromBytes } from '@pm/schemas';
+import { extremeMarketOf } from '../catalog/market-rules.ts';
+import type { ExtremePrices } from '../catalog/tick-refinements.io.ts';
+import { type EventsPlace, resultsOf } from '../orders/order-result.ts';
+import type { CommandChannel } from './command-channel.io.ts';
+import type { DelayedResults } from './delayed-results.io.ts';
+import type { PartitionLiveness } from './partition-liveness.io.ts';
+import type { RecentResults } from './recent-results.io.ts';
+import { eventsByCommand, type ResultWaiters } from './result-waiters.ts';
+import type { TopicsClient } from './topics.io.ts';
+
+export interface ResultReaderOptions {
+  readonly codec: ExecutionCodec;
+  /** Waiting commands by the id of the key that signed the envelope, in hex. */
+  readonly waiters: ReadonlyMap<string, ResultWaiters>;
+  readonly partitions: PartitionLiveness;
+  readonly recentResults: Pick<RecentResults, 'keep'>;
+  readonly delayedResults: Pick<DelayedResults, 'follow' | 'settle'>;
+  readonly extremePrices: Pick<ExtremePrices, 'note'>;
+}
+
+/**
+ * Reads all partitions of `executions` from their ends: every ingress reads everything and picks out the results that it
+ * waits for (traps.md). `onBatch` is the handler of a log reader.
+ */
+export class ResultReader {
+  readonly #options: ResultReaderOptions;
+
+  constructor(options: ResultReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Throws a `Fault` (stop) for a gap or for a record that is no execution. */
+  onBatch(batch: RecordBatch): Promise<void> {
+    const take = (execution: Execution) => this.#take(batch.partition, execution);
+    return eachExecution(batch, this.#options.codec, take);
+  }
+
+  #take(partition: number, execution: Execution): void {
+    const { partitions, waiters } = this.#options;
+    if (!partitions.observe(partition, execution.inOffset, execution.timeMs)) return;
+    if (execution.sequence < 0) return;
+    if (execution.events.some(isAboutOrder)) this.#remember(partition, execution);
+    this.#followDelays(execution);
+    this.#noteExtremes(execution);
+    waiters.get(execution.keyId.toString('hex'))?.settle(partition, execution);
+  }
+
+  #remember(partition: number, { events, inOffset }: Execution): void {
+    const place: EventsPlace = { partition, inOffset };
+    for (const [command, ofCommand] of eventsByCommand(events)) {
+      for (const result of resultsOf(ofCommand, place)) {
+        this.#options.recentResults.keep(result, partition);
+        if (command === leftOver) this.#options.delayedResults.settle(result);
+      }
+    }
+  }
+
+  #noteExtremes({ events }: Execution): void {
+    for (const event of events) {
+      const market = extremeMarketOf(event);
+      if (market !== null) this.#options.extremePrices.note(market);
+    }
+  }
+
+  /** Comes before the result of the command, so that a delayed order is followed before it is waited for. */
+  #followDelays({ events, keyId }: Execution): void {
+    if (!this.#options.waiters.has(keyId.toString('hex'))) return;
+    for (const event of events) {
+      if (event.kind === 'OrderDelayed') {
+        this.#options.delayedResults.follow(orderIdFromBytes(event.orderId));
+      }
+    }
+  }
+}
+
+/** The command that events of an earlier record are left over from, as the end of a delay. */
+const leftOver = -1;
+
+function isAboutOrder(event: ExecutionEvent): boolean {
+  return (
+    event.kind === 'OrderPlaced' || event.kind === 'OrderRefused' || event.kind === 'OrderRepeated'
+  );
+}
+
+/** Reads results from the ends on: no request waits for earlier ones. */
+export function followResults(
+  { client, names, codecs, executionEnds }: TopicsClient,
+  options: Pick<
+    ResultReaderOptions,
+    'partitions' | 'recentResults' | 'delayedResults' | 'extremePrices'
+  > & {
+    readonly channels: readonly Pick<CommandChannel, 'keyId' | 'waiters'>[];
+    readonly log: Log;
+    /** The results cannot be followed any further. */
+    onFault(fault: Fault): void;
+  },
+): Promise<LogReader> {
+  const { partitions, recentResults, delayedResults, extremePrices, log } = options;
+  const waiters = new Map(options.channels.map((channel) => [channel.keyId, channel.waiters]));
+  const source = new ResultReader({
+    codec: codecs.executions,
+    waiters,
+    partitions,
+    recentResults,
+    delayedResults,
+    extremePrices,
+  });
+  return client.reader({
+    topic: names.executions,
+    positions: executionEnds,
+    dense: true,
+    onBatch: (batch) => source.onBatch(batch),
+    onFault: (fault) => {
+      if (fault.reaction === 'retry') log.warn({ code: fault.code }, 'results are held up');
+      else options.onFault(fault);
+    },
+  });
+}

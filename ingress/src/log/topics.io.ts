@@ -1,0 +1,111 @@
+import { readFirstEnvelope } from '@pm/domain/signoff/first-envelope.io';
+import { Fault } from '@pm/kit/fault';
+import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
+import type { Log } from '@pm/kit/log';
+import { openRegistry, topicName } from '@pm/kit/registry';
+import { topics, type WalletAddress, walletFromBytes } from '@pm/schemas';
+
+export interface LogOptions {
+  readonly brokers: readonly string[];
+  readonly topicPrefix: string;
+  readonly registryUrl: string;
+  readonly log: Log;
+}
+
+/** The log as this service uses it: connections, the names of topics on the broker, and the codecs of their values. */
+export interface TopicsClient {
+  readonly client: LogClient;
+  /** For orders and cancels alone, so that nothing slow is ever in front of them. */
+  readonly orders: LogProducer;
+  /** For everything else. */
+  readonly records: LogProducer;
+  readonly names: Readonly<Record<keyof typeof topics, string>>;
+  readonly codecs: Awaited<ReturnType<typeof openCodecs>>;
+  /** Ends of the partitions of `executions`, from which results are read. */
+  readonly executionEnds: ReadonlyMap<number, number>;
+}
+
+/** The part of it that follows and writes some of its topics. */
+export interface TopicsOf<K extends keyof TopicsClient['codecs']>
+  extends Pick<TopicsClient, 'client' | 'records'> {
+  readonly names: Pick<TopicsClient['names'], K>;
+  readonly codecs: Pick<TopicsClient['codecs'], K>;
+}
+
+/** Connects, registers the schemas and looks where the results end. Throws the faults of the kit. */
+export async function openTopics(options: LogOptions): Promise<TopicsClient> {
+  const { brokers, topicPrefix, log } = options;
+  const client = openLogClient({ brokers, clientId: 'ingress', log });
+  const name = (key: keyof typeof topics) => topicName(topics[key], topicPrefix);
+  const names = {
+    orders: name('orders'),
+    executions: name('executions'),
+    transfers: name('transfers'),
+    routing: name('routing'),
+    catalog: name('catalog'),
+    credentials: name('credentials'),
+    readKeys: name('readKeys'),
+    agents: name('agents'),
+    walletStatus: name('walletStatus'),
+    withdrawalFreezes: name('withdrawalFreezes'),
+    walletOwners: name('walletOwners'),
+    notificationMarks: name('notificationMarks'),
+    audit: name('audit'),
+    sessions: name('sessions'),
+    comments: name('comments'),
+    profiles: name('profiles'),
+    deadLetters: name('deadLetters'),
+  };
+  const codecs = await openCodecs(options);
+  const admin = await client.admin();
+  const bounds = await admin.bounds(names.executions).finally(() => admin.close());
+  return {
+    client,
+    orders: await client.producer(),
+    records: await client.producer(),
+    names,
+    codecs,
+    executionEnds: new Map([...bounds].map(([partition, { high }]) => [partition, high])),
+  };
+}
+
+async function openCodecs({ registryUrl, topicPrefix, log }: LogOptions) {
+  const registry = openRegistry({ url: registryUrl, topicPrefix, log });
+  return {
+    orders: await registry.codecFor(topics.orders),
+    executions: await registry.codecFor(topics.executions),
+    transfers: await registry.codecFor(topics.transfers),
+    routing: await registry.codecFor(topics.routing),
+    catalog: await registry.codecFor(topics.catalog),
+    credentials: await registry.codecFor(topics.credentials),
+    readKeys: await registry.codecFor(topics.readKeys),
+    agents: await registry.codecFor(topics.agents),
+    walletStatus: await registry.codecFor(topics.walletStatus),
+    withdrawalFreezes: await registry.codecFor(topics.withdrawalFreezes),
+    walletOwners: await registry.codecFor(topics.walletOwners),
+    sessions: await registry.codecFor(topics.sessions),
+    notificationMarks: await registry.codecFor(topics.notificationMarks),
+    audit: await registry.codecFor(topics.audit),
+    comments: await registry.codecFor(topics.comments),
+    profiles: await registry.codecFor(topics.profiles),
+  };
+}
+
+/**
+ * The wallet that fees are paid to, as the partitions were opened with it: setup opens all of them with the same one. Throws
+ * the `Fault` `partitions_not_opened` (stop) when setup has not run.
+ */
+export async function readFeeWallet({
+  client,
+  names,
+  codecs,
+}: Pick<TopicsClient, 'client' | 'names' | 'codecs'>): Promise<WalletAddress> {
+  const from = { topic: names.orders, partition: 0, reader: codecs.orders };
+  const admin = await client.admin();
+  const bounds = await admin.bounds(from.topic).finally(() => admin.close());
+  const isEmpty = (bounds.get(from.partition)?.high ?? 0) === 0;
+  const first = isEmpty ? null : await readFirstEnvelope(client, from);
+  const opening = first?.commands.find((command) => command.kind === 'OpenPartition');
+  if (opening === undefined) throw new Fault('partitions_not_opened', 'stop');
+  return walletFromBytes(opening.feeWallet);
+}

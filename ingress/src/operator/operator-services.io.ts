@@ -1,0 +1,50 @@
+import type { Clock } from '@pm/kit/clock';
+import type { WalletAddress } from '@pm/schemas';
+import type { WalletBindings } from '../accounts/wallet-bindings.io.ts';
+import type { WalletOwners } from '../accounts/wallet-owners.ts';
+import type { WalletStatuses, WithdrawalFreezes } from '../accounts/wallet-table.io.ts';
+import type { Swept } from '../cancels/sweep.io.ts';
+import type { CatalogWriter } from '../catalog/catalog-writer.io.ts';
+import type { CatalogServices } from '../catalog/matcher-market.io.ts';
+import type { TransferWriter } from '../log/transfer-writer.io.ts';
+import type { Reservations } from '../orders/reservation.io.ts';
+import type { Comments } from '../social/comments.io.ts';
+import type { OperatorAudit } from './audit-trail.io.ts';
+
+/** Dependencies of deposits and withdrawals by the operator. */
+export interface OperatorMoneyServices {
+  readonly clock: Clock;
+  readonly writer: Pick<CatalogWriter, 'writeTransfers'>;
+  readonly ledger: Pick<
+    Reservations,
+    'reserveWithdrawal' | 'cancelReservation' | 'appliedTransfer'
+  >;
+  readonly transfers: Pick<TransferWriter, 'write'>;
+  readonly freezes: Pick<WithdrawalFreezes, 'isFrozen'>;
+  readonly owners: Pick<WalletOwners, 'judge' | 'takesDeposits'>;
+  readonly bindings: Pick<WalletBindings, 'bind'>;
+}
+
+/** Dependencies of the routes that say what a wallet may do and whose it is. */
+export interface OperatorWalletServices {
+  readonly walletStatus: Pick<WalletStatuses, 'find' | 'restricted' | 'set'>;
+  readonly freezes: Pick<WithdrawalFreezes, 'find' | 'frozen' | 'set'>;
+  readonly ledger: Pick<Reservations, 'balance'>;
+  readonly owners: Pick<WalletOwners, 'find' | 'isReserved'>;
+  readonly bindings: Pick<WalletBindings, 'bind'>;
+  /** Takes the orders of a wallet and of its owner off all books. */
+  sweep(wallet: WalletAddress): Promise<Swept>;
+}
+
+/** Dependencies of the operator's routes, by domain. */
+export interface OperatorServices {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  /** The token that opens these routes. */
+  readonly token: string;
+  readonly audit: OperatorAudit;
+  readonly catalog: CatalogServices;
+  readonly money: OperatorMoneyServices;
+  readonly wallets: OperatorWalletServices;
+  readonly comments: Pick<Comments, 'threads' | 'write'>;
+  status(): object;
+}

@@ -1,0 +1,64 @@
+import { sameText } from '@pm/domain/accounts/same-text';
+import type { HttpApp } from '@pm/kit/http';
+import { Type } from 'typebox';
+import { addAuditRoute, auditRequests } from './audit.route.ts';
+import { addCatalogRoutes } from './catalog.route.ts';
+import { addMarketResolveRoute } from './market-resolve.route.ts';
+import {
+  addMarketModeRoute,
+  addSetMarketRoute,
+  addTradingModeRoute,
+} from './market-rules.route.ts';
+import { addDepositsRoute, addWithdrawalsRoute } from './money.route.ts';
+import type { OperatorServices } from './operator-services.io.ts';
+import {
+  addWalletOwnerRoutes,
+  addWalletStatusRoutes,
+  addWithdrawalFreezeRoutes,
+} from './wallets.route.ts';
+
+/**
+ * Adds the operator's routes; every one wants `Authorization: Bearer <token>`, compared in constant time. Whatever is no
+ * read is put on the audit trail (`auditRequests`).
+ */
+export function addOperatorRoutes(app: HttpApp, services: OperatorServices): void {
+  const wanted = `Bearer ${services.token}`;
+  app.addHook('onRequest', async (request, reply) => {
+    if (sameText(request.headers.authorization ?? '', wanted)) return;
+    await reply.code(401).header('www-authenticate', 'Bearer').send({ error: 'unauthorized' });
+  });
+  auditRequests(app, services);
+  addAuditRoute(app, services);
+  addCatalogRoutes(app, services.catalog);
+  addCommentHideRoute(app, services);
+  addDepositsRoute(app, services.money);
+  addMarketModeRoute(app, services.catalog);
+  addMarketResolveRoute(app, services.catalog);
+  addSetMarketRoute(app, services.catalog);
+  addTradingModeRoute(app, services.catalog);
+  addWithdrawalsRoute(app, services.money);
+  addWithdrawalFreezeRoutes(app, services.wallets);
+  addWalletOwnerRoutes(app, services.wallets);
+  addWalletStatusRoutes(app, services.wallets);
+  app.get('/operator/status', async () => services.status());
+}
+
+const Params = Type.Object({ id: Type.String({ pattern: '^[1-9][0-9]{0,15}$' }) });
+const Hide = Type.Object({ hidden: Type.Boolean() }, { additionalProperties: false });
+
+/** POST /operator/comments/:id/hide: readers see it no more, or again. */
+function addCommentHideRoute(app: HttpApp, services: OperatorServices): void {
+  const schema = { params: Params, body: Hide };
+  app.post('/operator/comments/:id/hide', { schema }, async (request, reply) => {
+    const { id: commentId } = request.params;
+    if (services.comments.threads.find(commentId) === undefined) {
+      return await reply.code(404).send({ error: 'comment not found' });
+    }
+    const { hidden } = request.body;
+    await services.comments.write({
+      ...{ kind: 'CommentHidden', commentId, hidden },
+      timeMs: services.clock.nowMs(),
+    });
+    return { id: commentId, hidden };
+  });
+}

@@ -1,0 +1,50 @@
+import { parseWalletAddress, type RefusalCode, type WalletAddress } from '@pm/schemas';
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import type { ImportRefusal } from '../catalog/facts.ts';
+
+/** Why a request of an operator was not carried out, or not confirmed. */
+export interface OperatorProblem {
+  readonly status: 400 | 404 | 409 | 503;
+  readonly text: string;
+  /** The place in the body that is wrong. */
+  readonly path?: string;
+  /** Why the matcher refused it. */
+  readonly code?: RefusalCode;
+}
+
+export function sendProblem(reply: FastifyReply, { status, text, path }: OperatorProblem) {
+  return reply.code(status).send({ error: text, ...(path === undefined ? {} : { path }) });
+}
+
+/** A body that is wrong, or conflicts with the catalog. */
+export function problemOf({ path, reason, conflicts }: ImportRefusal): OperatorProblem {
+  return { status: conflicts === true ? 409 : 400, text: `${path} ${reason}`, path };
+}
+
+export function notYet(text: string): OperatorProblem {
+  return { status: 503, text: `${text}, try again` };
+}
+
+export function refused(text: string): OperatorProblem {
+  return { status: 409, text };
+}
+
+export const notFound: OperatorProblem = { status: 404, text: 'market not found' };
+export const isResolved: OperatorProblem = refused('market is resolved');
+
+/** The number of a market in a path. */
+export const MarketId = Type.Object({ id: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }) });
+
+/** The parameter of paths that name a wallet. */
+export const WalletParams = Type.Object({
+  address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
+});
+
+/** Wallets in one response of a list. */
+export const listedWalletsMax = 1_000;
+
+/** The address of a text whose form a schema has checked. */
+export function addressOf(text: string): WalletAddress {
+  return parseWalletAddress(text) as WalletAddress;
+}

@@ -1,0 +1,169 @@
+import { type HttpApp, parseIntegerParam, type RawParam } from '@pm/kit/http';
+import {
+  type BindingResult,
+  BindWallets,
+  type BindWalletsResult,
+  checksumAddress,
+  microText,
+  WalletStatusChange,
+  type WalletStatusKind,
+  WithdrawalFreezeChange,
+} from '@pm/schemas';
+import type { BindFailure } from '../accounts/wallet-owners.ts';
+import type { ListedFreeze, ListedStatus } from '../accounts/wallet-table.io.ts';
+import { unlessUnavailable } from '../door/refusals.io.ts';
+import { operatorNameOf } from './audit.route.ts';
+import type { OperatorWalletServices } from './operator-services.io.ts';
+import {
+  addressOf,
+  listedWalletsMax,
+  notYet,
+  type OperatorProblem,
+  refused,
+  sendProblem,
+  WalletParams,
+} from './requests.io.ts';
+
+const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' } as const;
+
+/**
+ * The status of a wallet: it may do everything, only sell and cancel, or nothing (conventions.md 2.3). It counts for the wallet that
+ * signs and for the one that pays. A banned one cannot cancel, so its orders are taken off the books; sent again, it is done
+ * again. GET lists the wallets that may not do everything.
+ */
+export function addWalletStatusRoutes(app: HttpApp, services: OperatorWalletServices): void {
+  const { walletStatus } = services;
+  const path = '/operator/wallets/:address/status';
+  const schema = { params: WalletParams, body: WalletStatusChange };
+  app.post(path, { schema }, async (request, reply) => {
+    const { status, reason } = request.body;
+    const wallet = addressOf(request.params.address);
+    const view = statusView(await walletStatus.set(wallet, { status: kinds[status], reason }));
+    if (status !== 'banned') return view;
+    const { canceled, isUnconfirmed } = await services.sweep(wallet);
+    if (!isUnconfirmed) return { ...view, canceled };
+    const error =
+      'the wallet is banned, but not all of its orders are known to be canceled, try again';
+    return await reply.code(503).send({ error, ...view, canceled });
+  });
+  app.get(path, { schema: { params: WalletParams } }, async (request) => {
+    const wallet = addressOf(request.params.address);
+    const listed = walletStatus.find(wallet);
+    return statusView(listed ?? { wallet, status: 'NORMAL', reason: '', changedAtMs: 0 });
+  });
+  app.get('/operator/wallets', async (request, reply) => {
+    const { limit } = request.query as { readonly limit?: RawParam };
+    const max = parseIntegerParam(limit, { min: 1, max: listedWalletsMax });
+    if (max !== null)
+      return { data: walletStatus.restricted(max ?? listedWalletsMax).map(statusView) };
+    return await reply.code(400).send({ error: `limit is 1 to ${listedWalletsMax}` });
+  });
+}
+
+function statusView({ wallet, status, reason, changedAtMs }: ListedStatus) {
+  return {
+    address: checksumAddress(wallet),
+    status: status.toLowerCase() as Lowercase<WalletStatusKind>,
+    reason,
+    changedAt: changedAtMs === 0 ? null : new Date(changedAtMs).toISOString(),
+  };
+}
+
+const bindBodyMaxBytes = 512 * 1024;
+
+/** Why a binding was refused, in words. */
+export const bindingErrors: Readonly<Partial<Record<BindingResult, string>>> = {
+  taken: 'the wallet has another owner',
+  reserved: 'the wallet or its owner is a reserved address',
+  own_address: 'the owner is the wallet itself',
+};
+
+/** Why a request to bind has no results. Sent again it does nothing twice. */
+export const bindFailures: Readonly<Record<BindFailure, OperatorProblem>> = {
+  unconfirmed: notYet('it is not known yet whether the wallets are bound'),
+  overloaded: notYet('nothing was bound'),
+  full: refused('as many wallets are bound as can be kept'),
+};
+
+/**
+ * POST /operator/wallet-owners binds contract wallets to addresses, one result per item in order, when the
+ * records are durable and were read back (conventions.md 3.3). GET /operator/wallets/:address/owner says whose a
+ * wallet is, and why.
+ */
+export function addWalletOwnerRoutes(app: HttpApp, services: OperatorWalletServices): void {
+  const options = { schema: { body: BindWallets }, bodyLimit: bindBodyMaxBytes };
+  app.post('/operator/wallet-owners', options, async (request, reply) => {
+    const { wallets } = request.body;
+    const bindings = wallets.map(({ wallet, owner }) => ({
+      wallet: addressOf(wallet),
+      owner: addressOf(owner),
+    }));
+    const results = await services.bindings.bind(bindings, operatorNameOf(request));
+    if (typeof results === 'string') return await sendProblem(reply, bindFailures[results]);
+    return { results: wallets.map((item, index) => resultOf(item, results[index])) };
+  });
+  app.get(
+    '/operator/wallets/:address/owner',
+    { schema: { params: WalletParams } },
+    async (request) => {
+      const wallet = addressOf(request.params.address);
+      const ownership = services.owners.find(wallet);
+      const bound = ownership?.basis === 'operator' ? ownership : null;
+      return {
+        address: checksumAddress(wallet),
+        owner: ownership === undefined ? null : checksumAddress(ownership.owner),
+        basis: ownership?.basis ?? null,
+        boundBy: bound?.boundBy ?? null,
+        boundAt: bound === null ? null : new Date(bound.boundAtMs).toISOString(),
+        reserved: services.owners.isReserved(wallet),
+      };
+    },
+  );
+}
+
+function resultOf(
+  { wallet, owner }: BindWallets['wallets'][number],
+  result: BindingResult = 'taken',
+): BindWalletsResult['results'][number] {
+  const error = bindingErrors[result];
+  return { wallet, owner, result, ...(error === undefined ? {} : { error }) };
+}
+
+/**
+ * Whose withdrawals are frozen. The solvency check freezes a wallet whose free money was below zero; `frozen: false` clears
+ * it, whatever its money is by then. GET lists the frozen ones.
+ */
+export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWalletServices): void {
+  const { freezes, ledger } = services;
+  const path = '/operator/wallets/:address/withdrawal-freeze';
+  const schema = { params: WalletParams, body: WithdrawalFreezeChange };
+  app.post(path, { schema }, async (request) => {
+    const wallet = addressOf(request.params.address);
+    // A wallet can be frozen while the ledger is away, too.
+    const balance = await unlessUnavailable(() => ledger.balance(wallet));
+    const freeMicro = balance?.freeMicro ?? 0;
+    return freezeView(await freezes.set(wallet, { ...request.body, freeMicro }));
+  });
+  app.get(path, { schema: { params: WalletParams } }, async (request) => {
+    const wallet = addressOf(request.params.address);
+    const none = { wallet, frozen: false, freeMicro: 0, reason: '', changedAtMs: 0 };
+    return freezeView(freezes.find(wallet) ?? none);
+  });
+  app.get('/operator/withdrawal-freezes', async (request, reply) => {
+    const { limit } = request.query as { readonly limit?: RawParam };
+    const max = parseIntegerParam(limit, { min: 1, max: listedWalletsMax });
+    if (max !== null) return { data: freezes.frozen(max ?? listedWalletsMax).map(freezeView) };
+    return await reply.code(400).send({ error: `limit is 1 to ${listedWalletsMax}` });
+  });
+}
+
+function freezeView({ wallet, frozen, freeMicro, reason, changedAtMs }: ListedFreeze) {
+  const sign = freeMicro < 0 ? '-' : '';
+  return {
+    address: checksumAddress(wallet),
+    frozen,
+    free: `${sign}${microText(Math.abs(freeMicro))}`,
+    reason,
+    changedAt: changedAtMs === 0 ? null : new Date(changedAtMs).toISOString(),
+  };
+}

@@ -1,0 +1,204 @@
+import {
+  type ApiKeyId,
+  checksumAddress,
+  holdMicro,
+  type MarketMode,
+  microPerUnit,
+  microText,
+  parseApiKeyId,
+  parseConditionId,
+  type RefusalCode,
+  type SelfTrade,
+  type WalletAddress,
+  type WalletStatusKind,
+} from '@pm/schemas';
+import type { WalletOwners } from '../accounts/wallet-owners.ts';
+import type { ListedToken } from '../catalog/catalog-index.ts';
+import { isShut } from '../catalog/facts.ts';
+import { type OrderAmounts, readAmounts } from './amounts.ts';
+import type { OrderForm } from './form.ts';
+
+/** The authenticated caller of a request, and when it came. */
+export interface Caller {
+  readonly apiKey: ApiKeyId;
+  /** The wallet of the key. */
+  readonly address: WalletAddress;
+  /** When the request was complete and its credentials were checked, Unix milliseconds. */
+  readonly nowMs: number;
+  /** When its headers had arrived, Unix milliseconds: time-to-book and fences use it. */
+  readonly arrivedAtMs: number;
+  /** The rule for orders of the key that meet one of their own wallet. */
+  readonly selfTrade: SelfTrade;
+  /** Whether the proof of the key covers the body byte for byte. */
+  readonly signsExactBody: boolean;
+  /** Whether the proof of the key covers the `Idempotency-Key`. */
+  readonly signsIdempotencyKey: boolean;
+  /** The status that operators gave a wallet. */
+  statusOf(wallet: WalletAddress): WalletStatusKind;
+}
+
+/** Why an order is refused before it is sent; `facts` fill the text, the id of the order is added later. */
+export interface OrderRefusal {
+  readonly kind: 'refused';
+  readonly code: RefusalCode;
+  readonly facts?: Readonly<Record<string, string>>;
+  /** Instead of the text of the code. */
+  readonly text?: string;
+}
+
+/** An order whose rules, amounts, hash and signature are proved. Its partition and its money remain. */
+export interface CheckedOrder {
+  readonly kind: 'checked';
+  readonly form: OrderForm;
+  readonly token: ListedToken;
+  /** The hash that its signature proves: 32 bytes, its id. */
+  readonly hash: Buffer;
+  readonly amounts: OrderAmounts;
+  /** Micro-USDC to reserve. */
+  readonly holdMicro: number;
+  /** GTD: when it leaves the book, Unix milliseconds; otherwise 0. */
+  readonly expiresAtMs: number;
+  /** Why a new order would be refused now; the same order, placed before, gets its first result nevertheless. */
+  readonly doubt: OrderRefusal | null;
+  /** The same, but by what operators allow the wallets. The matcher does not know it: it is decided here. */
+  readonly forbidden: OrderRefusal | null;
+}
+
+/** The same before its signature was checked. */
+export type UnprovenOrder = Omit<CheckedOrder, 'hash'>;
+
+/** A GTD order must live at least this long, and leaves the book this long before its stated time (conventions.md 3.5). */
+const gtdLeadMs = 180_000;
+const gtdEarlyMs = 60_000;
+
+/** Clients' clocks may be ahead of ours by so much when they sign. */
+const signedAheadMs = 5_000;
+
+/** Least budget of a BUY that takes at once, micro-USDC. */
+const marketableMinMicro = microPerUnit;
+
+/** The tables that an order is judged by. */
+export interface OrderTables {
+  readonly markets: { findToken(id: OrderForm['tokenId']): ListedToken | undefined };
+  readonly owners: Pick<WalletOwners, 'isOwnedBy'>;
+}
+
+/** The ladder of refusals, cheapest first. After the last line only signature, partition and money can refuse. */
+export function checkRules(
+  form: OrderForm,
+  caller: Caller,
+  { markets, owners }: OrderTables,
+): UnprovenOrder | OrderRefusal {
+  if (parseApiKeyId(form.owner) !== caller.apiKey) return refused('owner_mismatch');
+  const token = markets.findToken(form.tokenId);
+  if (token === undefined) return refused('market_not_found');
+  if (!namesCondition(form, token)) return refused('condition_mismatch');
+  const read = readAmounts(amountsInput(form, token));
+  if (read.kind === 'refused') return { kind: 'refused', ...read.refusal };
+  const small = marketableRefusal(read.amounts);
+  if (small !== null) return small;
+  const expiresAtMs = expiryOf(form);
+  if (expiresAtMs === null) return refused('invalid_expiration');
+  if (form.postOnly && isImmediate(form)) return refused('invalid_post_only_order_type');
+  if (!isSignerOf(form, caller.address)) return refused('signer_mismatch');
+  if (!owners.isOwnedBy(form.maker, caller.address)) return refused('signer_mismatch');
+  const { side } = form.struct;
+  const { feeRateBps } = token.market;
+  const hold = holdMicro({ side, ...read.amounts, feeRateBps });
+  const checked = { form, token, amounts: read.amounts, holdMicro: hold, expiresAtMs };
+  const doubt = doubtOf(form, token, caller.nowMs);
+  return { kind: 'checked', ...checked, doubt, forbidden: statusRefusal(form, caller) };
+}
+
+function refused(code: RefusalCode): OrderRefusal {
+  return { kind: 'refused', code };
+}
+
+/** Both the caller and the wallet that pays must be allowed to trade; closed-only ones sell and nothing else. */
+function statusRefusal(form: OrderForm, caller: Caller): OrderRefusal | null {
+  for (const wallet of [caller.address, form.maker]) {
+    const status = caller.statusOf(wallet);
+    if (status === 'NORMAL') continue;
+    const facts = { address: checksumAddress(wallet) };
+    if (status === 'BANNED') return { kind: 'refused', code: 'user_banned', facts };
+    if (form.struct.side === 'BUY') return { kind: 'refused', code: 'closed_only', facts };
+  }
+  return null;
+}
+
+function isImmediate(form: OrderForm): boolean {
+  return form.timeInForce === 'FOK' || form.timeInForce === 'FAK';
+}
+
+/** The condition is not signed and mostly not sent; when it is, it must be the token's (conventions.md 3.1). */
+function namesCondition(form: OrderForm, token: ListedToken): boolean {
+  return form.conditionId === '' || parseConditionId(form.conditionId) === token.conditionId;
+}
+
+/** The same codes as the matcher gives, which decides when the catalog here is stale. */
+const modeRefusals: Readonly<Record<MarketMode, RefusalCode | null>> = {
+  OPEN: null,
+  POST_ONLY: 'post_only_mode',
+  CANCEL_ONLY: 'cancel_only',
+  HALTED: 'condition_paused',
+  RESOLVED: 'market_resolved',
+};
+
+/** Why the market takes no such order now; null when it does. */
+function marketRefusal({ market }: ListedToken, postOnly: boolean): RefusalCode | null {
+  if (market.payout0 >= 0) return 'market_resolved';
+  if (isShut(market)) return 'market_not_ready';
+  return market.mode === 'POST_ONLY' && postOnly ? null : modeRefusals[market.mode];
+}
+
+function amountsInput(form: OrderForm, { market }: ListedToken) {
+  const { side, makerAmount, takerAmount } = form.struct;
+  const { tick, minSizeMicro } = market;
+  return { side, makerAmount, takerAmount, immediate: isImmediate(form), tick, minSizeMicro };
+}
+
+/**
+ * 0 for orders that do not expire; null when the stated time does not fit the order and never did, by when it was signed
+ * (conventions.md 3.5).
+ */
+function expiryOf(form: OrderForm): number | null {
+  const statedMs = form.expirationSeconds * 1000;
+  if (form.timeInForce !== 'GTD') return statedMs === 0 ? 0 : null;
+  return statedMs >= form.signedAtMs + gtdLeadMs - signedAheadMs ? statedMs - gtdEarlyMs : null;
+}
+
+/** A refusal by facts that may have been different when the same order was sent first. */
+function doubtOf(form: OrderForm, token: ListedToken, nowMs: number): OrderRefusal | null {
+  const closed = marketRefusal(token, form.postOnly);
+  if (closed !== null) return refused(closed);
+  const isSoon = form.expirationSeconds * 1000 < nowMs + gtdLeadMs;
+  return form.timeInForce === 'GTD' && isSoon ? refused('invalid_expiration') : null;
+}
+
+/** A BUY that takes at once spends at least a dollar (conventions.md 3.7). */
+function marketableRefusal({ budgetMicro }: OrderAmounts): OrderRefusal | null {
+  if (budgetMicro === 0 || budgetMicro >= marketableMinMicro) return null;
+  const text = `invalid amount for a marketable BUY order ($${microText(budgetMicro)}), min size: 1`;
+  return { kind: 'refused', code: 'invalid_size', text };
+}
+
+/** Type 0 moves the signer's own money, 1 and 2 a wallet that the signer owns, 3 names only the wallet (conventions.md 3.3). */
+function isSignerOf(form: OrderForm, address: WalletAddress): boolean {
+  if (form.struct.signatureType === 3) return form.maker === form.signer;
+  if (form.signer !== address) return false;
+  return form.struct.signatureType !== 0 || form.maker === address;
+}
+
+/**
+ * Why an order without a known result must not be sent. `mayBeOld`: the same order may have a result that is forgotten here,
+ * so what may have been different then is left to the matcher.
+ */
+export function admissionRefusal(
+  { token, forbidden, doubt }: CheckedOrder,
+  partitions: { isReady(partition: number): boolean },
+  mayBeOld: boolean,
+): OrderRefusal | null {
+  const refusal = forbidden ?? (mayBeOld ? null : doubt);
+  if (refusal !== null) return refusal;
+  return partitions.isReady(token.market.partition) ? null : refused('partition_not_ready');
+}

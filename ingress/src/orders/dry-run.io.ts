@@ -1,0 +1,153 @@
+import { reactionTo } from '@pm/kit/fault';
+import {
+  microText,
+  type OrderId,
+  orderIdFromBytes,
+  priceText,
+  type RefusalCode,
+  refusalText,
+} from '@pm/schemas';
+import type { ListedToken } from '../catalog/catalog-index.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.io.ts';
+import type { RecentResults } from '../log/recent-results.io.ts';
+import {
+  admissionRefusal,
+  type Caller,
+  type CheckedOrder,
+  type OrderRefusal,
+  type UnprovenOrder,
+} from './check.ts';
+import type { OrderHasher } from './hash.ts';
+import type { OrderFinding, OrderPipeline } from './pipeline.io.ts';
+import type { Reservations } from './reservation.io.ts';
+import type { SignaturePool } from './signature-pool.io.ts';
+
+export interface DryRunOptions {
+  readonly recentResults: Pick<RecentResults, 'recall'>;
+  readonly partitions: Pick<PartitionLiveness, 'isReady'>;
+  readonly ledger: Pick<Reservations, 'balance'>;
+  readonly hashes: Pick<OrderHasher, 'likelyId'>;
+  readonly signatures: Pick<SignaturePool, 'explain'>;
+}
+
+/** Takes an order through every check of placing and stops there: nothing is held, remembered or sent (conventions.md 3.11). */
+export class DryRun {
+  readonly #options: DryRunOptions;
+  readonly #pipeline: OrderPipeline;
+
+  constructor(options: DryRunOptions, pipeline: OrderPipeline) {
+    this.#options = options;
+    this.#pipeline = pipeline;
+  }
+
+  async inspect(item: unknown, caller: Caller) {
+    const findings: OrderFinding[] = [];
+    const checked = await this.#pipeline.check([item], caller, {
+      add: (finding) => findings.push(finding),
+    });
+    const [finding] = findings;
+    if (typeof checked === 'string') return invalidForm(checked);
+    const [order] = checked;
+    if (order === undefined) return invalidForm('invalid_payload');
+    if (finding === undefined) {
+      return invalidForm(order.kind === 'refused' ? order.code : 'invalid_payload');
+    }
+    return await this.#describe(finding, order, caller);
+  }
+
+  async #describe(finding: OrderFinding, order: CheckedOrder | OrderRefusal, caller: Caller) {
+    const { rules, token } = finding;
+    const signature = this.#signatureOf(finding, caller);
+    const money = rules.kind === 'checked' ? await this.#moneyOf(rules) : null;
+    const isKnown = this.#isKnown(signature.orderHash);
+    const problem =
+      order.kind === 'refused' ? order : isKnown ? null : this.#refusalOf(order, money);
+    const facts = { ...problem?.facts, id: signature.orderHash ?? signature.likelyHash };
+    return {
+      valid: problem === null,
+      ...(problem === null ? {} : { code: problem.code }),
+      errorMsg: problem === null ? '' : (problem.text ?? refusalText(problem.code, facts)),
+      orderID: signature.orderHash ?? '',
+      known: isKnown,
+      signature,
+      order: rules.kind === 'checked' ? amountsOf(rules) : null,
+      money,
+      market: token === undefined ? null : this.#rulesOf(token),
+    };
+  }
+
+  /** The expected signer, and the signer under each accepted domain. */
+  #signatureOf({ form, job, hash }: OrderFinding, caller: Caller) {
+    const { hashes, signatures } = this.#options;
+    return {
+      valid: hash !== null,
+      signatureType: form.struct.signatureType,
+      expected: caller.address,
+      structHash: `0x${job.structHash.toString('hex')}`,
+      orderHash: hash === null ? null : orderIdFromBytes(hash),
+      likelyHash: hashes.likelyId(job.structHash, job.negRisk),
+      domains: signatures.explain(job),
+    };
+  }
+
+  /** The money that the order needs, and whether it is there; null for what is not known here. */
+  async #moneyOf({ form, holdMicro }: UnprovenOrder) {
+    const needed = { wallet: form.maker, needed: microText(holdMicro) };
+    const unknown = { ...needed, available: null, sufficient: null };
+    // Only the matcher knows who has which tokens.
+    if (form.struct.side === 'SELL') return unknown;
+    try {
+      const { availableMicro } = await this.#options.ledger.balance(form.maker);
+      const available = microText(availableMicro);
+      return { ...needed, available, sufficient: availableMicro >= holdMicro };
+    } catch (error) {
+      if (reactionTo(error) !== 'retry') throw error;
+      return unknown;
+    }
+  }
+
+  /** The refusal that a checked order would meet on its way to the log. */
+  #refusalOf(
+    order: CheckedOrder,
+    money: { readonly sufficient: boolean | null } | null,
+  ): OrderRefusal | null {
+    const refusal = admissionRefusal(order, this.#options.partitions, false);
+    if (refusal !== null || money?.sufficient !== false) return refusal;
+    return { kind: 'refused', code: 'insufficient_balance_or_allowance' };
+  }
+
+  /** Whether the order has a result already: placing it again would return that. */
+  #isKnown(orderId: OrderId | null): boolean {
+    return orderId !== null && this.#options.recentResults.recall(orderId) !== undefined;
+  }
+
+  #rulesOf({ market, conditionId, outcome }: ListedToken) {
+    return {
+      condition_id: conditionId,
+      outcome,
+      mode: market.mode,
+      neg_risk: market.negRisk,
+      minimum_tick_size: priceText(market.tick),
+      min_order_size: microText(market.minSizeMicro),
+      fee_rate_bps: market.feeRateBps,
+      taker_delay_ms: market.takerDelayMs,
+      ready: this.#options.partitions.isReady(market.partition),
+    };
+  }
+}
+
+function invalidForm(code: RefusalCode) {
+  return { valid: false, code, errorMsg: refusalText(code) };
+}
+
+function amountsOf({ form, amounts, expiresAtMs }: UnprovenOrder) {
+  return {
+    side: form.struct.side,
+    orderType: form.timeInForce,
+    postOnly: form.postOnly,
+    price: priceText(amounts.price),
+    size: microText(amounts.sizeMicro),
+    budget: microText(amounts.budgetMicro),
+    leaves_book_at: expiresAtMs === 0 ? null : new Date(expiresAtMs).toISOString(),
+  };
+}

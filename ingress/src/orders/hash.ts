@@ -1,0 +1,182 @@
+import {
+  depositWallet,
+  l1Domain,
+  l1Message,
+  l1TypeText,
+  type OrderId,
+  orderIdFromBytes,
+  orderTypeText,
+  type Side,
+  type SignatureType,
+  type SigningDomain,
+  signingDomains,
+  wrappedOrderTypeText,
+} from '@pm/schemas';
+
+/** Keccak-256 in a new buffer. */
+export type Keccak = (bytes: Buffer) => Buffer;
+
+/** The eleven signed fields of an order (conventions.md 3.1, 3.2); addresses 20 bytes, the rest 32 or a number. */
+export interface OrderStruct {
+  readonly salt: bigint;
+  readonly maker: Buffer;
+  readonly signer: Buffer;
+  readonly token: Buffer;
+  readonly makerAmount: bigint;
+  readonly takerAmount: bigint;
+  readonly side: Side;
+  readonly signatureType: SignatureType;
+  readonly timestamp: bigint;
+  readonly metadata: Buffer;
+  readonly builder: Buffer;
+}
+
+/** An accepted signing domain with its separators computed once. */
+export interface HashedDomain {
+  readonly domain: SigningDomain;
+  readonly separator: Buffer;
+  readonly negRiskSeparator: Buffer;
+}
+
+const wordBytes = 32;
+const addressPad = 12;
+const orderWords = 12;
+const domainText =
+  'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)';
+const l1DomainText = 'EIP712Domain(string name,string version,uint256 chainId)';
+
+/**
+ * EIP-712 hashes of orders and of wallet attestations. The layout is fixed, so a struct is written into one reused buffer
+ * and hashed at once; what the type and domain contribute is computed when this is opened.
+ */
+export class OrderHasher {
+  readonly domains: readonly HashedDomain[];
+  readonly keccak: Keccak;
+  readonly #likeliest: HashedDomain;
+  readonly #order = Buffer.alloc(orderWords * wordBytes);
+  readonly #wrapped = Buffer.alloc(7 * wordBytes);
+  readonly #digest = Buffer.alloc(2 + 2 * wordBytes);
+  readonly #l1: { readonly type: Buffer; readonly message: Buffer; readonly domains: Buffer[] };
+
+  /** `domains`: at least one, the likeliest first. */
+  constructor(keccak: Keccak, domains: readonly SigningDomain[] = signingDomains) {
+    this.keccak = keccak;
+    this.domains = domains.map((domain) => ({
+      domain,
+      separator: this.#separator(domain, domain.exchange),
+      negRiskSeparator: this.#separator(domain, domain.negRiskExchange),
+    }));
+    const [likeliest] = this.domains;
+    if (likeliest === undefined) throw new RangeError('orders are signed for some domain');
+    this.#likeliest = likeliest;
+    this.#hashText(orderTypeText).copy(this.#order, 0);
+    this.#hashText(wrappedOrderTypeText).copy(this.#wrapped, 0);
+    this.#hashText(depositWallet.name).copy(this.#wrapped, 2 * wordBytes);
+    this.#hashText(depositWallet.version).copy(this.#wrapped, 3 * wordBytes);
+    this.#digest.writeUInt16BE(0x1901, 0);
+    this.#l1 = {
+      type: this.#hashText(l1TypeText),
+      message: this.#hashText(l1Message),
+      domains: [...new Set(domains.map((domain) => domain.chainId))].map((chainId) =>
+        this.#l1Separator(chainId),
+      ),
+    };
+  }
+
+  /** Hash of the order's fields; the same under every domain. */
+  structHash(order: OrderStruct): Buffer {
+    const into = this.#order;
+    writeWord(into, 1, order.salt);
+    order.maker.copy(into, 2 * wordBytes + addressPad);
+    order.signer.copy(into, 3 * wordBytes + addressPad);
+    order.token.copy(into, 4 * wordBytes);
+    writeWord(into, 5, order.makerAmount);
+    writeWord(into, 6, order.takerAmount);
+    writeWord(into, 7, order.side === 'BUY' ? 0n : 1n);
+    writeWord(into, 8, BigInt(order.signatureType));
+    writeWord(into, 9, order.timestamp);
+    order.metadata.copy(into, 10 * wordBytes);
+    order.builder.copy(into, 11 * wordBytes);
+    return this.keccak(into);
+  }
+
+  /** The order's hash under a domain: what signature types 0 to 2 sign, and the order's id. */
+  orderHash(separator: Buffer, structHash: Buffer): Buffer {
+    separator.copy(this.#digest, 2);
+    structHash.copy(this.#digest, 2 + wordBytes);
+    return this.keccak(this.#digest);
+  }
+
+  /** The id an order has under the likeliest domain, for texts about orders whose signature was not checked. */
+  likelyId(structHash: Buffer, negRisk: boolean): OrderId {
+    const { separator, negRiskSeparator } = this.#likeliest;
+    return orderIdFromBytes(this.orderHash(negRisk ? negRiskSeparator : separator, structHash));
+  }
+
+  /** The hash that the owner of a deposit wallet signs (type 3): the order inside the wallet's own domain (conventions.md 3.3). */
+  wrappedHash(
+    domain: { readonly separator: Buffer; readonly chainId: number },
+    structHash: Buffer,
+    wallet: Buffer,
+  ): Buffer {
+    structHash.copy(this.#wrapped, wordBytes);
+    writeWord(this.#wrapped, 4, BigInt(domain.chainId));
+    wallet.copy(this.#wrapped, 5 * wordBytes + addressPad);
+    return this.orderHash(domain.separator, this.keccak(this.#wrapped));
+  }
+
+  /** The hashes of which a wallet signs one to obtain its key, once per accepted chain (conventions.md 2.1). */
+  attestationHashes(claim: {
+    readonly address: Buffer;
+    readonly timestamp: string;
+    readonly nonce: string;
+  }): readonly Buffer[] {
+    const struct = Buffer.alloc(5 * wordBytes);
+    this.#l1.type.copy(struct, 0);
+    claim.address.copy(struct, wordBytes + addressPad);
+    this.#hashText(claim.timestamp).copy(struct, 2 * wordBytes);
+    writeWord(struct, 3, BigInt(claim.nonce));
+    this.#l1.message.copy(struct, 4 * wordBytes);
+    const structHash = this.keccak(struct);
+    return this.#l1.domains.map((separator) => this.orderHash(separator, structHash));
+  }
+
+  #separator(domain: SigningDomain, contract: string): Buffer {
+    const into = Buffer.alloc(5 * wordBytes);
+    this.#hashText(domainText).copy(into, 0);
+    this.#hashText(domain.name).copy(into, wordBytes);
+    this.#hashText(domain.version).copy(into, 2 * wordBytes);
+    writeWord(into, 3, BigInt(domain.chainId));
+    Buffer.from(contract.slice(2), 'hex').copy(into, 4 * wordBytes + addressPad);
+    return this.keccak(into);
+  }
+
+  #l1Separator(chainId: number): Buffer {
+    const into = Buffer.alloc(4 * wordBytes);
+    this.#hashText(l1DomainText).copy(into, 0);
+    this.#hashText(l1Domain.name).copy(into, wordBytes);
+    this.#hashText(l1Domain.version).copy(into, 2 * wordBytes);
+    writeWord(into, 3, BigInt(chainId));
+    return this.keccak(into);
+  }
+
+  #hashText(text: string): Buffer {
+    return this.keccak(Buffer.from(text, 'utf8'));
+  }
+}
+
+const limbMask = (1n << 64n) - 1n;
+
+/** A uint256 as a big-endian word; nearly all values fit its last eight bytes. */
+function writeWord(into: Buffer, word: number, value: bigint): void {
+  const at = word * wordBytes;
+  if (value <= limbMask) {
+    into.fill(0, at, at + 24);
+    into.writeBigUInt64BE(value, at + 24);
+    return;
+  }
+  into.writeBigUInt64BE((value >> 192n) & limbMask, at);
+  into.writeBigUInt64BE((value >> 128n) & limbMask, at + 8);
+  into.writeBigUInt64BE((value >> 64n) & limbMask, at + 16);
+  into.writeBigUInt64BE(value & limbMask, at + 24);
+}

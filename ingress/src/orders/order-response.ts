@@ -1,0 +1,78 @@
+import {
+  microText,
+  noOrder,
+  type OrderId,
+  type PlacementResult,
+  type RefusalCode,
+  refusalText,
+  retryAfterSeconds,
+  tradeId,
+} from '@pm/schemas';
+import type { Keccak } from './hash.ts';
+import type { OrderResult, TradeRef } from './order-result.ts';
+
+/** A refused item: its text and code, and nothing of an order (conventions.md 3.7). */
+export function refusedResponse(
+  code: RefusalCode,
+  facts: Readonly<Record<string, string | number>> = {},
+  text = refusalText(code, facts),
+): PlacementResult {
+  const seconds = retryAfterSeconds(code);
+  const wait = seconds === undefined ? {} : { retry_after_seconds: seconds };
+  return { success: false, errorMsg: text, ...noOrder, code, ...wait };
+}
+
+/** The order is durable, but its result has not come back in time. */
+export function delayedResponse(orderId: OrderId): PlacementResult {
+  return { ...success(orderId, 'delayed'), makingAmount: '', takingAmount: '' };
+}
+
+/** The result from the log as the client reads it. `facts` fill the text of a refusal. */
+export function responseOf(
+  result: OrderResult,
+  facts: Readonly<Record<string, string | number>>,
+  keccak: Keccak,
+): PlacementResult {
+  if (result.kind === 'refused') return refusedResponse(result.code, facts);
+  if (result.status === 'DELAYED') return delayedResponse(result.orderId);
+  if (result.filledMicro === 0) return restingResult(result);
+  const shares = microText(result.filledMicro);
+  const usdc = microText(result.paidMicro);
+  const [makingAmount, takingAmount] = result.side === 'BUY' ? [usdc, shares] : [shares, usdc];
+  return {
+    ...success(result.orderId, 'matched'),
+    makingAmount,
+    takingAmount,
+    ...tradesOf(result.trades, keccak),
+  };
+}
+
+/** Placed without a fill: it rests, unless the book gave it back at once. */
+function restingResult(result: Extract<OrderResult, { kind: 'placed' }>): PlacementResult {
+  if (result.status === 'CANCELED') return refusedResponse('self_trade');
+  return {
+    ...success(result.orderId, 'live'),
+    makingAmount: '',
+    takingAmount: '',
+    transactionsHashes: [],
+    tradeIDs: [],
+  };
+}
+
+function success(orderId: OrderId, status: 'live' | 'matched' | 'delayed') {
+  return { success: true, errorMsg: '', orderID: orderId, orderHash: orderId, status };
+}
+
+/** Hashes and trade ids, or neither: clients poll when they get ids alone (conventions.md 1.6). */
+function tradesOf(trades: readonly TradeRef[] | null, keccak: Keccak) {
+  if (trades === null) return {};
+  return {
+    transactionsHashes: trades.map((trade) => hashOfTrade(trade, keccak)),
+    tradeIDs: trades.map(tradeId),
+  };
+}
+
+/** `tradeHash` of the schemas by the native hash: an order may have a thousand fills. */
+function hashOfTrade(trade: TradeRef, keccak: Keccak): string {
+  return `0x${keccak(Buffer.from(tradeId(trade), 'ascii')).toString('hex')}`;
+}

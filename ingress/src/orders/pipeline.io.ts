@@ -1,0 +1,142 @@
+import type { Clock } from '@pm/kit/clock';
+import { hexBytes, type RefusalCode } from '@pm/schemas';
+import type { ListedToken } from '../catalog/catalog-index.ts';
+import type { IngressMetrics } from '../metrics.ts';
+import {
+  type Caller,
+  type CheckedOrder,
+  checkRules,
+  type OrderRefusal,
+  type OrderTables,
+  type UnprovenOrder,
+} from './check.ts';
+import { type IsSubmission, type OrderForm, readOrderForm } from './form.ts';
+import type { OrderHasher } from './hash.ts';
+import type { SignatureJob } from './signature.ts';
+import type { SignaturePool } from './signature-pool.io.ts';
+
+export interface OrderPipelineOptions extends OrderTables {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly hashes: Pick<OrderHasher, 'structHash' | 'likelyId'>;
+  readonly signatures: Pick<SignaturePool, 'check'>;
+  readonly metrics: Pick<IngressMetrics, 'stage'>;
+}
+
+/** Collects findings about each order that has a form, for a request that wants to know more than the first refusal. */
+export interface OrderReporter {
+  /** `hash` is null when the signature proves nothing, also when it could not be checked now. */
+  add(finding: OrderFinding): void;
+}
+
+export interface OrderFinding {
+  readonly form: OrderForm;
+  readonly token: ListedToken | undefined;
+  readonly rules: UnprovenOrder | OrderRefusal;
+  readonly job: SignatureJob;
+  readonly hash: Buffer | null;
+}
+
+/** An item between its rules and its signature. */
+interface Step {
+  readonly form: OrderForm;
+  readonly rules: UnprovenOrder | OrderRefusal;
+  readonly job: SignatureJob;
+}
+
+/**
+ * Takes orders from the form to the checked order. The order of the checks is that of their cost (architecture.md, Checks).
+ * Placing and the dry run both come through here.
+ */
+export class OrderPipeline {
+  readonly #options: OrderPipelineOptions;
+  readonly #isSubmission: IsSubmission;
+
+  constructor(options: OrderPipelineOptions, isSubmission: IsSubmission) {
+    this.#options = options;
+    this.#isSubmission = isSubmission;
+  }
+
+  /**
+   * One checked order or refusal per item, in their order; or the refusal of the whole request. With a reporter, the
+   * signatures of orders that break a rule are checked, too.
+   */
+  async check(
+    items: readonly unknown[],
+    caller: Caller,
+    reporter?: OrderReporter,
+  ): Promise<readonly (CheckedOrder | OrderRefusal)[] | RefusalCode> {
+    const { clock } = this.#options;
+    // Stages are those of placements; a dry run is none.
+    const metrics = reporter === undefined ? this.#options.metrics : undefined;
+    const startedMs = clock.monotonicMs();
+    const steps = this.#checkRules(items, caller);
+    const ruledMs = clock.monotonicMs();
+    metrics?.stage('check', ruledMs - startedMs);
+    if (steps === null) return 'invalid_payload';
+    const proven = await this.#prove(steps, reporter);
+    metrics?.stage('signature', clock.monotonicMs() - ruledMs);
+    return proven ?? 'overloaded';
+  }
+
+  /** Null when an item is malformed. */
+  #checkRules(items: readonly unknown[], caller: Caller): readonly (Step | OrderRefusal)[] | null {
+    const steps: (Step | OrderRefusal)[] = [];
+    const seen = new Set<string>();
+    const owner = hexBytes(caller.address);
+    for (const item of items) {
+      const form = readOrderForm(item, this.#isSubmission);
+      if (form === 'invalid_payload') return null;
+      if (typeof form === 'string') {
+        steps.push({ kind: 'refused', code: form });
+        continue;
+      }
+      const checked = checkRules(form, caller, this.#options);
+      const job = this.#jobOf(form, owner);
+      const rules = checked.kind === 'refused' ? checked : repetitionOf(job.structHash, seen);
+      steps.push({ form, rules: rules ?? checked, job });
+    }
+    return steps;
+  }
+
+  /** Checks all signatures of the request together; null when the queue of checks is full. */
+  async #prove(
+    steps: readonly (Step | OrderRefusal)[],
+    reporter: OrderReporter | undefined,
+  ): Promise<readonly (CheckedOrder | OrderRefusal)[] | null> {
+    const isChecked = (step: Step | OrderRefusal): step is Step =>
+      'job' in step && (step.rules.kind === 'checked' || reporter !== undefined);
+    const jobs = steps.filter(isChecked).map(({ job }) => job);
+    const hashes = jobs.length === 0 ? [] : await this.#options.signatures.check(jobs);
+    if (hashes === null && reporter === undefined) return null;
+    let next = 0;
+    return steps.map((step) => {
+      if (!('job' in step)) return step;
+      const hash = isChecked(step) ? (hashes?.[next++] ?? null) : null;
+      reporter?.add({ ...step, hash, token: this.#options.markets.findToken(step.form.tokenId) });
+      return this.#conclude(step, hash);
+    });
+  }
+
+  #conclude({ rules, job }: Step, hash: Buffer | null): CheckedOrder | OrderRefusal {
+    if (rules.kind === 'refused') {
+      const id = this.#options.hashes.likelyId(job.structHash, job.negRisk);
+      return { ...rules, facts: { ...rules.facts, id } };
+    }
+    return hash === null ? { kind: 'refused', code: 'invalid_signature' } : { ...rules, hash };
+  }
+
+  #jobOf({ struct, signature, tokenId }: OrderForm, owner: Buffer): SignatureJob {
+    const structHash = this.#options.hashes.structHash(struct);
+    const negRisk = this.#options.markets.findToken(tokenId)?.market.negRisk ?? false;
+    const wrapped = struct.signatureType === 3;
+    return { signature, structHash, wrapped, negRisk, owner, maker: struct.maker };
+  }
+}
+
+/** The refusal of an order that is in the request twice. */
+function repetitionOf(structHash: Buffer, seen: Set<string>): OrderRefusal | null {
+  const name = structHash.toString('latin1');
+  if (seen.has(name)) return { kind: 'refused', code: 'duplicate' };
+  seen.add(name);
+  return null;
+}

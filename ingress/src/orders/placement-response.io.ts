@@ -1,0 +1,121 @@
+import { refusalBody } from '@pm/kit/http';
+import {
+  hasRetryAfter,
+  outageOf,
+  type PlacementResult,
+  type RefusalCode,
+  refusals,
+  retryAfterSeconds,
+  retryLimits,
+  timeToBookHeader,
+} from '@pm/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  type HttpResponse,
+  type IdempotencyMemory,
+  idempotent,
+  send,
+} from '../door/idempotent.io.ts';
+import { readIdempotencyKey, readTimeToBook } from '../door/request-headers.ts';
+import type { StageTimes } from '../door/stage-times.io.ts';
+import type { Caller } from './check.ts';
+import { type IsSubmission, meaningOf } from './form.ts';
+import type { PlacementRefusal, Placements } from './placements.io.ts';
+import type { Placement } from './submit.io.ts';
+
+/** A placement of either route: its items, and the form of its response. */
+export interface PlacementRequest {
+  readonly route: '/order' | '/orders';
+  readonly items: readonly unknown[];
+  response(results: readonly PlacementResult[]): HttpResponse;
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly caller: Caller;
+  readonly times: StageTimes;
+}
+
+interface PlacementServices {
+  readonly placements: Placements;
+  readonly idempotencyKeys: IdempotencyMemory;
+  readonly isSubmission: IsSubmission;
+}
+
+/** Places and responds, once if the request has an idempotency key, with `Server-Timing` (conventions.md 1.15, 3.9, 3.10). */
+export async function respondToPlacement(
+  { route, items, response }: PlacementRequest,
+  { request, reply, caller, times }: Exchange,
+  { placements, idempotencyKeys, isSubmission }: PlacementServices,
+): Promise<FastifyReply> {
+  const ageLimitMs = readTimeToBook(request.headers[timeToBookHeader.toLowerCase()]);
+  if (ageLimitMs === null) {
+    const detail = `${timeToBookHeader} is no whole number of milliseconds`;
+    return send(refusalResponse('invalid_request', { detail }), reply);
+  }
+  const key = readIdempotencyKey(request.headers['idempotency-key']);
+  if (key === null) {
+    const facts = { max: retryLimits.keyMaxChars };
+    return send(refusalResponse('idempotency_key_invalid', facts), reply);
+  }
+  const placement: Placement = { caller, ageLimitMs, times };
+  const place = async (attempt?: Parameters<Placements['place']>[2]) => {
+    const placed = await placements.place(items, placement, attempt);
+    times.writeTo(reply);
+    return 'code' in placed ? requestRefusal(placed) : response(placed);
+  };
+  if (key === undefined) return send(await place(), reply);
+  const meaning = meaningOf(items, isSubmission);
+  if (meaning === null) return send(refusalResponse('invalid_payload'), reply);
+  const identity = { caller: caller.apiKey, route, key, meaning };
+  return await idempotent(identity, { keys: idempotencyKeys, reply }, place);
+}
+
+/** One result as the response of POST /order: a refused one has the status of its refusal and its text as `error`. */
+export function singleResponse([result]: readonly PlacementResult[]): HttpResponse {
+  if (result === undefined) return refusalResponse('internal_error');
+  if (result.success) return { kind: 'final', status: 200, body: result };
+  const { retry_after_seconds: wait } = result;
+  const code = result.code as RefusalCode;
+  return {
+    kind: outageOf(code) === undefined ? 'final' : 'nothing',
+    status: refusals[code].status,
+    headers: wait === undefined ? {} : { 'retry-after': String(wait) },
+    body: { ...result, error: result.errorMsg },
+  };
+}
+
+/** All results as the response of POST /orders; one refusal when nothing at all can be placed now. */
+export function batchResponse(results: readonly PlacementResult[]): HttpResponse {
+  const outage = commonOutage(results);
+  return outage === null ? { kind: 'final', status: 200, body: results } : refusalResponse(outage);
+}
+
+function requestRefusal({ code, isOpen }: PlacementRefusal): HttpResponse {
+  const response = refusalResponse(code);
+  return isOpen === true ? { ...response, kind: 'open' } : response;
+}
+
+/** The response of a request that placed nothing. */
+function refusalResponse(
+  code: RefusalCode,
+  facts: Readonly<Record<string, string | number>> = {},
+): HttpResponse {
+  const { status } = refusals[code];
+  const seconds = retryAfterSeconds(code);
+  const headers = hasRetryAfter(code) ? { 'retry-after': String(seconds) } : {};
+  const wait = seconds === undefined ? {} : { retryAfterSeconds: seconds };
+  return { kind: 'nothing', status, headers, body: refusalBody(code, facts, wait) };
+}
+
+/**
+ * The refusal that all items share when nothing at all can be placed now: then it is the request that fails. Post-only mode
+ * stays with its items (conventions.md 3.7).
+ */
+function commonOutage(results: readonly PlacementResult[]): RefusalCode | null {
+  const code = results[0]?.code as RefusalCode | undefined;
+  const outage = code === undefined ? undefined : outageOf(code);
+  if (code === undefined || outage === undefined || outage === 'limited') return null;
+  return results.every((result) => result.code === code) ? code : null;
+}

@@ -1,0 +1,59 @@
+import { type SigningDomain, walletFromBytes } from '@pm/schemas';
+import type { OrderHasher } from './hash.ts';
+import type { Curve, SignatureJob } from './signature.ts';
+
+/** The proof of a signature under one accepted domain. */
+export interface DomainReading {
+  readonly name: string;
+  readonly version: string;
+  readonly chainId: number;
+  readonly verifyingContract: string;
+  /** The 32 bytes that the signer must have signed. */
+  readonly digest: string;
+  /** The id the order has under this domain. */
+  readonly orderHash: string;
+  /** The signer of that digest; null when there is none. */
+  readonly recovered: string | null;
+  readonly matches: boolean;
+}
+
+const plainBytes = 65;
+
+/** Reads a signature under every accepted domain, for clients that want to know why theirs is refused. Slow. */
+export function explainSignature(
+  job: SignatureJob,
+  { hasher, curve }: { readonly hasher: OrderHasher; readonly curve: Curve },
+): readonly DomainReading[] {
+  return hasher.domains.map(({ domain, ...separators }) => {
+    const separator = job.negRisk ? separators.negRiskSeparator : separators.separator;
+    const orderHash = hasher.orderHash(separator, job.structHash);
+    const at = { separator, chainId: domain.chainId };
+    const digest = job.wrapped ? hasher.wrappedHash(at, job.structHash, job.maker) : orderHash;
+    const recovered = recover(job.signature.subarray(0, plainBytes), digest, curve);
+    return {
+      ...namesOf(domain, job.negRisk),
+      digest: hexOf(digest),
+      orderHash: hexOf(orderHash),
+      recovered: recovered === null ? null : walletFromBytes(recovered),
+      matches: recovered?.equals(job.owner) ?? false,
+    };
+  });
+}
+
+function namesOf({ name, version, chainId, ...contracts }: SigningDomain, negRisk: boolean) {
+  const verifyingContract = negRisk ? contracts.negRiskExchange : contracts.exchange;
+  return { name, version, chainId, verifyingContract };
+}
+
+function recover(signature: Buffer, digest: Buffer, curve: Curve): Buffer | null {
+  if (signature.length !== plainBytes) return null;
+  const last = signature[64] ?? 255;
+  const recovery = last >= 27 ? last - 27 : last;
+  if (recovery !== 0 && recovery !== 1) return null;
+  const key = curve.recoverKey(signature.subarray(0, 64), recovery, digest);
+  return key === null ? null : curve.addressOf(key);
+}
+
+function hexOf(bytes: Buffer): string {
+  return `0x${bytes.toString('hex')}`;
+}

@@ -1,0 +1,142 @@
+import { orderTypeText } from '@pm/schemas';
+import type { OrderHasher } from './hash.ts';
+
+/** One order to be proven; bytes only, so that it can cross to a worker thread. */
+export interface SignatureJob {
+  /** 65 bytes, or 317 of a wrapped order. */
+  readonly signature: Buffer;
+  readonly structHash: Buffer;
+  readonly wrapped: boolean;
+  readonly negRisk: boolean;
+  /** Who must have signed, 20 bytes: the wallet of the API key. */
+  readonly owner: Buffer;
+  /** The deposit wallet of a wrapped order, 20 bytes. */
+  readonly maker: Buffer;
+}
+
+/** The order's hash under the domain that its signature matches, which is its id; null when it matches none. */
+export type SignatureVerdict = Buffer | null;
+
+/** The functions of secp256k1 that ingress needs. `signature` is r and s, 64 bytes; high s is refused by both. */
+export interface Curve {
+  /** Public key of the signer, 65 bytes; null when no key could have signed. */
+  recoverKey(signature: Buffer, recovery: number, hash: Buffer): Buffer | null;
+  verify(signature: Buffer, hash: Buffer, publicKey: Buffer): boolean;
+  addressOf(publicKey: Buffer): Buffer;
+}
+
+/** Public keys of wallets that signed before, so that their addresses need no second hash. */
+export interface KnownKeys {
+  get(owner: string): Buffer | undefined;
+  set(owner: string, publicKey: Buffer): void;
+}
+
+const plainBytes = 65;
+const typeBytes = Buffer.from(orderTypeText, 'ascii');
+const separatorAt = plainBytes;
+const structAt = separatorAt + 32;
+const typeAt = structAt + 32;
+const lengthAt = typeAt + typeBytes.length;
+const wrappedBytes = lengthAt + 2;
+
+/** s of a signature may be at most half of the curve's order, so that no second signature can be made out of it. */
+const halfOrder = Buffer.from(
+  '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0',
+  'hex',
+);
+
+/** Proves the signer of an order or an attestation. Pure but for the known keys; the native parts come as arguments. */
+export class SignatureRule {
+  readonly #hasher: OrderHasher;
+  readonly #curve: Curve;
+  readonly #known: KnownKeys;
+
+  constructor(hasher: OrderHasher, curve: Curve, known: KnownKeys) {
+    this.#hasher = hasher;
+    this.#curve = curve;
+    this.#known = known;
+  }
+
+  /** Tries the accepted domains, the likeliest first (conventions.md 3.2, 3.3). */
+  check(job: SignatureJob): SignatureVerdict {
+    return job.wrapped ? this.#checkWrapped(job) : this.#checkPlain(job);
+  }
+
+  /** Whether the owner signed the attestation, on whichever accepted chain. */
+  isAttestedBy(signature: Buffer, hashes: readonly Buffer[], owner: Buffer): boolean {
+    return hashes.some((hash) => this.#isSignedBy(signature, hash, owner));
+  }
+
+  #checkPlain(job: SignatureJob): SignatureVerdict {
+    if (job.signature.length !== plainBytes) return null;
+    for (const domain of this.#hasher.domains) {
+      const separator = job.negRisk ? domain.negRiskSeparator : domain.separator;
+      const hash = this.#hasher.orderHash(separator, job.structHash);
+      if (this.#isSignedBy(job.signature, hash, job.owner)) return hash;
+    }
+    return null;
+  }
+
+  /** The signature names its domain, so only that one is tried. */
+  #checkWrapped(job: SignatureJob): SignatureVerdict {
+    const { signature, structHash } = job;
+    if (signature.length !== wrappedBytes) return null;
+    if (!structHash.equals(signature.subarray(structAt, typeAt))) return null;
+    if (!typeBytes.equals(signature.subarray(typeAt, lengthAt))) return null;
+    if (signature.readUInt16BE(lengthAt) !== typeBytes.length) return null;
+    const named = signature.subarray(separatorAt, structAt);
+    const domain = this.#hasher.domains.find((one) =>
+      named.equals(job.negRisk ? one.negRiskSeparator : one.separator),
+    );
+    if (domain === undefined) return null;
+    const at = { separator: named, chainId: domain.domain.chainId };
+    const hash = this.#hasher.wrappedHash(at, structHash, job.maker);
+    if (!this.#isSignedBy(signature.subarray(0, plainBytes), hash, job.owner)) return null;
+    return this.#hasher.orderHash(named, structHash);
+  }
+
+  /**
+   * The last byte (27, 28, 0 or 1) must name the key that signed. A check of r and s under a known key would accept either
+   * of its two values, so the key is recovered for every signature; a known one spares only the hash of its address.
+   */
+  #isSignedBy(signature: Buffer, hash: Buffer, owner: Buffer): boolean {
+    const recovery = recoveryOf(signature[64] ?? 255);
+    const rs = signature.subarray(0, 64);
+    if (recovery === null || isHighS(rs)) return false;
+    const name = owner.toString('latin1');
+    const publicKey = this.#curve.recoverKey(rs, recovery, hash);
+    if (publicKey === null) return false;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known.equals(publicKey);
+    if (!this.#curve.addressOf(publicKey).equals(owner)) return false;
+    this.#known.set(name, publicKey);
+    return true;
+  }
+}
+
+function recoveryOf(last: number): number | null {
+  if (last === 27 || last === 28) return last - 27;
+  return last === 0 || last === 1 ? last : null;
+}
+
+function isHighS(signature: Buffer): boolean {
+  return Buffer.compare(signature.subarray(32, 64), halfOrder) > 0;
+}
+
+/** Public keys kept per thread; about 200 bytes each. */
+const knownKeysMax = 50_000;
+
+/** Public keys of wallets that signed before. Full, it forgets the one that was added first. */
+export function openKnownKeys(max = knownKeysMax): KnownKeys {
+  const keys = new Map<string, Buffer>();
+  return {
+    get: (owner) => keys.get(owner),
+    set(owner, publicKey) {
+      if (keys.size >= max) {
+        const oldest = keys.keys().next().value;
+        if (oldest !== undefined) keys.delete(oldest);
+      }
+      keys.set(owner, publicKey);
+    },
+  };
+}

@@ -1,0 +1,198 @@
+import type { ReserveOutcome } from '@pm/domain/ledger/ledger';
+import type { Clock } from '@pm/kit/clock';
+import {
+  microText,
+  type OrderId,
+  orderIdFromBytes,
+  type PlacementResult,
+  priceText,
+  type RefusalCode,
+  walletFromBytes,
+} from '@pm/schemas';
+import type { StageTimes } from '../door/stage-times.io.ts';
+import type { CommandSender } from '../log/command-channel.io.ts';
+import type { DelayedResults } from '../log/delayed-results.io.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.io.ts';
+import type { RecentResults } from '../log/recent-results.io.ts';
+import type { CommandResult } from '../log/result-waiters.ts';
+import type { IngressMetrics } from '../metrics.ts';
+import { admissionRefusal, type Caller, type CheckedOrder } from './check.ts';
+import { placeCommand, type SentOrder } from './command.ts';
+import type { OrderHasher } from './hash.ts';
+import { delayedResponse, refusedResponse, responseOf } from './order-response.ts';
+import { delayOf, firstResultOf, type OrderResult } from './order-result.ts';
+import { hold, type Reservations, type Reserved, takeBack } from './reservation.io.ts';
+
+/** The caller of a placement, its time limit, and the clock of its stages. */
+export interface Placement {
+  readonly caller: Caller;
+  /** Time-to-book limit that the client asks for, milliseconds; 0 is the default. */
+  readonly ageLimitMs: number;
+  readonly times: StageTimes;
+}
+
+export interface OrderSubmitterOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly recentResults: Pick<RecentResults, 'recall' | 'mayHaveForgotten'>;
+  readonly delayedResults: Pick<DelayedResults, 'finalResult'>;
+  readonly partitions: Pick<PartitionLiveness, 'isReady'>;
+  readonly ledger: Pick<Reservations, 'reserve' | 'cancelReservation'>;
+  readonly commands: Pick<CommandSender, 'run'>;
+  readonly hashes: Pick<OrderHasher, 'keccak'>;
+  readonly metrics: Pick<IngressMetrics, 'stage'>;
+}
+
+/** A taker delay up to this is waited for, milliseconds; an order with a longer one is returned as `delayed` (conventions.md 4.5). */
+const takerDelayWaitMaxMs = 1_000;
+
+/** Time after the end of its delay in which the result of an order is waited for, milliseconds. */
+const delayGraceMs = 1_500;
+
+/** Takes a checked order to the log and its result back. Never rejects but for broken assumptions. */
+export class OrderSubmitter {
+  readonly #options: OrderSubmitterOptions;
+  /** Orders on their way: the same one again waits for the same result. Bounded by the queue of the log. */
+  readonly #running = new Map<OrderId, Promise<PlacementResult>>();
+
+  constructor(options: OrderSubmitterOptions) {
+    this.#options = options;
+  }
+
+  submit(order: CheckedOrder, placement: Placement): Promise<PlacementResult> {
+    const orderId = orderIdFromBytes(order.hash);
+    const running = this.#running.get(orderId);
+    if (running !== undefined) return running;
+    const started = this.#start(order, orderId, placement);
+    this.#running.set(orderId, started);
+    return started.finally(() => this.#running.delete(orderId));
+  }
+
+  /** The part of an order that is stored before it is sent, without any money, so that another process can ask for its result. */
+  sentOrderOf(order: CheckedOrder, { caller, ageLimitMs }: Placement): SentOrder {
+    const { partition } = order.token.market;
+    const unfunded = { generation: 0, holdMicro: 0, ageLimitMs };
+    return { partition, order: placeCommand(order, caller, unfunded) };
+  }
+
+  /**
+   * The result of an order that another attempt was about to send. It goes to the log once more: a known order returns its
+   * first result; one that never came is refused as `too_late` for ever, since it was accepted long ago, and is null here.
+   */
+  async ask({ partition, order }: SentOrder): Promise<PlacementResult | null> {
+    const orderId = orderIdFromBytes(order.orderId);
+    const { recentResults, hashes, partitions, ledger, commands } = this.#options;
+    const known = recentResults.recall(orderId);
+    const facts = amountFacts(order, orderId);
+    if (known !== undefined) return unlessTooLate(responseOf(known, facts, hashes.keccak));
+    if (!partitions.isReady(partition)) return refusedResponse('partition_not_ready');
+    const { market, acceptedAtMs } = order;
+    const wallet = walletFromBytes(order.maker);
+    const asked = { orderId, wallet, partition, kind: 'order', market, acceptedAtMs } as const;
+    const reserved = await hold({ ...asked, amountMicro: 0 }, [], ledger);
+    if (typeof reserved === 'string') return refusedResponse(reserved);
+    const result = await commands.run(partition, order);
+    return unlessTooLate(await this.#conclude(result, { orderId, facts, reserved }));
+  }
+
+  async #start(
+    order: CheckedOrder,
+    orderId: OrderId,
+    { caller, ageLimitMs, times }: Placement,
+  ): Promise<PlacementResult> {
+    const { clock, recentResults, hashes, partitions, commands, metrics } = this.#options;
+    const facts = orderFacts(order, orderId);
+    const known = recentResults.recall(orderId);
+    if (known !== undefined) return responseOf(known, facts, hashes.keccak);
+    const mayBeOld = recentResults.mayHaveForgotten(order.form.signedAtMs);
+    const refusal = admissionRefusal(order, partitions, mayBeOld);
+    if (refusal !== null) return refusedResponse(refusal.code, { ...facts, ...refusal.facts });
+    const startedMs = clock.monotonicMs();
+    const reserved = await this.#reserve(order, orderId, caller.arrivedAtMs);
+    const reservedMs = clock.monotonicMs();
+    times.add('reserve', reservedMs - startedMs);
+    metrics.stage('reserve', reservedMs - startedMs);
+    if (typeof reserved === 'string') return refusedResponse(reserved);
+    const { generation, holdMicro } = reserved;
+    const command = placeCommand(order, caller, { generation, holdMicro, ageLimitMs });
+    const result = await commands.run(order.token.market.partition, command);
+    metrics.stage('result', clock.monotonicMs() - reservedMs);
+    times.addLog(result);
+    return await this.#conclude(result, { orderId, facts, reserved });
+  }
+
+  /**
+   * Holds the money; the refusal when it cannot be held. An order that may have been placed before this process read results,
+   * or that is on its way with another hold, goes to the log with nothing held: the matcher returns its first result again, or
+   * refuses it for the money.
+   */
+  async #reserve(
+    { form, token, holdMicro }: CheckedOrder,
+    orderId: OrderId,
+    acceptedAtMs: number,
+  ): Promise<Reserved | RefusalCode> {
+    const { recentResults, ledger } = this.#options;
+    const { partition, market } = token.market;
+    const wallet = form.maker;
+    const reservation = {
+      orderId,
+      wallet,
+      partition,
+      kind: 'order',
+      market,
+      acceptedAtMs,
+    } as const;
+    const mayBeOld = recentResults.mayHaveForgotten(form.signedAtMs);
+    const askable: readonly ReserveOutcome[] = mayBeOld
+      ? ['conflict', 'insufficient']
+      : ['conflict'];
+    return await hold({ ...reservation, amountMicro: holdMicro }, askable, ledger);
+  }
+
+  async #conclude(
+    result: CommandResult,
+    order: { orderId: OrderId; facts: Record<string, string>; reserved: Reserved },
+  ): Promise<PlacementResult> {
+    if (result.kind === 'unsent') {
+      await takeBack(order.reserved.send, this.#options.ledger);
+      return refusedResponse(result.code);
+    }
+    if (result.kind === 'pending') return delayedResponse(order.orderId);
+    if (result.kind === 'rejected') return refusedResponse('internal_error');
+    const final = await this.#finalResult(result, order.orderId);
+    if (final?.orderId !== order.orderId) return refusedResponse('internal_error');
+    const response = responseOf(final, order.facts, this.#options.hashes.keccak);
+    const { unfunded } = order.reserved;
+    const isOther =
+      response.code === 'insufficient_balance_or_allowance' && unfunded !== response.code;
+    return isOther ? refusedResponse(unfunded) : response;
+  }
+
+  /** The result of an order; of one in a short taker delay the result at its end, when that comes in time. */
+  async #finalResult(
+    { events, place }: Extract<CommandResult, { kind: 'executed' }>,
+    orderId: OrderId,
+  ): Promise<OrderResult | null> {
+    const result = firstResultOf(events, place);
+    const delayMs = delayOf(events);
+    if (delayMs === null || delayMs > takerDelayWaitMaxMs) return result;
+    const waitMs = delayMs + delayGraceMs;
+    return (await this.#options.delayedResults.finalResult(orderId, waitMs)) ?? result;
+  }
+}
+
+function unlessTooLate(response: PlacementResult): PlacementResult | null {
+  return response.code === 'too_late' ? null : response;
+}
+
+/** The facts that texts of refusals may mention of an order. */
+function orderFacts({ amounts, token }: CheckedOrder, id: OrderId): Record<string, string> {
+  const { tick, minSizeMicro } = token.market;
+  return { ...amountFacts(amounts, id), tick: priceText(tick), min: microText(minSizeMicro) };
+}
+
+function amountFacts(
+  { price, sizeMicro }: { readonly price: number; readonly sizeMicro: number },
+  id: OrderId,
+): Record<string, string> {
+  return { id, price: priceText(price), size: microText(sizeMicro), lot: '0.01' };
+}

@@ -1,8 +1,0 @@
-import { doorBounds } from '@pm/kit/http';
-
-/** Bodies larger than this are refused before they are read to the end, bytes. */
-export const singleBodyMaxBytes = 32 * 1024;
-export const batchBodyMaxBytes = doorBounds.ingress.bodyLimitBytes;
-
-/** What routes that take orders answer to a body that is no JSON or not of their shape. */
-export const invalidPayload = { text: 'Invalid order payload', code: 'invalid_payload' } as const;

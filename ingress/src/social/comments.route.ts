@@ -1,0 +1,204 @@
+import { commentIdAt, type HeldComment } from '@pm/domain/comments/threads';
+import { type DoorRoute, refuse } from '@pm/kit/http';
+import {
+  type CommentBody,
+  type CommentEvent,
+  type CommentWritten,
+  hexBytes,
+  type ReactionBody,
+  type ReportBody,
+  type WalletAddress,
+} from '@pm/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { authenticate } from '../door/authentication.io.ts';
+import { singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import type { Caller } from '../orders/check.ts';
+import {
+  type CommentForm,
+  type CommentRefusal,
+  noSuchComment,
+  readCommentForm,
+  replyRefusal,
+} from './comment-form.ts';
+import type { SocialServices } from './social-services.io.ts';
+import { textProblem, withPlainBreaks } from './text-checks.ts';
+
+/**
+ * POST /comments: says something about an event, a series or a market, or replies to a comment. With a `client_id` a
+ * repeated request returns the first comment again (conventions.md 6.4).
+ */
+export function postCommentRoute(
+  services: SocialServices,
+  isBody: (value: unknown) => value is CommentBody,
+): DoorRoute {
+  return {
+    method: 'POST',
+    path: '/comments',
+    add(app, { url }) {
+      app.post(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+        const caller = authenticate(request, reply, services.authentication);
+        if (caller === null) return reply;
+        const { body } = request;
+        const form = isBody(body) ? readCommentForm(body, services.listed) : 'its form';
+        if (typeof form === 'string') return refuse(reply, 'invalid_comment', { detail: form });
+        const id = await post(services, form, caller);
+        return typeof id === 'string' ? written(id) : refuse(reply, id.code, id.facts);
+      });
+    },
+  };
+}
+
+/** The id of the comment, new or known by its name, or why there is none. */
+async function post(
+  services: SocialServices,
+  form: CommentForm,
+  caller: Caller,
+): Promise<string | CommentRefusal> {
+  const known = idOfNamed(services, caller.address, form);
+  if (known !== undefined) return known;
+  const { threads } = services.comments;
+  const refusal = replyRefusal(form, threads);
+  if (refusal !== null) return refusal;
+  const offset = await services.comments.write(eventOf(form, caller.address, caller.nowMs));
+  const id = idOfNamed(services, caller.address, form) ?? commentIdAt(offset);
+  // The comment that it replies to may have been deleted by an earlier record.
+  return threads.find(id) === undefined ? noSuchComment : id;
+}
+
+/** Of two requests at once with one name the first record counts. */
+function idOfNamed(
+  { comments }: SocialServices,
+  author: WalletAddress,
+  { clientId }: CommentForm,
+): string | undefined {
+  return clientId === '' ? undefined : comments.threads.findNamed(author, clientId)?.id;
+}
+
+function written(id: string): CommentWritten {
+  return { id, status: 'ok' };
+}
+
+function eventOf(form: CommentForm, author: WalletAddress, timeMs: number): CommentEvent {
+  return {
+    kind: 'CommentPosted',
+    author: hexBytes(author),
+    parentType: form.place.type,
+    parentId: form.place.id,
+    replyTo: form.replyTo,
+    replyAddress: form.replyAddress === null ? null : hexBytes(form.replyAddress),
+    body: form.body,
+    clientId: form.clientId,
+    timeMs,
+  };
+}
+
+const reasonMaxChars = 200;
+
+interface ChangeFacts {
+  readonly comment: HeldComment;
+  readonly caller: Caller;
+}
+
+/** The change of a comment that a request asks for; null after the refusal was sent. */
+type Change = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  facts: ChangeFacts,
+) => CommentEvent | null;
+
+/** DELETE /comments/:id: its author takes it back, and with it its replies, also when it is hidden. */
+export function deleteCommentRoute(services: SocialServices): DoorRoute {
+  return changeRoute(
+    { method: 'DELETE', path: '/comments/:id' },
+    services,
+    (_request, reply, facts) => {
+      const { comment, caller } = facts;
+      if (comment.author === caller.address) return { kind: 'CommentDeleted', ...byCaller(facts) };
+      refuse(reply, comment.isShown ? 'not_the_author' : 'comment_not_found');
+      return null;
+    },
+  );
+}
+
+/** POST /comments/:id/reactions: the caller likes it; once counts. */
+export function addReactionRoute(
+  services: SocialServices,
+  isBody: (value: unknown) => value is ReactionBody,
+): DoorRoute {
+  const route = { method: 'POST', path: '/comments/:id/reactions' } as const;
+  const change = ofShown((request, reply, facts) => {
+    if (!isBody(request.body ?? {})) return invalid(reply, 'reaction_type is HEART');
+    return { kind: 'CommentReacted', active: true, ...byCaller(facts) };
+  });
+  return changeRoute(route, services, change);
+}
+
+/** DELETE /comments/:id/reactions: the caller does not like it any more. */
+export function dropReactionRoute(services: SocialServices): DoorRoute {
+  const route = { method: 'DELETE', path: '/comments/:id/reactions' } as const;
+  const change = ofShown((_request, _reply, facts) => ({
+    kind: 'CommentReacted',
+    active: false,
+    ...byCaller(facts),
+  }));
+  return changeRoute(route, services, change);
+}
+
+/** POST /comments/:id/reports: the caller finds that it should not be there; once counts. */
+export function reportCommentRoute(
+  services: SocialServices,
+  isBody: (value: unknown) => value is ReportBody,
+): DoorRoute {
+  const route = { method: 'POST', path: '/comments/:id/reports' } as const;
+  const change = ofShown((request, reply, facts) => {
+    const body = request.body ?? {};
+    if (!isBody(body)) return invalid(reply, 'its form');
+    const reason = withPlainBreaks(body.reason ?? '');
+    const problem = textProblem(reason, { min: 0, max: reasonMaxChars });
+    if (problem !== null) return invalid(reply, `reason ${problem}`);
+    return { kind: 'CommentReported', reason, ...byCaller(facts) };
+  });
+  return changeRoute(route, services, change);
+}
+
+function invalid(reply: FastifyReply, detail: string): null {
+  refuse(reply, 'invalid_comment', { detail });
+  return null;
+}
+
+/** A hidden comment is not found, as if it were deleted. */
+function ofShown(change: Change): Change {
+  return (request, reply, facts) => {
+    if (facts.comment.isShown) return change(request, reply, facts);
+    refuse(reply, 'comment_not_found');
+    return null;
+  };
+}
+
+function byCaller({ comment, caller }: ChangeFacts) {
+  return { commentId: comment.id, wallet: hexBytes(caller.address), timeMs: caller.nowMs };
+}
+
+function changeRoute(
+  { method, path }: { readonly method: 'POST' | 'DELETE'; readonly path: string },
+  services: SocialServices,
+  change: Change,
+): DoorRoute {
+  return {
+    method,
+    path,
+    add(app, { url }) {
+      const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+        const caller = authenticate(request, reply, services.authentication);
+        if (caller === null) return reply;
+        const comment = services.comments.threads.find((request.params as { id: string }).id);
+        if (comment === undefined) return refuse(reply, 'comment_not_found');
+        const event = change(request, reply, { comment, caller });
+        if (event === null) return reply;
+        await services.comments.write(event);
+        return written(comment.id);
+      };
+      app.route({ method, url, bodyLimit: singleBodyMaxBytes, handler });
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import type { CatalogIndex } from '../catalog/catalog-index.ts';
+import type { Authentication } from '../door/authentication.io.ts';
+import type { Comments } from './comments.io.ts';
+import type { Profiles } from './profiles.io.ts';
+
+/** Dependencies of the routes for comments and profiles. */
+export interface SocialServices {
+  readonly authentication: Authentication;
+  readonly comments: Pick<Comments, 'threads' | 'write'>;
+  readonly profiles: Pick<Profiles, 'put'>;
+  readonly listed: Pick<CatalogIndex, 'findEvent' | 'hasSeries' | 'findMarket' | 'findCondition'>;
+}

@@ -1,0 +1,51 @@
+import { type DoorRoute, refuse } from '@pm/kit/http';
+import { CommentBody, checksumAddress, ProfileBody, ReactionBody, ReportBody } from '@pm/schemas';
+import { authenticate } from '../door/authentication.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/request-checks.io.ts';
+import {
+  addReactionRoute,
+  deleteCommentRoute,
+  dropReactionRoute,
+  postCommentRoute,
+  reportCommentRoute,
+} from './comments.route.ts';
+import { readProfileForm } from './profile-form.ts';
+import type { SocialServices } from './social-services.io.ts';
+
+/** The routes that write comments and profiles. */
+export function socialRoutes(services: SocialServices): readonly DoorRoute[] {
+  return [
+    postCommentRoute(services, checkerOf(CommentBody)),
+    deleteCommentRoute(services),
+    addReactionRoute(services, checkerOf(ReactionBody)),
+    dropReactionRoute(services),
+    reportCommentRoute(services, checkerOf(ReportBody)),
+    putProfileRoute(services, checkerOf(ProfileBody)),
+  ];
+}
+
+/** PUT /profile: how the caller's wallet is shown. The body is the whole profile; what is absent becomes empty. */
+function putProfileRoute(
+  services: SocialServices,
+  isBody: (value: unknown) => value is ProfileBody,
+): DoorRoute {
+  return {
+    method: 'PUT',
+    path: '/profile',
+    add(app, { url }) {
+      app.put(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
+        const caller = authenticate(request, reply, services.authentication);
+        if (caller === null) return reply;
+        const { body } = request;
+        if (!isBody(body)) return refuse(reply, 'invalid_profile', { detail: 'its form' });
+        const form = readProfileForm(body);
+        if (typeof form === 'string') return refuse(reply, 'invalid_profile', { detail: form });
+        await services.profiles.put(caller.address, form);
+        const { name, bio, image: profileImage, xName: xUsername, showName } = form;
+        const proxyWallet = checksumAddress(caller.address);
+        const shown = { name, bio, profileImage, xUsername, displayUsernamePublic: showName };
+        return { proxyWallet, ...shown };
+      });
+    },
+  };
+}

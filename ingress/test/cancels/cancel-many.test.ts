@@ -1,0 +1,184 @@
+import { type Command, type ExecutionEvent, hexBytes, type OrderId } from '@pm/schemas';
+import {
+  answered,
+  call,
+  type Door,
+  openDoor,
+  owner,
+  placeOne,
+  restsAs,
+  signedItem,
+  testOrder,
+} from '../door-fixture.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.app.close());
+
+const idOf = (number: number) => `0x${number.toString(16).padStart(64, '0')}` as OrderId;
+const canceled = (orderId: OrderId): ExecutionEvent => ({
+  kind: 'OrderCanceled',
+  command: 0,
+  orderId: hexBytes(orderId),
+  market: 1,
+  maker: Buffer.alloc(20),
+  apiKey: Buffer.alloc(16),
+  reason: 'USER',
+  restMicro: 1,
+});
+const refused = (command: Command, code: 'order_not_found' | 'already_matched' | 'order_delayed') =>
+  ({
+    kind: 'CancelRefused',
+    command: 0,
+    orderId: (command as Extract<Command, { kind: 'CancelOrder' }>).orderId,
+    code,
+  }) as const;
+const idIn = (command: Command) =>
+  `0x${(command as Extract<Command, { kind: 'CancelOrder' }>).orderId.toString('hex')}` as OrderId;
+const cancelIds = (body: unknown) =>
+  call(door, { method: 'DELETE', url: '/orders', body: JSON.stringify(body) });
+
+test('orders of several partitions are canceled in all of them, each with its own reason', async () => {
+  const home = new Map([
+    [idOf(1), 0],
+    [idOf(2), 2],
+    [idOf(3), 1],
+    [idOf(4), 1],
+  ]);
+  const reasons = { [idOf(3)]: 'already_matched', [idOf(4)]: 'order_delayed' } as const;
+  door.services.cancels.commands.run = async (partition, command) => {
+    const id = idIn(command);
+    if (home.get(id) !== partition) return answered([refused(command, 'order_not_found')]);
+    const reason = reasons[id];
+    return answered([reason === undefined ? canceled(id) : refused(command, reason)]);
+  };
+  const ids = [...home.keys(), idOf(5)];
+  const { status, body } = await cancelIds([...ids, ids[0]?.toUpperCase().replace('0X', '0x')]);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    canceled: [idOf(1), idOf(2)],
+    not_canceled: {
+      [idOf(3)]: 'order already matched',
+      [idOf(4)]: 'order is delayed and cannot be canceled',
+      [idOf(5)]: "order can't be found - already canceled or matched",
+    },
+  });
+});
+
+test('orders that cannot be settled are returned beside the others', async () => {
+  door.fakes.answer = (command) =>
+    idIn(command) === idOf(1) ? answered([canceled(idOf(1))]) : { kind: 'pending' };
+  const { status, body } = await cancelIds([idOf(1), idOf(2)]);
+  expect([status, body]).toEqual([
+    200,
+    { canceled: [idOf(1)], not_canceled: { [idOf(2)]: 'order could not be cancelled' } },
+  ]);
+  const none = await cancelIds([idOf(2), idOf(3)]);
+  expect([none.status, none.body]).toMatchObject([503, { code: 'cancel_unconfirmed' }]);
+  expect(none.headers['retry-after']).toBe('1');
+});
+
+test('three thousand unknown ids are asked for in every partition, in waves', async () => {
+  let open = 0;
+  let most = 0;
+  door.services.cancels.commands.run = async (_partition, command) => {
+    open += 1;
+    most = Math.max(most, open);
+    await Promise.resolve();
+    open -= 1;
+    return answered([refused(command, 'order_not_found')]);
+  };
+  const ids = Array.from({ length: 3_000 }, (_, index) => idOf(index));
+  const { status, body } = await cancelIds(ids);
+  expect([status, Object.keys(body.not_canceled).length]).toEqual([200, 3_000]);
+  expect(most).toBeLessThanOrEqual(4_000);
+});
+
+test.each([
+  [[], 'invalid_payload', 'Invalid order payload'],
+  [{}, 'invalid_payload', 'Invalid order payload'],
+  [null, 'invalid_payload', 'Invalid order payload'],
+  [[''], 'invalid_order_id', 'Invalid orderID'],
+  [[5], 'invalid_order_id', 'Invalid orderID'],
+  [[idOf(1), '0x12'], 'invalid_order_id', 'Invalid orderID'],
+  [
+    Array.from({ length: 3_001 }, () => idOf(1)),
+    'too_many_cancels',
+    'Too many orders in payload, max allowed: 3000',
+  ],
+])('a list that is none is refused (%#)', async (body, code, error) => {
+  const answer = await cancelIds(body);
+  expect([answer.status, answer.body]).toEqual([400, { error, code }]);
+  expect(door.fakes.sent).toHaveLength(0);
+});
+
+test('ids in the query count when the body was lost', async () => {
+  door.fakes.answer = (command) => answered([canceled(idIn(command))]);
+  const url = `/orders?orderIDs=${idOf(1)},${idOf(2)}`;
+  const { body } = await call(door, { method: 'DELETE', url });
+  expect(body.canceled).toEqual([idOf(1), idOf(2)]);
+});
+
+test('a cancel-all goes to every partition, fences up to its arrival, and returns all ids', async () => {
+  let next = 0;
+  door.fakes.answer = () => {
+    next += 1;
+    return answered([canceled(idOf(next))]);
+  };
+  const { status, body } = await call(door, { method: 'DELETE', url: '/cancel-all' });
+  expect([status, body]).toEqual([
+    200,
+    { canceled: [idOf(1), idOf(2), idOf(3)], not_canceled: {} },
+  ]);
+  expect(door.fakes.sent.map(({ partition }) => partition)).toEqual([0, 1, 2]);
+  expect(door.fakes.sent[0]?.command).toMatchObject({
+    kind: 'CancelOrders',
+    signer: hexBytes(owner.address as OrderId),
+    market: -1,
+    outcome: -1,
+    session: false,
+    acceptedAtMs: door.fakes.nowMs,
+  });
+});
+
+test('a cancel-all without the result of a partition is no success, and returns what is canceled', async () => {
+  door.services.cancels.commands.run = async (partition) =>
+    partition === 1 ? { kind: 'pending' } : answered([canceled(idOf(partition))]);
+  const answer = await call(door, { method: 'DELETE', url: '/cancel-all' });
+  expect([answer.status, answer.body]).toMatchObject([
+    503,
+    { code: 'cancel_unconfirmed', canceled: [idOf(0), idOf(2)], retry_after_seconds: 1 },
+  ]);
+  door.fakes.ready = false;
+  const silent = await call(door, { method: 'DELETE', url: '/cancel-all' });
+  expect([silent.status, silent.body.code]).toEqual([425, 'partition_not_ready']);
+});
+
+test('cancels need neither money nor an open market', async () => {
+  door.fakes.reserve = 'not_ready';
+  door.fakes.answer = () => answered([]);
+  for (const url of ['/cancel-all', `/cancel-market-orders?asset_id=${testOrder().tokenId}`]) {
+    expect((await call(door, { method: 'DELETE', url })).status).toBe(200);
+  }
+});
+
+test('an order carries the time its request arrived, however long its signature check takes', async () => {
+  const arrivedAtMs = door.fakes.nowMs;
+  let release = () => {};
+  door.fakes.stall = new Promise((resolve) => {
+    release = resolve;
+  });
+  door.fakes.answer = (command) =>
+    command.kind === 'PlaceOrder' ? restsAs(command) : answered([]);
+  const placing = placeOne(door, signedItem(testOrder()).item);
+  await new Promise((resolve) => setImmediate(resolve));
+  door.fakes.nowMs += 500;
+  await call(door, { method: 'DELETE', url: '/cancel-all' });
+  door.fakes.nowMs += 500;
+  release();
+  await placing;
+  const times = door.fakes.sent.map(({ command }) => Reflect.get(command, 'acceptedAtMs'));
+  expect(times).toEqual([...Array(3).fill(arrivedAtMs + 500), arrivedAtMs]);
+});

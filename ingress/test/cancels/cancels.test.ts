@@ -1,0 +1,183 @@
+import type { Command, ExecutionEvent, OrderId, RefusalCode } from '@pm/schemas';
+import {
+  answered,
+  call,
+  conditionId,
+  type Door,
+  openDoor,
+  owner,
+  tokenId,
+} from '../door-fixture.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.app.close());
+
+const orderId = `0x${'ab'.repeat(32)}` as OrderId;
+const idBytes = Buffer.alloc(32, 0xab);
+const canceled: ExecutionEvent = {
+  kind: 'OrderCanceled',
+  command: 0,
+  orderId: idBytes,
+  market: 1,
+  maker: Buffer.alloc(20),
+  apiKey: Buffer.alloc(16),
+  reason: 'USER',
+  restMicro: 1,
+};
+const refusedAs = (code: RefusalCode): ExecutionEvent => ({
+  kind: 'CancelRefused',
+  command: 0,
+  orderId: idBytes,
+  code,
+});
+const cancel = (body?: object, url = '/order') =>
+  call(door, {
+    method: 'DELETE',
+    url,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+
+test('an order that is remembered is canceled in its partition, in either spelling', async () => {
+  door.fakes.answer = () => answered([canceled]);
+  door.memory.keep({ kind: 'refused', orderId, code: 'fok_not_filled' }, 2);
+  for (const body of [
+    { orderID: orderId },
+    { orderId },
+    { orderID: orderId.toUpperCase().replace('0X', '0x') },
+  ]) {
+    expect((await cancel(body)).body).toEqual({ canceled: [orderId], not_canceled: {} });
+  }
+  expect(door.fakes.sent.map(({ partition }) => partition)).toEqual([2, 2, 2]);
+  const command = door.fakes.sent[0]?.command as Extract<Command, { kind: 'CancelOrder' }>;
+  expect(`0x${command.signer.toString('hex')}`).toBe(owner.address);
+});
+
+test('another order is asked for everywhere, and its own partition decides', async () => {
+  const events = [[refusedAs('order_not_found')], [canceled], [refusedAs('order_not_found')]];
+  let next = 0;
+  door.fakes.answer = () => answered(events[next++ % 3] ?? []);
+  expect((await cancel({ orderID: orderId })).body).toEqual({
+    canceled: [orderId],
+    not_canceled: {},
+  });
+  expect(door.fakes.sent.map(({ partition }) => partition)).toEqual([0, 1, 2]);
+  events[1] = [refusedAs('already_matched')];
+  expect((await cancel({ orderID: orderId })).body).toEqual({
+    canceled: [],
+    not_canceled: { [orderId]: 'order already matched' },
+  });
+  events[1] = [refusedAs('order_not_found')];
+  const text = "order can't be found - already canceled or matched";
+  expect((await cancel({ orderID: orderId })).body.not_canceled).toEqual({ [orderId]: text });
+});
+
+test('a cancel without a result is a failure to be tried again, unless its order was found', async () => {
+  door.fakes.answer = () => ({ kind: 'pending' });
+  const late = await cancel({ orderID: orderId });
+  expect([late.status, late.body.code]).toEqual([503, 'cancel_unconfirmed']);
+  door.fakes.ready = false;
+  expect((await cancel({ orderID: orderId })).status).toBe(425);
+  door.fakes.ready = true;
+  let next = 0;
+  door.fakes.answer = () => (next++ === 1 ? answered([canceled]) : { kind: 'pending' });
+  expect((await cancel({ orderID: orderId })).status).toBe(200);
+  door.fakes.answer = () => ({ kind: 'unsent', code: 'overloaded' });
+  expect((await cancel({ orderID: orderId })).status).toBe(503);
+  expect((await cancel({ market: conditionId }, '/cancel-market-orders')).status).toBe(503);
+});
+
+test.each([
+  [{}],
+  [{ orderID: '' }],
+  [{ orderID: 5 }],
+  [{ orderID: null }],
+  [{ orderID: '0x12' }],
+  [{ orderID: 'x'.repeat(200) }],
+])('%j names no order', async (body) => {
+  const answer = await cancel(body);
+  expect([answer.status, answer.body]).toEqual([
+    400,
+    { error: 'Invalid orderID', code: 'invalid_order_id' },
+  ]);
+});
+
+test.each([
+  [{ market: conditionId }, -1],
+  [{ market: conditionId, asset_id: '' }, -1],
+  [{ asset_id: tokenId }, 0],
+  [{ assetId: tokenId, market: '' }, 0],
+  [{ asset_id: tokenId, market: conditionId }, 0],
+  [{ asset_id: `${conditionId}:0` }, 0],
+  [{ assetId: `${conditionId}:1`, market: conditionId }, 1],
+])('%j cancels in its market', async (body, outcome) => {
+  door.fakes.answer = () => answered([canceled]);
+  const answer = await cancel(body, '/cancel-market-orders');
+  expect(answer.body).toEqual({ canceled: [orderId], not_canceled: {} });
+  expect(door.fakes.sent).toMatchObject([
+    {
+      partition: 1,
+      command: { kind: 'CancelOrders', market: 1, outcome, apiKey: null, session: false },
+    },
+  ]);
+});
+
+test('the filter may stand in the query when the body was lost', async () => {
+  door.fakes.answer = () => answered([]);
+  const answer = await cancel(undefined, `/cancel-market-orders?asset_id=${tokenId}`);
+  expect([answer.status, answer.body]).toEqual([200, { canceled: [], not_canceled: {} }]);
+  expect(door.fakes.sent).toHaveLength(1);
+});
+
+test.each([
+  [{}, 400, 'no_cancel_filter'],
+  [{ market: '', asset_id: '' }, 400, 'no_cancel_filter'],
+  [{ market: '0x12' }, 400, 'invalid_payload'],
+  [{ asset_id: '-1' }, 400, 'invalid_payload'],
+  [{ asset_id: 5 }, 400, 'invalid_payload'],
+  [{ asset_id: `${conditionId}:2` }, 400, 'invalid_payload'],
+  [[], 400, 'no_cancel_filter'],
+  [{ asset_id: tokenId, market: `0x${'00'.repeat(32)}` }, 400, 'condition_mismatch'],
+  [{ asset_id: `${conditionId}:0`, market: `0x${'00'.repeat(32)}` }, 400, 'condition_mismatch'],
+])('%j is refused', async (body, status, code) => {
+  const answer = await cancel(body, '/cancel-market-orders');
+  expect([answer.status, ['invalid_payload', code].includes(answer.body.code)]).toEqual([
+    status,
+    true,
+  ]);
+});
+
+test('nothing rests in a market that is not listed', async () => {
+  const answer = await cancel({ market: `0x${'00'.repeat(32)}` }, '/cancel-market-orders');
+  expect([answer.status, answer.body]).toEqual([200, { canceled: [], not_canceled: {} }]);
+  expect(door.fakes.sent).toHaveLength(0);
+});
+
+const more: ExecutionEvent = {
+  kind: 'CommandRefused',
+  command: 0,
+  code: 'too_many_open_orders',
+  requestId: null,
+};
+
+test('a cancel that one record cannot finish is repeated until nothing is left', async () => {
+  const second = { ...canceled, orderId: Buffer.alloc(32, 0xcd) };
+  const events = [[canceled, more], [second]];
+  let next = 0;
+  door.fakes.answer = () => {
+    next += 1;
+    return answered(events[next - 1] ?? []);
+  };
+  const answer = await cancel({ market: conditionId }, '/cancel-market-orders');
+  expect(answer.body).toEqual({ canceled: [orderId, `0x${'cd'.repeat(32)}`], not_canceled: {} });
+  expect(door.fakes.sent).toHaveLength(2);
+});
+
+test('a cancel that never comes to an end is refused, not returned as done', async () => {
+  door.fakes.answer = () => answered([canceled, more]);
+  const answer = await cancel({ market: conditionId }, '/cancel-market-orders');
+  expect(answer.status).toBe(503);
+  expect(door.fakes.sent.length).toBeLessThan(20);
+});

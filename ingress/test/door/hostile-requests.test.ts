@@ -1,0 +1,165 @@
+import { refusalCodes } from '@pm/schemas';
+import type { LightMyRequestResponse } from 'fastify';
+import { Value } from 'typebox/value';
+import { Dice } from '../../../kit/test/hostile/dice.ts';
+import { isErrorOf } from '../../../kit/test/hostile/error-bodies.ts';
+import { heapInUse } from '../../../kit/test/hostile/heap.ts';
+import { type Door, openDoor } from '../door-fixture.ts';
+import {
+  type Caller,
+  callerWallets,
+  carriesOut,
+  type Hostile,
+  hostileRequest,
+  injectionOf,
+  openCaller,
+} from '../hostile-fixture.ts';
+import { nameOf, writeRouteOf, writeRoutes, writeTable } from '../write-routes-fixture.ts';
+
+/** Both rounds together are what the exchange promises to survive. */
+const warmUpRequests = 10_000;
+const measuredRequests = 42_000;
+/** The memory that ingress keeps of so many bad requests: keys and comments up to their limits, and compiled code. */
+const heapGrowthMaxBytes = 24 * 1024 * 1024;
+/** Revoked keys work again, and what the fixture has noted is forgotten. */
+const requestsPerRound = 400;
+
+const refused = [400, 401, 403, 404, 409, 413, 415, 422, 429];
+
+/** The dependencies that may be unavailable, and the responses that are right only then. */
+const weathers: readonly { set(door: Door): void; readonly statuses: readonly number[] }[] = [
+  { set: () => {}, statuses: [] },
+  { set: ({ fakes }) => Object.assign(fakes, { ready: false }), statuses: [425] },
+  { set: ({ fakes }) => Object.assign(fakes, { reserve: 'not_ready' }), statuses: [503] },
+  { set: ({ fakes }) => Object.assign(fakes, { reserve: 'insufficient' }), statuses: [] },
+  { set: ({ fakes }) => Object.assign(fakes, { signaturesFull: true }), statuses: [503] },
+  { set: ({ fakes }) => Object.assign(fakes, { written: 'unknown' }), statuses: [503] },
+  { set: ({ retries }) => Object.assign(retries, { isAway: true }), statuses: [503] },
+  {
+    set: ({ fakes }) => Object.assign(fakes, { answer: () => ({ kind: 'pending' }) }),
+    statuses: [503],
+  },
+];
+
+test('every write route says what it takes', () => {
+  expect(Object.keys(writeTable).sort()).toEqual(writeRoutes.map(nameOf).sort());
+});
+
+test('of 52,000 hostile requests none breaks ingress, all get a documented response, and none stays in memory', async () => {
+  const door = await openDoor();
+  const dice = new Dice(20_261_122);
+  const run = new Run(door, dice);
+  await run.send(warmUpRequests);
+  const before = await heapInUse();
+  await run.send(measuredRequests);
+  const grown = (await heapInUse()) - before;
+  await door.app.close();
+  expect(run.wrong).toEqual([]);
+  expect(run.sent).toBeGreaterThan(50_000);
+  for (const status of [200, 400, 401, 403, 404, 413, 415, 425, 503]) {
+    expect([status, (run.statuses.get(status) ?? 0) > 0]).toEqual([status, true]);
+  }
+  expect([...run.succeeded].sort()).toEqual(writeRoutes.map(nameOf).sort());
+  expect(grown).toBeLessThan(heapGrowthMaxBytes);
+}, 1_800_000);
+
+const wrongMax = 10;
+
+/** Sends and judges. */
+class Run {
+  readonly statuses = new Map<number, number>();
+  readonly succeeded = new Set<string>();
+  readonly wrong: unknown[] = [];
+  sent = 0;
+  readonly #door: Door;
+  readonly #dice: Dice;
+  #callers: readonly Caller[] = [];
+
+  constructor(door: Door, dice: Dice) {
+    this.#door = door;
+    this.#dice = dice;
+  }
+
+  async send(count: number): Promise<void> {
+    for (let sent = 0; sent < count; sent += requestsPerRound) await this.#round();
+  }
+
+  async #round(): Promise<void> {
+    const dice = this.#dice;
+    this.#clear();
+    this.#callers = await this.#reopenCallers();
+    const weather = this.#nextWeather();
+    weather?.set(this.#door);
+    for (let count = 0; count < requestsPerRound; count += 1) {
+      const hostile = hostileRequest(dice.pick(writeRoutes), dice.pick(this.#callers), dice);
+      const answer = await this.#door.app.inject(injectionOf(hostile));
+      this.#judge(hostile, answer, weather?.statuses ?? []);
+    }
+  }
+
+  /** Calm two times of three, and everything else one after the other. */
+  #nextWeather() {
+    const round = Math.floor(this.sent / requestsPerRound);
+    return round % 3 === 0 ? weathers[(round / 3) % weathers.length] : weathers[0];
+  }
+
+  /** Orders are signed once; keys are made again, since an earlier request may have revoked them. */
+  async #reopenCallers(): Promise<readonly Caller[]> {
+    const { keys, services } = this.#door;
+    if (this.#callers.length === 0) {
+      return await Promise.all(callerWallets.map((wallet) => openCaller(this.#door, wallet)));
+    }
+    return await Promise.all(
+      this.#callers.map(async (caller) => {
+        const wallet = caller.wallet.address as Parameters<typeof keys.create>[0];
+        await keys.create(wallet, '0');
+        const agents = services.accounts.agents.list(wallet).map(({ id }) => id);
+        const readKey =
+          services.accounts.readOnlyKeys.list(wallet)[0] ??
+          (await services.accounts.readOnlyKeys.create(wallet));
+        return { ...caller, agents, readKey: String(readKey) };
+      }),
+    );
+  }
+
+  #clear(): void {
+    const { fakes, retries } = this.#door;
+    for (const noted of [fakes.sent, fakes.transfers, fakes.reserved, fakes.givenBack]) {
+      noted.length = 0;
+    }
+    const calm = { ready: true, reserve: 'reserved', signaturesFull: false, written: 'written' };
+    Object.assign(fakes, { ...calm, answer: carriesOut });
+    retries.isAway = false;
+    retries.nowMs += 3_600_000;
+  }
+
+  #judge(hostile: Hostile, answer: LightMyRequestResponse, alsoAllowed: readonly number[]): void {
+    const { statusCode: status } = answer;
+    this.sent += 1;
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    const isFine = hostile.isRouted
+      ? this.#isDocumented(hostile, answer, alsoAllowed)
+      : status < 500 || alsoAllowed.includes(status);
+    if (isFine || this.wrong.length >= wrongMax) return;
+    const { method, url, headers, body } = hostile;
+    const sent = { method, url, headers, body: body?.toString('utf8').slice(0, 2_000) };
+    this.wrong.push({ sent, status, answer: answer.body });
+  }
+
+  #isDocumented(
+    { route }: Hostile,
+    answer: LightMyRequestResponse,
+    alsoAllowed: readonly number[],
+  ): boolean {
+    const { statusCode: status } = answer;
+    if (!String(answer.headers['content-type']).startsWith('application/json')) return false;
+    const body = answer.json() as unknown;
+    if (status === 200) {
+      this.succeeded.add(nameOf(route));
+      return Value.Check(writeRouteOf(route).answer, body);
+    }
+    const code: unknown = Reflect.get(body as object, 'code');
+    const isKnown = code === undefined || refusalCodes.some((one) => one === code);
+    return [...refused, ...alsoAllowed].includes(status) && isKnown && isErrorOf(route, body);
+  }
+}

@@ -1,0 +1,51 @@
+import { silentLog } from '@pm/kit/log';
+import type { Command } from '@pm/schemas';
+import { defaultLimits } from '../../../kit/src/kafka/limits.ts';
+import type { PartitionDirectory } from '../../../kit/src/kafka/partition-directory.io.ts';
+import { SingleFlightProducer } from '../../../kit/src/kafka/producer.io.ts';
+import type { OutgoingRecord } from '../../../kit/src/kafka/records.ts';
+import { CommandSender } from '../../src/log/command-channel.io.ts';
+import { EnvelopeSender } from '../../src/log/envelope-sender.io.ts';
+import { ResultWaiters } from '../../src/log/result-waiters.ts';
+
+/** A broker that appends every record and answers for all partitions but one. */
+function openProducer(swallowed: number) {
+  const log: OutgoingRecord[] = [];
+  const session = () => ({
+    async send(records: readonly OutgoingRecord[]) {
+      log.push(...records);
+      return records.map(({ partition }, offset) =>
+        partition === swallowed ? null : { partition, offset },
+      );
+    },
+    abandon() {},
+    async close() {},
+  });
+  const directory = { isKnown: () => true, learn: async () => {} };
+  const parts = {
+    limits: defaultLimits,
+    log: silentLog,
+    directory: directory as unknown as PartitionDirectory,
+    openSession: async () => session(),
+  };
+  return { log, producer: new SingleFlightProducer(parts, session()) };
+}
+
+const command = { kind: 'CancelOrder', orderId: Buffer.alloc(32), signer: Buffer.alloc(20) };
+
+test('a command whose partition the result lacks is waited for: it is on the log and has a result', async () => {
+  const { log, producer } = openProducer(1);
+  const waiters = new ResultWaiters();
+  const sink = new EnvelopeSender({
+    producer,
+    topic: 'orders',
+    partitions: 2,
+    seal: () => Buffer.from('sealed'),
+    firstSequence: 7,
+  });
+  const runner = new CommandSender({ envelopes: sink, waiters, waitMs: 50 });
+  const outcome = await runner.run(1, command as Command);
+  expect(log).toHaveLength(1);
+  // `unsent` would give the reservation back while the order stands on the log.
+  expect(outcome).toEqual({ kind: 'pending' });
+});

@@ -1,0 +1,228 @@
+import { openRecordCodec } from '@pm/kit/registry';
+import {
+  type Execution,
+  type ExecutionEvent,
+  type Fill,
+  type OrderPlaced,
+  orderIdFromBytes,
+  topics,
+} from '@pm/schemas';
+import { DelayedResults } from '../../src/log/delayed-results.io.ts';
+import { PartitionLiveness, silenceMaxMs } from '../../src/log/partition-liveness.io.ts';
+import { RecentResults } from '../../src/log/recent-results.io.ts';
+import { ResultWaiters } from '../../src/log/result-waiters.ts';
+import { ResultReader } from '../../src/log/results.io.ts';
+
+const codec = openRecordCodec(topics.executions.value, 1, async () => null);
+const keyId = Buffer.alloc(8, 4);
+
+function openSource() {
+  const now = { ms: 1_000 };
+  const hearings = new PartitionLiveness(2, () => now.ms);
+  const waiters = new ResultWaiters();
+  const memory = new RecentResults(() => 0, 3);
+  const delays = new DelayedResults();
+  const extreme: number[] = [];
+  const source = new ResultReader({
+    codec,
+    partitions: hearings,
+    recentResults: memory,
+    delayedResults: delays,
+    extremePrices: { note: (market) => void extreme.push(market) },
+    waiters: new Map([[keyId.toString('hex'), waiters]]),
+  });
+  const feed = (partition: number, ...executions: Partial<Execution>[]) =>
+    source.onBatch({
+      topic: 'executions',
+      partition,
+      highWatermark: 0,
+      records: executions.map((change, offset) => {
+        const plain = {
+          chain: Buffer.alloc(32),
+          inOffset: 0,
+          timeMs: 5,
+          keyId,
+          sequence: 1,
+          events: [],
+        };
+        return { offset, key: null, timestampMs: 0, value: codec.encode({ ...plain, ...change }) };
+      }),
+    });
+  return { now, source, waiters, hearings, memory, delays, extreme, feed };
+}
+
+const placed = (byte: number): OrderPlaced => ({
+  kind: 'OrderPlaced',
+  command: 0,
+  orderId: Buffer.alloc(32, byte),
+  market: 1,
+  outcome: 0,
+  side: 'BUY',
+  timeInForce: 'GTC',
+  postOnly: false,
+  price: 5000,
+  sizeMicro: 10_000,
+  expiresAtMs: 0,
+  acceptedAtMs: 0,
+  maker: Buffer.alloc(20, 0x44),
+  signer: Buffer.alloc(20, 0x55),
+  apiKey: Buffer.alloc(16),
+  builder: Buffer.alloc(32),
+  status: 'LIVE',
+  filledMicro: 0,
+  paidMicro: 0,
+  feeMicro: 0,
+  restingMicro: 10_000,
+});
+
+test('a partition is ready while its executions are read', async () => {
+  const { hearings, now, feed } = openSource();
+  expect(hearings.isReady(0)).toBe(false);
+  await feed(0, { inOffset: 10, timeMs: 77 });
+  expect([hearings.isReady(0), hearings.isReady(1)]).toEqual([true, false]);
+  now.ms += silenceMaxMs;
+  expect(hearings.isReady(0)).toBe(true);
+  now.ms += 1;
+  expect(hearings.isReady(0)).toBe(false);
+  expect(hearings.at(0)).toMatchObject({ inOffset: 10, clockMs: 77 });
+});
+
+test('a gap in the input offsets stops, a repetition is dropped', async () => {
+  const { waiters, feed } = openSource();
+  const seen: unknown[] = [];
+  await feed(0, { inOffset: 10 }, { inOffset: 11 });
+  waiters.add(5, 0, (result) => seen.push(result));
+  await feed(0, { inOffset: 11, sequence: 5 });
+  expect(seen).toHaveLength(0);
+  await feed(0, { inOffset: 12, sequence: 5 });
+  expect(seen).toHaveLength(1);
+  await expect(feed(0, { inOffset: 14 })).rejects.toMatchObject({
+    code: 'execution_gap',
+    reaction: 'stop',
+  });
+  await feed(1, { inOffset: 500 });
+});
+
+test('no command waits for results of other keys, but the newest of them are remembered', async () => {
+  const { waiters, memory, feed } = openSource();
+  const seen: unknown[] = [];
+  waiters.add(5, 0, (result) => seen.push(result));
+  await feed(0, { inOffset: 0, sequence: 5, keyId: Buffer.alloc(8, 9), events: [placed(1)] });
+  expect(seen).toHaveLength(0);
+  expect(memory.recall(orderIdFromBytes(Buffer.alloc(32, 1)))).toMatchObject({
+    kind: 'placed',
+    status: 'LIVE',
+  });
+  expect(memory.partitionOf(orderIdFromBytes(Buffer.alloc(32, 1)))).toBe(0);
+  await feed(
+    0,
+    { inOffset: 1, events: [placed(2)] },
+    { inOffset: 2, events: [placed(3)] },
+    { inOffset: 3, events: [placed(4)] },
+  );
+  expect(memory.size).toBe(3);
+  expect(memory.recall(orderIdFromBytes(Buffer.alloc(32, 1)))).toBeUndefined();
+});
+
+test('only refusals that last are remembered', async () => {
+  const { memory, feed } = openSource();
+  const refused = (
+    byte: number,
+    code: 'too_late' | 'insufficient_balance_or_allowance',
+  ): ExecutionEvent => ({
+    kind: 'OrderRefused',
+    command: 0,
+    orderId: Buffer.alloc(32, byte),
+    market: 1,
+    maker: Buffer.alloc(20),
+    apiKey: Buffer.alloc(16),
+    code,
+  });
+  await feed(
+    0,
+    { inOffset: 0, events: [refused(1, 'too_late')] },
+    { inOffset: 1, events: [refused(2, 'insufficient_balance_or_allowance')] },
+  );
+  expect(memory.size).toBe(1);
+});
+
+test('a record that is no execution stops', async () => {
+  const { source } = openSource();
+  const broken = codec
+    .encode({ chain: Buffer.alloc(32), inOffset: 0, timeMs: 0, keyId, sequence: 0, events: [] })
+    .subarray(0, 20);
+  for (const value of [null, broken]) {
+    const records = [{ offset: 0, key: null, timestampMs: 0, value }];
+    const fed = source.onBatch({ topic: 'executions', partition: 0, highWatermark: 1, records });
+    await expect(fed).rejects.toMatchObject({ code: 'execution_unreadable', reaction: 'stop' });
+  }
+});
+
+test('orders released together from a taker delay each get their own fills and result, however soon', async () => {
+  const { delays, memory, feed } = openSource();
+  const idOf = (byte: number) => orderIdFromBytes(Buffer.alloc(32, byte));
+  const delayed = (byte: number): ExecutionEvent => ({
+    ...placed(byte),
+    kind: 'OrderDelayed',
+    releaseAtMs: 250,
+    heldMicro: 0,
+  });
+  const fill = (byte: number) => ({ ...fillOfNobody, takerOrderId: Buffer.alloc(32, byte) });
+  const released = (byte: number) => ({ ...placed(byte), command: -1, status: 'MATCHED' }) as const;
+  const events = [fill(1), released(1), fill(2), fill(2), released(2)];
+  // In one batch: no request can wait between the delay and its end.
+  await feed(0, { inOffset: 0, events: [delayed(1), delayed(2)] }, { inOffset: 1, events });
+  expect(await delays.finalResult(idOf(1), 10)).toMatchObject({
+    status: 'MATCHED',
+    trades: [{ partition: 0, inOffset: 1, eventIndex: 0 }],
+  });
+  expect(await delays.finalResult(idOf(2), 10)).toMatchObject({
+    trades: [{ eventIndex: 2 }, { eventIndex: 3 }],
+  });
+  expect(memory.recall(idOf(2))).toMatchObject({ status: 'MATCHED' });
+  expect([delays.size, await delays.finalResult(idOf(1), 10)]).toEqual([0, null]);
+});
+
+test('a delay is waited for no longer than asked, and only so many are followed', async () => {
+  const delays = new DelayedResults(2);
+  const ids = [1, 2, 3].map((byte) => orderIdFromBytes(Buffer.alloc(32, byte)));
+  for (const id of ids) delays.follow(id);
+  expect(delays.size).toBe(2);
+  expect(await Promise.all(ids.map((id) => delays.finalResult(id, 5)))).toEqual([null, null, null]);
+  expect(delays.size).toBe(0);
+});
+
+const fillOfNobody: Fill = {
+  kind: 'Fill',
+  command: -1,
+  market: 1,
+  match: 'COMPLEMENTARY',
+  sizeMicro: 10_000,
+  takerOrderId: Buffer.alloc(32),
+  taker: Buffer.alloc(20),
+  takerKey: Buffer.alloc(16),
+  takerOutcome: 0,
+  takerSide: 'BUY',
+  takerPrice: 5000,
+  takerBuilder: Buffer.alloc(32),
+  makerOrderId: Buffer.alloc(32),
+  maker: Buffer.alloc(20),
+  makerKey: Buffer.alloc(16),
+  makerOutcome: 0,
+  makerSide: 'SELL',
+  makerPrice: 5000,
+  makerBuilder: Buffer.alloc(32),
+  makerRestMicro: 0,
+  feeMicro: 0,
+  feeRateBps: 0,
+};
+
+test('markets at extreme prices are noted, by their best prices and by their trades', async () => {
+  const { extreme, feed } = openSource();
+  const top = (market: number, bid: number, ask: number) =>
+    ({ kind: 'TopChanged', market, bid, ask }) as const;
+  const fill = (takerPrice: number) => ({ ...fillOfNobody, market: 9, takerPrice }) as const;
+  const events = [top(1, 9_600, 9_700), top(2, 9_601, 0), top(3, 100, 400), top(4, 0, 399)];
+  await feed(0, { inOffset: 0, events: [...events, top(5, 0, 0), fill(9_600), fill(399)] });
+  expect(extreme).toEqual([2, 4, 9]);
+});

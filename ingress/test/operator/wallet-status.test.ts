@@ -1,0 +1,193 @@
+import { checksumAddress, type ExecutionEvent, refusalText, type WalletAddress } from '@pm/schemas';
+import { sweepOrders } from '../../src/cancels/sweep.io.ts';
+import {
+  answered,
+  call,
+  conditionId,
+  type Door,
+  owner,
+  placeOne,
+  signedItem,
+  testOrder,
+} from '../door-fixture.ts';
+import { ask, attestation, join } from '../keys-fixture.ts';
+import { Processes } from '../processes-fixture.ts';
+import { walletOf } from '../wallet-fixture.ts';
+
+const processes = new Processes();
+let door: Door;
+
+beforeEach(async () => {
+  door = await processes.first();
+  await door.bindings.bind([{ wallet: proxy, owner: wallet }], 'ann');
+});
+afterAll(() => processes.close());
+
+const wallet = owner.address as WalletAddress;
+const address = checksumAddress(wallet);
+const proxy = `0x${'44'.repeat(20)}` as WalletAddress;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+async function set(of: WalletAddress, status: 'NORMAL' | 'CLOSED_ONLY' | 'BANNED'): Promise<void> {
+  await door.stores.walletStatus.set(of, { status, reason: 'a test' });
+  await settled();
+}
+
+const buy = () => signedItem(testOrder()).item;
+const sell = (maker: string = owner.address, signatureType = 0) =>
+  signedItem(
+    testOrder({
+      maker,
+      signatureType,
+      side: 'SELL',
+      makerAmount: '10000000',
+      takerAmount: '5200000',
+    }),
+  ).item;
+
+const closedOnly = { url: '/auth/ban-status/closed-only', method: 'GET' } as const;
+
+test('a closed-only wallet sells and cancels, and buys nothing', async () => {
+  await set(wallet, 'CLOSED_ONLY');
+  for (const process of [door, await processes.next()]) {
+    const refused = await placeOne(process, buy());
+    expect([refused.status, refused.body.code, refused.body.error]).toEqual([
+      400,
+      'closed_only',
+      refusalText('closed_only', { address }),
+    ]);
+    expect(refused.body).toMatchObject({ success: false, status: '', orderID: '' });
+    expect((await placeOne(process, sell())).body).toMatchObject({ success: true });
+    process.fakes.answer = () => answered([]);
+    expect((await call(process, { method: 'DELETE', url: '/cancel-all' })).status).toBe(200);
+    expect((await call(process, closedOnly)).body).toEqual({ closedOnly: true, closed_only: true });
+  }
+});
+
+test('a process that has just started does not leave it to the matcher', async () => {
+  await set(wallet, 'CLOSED_ONLY');
+  const fresh = await processes.next(Number.MAX_SAFE_INTEGER);
+  expect((await placeOne(fresh, buy())).body.code).toBe('closed_only');
+  await set(proxy, 'BANNED');
+  expect((await placeOne(fresh, sell(proxy, 1))).body.code).toBe('user_banned');
+  expect(fresh.fakes.sent).toHaveLength(0);
+  expect(fresh.fakes.reserved).toHaveLength(0);
+});
+
+test('a banned wallet changes nothing, with any credentials, and reads what is its own', async () => {
+  await set(wallet, 'BANNED');
+  const refusal = [400, { error: refusalText('user_banned', { address }), code: 'user_banned' }];
+  const writes = [
+    ['POST', '/order'],
+    ['POST', '/orders'],
+    ['DELETE', '/order'],
+    ['DELETE', '/orders'],
+    ['DELETE', '/cancel-all'],
+    ['DELETE', '/cancel-market-orders'],
+    ['DELETE', '/auth/api-key'],
+    ['POST', '/auth/api-key/settings'],
+    ['POST', '/auth/readonly-api-key'],
+    ['DELETE', '/auth/readonly-api-key'],
+    ['POST', '/auth/builder-api-key'],
+    ['DELETE', '/auth/builder-api-key'],
+    ['POST', '/api/v1/agents'],
+    ['POST', '/api/v1/agents/x/pause'],
+    ['DELETE', '/api/v1/agents/x'],
+  ] as const;
+  for (const [method, url] of writes) {
+    const answer = await call(door, { method, url, body: '{}' });
+    expect([url, answer.status, answer.body]).toEqual([url, ...refusal]);
+  }
+  for (const method of ['POST', 'DELETE'] as const) {
+    const bySignature = { method, url: '/auth/api-key', headers: attestation(owner) };
+    const answer = await ask(door, bySignature);
+    expect([answer.status, answer.body]).toEqual(refusal);
+  }
+  expect((await call(door, closedOnly)).body).toEqual({ closedOnly: true, closed_only: true });
+  expect((await call(door, { method: 'GET', url: '/auth/api-keys' })).status).toBe(200);
+  expect(door.fakes.sent).toHaveLength(0);
+  const stranger = { service_passphrase: 'f'.repeat(64) };
+  expect((await call(door, { method: 'POST', url: '/order', headers: stranger })).status).toBe(401);
+});
+
+test('the wallet that pays is asked too', async () => {
+  expect((await placeOne(door, sell(proxy, 1))).body).toMatchObject({ success: true });
+  await set(proxy, 'BANNED');
+  const refused = await placeOne(door, sell(proxy, 1));
+  expect([refused.status, refused.body.error]).toEqual([
+    400,
+    refusalText('user_banned', { address: checksumAddress(proxy) }),
+  ]);
+  expect((await placeOne(door, buy())).body).toMatchObject({ success: true });
+});
+
+test('a status counts in every process and after a restart, and can be taken back', async () => {
+  const peer = await processes.next();
+  await set(wallet, 'BANNED');
+  for (const process of [door, peer, await processes.next()]) {
+    expect((await placeOne(process, buy())).body.code).toBe('user_banned');
+  }
+  await set(wallet, 'NORMAL');
+  for (const process of [door, peer, await processes.next()]) {
+    expect((await placeOne(process, buy())).body).toMatchObject({ success: true });
+  }
+});
+
+describe('account actions', () => {
+  const act = (action: string, of: string) =>
+    call(door, {
+      ...{ method: 'POST', url: `/account/${action}` },
+      body: JSON.stringify({
+        ...{ wallet: of, condition_id: conditionId },
+        ...(action === 'redeem' ? {} : { amount: '5' }),
+      }),
+    });
+
+  it('of a banned wallet are refused, also when its owner asks', async () => {
+    await set(proxy, 'BANNED');
+    for (const action of ['split', 'merge', 'redeem', 'withdrawals']) {
+      const answer = await act(action, proxy);
+      const error = refusalText('user_banned', { address: proxy });
+      expect([action, answer.status, answer.body.error]).toEqual([action, 400, error]);
+    }
+    expect(door.fakes.sent).toHaveLength(0);
+  });
+
+  it('of a closed-only wallet are all but new positions', async () => {
+    await set(wallet, 'CLOSED_ONLY');
+    expect((await act('split', wallet)).body.code).toBe('closed_only');
+    door.fakes.answer = () => answered([]);
+    for (const action of ['merge', 'withdrawals']) {
+      expect((await act(action, wallet)).body.code).not.toBe('closed_only');
+    }
+  });
+});
+
+test('orders of a wallet and of its owner are swept off every book, with a fence', async () => {
+  await placeOne(door, sell(proxy, 1));
+  door.fakes.sent.splice(0);
+  const canceled = { orderId: Buffer.alloc(32, 3) } as unknown as ExecutionEvent;
+  door.fakes.answer = () => answered([{ ...canceled, kind: 'OrderCanceled' } as ExecutionEvent]);
+  const { cancels, money } = door.services;
+  const services = { ...cancels, clock: money.clock, owners: { ownerOf: () => wallet } };
+  expect(await sweepOrders(proxy, services)).toEqual({ canceled: 2, isUnconfirmed: false });
+  const expected = [proxy, wallet].flatMap((signer) =>
+    [0, 1, 2].map((partition) => ({
+      partition,
+      command: {
+        ...{ kind: 'CancelOrders', market: -1, outcome: -1, apiKey: null },
+        ...{ signer: Buffer.from(signer.slice(2), 'hex'), acceptedAtMs: door.fakes.nowMs },
+      },
+    })),
+  );
+  expect(door.fakes.sent).toMatchObject(expected);
+  door.fakes.answer = () => ({ kind: 'pending' });
+  expect(await sweepOrders(wallet, services)).toEqual({ canceled: 0, isUnconfirmed: true });
+});
+
+test('the others are not touched', async () => {
+  await set(wallet, 'BANNED');
+  const other = await join(door, walletOf(9));
+  expect((await other.call({ ...closedOnly })).body.closed_only).toBe(false);
+  expect((await other.call({ method: 'POST', url: '/auth/builder-api-key' })).status).toBe(200);
+});

@@ -1,0 +1,192 @@
+import type { ExecutionEvent, PlaceOrder, RefusalCode } from '@pm/schemas';
+import { seeded } from '../../../kit/test/seeded.ts';
+import {
+  answered,
+  call,
+  type Door,
+  market,
+  nowSeconds,
+  openDoor,
+  place,
+  placeOne,
+  restsAs,
+  signedItem,
+  testOrder,
+} from '../door-fixture.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.app.close());
+
+function within(ms: string, item: object) {
+  const body = JSON.stringify({ ...item, owner: door.trio.apiKey });
+  const headers = { service_time_to_book_ms: ms };
+  return call(door, { method: 'POST', url: '/order', body, headers });
+}
+
+const bookAgeLimitMs = 2_000;
+
+/** What the matcher does with an order that arrives when its clock shows `clockMs`. */
+function judgedAt(clockMs: number, order: PlaceOrder) {
+  const limitMs =
+    order.ageLimitMs > 0 ? Math.min(order.ageLimitMs, bookAgeLimitMs) : bookAgeLimitMs;
+  if (Math.abs(clockMs - order.acceptedAtMs) <= limitMs) return restsAs(order);
+  const refusal: ExecutionEvent = { ...order, kind: 'OrderRefused', command: 0, code: 'too_late' };
+  return answered([refusal]);
+}
+
+test('a client may ask for less time to the book than the default', async () => {
+  expect((await within('150', signedItem(testOrder()).item)).status).toBe(200);
+  await placeOne(door, signedItem(testOrder()).item);
+  const limits = door.fakes.sent.map(({ command }) => Reflect.get(command, 'ageLimitMs'));
+  expect(limits).toEqual([150, 0]);
+  for (const ms of ['0', '-1', '1.5', '1e3', 'soon', '']) {
+    const answer = await within(ms, signedItem(testOrder()).item);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+  }
+  expect(door.fakes.sent).toHaveLength(2);
+});
+
+test('of 1,000 requests stalled between arrival and log none is booked late', async () => {
+  const next = seeded(20_260_101);
+  const startMs = door.fakes.nowMs;
+  const booked: number[] = [];
+  const late: number[] = [];
+  const items = Array.from({ length: 40 }, () => signedItem(testOrder()).item);
+  for (let count = 0; count < 1_000; count += 1) {
+    const askedMs = count % 3 === 0 ? 1 + next(1_500) : 0;
+    const stallMs = next(4_000);
+    door.fakes.nowMs = startMs;
+    door.fakes.answer = (command) => {
+      const order = command as PlaceOrder;
+      const outcome = judgedAt(order.acceptedAtMs + stallMs, order);
+      const limitMs = askedMs > 0 ? Math.min(askedMs, bookAgeLimitMs) : bookAgeLimitMs;
+      const isBooked =
+        outcome.kind === 'executed' && outcome.events[0]?.event.kind === 'OrderPlaced';
+      (isBooked ? booked : late).push(stallMs - limitMs);
+      return outcome;
+    };
+    const item = items[count % items.length] ?? {};
+    const answer = askedMs > 0 ? await within(String(askedMs), item) : await placeOne(door, item);
+    expect(answer.body.success || answer.body.code === 'too_late').toBe(true);
+  }
+  expect(booked.filter((overMs) => overMs > 0)).toEqual([]);
+  expect(late.filter((overMs) => overMs <= 0)).toEqual([]);
+  expect(booked.length + late.length).toBe(1_000);
+}, 120_000);
+
+test('responses to placements and cancels show the time of each stage', async () => {
+  door.fakes.answer = (command) => {
+    const outcome = command.kind === 'PlaceOrder' ? restsAs(command) : answered([]);
+    return { ...outcome, times: { logMs: 3.456, matchMs: 1.2 } } as typeof outcome;
+  };
+  const { headers } = await place(door, [signedItem(testOrder()).item]);
+  expect(headers['server-timing']).toBe(
+    'auth;dur=0.00, validate;dur=0.00, reserve;dur=0.00, log;dur=3.46, match;dur=1.20',
+  );
+  for (const url of ['/cancel-all', `/cancel-market-orders?market=0x${'c1'.repeat(32)}`]) {
+    const canceled = await call(door, { method: 'DELETE', url });
+    expect(canceled.headers['server-timing']).toBe('auth;dur=0.00, log;dur=3.46, match;dur=1.20');
+  }
+});
+
+const delayedOf = (order: PlaceOrder, delayMs: number): ExecutionEvent => ({
+  ...order,
+  kind: 'OrderDelayed',
+  command: 0,
+  releaseAtMs: order.acceptedAtMs + delayMs,
+  heldMicro: order.holdMicro,
+});
+
+test('a short taker delay is waited for, a long one is returned as delayed', async () => {
+  const { item, hash } = signedItem(testOrder());
+  door.fakes.answer = (command) => answered([delayedOf(command as PlaceOrder, 250)]);
+  const sums = { filledMicro: 10_000_000, paidMicro: 5_000_000, trades: [] };
+  const kept = { kind: 'placed', orderId: hash, side: 'BUY', status: 'MATCHED', ...sums } as const;
+  door.fakes.finalAnswers.set(hash, kept);
+  expect((await placeOne(door, item)).body).toMatchObject({
+    status: 'matched',
+    orderID: hash,
+    takingAmount: '10',
+  });
+  door.fakes.answer = (command) => answered([delayedOf(command as PlaceOrder, 3_000)]);
+  expect((await placeOne(door, item)).body).toMatchObject({ success: true, status: 'delayed' });
+  door.fakes.finalAnswers.clear();
+  door.fakes.answer = (command) => answered([delayedOf(command as PlaceOrder, 250)]);
+  expect((await placeOne(door, item)).body).toMatchObject({ status: 'delayed', orderID: hash });
+});
+
+const refuseAll = (code: RefusalCode) => {
+  door.fakes.answer = (command) =>
+    answered([{ ...(command as PlaceOrder), kind: 'OrderRefused', command: 0, code }]);
+};
+
+test.each([
+  ['system_paused', 409, undefined],
+  ['condition_paused', 409, undefined],
+  ['cancel_only', 503, '1'],
+  ['trading_disabled', 503, '1'],
+] as const)(
+  'a batch of which all items are refused as %s fails with %i',
+  async (code, status, wait) => {
+    refuseAll(code);
+    const answer = await place(
+      door,
+      [1, 2].map(() => signedItem(testOrder()).item),
+    );
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(answer.headers['retry-after']).toBe(wait);
+    const single = await placeOne(door, signedItem(testOrder()).item);
+    expect([single.status, single.body.code, single.body.success]).toEqual([status, code, false]);
+  },
+);
+
+test('post-only mode stays with the items of a batch and is 503 for a single order', async () => {
+  refuseAll('post_only_mode');
+  const batch = await place(door, [signedItem(testOrder()).item]);
+  expect([batch.status, batch.body[0]]).toMatchObject([
+    200,
+    {
+      success: false,
+      code: 'post_only_mode',
+      errorMsg: 'post-only mode: only post-only orders and cancels are allowed',
+      retry_after_seconds: 1,
+    },
+  ]);
+  const single = await placeOne(door, signedItem(testOrder()).item);
+  expect([single.status, single.headers['retry-after']]).toEqual([503, '1']);
+});
+
+test('a repeated order gets its first result though a new one would be refused by now', async () => {
+  const expiration = String(nowSeconds + 240);
+  const gtd = () => signedItem(testOrder({}), { orderType: 'GTD' });
+  const { item, hash } = gtd();
+  const timed = { ...item, order: { ...item.order, expiration } };
+  const first = await placeOne(door, timed);
+  expect(first.body).toMatchObject({ success: true, orderID: hash });
+  const sums = { filledMicro: 0, paidMicro: 0, trades: [] };
+  const answer = { kind: 'placed', orderId: hash, side: 'BUY', status: 'LIVE', ...sums } as never;
+  door.memory.keep(answer, 1);
+  door.fakes.nowMs += 120_000;
+  expect((await placeOne(door, timed)).body).toEqual(first.body);
+  door.markets.take({ ...market, mode: 'HALTED' });
+  expect((await placeOne(door, timed)).body).toEqual(first.body);
+  const late = {
+    ...gtd().item,
+    order: { ...gtd().item.order, expiration: String(nowSeconds + 60) },
+  };
+  expect((await placeOne(door, late)).body.success).toBe(false);
+  expect(door.fakes.sent).toHaveLength(1);
+});
+
+test('a buy that takes at once spends at least a dollar', async () => {
+  const cheap = testOrder({ makerAmount: '500000', takerAmount: '1000000' });
+  const { status, body } = await placeOne(door, signedItem(cheap, { orderType: 'FAK' }).item);
+  expect([status, body.code, body.errorMsg]).toEqual([
+    400,
+    'invalid_size',
+    'invalid amount for a marketable BUY order ($0.5), min size: 1',
+  ]);
+});

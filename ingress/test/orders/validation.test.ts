@@ -1,0 +1,129 @@
+import { parseWalletAddress, signingDomains, type WalletAddress } from '@pm/schemas';
+import {
+  call,
+  type Door,
+  market,
+  nowSeconds,
+  openDoor,
+  owner,
+  signedItem,
+  testOrder,
+} from '../door-fixture.ts';
+import { OwnersTopic } from '../owners-fixture.ts';
+import { walletOf } from '../wallet-fixture.ts';
+
+let door: Door;
+let topic: OwnersTopic;
+beforeEach(async () => {
+  topic = new OwnersTopic();
+  door = await openDoor(topic);
+});
+afterEach(() => door.app.close());
+
+const validate = (items: unknown, url = '/orders/validate') =>
+  call(door, { method: 'POST', url, body: JSON.stringify(items) });
+const owned = (item: object) => ({ ...item, owner: door.trio.apiKey });
+
+function expectNothingDone() {
+  expect([door.fakes.sent, door.fakes.reserved, topic.records, door.retries.size]).toEqual([
+    [],
+    [],
+    [],
+    0,
+  ]);
+}
+
+test('a sound order gets its id, price, size, hold and rules, and nothing is done', async () => {
+  const { item, hash } = signedItem(testOrder());
+  const { status, body } = await validate([owned(item)]);
+  expect(status).toBe(200);
+  expect(body).toMatchObject([
+    {
+      valid: true,
+      errorMsg: '',
+      orderID: hash,
+      known: false,
+      signature: { valid: true, expected: owner.address, orderHash: hash },
+      order: { side: 'BUY', price: '0.52', size: '10', budget: '0', leaves_book_at: null },
+      money: { wallet: owner.address, needed: '5.2', available: '1000', sufficient: true },
+      market: { mode: 'OPEN', minimum_tick_size: '0.01', min_order_size: '5', ready: true },
+    },
+  ]);
+  expectNothingDone();
+});
+
+test('a signature of another wallet is reported with its signer, digest and domain', async () => {
+  const other = walletOf(9);
+  const { item } = signedItem(testOrder(), {}, other);
+  const [finding] = (await validate([owned(item)])).body;
+  expect(finding).toMatchObject({ valid: false, code: 'invalid_signature', orderID: '' });
+  expect(finding.signature).toMatchObject({ valid: false, expected: owner.address });
+  const { domains } = finding.signature;
+  expect(domains).toHaveLength(signingDomains.length);
+  expect(domains[0]).toMatchObject({
+    name: signingDomains[0]?.name,
+    chainId: 137,
+    verifyingContract: signingDomains[0]?.exchange,
+    recovered: other.address,
+    matches: false,
+  });
+  expect(domains[1].recovered).not.toBe(other.address);
+  expect(domains[0].digest).toBe(domains[0].orderHash);
+  expectNothingDone();
+});
+
+test('a wrapped order is read in the domain of its wallet, whose digest is not the order’s id', async () => {
+  const wallet = `0x${'5a'.repeat(20)}`;
+  const order = testOrder({ maker: wallet, signer: wallet, signatureType: 3 });
+  const { item, hash } = signedItem(order);
+  const [foreign] = (await validate([owned(item)])).body;
+  expect(foreign).toMatchObject({ valid: false, code: 'signer_mismatch', orderID: hash });
+  expectNothingDone();
+  await door.bindings.bind([{ wallet: address(wallet), owner: address(owner.address) }], 'ann');
+  const [finding] = (await validate([owned(item)])).body;
+  expect(finding).toMatchObject({ valid: true, orderID: hash });
+  const [domain] = finding.signature.domains;
+  expect(domain).toMatchObject({ recovered: owner.address, matches: true, orderHash: hash });
+  expect(domain.digest).not.toBe(hash);
+  expect(topic.records).toHaveLength(1);
+});
+
+function address(text: string): WalletAddress {
+  const parsed = parseWalletAddress(text);
+  if (parsed === null) throw new Error('a wallet');
+  return parsed;
+}
+
+test('money, modes, expiry and ownership are checked as placing would', async () => {
+  const codeOf = async (item: object) => (await validate([owned(item)])).body[0].code;
+  door.fakes.availableMicro = 5_199_999;
+  expect(await codeOf(signedItem(testOrder()).item)).toBe('insufficient_balance_or_allowance');
+  door.fakes.availableMicro = 5_200_000;
+  expect(await codeOf(signedItem(testOrder()).item)).toBeUndefined();
+  const soon = signedItem(testOrder(), { orderType: 'GTD' }).item;
+  const timed = { ...soon, order: { ...soon.order, expiration: String(nowSeconds + 60) } };
+  expect(await codeOf(timed)).toBe('invalid_expiration');
+  expect(await codeOf(signedItem(testOrder({ makerAmount: '5250000' })).item)).toBe(
+    'invalid_tick_size',
+  );
+  door.fakes.ready = false;
+  expect(await codeOf(signedItem(testOrder()).item)).toBe('partition_not_ready');
+  door.markets.take({ ...market, mode: 'HALTED' });
+  expect(await codeOf(signedItem(testOrder()).item)).toBe('condition_paused');
+  expectNothingDone();
+});
+
+test('one finding per item, also for what is no order; a single order may come alone', async () => {
+  const { item } = signedItem(testOrder());
+  const many = await validate([owned(item), { order: 5 }, 7]);
+  expect(
+    many.body.map(({ valid, code }: { valid: boolean; code?: string }) => [valid, code]),
+  ).toEqual([
+    [true, undefined],
+    [false, 'invalid_payload'],
+    [false, 'invalid_payload'],
+  ]);
+  expect((await validate(owned(item))).body).toHaveLength(1);
+  expect((await validate([])).status).toBe(400);
+  expect((await validate(Array(16).fill(owned(item)))).body.code).toBe('too_many_orders');
+});
