@@ -21,6 +21,7 @@ import {
   tokenIdFromBytes,
   walletFromBytes,
 } from '@pm/schemas';
+import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import type { MadeKey } from '../src/accounts/api-keys.io.ts';
 import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { addPublicRoutes, type PublicServices } from '../src/door/public.route.ts';
@@ -299,6 +300,7 @@ export async function openDoor(
     },
   };
   const app = openHttp({ log: silentLog, bodyLimitBytes: 256 * 1024 });
+  checkResponses(app);
   addPublicRoutes(app, services);
   app.addHook('onClose', async () => process.kill());
   await app.ready();

@@ -12,6 +12,7 @@ import {
   type WithdrawalFreeze,
   walletFromBytes,
 } from '@pm/schemas';
+import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import {
   type FreezeFacts,
   type StatusFacts,
@@ -68,6 +69,7 @@ export async function openOperator(ownersTopic = new OwnersTopic()) {
   const { owners, store: bindings } = ownersTopic.open({ nowMs: clock.nowMs });
   const walletStatus = new WalletStatuses({ clock, rows: statuses, table });
   const app = openHttp({ log: silentLog, bodyLimitBytes: 1 << 20 });
+  checkResponses(app);
   const writer = {
     writeRoutes: async (markets: readonly CatalogMarket[]) => void routed.push(...markets),
     writeEntries: async (entries: readonly CatalogEntry[]) => {
