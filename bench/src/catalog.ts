@@ -1,8 +1,8 @@
-import { Catalog } from '@pm/query-api/core/catalog';
-import { readMarketsQuery } from '@pm/query-api/core/list-markets';
-import { ReadRefusal } from '@pm/query-api/core/refusal';
-import { readSearchQuery, searchPage } from '@pm/query-api/core/search';
-import { SearchStore } from '@pm/query-api/search';
+import { ReadRefusal } from '@pm/query-api/door/refusal';
+import { Catalog } from '@pm/query-api/markets/catalog';
+import { readMarketsQuery } from '@pm/query-api/markets/list-markets';
+import { EventSearch } from '@pm/query-api/search/event-search.io';
+import { readSearchQuery, searchPage } from '@pm/query-api/search/search';
 import { catalogCodec, catalogRecords } from './catalog/made-up.ts';
 import { naivePage } from './catalog/naive.ts';
 import { readArguments } from './report/arguments.ts';
@@ -90,7 +90,7 @@ const changeMs = timeMs(() => {
   catalog.marketTable.page({}, { order: ['title'], ascending: true, offset: 0, limit: 20 });
 });
 
-const search = new SearchStore(catalog);
+const search = new EventSearch(catalog);
 const searchHeapBefore = heapBytesUsed();
 const indexStarted = cpuSeconds();
 await search.catchUp();

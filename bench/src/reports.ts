@@ -7,7 +7,7 @@ import { type Supervisor, startProcesses } from '@pm/deploy/local/supervisor';
 import { openClickHouse } from '@pm/kit/clickhouse';
 import { silentLog } from '@pm/kit/log';
 import { computeLeaderboards } from '@pm/projectors/leaderboards';
-import { Catalog } from '@pm/query-api/core/catalog';
+import { Catalog } from '@pm/query-api/markets/catalog';
 import { tables } from '@pm/schemas';
 import { catalogCodec, catalogRecords } from './catalog/made-up.ts';
 import { readArguments } from './report/arguments.ts';

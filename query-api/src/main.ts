@@ -15,199 +15,218 @@ import { doorBounds, openHttp, openToBrowsers } from '@pm/kit/http';
 import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
-import { openMetrics } from '@pm/kit/metrics';
+import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
 import { projectorGroup, type RedisKeys, redisKeys, type Topic, topics } from '@pm/schemas';
+import { followInvalidations } from './books/invalidation.io.ts';
+import { StoredBooks } from './books/stored-books.io.ts';
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
-import { creatorSites } from './core/creators.ts';
-import { RecentLog } from './core/recent/recent-log.ts';
-import { Followed, followTopics } from './followed.ts';
-import { BookSource } from './io/book-source.ts';
-import { type EngineWatch, watchEngines } from './io/engine-runner.ts';
-import { watchFigures } from './io/figures-runner.ts';
-import { openFreshTables } from './io/fresh-table-source.ts';
-import { InputEnds } from './io/input-ends-source.ts';
-import { runInvalidation } from './io/invalidation-runner.ts';
-import { watchLeaderboards } from './io/leaderboard-runner.ts';
-import { LeaderboardSource } from './io/leaderboard-source.ts';
-import { openMoney } from './io/money-source.ts';
-import { RecentRunner } from './io/recent-runner.ts';
-import { openReports } from './io/report-source.ts';
-import { SearchStore } from './io/search-store.ts';
-import { StandingRunner } from './io/standing-runner.ts';
-import { openTables } from './io/table-source.ts';
-import { VolumeStore } from './io/volume-store.ts';
+import { addReadRoutes } from './door/app.route.ts';
+import type { CallerDirectory } from './door/caller.io.ts';
+import { FollowedTopics, followTopics } from './door/followed-topics.io.ts';
+import { onFailure } from './door/read-route.io.ts';
+import { type FiguresWatch, watchFigures } from './markets/figures.io.ts';
+import { VolumeSums } from './markets/volumes.io.ts';
 import { measure } from './metrics.ts';
-import { addReadDoor } from './routes/door.ts';
-import type { CatalogReads, ReportReads } from './routes/ports.ts';
-import { onFailure } from './routes/route.ts';
+import { OwnRecords } from './orders/own-records.io.ts';
+import { Collateral } from './positions/collateral.io.ts';
+import { InputEnds } from './recent/input-ends.io.ts';
+import { RecentFollower } from './recent/recent-follower.io.ts';
+import { RecentLog } from './recent/recent-log.ts';
+import { Leaderboards, refreshLeaderboards } from './reports/leaderboards.io.ts';
+import { Reports } from './reports/reports.io.ts';
+import { EventSearch } from './search/event-search.io.ts';
+import { creatorSites } from './social/creators.ts';
+import { type EngineWatch, watchEngines } from './status/engine-watch.io.ts';
+import { ProgressWatch } from './status/progress.io.ts';
+import { TableReads } from './tables/tables.io.ts';
 
 const name = 'query-api';
 
-/** A query may take so long before its caller is told to come again. */
-const QUERY_TIMEOUT_MS = 12_000;
-/** Who waits longer for the others is told to come again: without this bound waits add up while ClickHouse is silent. */
-const SOCKET_WAIT_MS = 2_000;
+/** A query may take so long before its request is refused with 503. */
+const queryTimeoutMs = 12_000;
+/**
+ * A query waits so long for a free connection before its request is refused: waits would add up while ClickHouse is
+ * silent.
+ */
+const socketWaitMs = 2_000;
 
-/** What the parts of the service share. */
-interface Parts {
+const nowMs = (): number => systemClock.nowMs();
+
+/** Dependencies shared by the constructors below. */
+interface Shared {
   readonly life: Lifecycle;
   readonly config: QueryApiConfig;
   readonly log: Log;
-  readonly known: Followed;
-  readonly books: BookSource;
-  readonly clickhouse: ClickHouse;
+  readonly metrics: Metrics;
   readonly redis: RedisClient;
-  /** Null when requests are not limited. */
-  readonly limits: DoorLimiter | null;
   readonly redisKeys: RedisKeys;
+  readonly clickhouse: ClickHouse;
   readonly client: LogClient;
   readonly registry: Registry;
-  readonly recent: RecentLog;
+  /** Null when requests are not limited. */
+  readonly limits: DoorLimiter | null;
 }
 
 async function start(life: Lifecycle): Promise<void> {
-  const config = readQueryApiConfig();
-  const log = openLog(name, config.logLevel);
-  life.useLog(log);
-  const parts = openParts(life, config, log);
-  const metrics = openMetrics(name);
-  const counters = measure(metrics, {
-    markets: () => parts.known.catalog.size,
-    apiKeys: () => parts.known.keys.size,
-    cachedBooks: () => parts.books.size,
-    isCoherent: () => parts.books.isCoherent,
-    recentRows: () => parts.recent.rowCount,
+  const shared = openShared(life);
+  const followed = new FollowedTopics();
+  const books = openBooks(shared);
+  const recent = new RecentLog();
+  const { skipped } = measure(shared.metrics, {
+    markets: () => followed.catalog.size,
+    apiKeys: () => followed.keys.size,
+    cachedBooks: () => books.size,
+    isCoherent: () => books.isCoherent,
+    recentRows: () => recent.rowCount,
   });
-  const watch = watchEngines(parts);
-  life.onStop('engine watch', () => watch.close());
-  let newest: RecentRunner | null = null;
+  const engines = watchEngines(shared);
+  life.onStop('engine watch', () => engines.close());
+  let recentRecords: RecentFollower | null = null;
   let isCaughtUp = false;
-  const ops = await openOpsListener({
-    host: config.host,
-    port: config.opsPort,
-    metrics,
-    status: () => ({ ...statusOf(parts, watch, isCaughtUp), newest: newest?.status() ?? null }),
-    ready: () => readiness(watch, isCaughtUp),
+  await openOps(shared, {
+    engines,
+    isCaughtUp: () => isCaughtUp,
+    status: () => ({
+      caughtUp: isCaughtUp,
+      markets: followed.catalog.size,
+      apiKeys: followed.keys.size,
+      redis: engines.redisUp(),
+      clickhouse: engines.clickhouseUp(),
+      cache: { coherent: books.isCoherent, entries: books.size },
+      limits: shared.limits?.facts() ?? 'off',
+      newest: recentRecords?.status() ?? null,
+    }),
   });
-  life.onStop('ops listener', () => ops.close());
-  await followTopics(parts.known, {
-    ...{ client: parts.client, registry: parts.registry, log, topicPrefix: config.topicPrefix },
+  await followTopics(followed, {
+    client: shared.client,
+    registry: shared.registry,
+    log: shared.log,
+    topicPrefix: shared.config.topicPrefix,
     onFault: (fault) => life.fail(fault),
-    onSkip: (topic) => counters.skipped(topic),
+    onSkip: skipped,
   });
-  const following = await openNewest(parts);
-  newest = following;
-  await following.start();
-  parts.known.catalog.settle();
-  await openDoor(parts, metrics, following);
+  const follower = await openRecentRecords(shared, recent);
+  recentRecords = follower;
+  await follower.start();
+  followed.catalog.settle();
+  await listen(shared, { followed, books, recent, recentRecords: follower });
   isCaughtUp = true;
 }
 
-function openParts(life: Lifecycle, config: QueryApiConfig, log: Log): Parts {
+/** Configuration, logging, metrics and clients of the process. */
+function openShared(life: Lifecycle): Shared {
+  const config = readQueryApiConfig();
+  const log = openLog(name, config.logLevel);
+  life.useLog(log);
+  const metrics = openMetrics(name);
   const redis = openRedis({ url: config.redisUrl, log });
   life.onStop('redis', () => redis.disconnect());
-  const clickhouse = openClickHouse({
-    ...clickhouseAccount(config),
-    requestTimeoutMs: QUERY_TIMEOUT_MS,
-    socketWaitMs: SOCKET_WAIT_MS,
-    log,
-  });
+  const account = clickhouseAccount(config);
+  const requestTimeoutMs = queryTimeoutMs;
+  const clickhouse = openClickHouse({ ...account, requestTimeoutMs, socketWaitMs, log });
   life.onStop('clickhouse', () => clickhouse.close());
   const keys = redisKeys(config.redisPrefix);
-  const books = new BookSource(redis, keys);
-  const invalidation = runInvalidation({
+  const limits = openDoorLimiter({ config, keys, clock: systemClock, log });
+  life.onStop('rate limits', () => limits?.close());
+  const client = openLogClient({ brokers: config.kafkaBrokers, clientId: name, log });
+  life.onStop('log client', () => client.close());
+  const { registryUrl: url, topicPrefix } = config;
+  const registry = openRegistry({ url, topicPrefix, log });
+  return {
+    life,
+    config,
+    log,
+    metrics,
+    redis,
+    redisKeys: keys,
+    clickhouse,
+    client,
+    registry,
+    limits,
+  };
+}
+
+function openBooks({ life, log, redis, redisKeys: keys }: Shared): StoredBooks {
+  const books = new StoredBooks(redis, keys);
+  const invalidations = followInvalidations({
     redis,
     prefix: keys.bookPrefix,
     log,
     onInvalidate: (changed) => books.invalidate(changed),
     onCoherent: (isCoherent) => books.setCoherent(isCoherent),
   });
-  life.onStop('invalidation', () => invalidation.close());
-  const limits = openDoorLimiter({ config, keys, clock: systemClock, log });
-  life.onStop('rate limits', () => limits?.close());
-  const client = openLogClient({ brokers: config.kafkaBrokers, clientId: name, log });
-  life.onStop('log client', () => client.close());
-  const { registryUrl: url, topicPrefix } = config;
-  return {
-    ...{ life, config, log, books, clickhouse, redis, redisKeys: keys, client, limits },
-    known: new Followed(),
-    registry: openRegistry({ url, topicPrefix, log }),
-    recent: new RecentLog(),
-  };
+  life.onStop('invalidation', () => invalidations.close());
+  return books;
 }
 
-/** Joins the newest records with what the projectors have committed to be in the tables. */
-async function openNewest(parts: Parts): Promise<RecentRunner> {
-  const { life, config, log, client, registry, recent } = parts;
-  const topic = nameOf(parts, topics.executions);
+/** Follows the records that the projectors have not committed to the tables yet. */
+async function openRecentRecords(shared: Shared, recent: RecentLog): Promise<RecentFollower> {
+  const { life, config, log, client, registry } = shared;
+  const topic = nameOf(shared, topics.executions);
   const group = projectorGroup(config.topicPrefix, 'tables');
   const admin = await client.admin();
-  const runner = new RecentRunner({
-    ...{ client, recent, topic, log },
-    codec: await registry.codecFor(topics.executions),
-    storedPositions: () => admin.committed(group, topic),
-  });
-  life.onStop('newest records', () => runner.close());
-  return runner;
+  const codec = await registry.codecFor(topics.executions);
+  const storedPositions = () => admin.committed(group, topic);
+  const follower = new RecentFollower({ client, recent, codec, topic, log, storedPositions });
+  life.onStop('newest records', () => follower.close());
+  return follower;
 }
 
-function nameOf({ config }: Parts, topic: Topic): string {
-  return topicName(topic, config.topicPrefix);
+interface OpsFacts {
+  readonly engines: EngineWatch;
+  isCaughtUp(): boolean;
+  status(): object;
 }
 
-async function openDoor(
-  parts: Parts,
-  metrics: ReturnType<typeof openMetrics>,
-  newest: RecentRunner,
-): Promise<void> {
-  const { life, config, log, books, clickhouse, limits, recent } = parts;
-  const { catalog, keys, readKeys, agents, wallets, deleted, threads, profiles } = parts.known;
-  const nowMs = () => systemClock.nowMs();
-  const freshnessMs = config.freshnessSeconds * 1000;
-  const verify = oncePerRequest(
-    openKeyVerifier({
-      keys,
-      serverSecret: config.keySecret,
-      freshnessMs,
-      nowMs,
-    }),
-  );
-  const activity = new AgentActivity({
-    ...{ redis: parts.redis, keys: parts.redisKeys, clock: systemClock },
-    onFault: (error) => life.fail(error),
-  });
-  const byAgent = agentCredentials(agents, activity);
-  const credentials = [keyCredentials(verify), byAgent];
-  const { maxHeaderBytes, bodyLimitBytes } = doorBounds['query-api'];
-  const app = openHttp({
-    ...{ log, metrics, bodyLimitBytes, trustedProxies: config.trustedProxies },
-    limits: { maxHeaderBytes },
-    ...(limits === null ? {} : { rateLimits: limitRequests({ ...limits, credentials }) }),
-  });
-  openToBrowsers(app);
-  if (limits === null) markAgents(app, byAgent);
-  const standing = watchStanding(parts);
-  addReadDoor(app, {
-    catalog,
-    books,
-    tables: openTables(clickhouse),
-    reports: { ...openReports(clickhouse, nowMs), ...openLeaderboards(parts) },
-    lists: openLists(parts, standing),
-    own: openFreshTables({ clickhouse, recent, settle: () => newest.settle() }),
-    money: openMoney(openLedger(parts.redis, parts.redisKeys)),
-    callers: {
-      verify: openReaderVerifier(verify, readKeys),
-      keysOf: (wallet) => keys.keysOf(wallet),
-      walletsOf: (wallet) => wallets.of(wallet),
-      skewMs: (headers) => clockSkewMs(headers, { nowMs: nowMs(), freshnessMs }),
-      deletedBy: (wallet) => deleted.of(wallet),
-    },
-    social: { threads, profiles },
-    limits: rateLimitReads(limits?.limiter ?? null),
-    standing,
-    log: new InputEnds(await parts.client.admin(), nameOf(parts, topics.orders)),
+async function openOps({ life, config, metrics }: Shared, facts: OpsFacts): Promise<void> {
+  const ready = () => readiness(facts.engines, facts.isCaughtUp());
+  const { host, opsPort: port } = config;
+  const ops = await openOpsListener({ host, port, metrics, status: facts.status, ready });
+  life.onStop('ops listener', () => ops.close());
+}
+
+function readiness(engines: EngineWatch, isCaughtUp: boolean) {
+  const reasons = [
+    ...(isCaughtUp ? [] : ['catalog']),
+    ...(engines.redisUp() ? [] : ['redis']),
+    ...(engines.clickhouseUp() ? [] : ['clickhouse']),
+  ];
+  return { ready: reasons.length === 0, reasons };
+}
+
+/** State in memory that the routes read. */
+interface Memory {
+  readonly followed: FollowedTopics;
+  readonly books: StoredBooks;
+  readonly recent: RecentLog;
+  readonly recentRecords: RecentFollower;
+}
+
+async function listen(shared: Shared, memory: Memory): Promise<void> {
+  const { life, config, log, clickhouse, redis, redisKeys: keys, limits } = shared;
+  const { followed, recent, recentRecords } = memory;
+  const { app, callers } = openApp(shared, followed);
+  const progress = watchProgress(shared);
+  addReadRoutes(app, {
+    catalog: followed.catalog,
+    books: memory.books,
+    tables: new TableReads(clickhouse),
+    reports: new Reports(clickhouse, nowMs),
+    leaderboards: openLeaderboards(shared),
+    own: new OwnRecords({ clickhouse, recent, settle: () => recentRecords.settle() }),
+    collateral: new Collateral(openLedger(redis, keys)),
+    search: openSearch(shared, followed),
+    sites: creatorSites(config.creatorSites),
+    figures: openFigures(shared, followed, progress),
+    callers,
+    deleted: followed.deleted,
+    threads: followed.threads,
+    profiles: followed.profiles,
+    rateLimits: rateLimitReads(limits?.limiter ?? null),
+    progress,
+    inputEnds: new InputEnds(await shared.client.admin(), nameOf(shared, topics.orders)),
     nowMs,
   });
   onFailure(app, (route, error) => log.error({ err: error, route }, 'request failed'));
@@ -215,74 +234,82 @@ async function openDoor(
   life.onStop('http', () => app.close());
 }
 
-function openLeaderboards({ life, clickhouse, log }: Parts): Pick<ReportReads, 'leaderboard'> {
-  const leaderboards = new LeaderboardSource(clickhouse, () => systemClock.nowMs());
-  const watch = watchLeaderboards(leaderboards, log);
-  life.onStop('leaderboards', () => watch.close());
-  return { leaderboard: (search) => leaderboards.read(search) };
-}
-
-/** How far the projections are, as they say themselves. */
-function watchStanding(parts: Parts): StandingRunner {
-  const { life, log, clickhouse, redis, client } = parts;
-  const topic = nameOf(parts, topics.executions);
-  const runner = new StandingRunner({
-    client,
-    clickhouse,
+/** The HTTP app with its limits, and what proves its callers. */
+function openApp(shared: Shared, { keys, readKeys, agents, wallets }: FollowedTopics) {
+  const { life, config, log, metrics, redis, limits } = shared;
+  const freshnessMs = config.freshnessSeconds * 1000;
+  const serverSecret = config.keySecret;
+  const verify = oncePerRequest(openKeyVerifier({ keys, serverSecret, freshnessMs, nowMs }));
+  const activity = new AgentActivity({
     redis,
-    log,
-    topic,
-    keys: parts.redisKeys,
-    nowMs: () => systemClock.nowMs(),
+    keys: shared.redisKeys,
+    clock: systemClock,
+    onFault: (error) => life.fail(error),
   });
-  life.onStop('standing', () => runner.close());
-  runner.start();
-  return runner;
+  const byAgent = agentCredentials(agents, activity);
+  const credentials = [keyCredentials(verify), byAgent];
+  const { maxHeaderBytes, bodyLimitBytes } = doorBounds['query-api'];
+  const app = openHttp({
+    log,
+    metrics,
+    bodyLimitBytes,
+    trustedProxies: config.trustedProxies,
+    limits: { maxHeaderBytes },
+    ...(limits === null ? {} : { rateLimits: limitRequests({ ...limits, credentials }) }),
+  });
+  openToBrowsers(app);
+  if (limits === null) markAgents(app, byAgent);
+  const callers: CallerDirectory = {
+    verify: openReaderVerifier(verify, readKeys),
+    keysOf: (wallet) => keys.keysOf(wallet),
+    walletsOf: (wallet) => wallets.of(wallet),
+    skewMs: (headers) => clockSkewMs(headers, { nowMs: nowMs(), freshnessMs }),
+  };
+  return { app, callers };
 }
 
-/** What lists and searches need besides the catalog; it comes up beside the door and answers 503 until then. */
-function openLists(
-  { life, config, log, known, redis, clickhouse }: Parts,
-  standing: StandingRunner,
-): CatalogReads {
-  const { catalog } = known;
-  const completeThroughMs = () => standing.completeThroughMs();
-  const figures = watchFigures({
-    ...{ catalog, redis, log },
-    keys: redisKeys(config.redisPrefix),
-    nowMs: () => systemClock.nowMs(),
-    volumes: new VolumeStore({ clickhouse, completeThroughMs }),
+function openLeaderboards({ life, clickhouse, log }: Shared): Leaderboards {
+  const leaderboards = new Leaderboards(clickhouse, nowMs);
+  const refreshing = refreshLeaderboards(leaderboards, log);
+  life.onStop('leaderboards', () => refreshing.close());
+  return leaderboards;
+}
+
+/** Reads in regular rounds how far each projection is. */
+function watchProgress(shared: Shared): ProgressWatch {
+  const { life, log, clickhouse, redis, client, redisKeys: keys } = shared;
+  const topic = nameOf(shared, topics.executions);
+  const progress = new ProgressWatch({ client, clickhouse, redis, log, topic, keys, nowMs });
+  life.onStop('progress', () => progress.close());
+  progress.start();
+  return progress;
+}
+
+/** Volume and liquidity of markets; until they were read once, requests for them are refused with 503. */
+function openFigures(
+  { life, log, redis, redisKeys: keys, clickhouse }: Shared,
+  { catalog }: FollowedTopics,
+  progress: ProgressWatch,
+): FiguresWatch {
+  const volumes = new VolumeSums({
+    clickhouse,
+    completeThroughMs: () => progress.completeThroughMs(),
   });
+  const figures = watchFigures({ catalog, redis, keys, log, nowMs, volumes });
   life.onStop('figures', () => figures.close());
-  const search = new SearchStore(catalog);
+  return figures;
+}
+
+/** The index of events is built while requests are served; until it is, searches are refused with 503. */
+function openSearch({ life }: Shared, { catalog }: FollowedTopics): EventSearch {
+  const search = new EventSearch(catalog);
   life.onStop('search', () => search.close());
   void search.catchUp();
-  return {
-    search,
-    sites: creatorSites(config.creatorSites),
-    figuresAtMs: () => figures.readAtMs(),
-  };
+  return search;
 }
 
-function readiness(watch: EngineWatch, isCaughtUp: boolean) {
-  const reasons = [
-    ...(isCaughtUp ? [] : ['catalog']),
-    ...(watch.redisUp() ? [] : ['redis']),
-    ...(watch.clickhouseUp() ? [] : ['clickhouse']),
-  ];
-  return { ready: reasons.length === 0, reasons };
-}
-
-function statusOf({ known, books, limits }: Parts, watch: EngineWatch, isCaughtUp: boolean) {
-  return {
-    caughtUp: isCaughtUp,
-    markets: known.catalog.size,
-    apiKeys: known.keys.size,
-    redis: watch.redisUp(),
-    clickhouse: watch.clickhouseUp(),
-    cache: { coherent: books.isCoherent, entries: books.size },
-    limits: limits?.facts() ?? 'off',
-  };
+function nameOf({ config }: Pick<Shared, 'config'>, topic: Topic): string {
+  return topicName(topic, config.topicPrefix);
 }
 
 await runService(name, start);

@@ -1,6 +1,6 @@
 import type { Metrics } from '@pm/kit/metrics';
 
-/** What is measured beyond requests, which the door counts itself; all are read at each scrape. */
+/** Facts measured besides requests, which the HTTP layer counts itself; all are read at each scrape. */
 export interface MeasuredParts {
   markets(): number;
   apiKeys(): number;

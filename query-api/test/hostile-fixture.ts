@@ -7,22 +7,22 @@ import type { Dice } from '../../kit/test/hostile/dice.ts';
 import { isErrorOf } from '../../kit/test/hostile/error-bodies.ts';
 import { hostileNames, hostileTexts, hostileValue } from '../../kit/test/hostile/hostile-values.ts';
 import { spoil, spoilBytes } from '../../kit/test/hostile/spoil.ts';
-import { RecentLog } from '../src/core/recent/recent-log.ts';
-import { openFreshTables } from '../src/io/fresh-table-source.ts';
-import { LeaderboardSource } from '../src/io/leaderboard-source.ts';
-import { openReports } from '../src/io/report-source.ts';
-import { openTables } from '../src/io/table-source.ts';
-import { addReadDoor } from '../src/routes/door.ts';
-import type { ReadPorts } from '../src/routes/ports.ts';
+import type { ReadParts } from '../src/door/app.route.ts';
+import { addReadRoutes } from '../src/door/app.route.ts';
+import { OwnRecords } from '../src/orders/own-records.io.ts';
+import { RecentLog } from '../src/recent/recent-log.ts';
+import { Leaderboards } from '../src/reports/leaderboards.io.ts';
+import { Reports } from '../src/reports/reports.io.ts';
+import { TableReads } from '../src/tables/tables.io.ts';
 import { apiKey, condition, token, type World, wallet } from './in-memory.ts';
 import { orderId } from './order-rows.ts';
 
-/** Routes of the read door. */
+/** Routes of query-api. */
 export const readRoutes: readonly HttpRoute[] = (routes as readonly HttpRoute[]).filter(
   ({ door }) => door === 'query-api',
 );
 
-/** Values that mean something to somebody, so that requests come further than the first check. */
+/** Values with a meaning, so that requests come further than the first check. */
 const knownTexts: readonly string[] = [
   ...[token(1, 0), token(2, 1), condition(1), condition(2), wallet(1), wallet(2), orderId],
   ...[
@@ -59,17 +59,17 @@ export const databaseTexts: readonly string[] = [
 ];
 
 /**
- * Which parameters and fields each route looks for: seen by watching what it asks of the query and of the body. So a new
- * parameter is met by hostile values without being named anywhere.
+ * Which parameters and fields each route looks for: seen by watching which fields of the query and of the body it
+ * reads. So a new parameter is met by hostile values without being named anywhere.
  */
-export class AskedNames {
+export class RequestedNames {
   readonly #names = new Map<string, Set<string>>();
 
   of({ method, path }: HttpRoute): readonly string[] {
     return [...(this.#names.get(`${method} ${path}`) ?? [])];
   }
 
-  /** Watches from now on what the routes of the app ask for. */
+  /** Watches from now on which fields the routes of the app read. */
   watch(app: HttpApp): void {
     const named = new Map<string, HttpRoute>(
       readRoutes.flatMap((route) =>
@@ -109,8 +109,8 @@ export interface HostileRead {
 }
 
 /** A read with wrong values of everything the route is known to look for, and of things it does not know. */
-export function hostileRead(route: HttpRoute, asked: AskedNames, dice: Dice): HostileRead {
-  const names = asked.of(route);
+export function hostileRead(route: HttpRoute, requested: RequestedNames, dice: Dice): HostileRead {
+  const names = requested.of(route);
   const path = pathOf(route, () => textOf(dice), dice);
   const isRouted = !dice.isOneIn(80);
   const url = `${path}${isRouted ? '' : '%ff%'}?${queryOf(names, dice)}`;
@@ -121,7 +121,7 @@ export function hostileRead(route: HttpRoute, asked: AskedNames, dice: Dice): Ho
 export function* readsWith(
   text: string,
   route: HttpRoute,
-  asked: AskedNames,
+  requested: RequestedNames,
   dice: Dice,
 ): Generator<HostileRead> {
   const isPost = route.method === 'POST';
@@ -134,11 +134,11 @@ export function* readsWith(
       body: isPost ? Buffer.from('{}') : null,
     };
   }
-  for (const name of asked.of(route)) {
+  for (const name of requested.of(route)) {
     const body = isPost
       ? Buffer.from(JSON.stringify(dice.pick([[{ [name]: text }], { [name]: text }])))
       : null;
-    const others = asked.of(route).filter((other) => other !== name && dice.isOneIn(3));
+    const others = requested.of(route).filter((other) => other !== name && dice.isOneIn(3));
     const query: [string, string][] = others.map((other) => [other, dice.pick(knownTexts)]);
     query.push([name, text]);
     yield { ...place, url: `${plain()}?${new URLSearchParams(query)}`, body };
@@ -191,35 +191,32 @@ function bodyOf(names: readonly string[], dice: Dice): Buffer {
   return dice.isOneIn(4) ? spoilBytes(json, dice) : Buffer.from(json);
 }
 
-/** All that is read of tables comes from this ClickHouse, the rest from the world. */
-export function portsOver(world: World, clickhouse: Pick<ClickHouse, 'selectRows'>): ReadPorts {
-  const { nowMs, ...others } = world.ports();
+/** Parts whose tables are read from this ClickHouse; everything else comes from the world. */
+export function partsOver(world: World, clickhouse: Pick<ClickHouse, 'selectRows'>): ReadParts {
+  const { nowMs, ...others } = world.parts();
   const recent = new RecentLog();
-  const leaderboards = new LeaderboardSource(clickhouse, nowMs);
   return {
     ...others,
     nowMs,
-    tables: openTables(clickhouse),
-    reports: {
-      ...openReports(clickhouse, nowMs),
-      leaderboard: (search) => leaderboards.read(search),
-    },
-    own: openFreshTables({ clickhouse, recent, settle: async () => true }),
+    tables: new TableReads(clickhouse),
+    reports: new Reports(clickhouse, nowMs),
+    leaderboards: new Leaderboards(clickhouse, nowMs),
+    own: new OwnRecords({ clickhouse, recent, settle: async () => true }),
   };
 }
 
-/** Who reads: by an API key, by a read-only one, or nobody. */
+/** Readers: by an API key, by a read-only one, and without any. */
 export const readers = [
   { wallet: wallet(1), apiKey: apiKey(1) },
   { wallet: wallet(1), apiKey: null },
   null,
 ];
 
-/** The door in front of these ports. */
-export function openHostileDoor(ports: ReadPorts, asked: AskedNames): HttpApp {
+/** An HTTP app over these parts. */
+export function openHostileDoor(parts: ReadParts, requested: RequestedNames): HttpApp {
   const app = openHttp({ log: silentLog, bodyLimitBytes: doorBounds['query-api'].bodyLimitBytes });
-  asked.watch(app);
-  addReadDoor(app, ports);
+  requested.watch(app);
+  addReadRoutes(app, parts);
   return app;
 }
 

@@ -18,19 +18,25 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
-import type { Money } from '../src/core/balances.ts';
-import type { CancelRow } from '../src/core/cancel-search.ts';
-import type { CandlePlan, CandleRow } from '../src/core/candles.ts';
-import { Catalog, type Listing } from '../src/core/catalog.ts';
-import { noPrices, type PriceFacts } from '../src/core/history.ts';
-import type { HolderRow } from '../src/core/holders.ts';
-import type { Holding } from '../src/core/holdings.ts';
-import type { OpenOrderRow, OpenOrderSearch } from '../src/core/open-orders.ts';
-import type { OrderEventRow } from '../src/core/order-read.ts';
-import type { Moment, PastBook } from '../src/core/past-book.ts';
-import type { HeldRow } from '../src/core/positions.ts';
-import { noQuote, type Quote } from '../src/core/quote.ts';
-import type { LeaderboardRow } from '../src/core/reports/leaderboard.ts';
+import type { Moment, PastBook } from '../src/books/past-book.ts';
+import { noQuote, type Quote } from '../src/books/quote.ts';
+import type { ReadParts } from '../src/door/app.route.ts';
+import { addReadRoutes } from '../src/door/app.route.ts';
+import type { SignedFacts } from '../src/door/read-route.io.ts';
+import type { CandlePlan, CandleRow } from '../src/history/candles.ts';
+import { noPrices, type PriceFacts } from '../src/history/history.ts';
+import { Catalog } from '../src/markets/catalog.ts';
+import type { Listing } from '../src/markets/market.ts';
+import type { CancelRow } from '../src/orders/cancel-search.ts';
+import type { OpenOrderRow, OpenOrderSearch } from '../src/orders/open-orders.ts';
+import type { OrderEventRow } from '../src/orders/order-read.ts';
+import type { TradeSearch } from '../src/orders/trade-search.ts';
+import type { FillRow } from '../src/orders/trades.ts';
+import type { Money } from '../src/positions/balances.ts';
+import type { HolderRow } from '../src/positions/holders.ts';
+import type { Holding } from '../src/positions/holdings.ts';
+import type { HeldRow } from '../src/positions/positions.ts';
+import type { LeaderboardRow } from '../src/reports/leaderboard.ts';
 import type {
   ActivityRow,
   BuilderRow,
@@ -39,16 +45,12 @@ import type {
   MarketPositionRow,
   SupplyRow,
   TradeRow,
-} from '../src/core/reports/rows.ts';
-import { Profiles } from '../src/core/social/profiles.ts';
-import type { Standing } from '../src/core/standing.ts';
-import type { TradeSearch } from '../src/core/trade-search.ts';
-import type { FillRow } from '../src/core/trades.ts';
-import { SearchStore } from '../src/io/search-store.ts';
-import { addReadDoor } from '../src/routes/door.ts';
-import type { ReadPorts, SignedFacts } from '../src/routes/ports.ts';
+} from '../src/reports/rows.ts';
+import { EventSearch } from '../src/search/event-search.io.ts';
+import { Profiles } from '../src/social/profiles.ts';
+import type { Progress } from '../src/status/progress.ts';
 
-/** A catalog, books and tables in memory, and the door in front of them. */
+/** A catalog, books and tables in memory, and an HTTP app over them. */
 export const nowMs = Date.UTC(2026, 5, 1, 12, 0, 0);
 
 export const wallet = (index: number): WalletAddress =>
@@ -168,7 +170,7 @@ export const seriesEntry: CatalogEntry = {
   ...times,
 };
 
-/** What the tests put in; everything may be changed between requests. */
+/** Data that the tests put in; everything may be changed between requests. */
 export class World {
   readonly catalog = new Catalog();
   readonly books = new Map<string, Buffer>();
@@ -188,7 +190,7 @@ export class World {
   readonly makerFees: MakerFeesRow[] = [];
   readonly builderTrades: BuilderRow[] = [];
   readonly builderVolumes: BuilderVolumeRow[] = [];
-  /** What reports were asked for, newest last. */
+  /** Searches of reports, newest last. */
   readonly reportSearches: unknown[] = [];
   readonly prices = new Map<string, PriceFacts>();
   readonly candles = new Map<string, readonly CandleRow[]>();
@@ -210,7 +212,7 @@ export class World {
   readonly sites = new Map<string, readonly string[]>();
   /** False: volume and liquidity were never read. */
   hasFigures = true;
-  readonly search = new SearchStore(this.catalog);
+  readonly search = new EventSearch(this.catalog);
   caller: Reader | null = null;
   /** How far the clocks of callers are off. */
   skewMs: number | null = null;
@@ -226,11 +228,11 @@ export class World {
     void this.search.catchUp();
   }
 
-  standing: Standing = { ends: new Map(), projections: [] };
+  progress: Progress = { ends: new Map(), projections: [] };
   completeThroughMs: number | null = null;
   completeThroughAtMs: (readAtMs: number) => number | null = () => null;
 
-  ports(): ReadPorts {
+  parts(): ReadParts {
     return {
       catalog: this.catalog,
       books: {
@@ -277,6 +279,13 @@ export class World {
         },
       },
       reports: this.#reports(),
+      leaderboards: {
+        read: async (search) => {
+          this.#assertUp('clickhouse');
+          this.reportSearches.push(search);
+          return { atMs: nowMs - 7_500, rows: this.leaderboard };
+        },
+      },
       own: {
         orderEvents: async (ids) => {
           this.#assertUp('clickhouse');
@@ -306,17 +315,15 @@ export class World {
           return own.filter((one) => market === null || one.market === market);
         },
       },
-      money: {
+      collateral: {
         balance: async (owner) => {
           this.#assertUp('redis');
           return this.money.get(owner) ?? { freeMicro: 0, heldMicro: 0, pendingMicro: 0 };
         },
       },
-      lists: {
-        search: this.search,
-        sites: this.sites,
-        figuresAtMs: () => (this.hasFigures ? nowMs - 21_000 : null),
-      },
+      search: this.search,
+      sites: this.sites,
+      figures: { readAtMs: () => (this.hasFigures ? nowMs - 21_000 : null) },
       callers: {
         verify: (request) => {
           this.verified.push(request);
@@ -324,25 +331,28 @@ export class World {
         },
         skewMs: () => this.skewMs,
         keysOf: (owner) => new Set(owner === wallet(1) ? [apiKey(1)] : []),
-        deletedBy: () => this.deleted,
         walletsOf: (own) => ({
-          ...{ own, proxies: [proxy], safes: [safe] },
+          own,
+          proxies: [proxy],
+          safes: [safe],
           bound: this.bound.get(own) ?? [],
         }),
       },
-      social: { threads: this.threads, profiles: this.profiles },
-      limits: rateLimitReads(null),
-      standing: {
-        standing: () => this.standing,
+      deleted: { of: () => this.deleted },
+      threads: this.threads,
+      profiles: this.profiles,
+      rateLimits: rateLimitReads(null),
+      progress: {
+        progress: () => this.progress,
         completeThroughMs: () => this.completeThroughMs,
         completeThroughAtMs: (readAtMs) => this.completeThroughAtMs(readAtMs),
       },
-      log: { hasCome: async (_partition, inOffset) => inOffset < this.inputEnd },
+      inputEnds: { hasCome: async (_partition, inOffset) => inOffset < this.inputEnd },
       nowMs: () => nowMs,
     };
   }
 
-  #reports(): ReadPorts['reports'] {
+  #reports(): ReadParts['reports'] {
     const answer = async <T>(rows: T, search: unknown): Promise<T> => {
       this.#assertUp('clickhouse');
       this.reportSearches.push(search);
@@ -364,7 +374,6 @@ export class World {
         ),
       wholeSupply: () => answer({ atMs: nowMs - 42_000, value: this.supply }, null),
       marketPositions: (search) => answer(this.marketPositions, search),
-      leaderboard: (search) => answer({ atMs: nowMs - 7_500, rows: this.leaderboard }, search),
       makerFees: (owner, dayS) => answer(this.makerFees, { owner, dayS }),
       builderTrades: (search) =>
         answer(
@@ -384,7 +393,7 @@ export class World {
 export function openDoor(world: World): HttpApp {
   const app = openHttp({ log: silentLog, bodyLimitBytes: 128 * 1024 });
   checkResponses(app, ['/book', '/books']);
-  addReadDoor(app, world.ports());
+  addReadRoutes(app, world.parts());
   return app;
 }
 

@@ -1,4 +1,4 @@
-import type { OrderEventRow } from '../src/core/order-read.ts';
+import type { OrderEventRow } from '../src/orders/order-read.ts';
 import { apiKey, wallet } from './in-memory.ts';
 
 export const orderId = `0x${'ab'.repeat(32)}`;

@@ -28,6 +28,7 @@ export { notificationId } from './notification-id.ts';
 export { type OpenApi, openApiDocument, operatorApiDocument } from './openapi/document.ts';
 export { exampleOf } from './openapi/example-of.ts';
 export * from './rate-limits.ts';
+export * from './read-refusals.ts';
 export * from './redis-keys.ts';
 export { refusalCauses } from './refusal-causes.ts';
 export * from './refusals.ts';

@@ -30,6 +30,8 @@ export interface RateScope {
   readonly covers: readonly string[] | { readonly group: RateGroup } | { readonly under: string };
   /** Burst first. */
   readonly windows: readonly RateWindow[];
+  /** Counted for the address of the client also when the request proves a key or an agent. */
+  readonly isByAddress?: boolean;
 }
 
 /** Every route is in one group: that of its family, or the reserve. */
@@ -55,9 +57,9 @@ const burstAndSustained = (limit: number, sustained: number): readonly RateWindo
 function scope(
   name: string,
   windows: readonly RateWindow[],
-  { covers = named(name), unit = 'requests' }: Partial<Pick<RateScope, 'covers' | 'unit'>> = {},
+  options: Partial<Pick<RateScope, 'covers' | 'unit' | 'isByAddress'>> = {},
 ): RateScope {
-  return { name, unit, covers, windows };
+  return { name, unit: 'requests', covers: named(name), windows, ...options };
 }
 
 /**
@@ -82,7 +84,8 @@ export const rateScopes: readonly RateScope[] = [
   scope('midpoint', burst(200)),
   scope('prices-history', burst(100)),
   scope('batch-prices-history', burst(80)),
-  scope('trades', burst(150)),
+  // One ledger under two names, of which one takes a key and the other none: one budget of a client (decisions.md).
+  scope('trades', burst(150), { isByAddress: true }),
   scope('orders', burstAndSustained(2_400, 24_000), { unit: 'items' }),
   scope('cancel-order', burstAndSustained(2_400, 24_000)),
 

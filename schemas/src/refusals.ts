@@ -275,9 +275,12 @@ export function refusalText(
   code: RefusalCode,
   facts: Readonly<Record<string, string | number>> = {},
 ): string {
-  return refusals[code].text.replace(/\{(\w+)\}/g, (whole, name: string) =>
-    String(facts[name] ?? whole),
-  );
+  return filledText(refusals[code].text, facts);
+}
+
+/** A text with `{name}` replaced by `facts.name`; what has no fact stays. */
+export function filledText(text: string, facts: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(facts[name] ?? whole));
 }
 
 const retryAfterStatuses: ReadonlySet<number> = new Set([425, 429, 503]);

@@ -15,6 +15,9 @@ import {
   parseTokenId,
   parseWalletAddress,
   priceText,
+  readRefusalCodes,
+  readRefusals,
+  readRefusalText,
   refusalCodes,
   refusals,
   refusalText,
@@ -43,6 +46,13 @@ test('a refusal that the matcher remembers cannot be cured by waiting', () => {
     expect(refusal.final === true && refusal.retry).toBe(false);
     expect(refusal.status).toBeGreaterThanOrEqual(400);
   }
+});
+
+test('a refusal of a read has no code of the log, and a text of its own', () => {
+  const texts = readRefusalCodes.map((code) => readRefusals[code].text);
+  expect(new Set(texts).size).toBe(texts.length);
+  expect(readRefusalCodes.filter((code) => code in refusals)).toEqual([]);
+  expect(readRefusalText('invalid_field', { name: 'limit' })).toBe('invalid_field: limit');
 });
 
 test('the text of a refusal names its facts', () => {

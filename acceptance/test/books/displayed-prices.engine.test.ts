@@ -15,16 +15,16 @@ import { renderBook } from '../../../projectors/src/books/render.ts';
 import { computeLeaderboards } from '../../../projectors/src/views/leaderboard/leaderboards.io.ts';
 import { executionOf, fillOf, marketSet, moved } from '../../../projectors/test/log.ts';
 import { project, RealTables } from '../../../projectors/test/tables/real-tables.ts';
-import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
-import { priceOfMicro } from '../../../query-api/src/core/displayed-price.ts';
-import { historyPoints, noPrices } from '../../../query-api/src/core/history.ts';
+import { noQuote, priceOfMicro, quoteFields, quoteOf } from '../../../query-api/src/books/quote.ts';
+import { historyPoints, noPrices } from '../../../query-api/src/history/history.ts';
+import { Catalog } from '../../../query-api/src/markets/catalog.ts';
+import type { Listing } from '../../../query-api/src/markets/market.ts';
 import {
   anyPosition,
   currentMicro,
   selectHoldings,
-} from '../../../query-api/src/core/positions.ts';
-import { noQuote, quoteFields, quoteOf } from '../../../query-api/src/core/quote.ts';
-import { openTables } from '../../../query-api/src/io/table-source.ts';
+} from '../../../query-api/src/positions/positions.ts';
+import { TableReads } from '../../../query-api/src/tables/tables.io.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
 /** One price everywhere: in books, positions and their value, documented queries, histories and leaderboards. */
@@ -134,7 +134,7 @@ it('is that of the leaderboards', async () => {
   const expected = await Promise.all(
     [1, 2].map(async (index) => {
       const wallet = walletFromBytes(bytesOf(20, index));
-      const held = await openTables(clickhouse).positions(wallet, null);
+      const held = await new TableReads(clickhouse).positions(wallet, null);
       const holdings = selectHoldings(catalog, held, anyPosition);
       const profit = holdings.reduce(
         (sum, one) => sum + one.row.realizedMicro + currentMicro(one, quotes) - one.row.costMicro,
@@ -152,7 +152,7 @@ it('is that of the documented query for the PnL of a wallet, row by row', async 
     const wallet = walletFromBytes(bytesOf(20, index));
     const rows = await clickhouse.selectRows<Record<string, string | number>>(sql, { wallet });
     const heldRows = rows.filter((row) => Number(row['held']) > 0);
-    const held = await openTables(clickhouse).positions(wallet, null);
+    const held = await new TableReads(clickhouse).positions(wallet, null);
     const expected = selectHoldings(catalog, held, anyPosition).map((one) => {
       const value = currentMicro(one, quotes);
       const { market, outcome, costMicro } = one.row;
@@ -181,7 +181,7 @@ it('is the last point of the histories of both tokens, where there is one', asyn
     // A history has no payouts and no default price, and for wide books the midpoint.
     if (index >= 5) continue;
     const both = [listing(index + 1, 0), listing(index + 1, 1)];
-    const facts = await openTables(clickhouse).prices(both, plan);
+    const facts = await new TableReads(clickhouse).prices(both, plan);
     const lasts = both.map(({ outcome }, at) =>
       historyPoints(plan, facts[at] ?? noPrices, outcome).at(-1),
     );

@@ -8,9 +8,10 @@ import { renderBook } from '../../../projectors/src/books/render.ts';
 import { completenessRows, foldedTo } from '../../../projectors/src/tables/completeness.ts';
 import { TableViews } from '../../../projectors/src/views/table-views.ts';
 import { RealTables } from '../../../projectors/test/tables/real-tables.ts';
-import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
-import { type Moment, pastBookJson } from '../../../query-api/src/core/past-book.ts';
-import { openTables } from '../../../query-api/src/io/table-source.ts';
+import { type Moment, pastBookJson } from '../../../query-api/src/books/past-book.ts';
+import { Catalog } from '../../../query-api/src/markets/catalog.ts';
+import type { Listing } from '../../../query-api/src/markets/market.ts';
+import { TableReads } from '../../../query-api/src/tables/tables.io.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 import { inBook, RestingExchange } from './resting-exchange.ts';
 
@@ -109,7 +110,7 @@ function answersAfter(inOffset: number, timeMs: number): Recorded {
 }
 
 async function past(listing: Listing, moment: Moment, withOrders = false): Promise<string | null> {
-  const book = await openTables(clickhouse).pastBook(listing, moment, withOrders);
+  const book = await new TableReads(clickhouse).pastBook(listing, moment, withOrders);
   return book === null ? null : pastBookJson(listing, book, sha1);
 }
 

@@ -12,13 +12,13 @@ import { type HttpApp, openHttp } from '@pm/kit/http';
 import { silentLog } from '@pm/kit/log';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
-import type { Listing } from '../../../query-api/src/core/catalog.ts';
-import { BookSource } from '../../../query-api/src/io/book-source.ts';
 import {
-  type InvalidationRunner,
-  runInvalidation,
-} from '../../../query-api/src/io/invalidation-runner.ts';
-import { addReadDoor } from '../../../query-api/src/routes/door.ts';
+  followInvalidations,
+  type InvalidationListener,
+} from '../../../query-api/src/books/invalidation.io.ts';
+import { StoredBooks } from '../../../query-api/src/books/stored-books.io.ts';
+import { addReadRoutes } from '../../../query-api/src/door/app.route.ts';
+import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { get, post, type Seen, token, World } from '../../../query-api/test/in-memory.ts';
 
 /** query-api with a Redis of its own, which goes away and comes back empty. */
@@ -33,7 +33,7 @@ let command: string;
 let port: number;
 let server: ChildProcess;
 let redis: RedisClient;
-let invalidation: InvalidationRunner;
+let invalidation: InvalidationListener;
 let app: HttpApp;
 
 function startServer(): ChildProcess {
@@ -76,8 +76,8 @@ beforeAll(async () => {
     () => redis.ping(),
     (answer) => answer === 'PONG',
   );
-  const books = new BookSource(redis, keys);
-  invalidation = runInvalidation({
+  const books = new StoredBooks(redis, keys);
+  invalidation = followInvalidations({
     redis,
     prefix: keys.bookPrefix,
     log: silentLog,
@@ -85,7 +85,7 @@ beforeAll(async () => {
     onCoherent: (isCoherent) => books.setCoherent(isCoherent),
   });
   app = openHttp({ log: silentLog, bodyLimitBytes: 1024 });
-  addReadDoor(app, { ...world.ports(), books });
+  addReadRoutes(app, { ...world.parts(), books });
 }, 60_000);
 
 afterAll(async () => {

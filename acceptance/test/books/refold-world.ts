@@ -16,10 +16,11 @@ import { type MarketFacts, renderBook } from '../../../projectors/src/books/rend
 import type { PartitionProjection } from '../../../projectors/src/log/view-definition.io.ts';
 import { projectorMetrics } from '../../../projectors/src/metrics.ts';
 import { TinyExchange } from '../../../projectors/test/log.ts';
-import { Catalog, type Listing } from '../../../query-api/src/core/catalog.ts';
-import { noQuote, type Quote, quoteFields, quoteOf } from '../../../query-api/src/core/quote.ts';
-import { BookSource } from '../../../query-api/src/io/book-source.ts';
-import { emptyBook } from '../../../query-api/src/routes/book-bytes.ts';
+import { emptyBook } from '../../../query-api/src/books/book-bytes.ts';
+import { noQuote, type Quote, quoteFields, quoteOf } from '../../../query-api/src/books/quote.ts';
+import { StoredBooks } from '../../../query-api/src/books/stored-books.io.ts';
+import { Catalog } from '../../../query-api/src/markets/catalog.ts';
+import type { Listing } from '../../../query-api/src/markets/market.ts';
 import { marketEntry, token } from '../../../query-api/test/in-memory.ts';
 
 /** The projector of books and query-api with one Redis that loses data. */
@@ -93,7 +94,7 @@ export class World {
   readonly #shown: ReadonlyMap<string, readonly Shown[]>;
   /** By token the least number of records that a response must include. */
   readonly #floors = new Map<string, number>();
-  readonly #door = new BookSource(redis, keys);
+  readonly #door = new StoredBooks(redis, keys);
   /** After so many more writes of a book Redis is emptied. */
   flushAfterWrites = Number.POSITIVE_INFINITY;
   owner: Owner | null = null;

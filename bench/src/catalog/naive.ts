@@ -1,4 +1,5 @@
-import type { Catalog, Market } from '@pm/query-api/core/catalog';
+import type { Catalog } from '@pm/query-api/markets/catalog';
+import type { Market } from '@pm/query-api/markets/market';
 
 type Query = Readonly<Record<string, string>>;
 type Key = (market: Market) => string | number;

@@ -1,5 +1,8 @@
-import type { LeaderboardSearch } from '@pm/query-api/core/reports/leaderboard';
-import { type LeaderboardClickHouse, LeaderboardStore } from '@pm/query-api/leaderboards';
+import type { LeaderboardSearch } from '@pm/query-api/reports/leaderboard';
+import {
+  type LeaderboardClickHouse,
+  LeaderboardComputation,
+} from '@pm/query-api/reports/leaderboard-computation.io';
 import type { WalletAddress } from '@pm/schemas';
 import type { Read } from './read.ts';
 
@@ -25,8 +28,9 @@ export function leaderboardReads(
     ...{ ...board, limit: most },
     wallets: Array.from({ length: count }, (_, at) => ordinary(index * count + at)),
   });
-  const fresh = async (): Promise<LeaderboardStore> => new LeaderboardStore(clickhouse, snapshot);
-  const swapped = async (): Promise<LeaderboardStore> => {
+  const fresh = async (): Promise<LeaderboardComputation> =>
+    new LeaderboardComputation(clickhouse, snapshot);
+  const swapped = async (): Promise<LeaderboardComputation> => {
     const [before, after] = [await fresh(), await fresh()];
     await before.read(first);
     for (let times = 0; times < lookups; times += 1)
@@ -34,18 +38,18 @@ export function leaderboardReads(
     await after.prepare(before);
     return after;
   };
-  let served: Promise<LeaderboardStore> | null = null;
-  const later = (): Promise<LeaderboardStore> => {
+  let served: Promise<LeaderboardComputation> | null = null;
+  const later = (): Promise<LeaderboardComputation> => {
     served ??= swapped();
     return served;
   };
 
   /** A store for each request, created before its measurement. */
   const read = (
-    store: () => Promise<LeaderboardStore>,
+    store: () => Promise<LeaderboardComputation>,
     search: (index: number) => LeaderboardSearch,
   ): Read => {
-    let made: LeaderboardStore | null = null;
+    let made: LeaderboardComputation | null = null;
     return {
       async prepare() {
         made = await store();

@@ -1,10 +1,10 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
-import type { Market } from '@pm/query-api/core/catalog';
-import { planHistory } from '@pm/query-api/core/history-plan';
-import { ReadRefusal } from '@pm/query-api/core/refusal';
-import { readBuilderQuery } from '@pm/query-api/core/reports/builder-trades';
-import { openReports } from '@pm/query-api/reports';
-import { openTables } from '@pm/query-api/tables';
+import { ReadRefusal } from '@pm/query-api/door/refusal';
+import { planHistory } from '@pm/query-api/history/history-plan';
+import type { Market } from '@pm/query-api/markets/market';
+import { readBuilderQuery } from '@pm/query-api/reports/builder-trades';
+import { Reports } from '@pm/query-api/reports/reports.io';
+import { TableReads } from '@pm/query-api/tables/tables.io';
 import { parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import { makersMade, walletOf, walletsMade } from './generated.ts';
 import { leaderboardReads } from './leaderboard-reads.ts';
@@ -25,8 +25,8 @@ export function readsOf(
   markets: readonly Market[],
   nowMs: number,
 ): ReadonlyMap<string, Read> {
-  const tables = openTables(clickhouse);
-  const reports = openReports(clickhouse, () => nowMs);
+  const tables = new TableReads(clickhouse);
+  const reports = new Reports(clickhouse, () => nowMs);
   const some = (index: number, count: number) =>
     Array.from(
       { length: count },

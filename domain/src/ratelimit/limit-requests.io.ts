@@ -42,6 +42,9 @@ export interface DoorLimits {
 /** Precomputed facts for the hooks of a route. */
 interface Plan {
   readonly rules: readonly RateRule[];
+  /** The rules that count a proven caller, and those that count its address all the same. */
+  readonly callerRules: readonly RateRule[];
+  readonly addressRules: readonly RateRule[];
   /** Those of the route, and those of proofs that fail. */
   readonly failedRules: readonly RateRule[];
   /** GET has no body, so that proofs can be checked before anything is read. */
@@ -102,6 +105,8 @@ function plansOf(metrics: Metrics | undefined): ReadonlyMap<string, Plan> {
     const counts = scopes.map((scope) => counters?.allowed.bind({ scope }) ?? (() => {}));
     const plan: Plan = {
       rules,
+      callerRules: rules.filter(({ scope }) => scope.isByAddress !== true),
+      addressRules: rules.filter(({ scope }) => scope.isByAddress === true),
       failedRules: [...rules, ...failedProofRules],
       isBodyless: route.method === 'GET',
       allowed: () => {
@@ -184,18 +189,35 @@ class RouteHooks {
 
   #prove(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const proven = this.#credentialsOf(request)?.prove(request) ?? null;
-    const counted =
-      proven === null
-        ? { caller: this.#addresses.of(request), rules: this.#plan.failedRules }
-        : { caller: proven, rules: this.#plan.rules };
-    this.#count(counted, reply, done);
+    const { rules, callerRules, addressRules, failedRules } = this.#plan;
+    if (proven === null || addressRules.length === 0) {
+      const counted =
+        proven === null
+          ? { caller: this.#addresses.of(request), rules: failedRules }
+          : { caller: proven, rules };
+      this.#count(counted, reply, done);
+      return;
+    }
+    // What is known to be refused for the address counts for the caller neither.
+    const address = this.#addresses.of(request);
+    const spent = this.#limits.limiter.isSpent(address, addressRules);
+    if (spent !== null) {
+      this.#refuse(reply, spent);
+      return;
+    }
+    const next = { caller: address, rules: addressRules };
+    this.#count({ caller: proven, rules: callerRules, next }, reply, done);
   }
 
-  #count({ caller, rules }: Counted, reply: FastifyReply, done: Done): void {
+  #count({ caller, rules, next }: Counted, reply: FastifyReply, done: Done): void {
     const { body } = reply.request;
     const verdict = this.#limits.limiter.take(caller, rules, Array.isArray(body) ? body.length : 1);
-    if ('isAllowed' in verdict) this.#conclude(verdict, reply, done);
-    else verdict.then((late) => this.#conclude(late, reply, done), done);
+    const conclude = (given: RuleVerdict): void => {
+      if (next !== undefined && given.isAllowed) this.#count(next, reply, done);
+      else this.#conclude(given, reply, done);
+    };
+    if ('isAllowed' in verdict) conclude(verdict);
+    else verdict.then(conclude, done);
   }
 
   #conclude(verdict: RuleVerdict, reply: FastifyReply, done: Done): void {
@@ -219,4 +241,6 @@ class RouteHooks {
 interface Counted {
   readonly caller: Caller;
   readonly rules: readonly RateRule[];
+  /** Counted once this has passed; its verdict is that of the request. */
+  readonly next?: Counted;
 }

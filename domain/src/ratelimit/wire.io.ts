@@ -1,18 +1,31 @@
-import { coveredRoutes, type RateLimitsAnswer } from '@pm/schemas';
+import { coveredRoutes, type RateLimitsAnswer, rateScopes } from '@pm/schemas';
 import { type Caller, countedAddress } from './callers.ts';
 import type { RateLimiter } from './limiter.io.ts';
 
 /** The reads of GET /rate-limits. */
 export interface RateLimitReads {
   ofAddress(address: string): Promise<RateLimitsAnswer>;
-  ofKey(apiKey: string): Promise<RateLimitsAnswer>;
+  /** With the buckets of the address in the scopes that are counted by address. */
+  ofKey(apiKey: string, address: string): Promise<RateLimitsAnswer>;
 }
+
+const byAddress: ReadonlySet<string> = new Set(
+  rateScopes.flatMap(({ name, isByAddress }) => (isByAddress === true ? [name] : [])),
+);
 
 /** `limiter`: null when requests are not limited; the list is empty then. */
 export function rateLimitReads(limiter: RateLimiter | null): RateLimitReads {
   return {
     ofAddress: (address) => answerFor(limiter, { kind: 'address', id: countedAddress(address) }),
-    ofKey: (id) => answerFor(limiter, { kind: 'key', id }),
+    ofKey: async (id, address) => {
+      const client = { kind: 'address', id: countedAddress(address) } as const;
+      const own = await answerFor(limiter, { kind: 'key', id });
+      const shared = await answerFor(limiter, client);
+      const limits = own.limits.map((one, place) =>
+        byAddress.has(one.scope) ? (shared.limits[place] ?? one) : one,
+      );
+      return { ...own, limits };
+    },
   };
 }
 

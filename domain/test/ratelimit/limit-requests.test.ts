@@ -34,6 +34,7 @@ beforeEach(() => {
   app.get('/data/trades', (request, reply) =>
     request.headers['x-key'] === 'wrong' ? reply.code(401).send({}) : reply.send({}),
   );
+  app.get('/trades', (_request, reply) => reply.send([]));
   app.post('/orders', (_request, reply) => reply.send([]));
   app.delete('/order', (_request, reply) => reply.send({}));
 });
@@ -105,9 +106,9 @@ test('two clients behind a proxy have two buckets, and only a trusted proxy can 
 });
 
 test('a proven key is counted for itself, not for its address', async () => {
-  expect(passed(await send('/data/trades', 160, as('one')))).toBe(150);
-  expect(passed(await send('/data/trades', 10, as('two')))).toBe(10);
-  expect(passed(await send('/data/trades', 160))).toBe(150);
+  expect(passed(await send('/positions', 160, as('one')))).toBe(150);
+  expect(passed(await send('/positions', 10, as('two')))).toBe(10);
+  expect(passed(await send('/positions', 160))).toBe(150);
 });
 
 test('proofs that fail count for the address, and enough of them shut it to proofs unchecked', async () => {
@@ -159,4 +160,17 @@ test('what passed and what was refused is counted by scope', async () => {
   expect(text).toMatch(/pm_rate_allowed_total\{[^}]*scope="health"[^}]*\} 50/);
   expect(text).toMatch(/pm_rate_allowed_total\{[^}]*scope="clob"[^}]*\} 50/);
   expect(text).toMatch(/pm_rate_limited_total\{[^}]*scope="health"[^}]*\} 3/);
+});
+
+test('both ledgers of trades share one budget of a client, with a key and without', async () => {
+  const here = { 'x-forwarded-for': '192.0.2.7' };
+  const keyed = (key: string) => ({ headers: { ...here, 'x-key': key } });
+  expect(passed(await send('/trades', 100, { headers: here }))).toBe(100);
+  expect(passed(await send('/data/trades', 30, keyed('one')))).toBe(30);
+  expect(passed(await send('/data/trades', 30, keyed('two')))).toBe(20);
+  expect(await send('/trades', 1, { headers: here })).toEqual([429]);
+  expect(await send('/trades', 1, keyed('three'))).toEqual([429]);
+  expect(
+    await send('/data/trades', 1, { headers: { 'x-forwarded-for': '192.0.2.8', 'x-key': 'one' } }),
+  ).toEqual([200]);
 });

@@ -9,7 +9,7 @@ test('a caller sees each of its buckets with the units left, and no other caller
   const reads = rateLimitReads(limiter);
   const key = { kind: 'key', id: 'firm' } as const;
   for (let sent = 0; sent < 7; sent += 1) await limiter.take(key, rulesFor('GET', '/book'), 1);
-  const { caller, enabled, limits } = await reads.ofKey('firm');
+  const { caller, enabled, limits } = await reads.ofKey('firm', '192.0.2.9');
   expect([caller, enabled, limits.length]).toEqual(['key', true, rateRules.length]);
   expect(limits.find(({ scope }) => scope === 'book')).toEqual({
     scope: 'book',
@@ -20,7 +20,7 @@ test('a caller sees each of its buckets with the units left, and no other caller
     remaining: 193,
     resets_at: Math.floor(clock.nowMs() / 1000) + 10,
   });
-  const others = [await reads.ofKey('another'), await reads.ofAddress('192.0.2.1')];
+  const others = [await reads.ofKey('another', '192.0.2.9'), await reads.ofAddress('192.0.2.1')];
   for (const other of others) {
     expect(other.limits.find(({ scope }) => scope === 'book')?.remaining).toBe(200);
   }

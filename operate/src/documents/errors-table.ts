@@ -1,7 +1,10 @@
-import { refusalCauses, refusalCodes, refusals } from '@pm/schemas';
+import { readRefusalCodes, readRefusals, refusalCauses, refusalCodes, refusals } from '@pm/schemas';
 
-const begin = '<!-- errors:begin (npm run docs) -->';
-const end = '<!-- errors:end -->';
+const marks = ['<!-- errors:begin (npm run docs) -->', '<!-- errors:end -->'] as const;
+const readMarks = [
+  '<!-- read-errors:begin (npm run docs) -->',
+  '<!-- read-errors:end -->',
+] as const;
 
 /** The closed list of refusals as Markdown. */
 function errorsTable(): string {
@@ -24,11 +27,24 @@ function errorsTable(): string {
   ].join('\n');
 }
 
-/** The text with the table between its marks renewed. Throws a `RangeError` when the marks are missing. */
+/** The refusals of reads as Markdown. */
+function readErrorsTable(): string {
+  const rows = readRefusalCodes.map((code) => {
+    const { status, text, retry } = readRefusals[code];
+    return `| ${status} | \`${text}\` | ${yes(retry)} |`;
+  });
+  return ['| status | text | retry |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+/** The text with both tables between their marks renewed. Throws a `RangeError` when marks are missing. */
 export function withErrorsTable(text: string): string {
+  return between(between(text, readMarks, readErrorsTable()), marks, errorsTable());
+}
+
+function between(text: string, [begin, end]: readonly [string, string], table: string): string {
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
   if (from < 0 || to < from) throw new RangeError(`${begin} and ${end} mark the table`);
-  return `${text.slice(0, from + begin.length)}\n\n${errorsTable()}\n\n${text.slice(to)}`;
+  return `${text.slice(0, from + begin.length)}\n\n${table}\n\n${text.slice(to)}`;
 }
 
 function yes(value: boolean | undefined): string {

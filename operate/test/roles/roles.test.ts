@@ -236,10 +236,12 @@ describe('the writer', () => {
 describe('the reader', () => {
   /** Distinct matches of the first group in the queries of query-api. */
   function mentioned(holder: RegExp): readonly string[] {
-    const files = readdirSync(join(repositoryRoot, 'query-api/src/io')).map(
-      (name) => `query-api/src/io/${name}`,
-    );
-    const texts = [...files, 'schemas/src/tables/past-book.ts'].map(readText);
+    const sources = readdirSync(join(repositoryRoot, 'query-api/src'), { recursive: true });
+    const files = sources.map(String).filter((name) => name.endsWith('.io.ts'));
+    const texts = [
+      ...files.map((name) => `query-api/src/${name}`),
+      'schemas/src/tables/past-book.ts',
+    ].map(readText);
     return [
       ...new Set(texts.flatMap((text) => [...text.matchAll(holder)].map(([, name = '']) => name))),
     ];

@@ -18,9 +18,6 @@ const textArray = Type.Array(Type.String());
 export const tokensPerRequestMax = 500;
 /** POST /batch-prices-history takes 1 to this many. */
 export const historiesPerRequestMax = 20;
-/** What reads answer to a body or a list beyond its limit. */
-export const payloadTooLarge = { status: 400, text: 'Payload exceeds the limit' } as const;
-
 export const BookLevel = Type.Object({ price: decimal, size: decimal });
 export const BookSnapshot = Type.Object({
   market: text,

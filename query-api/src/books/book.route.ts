@@ -1,0 +1,116 @@
+import type { DoorRoute } from '@pm/kit/http';
+import type { RouteGenericInterface } from 'fastify';
+import { QueryReader, type RawQuery } from '../door/query-reader.ts';
+import { answerFailure, readRoute, sendAnswer, setCompleteThrough } from '../door/read-route.io.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Listing } from '../markets/market.ts';
+import type { InputEnds } from '../recent/input-ends.io.ts';
+import type { ProgressWatch } from '../status/progress.io.ts';
+import type { TableReads } from '../tables/tables.io.ts';
+import { emptyBook, joinJson, oneSided, sha1 } from './book-bytes.ts';
+import { type Moment, pastBookJson } from './past-book.ts';
+import type { StoredBooks } from './stored-books.io.ts';
+import { listedItems, listingIn, readTokenItems } from './tokens.ts';
+
+export interface BookParts {
+  readonly catalog: Catalog;
+  readonly books: Pick<StoredBooks, 'books' | 'cached'>;
+  readonly tables: Pick<TableReads, 'pastBook'>;
+  readonly progress: Pick<ProgressWatch, 'completeThroughMs'>;
+  readonly inputEnds: Pick<InputEnds, 'hasCome'>;
+  nowMs(): number;
+}
+
+/**
+ * GET /book: the stored bytes as they are (conventions.md 1.3), or the book of a past moment (1.3a). The hottest read,
+ * so bytes at hand are sent before the framework sees the request.
+ */
+export function bookRoute(parts: BookParts): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/book',
+    add(app, { url }) {
+      const prefix = `${url}?token_id=`;
+      app.answerAtHand(url, { prefix, find: (token) => parts.books.cached(token) });
+      app.get<RouteGenericInterface>(
+        url,
+        {
+          errorHandler: (error, request, reply) => answerFailure('clob', { error, request, reply }),
+        },
+        async (request, reply) => {
+          const query = request.query as RawQuery;
+          if (isOfThePast(query)) setCompleteThrough(reply, parts.progress.completeThroughMs());
+          return sendAnswer(reply, await bookOf(parts, query), 'clob');
+        },
+      );
+    },
+  };
+}
+
+async function bookOf(parts: BookParts, query: RawQuery): Promise<Buffer | ReadRefusal> {
+  const { token_id: token } = query;
+  const kept = typeof token === 'string' ? parts.books.cached(token) : undefined;
+  if (kept !== undefined && !isOfThePast(query)) return kept;
+  const listing = listingIn(parts.catalog, token);
+  if (listing instanceof ReadRefusal) return listing;
+  if (isOfThePast(query)) return await pastBookOf(parts, listing, query);
+  const [stored = null] = await parts.books.books([listing]);
+  return stored ?? emptyBook(listing);
+}
+
+/** POST /books: stored books in the requested order, tokens that are not listed left out (conventions.md 1.3). */
+export function booksRoute({ books, catalog }: BookParts): DoorRoute {
+  return readRoute({ method: 'POST', path: '/books', family: 'clob' }, async ({ body }) => {
+    const items = readTokenItems(body);
+    if (items instanceof ReadRefusal) return items;
+    const listed = listedItems(catalog, items);
+    const stored = await books.books(listed.map(({ listing }) => listing));
+    return joinJson(
+      listed.map(({ listing, side }, index) => {
+        const book = stored[index] ?? emptyBook(listing);
+        return side === null ? book : oneSided(book, side);
+      }),
+    );
+  });
+}
+
+/** Whether a request for a book names a moment or a depth. */
+function isOfThePast({ at, at_offset: offset, level }: RawQuery): boolean {
+  return at !== undefined || offset !== undefined || level !== undefined;
+}
+
+/** The book at `at` or `at_offset`, by `level` 2 or 3 (conventions.md 1.3a). */
+async function pastBookOf(
+  parts: BookParts,
+  listing: Listing,
+  query: RawQuery,
+): Promise<Buffer | ReadRefusal> {
+  const read = new QueryReader(query, 'clob');
+  const level = read.oneOf('level', ['2', '3'], '2');
+  if (read.refusal !== null) return refusals.invalidLevel;
+  const moment = momentIn(read, query);
+  if (moment === null) return refusals.invalidMoment;
+  if (!(await hasCome(parts, listing, moment))) return refusals.invalidMoment;
+  const past = await parts.tables.pastBook(listing, moment, level === '3');
+  return past === null ? refusals.noBook : Buffer.from(pastBookJson(listing, past, sha1));
+}
+
+async function hasCome(
+  { inputEnds, nowMs }: BookParts,
+  { market }: Listing,
+  moment: Moment,
+): Promise<boolean> {
+  if ('atMs' in moment) return moment.atMs >= 0 && moment.atMs <= nowMs();
+  return await inputEnds.hasCome(market.partition, moment.inOffset);
+}
+
+const milliseconds = /^(0|[1-9]\d{0,14})$/;
+
+/** Exactly one of both; null when that is not so. */
+function momentIn(read: QueryReader, { at }: RawQuery): Moment | null {
+  const inOffset = read.optionalInteger('at_offset', { min: 0, max: Number.MAX_SAFE_INTEGER });
+  const atMs = typeof at === 'string' && milliseconds.test(at) ? Number(at) : read.time('at');
+  if (read.refusal !== null || (inOffset === null) === (atMs === null)) return null;
+  return atMs === null ? { inOffset: inOffset ?? 0 } : { atMs };
+}

@@ -1,0 +1,84 @@
+import type { Log } from '@pm/kit/log';
+import type { RedisClient } from '@pm/kit/redis';
+
+/** The channel on which the server publishes invalidations, in RESP2 (redis.io, "Client-side caching"). */
+const channel = '__redis__:invalidate';
+
+/** How often the connection is pinged, and how long a pong may take. */
+const pingEveryMs = 500;
+const pongTimeoutMs = 1_500;
+
+export interface InvalidationOptions {
+  readonly redis: RedisClient;
+  /** Changes of keys with this prefix are reported. */
+  readonly prefix: string;
+  readonly log: Log;
+  /** Keys that changed; null when all may have. */
+  onInvalidate(keys: readonly string[] | null): void;
+  /** Whether invalidations arrive from now on. False comes first, then true as soon as they do. */
+  onCoherent(isCoherent: boolean): void;
+}
+
+export interface InvalidationListener {
+  /** Ends the connection; afterwards only the loss is reported. */
+  close(): void;
+}
+
+/**
+ * Has the server report every change of a book. One connection of its own both subscribes (CLIENT TRACKING with BCAST,
+ * redirected to itself) and listens, so that the two live and die together. It speaks RESP2, since ioredis drops the
+ * invalidation pushes of RESP3. Pings go the same way as invalidations: a pong says that all earlier ones have arrived;
+ * without one in time the connection is given up, so that a silent one cannot keep old books alive.
+ */
+export function followInvalidations(options: InvalidationOptions): InvalidationListener {
+  const listener = options.redis.duplicate({
+    protocol: 2,
+    autoResubscribe: false,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: pongTimeoutMs,
+  });
+  let isCoherent = false;
+  const report = (now: boolean): void => {
+    if (now === isCoherent) return;
+    isCoherent = now;
+    options.log.info({ isCoherent }, 'invalidation of cached books');
+    options.onCoherent(now);
+  };
+  // The client that it is a copy of logs what is wrong with the server.
+  listener.on('error', () => {});
+  listener.on('messageBuffer', (_channel: Buffer, keys: unknown) => {
+    options.onInvalidate(Array.isArray(keys) ? keys.map(String) : null);
+  });
+  listener.on('close', () => report(false));
+  listener.on('ready', () => {
+    subscribe(listener, options.prefix).then(
+      () => report(true),
+      () => listener.disconnect(true),
+    );
+  });
+  const timer = setInterval(() => {
+    if (isCoherent) listener.ping().catch(() => listener.disconnect(true));
+  }, pingEveryMs);
+  return {
+    close() {
+      clearInterval(timer);
+      listener.disconnect();
+    },
+  };
+}
+
+async function subscribe(listener: RedisClient, prefix: string): Promise<void> {
+  const id = await listener.client('ID');
+  await listener.call(
+    'CLIENT',
+    'TRACKING',
+    'ON',
+    'REDIRECT',
+    String(id),
+    'BCAST',
+    'PREFIX',
+    prefix,
+  );
+  await listener.subscribe(channel);
+}

@@ -1,0 +1,62 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { priceOne } from '@pm/schemas';
+import { readRoute } from '../door/read-route.io.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Market } from '../markets/market.ts';
+import { feeRateAnswer } from '../markets/market.ts';
+import { listingIn } from './tokens.ts';
+
+export interface TokenRuleParts {
+  readonly catalog: Catalog;
+}
+
+/** GET /tick-size and /tick-size/:token_id: the price grid, a JSON number (conventions.md 1.3). */
+export function tickSizeRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
+  return tokenRuleRoutes(parts, '/tick-size', {
+    of: (market) => ({ minimum_tick_size: market.tick / priceOne }),
+    byDefault: null,
+  });
+}
+
+/** GET /neg-risk and /neg-risk/:token_id: which exchange contract orders are signed for (conventions.md 1.3). */
+export function negRiskRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
+  return tokenRuleRoutes(parts, '/neg-risk', {
+    of: (market) => ({ neg_risk: market.negRisk }),
+    byDefault: null,
+  });
+}
+
+/** GET /fee-rate and /fee-rate/:token_id; without a token the default rate (conventions.md 1.3). */
+export function feeRateRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
+  return tokenRuleRoutes(parts, '/fee-rate', {
+    of: feeRateAnswer,
+    byDefault: feeRateAnswer(),
+  });
+}
+
+/** A rule of a token's market, requested by query and by path: `/tick-size?token_id=1` and `/tick-size/1`. */
+function tokenRuleRoutes(
+  { catalog }: TokenRuleParts,
+  path: string,
+  rule: {
+    of(market: Market): object;
+    /** The answer without a token; null refuses. */
+    readonly byDefault: object | null;
+  },
+): readonly DoorRoute[] {
+  const answerFor = (token: string | readonly string[] | undefined) => {
+    const listing = listingIn(catalog, token, refusals.marketNotFound);
+    return listing instanceof ReadRefusal ? listing : rule.of(listing.market);
+  };
+  return [
+    readRoute({ method: 'GET', path, family: 'clob' }, ({ query }) => {
+      const token = query['token_id'];
+      if (token === undefined || token === '') return rule.byDefault ?? refusals.invalidToken;
+      return answerFor(token);
+    }),
+    readRoute({ method: 'GET', path: `${path}/:token_id`, family: 'clob' }, ({ params }) =>
+      answerFor(params['token_id']),
+    ),
+  ];
+}

@@ -1,0 +1,75 @@
+import { type HttpApp, tableMethod } from '@pm/kit/http';
+import { type HttpRoute, routes, urlsOf } from '@pm/schemas';
+import type { FiguresWatch } from '../markets/figures.io.ts';
+import type { ProgressWatch } from '../status/progress.io.ts';
+import { setCompleteThrough } from './read-route.io.ts';
+
+export interface CompletenessParts {
+  readonly figures: Pick<FiguresWatch, 'readAtMs'>;
+  readonly progress: Pick<ProgressWatch, 'completeThroughAtMs' | 'completeThroughMs'>;
+}
+
+/** Answers out of the tables that no report route gives. Own orders and trades are as of the request instead. */
+const furtherPaths: ReadonlySet<string> = new Set([
+  '/prices-history',
+  '/batch-prices-history',
+  '/builder/trades',
+  '/builder/volume',
+  '/rebates/current',
+  '/candles',
+  '/markets/live-activity/:condition_id',
+  '/live-activity/events/:condition_id',
+]);
+
+/** Answers of the catalog that show volume and liquidity, or are sorted by them. */
+const figurePaths: ReadonlySet<string> = new Set([
+  ...['/events', '/events/keyset', '/events/pagination', '/events/:id', '/events/slug/:slug'],
+  ...['/markets', '/markets/keyset', '/markets/:id', '/markets/slug/:slug', '/api/v1/markets'],
+  '/public-search',
+]);
+
+/**
+ * Adds `X-Complete-Through` to the answers that are read from the tables: everything that happened before this moment
+ * is in them (conventions.md 1.16), of the catalog in its figures. It is set before anything is read, so it never says
+ * too much; a refusal does without (`sendRefusal`), and a book of a past moment sets it itself. Call before adding
+ * routes.
+ */
+export function addCompleteness(app: HttpApp, { progress, figures }: CompletenessParts): void {
+  addHeaderOn(app, isFromTables, () => progress.completeThroughMs());
+  addHeaderOn(app, showsFigures, () => {
+    const readAtMs = figures.readAtMs();
+    return readAtMs === null ? null : progress.completeThroughAtMs(readAtMs);
+  });
+}
+
+function addHeaderOn(
+  app: HttpApp,
+  isMeant: (route: HttpRoute) => boolean,
+  throughMs: () => number | null,
+): void {
+  const shown = new Set(
+    routes.filter(isMeant).flatMap((route) => urlsOf(route).map(urlKey(route))),
+  );
+  app.addHook('onRoute', (route) => {
+    if (!shown.has(`${tableMethod(route)} ${route.url}`)) return;
+    route.onRequest = [
+      ...(route.onRequest === undefined ? [] : [route.onRequest].flat()),
+      (_request, reply, done) => {
+        setCompleteThrough(reply, throughMs());
+        done();
+      },
+    ];
+  });
+}
+
+function isFromTables({ door, family, path }: HttpRoute): boolean {
+  return door === 'query-api' && (family === 'data' || furtherPaths.has(path));
+}
+
+function showsFigures({ door, path }: HttpRoute): boolean {
+  return door === 'query-api' && figurePaths.has(path);
+}
+
+function urlKey({ method }: HttpRoute): (one: { readonly url: string }) => string {
+  return ({ url }) => `${method} ${url}`;
+}

@@ -1,0 +1,90 @@
+import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
+import { KeyDirectory } from '@pm/domain/accounts/key-directory';
+import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
+import { CommentThreads } from '@pm/domain/comments/threads';
+import { type CompactedOptions, followTable } from '@pm/kit/compacted';
+import type { Fault } from '@pm/kit/fault';
+import type { LogClient } from '@pm/kit/kafka';
+import type { Log } from '@pm/kit/log';
+import { type Registry, topicName } from '@pm/kit/registry';
+import {
+  type AvroSchema,
+  type Infer,
+  parseApiKeyId,
+  type Topic,
+  topics,
+  walletFromBytes,
+} from '@pm/schemas';
+import { Catalog } from '../markets/catalog.ts';
+import { DeletedNotifications } from '../social/notifications.ts';
+import { Profiles } from '../social/profiles.ts';
+import { CallerWallets } from './caller-wallets.ts';
+
+/** Views of the compacted topics, folded as their records come. */
+export class FollowedTopics {
+  readonly catalog = new Catalog();
+  readonly keys = new KeyDirectory();
+  readonly readKeys = new ReadKeyDirectory();
+  readonly agents = new AgentDirectory();
+  readonly wallets = new CallerWallets();
+  readonly deleted = new DeletedNotifications();
+  readonly threads = new CommentThreads();
+  readonly profiles = new Profiles();
+}
+
+export interface FollowOptions {
+  readonly client: LogClient;
+  readonly registry: Registry;
+  readonly topicPrefix: string;
+  readonly log: Log;
+  onFault(fault: Fault): void;
+  /** A record of this topic could not be read and was left out. */
+  onSkip(topic: string): void;
+}
+
+type Fold<T> = Pick<CompactedOptions<T>, 'take' | 'forget' | 'unreadable'>;
+
+/** Resolves once all views have caught up with the log: nothing is served from half a catalog. */
+export async function followTopics(known: FollowedTopics, options: FollowOptions): Promise<void> {
+  const { catalog, keys, readKeys, agents, wallets, deleted, threads, profiles } = known;
+  await follow(options, topics.catalog, {
+    take: (entry) => catalog.apply(entry),
+    forget: (key) => catalog.remove(key),
+  });
+  await follow(options, topics.credentials, {
+    take: (credential) => {
+      keys.apply(credential);
+      wallets.prove(walletFromBytes(credential.wallet));
+    },
+    forget: (key) => {
+      const apiKey = parseApiKeyId(key);
+      if (apiKey !== null) keys.forget(apiKey);
+    },
+  });
+  await follow(options, topics.walletOwners, {
+    unreadable: 'stop',
+    take: (record) => wallets.take(record),
+  });
+  await follow(options, topics.notificationMarks, { take: (mark) => deleted.apply(mark) });
+  await follow(options, topics.readKeys, { take: (key) => readKeys.apply(key) });
+  await follow(options, topics.agents, { take: (entry) => agents.apply(entry) });
+  await follow(options, topics.comments, {
+    take: (event, { offset }) => threads.apply(offset, event),
+  });
+  await follow(options, topics.profiles, { take: (profile) => profiles.apply(profile) });
+}
+
+async function follow<const S extends AvroSchema>(
+  { client, registry, topicPrefix, log, onFault, onSkip }: FollowOptions,
+  topic: Topic<S>,
+  fold: Fold<Infer<S>>,
+): Promise<void> {
+  await followTable(client, {
+    log,
+    onFault,
+    ...fold,
+    topic: topicName(topic, topicPrefix),
+    codec: await registry.codecFor(topic),
+    onSkip: () => onSkip(topic.name),
+  });
+}

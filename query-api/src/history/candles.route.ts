@@ -1,0 +1,38 @@
+import type { DoorRoute } from '@pm/kit/http';
+import type { CandlesAnswer } from '@pm/schemas';
+import { listingIn } from '../books/tokens.ts';
+import { QueryReader } from '../door/query-reader.ts';
+import { readRoute } from '../door/read-route.io.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { TableReads } from '../tables/tables.io.ts';
+import { planCandles, wireCandle } from './candles.ts';
+import { secondsMax } from './prices-history.route.ts';
+
+export interface CandleParts {
+  readonly catalog: Catalog;
+  readonly tables: Pick<TableReads, 'candles'>;
+  nowMs(): number;
+}
+
+/** GET /candles: trades of one token in buckets; an addition of ours (conventions.md 1.4a). */
+export function candlesRoute(parts: CandleParts): DoorRoute {
+  const route = { method: 'GET', path: '/candles', family: 'clob' } as const;
+  return readRoute(route, async ({ query }): Promise<CandlesAnswer | ReadRefusal> => {
+    const listing = listingIn(parts.catalog, query['token_id']);
+    if (listing instanceof ReadRefusal) return listing;
+    const read = new QueryReader(query, 'clob');
+    const seconds = { min: 0, max: secondsMax };
+    const request = {
+      interval: read.text('interval', 8),
+      startS: read.optionalInteger('start', seconds),
+      endS: read.optionalInteger('end', seconds),
+      limit: read.optionalInteger('limit', { min: 1, max: Number.MAX_SAFE_INTEGER }),
+    };
+    if (read.refusal !== null) return refusals.invalidPayload;
+    const plan = planCandles(request, Math.floor(parts.nowMs() / 1000));
+    if (plan instanceof ReadRefusal) return plan;
+    const rows = await parts.tables.candles(listing, plan);
+    return { candles: rows.map(wireCandle) };
+  });
+}

@@ -1,0 +1,71 @@
+import { type HistoryPoint, microPerUnit } from '@pm/schemas';
+import { unitsOf } from '../books/quote.ts';
+import type { Outcome } from '../markets/market.ts';
+import type { HistoryPlan } from './history-plan.ts';
+
+/** The last price of one bucket in micro-USDC; `bucketS` is its start. */
+export interface BucketPrice {
+  readonly bucketS: number;
+  readonly priceMicro: number;
+}
+
+/** Known prices of one market, in terms of token 0. */
+export interface PriceFacts {
+  /** Newest midpoint before the range, 0 (as in the buckets) for a book with an empty side; null when there is none. */
+  readonly midpointBefore: number | null;
+  readonly midpoints: readonly BucketPrice[];
+  /** Newest trade of the market before the range; null when there is none. */
+  readonly tradeBefore: number | null;
+  readonly trades: readonly BucketPrice[];
+}
+
+export const noPrices: PriceFacts = {
+  midpointBefore: null,
+  midpoints: [],
+  tradeBefore: null,
+  trades: [],
+};
+
+/**
+ * One point per bucket from the first known price on, the last known one carried forward. While a side of the book is
+ * empty the last trade stands in, and without one there is no point (conventions.md 1.4). A missing minute means
+ * nothing changed.
+ */
+export function historyPoints(
+  plan: HistoryPlan,
+  facts: PriceFacts,
+  outcome: Outcome,
+): readonly HistoryPoint[] {
+  const midpoints = byBucket(facts.midpoints);
+  const trades = byBucket(facts.trades);
+  let midpoint = facts.midpointBefore;
+  let trade = facts.tradeBefore;
+  const points: HistoryPoint[] = [];
+  for (let bucketS = plan.fromS; bucketS < plan.toS; bucketS += plan.stepS) {
+    midpoint = midpoints.get(bucketS) ?? midpoint;
+    trade = trades.get(bucketS) ?? trade;
+    const priceMicro = isOneSided(midpoint) ? trade : midpoint;
+    if (priceMicro !== null)
+      points.push({ t: bucketS, p: unitsOf(ofOutcome(priceMicro, outcome)) });
+  }
+  return points;
+}
+
+/** The newest known price of token 0 before the range, micro-USDC; null when there is none. */
+export function priceBefore({ midpointBefore, tradeBefore }: PriceFacts): number | null {
+  return isOneSided(midpointBefore) ? tradeBefore : midpointBefore;
+}
+
+/** Whether a midpoint is none: a side of the book was empty, from the start (null) or again (0). */
+export function isOneSided(midpointMicro: number | null): midpointMicro is 0 | null {
+  return midpointMicro === null || midpointMicro === 0;
+}
+
+function byBucket(prices: readonly BucketPrice[]): ReadonlyMap<number, number> {
+  return new Map(prices.map(({ bucketS, priceMicro }) => [bucketS, priceMicro]));
+}
+
+/** The price of token 1 is what is left of one USDC. */
+function ofOutcome(priceMicro: number, outcome: Outcome): number {
+  return outcome === 0 ? priceMicro : microPerUnit - priceMicro;
+}

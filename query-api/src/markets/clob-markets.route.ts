@@ -1,0 +1,71 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { parseConditionId, parseTokenId } from '@pm/schemas';
+import { pricedBy } from '../books/tokens.ts';
+import { endCursor, pageOf, parseCursor } from '../door/paging.ts';
+import { QueryReader } from '../door/query-reader.ts';
+import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
+import { refusals } from '../door/refusal.ts';
+import type { CatalogParts } from './catalog-answers.io.ts';
+import {
+  clobMarket,
+  clobMarkets,
+  clobPageSize,
+  compactMarket,
+  marketByToken,
+  simplifiedMarket,
+  toTheLetter,
+} from './clob-market.ts';
+import type { Market } from './market.ts';
+
+const lists: readonly (readonly [string, ClobList])[] = [
+  ['/sampling-markets', 'sampling'],
+  ['/sampling-simplified-markets', 'sampling-simplified'],
+  ['/simplified-markets', 'simplified'],
+];
+
+/** Markets of the order book family: pages, by token, and the compact form that clients read before a market order. */
+export function clobListRoutes(parts: CatalogParts): readonly DoorRoute[] {
+  const { catalog } = parts;
+  const route = (path: string) => ({ method: 'GET', path, family: 'clob' }) as const;
+  return [
+    ...lists.map(([path, list]) =>
+      readRoute(route(path), (request) => clobPage(parts, request, list)),
+    ),
+    readRoute(route('/markets-by-token/:token_id'), ({ params }) => {
+      const token = parseTokenId(params['token_id'] ?? '');
+      if (token === null) return refusals.invalidToken;
+      const listing = catalog.listing(token);
+      return listing === undefined ? refusals.marketNotFound : marketByToken(listing.market);
+    }),
+    readRoute(route('/clob-markets/:condition_id'), ({ params }) => {
+      const condition = parseConditionId(params['condition_id'] ?? '');
+      if (condition === null) return refusals.invalidMarket;
+      const market = catalog.byCondition(condition);
+      return market === undefined ? refusals.marketNotFound : compactMarket(market);
+    }),
+  ];
+}
+
+/** Which markets of the order book family, and in which form. */
+export type ClobList = 'full' | 'simplified' | 'sampling' | 'sampling-simplified';
+
+/** A page of markets with displayed prices (conventions.md 1.5 and 6.6). Errors are those of the family clob. */
+export async function clobPage(
+  { catalog, books }: CatalogParts,
+  { query, dialect }: Pick<ReadRequest, 'query' | 'dialect'>,
+  list: ClobList,
+): Promise<object> {
+  const read = new QueryReader(query, 'clob');
+  const offset = parseCursor(read.text('next_cursor'));
+  if (offset === null || read.refusal !== null) return refusals.invalidCursor.as('clob');
+  if (offset < 0) return { data: [], next_cursor: endCursor, limit: clobPageSize, count: 0 };
+  const isSampling = list.startsWith('sampling');
+  const page = pageOf(clobMarkets(catalog, { isSampling, offset }), offset, clobPageSize);
+  const quotes = await books.quotes(pricedBy(page.data));
+  const form = (market: Market) =>
+    list.endsWith('simplified')
+      ? simplifiedMarket(market, quotes)
+      : clobMarket(catalog, market, quotes);
+  const data = page.data.map(form);
+  return { ...page, data: dialect === 'specification' ? data.map(toTheLetter) : data };
+}

@@ -1,0 +1,109 @@
+import { parseAsset, parseConditionId } from '@pm/schemas';
+import { parseCatalogId, QueryReader, type RawQuery } from '../door/query-reader.ts';
+import type { ReadRefusal } from '../door/refusal.ts';
+import { creatorGroups } from '../social/creators.ts';
+import type { Catalog } from './catalog.ts';
+import { groupName, marketColumns } from './catalog-tables.ts';
+import { type ListContext, readTagGroups } from './list-events.ts';
+import {
+  dateRanges,
+  type Range,
+  type readKeysetSpan,
+  readRanges,
+  readSpan,
+  readState,
+} from './list-query.ts';
+import type { Market } from './market.ts';
+import { requestedListing } from './market-filter.ts';
+import type { RowQuery, RowSpan } from './row-table.ts';
+
+/** Items of a filter by ids; clients request all the markets they hold at once. */
+const filterItemsMax = 500;
+
+/** A page of markets: which ones, and where it stands. */
+export interface MarketsQuery {
+  readonly rows: RowQuery<Market>;
+  readonly span: RowSpan;
+}
+
+/** Events and markets share the names of columns; a market's ticker is its slug, its title its question. */
+const columns = {
+  names: marketColumns,
+  also: { ticker: 'slug', title: 'question', creationDate: 'createdAt' },
+};
+
+/** The parameters of GET /markets as the catalog has it, and its relatives, or why not. */
+export function readMarketsQuery(
+  query: RawQuery,
+  context: ListContext,
+  readPage: typeof readSpan | typeof readKeysetSpan = readSpan,
+): MarketsQuery | ReadRefusal {
+  const read = new QueryReader(query, 'gamma');
+  const parsed: MarketsQuery = {
+    span: readPage(read, columns, context),
+    rows: {
+      ...readRanges(read, rangesOf(context.catalog)),
+      flags: readState(read),
+      groups: readGroups(read, context),
+      only: readOnly(read, context.catalog),
+    },
+  };
+  return read.refusal ?? parsed;
+}
+
+function readGroups(read: QueryReader, { catalog, sites }: ListContext) {
+  const ofTags = readTagGroups(read, catalog);
+  const eventId = read.id('event_id');
+  const eventSlugs = ['event_slug', 'eventSlug'].flatMap((name) => read.text(name) ?? []);
+  const creator = read.text('creator');
+  return [
+    ...ofTags,
+    ...(eventId === null ? [] : [groupName.event(eventId)]),
+    ...eventSlugs.map((slug) => groupName.event(catalog.eventBySlug(slug)?.id ?? '')),
+    ...(creator === null ? [] : [creatorGroups(creator, sites)]),
+  ];
+}
+
+/** How markets are named by lists of ids; a market must be named by each list that is given. */
+function readOnly(read: QueryReader, catalog: Catalog): readonly Market[] | null {
+  const find =
+    <T>(parse: (text: string) => T | null, named: (id: T) => Market | undefined) =>
+    (name: string): ReadonlySet<Market> | null => {
+      const ids = read.list(name, filterItemsMax, parse);
+      return ids === null ? null : new Set(ids.flatMap((id) => named(id) ?? []));
+    };
+  const byId = find(parseCatalogId, (id) => catalog.marketById(id));
+  const bySlug = find(
+    (text) => text,
+    (slug) => catalog.marketBySlug(slug),
+  );
+  const byCondition = find(parseConditionId, (id) => catalog.byCondition(id));
+  const byToken = find(parseAsset, (asset) => requestedListing(catalog, asset)?.market);
+  const sets = [
+    byId('id'),
+    bySlug('slug'),
+    ...['conditionId', 'condition_id', 'condition_ids', 'conditionIds'].map(byCondition),
+    ...['clob_token_ids', 'clobTokenIds'].map(byToken),
+  ].filter((set) => set !== null);
+  const [first, ...others] = sets;
+  if (first === undefined) return null;
+  return [...first].filter((market) => others.every((set) => set.has(market)));
+}
+
+function rangesOf(catalog: Catalog): readonly Range<Market>[] {
+  return [
+    {
+      min: ['volume_min', 'volume_num_min'],
+      max: ['volume_max', 'volume_num_max'],
+      of: (market) => catalog.figuresOfMarket(market).volumeMicro,
+      kind: 'figure',
+    },
+    {
+      min: ['liquidity_min', 'liquidity_num_min'],
+      max: ['liquidity_max', 'liquidity_num_max'],
+      of: (market) => catalog.figuresOfMarket(market).liquidityMicro,
+      kind: 'figure',
+    },
+    ...dateRanges,
+  ];
+}

@@ -1,0 +1,95 @@
+import { microPerUnit, microText, priceOne } from '@pm/schemas';
+import { noQuote, priceOfMicro, type Quote, type Quotes, unitsOf } from '../books/quote.ts';
+import type { Figures } from './figures.ts';
+import { acceptsOrders, type Market } from './market.ts';
+
+/** Unix milliseconds as the wire has them: ISO 8601 in UTC with milliseconds. */
+export function isoTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+/**
+ * Markets paired with one of another venue do not exist here; the specification lists their fields, so the root returns
+ * them as empty (conventions.md, Dialects).
+ */
+export const noMirror = { mirrorConditionId: '', mirrorClobTokenIds: '[]' } as const;
+
+/** The reduced market of the events list (specification, "Market"). */
+export function listedMarket(market: Market) {
+  return { ...marketNames(market), ...noMirror };
+}
+
+function marketNames(market: Market) {
+  return {
+    id: String(market.market),
+    question: market.question,
+    conditionId: market.conditionId,
+    clobTokenIds: JSON.stringify(market.tokens),
+  };
+}
+
+/** A market inside an event or by its slug, without what is nested in it. */
+export function eventMarket(market: Market) {
+  return {
+    ...marketNames(market),
+    slug: market.slug,
+    resolutionSource: market.resolutionSource,
+    startDate: isoTime(market.startDateMs),
+    endDate: isoTime(market.endDateMs),
+    image: market.image,
+    icon: market.icon,
+    description: market.description,
+    outcomes: JSON.stringify(market.outcomes),
+    active: market.active,
+    closed: market.closed,
+    archived: market.archived,
+    createdAt: isoTime(market.createdAtMs),
+    updatedAt: isoTime(market.updatedAtMs),
+    questionID: market.questionId,
+  };
+}
+
+/** A catalog market with the fields that clients of the mount `/gamma` need to trade (conventions.md, Dialects). */
+export function familyMarket(market: Market, context: MarketContext) {
+  return { ...eventMarket(market), ...familyFacts(market, context) };
+}
+
+/** The fields of it that are not in the catalog, or are in no other form. */
+export function familyFacts(market: Market, { quotes, figures }: MarketContext) {
+  const prices = ([0, 1] as const).map((outcome) =>
+    microText(priceOfMicro(market, outcome, quotes)),
+  );
+  const { volumeMicro, dayVolumeMicro, liquidityMicro } = figures(market);
+  return {
+    outcomePrices: JSON.stringify(prices),
+    orderPriceMinTickSize: market.tick / priceOne,
+    orderMinSize: market.minSizeMicro / microPerUnit,
+    negRisk: market.negRisk,
+    acceptingOrders: acceptsOrders(market),
+    enableOrderBook: true,
+    marketMakerAddress: '',
+    category: market.category,
+    volume: microText(volumeMicro),
+    volumeNum: unitsOf(volumeMicro),
+    volume24hr: unitsOf(dayVolumeMicro),
+    liquidity: microText(liquidityMicro),
+    liquidityNum: unitsOf(liquidityMicro),
+    ...bestPrices(quotes.get(market.tokens[0]) ?? noQuote),
+  };
+}
+
+/** Data of a fuller market besides the catalog. */
+export interface MarketContext {
+  readonly quotes: Quotes;
+  figures(market: Market): Figures;
+}
+
+/** Prices of outcome 0; a side without one is left out. */
+function bestPrices({ bid, ask, last }: Quote) {
+  return {
+    ...(bid === null ? {} : { bestBid: bid / priceOne }),
+    ...(ask === null ? {} : { bestAsk: ask / priceOne }),
+    ...(bid === null || ask === null ? {} : { spread: (ask - bid) / priceOne }),
+    ...(last === null ? {} : { lastTradePrice: last / priceOne }),
+  };
+}

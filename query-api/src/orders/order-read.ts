@@ -1,0 +1,193 @@
+import {
+  checksumAddress,
+  microText,
+  parseWalletAddress,
+  priceText,
+  type StoredOrder,
+  tradeId,
+} from '@pm/schemas';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Outcome } from '../markets/market.ts';
+import { isoTime } from '../markets/wire-market.ts';
+
+/** One row of `order_events`; money and times as integers. */
+export interface OrderEventRow {
+  readonly partition: number;
+  readonly inOffset: string;
+  readonly eventIndex: number;
+  readonly timeMs: number;
+  readonly orderId: string;
+  readonly kind: 'PLACED' | 'REFUSED' | 'FILLED' | 'CANCELED' | 'DELAYED';
+  readonly wallet: string;
+  readonly apiKey: string;
+  readonly market: number;
+  readonly outcome: Outcome;
+  readonly side: 'BUY' | 'SELL';
+  readonly timeInForce: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  readonly price: number;
+  readonly sizeMicro: number;
+  /** Left on the book after a placement, or of a maker after a fill. */
+  readonly restingMicro: number;
+  readonly expiresAtMs: number;
+  readonly acceptedAtMs: number;
+  readonly status: string;
+  readonly reason: string;
+  /** Of FILLED rows. */
+  readonly role: 'TAKER' | 'MAKER';
+}
+
+/** State of an order as its events have it (order-lifecycle.md). */
+export type OrderHistory =
+  | { readonly kind: 'accepted'; readonly order: OrderEventRow; readonly facts: OrderFacts }
+  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'unknown' };
+
+export interface OrderFacts {
+  readonly status: 'LIVE' | 'MATCHED' | 'DELAYED' | 'CANCELED';
+  /** The one word for how it ended; null while it has not. */
+  readonly reason: string | null;
+  /** Clock of the partition when it ended, Unix milliseconds; null while it has not. */
+  readonly endedAtMs: number | null;
+  readonly filledMicro: number;
+  readonly tradeIds: readonly string[];
+}
+
+export type AcceptedOrder = Extract<OrderHistory, { kind: 'accepted' }>;
+
+/** A GTD order leaves the book so long before the time its owner stated (conventions.md 3.5). */
+const gtdEarlyMs = 60_000;
+
+/** Trades listed with an order; an order meets more resting ones only over a long life. */
+const tradesOfOrderMax = 1_000;
+
+/**
+ * Folds the events of one order, in any order of rows. A refusal counts only while the order was never placed; after a
+ * delay it ends an order that had been accepted.
+ */
+export function foldOrder(rows: readonly OrderEventRow[]): OrderHistory {
+  const placed = rows.find((row) => row.kind === 'PLACED');
+  if (placed !== undefined)
+    return { kind: 'accepted', order: placed, facts: placedFacts(placed, rows) };
+  const delayed = newestOf(rows, 'DELAYED');
+  const refused = newestOf(rows, 'REFUSED');
+  if (delayed !== undefined) {
+    const isOver = refused !== undefined && byPlace(delayed, refused) < 0;
+    return { kind: 'accepted', order: delayed, facts: delayedFacts(isOver ? refused : null) };
+  }
+  return refused === undefined ? { kind: 'unknown' } : { kind: 'refused', code: refused.reason };
+}
+
+function placedFacts(placed: OrderEventRow, rows: readonly OrderEventRow[]): OrderFacts {
+  const fills = rows.filter((row) => row.kind === 'FILLED').sort(byPlace);
+  const filledMicro = fills.reduce((sum, row) => sum + row.sizeMicro, 0);
+  const tradeIds = fills.slice(0, tradesOfOrderMax).map(tradeId);
+  const canceled = rows.find((row) => row.kind === 'CANCELED');
+  if (filledMicro >= placed.sizeMicro || placed.status === 'MATCHED') {
+    const endedAtMs = fills.at(-1)?.timeMs ?? placed.timeMs;
+    return { status: 'MATCHED', reason: 'matched', endedAtMs, filledMicro, tradeIds };
+  }
+  if (canceled !== undefined || placed.status === 'CANCELED') {
+    const reason = (canceled?.reason ?? restReason(placed, rows)).toLowerCase();
+    const endedAtMs = (canceled ?? placed).timeMs;
+    return { status: 'CANCELED', reason, endedAtMs, filledMicro, tradeIds };
+  }
+  const status = placed.status === 'DELAYED' ? 'DELAYED' : 'LIVE';
+  return { status, reason: null, endedAtMs: null, filledMicro, tradeIds };
+}
+
+/**
+ * A rest that may not stay ends when its order is placed: of FAK and FOK always, of a delayed order when it was
+ * canceled meanwhile, of any other when it met an order of its own wallet.
+ */
+function restReason({ timeInForce }: OrderEventRow, rows: readonly OrderEventRow[]): string {
+  const mayRest = timeInForce === 'GTC' || timeInForce === 'GTD';
+  const isDelayed = rows.some((row) => row.kind === 'DELAYED');
+  return mayRest && !isDelayed ? 'SELF_TRADE' : 'REMAINDER';
+}
+
+function delayedFacts(refused: OrderEventRow | null): OrderFacts {
+  const none = { filledMicro: 0, tradeIds: [] };
+  if (refused === null) return { ...none, status: 'DELAYED', reason: null, endedAtMs: null };
+  return { ...none, status: 'CANCELED', reason: refused.reason, endedAtMs: refused.timeMs };
+}
+
+function newestOf(
+  rows: readonly OrderEventRow[],
+  kind: OrderEventRow['kind'],
+): OrderEventRow | undefined {
+  let newest: OrderEventRow | undefined;
+  for (const row of rows) {
+    if (row.kind === kind && (newest === undefined || byPlace(newest, row) < 0)) newest = row;
+  }
+  return newest;
+}
+
+/** In the order of the log: an order lives in one partition. Offsets are below 2^53 (schemas/src/trade-id.ts). */
+function byPlace(left: OrderEventRow, right: OrderEventRow): number {
+  return Number(left.inOffset) - Number(right.inOffset) || left.eventIndex - right.eventIndex;
+}
+
+/**
+ * The order in both shapes clients read: camel case under `order`, snake case beside it (conventions.md 1.6). `owner`
+ * is for its owner only. It was created and it ended by the clock of its partition, which never goes back; the clock of
+ * the ingress that accepted it may be ahead of that.
+ */
+export function orderAnswer(
+  catalog: Catalog,
+  { order: placed, facts }: AcceptedOrder,
+  isOwner: boolean,
+): StoredOrder {
+  const market = catalog.market(placed.market);
+  const wallet = parseWalletAddress(placed.wallet);
+  const owner = isOwner ? placed.apiKey : null;
+  const conditionId = market?.conditionId ?? '';
+  const outcome = market?.outcomes[placed.outcome] ?? '';
+  const assetId = market?.tokens[placed.outcome] ?? '';
+  const maker = wallet === null ? placed.wallet : checksumAddress(wallet);
+  const statedMs = placed.expiresAtMs === 0 ? 0 : placed.expiresAtMs + gtdEarlyMs;
+  const expiration = String(Math.floor(statedMs / 1000));
+  const sizes = { original: microText(placed.sizeMicro), matched: microText(facts.filledMicro) };
+  const price = priceText(placed.price);
+  const shared = { id: placed.orderId, owner, price, side: placed.side, outcome, expiration };
+  const endedAt = facts.endedAtMs === null ? null : isoTime(facts.endedAtMs);
+  const ending = { reason: facts.reason, ended_at: endedAt };
+  return {
+    order: {
+      ...shared,
+      associateTrades: [...facts.tradeIds],
+      status: facts.status.toLowerCase(),
+      market: conditionId,
+      originalSize: sizes.original,
+      makerAddress: maker,
+      sizeMatched: sizes.matched,
+      assetId,
+      order_type: placed.timeInForce,
+      createdAt: isoTime(placed.timeMs),
+      ...ending,
+    },
+    ...shared,
+    ...ending,
+    status: facts.status,
+    maker_address: maker,
+    market: conditionId,
+    asset_id: assetId,
+    original_size: sizes.original,
+    size_matched: sizes.matched,
+    associate_trades: [...facts.tradeIds],
+    created_at: Math.floor(placed.timeMs / 1000),
+    order_type: placed.timeInForce,
+  };
+}
+
+/** Rows of several orders, apart. */
+export function rowsByOrder(
+  rows: readonly OrderEventRow[],
+): ReadonlyMap<string, readonly OrderEventRow[]> {
+  const found = new Map<string, OrderEventRow[]>();
+  for (const row of rows) {
+    const known = found.get(row.orderId);
+    if (known === undefined) found.set(row.orderId, [row]);
+    else known.push(row);
+  }
+  return found;
+}

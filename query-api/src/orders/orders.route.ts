@@ -1,0 +1,156 @@
+import { claimsKey } from '@pm/domain/accounts/key-claim';
+import type { DoorRoute } from '@pm/kit/http';
+import { orderIdsPerRequestMax, parseOrderId } from '@pm/schemas';
+import type { CallerDirectory } from '../door/caller.io.ts';
+import { type Caller, isOwn, provenCaller, unproven } from '../door/caller.io.ts';
+import { emptyPage, pageOf } from '../door/paging.ts';
+import { type Answer, readRoute, StatusAnswer } from '../door/read-route.io.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import { requestedPlace } from '../markets/market-filter.ts';
+import { openOrderAnswer, ordersPageSize, readOrdersQuery } from './open-orders.ts';
+import { foldOrder, type OrderEventRow, orderAnswer, rowsByOrder } from './order-read.ts';
+import type { OwnRecords } from './own-records.io.ts';
+
+export interface OrderParts {
+  readonly catalog: Catalog;
+  readonly own: Pick<OwnRecords, 'openOrders' | 'orderEvents'>;
+  readonly callers: CallerDirectory;
+  nowMs(): number;
+}
+
+/**
+ * GET /data/order/:id: state of an order. Any client may read it without its owner; with signed headers a caller finds
+ * only its own orders (conventions.md 1.6). An order that was refused at once was never one; its refusal code is in the
+ * 404.
+ */
+export function dataOrderRoute(parts: OrderParts): DoorRoute {
+  const route = { method: 'GET', path: '/data/order/:id', family: 'clob' } as const;
+  return readRoute(route, async ({ params, raw }) => {
+    const caller = claimsKey(raw.headers) ? provenCaller(parts.callers, raw) : undefined;
+    if (caller === null) return unproven(parts, raw);
+    const id = parseOrderId(params['id'] ?? '');
+    if (id === null) return refusals.invalidOrderId;
+    const rows = await parts.own.orderEvents([id]);
+    if (caller !== undefined && !rows.some((row) => isOwn(caller, row))) {
+      return refusals.orderNotFound;
+    }
+    return answerFor(parts, rows, caller !== undefined);
+  });
+}
+
+function answerFor(
+  { catalog }: OrderParts,
+  rows: readonly OrderEventRow[],
+  isOwner: boolean,
+): Answer {
+  const history = foldOrder(rows);
+  switch (history.kind) {
+    case 'accepted':
+      return orderAnswer(catalog, history, isOwner);
+    case 'refused':
+      return new ReadRefusal(404, refusals.orderNotFound.text, {
+        code: history.code,
+        reason: 'refused',
+      });
+    case 'unknown':
+      return refusals.orderNotFound;
+  }
+}
+
+/**
+ * GET /data/orders: open orders of the caller's keys from any of the caller's wallets, newest first (conventions.md
+ * 1.6).
+ */
+export function dataOrdersRoute(parts: OrderParts): DoorRoute {
+  const route = { method: 'GET', path: '/data/orders', family: 'clob' } as const;
+  return readRoute(route, async ({ query, raw }) => {
+    const caller = provenCaller(parts.callers, raw);
+    if (caller === null) return unproven(parts, raw);
+    const requested = readOrdersQuery(query);
+    if (requested instanceof ReadRefusal) return requested;
+    const place = requestedPlace(parts.catalog, requested);
+    const { orderId, offset } = requested;
+    if (offset < 0 || place === null) return emptyPage(ordersPageSize);
+    const search = { wallets: caller.wallets, keys: caller.keys, orderId, ...place };
+    const open = await parts.own.openOrders({ ...search, offset, limit: ordersPageSize + 1 });
+    const { data, ...page } = pageOf(open, offset, ordersPageSize);
+    const orders = await liveOrders(
+      parts,
+      data.map((row) => row.orderId),
+    );
+    return { data: orders, ...page, count: orders.length };
+  });
+}
+
+/** Orders in the order of their ids; one that ended while it was looked up is left out. */
+async function liveOrders({ own, catalog }: OrderParts, ids: readonly string[]) {
+  const rows = rowsByOrder(ids.length === 0 ? [] : await own.orderEvents(ids));
+  return ids.flatMap((id) => {
+    const history = foldOrder(rows.get(id) ?? []);
+    if (history.kind !== 'accepted' || history.facts.status !== 'LIVE') return [];
+    return [openOrderAnswer(catalog, history)];
+  });
+}
+
+/**
+ * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the requested order, with a status of its
+ * own (conventions.md 1.6).
+ */
+export function lookUpOrdersRoute(parts: OrderParts): DoorRoute {
+  const route = { method: 'POST', path: '/data/orders', family: 'clob' } as const;
+  return readRoute(route, async ({ body, raw }) => {
+    const caller = provenCaller(parts.callers, raw);
+    if (caller === null) return unproven(parts, raw);
+    const ids = readIds(body);
+    if (ids instanceof ReadRefusal) return ids;
+    const known = [...new Set(ids.flatMap((id) => parseOrderId(id) ?? []))];
+    const rows = rowsByOrder(known.length === 0 ? [] : await parts.own.orderEvents(known));
+    const entries = ids.map((id) => {
+      const parsed = parseOrderId(id);
+      const found = parsed === null ? null : (rows.get(parsed) ?? []);
+      return { order_id: id, ...entryFor(parts, caller, found) };
+    });
+    return new StatusAnswer(207, entries);
+  });
+}
+
+/** `rows` null for what is no order id. */
+function entryFor({ catalog }: OrderParts, caller: Caller, rows: readonly OrderEventRow[] | null) {
+  if (rows === null) return failed(refusals.invalidOrderId);
+  const history = foldOrder(rows.filter((row) => isOwn(caller, row)));
+  if (history.kind === 'refused') return { ...failed(refusals.orderNotFound), code: history.code };
+  if (history.kind === 'unknown') return failed(refusals.orderNotFound);
+  return { status: 200, order: orderAnswer(catalog, history, true).order };
+}
+
+function failed({ status, text }: ReadRefusal) {
+  return { status, error: text };
+}
+
+function readIds(body: unknown): readonly string[] | ReadRefusal {
+  if (!Array.isArray(body) || body.length === 0) return refusals.invalidPayload;
+  if (body.length > orderIdsPerRequestMax) return refusals.payloadTooLarge;
+  const ids = body.map(idOf);
+  return ids.every((id) => id !== null) ? ids : refusals.invalidPayload;
+}
+
+/** Either spelling, or the bare id; texts of no order's length are cut, since they are sent back. */
+function idOf(given: unknown): string | null {
+  const item = typeof given === 'object' && given !== null ? given : {};
+  const { orderId, orderID } = item as { orderId?: unknown; orderID?: unknown };
+  const id = typeof given === 'string' ? given : (orderId ?? orderID);
+  return typeof id === 'string' ? id.slice(0, shownIdMaxChars) : null;
+}
+
+const shownIdMaxChars = 80;
+
+/** GET /data/pre-migration-orders: nothing was migrated to this exchange (conventions.md 1.6). */
+export function preMigrationOrdersRoute({ callers, nowMs }: OrderParts): DoorRoute {
+  const route = { method: 'GET', path: '/data/pre-migration-orders', family: 'clob' } as const;
+  return readRoute(route, ({ query, raw }) => {
+    if (provenCaller(callers, raw) === null) return unproven({ callers, nowMs }, raw);
+    const requested = readOrdersQuery(query);
+    return requested instanceof ReadRefusal ? requested : emptyPage(ordersPageSize);
+  });
+}

@@ -1,0 +1,136 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { Fault } from '@pm/kit/fault';
+import type { WalletAddress } from '@pm/schemas';
+import { foldHoldings, type Holding } from '../positions/holdings.ts';
+import { readHoldings } from '../positions/read-holdings.io.ts';
+import { mergePage, storedWindow } from '../recent/merge.ts';
+import type { RecentLog } from '../recent/recent-log.ts';
+import {
+  type CancelRow,
+  type CancelSearch,
+  newestCancelFirst,
+  recentCancels,
+} from './cancel-search.ts';
+import {
+  newestFirst,
+  type OpenOrderRow,
+  type OpenOrderSearch,
+  recentOpenOrders,
+} from './open-orders.ts';
+import type { OrderEventRow } from './order-read.ts';
+import { readCancels, readMarketsOf } from './read-cancels.io.ts';
+import { readOpenOrders } from './read-open-orders.io.ts';
+import { readOrderEvents } from './read-order-events.io.ts';
+import { readTrades } from './read-trades.io.ts';
+import { isTradeRequested, newestTradeFirst, type TradeSearch } from './trade-search.ts';
+import type { FillRow } from './trades.ts';
+
+export interface OwnRecordsOptions {
+  readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
+  readonly recent: RecentLog;
+  /**
+   * Waits until everything that was in the log at the call is in `recent` or in the tables; false when that takes too
+   * long.
+   */
+  settle(): Promise<boolean>;
+}
+
+/**
+ * Records of a caller up to the call: the newest from memory, everything before them from the tables. Memory is read
+ * first, and the tables are read up to its seams, so nothing is counted twice or missed; a record that memory forgets
+ * meanwhile is in the tables by then. Methods throw the faults of ClickHouse (`retry` when it is away) as far as memory
+ * alone does not suffice.
+ */
+export class OwnRecords {
+  readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
+  readonly #recent: RecentLog;
+  readonly #settle: () => Promise<boolean>;
+
+  constructor({ clickhouse, recent, settle }: OwnRecordsOptions) {
+    this.#clickhouse = clickhouse;
+    this.#recent = recent;
+    this.#settle = settle;
+  }
+
+  /** Rows of these orders; of each order in any order, see `foldOrder`. */
+  async orderEvents(ids: readonly string[]): Promise<readonly OrderEventRow[]> {
+    const isSettled = await this.#settle();
+    const { seams, rows } = this.#recent.orders(ids);
+    const unsettled = ids.filter((id) => !isWhole(rows, id));
+    if (unsettled.length === 0) return rows;
+    const stored = await readOrderEvents(this.#clickhouse, unsettled, seams);
+    const found = [...stored, ...rows];
+    // "Unknown" would be a guess: the order may be in records that are not read yet.
+    if (!isSettled && !knowsAll(found, ids)) throw new Fault('newest_records_behind', 'retry');
+    return found;
+  }
+
+  /** Newest first; one row more than a page says that there is another page. */
+  async trades(search: TradeSearch): Promise<readonly FillRow[]> {
+    await this.#settle();
+    const { seams, rows } = this.#recent.fillsOfKeys(search.keys);
+    const found = rows.filter((row) => isTradeRequested(row, search));
+    const page = { offset: search.query.offset, limit: search.limit };
+    const window = storedWindow(page, found.length);
+    const stored = await readTrades(this.#clickhouse, search, { seams, ...window });
+    return mergePage(found, stored, { ...page, from: window.from }, newestTradeFirst);
+  }
+
+  /** Newest first; one row more than a page says that there is another page. */
+  async openOrders(search: OpenOrderSearch): Promise<readonly OpenOrderRow[]> {
+    await this.#settle();
+    const { seams, rows } = this.#recent.ordersOfKeys(search.keys);
+    const { opened, ended } = recentOpenOrders(rows, search);
+    const count = search.offset + search.limit + ended.size;
+    const stored = await readOpenOrders(this.#clickhouse, search, { seams, count });
+    const open = stored.filter(({ orderId }) => !ended.has(orderId));
+    return mergePage(opened, open, { ...search, from: 0 }, newestFirst);
+  }
+
+  /** Newest first. */
+  async cancels(search: CancelSearch): Promise<readonly CancelRow[]> {
+    await this.#settle();
+    const { seams, rows } = this.#recent.ordersOfKeys(search.keys);
+    const found = [...recentCancels(rows, search)].sort(newestCancelFirst);
+    const stored = await readCancels(this.#clickhouse, search, seams);
+    return mergePage(found, stored, { offset: 0, from: 0, ...search }, newestCancelFirst);
+  }
+
+  /** Markets in which one of the wallets holds or held tokens. */
+  async marketsOf(wallets: readonly WalletAddress[]): Promise<readonly number[]> {
+    await this.#settle();
+    const newest = this.#recent.holdings(wallets).rows.map(({ market }) => market);
+    return [...new Set([...newest, ...(await readMarketsOf(this.#clickhouse, wallets))])];
+  }
+
+  /** Holdings of these wallets, in one market or in all (null). */
+  async holdings(requested: RequestedMarket): Promise<readonly Holding[]> {
+    await this.#settle();
+    const { market: only, wallets } = requested;
+    const { rows } = this.#recent.holdings(wallets);
+    const changes = rows.filter(({ market }) => only === null || market === only);
+    const touched = [...new Set(changes.map(({ market }) => market))];
+    const markets = only === null ? null : [only];
+    const stored = await readHoldings(this.#clickhouse, { wallets, markets, touched });
+    return foldHoldings(stored, changes);
+  }
+}
+
+interface RequestedMarket {
+  readonly wallets: readonly WalletAddress[];
+  readonly market: number | null;
+}
+
+function knowsAll(rows: readonly OrderEventRow[], ids: readonly string[]): boolean {
+  const known = new Set(rows.map((row) => row.orderId));
+  return ids.every((id) => known.has(id));
+}
+
+/**
+ * A placement in memory has everything after it in memory too, and its own fills with it. Only why a rest ended at once
+ * may depend on a delay before it.
+ */
+function isWhole(rows: readonly OrderEventRow[], id: string): boolean {
+  const placed = rows.find((row) => row.orderId === id && row.kind === 'PLACED');
+  return placed !== undefined && placed.status !== 'CANCELED';
+}

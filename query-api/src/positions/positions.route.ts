@@ -1,0 +1,128 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { checksumAddress } from '@pm/schemas';
+import { unitsOf } from '../books/quote.ts';
+import type { StoredBooks } from '../books/stored-books.io.ts';
+import { pricedBy } from '../books/tokens.ts';
+import { QueryReader } from '../door/query-reader.ts';
+import { readRoute } from '../door/read-route.io.ts';
+import { ReadRefusal } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import { marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
+import type { Reports } from '../reports/reports.io.ts';
+import { assetForm, reportFrame } from '../reports/trade-ledger.ts';
+import type { Profiles } from '../social/profiles.ts';
+import type { TableReads } from '../tables/tables.io.ts';
+import { closedPage, readClosedQuery, selectClosed } from './closed-positions.ts';
+import { holderGroups, readHoldersQuery } from './holders.ts';
+import { marketPositions, pricesOf, readMarketPositionsQuery } from './market-positions.ts';
+import { anyPosition, currentMicro, positionsPage, selectHoldings } from './positions.ts';
+import { readPositionsQuery, readWallet } from './positions-query.ts';
+
+export interface PositionParts {
+  readonly catalog: Catalog;
+  readonly books: Pick<StoredBooks, 'quotes'>;
+  readonly tables: Pick<TableReads, 'holders' | 'positions'>;
+  readonly reports: Pick<Reports, 'closedPositions' | 'marketPositions' | 'traded'>;
+  readonly profiles: Profiles;
+}
+
+/** GET /positions: what a wallet holds, valued at displayed prices (conventions.md 6.1). */
+export function positionsRoute({ catalog, books, tables }: PositionParts): DoorRoute {
+  const route = { method: 'GET', path: '/positions', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const isFamily = dialect === 'family';
+    const requested = readPositionsQuery(query, !isFamily);
+    if (requested instanceof ReadRefusal) return requested;
+    const markets = marketNumbers(catalog, requested);
+    if (requested.limit === 0 || markets?.length === 0) return [];
+    const rows = await tables.positions(requested.user, markets);
+    const holdings = selectHoldings(catalog, rows, requested);
+    const quotes = await books.quotes(pricedBy(holdings.map(({ market }) => market)));
+    const form = assetForm(dialect);
+    return positionsPage(holdings, requested, { catalog, quotes, wallet: requested.user, form });
+  });
+}
+
+/** GET /holders: the largest balances of each token of the requested markets (conventions.md 6.2). */
+export function holdersRoute({ catalog, tables, profiles }: PositionParts): DoorRoute {
+  const route = { method: 'GET', path: '/holders', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const isFamily = dialect === 'family';
+    const requested = readHoldersQuery(query, !isFamily);
+    if (requested instanceof ReadRefusal) return requested;
+    const markets = requested.conditions.flatMap(
+      (condition) => catalog.byCondition(condition) ?? [],
+    );
+    if (requested.limit === 0 || markets.length === 0) return [];
+    const rows = await tables.holders(markets, requested);
+    return holderGroups(markets, rows, {
+      form: isFamily ? 'numeric' : 'indexed',
+      profiles: profiles,
+    });
+  });
+}
+
+/**
+ * GET /value and GET /traded: what a wallet's tokens are worth, and in how many markets it traded (conventions.md 1.9).
+ */
+export function walletFigureRoutes({
+  catalog,
+  books,
+  tables,
+  reports,
+}: PositionParts): readonly DoorRoute[] {
+  const value = { method: 'GET', path: '/value', family: 'data' } as const;
+  const traded = { method: 'GET', path: '/traded', family: 'data' } as const;
+  return [
+    readRoute(value, async ({ query, dialect }) => {
+      const read = new QueryReader(query, 'data');
+      if (dialect !== 'family') read.onlyKnown(['user', 'market', 'eventId']);
+      const user = readWallet(read);
+      const markets = marketNumbers(catalog, readMarketFilter(read));
+      if (read.refusal !== null || user === null) return read.refusal ?? [];
+      const rows = markets?.length === 0 ? [] : await tables.positions(user, markets);
+      const holdings = selectHoldings(catalog, rows, anyPosition);
+      const quotes = await books.quotes(pricedBy(holdings.map(({ market }) => market)));
+      const totalMicro = holdings.reduce((sum, one) => sum + currentMicro(one, quotes), 0);
+      return [{ user: checksumAddress(user), value: unitsOf(totalMicro) }];
+    }),
+    readRoute(traded, async ({ query, dialect }) => {
+      const read = new QueryReader(query, 'data');
+      if (dialect !== 'family') read.onlyKnown(['user']);
+      const user = readWallet(read);
+      if (read.refusal !== null || user === null) return read.refusal ?? [];
+      return { user: checksumAddress(user), traded: await reports.traded(user) };
+    }),
+  ];
+}
+
+/** GET /closed-positions: what a wallet held and holds no more (conventions.md 1.9). */
+export function closedPositionsRoute({ catalog, books, reports }: PositionParts): DoorRoute {
+  const route = { method: 'GET', path: '/closed-positions', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const requested = readClosedQuery(query, dialect !== 'family');
+    if (requested instanceof ReadRefusal) return requested;
+    const markets = marketNumbers(catalog, requested);
+    if (requested.limit === 0 || markets?.length === 0) return [];
+    const rows = await reports.closedPositions(requested.user, markets);
+    const closed = selectClosed(catalog, rows, requested);
+    const quotes = await books.quotes(pricedBy(closed.map(({ market }) => market)));
+    return closedPage(closed, requested, { catalog, quotes, form: assetForm(dialect) });
+  });
+}
+
+/** GET /v1/market-positions: who holds and held what of a market, with profit and loss (conventions.md 1.9). */
+export function marketPositionsRoute(parts: PositionParts): DoorRoute {
+  const { catalog, books, reports } = parts;
+  const route = { method: 'GET', path: '/v1/market-positions', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const requested = readMarketPositionsQuery(query, dialect !== 'family');
+    if (requested instanceof ReadRefusal) return requested;
+    const market = catalog.byCondition(requested.condition);
+    if (market === undefined || requested.limit === 0) return [];
+    const pricesMicro = pricesOf(market, await books.quotes(pricedBy([market])));
+    const search = { ...requested, market: market.market, pricesMicro };
+    const rows = await reports.marketPositions(search);
+    return marketPositions(market, rows, { ...reportFrame(parts, dialect), pricesMicro });
+  });
+}

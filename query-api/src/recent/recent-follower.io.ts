@@ -1,0 +1,232 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-execution.io';
+import { Fault } from '@pm/kit/fault';
+import type { LogAdmin, LogClient, LogReader, RecordBatch } from '@pm/kit/kafka';
+import type { Log } from '@pm/kit/log';
+import { SharedReads } from '../tables/shared-reads.io.ts';
+import type { RecentLog, RecentProgress } from './recent-log.ts';
+
+export interface RecentFollowerOptions {
+  readonly client: LogClient;
+  readonly recent: RecentLog;
+  readonly codec: ExecutionCodec;
+  /** Name of `executions` on the broker. */
+  readonly topic: string;
+  readonly log: Log;
+  /**
+   * Offset of `executions` per partition that the tables hold everything below of; partitions without any are absent.
+   */
+  storedPositions(): Promise<ReadonlyMap<number, number>>;
+}
+
+/** Where the newest records stand, for /status. `following` is false while the tables answer alone. */
+export interface RecentStatus {
+  readonly following: boolean;
+  readonly fault: string | null;
+  readonly rows: number;
+  readonly partitions: readonly (RecentProgress & { readonly lagRecords: number })[];
+}
+
+/** How often the positions of the tables are read; a record is kept so much longer than needed, milliseconds. */
+const storedEveryMs = 250;
+/** The same while few rows are kept: keeping them longer costs less than reading positions. */
+const storedSeldomMs = 1_000;
+const fewRows = 1_000;
+/** From a fault until the newest records are read again from scratch, milliseconds. */
+const restartAfterMs = 2_000;
+/** A read waits so long for the records that were there when it came; then it answers with what there is. */
+const settleMaxMs = 1_000;
+const settlePollMs = 2;
+/** With more lag than this no request waits. */
+const settleLagMax = 20_000;
+/**
+ * Records before the end at which reading starts at most: a longer way is left to the tables until they are there.
+ */
+const startupRecordsMax = 50_000;
+
+/**
+ * Follows `executions` from where the tables end. After any fault here, reads continue from the tables alone, and
+ * /status says so.
+ */
+export class RecentFollower {
+  readonly #parts: RecentFollowerOptions;
+  #admin: LogAdmin | null = null;
+  #reader: LogReader | null = null;
+  #fault: string | null = null;
+  /** Partitions that are followed; there may be more by now. */
+  #partitions = 0;
+  readonly #closing = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  readonly #ends = new SharedReads<ReadonlyMap<number, number>>();
+
+  constructor(parts: RecentFollowerOptions) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the newest records are followed, or when that has failed for now. */
+  async start(): Promise<void> {
+    await this.#open();
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    await this.#stop();
+    await this.#admin?.close();
+  }
+
+  status(): RecentStatus {
+    const { recent } = this.#parts;
+    const reader = this.#reader;
+    return {
+      following: reader !== null && this.#fault === null,
+      fault: this.#fault,
+      rows: recent.rowCount,
+      partitions: recent.progress().map((progress) => ({
+        ...progress,
+        lagRecords: reader?.lagRecords(progress.partition) ?? 0,
+      })),
+    };
+  }
+
+  /**
+   * Waits until everything that was in the log at the call has been read, but not for long. False when that is not so,
+   * or when the tables do not reach up to what is here: then something may be missing between. Never rejects.
+   */
+  async settle(): Promise<boolean> {
+    const reader = this.#reader;
+    if (reader === null || this.#fault !== null) return false;
+    const giveUp = new AbortController();
+    const late = wait(settleMaxMs, false, { signal: giveUp.signal }).catch(() => false);
+    try {
+      const settled = await Promise.race([this.#settled(reader, giveUp.signal), late]);
+      return settled && this.#parts.recent.progress().every(({ hasGap }) => !hasGap);
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'the ends of the log are not known');
+      return false;
+    } finally {
+      giveUp.abort();
+    }
+  }
+
+  async #settled(reader: LogReader, signal: AbortSignal): Promise<boolean> {
+    const ends = await this.#endsFromNowOn();
+    for (const [partition, end] of ends) {
+      if (partition >= this.#partitions) return false;
+      if (reader.lagRecords(partition) > settleLagMax) return false;
+      while (reader.position(partition) < end) {
+        if (signal.aborted || reader !== this.#reader) return false;
+        await wait(settlePollMs);
+      }
+    }
+    return true;
+  }
+
+  /** Ends read after the call: a read that is under way may be older than the records the caller knows of. */
+  #endsFromNowOn(): Promise<ReadonlyMap<number, number>> {
+    return this.#ends.read(this.#parts.topic, async () => {
+      const bounds = await this.#bounds();
+      return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+    });
+  }
+
+  async #bounds() {
+    this.#admin ??= await this.#parts.client.admin();
+    return await this.#admin.bounds(this.#parts.topic);
+  }
+
+  async #open(): Promise<void> {
+    const { client, recent, topic, log } = this.#parts;
+    try {
+      const [bounds, stored] = await Promise.all([this.#bounds(), this.#parts.storedPositions()]);
+      const positions = new Map(
+        [...bounds].map(([partition, { low, high }]) => {
+          const from = Math.max(low, stored.get(partition) ?? 0, high - startupRecordsMax);
+          return [partition, Math.min(from, high)];
+        }),
+      );
+      recent.restart(positions);
+      this.#partitions = positions.size;
+      for (const [partition, offset] of stored) recent.stored(partition, offset);
+      const reader = await client.reader({
+        topic,
+        positions,
+        dense: true,
+        onBatch: (batch) => this.#take(batch),
+        onFault: (fault) => this.#onFault(fault),
+      });
+      this.#reader = reader;
+      this.#fault = null;
+    } catch (error) {
+      recent.stop();
+      this.#fault = error instanceof Fault ? error.code : 'recent_failed';
+      log.warn({ err: error }, 'the newest records cannot be read: the tables answer alone');
+    }
+  }
+
+  async #take(batch: RecordBatch): Promise<void> {
+    const { recent, codec } = this.#parts;
+    const { partition } = batch;
+    await eachExecution(batch, codec, (execution, offset) => {
+      if (recent.take(partition, execution, offset)) return;
+      throw new Fault('execution_gap', 'stop', { facts: { partition, offset } });
+    });
+  }
+
+  #onFault(fault: Fault): void {
+    const { log, recent } = this.#parts;
+    if (fault.reaction === 'retry') {
+      log.warn({ code: fault.code }, 'the newest records are delayed');
+      return;
+    }
+    log.error({ err: fault }, 'the newest records cannot be followed: the tables answer alone');
+    this.#fault = fault.code;
+    recent.stop();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await wait(this.#pauseMs(), undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      await (this.#isBroken() ? this.#restart() : this.#poll());
+    }
+  }
+
+  #isBroken(): boolean {
+    return this.#reader === null || this.#fault !== null;
+  }
+
+  #pauseMs(): number {
+    if (this.#isBroken()) return restartAfterMs;
+    const { recent } = this.#parts;
+    const isAtRest = recent.rowCount < fewRows && recent.progress().every(({ hasGap }) => !hasGap);
+    return isAtRest ? storedSeldomMs : storedEveryMs;
+  }
+
+  async #poll(): Promise<void> {
+    const { log, recent, storedPositions } = this.#parts;
+    try {
+      const stored = await storedPositions();
+      for (const [partition, offset] of stored) recent.stored(partition, offset);
+      if ([...stored.keys()].some((partition) => partition >= this.#partitions)) {
+        await this.#restart();
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'the position of the tables is not known');
+    }
+  }
+
+  async #restart(): Promise<void> {
+    await this.#stop();
+    await this.#open();
+  }
+
+  async #stop(): Promise<void> {
+    const reader = this.#reader;
+    this.#reader = null;
+    this.#parts.recent.stop();
+    await reader?.close();
+  }
+}

@@ -1,0 +1,123 @@
+import type { Execution } from '@pm/schemas';
+import type { OrderEventRow } from '../orders/order-read.ts';
+import type { FillRow } from '../orders/trades.ts';
+import { RecentPartition } from './recent-partition.ts';
+import type { HoldingChange } from './record-rows.ts';
+
+/**
+ * Rows kept over all partitions; about 500 bytes each. Under full load the tables lag by half a second, a few thousand
+ * rows.
+ */
+const recentRowsMax = 200_000;
+
+/**
+ * Per partition the first input offset that is not to be taken from the tables; partitions at the same index.
+ * `seamOpen` where the tables answer alone.
+ */
+export type Seams = readonly number[];
+
+/** Above every offset. */
+export const seamOpen = Number.MAX_SAFE_INTEGER;
+
+/** Rows from the seams on that come with them: together with the tables up to the seams they are the whole log. */
+export interface RecentRows<T> {
+  readonly seams: Seams;
+  readonly rows: readonly T[];
+}
+
+/** How the newest records of one partition stand, for /status. */
+export interface RecentProgress {
+  readonly partition: number;
+  readonly rows: number;
+  readonly storedTo: number;
+  readonly hasGap: boolean;
+}
+
+/**
+ * The newest stretch of all partitions, joined with the tables at exact seams. Bounded: over `rowsMax` the largest
+ * partition sheds its oldest records, and the tables answer for it alone until they have caught up.
+ */
+export class RecentLog {
+  readonly #partitions: RecentPartition[] = [];
+  readonly #rowsMax: number;
+
+  constructor(rowsMax = recentRowsMax) {
+    this.#rowsMax = rowsMax;
+  }
+
+  /** Starts over at these offsets of `executions`; partitions are numbered from 0 without holes. */
+  restart(positions: ReadonlyMap<number, number>): void {
+    this.#partitions.length = 0;
+    for (let partition = 0; partition < positions.size; partition += 1) {
+      this.#partitions.push(new RecentPartition(partition, positions.get(partition) ?? 0));
+    }
+  }
+
+  /** Forgets everything: the tables answer alone. */
+  stop(): void {
+    this.#partitions.length = 0;
+  }
+
+  get rowCount(): number {
+    return this.#partitions.reduce((sum, one) => sum + one.rowCount, 0);
+  }
+
+  /** False when records are missing before this one. */
+  take(partition: number, execution: Execution, offset: number): boolean {
+    const taken = this.#partitions[partition]?.take(execution, offset) ?? null;
+    if (taken === true) this.#shed();
+    return taken !== null;
+  }
+
+  /** The tables hold everything of the partition below this offset of `executions`. */
+  stored(partition: number, offset: number): void {
+    this.#partitions[partition]?.stored(offset);
+  }
+
+  progress(): readonly RecentProgress[] {
+    return this.#partitions.map(({ rowCount: rows, storedTo, hasGap }, partition) => ({
+      partition,
+      rows,
+      storedTo,
+      hasGap,
+    }));
+  }
+
+  orders(ids: readonly string[]): RecentRows<OrderEventRow> {
+    return this.#rows((one) => ids.flatMap((id) => one.orderRows(id)));
+  }
+
+  /** Everything that happened to orders of these keys. */
+  ordersOfKeys(keys: Iterable<string>): RecentRows<OrderEventRow> {
+    const requested = [...keys];
+    return this.#rows((one) => requested.flatMap((key) => one.rowsOfKey(key)));
+  }
+
+  /** Each fill once, also when two of the keys met. */
+  fillsOfKeys(keys: Iterable<string>): RecentRows<FillRow> {
+    const requested = [...keys];
+    return this.#rows((one) => [...new Set(requested.flatMap((key) => one.fillsOfKey(key)))]);
+  }
+
+  holdings(wallets: readonly string[]): RecentRows<HoldingChange> {
+    return this.#rows((one) => wallets.flatMap((wallet) => one.holdingsOf(wallet)));
+  }
+
+  #rows<T>(rowsOf: (partition: RecentPartition) => readonly T[]): RecentRows<T> {
+    const open = this.#partitions.filter((one) => one.seam !== null);
+    return {
+      seams: this.#partitions.map((one) => one.seam ?? seamOpen),
+      rows: open.flatMap(rowsOf),
+    };
+  }
+
+  #shed(): void {
+    const excess = this.rowCount - this.#rowsMax;
+    if (excess <= 0) return;
+    const largest = this.#partitions.reduce((left, right) =>
+      left.rowCount >= right.rowCount ? left : right,
+    );
+    // A tenth at a time: shedding costs a walk over what is kept.
+    largest.shed(Math.max(excess, Math.ceil(this.#rowsMax / 10)));
+  }
+}

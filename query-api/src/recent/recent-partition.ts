@@ -1,0 +1,169 @@
+import { InputSequence } from '@pm/domain/executions/input-sequence';
+import type { Execution } from '@pm/schemas';
+import type { OrderEventRow } from '../orders/order-read.ts';
+import type { FillRow } from '../orders/trades.ts';
+import { type HoldingChange, type RecordRows, rowsOfRecord } from './record-rows.ts';
+
+interface KeptRecord {
+  /** Its offset in `executions`, which is what the tables' position counts. */
+  readonly offset: number;
+  readonly inOffset: number;
+  readonly rows: RecordRows;
+  readonly count: number;
+}
+
+/** Rows by one of their ids, in log order, with the oldest forgotten first. */
+class RowIndex<T> {
+  readonly #rows = new Map<string, T[]>();
+
+  of(key: string): readonly T[] {
+    return this.#rows.get(key) ?? [];
+  }
+
+  add(key: string, row: T): void {
+    const known = this.#rows.get(key);
+    if (known === undefined) this.#rows.set(key, [row]);
+    else known.push(row);
+  }
+
+  /** Forgets the oldest row of each key, as often as the key is given. */
+  forget(keys: readonly string[]): void {
+    const counts = new Map<string, number>();
+    for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (const [key, count] of counts) {
+      const rows = this.#rows.get(key);
+      if (rows === undefined || rows.length <= count) this.#rows.delete(key);
+      else rows.splice(0, count);
+    }
+  }
+}
+
+/**
+ * The newest records of one partition, without a gap: everything from `lowOffset` on that was read. Whatever the tables
+ * hold for certain may be forgotten; what lies below is theirs alone.
+ */
+export class RecentPartition {
+  readonly #partition: number;
+  readonly #records: KeptRecord[] = [];
+  readonly #byOrder = new RowIndex<OrderEventRow>();
+  readonly #byKey = new RowIndex<OrderEventRow>();
+  readonly #fillsByKey = new RowIndex<FillRow>();
+  readonly #holdings = new RowIndex<HoldingChange>();
+  #sequence: InputSequence | null = null;
+  #rowCount = 0;
+  #lowOffset: number;
+  #storedTo = -1;
+
+  /** `from`: the offset of `executions` that is read first. */
+  constructor(partition: number, from: number) {
+    this.#partition = partition;
+    this.#lowOffset = from;
+  }
+
+  get rowCount(): number {
+    return this.#rowCount;
+  }
+
+  /** Offset of `executions` that the tables are known to hold everything below of; -1 while that is not known. */
+  get storedTo(): number {
+    return this.#storedTo;
+  }
+
+  /**
+   * First input offset that is answered from here and not from the tables; null while there is a gap between them, or
+   * nothing to add to the tables: then they answer alone.
+   */
+  get seam(): number | null {
+    return this.hasGap ? null : (this.#records[0]?.inOffset ?? null);
+  }
+
+  /** Whether the tables lack records that are not here any more, or not yet known to be stored. */
+  get hasGap(): boolean {
+    return this.#storedTo < this.#lowOffset;
+  }
+
+  /** Takes the next record in. False for a repetition; null when records are missing before it. */
+  take(execution: Execution, offset: number): boolean | null {
+    this.#sequence ??= new InputSequence(execution.inOffset - 1);
+    const answer = this.#sequence.take(execution);
+    if (answer !== 'next') return answer === 'gap' ? null : false;
+    if (offset < this.#storedTo) {
+      // Behind the tables: they know better.
+      this.#lowOffset = offset + 1;
+      return true;
+    }
+    const rows = rowsOfRecord(this.#partition, execution);
+    const count = rows.orders.length + rows.fills.length + rows.holdings.length + 1;
+    this.#records.push({ offset, inOffset: execution.inOffset, rows, count });
+    this.#rowCount += count;
+    this.#index(rows);
+    return true;
+  }
+
+  /** The tables hold everything below `offset`. A position that went back (rebuilt tables) counts too. */
+  stored(offset: number): void {
+    this.#storedTo = offset;
+    this.#forgetWhile((record) => record.offset < offset);
+  }
+
+  /** Forgets the oldest records until so many rows are gone: the tables then answer alone until they have caught up. */
+  shed(rows: number): void {
+    const target = this.#rowCount - rows;
+    let left = this.#rowCount;
+    this.#forgetWhile((record) => {
+      if (left <= target) return false;
+      left -= record.count;
+      return true;
+    });
+  }
+
+  orderRows(orderId: string): readonly OrderEventRow[] {
+    return this.#byOrder.of(orderId);
+  }
+
+  rowsOfKey(apiKey: string): readonly OrderEventRow[] {
+    return this.#byKey.of(apiKey);
+  }
+
+  fillsOfKey(apiKey: string): readonly FillRow[] {
+    return this.#fillsByKey.of(apiKey);
+  }
+
+  holdingsOf(wallet: string): readonly HoldingChange[] {
+    return this.#holdings.of(wallet);
+  }
+
+  #index({ orders, fills, holdings }: RecordRows): void {
+    for (const row of orders) {
+      this.#byOrder.add(row.orderId, row);
+      this.#byKey.add(row.apiKey, row);
+    }
+    for (const fill of fills) for (const key of keysOf(fill)) this.#fillsByKey.add(key, fill);
+    for (const change of holdings) this.#holdings.add(change.wallet, change);
+  }
+
+  #forgetWhile(isOld: (record: KeptRecord) => boolean): void {
+    const kept = this.#records.findIndex((record) => !isOld(record));
+    const gone = this.#records.splice(0, kept === -1 ? this.#records.length : kept);
+    const last = gone.at(-1);
+    if (last === undefined) return;
+    this.#lowOffset = last.offset + 1;
+    for (const { count } of gone) this.#rowCount -= count;
+    this.#forgetRows(gone.map(({ rows }) => rows));
+  }
+
+  #forgetRows(gone: readonly RecordRows[]): void {
+    const orders = gone.flatMap((rows) => rows.orders);
+    const fills = gone.flatMap((rows) => rows.fills);
+    const holdings = gone.flatMap((rows) => rows.holdings);
+    this.#byOrder.forget(orders.map((row) => row.orderId));
+    this.#byKey.forget(orders.map((row) => row.apiKey));
+    this.#fillsByKey.forget(fills.flatMap(keysOf));
+    this.#holdings.forget(holdings.map((change) => change.wallet));
+  }
+}
+
+/** A key that is on both sides has the fill once. */
+function keysOf({ takerKey, makerKey }: FillRow): readonly string[] {
+  return takerKey === makerKey ? [takerKey] : [takerKey, makerKey];
+}

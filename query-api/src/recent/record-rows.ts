@@ -1,0 +1,176 @@
+import {
+  apiKeyFromBytes,
+  blankOrderEvent,
+  type EventOf,
+  type Execution,
+  type ExecutionEvent,
+  type Fill,
+  orderIdFromBytes,
+  walletFromBytes,
+} from '@pm/schemas';
+import type { Outcome } from '../markets/market.ts';
+import type { OrderEventRow } from '../orders/order-read.ts';
+import type { FillRow } from '../orders/trades.ts';
+
+/** Tokens that came to a wallet, or went. */
+export interface HoldingChange {
+  readonly partition: number;
+  readonly inOffset: number;
+  readonly wallet: string;
+  readonly market: number;
+  readonly outcome: Outcome;
+  readonly changeMicro: number;
+}
+
+/** Effect of one record on private reads: the rows the projectors write of it, and the tokens it moved. */
+export interface RecordRows {
+  readonly orders: readonly OrderEventRow[];
+  readonly fills: readonly FillRow[];
+  readonly holdings: readonly HoldingChange[];
+}
+
+type Place = Pick<OrderEventRow, 'partition' | 'inOffset' | 'eventIndex' | 'timeMs'>;
+
+/** The rows of one record: those of the tables `order_events` and `fills`, and what `positions` sums up. */
+export function rowsOfRecord(partition: number, execution: Execution): RecordRows {
+  const orders: OrderEventRow[] = [];
+  const fills: FillRow[] = [];
+  const holdings: HoldingChange[] = [];
+  const { inOffset, timeMs } = execution;
+  for (const [eventIndex, event] of execution.events.entries()) {
+    const place = { partition, inOffset: String(inOffset), eventIndex, timeMs };
+    if (event.kind === 'Fill') {
+      const fill = fillRow(place, event);
+      fills.push(fill);
+      orders.push(...filledRows(fill, event.makerRestMicro));
+      holdings.push(...changesOfFill(fill, inOffset));
+    } else if (event.kind === 'PositionMoved') {
+      holdings.push(...changesOfMove(event, { partition, inOffset }));
+    } else {
+      const row = orderRow(place, event);
+      if (row !== null) orders.push(row);
+    }
+  }
+  return { orders, fills, holdings };
+}
+
+function orderRow(place: Place, event: ExecutionEvent): OrderEventRow | null {
+  switch (event.kind) {
+    case 'OrderPlaced':
+      return { ...placedRow(place, event), kind: 'PLACED', status: event.status };
+    case 'OrderDelayed':
+      return {
+        ...placedRow(place, { ...event, restingMicro: 0 }),
+        kind: 'DELAYED',
+        status: 'DELAYED',
+      };
+    case 'OrderRefused':
+      return { ...blankOrderEvent, ...place, ...idsOf(event), kind: 'REFUSED', reason: event.code };
+    case 'OrderCanceled': {
+      const { reason, restMicro: sizeMicro } = event;
+      return { ...blankOrderEvent, ...place, ...idsOf(event), kind: 'CANCELED', reason, sizeMicro };
+    }
+    default:
+      return null;
+  }
+}
+
+type Identified = Pick<EventOf<'OrderRefused'>, 'orderId' | 'maker' | 'apiKey' | 'market'>;
+
+function idsOf({ orderId, maker, apiKey, market }: Identified) {
+  return {
+    orderId: orderIdFromBytes(orderId),
+    wallet: walletFromBytes(maker),
+    apiKey: apiKeyFromBytes(apiKey),
+    market,
+  };
+}
+
+function placedRow(
+  place: Place,
+  event: Omit<EventOf<'OrderDelayed'>, 'kind' | 'releaseAtMs' | 'heldMicro' | 'command'> & {
+    readonly restingMicro: number;
+  },
+): Omit<OrderEventRow, 'kind' | 'status'> {
+  const { side, timeInForce, price, sizeMicro, restingMicro, expiresAtMs, acceptedAtMs } = event;
+  const terms = { side, timeInForce, price, sizeMicro, restingMicro, expiresAtMs, acceptedAtMs };
+  const outcome = outcomeOf(event.outcome);
+  return { ...blankOrderEvent, ...place, ...idsOf(event), ...terms, outcome };
+}
+
+function fillRow(place: Place, fill: Fill): FillRow {
+  return {
+    ...place,
+    market: fill.market,
+    sizeMicro: fill.sizeMicro,
+    takerOrder: orderIdFromBytes(fill.takerOrderId),
+    taker: walletFromBytes(fill.taker),
+    takerKey: apiKeyFromBytes(fill.takerKey),
+    takerOutcome: outcomeOf(fill.takerOutcome),
+    takerSide: fill.takerSide,
+    takerPrice: fill.takerPrice,
+    makerOrder: orderIdFromBytes(fill.makerOrderId),
+    maker: walletFromBytes(fill.maker),
+    makerKey: apiKeyFromBytes(fill.makerKey),
+    makerOutcome: outcomeOf(fill.makerOutcome),
+    makerSide: fill.makerSide,
+    makerPrice: fill.makerPrice,
+    feeRateBps: fill.feeRateBps,
+  };
+}
+
+function filledRows(fill: FillRow, makerRestMicro: number): readonly OrderEventRow[] {
+  const { partition, inOffset, eventIndex, timeMs, market, sizeMicro } = fill;
+  const shared = { ...blankOrderEvent, partition, inOffset, eventIndex, timeMs, market, sizeMicro };
+  return [
+    {
+      ...shared,
+      kind: 'FILLED',
+      orderId: fill.takerOrder,
+      wallet: fill.taker,
+      apiKey: fill.takerKey,
+      outcome: fill.takerOutcome,
+      side: fill.takerSide,
+      price: fill.takerPrice,
+    },
+    {
+      ...shared,
+      kind: 'FILLED',
+      role: 'MAKER',
+      orderId: fill.makerOrder,
+      wallet: fill.maker,
+      apiKey: fill.makerKey,
+      outcome: fill.makerOutcome,
+      side: fill.makerSide,
+      price: fill.makerPrice,
+      restingMicro: makerRestMicro,
+    },
+  ];
+}
+
+function changesOfFill(fill: FillRow, inOffset: number): readonly HoldingChange[] {
+  const { partition, market, sizeMicro } = fill;
+  const shared = { partition, inOffset, market };
+  const signed = (side: 'BUY' | 'SELL') => (side === 'BUY' ? sizeMicro : -sizeMicro);
+  const { taker, takerOutcome, takerSide, maker, makerOutcome, makerSide } = fill;
+  return [
+    { ...shared, wallet: taker, outcome: takerOutcome, changeMicro: signed(takerSide) },
+    { ...shared, wallet: maker, outcome: makerOutcome, changeMicro: signed(makerSide) },
+  ];
+}
+
+function changesOfMove(
+  event: EventOf<'PositionMoved'>,
+  place: Pick<HoldingChange, 'partition' | 'inOffset'>,
+): readonly HoldingChange[] {
+  const shared = { ...place, wallet: walletFromBytes(event.wallet), market: event.market };
+  const changes: readonly HoldingChange[] = [
+    { ...shared, outcome: 0, changeMicro: event.token0Micro },
+    { ...shared, outcome: 1, changeMicro: event.token1Micro },
+  ];
+  return changes.filter(({ changeMicro }) => changeMicro !== 0);
+}
+
+function outcomeOf(value: number): Outcome {
+  return value === 1 ? 1 : 0;
+}

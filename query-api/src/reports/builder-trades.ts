@@ -1,0 +1,173 @@
+import {
+  type AskedAsset,
+  type BuilderTrade,
+  type ConditionId,
+  checksumAddress,
+  type FillPlace,
+  microText,
+  notionalMicro,
+  parseAsset,
+  parseConditionId,
+  parseTradeId,
+  parseWalletAddress,
+  priceText,
+  tradeHash,
+  tradeId,
+  type WalletAddress,
+} from '@pm/schemas';
+import { parseCursor } from '../door/paging.ts';
+import { QueryReader, type RawQuery } from '../door/query-reader.ts';
+import { type ReadRefusal, refusals } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Market } from '../markets/market.ts';
+import { isoTime } from '../markets/wire-market.ts';
+import type { BuilderRow, BuilderSide } from './rows.ts';
+import { secondsMax } from './trade-ledger.ts';
+
+/** Trades of a page. */
+export const builderPageSize = 100;
+
+/** A side of a fill. */
+interface SidePlace extends FillPlace {
+  readonly role: 'TAKER' | 'MAKER';
+}
+
+/** The end of the id of a maker's row: both sides of a fill may name a builder. */
+const makerMark = '-maker';
+
+export interface BuilderQuery {
+  readonly place: SidePlace | null;
+  readonly wallet: WalletAddress | null;
+  readonly condition: ConditionId | null;
+  readonly asset: AskedAsset | null;
+  readonly builder: ConditionId | null;
+  /** Unix seconds, exclusive. */
+  readonly beforeS: number | null;
+  readonly afterS: number | null;
+  /** -1 after the last page. */
+  readonly offset: number;
+}
+
+/** A builder query with its ids resolved. */
+export interface BuilderSearch {
+  readonly query: BuilderQuery;
+  readonly market: number | null;
+  readonly outcome: number | null;
+  readonly limit: number;
+}
+
+/** The parameters of GET /builder/trades, or why not (conventions.md 1.8). */
+export function readBuilderQuery(query: RawQuery): BuilderQuery | ReadRefusal {
+  const read = new QueryReader(query, 'clob');
+  const parsed = <T>(name: string, parse: (text: string) => T | null): T | null => {
+    const text = read.text(name);
+    return text === null ? null : (parse(text) ?? read.invalid(name));
+  };
+  const bounds = { min: 0, max: secondsMax };
+  const builder = parsed('builder_code', parseBuilder) ?? parsed('builder', parseBuilder);
+  const id = read.text('id');
+  const place = id === null ? null : parseSide(id);
+  const found = {
+    place,
+    wallet: parsed('maker_address', parseWalletAddress),
+    condition: parsed('market', parseConditionId),
+    asset: parsed('asset_id', parseAsset),
+    builder,
+    beforeS: read.optionalInteger('before', bounds),
+    afterS: read.optionalInteger('after', bounds),
+  };
+  if (read.refusal !== null) return refusals.invalidBuilderParams;
+  const offset = parseCursor(read.text('next_cursor'));
+  if (offset === null || read.refusal !== null) return refusals.invalidCursor;
+  // An id of any other form is of no trade, so there is no page either.
+  return { ...found, offset: id !== null && place === null ? -1 : offset };
+}
+
+function parseSide(text: string): SidePlace | null {
+  const isMaker = text.endsWith(makerMark);
+  const place = parseTradeId(isMaker ? text.slice(0, -makerMark.length) : text);
+  return place === null ? null : { ...place, role: isMaker ? 'MAKER' : 'TAKER' };
+}
+
+/** A builder code is 32 bytes. */
+export function parseBuilder(text: string): ConditionId | null {
+  return parseConditionId(text);
+}
+
+/** Keys of traders are not shown. */
+const hiddenOwner = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * An attributed fill in both published shapes at once: seen from the taker where its order names the builder, else from
+ * the maker. Fills of markets the catalog does not know are not shown.
+ */
+export function builderTrade(catalog: Catalog, row: BuilderRow): readonly BuilderTrade[] {
+  const market = catalog.market(row.market);
+  if (market === undefined) return [];
+  const own = row.role === 'TAKER' ? row.taker : row.maker;
+  const fee = row.role === 'TAKER' ? row.feeMicro : 0;
+  const trade = tradeId(row);
+  const seconds = String(Math.floor(row.timeMs / 1000));
+  const time = isoTime(row.timeMs);
+  const shown = {
+    ...ownWords(market, own),
+    size: microText(row.sizeMicro),
+    fee_rate_bps: row.role === 'TAKER' ? String(row.feeRateBps) : '0',
+    status: 'MATCHED',
+    owner: hiddenOwner,
+    transaction_hash: tradeHash(trade),
+    bucket_index: 0,
+  };
+  return [
+    {
+      id: row.role === 'TAKER' ? trade : `${trade}${makerMark}`,
+      taker_order_id: row.taker.order,
+      market: market.conditionId,
+      ...shown,
+      maker_address: shownWallet(own.wallet),
+      match_time: time,
+      last_update: time,
+      type: row.role,
+      maker_orders: [makerOrder(market, row)],
+      tradeType: row.role,
+      takerOrderHash: row.taker.order,
+      builder: row.builder,
+      assetId: shown.asset_id,
+      sizeUsdc: microText(notionalMicro(own.price, row.sizeMicro)),
+      outcomeIndex: own.outcome,
+      maker: shownWallet(row.maker.wallet),
+      transactionHash: shown.transaction_hash,
+      matchTime: seconds,
+      bucketIndex: 0,
+      fee: microText(fee),
+      feeUsdc: microText(fee),
+      createdAt: time,
+      updatedAt: time,
+    },
+  ];
+}
+
+function ownWords(market: Market, { outcome, side, price }: BuilderSide) {
+  return {
+    asset_id: market.tokens[outcome],
+    outcome: market.outcomes[outcome],
+    side,
+    price: priceText(price),
+  };
+}
+
+function makerOrder(market: Market, { maker, sizeMicro }: BuilderRow) {
+  return {
+    order_id: maker.order,
+    maker_address: shownWallet(maker.wallet),
+    owner: hiddenOwner,
+    matched_amount: microText(sizeMicro),
+    fee_rate_bps: '0',
+    ...ownWords(market, maker),
+  };
+}
+
+function shownWallet(text: string): string {
+  const wallet = parseWalletAddress(text);
+  return wallet === null ? text : checksumAddress(wallet);
+}

@@ -1,0 +1,32 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
+import { ReadRefusal } from '../door/refusal.ts';
+import type { Profiles } from '../social/profiles.ts';
+import type { ProgressWatch } from '../status/progress.io.ts';
+import { leaderboardEntry, leaderboardSearch, readLeaderboardQuery } from './leaderboard.ts';
+import type { Leaderboards } from './leaderboards.io.ts';
+
+export interface LeaderboardParts {
+  readonly leaderboards: Pick<Leaderboards, 'read'>;
+  readonly profiles: Profiles;
+  readonly progress: Pick<ProgressWatch, 'completeThroughAtMs'>;
+  nowMs(): number;
+}
+
+/** How far the clock of the projectors, who compute it, may be ahead of this one, milliseconds. */
+const clockSkewMaxMs = 5_000;
+
+/** GET /v1/leaderboard: traders by profit or volume (conventions.md 6.3). `Age` says how old it is, seconds. */
+export function leaderboardRoute(parts: LeaderboardParts): DoorRoute {
+  const { leaderboards, profiles } = parts;
+  const route = { method: 'GET', path: '/v1/leaderboard', family: 'data' } as const;
+  return readRoute(route, async ({ query, dialect }) => {
+    const requested = readLeaderboardQuery(query, dialect !== 'family');
+    if (requested instanceof ReadRefusal) return requested;
+    const search = leaderboardSearch(requested, profiles);
+    if (search === null) return [];
+    const { atMs, rows } = await leaderboards.read(search);
+    const entries = rows.map((row) => leaderboardEntry(row, profiles));
+    return new AgedAnswer(atMs, parts, entries, clockSkewMaxMs);
+  });
+}

@@ -1,0 +1,121 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import { tables } from '@pm/schemas';
+import { outcomeOf, storedMicro, storedPrice } from '../tables/numbers.ts';
+import { readNewest } from '../tables/read-pieces.io.ts';
+import {
+  Conditions,
+  newestFirst,
+  placeKey,
+  sideKey,
+  timeBefore,
+  windowOf,
+} from '../tables/statement.io.ts';
+import type { TradeRow } from './rows.ts';
+import { type LedgerSearch, leastText } from './trade-ledger.ts';
+
+interface Row {
+  readonly partition: number;
+  readonly in_offset: string;
+  readonly event_index: number;
+  readonly time_ms: string;
+  readonly trader: string;
+  readonly market: number;
+  readonly token: number;
+  readonly taken: 'BUY' | 'SELL';
+  readonly paid: string;
+  readonly size: string;
+}
+
+/** A table that has the requested trades in a good order, and the names of its columns. */
+interface Ledger {
+  readonly table: string;
+  readonly wallet: string;
+  readonly outcome: string;
+  readonly side: string;
+  readonly price: string;
+  /** Condition on the role; empty where rows are takers anyway. */
+  readonly takers: string;
+  /** The columns that identify a row. */
+  readonly key: readonly string[];
+}
+
+const bySide = { wallet: 'wallet', outcome: 'outcome', side: 'side', price: 'price' };
+const takers = "role = 'TAKER'";
+const ofWallet: Ledger = { ...bySide, table: tables.walletFills.name, takers, key: sideKey };
+const byTime: Ledger = { ...bySide, table: tables.tape.name, takers, key: sideKey };
+const ofMarket: Ledger = {
+  table: tables.fills.name,
+  wallet: 'taker',
+  outcome: 'taker_outcome',
+  side: 'taker_side',
+  price: 'taker_price',
+  takers: '',
+  key: placeKey,
+};
+
+/** Trades of all wallets, newest first; a repeated row counts once. `nowS` is the time, Unix seconds. */
+export async function readLedger(
+  clickhouse: Pick<ClickHouse, 'selectRows'>,
+  search: LedgerSearch,
+  nowS: number,
+): Promise<readonly TradeRow[]> {
+  const ledger = ledgerFor(search);
+  const where = conditionsOf(search, ledger);
+  const { wallet, outcome, side, price, key } = ledger;
+  const sql = `
+SELECT partition, in_offset, event_index, toUnixTimestamp64Milli(time) AS time_ms, ${wallet} AS trader, market,
+  ${outcome} AS token, ${side} AS taken, ${price} AS paid, size
+FROM (
+  SELECT * FROM ${ledger.table}
+  WHERE ${where.text}
+  ${newestFirst(key)}
+  LIMIT {window:UInt32}
+)
+${newestFirst(key)}
+LIMIT 1 BY ${key.join()}
+LIMIT {limit:UInt32} OFFSET {offset:UInt32}
+SETTINGS max_execution_time = 5`;
+  const { limit, startS, endS } = search;
+  const readSince = (sinceS: number) =>
+    clickhouse.selectRows<Row>(sql, { ...where.params, since: sinceS });
+  // Trades of one wallet or market are sorted by it, and seldom fill a page within a day.
+  const rows =
+    ledger === byTime
+      ? await readNewest({ limit, untilS: Math.min(endS ?? nowS, nowS), sinceS: startS }, readSince)
+      : await readSince(startS ?? 0);
+  return rows.map((row) => ({
+    partition: row.partition,
+    inOffset: row.in_offset,
+    eventIndex: row.event_index,
+    timeMs: Number(row.time_ms),
+    wallet: row.trader,
+    market: row.market,
+    outcome: outcomeOf(row.token),
+    side: row.taken,
+    price: storedPrice(row.paid),
+    sizeMicro: storedMicro(row.size),
+  }));
+}
+
+function ledgerFor({ user, markets, takerOnly }: LedgerSearch): Ledger {
+  if (user !== null) return ofWallet;
+  return markets !== null && takerOnly ? ofMarket : byTime;
+}
+
+function conditionsOf(search: LedgerSearch, ledger: Ledger): Conditions {
+  const { user, markets, side, takerOnly, least, endS, limit, offset } = search;
+  const where = new Conditions({ limit, offset, window: windowOf({ limit, offset }) });
+  where.add('time >= fromUnixTimestamp({since:UInt32})');
+  if (user !== null) where.add(`${ledger.wallet} = {user:String}`, { user });
+  if (markets !== null) where.add('market IN {markets:Array(UInt32)}', { markets: [...markets] });
+  if (takerOnly && ledger.takers !== '') where.add(ledger.takers);
+  if (side !== null) where.add(`${ledger.side} = {side:String}`, { side });
+  if (endS !== null) where.add(timeBefore('end'), { end: endS + 1 });
+  if (least?.of === 'TOKENS')
+    where.add('size >= toDecimal64({least:String}, 6)', { least: leastText(least.micro) });
+  if (least?.of === 'CASH')
+    where.add(`size * ${ledger.price} >= toDecimal128({least:String}, 6)`, {
+      least: leastText(least.micro),
+    });
+  return where;
+}

@@ -1,0 +1,120 @@
+import type { ClickHouse } from '@pm/kit/clickhouse';
+import type { WalletAddress } from '@pm/schemas';
+import type { MarketPositionsSearch } from '../positions/market-positions.ts';
+import type { HeldRow } from '../positions/positions.ts';
+import { readClosedPositions } from '../positions/read-positions.io.ts';
+import type { ActivitySearch } from './activity.ts';
+import type { BuilderSearch } from './builder-trades.ts';
+import type { BuilderVolumeSearch } from './builder-volumes.ts';
+import { readActivity } from './read-activity.io.ts';
+import { readBuilderTrades, readBuilderVolumes } from './read-builders.io.ts';
+import { readLedger } from './read-ledger.io.ts';
+import { readMakerFees, readMarketPositions, readSupply, readTraded } from './read-markets.io.ts';
+import type {
+  ActivityRow,
+  BuilderRow,
+  BuilderVolumeRow,
+  MakerFeesRow,
+  MarketPositionRow,
+  SupplyRow,
+  TradeRow,
+} from './rows.ts';
+import type { LedgerSearch } from './trade-ledger.ts';
+
+/** Sums over everything may be this old, milliseconds; one query serves all requests meanwhile. */
+const maxAgeMs = 60_000;
+/** Different sums remembered at a time. */
+const sumsMax = 100;
+
+/** Rows read at `atMs` (Unix milliseconds) and served for a while. */
+export interface Remembered<T> {
+  readonly atMs: number;
+  readonly value: T;
+}
+
+/**
+ * Public reports but the leaderboards, from the tables and so some seconds old: each by one statement with bound
+ * parameters and bounded time and rows. Methods throw the faults of ClickHouse (`retry` when it is away).
+ */
+export class Reports {
+  readonly #clickhouse: Pick<ClickHouse, 'selectRows'>;
+  readonly #nowMs: () => number;
+  readonly #sums = new Map<string, { readonly atMs: number; readonly rows: Promise<unknown> }>();
+
+  constructor(clickhouse: Pick<ClickHouse, 'selectRows'>, nowMs: () => number) {
+    this.#clickhouse = clickhouse;
+    this.#nowMs = nowMs;
+  }
+
+  /** Positions without tokens left. Null for `markets`: all. */
+  closedPositions(
+    wallet: WalletAddress,
+    markets: readonly number[] | null,
+  ): Promise<readonly HeldRow[]> {
+    return readClosedPositions(this.#clickhouse, { wallet, markets });
+  }
+
+  /** Number of markets the wallet traded in. */
+  traded(wallet: WalletAddress): Promise<number> {
+    return readTraded(this.#clickhouse, wallet);
+  }
+
+  activity(search: ActivitySearch): Promise<readonly ActivityRow[]> {
+    return readActivity(this.#clickhouse, search);
+  }
+
+  /** Newest first. */
+  ledger(search: LedgerSearch): Promise<readonly TradeRow[]> {
+    return readLedger(this.#clickhouse, search, this.#nowS());
+  }
+
+  supply(markets: readonly number[]): Promise<readonly SupplyRow[]> {
+    return readSupply(this.#clickhouse, markets);
+  }
+
+  /** Of all markets; up to a minute old. */
+  wholeSupply(): Promise<Remembered<readonly SupplyRow[]>> {
+    return this.#remembered('supply', () => readSupply(this.#clickhouse, null));
+  }
+
+  marketPositions(search: MarketPositionsSearch): Promise<readonly MarketPositionRow[]> {
+    return readMarketPositions(this.#clickhouse, search);
+  }
+
+  /** `dayS` is the start of the day in Unix seconds. */
+  makerFees(wallet: WalletAddress, dayS: number): Promise<readonly MakerFeesRow[]> {
+    return readMakerFees(this.#clickhouse, wallet, dayS);
+  }
+
+  /** Newest first; one row more than a page says that there is another page. */
+  builderTrades(search: BuilderSearch): Promise<readonly BuilderRow[]> {
+    return readBuilderTrades(this.#clickhouse, search, this.#nowS());
+  }
+
+  /** Up to a minute old. */
+  builderVolumes(search: BuilderVolumeSearch): Promise<Remembered<readonly BuilderVolumeRow[]>> {
+    const { sinceS, builder, daily } = search;
+    // Whole minutes, so that requests of one minute share a result.
+    const rounded = { builder, daily, sinceS: sinceS - (sinceS % 60) };
+    return this.#remembered(JSON.stringify(rounded), () =>
+      readBuilderVolumes(this.#clickhouse, rounded),
+    );
+  }
+
+  #nowS(): number {
+    return Math.floor(this.#nowMs() / 1000);
+  }
+
+  /** Runs a query at most once in `maxAgeMs` for each name; a failure is not remembered. */
+  #remembered<T>(name: string, read: () => Promise<T>): Promise<Remembered<T>> {
+    const found = this.#sums.get(name);
+    const atMs = this.#nowMs();
+    if (found !== undefined && atMs - found.atMs < maxAgeMs)
+      return found.rows as Promise<Remembered<T>>;
+    if (this.#sums.size >= sumsMax) this.#sums.clear();
+    const rows = read().then((value): Remembered<T> => ({ atMs, value }));
+    this.#sums.set(name, { atMs, rows });
+    rows.catch(() => this.#sums.delete(name));
+    return rows;
+  }
+}

@@ -1,0 +1,116 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { parseConditionId } from '@pm/schemas';
+import type { StoredBooks } from '../books/stored-books.io.ts';
+import { pricedBy } from '../books/tokens.ts';
+import type { CallerDirectory } from '../door/caller.io.ts';
+import { provenCaller, unproven } from '../door/caller.io.ts';
+import { emptyPage, pageOf, parseCursor } from '../door/paging.ts';
+import { QueryReader } from '../door/query-reader.ts';
+import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
+import { ReadRefusal, refusals } from '../door/refusal.ts';
+import { noPrices, priceBefore } from '../history/history.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Market } from '../markets/market.ts';
+import type { TableReads } from '../tables/tables.io.ts';
+import { readRebatesQuery, rebateAnswers } from './rebates.ts';
+import type { Reports } from './reports.io.ts';
+import { dayOldPlan, isRewarded, rewardEntry, rewardedMarket, rewardedMarkets } from './rewards.ts';
+
+export interface RewardParts {
+  readonly catalog: Catalog;
+  readonly books: Pick<StoredBooks, 'quotes'>;
+  readonly reports: Pick<Reports, 'makerFees'>;
+  readonly callers: CallerDirectory;
+  readonly tables: Pick<TableReads, 'prices'>;
+  nowMs(): number;
+}
+
+/** Entries of a page, and conditions of one request. */
+const pageSize = 500;
+
+/**
+ * Rewards and rebates (conventions.md 1.8). Which markets have rewards follows from the catalog; what a wallet earned
+ * is not kept here, so those lists are empty for a proven caller.
+ */
+export function rewardRoutes(parts: RewardParts): readonly DoorRoute[] {
+  const page = () => emptyPage(pageSize);
+  return [
+    ...marketRewardRoutes(parts),
+    ownRoute(parts, '/rewards/user', page),
+    ownRoute(parts, '/rewards/user/total', () => []),
+    ownRoute(parts, '/rewards/user/percentages', () => ({})),
+    ownRoute(parts, '/rewards/user/markets', page),
+    rebatesRoute(parts),
+  ];
+}
+
+const clob = (path: string) => ({ method: 'GET', path, family: 'clob' }) as const;
+
+function marketRewardRoutes({ catalog, books, tables, nowMs }: RewardParts): readonly DoorRoute[] {
+  const described = async (markets: readonly Market[], offset: number) => {
+    const page = pageOf(markets.slice(offset, offset + pageSize + 1), offset, pageSize);
+    const priced = pricedBy(page.data);
+    const [quotes, facts] = await Promise.all([
+      books.quotes(priced),
+      priced.length === 0 ? [] : tables.prices(priced, dayOldPlan(nowMs())),
+    ]);
+    const dayOldPrices = new Map(
+      priced.map(({ market: { market } }, index) => [
+        market,
+        priceBefore(facts[index] ?? noPrices),
+      ]),
+    );
+    const context = { quotes, dayOldPrices };
+    return { ...page, data: page.data.map((market) => rewardedMarket(catalog, market, context)) };
+  };
+  return [
+    readRoute(clob('/rewards/markets/current'), ({ query }) => {
+      const offset = offsetOf(query);
+      if (offset instanceof ReadRefusal) return offset;
+      if (offset < 0) return emptyPage(pageSize);
+      const found = rewardedMarkets(catalog).slice(offset, offset + pageSize + 1);
+      const page = pageOf(found, offset, pageSize);
+      return { ...page, data: page.data.map(rewardEntry) };
+    }),
+    readRoute(clob('/rewards/markets/multi'), async ({ query }) => {
+      const read = new QueryReader(query, 'clob');
+      const conditions = read.list('condition_ids', pageSize, parseConditionId);
+      const offset = offsetOf(query);
+      if (offset instanceof ReadRefusal) return offset;
+      if (read.refusal !== null) return read.refusal;
+      if (offset < 0) return emptyPage(pageSize);
+      const rewarded = rewardedMarkets(catalog);
+      const isRequested = (market: Market) => conditions?.includes(market.conditionId) ?? true;
+      return await described(rewarded.filter(isRequested), offset);
+    }),
+    readRoute(clob('/rewards/markets/:condition_id'), async ({ params }) => {
+      const condition = parseConditionId(params['condition_id'] ?? '');
+      if (condition === null) return refusals.invalidMarket;
+      const market = catalog.byCondition(condition);
+      if (market === undefined) return refusals.marketNotFound;
+      return await described(isRewarded(market) ? [market] : [], 0);
+    }),
+  ];
+}
+
+function offsetOf(query: ReadRequest['query']): number | ReadRefusal {
+  const read = new QueryReader(query, 'clob');
+  const offset = parseCursor(read.text('next_cursor'));
+  return offset === null || read.refusal !== null ? refusals.invalidCursor : offset;
+}
+
+function ownRoute(parts: RewardParts, path: string, answer: () => object): DoorRoute {
+  return readRoute(clob(path), ({ raw }) => {
+    if (provenCaller(parts.callers, raw) === null) return unproven(parts, raw);
+    return answer();
+  });
+}
+
+function rebatesRoute({ catalog, reports, nowMs }: RewardParts): DoorRoute {
+  return readRoute(clob('/rebates/current'), async ({ query }) => {
+    const requested = readRebatesQuery(query, nowMs());
+    if (requested instanceof ReadRefusal) return requested;
+    const rows = await reports.makerFees(requested.maker, requested.dayS);
+    return rebateAnswers(catalog, rows, requested, nowMs());
+  });
+}

@@ -1,0 +1,114 @@
+import { microPerUnit, priceOne } from '@pm/schemas';
+import {
+  microPerPrice,
+  noQuote,
+  priceOfMicro,
+  type Quote,
+  type Quotes,
+  unitsOf,
+} from '../books/quote.ts';
+import type { HistoryPlan } from '../history/history-plan.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import { rewardAsset } from '../markets/clob-market.ts';
+import type { Market } from '../markets/market.ts';
+import { openEndMs } from '../markets/market.ts';
+import { isoTime } from '../markets/wire-market.ts';
+
+/** Rewards are configured per day, without an end. */
+const openEnd = isoTime(openEndMs).slice(0, 'YYYY-MM-DD'.length);
+/** Spreads are given in cents. */
+const centsPerUnit = 100;
+
+/** Whether a market has a daily reward and is open, so that orders can earn it (conventions.md 1.8). */
+export function isRewarded({ rewardsDailyMicro, closed, payout0 }: Market): boolean {
+  return rewardsDailyMicro > 0 && !closed && payout0 < 0;
+}
+
+/** Markets with a daily reward that take part now, by number. */
+export function rewardedMarkets(catalog: Catalog): readonly Market[] {
+  return [...catalog.markets()]
+    .filter(isRewarded)
+    .sort((left, right) => left.market - right.market);
+}
+
+/** The reward of a market as lists have it (conventions.md 1.8). */
+export function rewardEntry(market: Market) {
+  const perDay = unitsOf(market.rewardsDailyMicro);
+  return {
+    condition_id: market.conditionId,
+    rewards_max_spread: (market.rewardsMaxSpread * microPerPrice * centsPerUnit) / microPerUnit,
+    rewards_min_size: unitsOf(market.rewardsMinSizeMicro),
+    rewards_config: [
+      {
+        id: market.market,
+        asset_address: rewardAsset,
+        start_date: isoTime(market.startDateMs).slice(0, 10),
+        end_date: openEnd,
+        rate_per_day: perDay,
+        total_rewards: 0,
+      },
+    ],
+    sponsored_daily_rate: 0,
+    sponsors_count: 0,
+    native_daily_rate: perDay,
+    total_daily_rate: perDay,
+  };
+}
+
+/** Data of a rewarded market besides the catalog. */
+export interface RewardContext {
+  readonly quotes: Quotes;
+  /** Price of token 0 a day ago in micro-USDC, by market number; null or missing when there was none. */
+  readonly dayOldPrices: ReadonlyMap<number, number | null>;
+}
+
+/**
+ * The same with the texts, prices and figures of the market. The catalog knows no titles of groups. What competes for
+ * the reward is the collateral of resting orders.
+ */
+export function rewardedMarket(
+  catalog: Catalog,
+  market: Market,
+  { quotes, dayOldPrices }: RewardContext,
+) {
+  const { dayVolumeMicro, liquidityMicro } = catalog.figuresOfMarket(market);
+  const priceMicro = priceOfMicro(market, 0, quotes);
+  const dayOldMicro = dayOldPrices.get(market.market) ?? priceMicro;
+  return {
+    ...rewardEntry(market),
+    market_id: String(market.market),
+    question: market.question,
+    market_slug: market.slug,
+    event_id: market.eventId,
+    event_slug: catalog.event(market.eventId)?.slug ?? '',
+    group_item_title: '',
+    image: market.image,
+    created_at: isoTime(market.createdAtMs),
+    market_competitiveness: unitsOf(liquidityMicro),
+    volume_24hr: unitsOf(dayVolumeMicro),
+    spread: spreadOf(quotes.get(market.tokens[0]) ?? noQuote) / priceOne,
+    one_day_price_change: unitsOf(priceMicro - dayOldMicro),
+    tokens: ([0, 1] as const).map((outcome) => ({
+      token_id: market.tokens[outcome],
+      outcome: market.outcomes[outcome],
+      price: priceOfMicro(market, outcome, quotes) / microPerUnit,
+    })),
+  };
+}
+
+/** In 1/10000 USDC; an empty side counts as 0 or 1, as in displayed prices. */
+function spreadOf({ bid, ask }: Quote): number {
+  return (ask ?? priceOne) - (bid ?? 0);
+}
+
+const dayS = 86_400;
+const minuteS = 60;
+
+/**
+ * The plan of a history that has only the newest price a day before `nowMs`; whole minutes, so that requests share it.
+ */
+export function dayOldPlan(nowMs: number): HistoryPlan {
+  const dayOldS = Math.floor(nowMs / 1000) - dayS;
+  const fromS = dayOldS - (dayOldS % minuteS);
+  return { fromS, toS: fromS, stepS: minuteS };
+}

@@ -1,0 +1,108 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { microText, parseConditionId, priceText, tradeHash, tradeId } from '@pm/schemas';
+import { readRoute } from '../door/read-route.io.ts';
+import { ReadRefusal } from '../door/refusal.ts';
+import type { Catalog } from '../markets/catalog.ts';
+import type { Market } from '../markets/market.ts';
+import { marketNumbers } from '../markets/market-filter.ts';
+import type { Profiles } from '../social/profiles.ts';
+import { activityAnswer, readActivityQuery } from './activity.ts';
+import type { Reports } from './reports.io.ts';
+import type { TradeRow } from './rows.ts';
+import { publicTrade, readLedgerQuery, reportFrame } from './trade-ledger.ts';
+
+export interface LedgerParts {
+  readonly catalog: Catalog;
+  readonly reports: Pick<Reports, 'activity' | 'ledger'>;
+  readonly profiles: Profiles;
+}
+
+/** GET /trades and GET /activity: the public ledger, and what one wallet did (conventions.md 1.9). */
+export function ledgerRoutes(parts: LedgerParts): readonly DoorRoute[] {
+  const { catalog, reports } = parts;
+  const trades = { method: 'GET', path: '/trades', family: 'data' } as const;
+  const activity = { method: 'GET', path: '/activity', family: 'data' } as const;
+  return [
+    readRoute(trades, async ({ query, dialect }) => {
+      const requested = readLedgerQuery(query, dialect !== 'family');
+      if (requested instanceof ReadRefusal) return requested;
+      const markets = marketNumbers(catalog, requested);
+      if (requested.limit === 0 || markets?.length === 0) return [];
+      const rows = await reports.ledger({ ...requested, markets });
+      const frame = reportFrame(parts, dialect);
+      return rows.flatMap((row) => publicTrade(row, frame));
+    }),
+    readRoute(activity, async ({ query, dialect }) => {
+      const requested = readActivityQuery(query, dialect !== 'family');
+      if (requested instanceof ReadRefusal) return requested;
+      const markets = marketNumbers(catalog, requested);
+      if (requested.limit === 0 || markets?.length === 0) return [];
+      const rows = await reports.activity({ ...requested, markets });
+      const frame = reportFrame(parts, dialect);
+      return rows.flatMap((row) => activityAnswer(row, requested.user, frame));
+    }),
+  ];
+}
+
+/** Trades of one feed; clients have no parameter for it. */
+const shownMax = 100;
+
+/**
+ * GET /markets/live-activity/{condition}, and its older path: the newest trades of a market with who took them, newest
+ * first. A condition that is not listed has none (conventions.md 1.10).
+ */
+export function liveActivityRoutes(parts: LedgerParts): readonly DoorRoute[] {
+  const { catalog, reports, profiles } = parts;
+  const route = (path: string) =>
+    readRoute({ method: 'GET', path, family: 'clob' }, async ({ params }) => {
+      const condition = parseConditionId(params['condition_id'] ?? '');
+      const market = condition === null ? undefined : catalog.byCondition(condition);
+      if (market === undefined) return [];
+      const rows = await reports.ledger({
+        user: null,
+        side: null,
+        takerOnly: true,
+        least: null,
+        startS: null,
+        endS: null,
+        markets: [market.market],
+        limit: shownMax,
+        offset: 0,
+      });
+      return rows.map((row) => tradeEvent(row, market, profiles));
+    });
+  return [
+    route('/markets/live-activity/:condition_id'),
+    route('/live-activity/events/:condition_id'),
+  ];
+}
+
+/** A trade as the family's feed has it: amounts and times are texts. */
+function tradeEvent(row: TradeRow, market: Market, profiles: Profiles) {
+  const { proxyWallet, name, pseudonym, profileImage } = profiles.of(row.wallet);
+  return {
+    event_type: 'trade',
+    market: {
+      condition_id: market.conditionId,
+      asset_id: market.tokens[row.outcome],
+      question: market.question,
+      icon: market.icon,
+      slug: market.slug,
+    },
+    user: {
+      address: proxyWallet,
+      username: name,
+      profile_picture: profileImage,
+      optimized_profile_picture: '',
+      pseudonym,
+    },
+    side: row.side,
+    size: microText(row.sizeMicro),
+    fee_rate_bps: String(market.feeRateBps),
+    price: priceText(row.price),
+    outcome: market.outcomes[row.outcome],
+    outcome_index: row.outcome,
+    transaction_hash: tradeHash(tradeId(row)),
+    timestamp: String(Math.floor(row.timeMs / 1000)),
+  };
+}

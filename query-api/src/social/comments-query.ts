@@ -1,0 +1,86 @@
+import type { CommentParent } from '@pm/schemas';
+import { QueryReader, type RawQuery } from '../door/query-reader.ts';
+import type { ReadRefusal } from '../door/refusal.ts';
+import { readAfterCursor } from '../markets/list-query.ts';
+import type { RowCursor } from '../markets/row-order.ts';
+
+/** Columns a list of comments can be sorted by (conventions.md 6.4). */
+export const commentOrders = [
+  'createdAt',
+  'updatedAt',
+  'reactionCount',
+  'replyCount',
+  'reportCount',
+  'id',
+] as const;
+export type CommentOrder = (typeof commentOrders)[number];
+
+export interface CommentSort {
+  readonly orders: readonly CommentOrder[];
+  readonly ascending: boolean;
+}
+
+export interface CommentsQuery {
+  readonly limit: number;
+  readonly offset: number;
+  readonly sort: CommentSort;
+  /** Null when an event is named by its slug. */
+  readonly parent: { readonly type: CommentParent; readonly id: string } | null;
+  readonly eventSlug: string | null;
+  readonly holdersOnly: boolean;
+  readonly getPositions: boolean;
+}
+
+/** A list sorted by one column that continues after a place. */
+export interface CommentsKeyset extends CommentsQuery {
+  readonly after: RowCursor | null;
+}
+
+const parentTypes = { Event: 'EVENT', Series: 'SERIES', market: 'MARKET' } as const;
+const parentNames = ['Event', 'Series', 'market'] as const;
+
+/** The parameters of GET /comments, or why not. */
+export function readCommentsQuery(query: RawQuery): CommentsQuery | ReadRefusal {
+  const read = new QueryReader(query, 'gamma');
+  const requested = readComments(read);
+  return read.refusal ?? requested;
+}
+
+/** The parameters of GET /comments/keyset, or why not. */
+export function readCommentsKeyset(query: RawQuery): CommentsKeyset | ReadRefusal {
+  const read = new QueryReader(query, 'gamma');
+  const requested = readComments(read);
+  const after = readAfterCursor(read, requested.sort.orders);
+  if (typeof after?.key === 'string') read.invalid('after_cursor');
+  return read.refusal ?? { ...requested, after };
+}
+
+function readComments(read: QueryReader): CommentsQuery {
+  const id = read.text('parent_entity_id');
+  const eventSlug = read.text('event_slug');
+  if (id === null && eventSlug === null) read.fail('parent_entity_id or event_slug is required');
+  const type = parentTypes[read.oneOf('parent_entity_type', parentNames, 'Event')];
+  return {
+    parent: id === null ? null : { type, id },
+    eventSlug: id === null ? eventSlug : null,
+    ...readPage(read),
+    sort: readSort(read),
+    holdersOnly: read.boolean('holders_only') ?? false,
+    getPositions: read.boolean('get_positions') ?? false,
+  };
+}
+
+/** `limit` 1..100 (20) and `offset`. */
+export function readPage(read: QueryReader): { limit: number; offset: number } {
+  return {
+    limit: read.integer('limit', { min: 1, max: 100, otherwise: 20 }),
+    offset: read.integer('offset', { min: 0, otherwise: 0 }),
+  };
+}
+
+/** `order` is a comma list of columns, `ascending` holds for all of them; newest first without any. */
+export function readSort(read: QueryReader): CommentSort {
+  const byName = (text: string) => commentOrders.find((order) => order === text) ?? null;
+  const orders = read.list('order', commentOrders.length, byName) ?? ['createdAt'];
+  return { orders, ascending: read.boolean('ascending') ?? false };
+}

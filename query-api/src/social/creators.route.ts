@@ -1,0 +1,33 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { QueryReader } from '../door/query-reader.ts';
+import { readRoute } from '../door/read-route.io.ts';
+import { refusals } from '../door/refusal.ts';
+import { type CatalogParts, listContext } from '../markets/catalog-answers.io.ts';
+import { readSpan } from '../markets/list-query.ts';
+import { creatorAnswer, creatorWallets } from './creators.ts';
+
+const columns = { names: ['id'] };
+
+/** Who made the markets that are listed: wallets, by name of their site where one is known. */
+export function creatorRoutes(parts: CatalogParts): readonly DoorRoute[] {
+  const { catalog, sites } = parts;
+  const answerOf = (wallet: string) => creatorAnswer(catalog, wallet, sites);
+  return [
+    readRoute(
+      { method: 'GET', path: '/events/creators', family: 'gamma' },
+      ({ query, dialect }) => {
+        const read = new QueryReader(query, 'gamma');
+        const { limit, offset, ascending } = readSpan(read, columns, listContext(parts, dialect));
+        if (read.refusal !== null) return read.refusal;
+        const wallets = [...catalog.creators()].sort();
+        const sorted = ascending ? wallets : wallets.reverse();
+        return sorted.slice(offset, offset + limit).map(answerOf);
+      },
+    ),
+    readRoute({ method: 'GET', path: '/events/creators/:id', family: 'gamma' }, ({ params }) => {
+      const wanted = creatorWallets(params['id'] ?? '', sites);
+      const wallet = catalog.creators().find((one) => wanted.includes(one));
+      return wallet === undefined ? refusals.idNotFound : answerOf(wallet);
+    }),
+  ];
+}

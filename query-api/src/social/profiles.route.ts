@@ -1,0 +1,42 @@
+import type { DoorRoute } from '@pm/kit/http';
+import { parseWalletAddress, readRefusalText, type WalletAddress } from '@pm/schemas';
+import { QueryReader } from '../door/query-reader.ts';
+import { readRoute } from '../door/read-route.io.ts';
+import { refusedRead } from '../door/refusal.ts';
+import { isoTime } from '../markets/wire-market.ts';
+import type { CommentParts } from './comment-answers.io.ts';
+import type { Profiles } from './profiles.ts';
+
+/** GET /public-profile?address=: how a wallet is shown; any wallet has at least a pseudonym (conventions.md 1.10). */
+export function publicProfileRoute({ profiles }: Pick<CommentParts, 'profiles'>): DoorRoute {
+  const route = { method: 'GET', path: '/public-profile', family: 'gamma' } as const;
+  return readRoute(route, ({ query }) => {
+    const read = new QueryReader(query, 'gamma');
+    const text = read.text('address') ?? read.missing('address');
+    const wallet = text === null ? null : parseWalletAddress(text);
+    if (wallet === null) read.fail(readRefusalText('invalid_address', { name: 'address' }));
+    return read.refusal ?? (wallet === null ? [] : profileAnswer(profiles, wallet));
+  });
+}
+
+/** GET /profiles/user_address/:user_address: the same by path. */
+export function profileByAddressRoute({ profiles }: Pick<CommentParts, 'profiles'>): DoorRoute {
+  const path = '/profiles/user_address/:user_address';
+  const route = { method: 'GET', path, family: 'gamma' } as const;
+  return readRoute(route, ({ params }) => {
+    const wallet = parseWalletAddress(params['user_address'] ?? '');
+    if (wallet === null) return refusedRead('invalid_address', { name: 'user_address' });
+    return profileAnswer(profiles, wallet);
+  });
+}
+
+function profileAnswer(profiles: Profiles, wallet: WalletAddress): object {
+  const createdAtMs = profiles.createdAtMs(wallet);
+  return {
+    createdAt: createdAtMs === null ? null : isoTime(createdAtMs),
+    ...profiles.of(wallet),
+    users: [{ id: wallet, creator: false, mod: false }],
+    xUsername: profiles.xName(wallet),
+    verifiedBadge: false,
+  };
+}

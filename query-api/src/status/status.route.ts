@@ -1,0 +1,47 @@
+import { claimsKey } from '@pm/domain/accounts/key-claim';
+import type { RateLimitReads } from '@pm/domain/ratelimit/wire.io';
+import type { DoorRoute } from '@pm/kit/http';
+import type { CallerDirectory } from '../door/caller.io.ts';
+import { unproven } from '../door/caller.io.ts';
+import { readRoute, sendAnswer, signedFacts } from '../door/read-route.io.ts';
+import type { ProgressWatch } from './progress.io.ts';
+import { wireProgress } from './progress.ts';
+
+export interface StatusParts {
+  readonly callers: CallerDirectory;
+  readonly rateLimits: RateLimitReads;
+  readonly progress: Pick<ProgressWatch, 'progress'>;
+  nowMs(): number;
+}
+
+/**
+ * GET /status. At the root: how far each projection is complete (conventions.md 1.16). Under the mounts: the plain text
+ * that clients of the family take for health; with quotes it would not be.
+ */
+export function statusRoute({ progress }: StatusParts): DoorRoute {
+  return {
+    method: 'GET',
+    path: '/status',
+    add(app, { url, mount }) {
+      app.get(url, (_request, reply) =>
+        mount === null
+          ? sendAnswer(reply, wireProgress(progress.progress()), 'gamma')
+          : reply.type('text/plain; charset=utf-8').send('OK'),
+      );
+    },
+  };
+}
+
+/** GET /rate-limits: every bucket of the caller: of the key when one is proven, else of the address (limits.md). */
+export function rateLimitsRoute({ callers, rateLimits, nowMs }: StatusParts): DoorRoute {
+  const route = { method: 'GET', path: '/rate-limits', family: 'clob' } as const;
+  return readRoute(route, async ({ raw }) => {
+    if (!claimsKey(raw.headers)) return await rateLimits.ofAddress(raw.ip);
+    const reader = callers.verify(signedFacts(raw));
+    if (reader === null) return unproven({ callers, nowMs }, raw);
+    // A request with a read-only key is counted for its address.
+    return await (reader.apiKey === null
+      ? rateLimits.ofAddress(raw.ip)
+      : rateLimits.ofKey(reader.apiKey, raw.ip));
+  });
+}

@@ -1,0 +1,86 @@
+import type { QueryParameter } from '@pm/kit/clickhouse';
+import { type Seams, seamOpen } from '../recent/recent-log.ts';
+
+/** Conditions of a statement with the parameters that they name: values are never part of a statement's text. */
+export class Conditions {
+  readonly params: Record<string, QueryParameter>;
+  readonly #texts: string[] = [];
+
+  constructor(params: Readonly<Record<string, QueryParameter>> = {}) {
+    this.params = { ...params };
+  }
+
+  add(text: string, params: Readonly<Record<string, QueryParameter>> = {}): void {
+    this.#texts.push(text);
+    Object.assign(this.params, params);
+  }
+
+  get isEmpty(): boolean {
+    return this.#texts.length === 0;
+  }
+
+  /** The conditions that follow `WHERE` or `AND`. */
+  get text(): string {
+    return this.#texts.join(' AND ');
+  }
+}
+
+/**
+ * Rows before the second that a parameter names (UInt32, Unix seconds). The bound has the precision of the column,
+ * or ClickHouse leaves out rows of the second before (traps.md).
+ */
+export function timeBefore(parameter: string): string {
+  return `time < toDateTime64({${parameter}:UInt32}, 3)`;
+}
+
+/** Which event of the log a row comes from: what makes it one of its kind in a table of happenings. */
+export const placeKey = ['partition', 'in_offset', 'event_index'] as const;
+/** The same where each side of a fill has a row. */
+export const sideKey = [...placeKey, 'role'] as const;
+
+/**
+ * The order of rows that are read page by page. The columns must distinguish any two rows: ties come in any order in
+ * each statement, so a page may repeat what the last one showed and another row is on none.
+ */
+export function inOrder(columns: readonly string[], direction: 'ASC' | 'DESC'): string {
+  return `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(', ')}`;
+}
+
+/** Newest first, ties by the key of the table. */
+export function newestFirst(key: readonly string[]): string {
+  return inOrder(['time', ...key], 'DESC');
+}
+
+/** A row that came again stands twice until ClickHouse has merged it; no batch is repeated under a new token. */
+const copies = 2;
+
+/**
+ * Rows that hold a page whatever of them is there twice. A query takes so many from the front of the key before it
+ * counts each once: `LIMIT BY` alone would make it read on, which costs by the length of the table.
+ */
+export function windowOf({
+  limit,
+  offset,
+}: {
+  readonly limit: number;
+  readonly offset: number;
+}): number {
+  return copies * (offset + limit);
+}
+
+/** The condition that excludes records from the seams on, which memory has; empty when only the tables are read. */
+export function andInFrontOf(seams: Seams, column: string): string {
+  if (!hasSeam(seams)) return '';
+  // A partition that came later has no seam yet.
+  const seam = '{seams:Array(UInt64)}';
+  return `AND (partition >= length(${seam}) OR ${column} < ${seam}[partition + 1])`;
+}
+
+/** The parameter of `andInFrontOf`. */
+export function seamParams(seams: Seams): Record<string, QueryParameter> {
+  return hasSeam(seams) ? { seams: [...seams] } : {};
+}
+
+function hasSeam(seams: Seams): boolean {
+  return seams.some((seam) => seam !== seamOpen);
+}

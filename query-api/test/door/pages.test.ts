@@ -1,0 +1,77 @@
+import { sortColumns } from '../../src/positions/positions-query.ts';
+import { condition, get, marketEntry, openDoor, World, wallet } from '../in-memory.ts';
+import { type Page, walked } from '../walked.ts';
+
+/**
+ * Lists that query-api itself sorts and cuts: each entry is on one page, although all tie in what they are sorted by.
+ */
+const user = wallet(1);
+const markets = [1, 2, 3, 4];
+const alike = { question: 'Alike?', endDateMs: Date.UTC(2026, 11, 1) };
+const due = markets.flatMap((market) => [`${condition(market)}:0`, `${condition(market)}:1`]);
+const directions = ['ASC', 'DESC'] as const;
+
+function worldOfTies(): World {
+  const world = new World();
+  for (const market of markets) world.catalog.apply(marketEntry(market, alike));
+  const row = {
+    sizeMicro: 2_000_000,
+    costMicro: 1_000_000,
+    totalBoughtMicro: 3_000_000,
+    updatedS: 7,
+    sharesBoughtMicro: 6_000_000,
+    realizedMicro: 5,
+  };
+  // In an order of its own: neither that of markets nor that of ids.
+  for (const market of [3, 1, 4, 2]) {
+    for (const outcome of [1, 0] as const) {
+      world.positions.push({ ...row, market, outcome });
+      world.closed.push({ ...row, market, outcome, sizeMicro: 0 });
+    }
+  }
+  return world;
+}
+
+async function expectEachOnce(path: string): Promise<void> {
+  const app = openDoor(worldOfTies());
+  const read = async ({ limit, offset }: Page) => {
+    const { body } = await get(app, `${path}&limit=${limit}&offset=${offset}`);
+    return (body as readonly { asset: string }[]).map(({ asset }) => asset);
+  };
+  for (let limit = 1; limit <= due.length; limit += 1) {
+    expect([limit, await walked(limit, read)]).toEqual([limit, due]);
+  }
+  await app.close();
+}
+
+const ways = (columns: readonly string[]) =>
+  columns.flatMap((column) => directions.map((direction) => [column, direction] as const));
+
+it.each(ways(sortColumns))(
+  '/positions by %s %s shows each position once',
+  async (by, direction) => {
+    await expectEachOnce(`/positions?user=${user}&sortBy=${by}&sortDirection=${direction}`);
+  },
+);
+
+it.each(ways(['REALIZEDPNL', 'TITLE', 'PRICE', 'AVGPRICE', 'TIMESTAMP']))(
+  '/closed-positions by %s %s shows each position once',
+  async (by, direction) => {
+    await expectEachOnce(`/closed-positions?user=${user}&sortBy=${by}&sortDirection=${direction}`);
+  },
+);
+
+it('/rewards/markets/current shows each market once, cursor after cursor', async () => {
+  const world = new World();
+  const count = 1_001;
+  for (let market = count; market > 0; market -= 1) world.catalog.apply(marketEntry(market));
+  const app = openDoor(world);
+  const seen: string[] = [];
+  for (let cursor = 'MA=='; cursor !== 'LTE='; ) {
+    const { body } = await get(app, `/rewards/markets/current?next_cursor=${cursor}`);
+    const page = body as { data: readonly { condition_id: string }[]; next_cursor: string };
+    seen.push(...page.data.map((entry) => entry.condition_id));
+    cursor = page.next_cursor;
+  }
+  expect(seen).toEqual(Array.from({ length: count }, (_, at) => condition(at + 1)));
+});

@@ -1,0 +1,51 @@
+import { type ClickHouse, openClickHouse } from '@pm/kit/clickhouse';
+import { silentLog } from '@pm/kit/log';
+import { columnNames, createTableSql, type Table, tables } from '@pm/schemas';
+import { engineUrl } from '../../kit/test/engines.ts';
+
+const url = engineUrl('CLICKHOUSE');
+
+export type Row = Readonly<Record<string, string | number>>;
+
+/** A database of its own with all tables, for one file of tests. */
+export interface FreshDatabase {
+  readonly clickhouse: ClickHouse;
+  /** Inserts rows that name every column. */
+  fill(table: Table, rows: readonly Row[]): Promise<void>;
+  drop(): Promise<void>;
+}
+
+const open = (database: string) =>
+  openClickHouse({ url, database, user: 'default', password: '', log: silentLog });
+
+export async function freshDatabase(): Promise<FreshDatabase> {
+  const name = `query_api_${process.pid}_${Date.now()}`;
+  const server = open('default');
+  await server.command(`CREATE DATABASE ${name} ENGINE = Atomic`);
+  await server.close();
+  const clickhouse = open(name);
+  for (const table of Object.values(tables)) await clickhouse.command(createTableSql(table, name));
+  return {
+    clickhouse,
+    async fill(table, rows) {
+      const names = columnNames(table);
+      const cells = rows.map((row) => names.map((column) => cellOf(row, column)));
+      await clickhouse.insertRows(table.name, names, cells);
+    },
+    async drop() {
+      await clickhouse.command(`DROP DATABASE ${name}`);
+      await clickhouse.close();
+    },
+  };
+}
+
+function cellOf(row: Row, column: string): string | number {
+  const value = row[column];
+  if (value === undefined) throw new Error(`the column ${column} is missing`);
+  return value;
+}
+
+/** Unix seconds as the tables take times with milliseconds. */
+export function at(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('T', ' ').replace('Z', '');
+}

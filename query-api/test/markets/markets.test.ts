@@ -1,0 +1,455 @@
+import {
+  CompactMarket,
+  ErrorAnswer,
+  FamilyMarketAnswer,
+  MarketAnswer,
+  SamplingMarket,
+  SamplingPage,
+  SimplifiedMarket,
+} from '@pm/schemas';
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import {
+  condition,
+  eventEntry,
+  get,
+  marketEntry,
+  openDoor,
+  token,
+  World,
+  wallet,
+} from '../in-memory.ts';
+
+const exact = (schema: Type.TObject) =>
+  Type.Object(schema.properties, { additionalProperties: false });
+const errorsOf = (schema: Type.TSchema, body: unknown) => [...Value.Errors(schema, body)];
+const idsOf = (body: unknown) => (body as { id: string }[]).map((market) => market.id).join(' ');
+
+const setUp = () => {
+  const world = new World();
+  world.catalog.apply(eventEntry('2', { tagIds: [], seriesIds: [], slug: 'other' }));
+  world.catalog.apply(
+    marketEntry(4, {
+      eventId: '2',
+      closed: true,
+      question: 'alpha?',
+      rewardsDailyMicro: 0,
+      creator: wallet(0xdd),
+      takerDelayMs: 250,
+    }),
+  );
+  world.quotes.set(token(1, 0), {
+    bid: 5000,
+    ask: 5400,
+    last: 5100,
+    lastSide: 'BUY',
+    marketLast: 5100,
+  });
+  return { world, app: openDoor(world) };
+};
+
+describe('GET /markets as the catalog has it', () => {
+  it('has exactly the fields of a market with its event, newest first', async () => {
+    const answer = await get(setUp().app, '/markets');
+    expect(idsOf(answer.body)).toBe('4 3 2 1');
+    expect(errorsOf(Type.Array(exact(MarketAnswer)), answer.body)).toEqual([]);
+    expect(answer.body).toMatchObject([
+      { id: '4', events: [{ id: '2', slug: 'other' }] },
+      {},
+      {},
+      {},
+    ]);
+  });
+
+  it('carries under /gamma the fields a trader needs, and figures', async () => {
+    const { world, app } = setUp();
+    world.catalog.takeFigures(
+      new Map([
+        [1, { volumeMicro: 2_500_000, dayVolumeMicro: 500_000, liquidityMicro: 7_000_000 }],
+      ]),
+    );
+    const { body } = await get(app, '/gamma/markets?id=1');
+    expect(errorsOf(Type.Array(FamilyMarketAnswer), body)).toEqual([]);
+    expect(body).toMatchObject([
+      {
+        outcomePrices: '["0.52","0.48"]',
+        orderPriceMinTickSize: 0.01,
+        negRisk: false,
+        volume: '2.5',
+        volumeNum: 2.5,
+        volume24hr: 0.5,
+        liquidityNum: 7,
+        bestBid: 0.5,
+        bestAsk: 0.54,
+        lastTradePrice: 0.51,
+      },
+    ]);
+  });
+
+  it.each([
+    ['limit=2', '4 3'],
+    ['limit=2&offset=3', '1'],
+    ['closed=true', '4'],
+    ['closed=false&active=true&archived=false', '3 2 1'],
+    ['tag=crypto', '3 2 1'],
+    ['tag_slug=crypto', '3 2 1'],
+    ['tag_id=7', '3 2 1'],
+    ['tag_id=8', ''],
+    ['event_id=2', '4'],
+    ['event_slug=other', '4'],
+    ['eventSlug=event-1', '3 2 1'],
+    ['event_slug=event-1&eventSlug=other', ''],
+    ['event_slug=none', ''],
+    ['slug=market-2', '2'],
+    ['slug=market-2,market-1', '2 1'],
+    [`conditionId=${condition(2)}`, '2'],
+    [`condition_id=${condition(2).toUpperCase().replace('0X', '0x')}`, '2'],
+    [`condition_ids=${condition(2)}&condition_ids=${condition(3)}`, '3 2'],
+    [`clob_token_ids=${token(1, 1)}&clob_token_ids=${token(3, 0)}`, '3 1'],
+    [`clob_token_ids=${token(1, 1)}&slug=market-3`, ''],
+    [`clob_token_ids=${condition(2)}:1,${token(3, 0)},${condition(99)}:0`, '3 2'],
+    [`creator=${wallet(0xdd)}`, '4'],
+    ['creator=example.test', '3 2 1'],
+    ['creator=other.test', ''],
+    ['order=title&ascending=true', '4 1 2 3'],
+    ['order=endDate', '3 2 1 4'.split(' ').sort().reverse().join(' ')],
+    ['order=volume', '2 4 3 1'],
+    ['order=liquidity&ascending=true', '1 3 4 2'],
+    ['volume_min=0.000005', '2'],
+    ['volume_min=0&volume_num_min=0.000005', '2'],
+    ['mirror=false&unknown=1', '4 3 2 1'],
+  ])('with %s', async (query, ids) => {
+    const { world, app } = setUp();
+    world.sites.set('example.test', [wallet(0xcc)]);
+    world.catalog.takeFigures(
+      new Map([[2, { volumeMicro: 5, dayVolumeMicro: 0, liquidityMicro: 7 }]]),
+    );
+    const answer = await get(app, `/markets?${query}`);
+    expect([answer.status, idsOf(answer.body)]).toEqual([200, ids]);
+  });
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['offset=-1', 'offset'],
+    ['offset=1&offset=2', 'offset'],
+    ['closed=maybe', 'closed'],
+    ['tag_id=x', 'tag_id'],
+    ['event_id=1.5', 'event_id'],
+    ['condition_ids=0x12', 'condition_ids'],
+    ['clob_token_ids=abc', 'clob_token_ids'],
+    ['order=closed', 'order'],
+    ['order=id,slug,volume,question,endDate', 'order'],
+    ['start_date_min=soon', 'start_date_min'],
+    ['volume_min=-1', 'volume_min'],
+  ])('refuses %s', async (query, name) => {
+    const answer = await get(setUp().app, `/markets?${query}`);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { type: 'bad request', error: `invalid ${name}` },
+    ]);
+  });
+
+  it('takes larger pages and other spellings under /gamma', async () => {
+    const { app } = setUp();
+    expect((await get(app, '/gamma/markets?limit=500&order=volume_24hr')).status).toBe(200);
+    expect((await get(app, '/markets?order=volume_24hr')).status).toBe(400);
+  });
+
+  it('says 503 rather than sort by figures that were never read', async () => {
+    const { world, app } = setUp();
+    world.hasFigures = false;
+    for (const query of ['order=volume', 'liquidity_min=1', 'order=id,volume24hr']) {
+      const answer = await get(app, `/markets?${query}`);
+      expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    }
+    expect((await get(app, '/markets?order=id')).status).toBe(200);
+  });
+});
+
+describe('GET /markets as the order book family has it', () => {
+  it.each(['/markets?next_cursor=MA==', '/markets?next_cursor=', '/clob/markets'])(
+    'is a page of full markets, oldest first: %s',
+    async (url) => {
+      const { body } = await get(setUp().app, url);
+      expect(errorsOf(SamplingPage, body)).toEqual([]);
+      expect(body).toMatchObject({
+        next_cursor: 'LTE=',
+        limit: 500,
+        count: 4,
+        data: [
+          { market_id: 1, status: 'active', accepting_orders: true },
+          { market_id: 2 },
+          { market_id: 3 },
+          {
+            market_id: 4,
+            status: 'closed',
+            accepting_orders: false,
+            creator: wallet(0xdd),
+            rewards: { rates: [] },
+            itode: true,
+            taker_order_delay_ms: 250,
+          },
+        ],
+      });
+    },
+  );
+
+  it('continues at a cursor, and refuses malformed ones', async () => {
+    const world = new World();
+    for (let market = 5; market <= 505; market += 1) world.catalog.apply(marketEntry(market));
+    const app = openDoor(world);
+    const first = await get(app, '/clob/markets?next_cursor=MA==');
+    expect(first.body).toMatchObject({ count: 500, next_cursor: 'NTAw' });
+    const second = await get(app, '/clob/markets?next_cursor=NTAw');
+    expect(second.body).toMatchObject({ count: 4, next_cursor: 'LTE=' });
+    expect((await get(app, '/markets?next_cursor=LTE=')).body).toMatchObject({
+      count: 0,
+      data: [],
+    });
+    for (const url of ['/markets?next_cursor=x', '/clob/simplified-markets?next_cursor=x']) {
+      const refused = await get(app, url);
+      expect([refused.status, refused.body]).toEqual([400, { error: 'invalid next_cursor' }]);
+    }
+  });
+
+  it('has a reduced form', async () => {
+    const { app } = setUp();
+    const all = await get(app, '/clob/simplified-markets');
+    const sampling = await get(app, '/clob/sampling-simplified-markets');
+    for (const { body } of [all, sampling]) {
+      const { data } = body as { data: unknown[] };
+      expect(errorsOf(Type.Array(exact(SimplifiedMarket)), data)).toEqual([]);
+    }
+    expect([all.body, sampling.body]).toMatchObject([{ count: 4 }, { count: 3 }]);
+  });
+
+  it('has every text that the specification lists at the root, also of things that do not exist', async () => {
+    const { app } = setUp();
+    const [full, simplified] = await Promise.all(
+      ['/sampling-markets', '/sampling-simplified-markets'].map(async (url) => {
+        const { data } = (await get(app, url)).body as { data: readonly object[] };
+        return data[0];
+      }),
+    );
+    const tokens = [{ mirror_token_id: '' }, { mirror_token_id: '' }];
+    const texts = { creator: expect.any(String), mirror_condition_id: '', tokens };
+    expect(full).toMatchObject({ ...texts, game_start_time: '' });
+    expect(simplified).toMatchObject(texts);
+    expect(simplified).not.toHaveProperty('game_start_time');
+  });
+});
+
+describe('one market', () => {
+  it('is found by number and by slug, with its event', async () => {
+    const { app } = setUp();
+    for (const url of ['/markets/1', '/markets/slug/market-1']) {
+      const { body } = await get(app, url);
+      expect(errorsOf(exact(MarketAnswer), body)).toEqual([]);
+      expect(body).toMatchObject({ id: '1', slug: 'market-1', outcomes: '["Yes","No"]' });
+    }
+    expect((await get(app, '/gamma/markets/1')).body).toMatchObject({ negRisk: false });
+  });
+
+  it('takes orders since it was listed, whatever start is announced', async () => {
+    const { world, app } = setUp();
+    const createdAtMs = Date.UTC(2026, 4, 1);
+    world.catalog.apply(marketEntry(5, { createdAtMs, startDateMs: Date.UTC(2099, 0, 1) }));
+    expect((await get(app, `/clob/markets/${condition(5)}`)).body).toMatchObject({
+      accepting_orders: true,
+      accepting_order_timestamp: '2026-05-01T00:00:00.000Z',
+      startDate: '2099-01-01T00:00:00.000Z',
+    });
+  });
+
+  it('by its condition is that of the order book family, with the words of the catalog', async () => {
+    const { app } = setUp();
+    for (const url of [`/markets/${condition(1)}`, `/clob/markets/${condition(1)}`]) {
+      const { body } = await get(app, url);
+      expect(errorsOf(SamplingMarket, body)).toEqual([]);
+      expect(body).toMatchObject({
+        outcomes: ['Yes', 'No'],
+        minimum_tick_size: 0.01,
+        conditionId: condition(1),
+        clobTokenIds: `["${token(1, 0)}","${token(1, 1)}"]`,
+        events: [{ id: '1' }],
+      });
+    }
+  });
+
+  it('by its condition under /gamma is that of the catalog', async () => {
+    const { app } = setUp();
+    const byNumber = await get(app, '/gamma/markets/1');
+    const byCondition = await get(app, `/gamma/markets/${condition(1)}`);
+    expect(errorsOf(FamilyMarketAnswer, byCondition.body)).toEqual([]);
+    expect(byCondition.body).toMatchObject({ outcomes: '["Yes","No"]' });
+    expect(byCondition.text).toBe(byNumber.text);
+  });
+
+  it.each([
+    [{}, 'active'],
+    [{ mode: 'POST_ONLY' }, 'active'],
+    [{ mode: 'HALTED' }, 'paused'],
+    [{ mode: 'CANCEL_ONLY' }, 'paused'],
+    [{ active: false }, 'paused'],
+    [{ archived: true }, 'paused'],
+    [{ closed: true, active: false }, 'closed'],
+    [{ closed: true, payout0: 0 }, 'resolved'],
+  ] as const)('with %j is %s', async (changes, status) => {
+    const { world, app } = setUp();
+    world.catalog.apply(marketEntry(1, changes));
+    for (const path of ['/markets?next_cursor=', '/simplified-markets']) {
+      const { data } = (await get(app, path)).body as { data: object[] };
+      expect(data[0]).toMatchObject({ status, accepting_orders: status === 'active' });
+    }
+  });
+
+  it.each([
+    ['/markets/9', 404, { type: 'not found error', error: 'id not found' }],
+    ['/markets/nonsense', 404, { type: 'not found error', error: 'id not found' }],
+    [`/markets/1?creator=${wallet(0xdd)}`, 404, { type: 'not found error', error: 'id not found' }],
+    ['/markets/slug/none', 404, { type: 'not found error', error: 'slug not found' }],
+    [`/markets/${condition(9)}`, 404, { error: 'market not found' }],
+    ['/markets/0x12', 400, { error: 'Invalid market' }],
+    ['/gamma/markets/0x12', 404, { type: 'not found error', error: 'id not found' }],
+    [`/gamma/markets/${condition(9)}`, 404, { type: 'not found error', error: 'id not found' }],
+    [
+      `/gamma/markets/${condition(1)}?creator=${wallet(0xdd)}`,
+      404,
+      { type: 'not found error', error: 'id not found' },
+    ],
+    ['/clob/markets/12', 400, { error: 'Invalid market' }],
+    ['/markets/9/description', 404, { type: 'not found error', error: 'id not found' }],
+    ['/markets-by-token/x', 400, { error: 'Invalid token id' }],
+    ['/markets-by-token/5', 404, { error: 'market not found' }],
+    ['/clob-markets/5', 400, { error: 'Invalid market' }],
+    [`/clob-markets/${condition(9)}`, 404, { error: 'market not found' }],
+  ])('%s is refused', async (url, status, body) => {
+    const answer = await get(setUp().app, url);
+    expect([answer.status, answer.body]).toEqual([status, body]);
+    if (!('type' in body)) expect(Value.Check(ErrorAnswer, body)).toBe(true);
+  });
+
+  it('has parts of its own', async () => {
+    const { app } = setUp();
+    expect((await get(app, '/markets/1/description')).body).toEqual({
+      description: 'Resolves to Yes if it happens.',
+    });
+    expect((await get(app, `/markets/${condition(1)}/tags`)).body).toMatchObject([{ id: '7' }]);
+    expect((await get(app, '/markets/4/tags')).body).toEqual([]);
+    expect((await get(app, `/markets-by-token/${token(2, 1)}`)).body).toEqual({
+      condition_id: condition(2),
+      creator: wallet(0xcc),
+      primary_token_id: token(2, 0),
+      secondary_token_id: token(2, 1),
+    });
+  });
+
+  it('has a compact form', async () => {
+    const { app } = setUp();
+    const { body } = await get(app, `/clob-markets/${condition(1)}`);
+    expect(errorsOf(exact(CompactMarket), body)).toEqual([]);
+    expect(body).toMatchObject({
+      c: condition(1),
+      t: [
+        { t: token(1, 0), o: 'Yes' },
+        { t: token(1, 1), o: 'No' },
+      ],
+      mts: 0.01,
+      mos: 5,
+      nr: false,
+      fd: { r: 0.0441, e: 1, to: true },
+      tbf: 441,
+      r: { rates: [{ rewards_daily_rate: 12.5 }], min_size: 50, max_spread: 3.5 },
+    });
+    expect((await get(app, `/clob-markets/${condition(4)}`)).body).toMatchObject({ itode: true });
+  });
+});
+
+describe('GET /markets/keyset', () => {
+  it('gives pages whose last one has no cursor', async () => {
+    const { world, app } = setUp();
+    const seen: string[] = [];
+    let cursor: string | undefined = '';
+    while (cursor !== undefined) {
+      const { body } = await get(app, `/gamma/markets/keyset?limit=2&after_cursor=${cursor}`);
+      const page = body as { markets: { id: string }[]; next_cursor?: string };
+      seen.push(idsOf(page.markets));
+      cursor = page.next_cursor;
+      // What is listed meanwhile does not move the pages.
+      world.catalog.apply(marketEntry(10 + seen.length));
+    }
+    expect(seen).toEqual(['4 3', '2 1']);
+    expect((await get(app, '/markets/keyset?limit=100')).body).not.toHaveProperty('next_cursor');
+  });
+
+  it.each([
+    ['id', 'x'],
+    ['id', 'LTE='],
+    ['id', '["slug",1,1]'],
+    ['id', '["id","1",1]'],
+    ['id', '["id",null,1]'],
+    ['id', '["id",1e999,1]'],
+    ['id', '["id",1,1.5]'],
+    ['id', '["id",1,"1"]'],
+    ['endDate', '["endDate","2026",1]'],
+    ['slug', '["slug",1,1]'],
+    ['title', '["question",1,1]'],
+  ])('ordered by %s refuses the cursor %s', async (order, text) => {
+    const cursor = text.startsWith('[') ? Buffer.from(text).toString('base64url') : text;
+    const answer = await get(setUp().app, `/markets/keyset?order=${order}&after_cursor=${cursor}`);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { type: 'bad request', error: 'invalid after_cursor' },
+    ]);
+  });
+
+  it.each(['🚀', '\u0001', 'İ', '"', 'a'])(
+    'takes its own cursor back, of titles of 500 times %j',
+    async (letter) => {
+      const { world, app } = setUp();
+      const title = letter.repeat(500);
+      world.catalog.apply(marketEntry(1, { question: title }));
+      world.catalog.apply(eventEntry('1', { title }));
+      for (const [path, name] of [
+        ['/markets/keyset', 'markets'],
+        ['/events/keyset', 'events'],
+      ] as const) {
+        const seen: string[] = [];
+        let after: string | undefined = '';
+        while (after !== undefined) {
+          const { status, body } = await get(
+            app,
+            `${path}?order=title&limit=1&after_cursor=${after}`,
+          );
+          const page = body as Record<string, { id: string }[]> & { next_cursor?: string };
+          expect(status).toBe(200);
+          seen.push(idsOf(page[name]));
+          after = page.next_cursor;
+        }
+        expect(seen.toSorted()).toEqual(name === 'markets' ? ['1', '2', '3', '4'] : ['1', '2']);
+      }
+    },
+  );
+});
+
+describe('GET /api/v1/markets', () => {
+  it('wraps markets of the catalog, for any client', async () => {
+    const { app } = setUp();
+    const url = '/api/v1/markets?tag=crypto&limit=2';
+    for (const headers of [{}, { authorization: 'Bearer pro_bad' }]) {
+      const { status, body } = await get(app, url, headers as Record<string, string>);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        limit: 2,
+        offset: 0,
+        count: 2,
+        data: [{ id: '3' }, { id: '2' }],
+      });
+      expect(errorsOf(Type.Array(exact(MarketAnswer)), (body as { data: unknown }).data)).toEqual(
+        [],
+      );
+    }
+    expect((await get(app, '/api/v1/markets?limit=x')).status).toBe(400);
+  });
+});

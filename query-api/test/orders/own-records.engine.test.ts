@@ -1,0 +1,298 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type LogClient, type LogProducer, openLogClient } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRegistry, type RecordCodec } from '@pm/kit/registry';
+import { type Execution, microText, priceText, tables, topics } from '@pm/schemas';
+import { engineUrl } from '../../../kit/test/engines.ts';
+import { seeded } from '../../../kit/test/seeded.ts';
+import { newestCancelFirst } from '../../src/orders/cancel-search.ts';
+import { foldOrder, type OrderEventRow, rowsByOrder } from '../../src/orders/order-read.ts';
+import { OwnRecords } from '../../src/orders/own-records.io.ts';
+import { newestTradeFirst } from '../../src/orders/trade-search.ts';
+import { anyTrade, type FillRow } from '../../src/orders/trades.ts';
+import { RecentFollower } from '../../src/recent/recent-follower.io.ts';
+import { RecentLog } from '../../src/recent/recent-log.ts';
+import { type RecordRows, rowsOfRecord } from '../../src/recent/record-rows.ts';
+import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
+import { apiKey, wallet } from '../in-memory.ts';
+import { TinyLog } from '../recent/log.ts';
+import { walked } from '../walked.ts';
+
+/**
+ * Memory and tables joined on a real log and real tables, while both move: whatever was in the log before a read is in
+ * its answer, once.
+ */
+const name = `query_api_fresh_${process.pid}`;
+const topic = `${name}-executions`;
+const partitions = 3;
+
+let database: FreshDatabase;
+let client: LogClient;
+let producer: LogProducer;
+let codec: RecordCodec<Execution>;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  client = openLogClient({ brokers: [engineUrl('KAFKA')], clientId: name, log: silentLog });
+  const url = engineUrl('REGISTRY');
+  const registry = openRegistry({ url, topicPrefix: `${name}-`, log: silentLog });
+  codec = await registry.codecFor(topics.executions);
+  const admin = await client.admin();
+  const kept = { replicationFactor: 1, minInSyncReplicas: 1, retentionMs: -1, compacted: false };
+  await admin.ensureTopics([{ ...kept, name: topic, partitions, maxMessageBytes: 1 << 20 }]);
+  await admin.close();
+  producer = await client.producer();
+}, 60_000);
+
+afterAll(async () => {
+  await client?.close();
+  await database?.drop();
+}, 30_000);
+
+/** The log as it was sent, and tables that follow it in batches. */
+class Exchange {
+  readonly sent: RecordRows[][] = [[], [], []];
+  readonly stored = new Map([0, 1, 2].map((partition) => [partition, 0]));
+  readonly #logs = [0, 1, 2].map((partition) => new TinyLog(31 + partition, partition));
+
+  async send(partition: number, count: number): Promise<void> {
+    const records = this.#logs[partition]?.records(count) ?? [];
+    await producer.send(
+      records.map((one) => ({ topic, partition, key: null, value: codec.encode(one) })),
+    );
+    this.sent[partition]?.push(...records.map((one) => rowsOfRecord(partition, one)));
+  }
+
+  /** One batch of the projectors: rows first, then the position. */
+  async project(partition: number, count: number): Promise<void> {
+    const from = this.stored.get(partition) ?? 0;
+    const batch = this.sent[partition]?.slice(from, from + count) ?? [];
+    const orders = batch.flatMap((one) => one.orders);
+    const fills = batch.flatMap((one) => one.fills);
+    await database.fill(tables.orderEvents, orders.map(orderCells));
+    await database.fill(tables.fills, fills.map(fillCells));
+    await database.fill(tables.walletFills, fills.flatMap(walletFillCells));
+    await database.fill(tables.openOrders, openOrderCells(batch));
+    await database.fill(tables.walletCancels, orders.flatMap(cancelCells));
+    this.stored.set(partition, from + batch.length);
+  }
+
+  orders(): readonly OrderEventRow[] {
+    return this.sent.flat().flatMap((one) => one.orders);
+  }
+
+  fills(): readonly FillRow[] {
+    return this.sent.flat().flatMap((one) => one.fills);
+  }
+}
+
+const timeOf = ({ timeMs }: { timeMs: number }) => at(timeMs / 1000);
+const placeCells = (row: OrderEventRow | FillRow) => ({
+  partition: row.partition,
+  in_offset: row.inOffset,
+  event_index: row.eventIndex,
+  time: timeOf(row),
+  market: row.market,
+  size: microText(row.sizeMicro),
+});
+
+function orderCells(row: OrderEventRow): Row {
+  return {
+    ...placeCells(row),
+    order_id: row.orderId,
+    kind: row.kind,
+    wallet: row.wallet,
+    api_key: row.apiKey,
+    outcome: row.outcome,
+    side: row.side,
+    time_in_force: row.timeInForce,
+    price: priceText(row.price),
+    resting: microText(row.restingMicro),
+    expires_at: at(0),
+    accepted_at: at(row.acceptedAtMs / 1000),
+    status: row.status,
+    reason: row.reason,
+    role: row.role,
+  };
+}
+
+function cancelCells(row: OrderEventRow): readonly Row[] {
+  if (row.kind !== 'CANCELED') return [];
+  const { wallet, orderId: order_id, apiKey: api_key, reason } = row;
+  return [{ ...placeCells(row), wallet, order_id, api_key, reason }];
+}
+
+function fillCells(row: FillRow): Row {
+  const zero = `0x${'0'.repeat(64)}`;
+  return {
+    ...placeCells(row),
+    match: 'MINT',
+    taker_order: row.takerOrder,
+    taker: row.taker,
+    taker_key: row.takerKey,
+    taker_outcome: row.takerOutcome,
+    taker_side: row.takerSide,
+    taker_price: priceText(row.takerPrice),
+    taker_builder: zero,
+    maker_order: row.makerOrder,
+    maker: row.maker,
+    maker_key: row.makerKey,
+    maker_outcome: row.makerOutcome,
+    maker_side: row.makerSide,
+    maker_price: priceText(row.makerPrice),
+    maker_builder: zero,
+    fee: '0',
+    fee_rate_bps: row.feeRateBps,
+  };
+}
+
+function walletFillCells(row: FillRow): readonly Row[] {
+  const shared = { ...placeCells(row), side: 'BUY', price: '0.5', fee: '0' };
+  const side = (role: string, cells: Row) => ({ ...shared, ...cells, role });
+  return [
+    side('TAKER', {
+      wallet: row.taker,
+      api_key: row.takerKey,
+      order_id: row.takerOrder,
+      outcome: row.takerOutcome,
+    }),
+    side('MAKER', {
+      wallet: row.maker,
+      api_key: row.makerKey,
+      order_id: row.makerOrder,
+      outcome: row.makerOutcome,
+    }),
+  ];
+}
+
+/** As the projector has it: one row per order and record. */
+function openOrderCells(batch: readonly RecordRows[]): readonly Row[] {
+  return batch.flatMap(({ orders }) => {
+    const rows = new Map<string, Row>();
+    for (const row of orders) {
+      const ends = row.kind === 'CANCELED' || (row.role === 'MAKER' && row.restingMicro === 0);
+      const rests = row.kind === 'PLACED' && row.restingMicro > 0;
+      if (!ends && !rests) continue;
+      rows.set(row.orderId, {
+        wallet: row.wallet,
+        order_id: row.orderId,
+        api_key: row.apiKey,
+        market: row.market,
+        outcome: row.outcome,
+        placed_at: ends ? at(0) : timeOf(row),
+        partition: row.partition,
+        version: row.inOffset,
+        ended: ends ? 1 : 0,
+      });
+    }
+    return [...rows.values()];
+  });
+}
+
+interface Reading {
+  readonly own: OwnRecords;
+  readonly runner: RecentFollower;
+}
+
+async function startReading(exchange: Exchange, rowsMax?: number): Promise<Reading> {
+  const recent = new RecentLog(rowsMax);
+  const runner = new RecentFollower({
+    client,
+    recent,
+    codec,
+    topic,
+    log: silentLog,
+    storedPositions: async () => new Map(exchange.stored),
+  });
+  await runner.start();
+  const { clickhouse } = database;
+  return { runner, own: new OwnRecords({ clickhouse, recent, settle: () => runner.settle() }) };
+}
+
+const caller = { wallets: [wallet(1), wallet(2)], keys: new Set([apiKeyOf(1), apiKeyOf(2)]) };
+
+/** `TinyLog` numbers keys by their last bytes. */
+function apiKeyOf(index: number): string {
+  return apiKey(index).replace('4000-8000', '0000-0000');
+}
+
+const idOf = (row: { partition: number; inOffset: string; eventIndex: number }) =>
+  `${row.partition}-${row.inOffset}-${row.eventIndex}`;
+
+async function compareOrders(exchange: Exchange, { own }: Reading): Promise<void> {
+  const due = rowsByOrder(exchange.orders());
+  const shown = rowsByOrder(await own.orderEvents([...due.keys()]));
+  for (const [id, rows] of due) expect(foldOrder(shown.get(id) ?? [])).toEqual(foldOrder(rows));
+}
+
+async function compareOpenOrders(exchange: Exchange, { own }: Reading, limit: number) {
+  const due = [...rowsByOrder(exchange.orders()).values()].flatMap((rows) => {
+    const history = foldOrder(rows);
+    const isOpen = history.kind === 'accepted' && history.facts.status === 'LIVE';
+    return isOpen && caller.keys.has(history.order.apiKey) ? [history.order.orderId] : [];
+  });
+  const search = { ...caller, orderId: null, market: null, outcome: null };
+  const rows = await walked(limit, (page) => own.openOrders({ ...search, ...page }));
+  const shown = rows.map((row) => row.orderId);
+  expect(new Set(shown).size).toBe(shown.length);
+  expect([...shown].sort()).toEqual([...due].sort());
+}
+
+async function compareTrades(exchange: Exchange, { own }: Reading, limit: number): Promise<number> {
+  const due = exchange
+    .fills()
+    .filter((row) => caller.keys.has(row.takerKey) || caller.keys.has(row.makerKey))
+    .sort(newestTradeFirst);
+  const search = { keys: caller.keys, wallets: new Set(caller.wallets), market: null };
+  const rows = await walked(limit, ({ offset }) =>
+    own.trades({ ...search, outcome: null, limit, query: { ...anyTrade, offset } }),
+  );
+  const shown = rows.map(idOf);
+  expect(shown).toEqual(due.map(idOf));
+  return shown.length;
+}
+
+async function compareCancels(exchange: Exchange, { own }: Reading): Promise<void> {
+  const due = exchange
+    .orders()
+    .filter((row) => row.kind === 'CANCELED' && caller.keys.has(row.apiKey))
+    .sort(newestCancelFirst);
+  const shown = await own.cancels({ ...caller, sinceMs: 0, limit: 7 });
+  expect(shown.map(idOf)).toEqual(due.slice(0, 7).map(idOf));
+}
+
+describe('reads of memory and tables together', () => {
+  test('know everything that was sent before, at every seam and over restarts', async () => {
+    const random = seeded(77);
+    const exchange = new Exchange();
+    let reading = await startReading(exchange);
+    for (let step = 0; step < 24; step += 1) {
+      await exchange.send(random(partitions), 1 + random(12));
+      if (random(2) === 0) await exchange.project(random(partitions), 1 + random(30));
+      // So long that the position of the tables is requested for, and what they hold is forgotten.
+      if (step % 6 === 5) await wait(1_200);
+      if (step % 8 === 7) {
+        await reading.runner.close();
+        await exchange.send(random(partitions), 5);
+        reading = await startReading(exchange);
+      }
+      await compareOrders(exchange, reading);
+      await compareOpenOrders(exchange, reading, 1 + random(20));
+      await compareTrades(exchange, reading, 5 + random(20));
+      await compareCancels(exchange, reading);
+    }
+    expect(reading.runner.status()).toMatchObject({ following: true, fault: null });
+    await reading.runner.close();
+    // The bound is met: the tables answer alone until they have everything, and then both again.
+    const tight = await startReading(exchange, 10);
+    await tight.runner.settle();
+    expect(tight.runner.status().partitions.some(({ hasGap }) => hasGap)).toBe(true);
+    for (let partition = 0; partition < partitions; partition += 1) {
+      await exchange.project(partition, 10_000);
+    }
+    await compareOrders(exchange, tight);
+    await compareOpenOrders(exchange, tight, 7);
+    expect(await compareTrades(exchange, tight, 7)).toBeGreaterThan(20);
+    await tight.runner.close();
+  }, 180_000);
+});

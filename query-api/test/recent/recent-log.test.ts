@@ -1,0 +1,177 @@
+import { apiKeyFromBytes, type Execution, orderIdFromBytes, walletFromBytes } from '@pm/schemas';
+import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
+import { newestTradeFirst } from '../../src/orders/trade-search.ts';
+import type { FillRow } from '../../src/orders/trades.ts';
+import { mergePage, storedWindow } from '../../src/recent/merge.ts';
+import { RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
+import { rowsOfRecord } from '../../src/recent/record-rows.ts';
+import { TinyLog } from './log.ts';
+
+const keys = [1, 2, 3, 4].map((trader) => apiKeyFromBytes(bytesOf(16, trader)));
+const key = keys[0] as string;
+const rowsMax = 400;
+
+const placeOf = (row: { partition: number; inOffset: string; eventIndex: number; role?: string }) =>
+  `${row.partition}-${row.inOffset}-${row.eventIndex}-${row.role ?? ''}`;
+
+/** Memory and tables that follow the same three logs, each at a pace of its own. */
+class SeamWorld {
+  readonly recent = new RecentLog(rowsMax);
+  readonly #logs = [0, 1, 2].map((partition) =>
+    new TinyLog(11 + partition, partition).records(200),
+  );
+  readonly #rows = this.#logs.map(rowsOf);
+  readonly #read = [0, 0, 0];
+  readonly #stored = [0, 0, 0];
+  gaps = 0;
+
+  constructor() {
+    this.recent.restart(new Map([0, 1, 2].map((partition) => [partition, 0])));
+  }
+
+  /** Memory reads a record, or the tables take some and may be ahead of it. */
+  step(random: (below: number) => number): void {
+    const at = random(3);
+    const position = this.#read[at] ?? 0;
+    const execution = this.#logs[at]?.[position];
+    if (random(3) > 0 && execution !== undefined) {
+      this.recent.take(at, execution, position);
+      this.#read[at] = position + 1;
+    } else if (random(4) === 0) {
+      const stored = Math.min(200, (this.#stored[at] ?? 0) + random(40));
+      this.#stored[at] = stored;
+      this.recent.stored(at, stored);
+    }
+  }
+
+  /** Per partition what is shown of one key, and what has to be: all that memory or tables have. */
+  comparisons(): readonly { readonly shown: readonly string[]; readonly due: readonly string[] }[] {
+    const { seams, rows } = this.recent.ordersOfKeys([key]);
+    return this.#rows.map((whole, partition) => {
+      const seam = seams[partition] ?? seamOpen;
+      const [read = 0, stored = 0] = [this.#read[partition], this.#stored[partition]];
+      if (seam === seamOpen && read > stored) this.gaps += 1;
+      const known = seam === seamOpen ? stored : Math.max(read, stored);
+      const inTables = rowsOfKey(whole.slice(0, stored));
+      const shown = [
+        ...inTables.filter((row) => Number(row.inOffset) < seam),
+        ...rows.filter((row) => row.partition === partition),
+      ];
+      return { shown: shown.map(placeOf), due: rowsOfKey(whole.slice(0, known)).map(placeOf) };
+    });
+  }
+}
+
+function rowsOfKey(records: ReturnType<typeof rowsOf>) {
+  return records.flatMap(({ orders }) => orders).filter((row) => row.apiKey === key);
+}
+
+describe('the newest records beside the tables', () => {
+  it('are together with them the whole log, once, at every moment', () => {
+    const random = seeded(5);
+    const world = new SeamWorld();
+    for (let step = 0; step < 1_500; step += 1) {
+      world.step(random);
+      expect(world.recent.rowCount).toBeLessThanOrEqual(rowsMax);
+      if (step % 10 > 0) continue;
+      for (const { shown, due } of world.comparisons()) expect(shown).toEqual(due);
+    }
+    // The bound was met on the way: tables answered alone until they had caught up.
+    expect(world.gaps).toBeGreaterThan(0);
+  });
+
+  it('returns each fill once when two own keys meet', () => {
+    const recent = new RecentLog();
+    recent.restart(new Map([[0, 0]]));
+    recent.stored(0, 0);
+    const log = new TinyLog(3).records(100);
+    log.forEach((execution, offset) => {
+      recent.take(0, execution, offset);
+    });
+    const { rows } = recent.fillsOfKeys(keys);
+    const due = rowsOf(log, 0).flatMap((one) => one.fills);
+    expect(due.length).toBeGreaterThan(20);
+    expect(rows.map(placeOf).sort()).toEqual(due.map(placeOf).sort());
+  });
+
+  it('drops repetitions and refuses gaps', () => {
+    const recent = new RecentLog();
+    recent.restart(new Map([[0, 7]]));
+    const [first, second, third] = new TinyLog(4).records(3) as [Execution, Execution, Execution];
+    expect(recent.take(0, first, 7)).toBe(true);
+    const { rowCount } = recent;
+    expect(recent.take(0, first, 8)).toBe(true);
+    expect(recent.rowCount).toBe(rowCount);
+    expect(recent.take(0, third, 9)).toBe(false);
+    expect(recent.take(0, second, 9)).toBe(true);
+    expect(recent.take(5, second, 9)).toBe(false);
+  });
+
+  it('answers nothing before it knows how far the tables are, and after a stop', () => {
+    const recent = new RecentLog();
+    recent.restart(new Map([[0, 3]]));
+    const [execution] = new TinyLog(2).records(20).filter((one) => one.events.length > 0);
+    recent.take(0, execution as Execution, 3);
+    const order = execution?.events.find((event) => event.kind === 'OrderPlaced');
+    const id = order?.kind === 'OrderPlaced' ? orderIdFromBytes(order.orderId) : '';
+    expect(recent.orders([id])).toEqual({ seams: [seamOpen], rows: [] });
+    recent.stored(0, 2);
+    expect(recent.orders([id]).rows).toEqual([]);
+    recent.stored(0, 3);
+    expect(recent.orders([id]).rows).toHaveLength(1);
+    expect(recent.progress()).toMatchObject([{ partition: 0, storedTo: 3, hasGap: false }]);
+    recent.stop();
+    expect(recent.orders([id])).toEqual({ seams: [], rows: [] });
+  });
+
+  it('keeps the changes of holdings', () => {
+    const recent = new RecentLog();
+    recent.restart(new Map([[0, 0]]));
+    recent.stored(0, 0);
+    const log = new TinyLog(6).records(80);
+    log.forEach((execution, offset) => {
+      recent.take(0, execution, offset);
+    });
+    const wallet = walletFromBytes(bytesOf(20, 2));
+    const { rows } = recent.holdings([wallet]);
+    const fills = rowsOf(log, 0).flatMap((one) => one.fills);
+    const bought = (outcome: number) =>
+      fills.reduce(
+        (sum, fill) =>
+          sum +
+          (fill.taker === wallet && outcome === 0 ? fill.sizeMicro : 0) +
+          (fill.maker === wallet && outcome === 1 ? fill.sizeMicro : 0),
+        0,
+      );
+    for (const outcome of [0, 1]) {
+      const own = rows.filter((row) => row.outcome === outcome);
+      expect(own.reduce((sum, row) => sum + row.changeMicro, 0)).toBe(bought(outcome));
+    }
+  });
+});
+
+describe('a page of two lists', () => {
+  it('is the same page of the one list they make, at every seam and offset', () => {
+    const random = seeded(9);
+    const fills = rowsOf(new TinyLog(21).records(150), 0)
+      .flatMap((one) => one.fills)
+      .sort(newestTradeFirst);
+    for (let tries = 0; tries < 400; tries += 1) {
+      const isRecent = new Set<FillRow>();
+      // Mostly the newest, as it is; but any split has to give the same.
+      for (const [index, fill] of fills.entries())
+        if (random(tries % 2 === 0 ? 4 : 1 + index) === 0) isRecent.add(fill);
+      const recent = fills.filter((fill) => isRecent.has(fill));
+      const tables = fills.filter((fill) => !isRecent.has(fill));
+      const page = { offset: random(fills.length + 5), limit: 1 + random(12) };
+      const window = storedWindow(page, recent.length);
+      const read = tables.slice(window.from, window.from + window.count);
+      const found = mergePage(recent, read, { ...page, from: window.from }, newestTradeFirst);
+      expect(found).toEqual(fills.slice(page.offset, page.offset + page.limit));
+    }
+  });
+});
+
+function rowsOf(log: readonly Execution[], partition: number) {
+  return log.map((execution) => rowsOfRecord(partition, execution));
+}
