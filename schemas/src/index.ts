@@ -6,6 +6,7 @@ export * from './error-words.ts';
 export * from './http/account.ts';
 export * from './http/batches.ts';
 export * from './http/book-json.ts';
+export * from './http/catalog.ts';
 export * from './http/catalog-lists.ts';
 export * from './http/comments.ts';
 export { sample as exampleValues } from './http/forms.ts';

@@ -6,6 +6,7 @@ import {
   ImportMarket,
   MarketChange,
   NewEvent,
+  OperatorEntryParams,
   SeriesChange,
   TagChange,
 } from '@pm/schemas';
@@ -22,7 +23,7 @@ import {
 import type { ImportRefusal } from '../catalog/facts.ts';
 import { CatalogImporter, type CatalogImportResult } from '../catalog/importer.io.ts';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
-import { MarketId, problemOf, sendProblem } from './requests.io.ts';
+import { problemOf, sendProblem } from './requests.io.ts';
 
 /** A change set or a refusal; null when there is no such entry. */
 type Plan = EntryChangeSet | ImportRefusal | null;
@@ -32,7 +33,7 @@ export function addCatalogRoutes(app: HttpApp, services: CatalogServices): void 
   const { catalog, locks } = services;
   const change = (reply: FastifyReply, plan: (context: ChangeContext) => Plan) =>
     locks.catalog(() => carryOutPlan(services, reply, plan));
-  const params = MarketId;
+  const params = OperatorEntryParams;
   addImportRoutes(app, services);
   app.post('/operator/events', { schema: { body: NewEvent } }, (request, reply) =>
     change(reply, (context) => newEventChange(request.body, context)),
@@ -62,7 +63,7 @@ function addGroupRoutes(
   { catalog }: CatalogServices,
   change: (reply: FastifyReply, plan: (context: ChangeContext) => Plan) => Promise<FastifyReply>,
 ): void {
-  const params = MarketId;
+  const params = OperatorEntryParams;
   app.post('/operator/tags', { schema: { body: TagChange } }, (request, reply) =>
     change(reply, (context) => tagChange(undefined, request.body, context)),
   );
@@ -112,7 +113,7 @@ function addImportRoutes(app: HttpApp, services: CatalogServices): void {
   app.post('/operator/catalog', options, async (request, reply) => {
     return await sendOutcome(reply, await imports.run(() => request.body));
   });
-  const oneMarket = { schema: { params: MarketId, body: ImportMarket } };
+  const oneMarket = { schema: { params: OperatorEntryParams, body: ImportMarket } };
   app.post('/operator/events/:id/markets', oneMarket, async (request, reply) => {
     const { body, params } = request;
     const outcome = await imports.run(() => {

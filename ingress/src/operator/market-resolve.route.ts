@@ -1,30 +1,22 @@
 import type { HttpApp } from '@pm/kit/http';
-import { type CatalogMarket, parsePrice, priceOne, priceText } from '@pm/schemas';
-import { Type } from 'typebox';
+import {
+  type CatalogMarket,
+  OperatorEntryParams,
+  parsePrice,
+  priceOne,
+  priceText,
+  Resolution,
+} from '@pm/schemas';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import { carryOut } from '../catalog/matcher-market.io.ts';
-import {
-  isResolved,
-  MarketId,
-  notFound,
-  type OperatorProblem,
-  refused,
-  sendProblem,
-} from './requests.io.ts';
-
-const Resolution = Type.Object(
-  {
-    payout0: Type.String({ maxLength: 6, description: 'USDC a token of outcome 0 pays, 0 to 1.' }),
-  },
-  { additionalProperties: false },
-);
+import { isResolved, notFound, type OperatorProblem, refused, sendProblem } from './requests.io.ts';
 
 /**
  * POST /operator/markets/:id/resolve: ends trading and fixes what the tokens pay. With its last open market the event
  * closes. Again with the same payout it completes what broke off; with another one it is refused.
  */
 export function addMarketResolveRoute(app: HttpApp, services: CatalogServices): void {
-  const schema = { params: MarketId, body: Resolution };
+  const schema = { params: OperatorEntryParams, body: Resolution };
   app.post('/operator/markets/:id/resolve', { schema }, async (request, reply) => {
     const payout0 = parsePrice(request.body.payout0);
     if (payout0 === null || payout0 > priceOne) return await sendProblem(reply, noPayout);

@@ -2,40 +2,25 @@ import type { HttpApp } from '@pm/kit/http';
 import {
   type CatalogMarket,
   lotMicro,
+  MarketRules,
+  ModeChange,
   microPerUnit,
   microText,
+  OperatorEntryParams,
   orderSizeMaxMicro,
   parseMicro,
   parsePrice,
   priceText,
 } from '@pm/schemas';
-import { type Static, Type } from 'typebox';
 import type { CatalogServices } from '../catalog/matcher-market.io.ts';
 import { carryOut, changeMarket } from '../catalog/matcher-market.io.ts';
-import { MarketId, type OperatorProblem, sendProblem } from './requests.io.ts';
-
-/** A delay longer than this is a mistake, milliseconds. */
-const takerDelayMaxMs = 60_000;
-
-const Rules = Type.Object(
-  {
-    tickSize: Type.Optional(Type.String({ pattern: '^0\\.(1|01|005|0025|001|0001)$' })),
-    minOrderSize: Type.Optional(Type.String({ pattern: '^[0-9]{1,9}(\\.[0-9]{1,2})?$' })),
-    feeRateBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
-    rebateBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
-    takerDelayMs: Type.Optional(Type.Integer({ minimum: 0, maximum: takerDelayMaxMs })),
-    rewardsDailyRate: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
-    rewardsMinSize: Type.Optional(Type.String({ pattern: '^[0-9]{1,9}(\\.[0-9]{1,2})?$' })),
-    rewardsMaxSpread: Type.Optional(Type.String({ pattern: '^0(\\.[0-9]{1,4})?$' })),
-  },
-  { additionalProperties: false },
-);
+import { type OperatorProblem, sendProblem } from './requests.io.ts';
 
 /**
  * PUT /operator/markets/:id/rules: named rules change, the others stay. A tick only becomes finer (conventions.md 4.3).
  */
 export function addSetMarketRoute(app: HttpApp, services: CatalogServices): void {
-  const schema = { params: MarketId, body: Rules };
+  const schema = { params: OperatorEntryParams, body: MarketRules };
   app.put('/operator/markets/:id/rules', { schema }, async (request, reply) => {
     const { body, params } = request;
     const done = await changeMarket(Number(params.id), services, (market) => ruled(market, body));
@@ -45,7 +30,7 @@ export function addSetMarketRoute(app: HttpApp, services: CatalogServices): void
 }
 
 /** The market under its new rules. */
-function ruled(market: CatalogMarket, sent: Static<typeof Rules>): CatalogMarket | OperatorProblem {
+function ruled(market: CatalogMarket, sent: MarketRules): CatalogMarket | OperatorProblem {
   if (Object.keys(sent).length === 0) return market;
   const tick = sent.tickSize === undefined ? market.tick : parsePrice(sent.tickSize);
   if (tick === null || tick === 0 || market.tick % tick !== 0) return cannotBe('tickSize');
@@ -67,7 +52,7 @@ function ruled(market: CatalogMarket, sent: Static<typeof Rules>): CatalogMarket
   };
 }
 
-function cannotBe(rule: keyof Static<typeof Rules>): OperatorProblem {
+function cannotBe(rule: keyof MarketRules): OperatorProblem {
   return { status: 400, text: `/${rule} cannot be so`, path: `/${rule}` };
 }
 
@@ -89,19 +74,9 @@ function rulesOf(market: CatalogMarket) {
   };
 }
 
-const Mode = Type.Union([
-  Type.Literal('OPEN'),
-  Type.Literal('POST_ONLY'),
-  Type.Literal('CANCEL_ONLY'),
-  Type.Literal('HALTED'),
-]);
-
-/** The modes that an operator may set; RESOLVED comes with a resolution. */
-const ModeBody = Type.Object({ mode: Mode }, { additionalProperties: false });
-
 /** POST /operator/markets/:id/mode: what the market takes from now on. */
 export function addMarketModeRoute(app: HttpApp, services: CatalogServices): void {
-  const schema = { params: MarketId, body: ModeBody };
+  const schema = { params: OperatorEntryParams, body: ModeChange };
   app.post('/operator/markets/:id/mode', { schema }, async (request, reply) => {
     const { mode } = request.body;
     const { id } = request.params;
@@ -115,7 +90,7 @@ export function addMarketModeRoute(app: HttpApp, services: CatalogServices): voi
  * named with 503; the same again completes it.
  */
 export function addTradingModeRoute(app: HttpApp, services: CatalogServices): void {
-  app.post('/operator/trading-mode', { schema: { body: ModeBody } }, async (request, reply) => {
+  app.post('/operator/trading-mode', { schema: { body: ModeChange } }, async (request, reply) => {
     const { mode } = request.body;
     const command = { kind: 'SetTradingMode', mode } as const;
     const partitions = [...Array(services.partitions).keys()];

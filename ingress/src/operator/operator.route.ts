@@ -1,6 +1,6 @@
 import { sameText } from '@pm/domain/accounts/same-text';
 import type { HttpApp } from '@pm/kit/http';
-import { Type } from 'typebox';
+import { CommentHide, OperatorCommentParams } from '@pm/schemas';
 import { addAuditRoute, auditRequests } from './audit.route.ts';
 import { addCatalogRoutes } from './catalog.route.ts';
 import { addMarketResolveRoute } from './market-resolve.route.ts';
@@ -43,12 +43,9 @@ export function addOperatorRoutes(app: HttpApp, services: OperatorServices): voi
   app.get('/operator/status', async () => services.status());
 }
 
-const Params = Type.Object({ id: Type.String({ pattern: '^[1-9][0-9]{0,15}$' }) });
-const Hide = Type.Object({ hidden: Type.Boolean() }, { additionalProperties: false });
-
 /** POST /operator/comments/:id/hide: readers see it no more, or again. */
 function addCommentHideRoute(app: HttpApp, services: OperatorServices): void {
-  const schema = { params: Params, body: Hide };
+  const schema = { params: OperatorCommentParams, body: CommentHide };
   app.post('/operator/comments/:id/hide', { schema }, async (request, reply) => {
     const { id: commentId } = request.params;
     if (services.comments.threads.find(commentId) === undefined) {

@@ -1,6 +1,5 @@
 import { parseWalletAddress, type RefusalCode, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
-import { Type } from 'typebox';
 import type { ImportRefusal } from '../catalog/facts.ts';
 
 /** Why a request of an operator was not carried out, or not confirmed. */
@@ -32,14 +31,6 @@ export function refused(text: string): OperatorProblem {
 
 export const notFound: OperatorProblem = { status: 404, text: 'market not found' };
 export const isResolved: OperatorProblem = refused('market is resolved');
-
-/** The number of a market in a path. */
-export const MarketId = Type.Object({ id: Type.String({ pattern: '^[1-9][0-9]{0,9}$' }) });
-
-/** The parameter of paths that name a wallet. */
-export const WalletParams = Type.Object({
-  address: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }),
-});
 
 /** Wallets in one response of a list. */
 export const listedWalletsMax = 1_000;

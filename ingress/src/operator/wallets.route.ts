@@ -5,6 +5,7 @@ import {
   type BindWalletsResult,
   checksumAddress,
   microText,
+  OperatorWalletParams,
   WalletStatusChange,
   type WalletStatusKind,
   WithdrawalFreezeChange,
@@ -21,7 +22,6 @@ import {
   type OperatorProblem,
   refused,
   sendProblem,
-  WalletParams,
 } from './requests.io.ts';
 
 const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' } as const;
@@ -34,7 +34,7 @@ const kinds = { normal: 'NORMAL', closed_only: 'CLOSED_ONLY', banned: 'BANNED' }
 export function addWalletStatusRoutes(app: HttpApp, services: OperatorWalletServices): void {
   const { walletStatus } = services;
   const path = '/operator/wallets/:address/status';
-  const schema = { params: WalletParams, body: WalletStatusChange };
+  const schema = { params: OperatorWalletParams, body: WalletStatusChange };
   app.post(path, { schema }, async (request, reply) => {
     const { status, reason } = request.body;
     const wallet = addressOf(request.params.address);
@@ -46,7 +46,7 @@ export function addWalletStatusRoutes(app: HttpApp, services: OperatorWalletServ
       'the wallet is banned, but not all of its orders are known to be canceled, try again';
     return await reply.code(503).send({ error, ...view, canceled });
   });
-  app.get(path, { schema: { params: WalletParams } }, async (request) => {
+  app.get(path, { schema: { params: OperatorWalletParams } }, async (request) => {
     const wallet = addressOf(request.params.address);
     const listed = walletStatus.find(wallet);
     return statusView(listed ?? { wallet, status: 'NORMAL', reason: '', changedAtMs: 0 });
@@ -104,7 +104,7 @@ export function addWalletOwnerRoutes(app: HttpApp, services: OperatorWalletServi
   });
   app.get(
     '/operator/wallets/:address/owner',
-    { schema: { params: WalletParams } },
+    { schema: { params: OperatorWalletParams } },
     async (request) => {
       const wallet = addressOf(request.params.address);
       const ownership = services.owners.find(wallet);
@@ -136,7 +136,7 @@ function resultOf(
 export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWalletServices): void {
   const { freezes, ledger } = services;
   const path = '/operator/wallets/:address/withdrawal-freeze';
-  const schema = { params: WalletParams, body: WithdrawalFreezeChange };
+  const schema = { params: OperatorWalletParams, body: WithdrawalFreezeChange };
   app.post(path, { schema }, async (request) => {
     const wallet = addressOf(request.params.address);
     // A wallet can be frozen while the ledger is away, too.
@@ -144,7 +144,7 @@ export function addWithdrawalFreezeRoutes(app: HttpApp, services: OperatorWallet
     const freeMicro = balance?.freeMicro ?? 0;
     return freezeView(await freezes.set(wallet, { ...request.body, freeMicro }));
   });
-  app.get(path, { schema: { params: WalletParams } }, async (request) => {
+  app.get(path, { schema: { params: OperatorWalletParams } }, async (request) => {
     const wallet = addressOf(request.params.address);
     const none = { wallet, frozen: false, freeMicro: 0, reason: '', changedAtMs: 0 };
     return freezeView(freezes.find(wallet) ?? none);

@@ -26,6 +26,7 @@ const dependent: ReadonlySet<string> = new Set([
   ...['/balance-allowance', '/balance-allowance/update'].flatMap((path) =>
     ['asset_type', 'token_id', 'wallet'].map((name) => `GET ${path} ${name}`),
   ),
+  'GET /builder/trades id',
   'GET /trades filterType',
   ...['market', 'eventId'].map((name) => `GET /live-volume ${name}`),
   'GET /builder/volume builder_code',

@@ -1,6 +1,4 @@
 import { Type } from 'typebox';
-import { SearchAnswer, SeriesWithEvents } from './catalog-lists.ts';
-import { count, dateTime, flag, number, text } from './forms.ts';
 import {
   CatalogTagAnswer,
   EventAnswer,
@@ -9,7 +7,9 @@ import {
   FamilyMarket,
   FamilyMarketAnswer,
   MarketAnswer,
-} from './reading.ts';
+} from './catalog.ts';
+import { SearchAnswer, SeriesWithEvents } from './catalog-lists.ts';
+import { count, dateTime, flag, number, text } from './forms.ts';
 
 /** Lists of the catalog and their wrappers (specification; conventions.md 1.10, 6.5). */
 const nextCursor = Type.Optional(

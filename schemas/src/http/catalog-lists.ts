@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { EventSummary, SamplingMarket, SeriesAnswer } from './catalog.ts';
 import { flag, number, text } from './forms.ts';
-import { EventSummary, SamplingMarket, SeriesAnswer } from './reading.ts';
 
 /** Further answers of the catalog (specification; conventions.md 1.5 and 1.10). */
 const { rewards, tokens } = SamplingMarket.properties;

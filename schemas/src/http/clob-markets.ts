@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { FamilyMarketAnswer, MarketAnswer, SamplingMarket } from './catalog.ts';
 import { SimplifiedMarket } from './catalog-lists.ts';
 import {
   buySell,
@@ -10,7 +11,6 @@ import {
   text,
   tokenId,
 } from './forms.ts';
-import { FamilyMarketAnswer, MarketAnswer, SamplingMarket } from './reading.ts';
 
 /**
  * Markets of the order book family (conventions.md 1.5). At the root what does not exist is an empty text of the type
@@ -33,7 +33,6 @@ export const RootSimplifiedMarket = Type.Object({
   tokens,
 });
 
-export const SamplingMarketPage = pageOf(SamplingMarket);
 export const RootSamplingMarketPage = pageOf(RootSamplingMarket);
 export const SimplifiedMarketPage = pageOf(SimplifiedMarket);
 export const RootSimplifiedMarketPage = pageOf(RootSimplifiedMarket);

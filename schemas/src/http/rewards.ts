@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { address, conditionId, count, number, pageOf, text, tokenId } from './forms.ts';
+import { address, conditionId, count, dateTime, number, pageOf, text, tokenId } from './forms.ts';
 
 /** Rewards of makers, rebates and fees of builders (conventions.md 1.8). */
 const day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', examples: ['2026-06-01'] });
@@ -33,6 +33,13 @@ export const RewardMarket = Type.Object({
   event_slug: text,
   image: text,
   market_competitiveness: number,
+  market_id: Type.Optional(text),
+  event_id: Type.Optional(text),
+  group_item_title: Type.Optional(text),
+  created_at: Type.Optional(dateTime),
+  volume_24hr: Type.Optional(number),
+  spread: Type.Optional(number),
+  one_day_price_change: Type.Optional(number),
   tokens: Type.Array(Type.Object({ token_id: tokenId, outcome: text, price: number })),
 });
 export const RewardMarketPage = pageOf(RewardMarket);

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import * as account from '../http/account.ts';
 import * as batches from '../http/batches.ts';
+import * as catalog from '../http/catalog.ts';
 import * as catalogAnswers from '../http/catalog-answers.ts';
 import * as catalogLists from '../http/catalog-lists.ts';
 import * as clobMarkets from '../http/clob-markets.ts';
@@ -28,6 +29,7 @@ import * as trading from '../http/trading.ts';
 const modules: readonly object[] = [
   account,
   batches,
+  catalog,
   catalogAnswers,
   catalogLists,
   clobMarkets,

@@ -9,12 +9,12 @@ import {
 import { BuilderFees } from '../http/rewards.ts';
 import {
   asset,
-  builderTradeId,
   cursor,
   oneOf,
   optional,
   pageOfReport,
   secondsOf,
+  shortText,
   wholeNumber,
 } from './parameters.ts';
 import { route } from './route.ts';
@@ -60,7 +60,7 @@ export const builderRoutes = {
     headers: ['X-Complete-Through'],
     summary: 'Trades of orders that name a builder, newest first',
     query: Type.Object({
-      id: optional(builderTradeId),
+      id: optional(shortText('Id of one trade; an unknown one has an empty list.')),
       maker_address: optional(address),
       market: optional(conditionId),
       asset_id: optional(asset),

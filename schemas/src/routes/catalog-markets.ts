@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { FamilyMarketAnswer, MarketAnswer, SamplingPage } from '../http/catalog.ts';
 import {
   AgentMarkets,
   FamilyAgentMarkets,
@@ -9,14 +10,8 @@ import {
   MarketPage,
   TagList,
 } from '../http/catalog-answers.ts';
-import {
-  BookMarket,
-  RootBookMarket,
-  RootSamplingMarketPage,
-  SamplingMarketPage,
-} from '../http/clob-markets.ts';
+import { BookMarket, RootBookMarket, RootSamplingMarketPage } from '../http/clob-markets.ts';
 import { conditionId, sample } from '../http/forms.ts';
-import { FamilyMarketAnswer, MarketAnswer } from '../http/reading.ts';
 import {
   columns,
   creator,
@@ -88,7 +83,7 @@ export const catalogMarketRoutes = {
       200: {
         description: 'A page in either form.',
         schema: Type.Union([MarketList, RootSamplingMarketPage]),
-        mounted: Type.Union([FamilyMarketList, SamplingMarketPage]),
+        mounted: Type.Union([FamilyMarketList, SamplingPage]),
       },
     },
     errors,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { EventAnswer } from '../http/catalog.ts';
 import {
   Creator,
   CreatorList,
@@ -12,7 +13,6 @@ import {
   TagList,
 } from '../http/catalog-answers.ts';
 import { sample } from '../http/forms.ts';
-import { EventAnswer } from '../http/reading.ts';
 import {
   columns,
   creator,

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { SamplingPage } from '../http/catalog.ts';
 import { CompactMarket } from '../http/catalog-lists.ts';
 import {
   LiveActivity,
   MarketOfToken,
   RootSamplingMarketPage,
   RootSimplifiedMarketPage,
-  SamplingMarketPage,
   SimplifiedMarketPage,
 } from '../http/clob-markets.ts';
 import { sample } from '../http/forms.ts';
@@ -49,7 +49,7 @@ export const marketRoutes = {
       200: {
         description: 'A page of 500, by market number.',
         schema: RootSamplingMarketPage,
-        mounted: SamplingMarketPage,
+        mounted: SamplingPage,
       },
     },
   }),

@@ -89,13 +89,6 @@ export const tradeIdText = Type.String({
   description: 'Id of one trade.',
   examples: ['3-77-0'],
 });
-/** A side of a trade that names a builder. */
-export const builderTradeId = Type.String({
-  pattern: `^${place}(-maker)?$`,
-  description: 'Id of one trade.',
-  examples: ['3-77-0'],
-});
-
 /** A token id, or the condition id that means its first token. */
 export const tokenOrCondition = Type.String({
   pattern: '^((0|[1-9][0-9]{0,77})|0x[0-9a-fA-F]{64})$',

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { CatalogTagAnswer } from '../http/catalog.ts';
 import {
   EmptyList,
   FamilySearchAnswer,
@@ -8,7 +9,6 @@ import {
   TagList,
 } from '../http/catalog-answers.ts';
 import { SearchAnswer, SeriesWithEvents } from '../http/catalog-lists.ts';
-import { CatalogTagAnswer } from '../http/reading.ts';
 import { columns, creator, listParameters, stateParameters } from './list-parameters.ts';
 import { listOf, optional, pathOf, shortText, slug, truth, wholeNumber } from './parameters.ts';
 import { route } from './route.ts';
