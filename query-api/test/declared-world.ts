@@ -9,7 +9,10 @@ const ownWallet = exampleValues.wallet.toLowerCase() as WalletAddress;
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex');
 const market = 4;
 
-/** A world in which everything exists that the examples of the declarations name; its caller may read all that is private. */
+/**
+ * A world in which everything exists that the examples of the declarations name; its caller may read all that is
+ * private.
+ */
 export function declaredWorld(): World {
   const world = new World();
   const entries = [

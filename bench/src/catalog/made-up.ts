@@ -30,85 +30,125 @@ export const catalogCodec = () =>
 
 /** The same as values. */
 export function* catalogEntries(markets: number, seed: number): Generator<CatalogEntry> {
-  const source = new Random(seed);
-  const random = () => source.next();
-  const upTo = (count: number) => source.below(count);
-  const some = (list: readonly string[], count: number) =>
-    Array.from({ length: count }, () => list[upTo(list.length)]).join(' ');
-  const prose = (count: number) =>
-    Array.from(
-      { length: count },
-      () => vocabulary[Math.floor(vocabulary.length * random() ** 3)],
-    ).join(' ');
-  const times = { createdAtMs: 0, updatedAtMs: 0 };
-  for (let id = 1; id <= tagCount; id += 1) {
-    const slug = `tag-${id}`;
-    const tag = {
-      id: String(id),
-      label: `${some(words, 1)} ${id}`,
-      slug,
-      requiresTranslation: false,
-    };
-    yield { kind: 'CatalogTag', ...tag, ...times };
-  }
-  const pictures = { image: '', icon: '', resolutionSource: '' };
+  const words = new MadeUp(new Random(seed));
+  for (let id = 1; id <= tagCount; id += 1) yield words.tag(id);
   for (let number = 1; number <= markets; number += 1) {
-    const eventId = String(Math.ceil(number / marketsPerEvent));
-    const state = { active: random() < 0.97, closed: random() < 0.4, archived: random() < 0.05 };
-    const dates = {
-      startDateMs: upTo(400) * dayMs,
-      endDateMs: upTo(800) * dayMs,
-      createdAtMs: upTo(400) * dayMs,
-      updatedAtMs: upTo(400) * dayMs,
-    };
-    const title = `Will ${some(names, 1)} ${prose(4)} by ${2026 + upTo(4)}?`;
-    const description = `This market resolves to Yes if ${prose(40)}.`;
-    if ((number - 1) % marketsPerEvent === 0) {
-      yield {
-        kind: 'CatalogEvent',
-        ...{
-          id: eventId,
-          ticker: `event-${eventId}`,
-          slug: `event-${eventId}`,
-          title,
-          description,
-        },
-        ...{ ...pictures, ...dates, ...state, creationDateMs: 0, metadata: '{}' },
-        // The first tag is on every event, the second on a tenth of them.
-        tagIds: ['1', ...(random() < 0.1 ? ['2'] : []), String(3 + upTo(tagCount - 2))],
-        seriesIds: [],
-      };
-    }
-    const id32 = (salt: number) => {
-      const bytes = Buffer.alloc(32, salt);
-      bytes.writeUInt32BE(number, 20);
-      return bytes;
-    };
-    yield {
-      kind: 'CatalogMarket',
-      market: number,
-      eventId,
-      ...{ conditionId: id32(1), questionId: id32(2), token0: id32(3), token1: id32(4) },
-      ...{
-        outcome0: 'Yes',
-        outcome1: 'No',
-        question: title,
-        slug: `market-${number}`,
-        description,
-      },
-      ...{ ...pictures, ...dates, ...state, category: 'crypto', creator: '' },
-      ...{ negRisk: false, negRiskMarketId: null, tick: 100, minSizeMicro: 5_000_000 },
-      ...{
-        feeRateBps: 441,
-        rebateBps: 0,
-        feeVersion: 1,
-        askedPayout0: -1,
-        mode: 'OPEN',
-        takerDelayMs: 0,
-        payout0: -1,
-      },
-      ...{ rewardsDailyMicro: 0, rewardsMinSizeMicro: 0, rewardsMaxSpread: 300 },
-      ...{ partition: number % 64, epoch: 0 },
+    const facts = words.facts();
+    if ((number - 1) % marketsPerEvent === 0) yield words.event(number, facts);
+    yield marketEntry(number, facts);
+  }
+}
+
+/** Facts that a market and its event share. */
+type Facts = ReturnType<MadeUp['facts']>;
+
+const noPictures = { image: '', icon: '', resolutionSource: '' };
+
+class MadeUp {
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  tag(id: number): CatalogEntry {
+    return {
+      kind: 'CatalogTag',
+      id: String(id),
+      label: `${this.#some(words, 1)} ${id}`,
+      slug: `tag-${id}`,
+      requiresTranslation: false,
+      createdAtMs: 0,
+      updatedAtMs: 0,
     };
   }
+
+  facts() {
+    const random = this.#random;
+    return {
+      active: random.next() < 0.97,
+      closed: random.next() < 0.4,
+      archived: random.next() < 0.05,
+      startDateMs: random.below(400) * dayMs,
+      endDateMs: random.below(800) * dayMs,
+      createdAtMs: random.below(400) * dayMs,
+      updatedAtMs: random.below(400) * dayMs,
+      title: `Will ${this.#some(names, 1)} ${this.#prose(4)} by ${2026 + random.below(4)}?`,
+      description: `This market resolves to Yes if ${this.#prose(40)}.`,
+    };
+  }
+
+  /** The first tag is on every event, the second on a tenth of them. */
+  event(number: number, facts: Facts): CatalogEntry {
+    const id = eventIdOf(number);
+    const second = this.#random.next() < 0.1 ? ['2'] : [];
+    return {
+      kind: 'CatalogEvent',
+      id,
+      ticker: `event-${id}`,
+      slug: `event-${id}`,
+      ...facts,
+      ...noPictures,
+      creationDateMs: 0,
+      metadata: '{}',
+      tagIds: ['1', ...second, String(3 + this.#random.below(tagCount - 2))],
+      seriesIds: [],
+    };
+  }
+
+  #some(list: readonly string[], count: number): string {
+    const pick = () => list[this.#random.below(list.length)];
+    return Array.from({ length: count }, pick).join(' ');
+  }
+
+  #prose(count: number): string {
+    const pick = () => vocabulary[Math.floor(vocabulary.length * this.#random.next() ** 3)];
+    return Array.from({ length: count }, pick).join(' ');
+  }
+}
+
+function eventIdOf(number: number): string {
+  return String(Math.ceil(number / marketsPerEvent));
+}
+
+function id32(number: number, salt: number): Buffer {
+  const bytes = Buffer.alloc(32, salt);
+  bytes.writeUInt32BE(number, 20);
+  return bytes;
+}
+
+function marketEntry(number: number, { title, ...facts }: Facts): CatalogEntry {
+  return {
+    kind: 'CatalogMarket',
+    market: number,
+    eventId: eventIdOf(number),
+    conditionId: id32(number, 1),
+    questionId: id32(number, 2),
+    token0: id32(number, 3),
+    token1: id32(number, 4),
+    outcome0: 'Yes',
+    outcome1: 'No',
+    question: title,
+    slug: `market-${number}`,
+    ...facts,
+    ...noPictures,
+    category: 'crypto',
+    creator: '',
+    negRisk: false,
+    negRiskMarketId: null,
+    tick: 100,
+    minSizeMicro: 5_000_000,
+    feeRateBps: 441,
+    rebateBps: 0,
+    feeVersion: 1,
+    askedPayout0: -1,
+    mode: 'OPEN',
+    takerDelayMs: 0,
+    payout0: -1,
+    rewardsDailyMicro: 0,
+    rewardsMinSizeMicro: 0,
+    rewardsMaxSpread: 300,
+    partition: number % 64,
+    epoch: 0,
+  };
 }

@@ -1,4 +1,4 @@
-import { descriptionRoutes, type HttpApp, registerRoutes } from '@pm/kit/http';
+import { type DoorRoute, descriptionRoutes, type HttpApp, registerRoutes } from '@pm/kit/http';
 import type { BookParts } from '../books/book.route.ts';
 import { bookRoute, booksRoute } from '../books/book.route.ts';
 import type { QuoteParts } from '../books/quotes.route.ts';
@@ -98,6 +98,20 @@ export type ReadParts = BookParts &
 export function addReadRoutes(app: HttpApp, parts: ReadParts): void {
   addCompleteness(app, parts);
   registerRoutes(app, 'query-api', [
+    ...bookRoutes(parts),
+    ...reportRoutes(parts),
+    ...ownRoutes(parts),
+    ...socialRoutes(parts),
+    ...listingRoutes(parts),
+    rateLimitsRoute(parts),
+    statusRoute(parts),
+    ...descriptionRoutes(),
+  ]);
+}
+
+/** Books, prices and their history. */
+function bookRoutes(parts: ReadParts): readonly DoorRoute[] {
+  return [
     bookRoute(parts),
     booksRoute(parts),
     priceRoute(parts),
@@ -114,6 +128,12 @@ export function addReadRoutes(app: HttpApp, parts: ReadParts): void {
     ...tickSizeRoutes(parts),
     ...negRiskRoutes(parts),
     ...feeRateRoutes(parts),
+  ];
+}
+
+/** Public reports. */
+function reportRoutes(parts: ReadParts): readonly DoorRoute[] {
+  return [
     positionsRoute(parts),
     holdersRoute(parts),
     closedPositionsRoute(parts),
@@ -124,6 +144,12 @@ export function addReadRoutes(app: HttpApp, parts: ReadParts): void {
     marketPositionsRoute(parts),
     ...builderRoutes(parts),
     ...rewardRoutes(parts),
+  ];
+}
+
+/** Private reads of the caller. */
+function ownRoutes(parts: ReadParts): readonly DoorRoute[] {
+  return [
     dataOrderRoute(parts),
     dataTradesRoute(parts),
     dataOrdersRoute(parts),
@@ -134,6 +160,12 @@ export function addReadRoutes(app: HttpApp, parts: ReadParts): void {
     ...balanceAllowanceRoutes(parts),
     balancesRoute(parts),
     notificationsRoute(parts),
+  ];
+}
+
+/** Comments and profiles. */
+function socialRoutes(parts: ReadParts): readonly DoorRoute[] {
+  return [
     commentsRoute(parts),
     commentsKeysetRoute(parts),
     commentRoute(parts),
@@ -142,7 +174,12 @@ export function addReadRoutes(app: HttpApp, parts: ReadParts): void {
     commentCountRoute(parts, 'series'),
     publicProfileRoute(parts),
     profileByAddressRoute(parts),
-    rateLimitsRoute(parts),
+  ];
+}
+
+/** Events, markets, tags, series and search. */
+function listingRoutes(parts: ReadParts): readonly DoorRoute[] {
+  return [
     ...eventsRoutes(parts),
     ...eventRoutes(parts),
     ...creatorRoutes(parts),
@@ -155,7 +192,5 @@ export function addReadRoutes(app: HttpApp, parts: ReadParts): void {
     agentMarketsRoute(parts),
     ...emptyListRoutes(),
     ...liveActivityRoutes(parts),
-    statusRoute(parts),
-    ...descriptionRoutes(),
-  ]);
+  ];
 }

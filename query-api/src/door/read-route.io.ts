@@ -1,6 +1,6 @@
 import type { RawHeaders } from '@pm/domain/accounts/auth-headers';
 import { Fault } from '@pm/kit/fault';
-import type { Dialect, DoorRoute } from '@pm/kit/http';
+import type { Dialect, DoorRoute, HttpApp } from '@pm/kit/http';
 import type { RouteFamily } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProgressWatch } from '../status/progress.io.ts';
@@ -167,13 +167,19 @@ export function answerFailure(family: RouteFamily, { error, request, reply }: Fa
 }
 
 type Report = (route: string, error: unknown) => void;
-const reports = new WeakMap<object, Report>();
 
-/** Where the failures of an app are reported; without it they are answered only. */
-export function onFailure(app: object, report: Report): void {
-  reports.set(app, report);
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Reports failures of the routes; absent where they are answered only. */
+    reportFailure?: Report;
+  }
 }
 
-function reportFailure(request: FastifyRequest, error: unknown): void {
-  reports.get(request.server)?.(request.routeOptions.url ?? 'none', error);
+/** Reports the failures of an app; without it they are answered only. Call it before the app is ready. */
+export function onFailure(app: HttpApp, report: Report): void {
+  app.decorate('reportFailure', report);
+}
+
+function reportFailure({ server, routeOptions }: FastifyRequest, error: unknown): void {
+  server.reportFailure?.(routeOptions.url ?? 'none', error);
 }

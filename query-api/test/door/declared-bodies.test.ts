@@ -5,7 +5,10 @@ import { spoil } from '../../../kit/test/hostile/spoil.ts';
 import { declaredWorld } from '../declared-world.ts';
 import { openDoor, post } from '../in-memory.ts';
 
-/** The declared form of each body and what its reader takes are one: a spoilt example is a 400 exactly when it does not fit. */
+/**
+ * The declared form of each body and what its reader takes are one: a spoilt example is a 400 exactly when it does not
+ * fit.
+ */
 const app = openDoor(declaredWorld());
 const dice = new Dice(20_261_123);
 const bodiesMax = 400;

@@ -6,8 +6,8 @@ import { declaredWorld } from '../declared-world.ts';
 import { openDoor } from '../in-memory.ts';
 
 /**
- * The declared form of each parameter and what its reader takes are one: each route is sent its example with one parameter
- * changed, and answers 400 exactly when the declaration does not allow the value.
+ * The declared form of each parameter and what its reader takes are one: each route is sent its example with one
+ * parameter changed, and answers 400 exactly when the declaration does not allow the value.
  */
 const app = openDoor(declaredWorld());
 
@@ -50,7 +50,8 @@ const cases: readonly Case[] = routes
 const samplesMax = 25;
 
 /**
- * Texts that some parameter takes and others do not. Left out: leading zeros and truths in capitals, which readers take too.
+ * Texts that some parameter takes and others do not. Left out: leading zeros and truths in capitals, which readers take
+ * too.
  */
 const texts = [
   ...['x', '0', '1', '5', '-1', '1.5', '1e3', '100', '101', '500', '501', '1001', '9'.repeat(20)],

@@ -1,30 +1,24 @@
 import type { AvroEnum, AvroRecord, Infer } from '../avro/schema.ts';
 import {
+  generationStarted,
+  index,
+  keySet,
+  marketResolved,
+  marketSet,
+  recordRejected,
+  tradingModeSet,
+} from './execution-rules.ts';
+import {
   address20,
   cancelReason,
   hash32,
   keyId8,
-  keyRole,
-  marketMode,
   matchType,
   refusalCode,
   side,
   timeInForce,
   uuid16,
 } from './types.ts';
-
-/**
- * The topic `executions`: one record per record of `orders`, partition by partition, dense and chained.
- *
- *     | 5 bytes registry header | chain 32 | inOffset | timeMs | keyId 8 | sequence | events ... |
- *                                          '--------------- body ----------------------------'
- *     chain(n) = SHA-256( chain(n-1) | body(n) ),  chain(-1) = 32 zero bytes
- */
-const index = {
-  name: 'command',
-  type: 'int',
-  doc: 'Index of the command in its envelope; -1 for what is left over from an earlier record.',
-} as const;
 
 const orderStatus = {
   type: 'enum',
@@ -204,38 +198,6 @@ const moneyMoved = {
   ],
 } as const satisfies AvroRecord;
 
-const marketSet = {
-  type: 'record',
-  name: 'MarketSet',
-  doc: 'A market was listed or its rules changed.',
-  fields: [
-    index,
-    { name: 'market', type: 'int', doc: 'The market.' },
-    { name: 'conditionId', type: hash32, doc: 'The condition.' },
-    { name: 'tick', type: 'int', doc: 'Tick size in 1/10000 USDC.' },
-    { name: 'minSizeMicro', type: 'long', doc: 'Smallest order.' },
-    { name: 'feeRateBps', type: 'int', doc: 'Taker fee rate.' },
-    { name: 'mode', type: marketMode, doc: 'What it takes.' },
-    {
-      name: 'takerDelayMs',
-      type: 'int',
-      doc: 'How long an order that would trade at once is held first, milliseconds.',
-      default: 0,
-    },
-  ],
-} as const satisfies AvroRecord;
-
-const marketResolved = {
-  type: 'record',
-  name: 'MarketResolved',
-  doc: 'The payout of each token is fixed.',
-  fields: [
-    index,
-    { name: 'market', type: 'int', doc: 'The market.' },
-    { name: 'payout0', type: 'int', doc: 'What token 0 pays in 1/10000 USDC.' },
-  ],
-} as const satisfies AvroRecord;
-
 const positionMoved = {
   type: 'record',
   name: 'PositionMoved',
@@ -297,13 +259,6 @@ const orderDelayed = {
   ],
 } as const satisfies AvroRecord;
 
-const tradingModeSet = {
-  type: 'record',
-  name: 'TradingModeSet',
-  doc: 'What all markets of the partition take at most has changed.',
-  fields: [index, { name: 'mode', type: marketMode, doc: 'The mode.' }],
-} as const satisfies AvroRecord;
-
 const commandRefused = {
   type: 'record',
   name: 'CommandRefused',
@@ -316,51 +271,6 @@ const commandRefused = {
       type: ['null', hash32],
       doc: 'The request of a split, merge or redemption: its reservation is free again.',
       default: null,
-    },
-  ],
-} as const satisfies AvroRecord;
-
-const keySet = {
-  type: 'record',
-  name: 'KeySet',
-  doc: 'A sign-off key was added or retired.',
-  fields: [
-    index,
-    { name: 'keyId', type: keyId8, doc: 'The key.' },
-    { name: 'role', type: keyRole, doc: 'What it may sign.' },
-    { name: 'active', type: 'boolean', doc: 'False when retired.' },
-  ],
-} as const satisfies AvroRecord;
-
-const generationStarted = {
-  type: 'record',
-  name: 'GenerationStarted',
-  doc: 'Orders reserved under an older ledger generation are refused from here on.',
-  fields: [index, { name: 'generation', type: 'int', doc: 'Its number.' }],
-} as const satisfies AvroRecord;
-
-const recordRejected = {
-  type: 'record',
-  name: 'RecordRejected',
-  doc: 'The input record changed nothing: it is in the dead letters.',
-  fields: [
-    {
-      name: 'reason',
-      type: {
-        type: 'enum',
-        name: 'RejectReason',
-        symbols: [
-          'UNREADABLE',
-          'UNKNOWN_KEY',
-          'BAD_SIGNATURE',
-          'WRONG_PARTITION',
-          'NOT_ALLOWED',
-          'NOT_OPENED',
-          'UNKNOWN',
-        ],
-        default: 'UNKNOWN',
-      },
-      doc: 'Why.',
     },
   ],
 } as const satisfies AvroRecord;
@@ -399,6 +309,13 @@ export const executionEvent = {
   ],
 } as const;
 
+/**
+ * The topic `executions`: one record per record of `orders`, partition by partition, dense and chained.
+ *
+ *     | 5 bytes registry header | chain 32 | inOffset | timeMs | keyId 8 | sequence | events ... |
+ *                                          '--------------- body ----------------------------'
+ *     chain(n) = SHA-256( chain(n-1) | body(n) ),  chain(-1) = 32 zero bytes
+ */
 export const execution = {
   type: 'record',
   name: 'Execution',
