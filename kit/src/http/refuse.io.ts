@@ -1,4 +1,10 @@
-import { type RefusalCode, refusals, refusalText } from '@pm/schemas';
+import {
+  retryAfterSeconds as defaultRetryAfterSeconds,
+  hasRetryAfter,
+  type RefusalCode,
+  refusals,
+  refusalText,
+} from '@pm/schemas';
 import type { FastifyReply } from 'fastify';
 import { familyOf } from './door-routes.io.ts';
 import type { ErrorBody } from './errors.io.ts';
@@ -10,11 +16,6 @@ export interface RefusalExtra {
   /** Further fields of the body. */
   readonly body?: Readonly<Record<string, unknown>>;
 }
-
-/** Default of `Retry-After`, seconds. */
-const defaultRetryAfterSeconds = 1;
-
-const retryStatuses = new Set([425, 429, 503]);
 
 /**
  * Responds with a refusal of the closed list: its status, `{"error": text, "code": code}`, `retry_after_seconds` and
@@ -28,10 +29,9 @@ export function refuse(
   extra: RefusalExtra = {},
 ): FastifyReply {
   const { status } = refusals[code];
-  const waits = retryStatuses.has(status);
-  const retryAfterSeconds =
-    extra.retryAfterSeconds ?? (waits ? defaultRetryAfterSeconds : undefined);
-  if (waits) void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? 0)));
+  const retryAfterSeconds = extra.retryAfterSeconds ?? defaultRetryAfterSeconds(code);
+  if (hasRetryAfter(code))
+    void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? 0)));
   if (status === 401) void reply.header('www-authenticate', 'HMAC');
   const told = retryAfterSeconds === undefined ? extra : { ...extra, retryAfterSeconds };
   const body = refusalBody(code, facts, told);
