@@ -15,7 +15,7 @@ export interface PositionAction extends AccountAction {
   readonly amount: string;
 }
 
-/** Actions of a wallet besides trading; each is carried out once per id (conventions.md 1.14). */
+/** Actions of a wallet besides trading; each is carried out once per id (conventions.md 4.2). */
 export class AccountApi {
   readonly #connection: Connection;
 

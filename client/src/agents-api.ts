@@ -8,7 +8,7 @@ type AgentView = ResponseOf<'getMe'>;
 type AgentWithKey = ResponseOf<'createAgent'>;
 
 /**
- * Agents of the caller's wallet (conventions.md 1.11). They live at the root: the client's base URL has no mount then.
+ * Agents of the caller's wallet (conventions.md 2.7). They live at the root: the client's base URL has no mount then.
  */
 export class AgentsApi {
   readonly #connection: Connection;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CommentBody, CommentWritten, ProfileBody } from '@pm/schemas';
 import type { Connection } from './connection.ts';
 
-/** Comments and the profile of the caller (conventions.md 6.4). Reads are public: `client.read('/comments', …)`. */
+/** Comments and the profile of the caller (conventions.md 7.1). Reads are public: `client.read('/comments', …)`. */
 export class CommentsApi {
   readonly #connection: Connection;
 

@@ -6,7 +6,7 @@ type KeyDetails = Extract<ResponseOf<'listApiKeys'>, readonly unknown[]>[number]
 
 type BuilderKey = ResponseOf<'createBuilderKey'>;
 
-/** Keys of the caller's wallet (conventions.md 1.2 and 2.5). */
+/** Keys of the caller's wallet (conventions.md part 2.5). */
 export class KeysApi {
   readonly #connection: Connection;
 

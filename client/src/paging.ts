@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts';
 import type { Query } from './http.ts';
 
 const firstCursor = 'MA==';
-/** The cursor that follows the last page (conventions.md 1.0). */
+/** The cursor that follows the last page (conventions.md 1.4). */
 const lastCursor = 'LTE=';
 
 interface Page<T> {

@@ -18,7 +18,7 @@ import {
 export const ingressFields = {
   tickRefinement: boolean('PM_TICK_REFINEMENT', {
     meaning:
-      'Whether markets at extreme prices get a finer tick by themselves (conventions.md 4.3).',
+      'Whether markets at extreme prices get a finer tick by themselves (conventions.md 3.5).',
     default: true,
   }),
   ...serviceFields,

@@ -38,14 +38,23 @@ export function declaredWorld(): World {
   world.quotes.set(token, quote);
   world.books.set(token, storedBook());
   world.pastBook = {
-    ...{ timeMs: 1_780_311_600_000, tick: 100, minSizeMicro: 5_000_000, lasts: [5_200, 4_800] },
+    timeMs: 1_780_311_600_000,
+    tick: 100,
+    minSizeMicro: 5_000_000,
+    lasts: [5_200, 4_800],
     levels: { bids: [{ price: 5_200, sizeMicro: 10_000_000 }], asks: [] },
     orders: null,
   };
   world.orders.set(order, [orderRow({ orderId: order, market })]);
   world.threads.apply(0, {
-    ...{ kind: 'CommentPosted', author: bytes(ownWallet), parentType: 'EVENT', parentId: '1' },
-    ...{ replyTo: '', replyAddress: null, body: 'It rained all night.', clientId: '' },
+    kind: 'CommentPosted',
+    author: bytes(ownWallet),
+    parentType: 'EVENT',
+    parentId: '1',
+    replyTo: '',
+    replyAddress: null,
+    body: 'It rained all night.',
+    clientId: '',
     timeMs: 1_780_000_000_000,
   });
   return world;

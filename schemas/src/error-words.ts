@@ -1,4 +1,4 @@
-/** The type of errors of the catalog family beside their text, by HTTP status (conventions.md 1.0). */
+/** The type of errors of the catalog family beside their text, by HTTP status (conventions.md 1.2). */
 export function catalogErrorType(status: number): string {
   if (status === 404) return 'not found error';
   if (status === 429) return 'too many requests';
@@ -6,7 +6,7 @@ export function catalogErrorType(status: number): string {
   return status === 503 ? 'service unavailable' : 'internal error';
 }
 
-/** The class before the text of errors of the data family that name no field, by HTTP status (conventions.md 1.0). */
+/** The class before the text of errors of the data family that name no field, by HTTP status (conventions.md 1.2). */
 export function dataErrorClass(status: number): string {
   if (status === 404) return 'not_found';
   if (status === 429) return 'rate_limited';

@@ -50,7 +50,7 @@ export type AskedAsset =
   | { readonly token: TokenId }
   | { readonly condition: ConditionId; readonly outcome: 0 | 1 };
 
-/** A token id, or `<condition>:<index>` as reports write it; null for any other text (conventions.md 9, row 11). */
+/** A token id, or `<condition>:<index>` as reports write it; null for any other text (conventions.md 1.2). */
 export function parseAsset(text: string): AskedAsset | null {
   const [, named = '', index] = indexedAsset.exec(text) ?? [];
   const condition = parseConditionId(named);

@@ -6,7 +6,7 @@
  *   amount  micro-USDC
  *
  * A price times a whole number of lots is a whole number of micro-USDC, so no fill is ever rounded and every mint,
- * merge and transfer balances to zero. (Lot: conventions.md 3.4 and 4.3, size step 0.01 share.)
+ * merge and transfer balances to zero. (Lot: conventions.md 3.4 and 3.5, size step 0.01 share.)
  */
 export const priceOne = 10_000;
 
@@ -19,13 +19,13 @@ export const lotMicro = 10_000;
 /** No order may be larger, so that every product below stays a safe integer: ten million shares. */
 export const orderSizeMaxMicro = 10_000_000 * microPerUnit;
 
-/** Fees are charged in steps of 0.00001 USDC (conventions.md 4.7). */
+/** Fees are charged in steps of 0.00001 USDC (conventions.md 3.15). */
 const feeStepMicro = 10;
 
-/** Tick sizes in price units: 0.1, 0.01, 0.005, 0.0025, 0.001, 0.0001 (conventions.md 4.3). */
+/** Tick sizes in price units: 0.1, 0.01, 0.005, 0.0025, 0.001, 0.0001 (conventions.md 3.5). */
 export const tickSizes = [1000, 100, 50, 25, 10, 1] as const;
 
-/** Of a wider book the newest trade is shown instead of the midpoint: 0.10 USDC (conventions.md 1.3). */
+/** Of a wider book the newest trade is shown instead of the midpoint: 0.10 USDC (conventions.md 5.1). */
 export const shownSpreadMax = 1_000;
 
 /** Micro-USDC that `sizeMicro` shares cost at `price`. Exact for whole lots. */
@@ -45,7 +45,7 @@ export function affordableMicro(price: number, amountMicro: number): number {
 
 /**
  * The taker's fee of a fill in micro-USDC: shares x rate x p(1-p), rounded half up to 0.00001 USDC (conventions.md
- * 4.7). `rateBps` is the rate in basis points (441 = 0.0441).
+ * 3.15). `rateBps` is the rate in basis points (441 = 0.0441).
  */
 export function feeMicro(price: number, sizeMicro: number, rateBps: number): number {
   if (rateBps === 0) return 0;

@@ -2,7 +2,7 @@ import { ordersPerRequestMax } from './http/trading.ts';
 import { type HttpRoute, type RouteFamily, routes } from './routes/index.ts';
 
 /**
- * The rate limits of the published interface and of conventions.md 8, as data. A request counts in every scope that
+ * The rate limits of the published interface and of conventions.md 1.7, as data. A request counts in every scope that
  * covers its route and must pass all of them; what is refused counts in none. Windows are fixed and aligned to the
  * clock.
  */
@@ -67,7 +67,7 @@ function scope(
  */
 const failedProofScope: RateScope = scope('failed-credentials', burst(500), { covers: [] });
 
-/** In the order of the published table, then what it leaves out (conventions.md 8). */
+/** In the order of the published table, then what it leaves out (conventions.md 1.7). */
 export const rateScopes: readonly RateScope[] = [
   scope('catalog', burst(4_000), { covers: { group: 'gamma' } }),
   scope('events', burst(500)),

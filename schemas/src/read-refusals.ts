@@ -3,7 +3,7 @@ import { filledText, type Refusal } from './refusals.ts';
 /**
  * The second section of the list of refusals: those of reads, which are never on the log and so have no number. Their
  * answers carry the text; the code names a refusal in code and documents only. Where a read refuses with a code of the
- * log, it is that of `refusals`. Texts are matched exactly by published clients (conventions.md 1.0 and 1.3 to 1.6).
+ * log, it is that of `refusals`. Texts are matched exactly by published clients (conventions.md 1.2, 3.12 and part 5).
  */
 const list = {
   invalid_token: { status: 400, text: 'Invalid token id', retry: false },

@@ -75,7 +75,7 @@ export function redisKeys(prefix: string) {
 
 export type RedisKeys = ReturnType<typeof redisKeys>;
 
-/** What is kept of requests that carry a retry key (conventions.md 1.15). */
+/** What is kept of requests that carry a retry key (conventions.md 3.9). */
 export const retryLimits = {
   /** A key is remembered for so long; as long as the matcher remembers an order. */
   ttlMs: 3_600_000,

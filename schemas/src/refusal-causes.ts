@@ -20,11 +20,11 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   invalid_tick_size: 'The price is not a multiple of the tick of the market, or outside of it.',
   invalid_size: 'The size is below the minimum of the market.',
   invalid_amounts: 'The size is no whole number of lots, or too large.',
-  duplicate: 'The same order stands twice in one batch.',
+  duplicate: 'The same order is in one batch twice.',
   insufficient_balance_or_allowance:
     'Free USDC (BUY) or unlocked tokens (SELL) do not cover the order. Deposit or cancel.',
   invalid_expiration: 'GTD too close or in the past, or an expiration on another kind of order.',
-  stale_order: 'The order was signed too long ago. Sign anew.',
+  stale_order: 'The order was signed too long ago. Sign a new one.',
   order_version_mismatch: 'An order of version 1. Read /version and sign for it.',
   invalid_order_type: '`orderType` is not GTC, GTD, FOK or FAK.',
   post_only_would_cross: 'A post-only order would trade at once, also with the complement.',
@@ -37,7 +37,7 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   too_many_open_orders:
     'The wallet has as many resting orders in the partition as it may. Cancel some.',
   too_late:
-    'The order came to the book later after its acceptance than allowed. Nothing was traded; sign anew.',
+    'The order came to the book later after its acceptance than allowed. Nothing was traded; sign a new one.',
   old_generation: 'The money was reserved before the ledger was rebuilt. Send it again.',
   post_only_mode: 'The exchange or the market takes only post-only orders for now.',
   cancel_only: 'The exchange or the market takes only cancels for now.',
@@ -81,13 +81,13 @@ export const refusalCauses: Readonly<Record<RefusalCode, string>> = {
   comment_not_found: 'No such comment, or it is hidden.',
   invalid_comment:
     'The text or its parent is not acceptable, or the thread takes no more; the text says which.',
-  not_the_author: 'The comment is somebody else’s.',
+  not_the_author: 'The comment belongs to another wallet.',
   invalid_profile: 'A field of the profile is not acceptable.',
   cancel_unconfirmed: 'The cancel may or may not have been carried out. Send it again.',
   action_unconfirmed:
     'The action may or may not have been carried out. Send it again with the same id.',
-  retries_unavailable: 'Redis is away, so a retry could not be told from a new request.',
-  too_many_retry_keys: 'More retry keys within the hour than are kept.',
+  retries_unavailable: 'Redis is away, so a retry could not be distinguished from a new request.',
+  too_many_retry_keys: 'More idempotency keys within the hour than are kept.',
   too_many_wallets:
     'Retired: no request is refused with it any more. Signatures claimed wallets in earlier versions.',
   session_ending:

@@ -74,7 +74,7 @@ export const headers = {
   builderSignature: 'SERVICE_BUILDER_SIGNATURE',
 } as const;
 
-/** How soon a placed order must be in its book, milliseconds; not signed (conventions.md 3.9). */
+/** How soon a placed order must be in its book, milliseconds; not signed (conventions.md 3.8). */
 export const timeToBookHeader = 'SERVICE_TIME_TO_BOOK_MS';
 
 /** Version of the order struct, the answer of GET /version. */

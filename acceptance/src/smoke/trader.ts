@@ -111,7 +111,7 @@ export class Trader {
     return result;
   }
 
-  /** An order and its trades are readable as soon as their result has arrived (conventions.md 1.6). */
+  /** An order and its trades are readable as soon as their result has arrived (conventions.md 3.12). */
   async #readBack({ orderID, tradeIDs = [] }: Placement): Promise<void> {
     if (!(await this.#isReadable(orderID)))
       this.#received.unread.push(`order ${orderID} is unknown`);

@@ -4,8 +4,8 @@ import { installNode, nodeMajors } from '../local/node-versions.ts';
 import { defaultCacheDir, repositoryRoot } from '../local/paths.ts';
 
 /**
- * `npm run test:nodes -- ARGUMENTS OF JEST`: the unit tests on each version of Node that the exchange runs on, and the versions that
- * were skipped with the reason. Exit code 1 when tests failed on one, 2 when no version could be tested.
+ * `npm run test:nodes -- ARGUMENTS OF JEST`: the unit tests on each version of Node that the exchange runs on, and the
+ * versions that were skipped with the reason. Exit code 1 when tests failed on one, 2 when no version could be tested.
  */
 const jest = join(repositoryRoot, 'node_modules/jest/bin/jest.js');
 const results: { readonly name: string; readonly result: string }[] = [];

@@ -20,7 +20,7 @@ const tagOf: Readonly<Record<string, string>> = {
   crypto: 'crypto',
 };
 
-/** Taker fee rates by category, basis points of the curve (conventions.md 4.7). */
+/** Taker fee rates by category, basis points of the curve (conventions.md 3.15). */
 const feeRates: Readonly<Record<string, number>> = {
   crypto: 441,
   finance: 252,

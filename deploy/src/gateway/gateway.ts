@@ -132,7 +132,7 @@ function endToEnd(
   return Object.fromEntries(kept);
 }
 
-/** A 503 in the format of the route family (conventions.md 1.0). The gateway does not retry; the client does. */
+/** A 503 in the format of the route family (conventions.md 1.2). The gateway does not retry; the client does. */
 function replyUnreachable(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const family = familyOf(request);
   const error = 'the service behind this route is not reachable';

@@ -6,7 +6,7 @@ import { hashOfKey } from './read-key-directory.ts';
 const prefix = 'pro_';
 /**
  * 24 bytes are 32 base64url characters, so the whole key has the 36 of its published format: 192 bits (conventions.md
- * 1.11).
+ * 2.7).
  */
 export const agentKeyBytes = 24;
 const bearer = /^Bearer +(pro_[A-Za-z0-9_-]{32})$/i;
@@ -18,7 +18,7 @@ export function agentKeyFrom(random: Buffer): string {
 
 /**
  * The agent whose key is sent as `Authorization: Bearer`, if it may act; null otherwise: reads take such a request as
- * anonymous (conventions.md 1.11). The key is found by its hash, so that the time does not reveal keys that are
+ * anonymous (conventions.md 2.7). The key is found by its hash, so that the time does not reveal keys that are
  * nearly right.
  */
 export function bearerAgent(headers: RawHeaders, agents: AgentDirectory): Agent | null {
@@ -33,7 +33,7 @@ export function bearerAgent(headers: RawHeaders, agents: AgentDirectory): Agent 
 /**
  * Bearer keys of agents as credentials of the rate limits: a request with one counts for the agent and marks it as
  * active, whatever the route. A key that opens nothing makes no claim: such a request is anonymous (conventions.md
- * 1.11).
+ * 2.7).
  */
 export function agentCredentials(
   agents: AgentDirectory,

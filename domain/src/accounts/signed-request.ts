@@ -31,7 +31,7 @@ const doubleQuote = 0x22;
  * that published clients sign are tried in the order of likelihood: the path without query as it arrived, without its
  * mount (K-TS, K-PY, P-TS2 sign the route only), with the query (older clients); and each with `'` read as `"` (K-PY,
  * K-RS). Then, with an idempotency key, a line feed and that key after the body as it arrived, which no JSON text can
- * equal. A valid signature of the likeliest form costs one HMAC and no copy. (conventions.md 1.0, 2.2.)
+ * equal. A valid signature of the likeliest form costs one HMAC and no copy. (conventions.md 1.2, 2.2.)
  */
 export function coverageOf(
   secret: Buffer,

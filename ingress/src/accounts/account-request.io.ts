@@ -41,7 +41,7 @@ interface Sent {
 
 /**
  * Reads the common part of an account action. The id is that of the body, else the `Idempotency-Key` where the
- * signature covers it: a captured request must not be sent again under another name (conventions.md 1.14).
+ * signature covers it: a captured request must not be sent again under another name (conventions.md 4.2).
  */
 export function readAccountRequest(
   { id: given, wallet: named }: Sent,

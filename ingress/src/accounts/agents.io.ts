@@ -31,7 +31,7 @@ export interface KeyedAgent {
 }
 
 /**
- * Agents as their owners manage them (conventions.md 1.11). Methods resolve when the change is durable; they throw a
+ * Agents as their owners manage them (conventions.md 2.7). Methods resolve when the change is durable; they throw a
  * `Fault`.
  */
 export class Agents {

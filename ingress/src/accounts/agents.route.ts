@@ -22,7 +22,7 @@ export function agentRoutes(services: AccountServices): readonly DoorRoute[] {
 
 /**
  * GET /api/v1/me: the agent whose key is sent; 401 for keys that are unknown, paused, rotated or deleted
- * (conventions.md 1.11).
+ * (conventions.md 2.7).
  */
 function meRoute(
   services: Pick<AccountServices, 'agentDirectory' | 'activity' | 'authentication'>,
@@ -44,7 +44,7 @@ function meRoute(
   };
 }
 
-/** GET /api/v1/agents: the wallet's agents, oldest first (conventions.md 1.11). */
+/** GET /api/v1/agents: the wallet's agents, oldest first (conventions.md 2.7). */
 function listAgentsRoute(
   services: Pick<AccountServices, 'authentication' | 'agents' | 'activity'>,
 ): DoorRoute {
@@ -65,7 +65,7 @@ function listAgentsRoute(
 
 const detail = 'name is a text of 1 to 64 characters';
 
-/** POST /api/v1/agents: one more agent, with its key, which is shown this once (conventions.md 1.11). */
+/** POST /api/v1/agents: one more agent, with its key, which is shown this once (conventions.md 2.7). */
 function createAgentRoute(
   services: Pick<AccountServices, 'authentication' | 'agents' | 'owners'>,
   isCreation: (value: unknown) => value is AgentCreation,
@@ -91,7 +91,7 @@ type AgentServices = Pick<AccountServices, 'authentication' | 'agents' | 'activi
 /** A change of an agent; null when the owner has no such agent. */
 type Change = (owner: WalletAddress, id: AgentId) => Promise<object | null>;
 
-/** POST /api/v1/agents/:id/pause and /resume; the same again changes nothing (conventions.md 1.11). */
+/** POST /api/v1/agents/:id/pause and /resume; the same again changes nothing (conventions.md 2.7). */
 function pauseAgentRoute(services: AgentServices): DoorRoute {
   return changeRoute('POST', '/pause', services, setStatus(services, 'PAUSED'));
 }

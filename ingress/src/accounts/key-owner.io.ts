@@ -16,7 +16,7 @@ export interface KeyOwner {
 
 /**
  * Proves the owner of keys by one of them or, as ccxt does, by the wallet's own signature: a request with the headers
- * of an API key is judged by it alone. Null after the refusal was sent (conventions.md 1.2).
+ * of an API key is judged by it alone. Null after the refusal was sent (conventions.md 2.6).
  */
 export function proveOwner(
   request: FastifyRequest,
@@ -65,7 +65,7 @@ export function refuseReserved(
   return true;
 }
 
-/** The JSON text "OK": strict clients take nothing else for a revoked key (conventions.md 1.2). */
+/** The JSON text "OK": strict clients take nothing else for a revoked key (conventions.md 2.6). */
 export function sendOk(reply: FastifyReply): FastifyReply {
   return reply.type('application/json; charset=utf-8').send('"OK"');
 }

@@ -58,7 +58,7 @@ function settingsOf(selfTrade: SelfTrade) {
   return { self_trade: selfTrade.toLowerCase() };
 }
 
-/** GET /auth/ban-status/closed-only: whether the wallet may only sell, in both spellings (conventions.md 1.2). */
+/** GET /auth/ban-status/closed-only: whether the wallet may only sell, in both spellings (conventions.md 2.6). */
 export function closedOnlyRoute(services: Pick<AccountServices, 'authentication'>): DoorRoute {
   return {
     method: 'GET',

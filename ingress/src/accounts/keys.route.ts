@@ -64,8 +64,7 @@ function createKeyRoute(services: KeyServices): DoorRoute {
 }
 
 /**
- * GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (conventions.md,
- * Dialects).
+ * GET /auth/derive-api-key: the key of this wallet and nonce if it was made before, else 404 (conventions.md 1.1).
  */
 function deriveKeyRoute(services: KeyServices): DoorRoute {
   return {
@@ -90,7 +89,7 @@ interface Query {
 /**
  * GET /auth/api-keys: the keys of the wallet, revoked ones too unless the query says otherwise: `{"apiKeys": […]}`, and
  * with `metadata` an array of objects. By an API key or, as ccxt asks, by the wallet's own signature (conventions.md
- * 1.2).
+ * 2.6).
  */
 function listKeysRoute(
   services: Pick<AccountServices, 'authentication' | 'signatures' | 'keys'>,
@@ -136,7 +135,7 @@ type DeleteServices = Pick<AccountServices, 'authentication' | 'signatures' | 'k
 
 /**
  * DELETE /auth/api-key: revokes the key that `apiKey` names, the calling one without it; by the wallet's own signature
- * that of the signed nonce. Answers exactly `"OK"`, for a key that is revoked already too (conventions.md 1.2).
+ * that of the signed nonce. Answers exactly `"OK"`, for a key that is revoked already too (conventions.md 2.6).
  */
 function deleteKeyRoute(services: DeleteServices): DoorRoute {
   return {

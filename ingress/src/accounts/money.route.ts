@@ -45,7 +45,7 @@ const invalid = { text: 'invalid request: the body is not of this route', code: 
 
 /**
  * POST /account/split, /account/merge, /account/redeem: USDC into pairs of tokens and back, and tokens of a resolved
- * market into their payout. HttpResponse when the matcher has carried it out; once per id (conventions.md 1.14).
+ * market into their payout. HttpResponse when the matcher has carried it out; once per id (conventions.md 4.2).
  */
 function positionActionRoute(
   services: MoneyServices,
@@ -124,7 +124,7 @@ function askedOf(
 
 /**
  * POST /account/withdrawals: USDC leaves the exchange. HttpResponse with what was paid when the ledger has applied it.
- * Once per id (conventions.md 1.14).
+ * Once per id (conventions.md 4.2).
  */
 function withdrawalRoute(
   services: MoneyServices,

@@ -5,7 +5,7 @@ import type { AccountServices } from './account-services.io.ts';
 
 /**
  * DELETE /notifications: the caller does not want to see these again; ids that are none are refused (conventions.md
- * 1.7).
+ * 4.1).
  */
 export function deleteNotificationsRoute(
   services: Pick<AccountServices, 'authentication' | 'notificationMarks'>,

@@ -25,7 +25,7 @@ export interface PositionRequest {
   readonly sizeMicro: number;
 }
 
-/** Why an amount is none for this action; null when it is one (conventions.md 1.14). */
+/** Why an amount is none for this action; null when it is one (conventions.md 4.2). */
 export function readSize(
   action: PositionAction,
   amount: string | undefined,

@@ -45,7 +45,7 @@ export function listReadKeysRoute(services: ReadKeyServices): DoorRoute {
 
 /**
  * DELETE /auth/readonly-api-key: the key named in the body, or in the query where bodies get lost. Clients of the mount
- * `/clob` take the whole response for a boolean (conventions.md 1.2).
+ * `/clob` take the whole response for a boolean (conventions.md 2.6).
  */
 export function deleteReadKeyRoute(services: ReadKeyServices): DoorRoute {
   return {

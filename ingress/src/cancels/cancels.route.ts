@@ -83,7 +83,7 @@ function cancelRoute(services: CancelRouteServices, route: CancelRoute): DoorRou
 
 /**
  * The orders that were canceled and those that were not; when the request failed, known cancels stand beside the error
- * (conventions.md 1.6).
+ * (conventions.md 3.12).
  */
 function answerCancel(
   { result, failure }: Cancellation,
@@ -94,7 +94,7 @@ function answerCancel(
   return refuse(reply, failure, {}, { body: { ...result } });
 }
 
-/** DELETE /order: one order of the caller, in either spelling of the id (conventions.md 1.6). */
+/** DELETE /order: one order of the caller, in either spelling of the id (conventions.md 3.12). */
 function deleteOrderRoute(
   services: CancelRouteServices,
   isBody: (value: unknown) => value is CancelOrderBody,
@@ -124,7 +124,7 @@ type IdsRefusal = 'invalid_payload' | 'invalid_order_id' | 'too_many_cancels';
 
 /**
  * DELETE /orders: up to `cancelsPerRequestMax` orders of the caller, a JSON array of ids; the same id twice counts
- * once. A body that was lost on the way may come in the query as `orderIDs` (conventions.md 1.6, part 9).
+ * once. A body that was lost on the way may come in the query as `orderIDs` (conventions.md 3.12).
  */
 function deleteOrdersRoute(services: CancelRouteServices): DoorRoute {
   return cancelRoute(services, {
@@ -159,7 +159,7 @@ function readIds(body: unknown): ReadonlySet<OrderId> | IdsRefusal {
 /**
  * DELETE /cancel-all: every order of the caller in every market. Orders of the caller that arrived before it and are
  * still on their way are refused as `fenced`; those that arrive later are not touched. A body is ignored
- * (conventions.md 1.6).
+ * (conventions.md 3.12).
  */
 function cancelAllRoute(services: CancelRouteServices): DoorRoute {
   return cancelRoute(services, {
@@ -173,8 +173,7 @@ const nothing: Cancellation = { result: { canceled: [], not_canceled: {} }, fail
 
 /**
  * DELETE /cancel-market-orders: all orders of the caller in a market or of a token. The filter comes in the body, or in
- * the query when the body was lost on the way; the key that is not used may be an empty text (conventions.md 1.6, part
- * 9).
+ * the query when the body was lost on the way; the key that is not used may be an empty text (conventions.md 3.12).
  */
 function cancelMarketOrdersRoute(
   services: CancelRouteServices,

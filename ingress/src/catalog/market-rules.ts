@@ -18,7 +18,7 @@ export function feeVersionOf(
   return isSame ? known.feeVersion : known.feeVersion + 1;
 }
 
-/** Beyond these prices of a token a tick of 0.01 is too coarse, 1/10000 USDC (conventions.md 4.3). */
+/** Beyond these prices of a token a tick of 0.01 is too coarse, 1/10000 USDC (conventions.md 3.5). */
 const highPrice = 9_600;
 const lowPrice = complementPrice(highPrice);
 const coarseTick = 100;

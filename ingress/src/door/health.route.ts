@@ -8,7 +8,7 @@ export function healthRoutes(clock: Pick<Clock, 'nowMs'>): readonly DoorRoute[] 
 }
 
 /**
- * GET /: `OK` as text, unless a client asks for JSON and nothing else; JSON of the data family (conventions.md 1.1).
+ * GET /: `OK` as text, unless a client asks for JSON and nothing else; JSON of the data family (conventions.md 1.6).
  */
 const rootRoute: DoorRoute = {
   method: 'GET',
@@ -21,7 +21,7 @@ const rootRoute: DoorRoute = {
   },
 };
 
-/** GET /ok: the JSON text `"OK"` (conventions.md 1.1). */
+/** GET /ok: the JSON text `"OK"` (conventions.md 1.6). */
 const okRoute: DoorRoute = {
   method: 'GET',
   path: '/ok',
@@ -32,7 +32,7 @@ const okRoute: DoorRoute = {
   },
 };
 
-/** GET /time: Unix seconds as a bare number (conventions.md 1.1). */
+/** GET /time: Unix seconds as a bare number (conventions.md 1.6). */
 function timeRoute(clock: Pick<Clock, 'nowMs'>): DoorRoute {
   return {
     method: 'GET',
@@ -46,7 +46,7 @@ function timeRoute(clock: Pick<Clock, 'nowMs'>): DoorRoute {
   };
 }
 
-/** GET /version: the version of the order struct, which clients read before they sign (conventions.md 1.1). */
+/** GET /version: the version of the order struct, which clients read before they sign (conventions.md 1.6). */
 const versionRoute: DoorRoute = {
   method: 'GET',
   path: '/version',

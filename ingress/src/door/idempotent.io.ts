@@ -49,7 +49,7 @@ export interface HttpResponse {
 
 /**
  * Carries a request out once per idempotency key, whichever ingress it reaches and whatever fails (conventions.md
- * 1.15).
+ * 3.9).
  */
 export async function idempotent(
   identity: IdempotentRequest,

@@ -2,7 +2,7 @@ import { retryLimits } from '@pm/schemas';
 
 const visible = new RegExp(`^[\\x21-\\x7e]{1,${retryLimits.keyMaxChars}}$`);
 
-/** The value of `Idempotency-Key`; undefined without one, null when it is none (conventions.md 1.15). */
+/** The value of `Idempotency-Key`; undefined without one, null when it is none (conventions.md 3.9). */
 export function readIdempotencyKey(header: string | readonly string[] | undefined) {
   if (header === undefined) return undefined;
   return typeof header === 'string' && visible.test(header) ? header : null;
@@ -14,7 +14,7 @@ const timeToBookMaxMs = 60_000;
 /**
  * `SERVICE_TIME_TO_BOOK_MS`: the order is refused as `too_late` when it reaches its book later than so many
  * milliseconds after its request arrived. 0 without one, null when it is no whole number from 1 on (conventions.md
- * 3.9).
+ * 3.8).
  */
 export function readTimeToBook(header: string | readonly string[] | undefined): number | null {
   if (header === undefined) return 0;

@@ -27,7 +27,7 @@ declare module 'fastify' {
 /**
  * Notes when each request arrived, before its body is read and before any check. Orders carry that time into the log: a
  * cancel-all fences what arrived before it, however long a body, a signature check or a reservation took
- * (conventions.md 1.6).
+ * (conventions.md 3.12).
  */
 export function markArrivals(app: HttpApp, clock: Pick<Clock, 'nowMs'>): void {
   app.decorateRequest('arrivedAtMs', 0);

@@ -17,7 +17,7 @@ import { carryOut, changeMarket } from '../catalog/matcher-market.io.ts';
 import { type OperatorProblem, sendProblem } from './requests.io.ts';
 
 /**
- * PUT /operator/markets/:id/rules: named rules change, the others stay. A tick only becomes finer (conventions.md 4.3).
+ * PUT /operator/markets/:id/rules: named rules change, the others stay. A tick only becomes finer (conventions.md 3.5).
  */
 export function addSetMarketRoute(app: HttpApp, services: CatalogServices): void {
   const schema = { params: OperatorEntryParams, body: MarketRules };

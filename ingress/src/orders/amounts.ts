@@ -42,7 +42,7 @@ export type ReadAmounts =
 
 /**
  * Limit orders must be exact: whole lots at a price on the grid, as every client's rounding table gives them. Immediate
- * orders may be off by a rounding (`nearGrid`); an immediate BUY is a budget with a limit. (conventions.md 3.4, 3.5.)
+ * orders may be off by a rounding (`nearGrid`); an immediate BUY is a budget with a limit. (conventions.md 3.4, 3.6.)
  */
 export function readAmounts(input: AmountsInput): ReadAmounts {
   const [usdc, shares] =

@@ -68,7 +68,7 @@ export interface CheckedOrder {
 export type UnprovenOrder = Omit<CheckedOrder, 'hash'>;
 
 /**
- * A GTD order must live at least this long, and leaves the book this long before its stated time (conventions.md 3.5).
+ * A GTD order must live at least this long, and leaves the book this long before its stated time (conventions.md 3.6).
  */
 const gtdLeadMs = 180_000;
 const gtdEarlyMs = 60_000;
@@ -161,7 +161,7 @@ function amountsInput(form: OrderForm, { market }: ListedToken) {
 
 /**
  * 0 for orders that do not expire; null when the stated time does not fit the order and never did, by when it was
- * signed (conventions.md 3.5).
+ * signed (conventions.md 3.6).
  */
 function expiryOf(form: OrderForm): number | null {
   const statedMs = form.expirationSeconds * 1000;

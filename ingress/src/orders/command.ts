@@ -64,7 +64,7 @@ const unsigned: Pick<Envelope, 'signature' | 'keyId' | 'sequence'> = {
 /**
  * The orders that a request with an idempotency key is about to send, item by item; null for items that send nothing.
  * The list is stored before the first order leaves, so that another process can ask the log for the results
- * (conventions.md 1.15).
+ * (conventions.md 3.9).
  */
 export function encodeAttempts(attempts: readonly (SentOrder | null)[]): string {
   return attempts.map((one) => (one === null ? '' : encode(one))).join(',');

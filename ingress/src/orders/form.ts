@@ -75,7 +75,7 @@ export function readOrderForm(item: unknown, isSubmission: IsSubmission): OrderF
   };
 }
 
-/** Orders of version 1 have a nonce or a fee rate and no timestamp (conventions.md, Dialects). */
+/** Orders of version 1 have a nonce or a fee rate and no timestamp (conventions.md 1.1). */
 function isVersion1(item: unknown): boolean {
   const order = fieldOf(item, 'order');
   if (fieldOf(order, 'timestamp') !== undefined) return false;
@@ -121,7 +121,7 @@ function bytesOf(hex: string): Buffer {
   return Buffer.from(hex.slice(2), 'hex');
 }
 
-/** Missing and empty mean zero (conventions.md part 9, row 35). */
+/** Missing and empty mean zero (conventions.md 3.1). */
 function bytes32Of(hex: string | undefined): Buffer {
   const isZero = hex === undefined || hex === '' || hex === zero32Hex;
   return isZero ? zero32 : bytesOf(hex);
@@ -129,7 +129,7 @@ function bytes32Of(hex: string | undefined): Buffer {
 
 /**
  * The meaning of orders, apart from how they were signed: token, side, amounts, type, post-only and maker of each. A
- * retry signs again, so salt, timestamp, signature and a stated expiration differ (conventions.md 1.15). Null when one
+ * retry signs again, so salt, timestamp, signature and a stated expiration differ (conventions.md 3.9). Null when one
  * is malformed.
  */
 export function meaningOf(items: readonly unknown[], isSubmission: IsSubmission): string | null {

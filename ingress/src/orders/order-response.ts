@@ -63,7 +63,7 @@ function success(orderId: OrderId, status: 'live' | 'matched' | 'delayed') {
   return { success: true, errorMsg: '', orderID: orderId, orderHash: orderId, status };
 }
 
-/** Hashes and trade ids, or neither: clients poll when they get ids alone (conventions.md 1.6). */
+/** Hashes and trade ids, or neither: clients poll when they get ids alone (conventions.md 3.12). */
 function tradesOf(trades: readonly TradeRef[] | null, keccak: Keccak) {
   if (trades === null) return {};
   return {

@@ -61,7 +61,7 @@ type ReadPlacement = (request: FastifyRequest, reply: FastifyReply) => Placement
 
 /**
  * POST /order: one order; a refused one has the status of its refusal and the full result, so that clients which read
- * `error` and clients which read `errorMsg` both understand (conventions.md 1.12). POST /orders: 1 to 15 orders; one
+ * `error` and clients which read `errorMsg` both understand (conventions.md 1.3). POST /orders: 1 to 15 orders; one
  * result each, in their order (conventions.md 3.7).
  */
 function placementRoute(

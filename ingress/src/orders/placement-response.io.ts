@@ -44,7 +44,7 @@ interface PlacementServices {
 }
 
 /**
- * Places and responds, once if the request has an idempotency key, with `Server-Timing` (conventions.md 1.15, 3.9,
+ * Places and responds, once if the request has an idempotency key, with `Server-Timing` (conventions.md 3.9, 3.8,
  * 3.10).
  */
 export async function respondToPlacement(

@@ -44,7 +44,7 @@ export interface OrderSubmitterOptions {
 
 /**
  * A taker delay up to this is waited for, milliseconds; an order with a longer one is returned as `delayed`
- * (conventions.md 4.5).
+ * (conventions.md 3.13).
  */
 const takerDelayWaitMaxMs = 1_000;
 

@@ -26,7 +26,7 @@ export type HeartbeatResult =
   | { readonly kind: 'refused'; readonly code: 'overloaded' | 'session_ending' };
 
 /**
- * The rule of the id chain (conventions.md part 5). After a miss no id is right; a start waits until the orders of the
+ * The rule of the id chain (conventions.md 3.16). After a miss no id is right; a start waits until the orders of the
  * missed session are off the books, so that none of the new one is ever taken for an old one.
  */
 export function decideHeartbeat(

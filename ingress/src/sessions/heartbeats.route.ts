@@ -28,7 +28,7 @@ const invalidBody = { text: 'Invalid heartbeat payload', code: 'invalid_request'
 
 /**
  * POST /v1/heartbeats: the next heartbeat of the chain of this API key; the first one arms the cancel on silence. A
- * wrong id gets the expected one, empty when there is no chain (conventions.md part 5).
+ * wrong id gets the expected one, empty when there is no chain (conventions.md 3.16).
  */
 function heartbeatRoute(
   services: SessionServices,
@@ -55,7 +55,7 @@ function heartbeatRoute(
   };
 }
 
-/** POST /heartbeats: the same timer without a chain; a body is read and ignored (conventions.md part 5). */
+/** POST /heartbeats: the same timer without a chain; a body is read and ignored (conventions.md 3.16). */
 function bareHeartbeatRoute(services: SessionServices): DoorRoute {
   return {
     method: 'POST',

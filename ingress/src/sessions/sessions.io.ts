@@ -24,7 +24,7 @@ export interface SessionLimits extends SilenceLimits, SessionWatchLimits {
 /**
  * A session is promised 10 seconds. In the worst case no heartbeat could come during the last `outageMs` of them and
  * that has not been noticed yet, so they are added: orders go 13 to 13.5 seconds after the last heartbeat, and 15 are
- * promised (conventions.md part 5). `claimAfterMs` is longer than a cancel of the process that died can still reach a
+ * promised (conventions.md 3.16). `claimAfterMs` is longer than a cancel of the process that died can still reach a
  * book: the age limit of the book on both sides, the fence, and a pulse.
  */
 export const sessionLimits: SessionLimits = {

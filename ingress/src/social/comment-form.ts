@@ -28,7 +28,7 @@ export interface CommentForm {
 
 type Listed = Pick<CatalogIndex, 'findEvent' | 'hasSeries' | 'findMarket' | 'findCondition'>;
 
-/** The comment of a body, or the reason why it is none (conventions.md 6.4). */
+/** The comment of a body, or the reason why it is none (conventions.md 7.1). */
 export function readCommentForm(sent: CommentBody, listed: Listed): CommentForm | string {
   const body = withPlainBreaks(sent.body);
   const problem = textProblem(body, { min: 1, max: commentBodyMaxChars });
@@ -77,7 +77,7 @@ export interface CommentRefusal {
 
 export const noSuchComment: CommentRefusal = { code: 'comment_not_found', facts: {} };
 
-/** Why a comment cannot reply to what it names; null when it can, or replies to nothing (conventions.md 6.4). */
+/** Why a comment cannot reply to what it names; null when it can, or replies to nothing (conventions.md 7.1). */
 export function replyRefusal(
   { place, replyTo }: Pick<CommentForm, 'place' | 'replyTo'>,
   threads: Pick<CommentThreads, 'find' | 'replyTotal'>,

@@ -25,7 +25,7 @@ import { textProblem, withPlainBreaks } from './text-checks.ts';
 
 /**
  * POST /comments: says something about an event, a series or a market, or replies to a comment. With a `client_id` a
- * repeated request returns the first comment again (conventions.md 6.4).
+ * repeated request returns the first comment again (conventions.md 7.1).
  */
 export function postCommentRoute(
   services: SocialServices,

@@ -10,7 +10,7 @@ type Done = (error: Error | null, body?: unknown) => void;
 
 /**
  * Accepts bodies as JSON only, keeps their bytes, and parses them once. An empty body is no body, whatever its
- * content type: clients send the header with every DELETE (conventions.md 1.0). Repeated keys: the last one counts
+ * content type: clients send the header with every DELETE (conventions.md 1.2). Repeated keys: the last one counts
  * (RFC 8259 4).
  */
 export function takeJsonBodies(app: FastifyInstance, maxJsonDepth: number): void {

@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** Root paths follow the specification, the mounts follow the family (conventions.md, Dialects). */
+/** Root paths follow the specification, the mounts follow the family (conventions.md 1.1). */
 export type Dialect = 'specification' | 'family';
 
 /**

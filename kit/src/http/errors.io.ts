@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** The body of every response that is not a success (conventions.md 1.0). */
+/** The body of every response that is not a success (conventions.md 1.2). */
 export interface ErrorBody {
   readonly error: string;
   readonly code?: string;

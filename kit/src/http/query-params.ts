@@ -27,7 +27,7 @@ export function parseBooleanParam(raw: RawParam): ParsedParam<boolean> {
 }
 
 /**
- * Items between commas, in one value or in repeated ones (conventions.md 1.0), in their order, empty ones left out. Not
+ * Items between commas, in one value or in repeated ones (conventions.md 1.2), in their order, empty ones left out. Not
  * acceptable: more than `maxItems`, or an item longer than `maxChars` (default 128).
  */
 export function parseListParam(

@@ -35,7 +35,7 @@ export function putAnswerHeaders(request: FastifyRequest, reply: FastifyReply): 
 
 /**
  * The only routes that pages of other origins may call: with a bearer key or none. Signed routes are among them, but
- * browsers are not allowed to send their headers (conventions.md 1.11).
+ * browsers are not allowed to send their headers (conventions.md 2.7).
  */
 const openPrefix = '/api/v1/';
 const preflightSeconds = '86400';

@@ -52,7 +52,7 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** The body of an error in the format of a family (conventions.md 1.0). */
+/** The body of an error in the format of a family (conventions.md 1.2). */
 export function inWordsOf(
   family: RouteFamily,
   status: number,

@@ -2,7 +2,7 @@ import { ErrorAnswer, type HttpRoute, type RouteFamily, TypedErrorAnswer } from 
 import { Value } from 'typebox/value';
 
 /**
- * Whether a body is an error as the route's family words it (conventions.md 1.0); shared paths may have either form.
+ * Whether a body is an error as the route's family words it (conventions.md 1.2); shared paths may have either form.
  */
 export function isErrorOf({ family, mounts = [] }: HttpRoute, body: unknown): boolean {
   const families: readonly RouteFamily[] = [family, ...mounts];

@@ -2,7 +2,7 @@ import { openHttp } from '../../src/http/open.io.ts';
 import { refuse } from '../../src/http/refuse.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 
-/** Errors of the HTTP layer itself have the format of the route's family (conventions.md 1.0). */
+/** Errors of the HTTP layer itself have the format of the route's family (conventions.md 1.2). */
 const app = openHttp({ log: silentLog, bodyLimitBytes: 100 });
 app.post('/comments', async (_request, reply) => refuse(reply, 'invalid_l2'));
 app.post('/order', async (_request, reply) => refuse(reply, 'invalid_l2'));

@@ -263,7 +263,7 @@ function takerOf(fill: Fill): SideCells {
   };
 }
 
-/** Makers pay no fee (conventions.md 4.7). */
+/** Makers pay no fee (conventions.md 3.15). */
 function makerOf(fill: Fill): SideCells {
   return {
     role: textDigest('MAKER'),

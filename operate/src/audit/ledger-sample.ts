@@ -23,8 +23,8 @@ interface LedgerRow {
 }
 
 /**
- * P1: PnL by the documented query over the ledger ("Positions of a wallet out of the ledger", data.md) equals that of
- * the log, to the micro-unit, for wallets chosen by `seed`.
+ * P1: PnL by the documented query over the ledger ("Positions of a wallet out of the ledger", queries.md) equals that
+ * of the log, to the micro-unit, for wallets chosen by `seed`.
  */
 export async function compareLedgerQuery(
   clickhouse: Pick<ClickHouse, 'selectRows'>,

@@ -6,8 +6,8 @@ import { breakingChanges } from '../contract/breaking-changes.ts';
 import { openApiFiles, releasedFile } from '../documents/openapi-files.ts';
 
 /**
- * Part of `npm run check`: the descriptions of the API are those of the declarations, and what breaks clients of the last
- * release is announced in the changelog. Prints one line per problem; the exit code is 1 with any.
+ * Part of `npm run check`: the descriptions of the API are those of the declarations, and what breaks clients of the
+ * last release is announced in the changelog. Prints one line per problem; the exit code is 1 with any.
  */
 const read = (name: string) => readFileSync(join(repositoryRoot, name), 'utf8');
 const changelog = read('CHANGELOG.md');

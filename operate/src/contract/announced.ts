@@ -2,7 +2,10 @@ import type { BreakingChange } from './breaking-changes.ts';
 
 const mark = '- **Breaking:**';
 
-/** The changes that the section Unreleased of a changelog does not announce: by a line with the mark that names the route. */
+/**
+ * The changes that the section Unreleased of a changelog does not announce: by a line with the mark that names the
+ * route.
+ */
 export function unannounced(
   changes: readonly BreakingChange[],
   changelog: string,

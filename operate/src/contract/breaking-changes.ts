@@ -8,9 +8,10 @@ export interface BreakingChange {
 }
 
 /**
- * Breaking changes from one OpenAPI description to the next. Clients send requests and read responses, so a request may only
- * take more and a response may only say more. Values of enums of responses count as read: a new one is a change that clients
- * meet, a removed one is none. Limits of the comparison: patterns, formats and `additionalProperties` are equal or changed.
+ * Breaking changes from one OpenAPI description to the next. Clients send requests and read responses, so a request may
+ * only take more and a response may only say more. Values of enums of responses count as read: a new one is a change
+ * that clients meet, a removed one is none. Limits of the comparison: patterns, formats and `additionalProperties` are
+ * equal or changed.
  */
 export function breakingChanges(released: unknown, next: unknown): readonly BreakingChange[] {
   const [before, after] = [new Descriptions(released), new Descriptions(next)];

@@ -9,7 +9,10 @@ const otherOrderId = '0x3c7e15a9d04b82f66e91c3d5207a8bfb14d69e03f58c27a1b90d4e73
 const builder = '0x00000000000000000000000000000000000000000000000000000000000000b1';
 const moment = '2026-06-01 12:00:00.123';
 
-/** One trade as all tables tell it: of market 602 at 0.52, 12.34 shares. Symbols of enumerations need none: their first one is it. */
+/**
+ * One trade as all tables tell it: of market 602 at 0.52, 12.34 shares. Symbols of enumerations need none: their first
+ * one is it.
+ */
 const byName: Readonly<Record<string, string>> = {
   partition: '3',
   in_offset: '48211',

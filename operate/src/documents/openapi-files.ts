@@ -1,6 +1,9 @@
 import { openApiDocument, operatorApiDocument } from '@pm/schemas';
 
-/** Descriptions of the API that the repository keeps, by file: written by `npm run docs`, compared with the last release. */
+/**
+ * Descriptions of the API that the repository keeps, by file: written by `npm run docs`, compared with the last
+ * release.
+ */
 export const openApiFiles = {
   'docs/openapi.json': () => textOf(openApiDocument()),
   'docs/operator-openapi.json': () => textOf(operatorApiDocument()),

@@ -65,7 +65,7 @@ const Manifest = Type.Object({
   partial: Type.Optional(Type.Literal(true)),
   database: Type.String(),
   writtenAt: Moment,
-  /** How far the tables were complete when the first was read (table completeness, data.md). */
+  /** How far the tables were complete when the first was read (table completeness, dictionary.md). */
   completeness: Type.Array(Complete),
   tables: Type.Array(ExportedTable),
   leftOut: Type.Array(Type.Object({ table: Type.String(), why: Type.String() })),

@@ -87,7 +87,7 @@ function writeTaker(to: RowWriter, fill: Fill): void {
   to.hex(fill.takerOrderId).uuid(fill.takerKey).end();
 }
 
-/** Makers pay no fee (conventions.md 4.7). */
+/** Makers pay no fee (conventions.md 3.15). */
 function writeMaker(to: RowWriter, fill: Fill): void {
   to.hex(fill.maker).word('MAKER').int(fill.market).int(fill.makerOutcome);
   to.word(fill.makerSide).price(fill.makerPrice).micro(fill.sizeMicro).micro(0);

@@ -23,7 +23,7 @@ export interface BookParts {
 }
 
 /**
- * GET /book: the stored bytes as they are (conventions.md 1.3), or the book of a past moment (1.3a). The hottest read,
+ * GET /book: the stored bytes as they are (conventions.md 5.1), or the book of a past moment (5.2). The hottest read,
  * so bytes at hand are sent before the framework sees the request.
  */
 export function bookRoute(parts: BookParts): DoorRoute {
@@ -59,7 +59,7 @@ async function bookOf(parts: BookParts, query: RawQuery): Promise<Buffer | ReadR
   return stored ?? emptyBook(listing);
 }
 
-/** POST /books: stored books in the requested order, tokens that are not listed left out (conventions.md 1.3). */
+/** POST /books: stored books in the requested order, tokens that are not listed left out (conventions.md 5.1). */
 export function booksRoute({ books, catalog }: BookParts): DoorRoute {
   return readRoute({ method: 'POST', path: '/books', family: 'clob' }, async ({ body }) => {
     const items = readTokenItems(body);
@@ -80,7 +80,7 @@ function isOfThePast({ at, at_offset: offset, level }: RawQuery): boolean {
   return at !== undefined || offset !== undefined || level !== undefined;
 }
 
-/** The book at `at` or `at_offset`, by `level` 2 or 3 (conventions.md 1.3a). */
+/** The book at `at` or `at_offset`, by `level` 2 or 3 (conventions.md 5.2). */
 async function pastBookOf(
   parts: BookParts,
   listing: Listing,

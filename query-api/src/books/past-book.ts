@@ -36,7 +36,7 @@ export interface PastBook extends Pick<PairBook, 'timeMs' | 'tick' | 'minSizeMic
 
 /**
  * The body of GET /book as it was, byte for byte. With orders each entry is one order with its `order_id`, and of one
- * price the one that trades first is the last; `hash` is that of the book by levels (conventions.md 1.3a).
+ * price the one that trades first is the last; `hash` is that of the book by levels (conventions.md 5.2).
  */
 export function pastBookJson({ market, outcome }: Listing, past: PastBook, sha1: Sha1): string {
   const { conditionId, tokens, negRisk } = market;

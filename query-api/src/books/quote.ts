@@ -55,7 +55,7 @@ export function displayedMicro(quote: Quote): number {
 
 /**
  * The midpoint as returned: a book with an empty side has none, but clients of the family request the midpoint beside
- * other things and drop everything on a 404, so they get the displayed price (conventions.md, Dialects).
+ * other things and drop everything on a 404, so they get the displayed price (conventions.md 1.1).
  */
 export function shownMidpointMicro(
   quote: Quote,

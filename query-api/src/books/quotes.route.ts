@@ -18,7 +18,7 @@ export interface QuoteParts {
   readonly books: Pick<StoredBooks, 'quotes'>;
 }
 
-/** GET /midpoint: halfway between best bid and best ask; 404 when there is none (conventions.md 1.3, Dialects). */
+/** GET /midpoint: halfway between best bid and best ask; 404 when there is none (conventions.md 1.1 and 5.1). */
 export function midpointRoute({ books, catalog }: QuoteParts): DoorRoute {
   return readRoute(
     { method: 'GET', path: '/midpoint', family: 'clob' },
@@ -32,7 +32,7 @@ export function midpointRoute({ books, catalog }: QuoteParts): DoorRoute {
   );
 }
 
-/** GET and POST /midpoints: midpoints by token; a token without one has no key (conventions.md 1.3). */
+/** GET and POST /midpoints: midpoints by token; a token without one has no key (conventions.md 5.1). */
 export function midpointsRoutes(parts: QuoteParts): readonly DoorRoute[] {
   return tokenBatchRoutes(parts, '/midpoints', ({ listed, quotes, dialect }) => {
     const shown = listed.flatMap(({ listing: { token } }) => {
@@ -43,7 +43,7 @@ export function midpointsRoutes(parts: QuoteParts): readonly DoorRoute[] {
   });
 }
 
-/** GET /spread: best ask less best bid; 404 when a side is empty (conventions.md 1.3). */
+/** GET /spread: best ask less best bid; 404 when a side is empty (conventions.md 5.1). */
 export function spreadRoute({ books, catalog }: QuoteParts): DoorRoute {
   return readRoute({ method: 'GET', path: '/spread', family: 'clob' }, async ({ query }) => {
     const listing = listingIn(catalog, query['token_id']);
@@ -53,7 +53,7 @@ export function spreadRoute({ books, catalog }: QuoteParts): DoorRoute {
   });
 }
 
-/** GET and POST /spreads: spreads by token; a token with an empty side has no key (conventions.md 1.3). */
+/** GET and POST /spreads: spreads by token; a token with an empty side has no key (conventions.md 5.1). */
 export function spreadsRoutes(parts: QuoteParts): readonly DoorRoute[] {
   return tokenBatchRoutes(parts, '/spreads', ({ listed, quotes }) => {
     const shown = listed.flatMap(({ listing: { token } }) => {
@@ -64,7 +64,7 @@ export function spreadsRoutes(parts: QuoteParts): readonly DoorRoute[] {
   });
 }
 
-/** GET /price: the price a side gets now: BUY the best ask, SELL the best bid (conventions.md 1.3). */
+/** GET /price: the price a side gets now: BUY the best ask, SELL the best bid (conventions.md 5.1). */
 export function priceRoute({ books, catalog }: QuoteParts): DoorRoute {
   return readRoute({ method: 'GET', path: '/price', family: 'clob' }, async ({ query }) => {
     const listing = listingIn(catalog, query['token_id']);
@@ -78,7 +78,7 @@ export function priceRoute({ books, catalog }: QuoteParts): DoorRoute {
   });
 }
 
-/** GET and POST /prices: best prices by token; an empty side of a book has no key (conventions.md 1.3). */
+/** GET and POST /prices: best prices by token; an empty side of a book has no key (conventions.md 5.1). */
 export function pricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
   return tokenBatchRoutes(parts, '/prices', ({ listed, quotes }) => {
     const answer: Record<string, { BUY?: string; SELL?: string }> = {};
@@ -94,7 +94,7 @@ export function pricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
 }
 
 /**
- * The response that clients of the mount `/clob` expect for a token that was never traded (conventions.md, Dialects).
+ * The response that clients of the mount `/clob` expect for a token that was never traded (conventions.md 1.1).
  */
 const neverTraded: LastTradePrice = { price: '0', side: '' };
 
@@ -110,7 +110,7 @@ export function lastTradePriceRoute({ books, catalog }: QuoteParts): DoorRoute {
   });
 }
 
-/** GET and POST /last-trades-prices: last trades of tokens, those never traded left out (conventions.md 1.3). */
+/** GET and POST /last-trades-prices: last trades of tokens, those never traded left out (conventions.md 5.1). */
 export function lastTradesPricesRoutes(parts: QuoteParts): readonly DoorRoute[] {
   return tokenBatchRoutes(parts, '/last-trades-prices', ({ listed, quotes }) =>
     listed.flatMap(({ listing: { token } }) => {
@@ -129,7 +129,7 @@ export interface QuotedBatch extends Pick<ReadRequest, 'dialect'> {
 
 /**
  * Figures of many tokens at once, by body (`[{"token_id", "side"?}]`) and by query (`token_ids`, `sides`); at most 500,
- * tokens that are not listed left out (conventions.md 1.3).
+ * tokens that are not listed left out (conventions.md 5.1).
  */
 function tokenBatchRoutes(
   { books, catalog }: QuoteParts,

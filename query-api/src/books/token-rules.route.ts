@@ -11,7 +11,7 @@ export interface TokenRuleParts {
   readonly catalog: Catalog;
 }
 
-/** GET /tick-size and /tick-size/:token_id: the price grid, a JSON number (conventions.md 1.3). */
+/** GET /tick-size and /tick-size/:token_id: the price grid, a JSON number (conventions.md 5.1). */
 export function tickSizeRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
   return tokenRuleRoutes(parts, '/tick-size', {
     of: (market) => ({ minimum_tick_size: market.tick / priceOne }),
@@ -19,7 +19,7 @@ export function tickSizeRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
   });
 }
 
-/** GET /neg-risk and /neg-risk/:token_id: which exchange contract orders are signed for (conventions.md 1.3). */
+/** GET /neg-risk and /neg-risk/:token_id: which exchange contract orders are signed for (conventions.md 5.1). */
 export function negRiskRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
   return tokenRuleRoutes(parts, '/neg-risk', {
     of: (market) => ({ neg_risk: market.negRisk }),
@@ -27,7 +27,7 @@ export function negRiskRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
   });
 }
 
-/** GET /fee-rate and /fee-rate/:token_id; without a token the default rate (conventions.md 1.3). */
+/** GET /fee-rate and /fee-rate/:token_id; without a token the default rate (conventions.md 5.1). */
 export function feeRateRoutes(parts: TokenRuleParts): readonly DoorRoute[] {
   return tokenRuleRoutes(parts, '/fee-rate', {
     of: feeRateAnswer,

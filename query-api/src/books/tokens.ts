@@ -45,7 +45,7 @@ function readItem(given: unknown): TokenItem | ReadRefusal {
 
 /**
  * The same out of the query: `token_ids` and, if it is given, as many `sides`; commas or repeated keys (conventions.md
- * 1.0).
+ * 1.2).
  */
 export function readTokenLists(query: RawQuery): readonly TokenItem[] | ReadRefusal {
   const tokens = textsIn(query['token_ids']);

@@ -75,7 +75,7 @@ export function allWallets({ own, proxies, safes, bound }: WalletSet): readonly 
 }
 
 /**
- * Wallets that a signature type may stand for (conventions.md 1.7). Type 3 may also be signed with the caller's own
+ * Wallets that a signature type may stand for (conventions.md 4.1). Type 3 may also be signed with the caller's own
  * address as the wallet, so it stands for that address while no contract wallet is bound.
  */
 export function walletsOfType(

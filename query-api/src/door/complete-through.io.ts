@@ -30,7 +30,7 @@ const figurePaths: ReadonlySet<string> = new Set([
 
 /**
  * Adds `X-Complete-Through` to the answers that are read from the tables: everything that happened before this moment
- * is in them (conventions.md 1.16), of the catalog in its figures. It is set before anything is read, so it never says
+ * is in them (conventions.md 1.5), of the catalog in its figures. It is set before anything is read, so it never says
  * too much; a refusal does without (`sendRefusal`), and a book of a past moment sets it itself. Call before adding
  * routes.
  */

@@ -72,7 +72,7 @@ export type Answer = ReadRefusal | StatusAnswer | AgedAnswer | Buffer | object;
 const completeThroughHeader = 'x-complete-through';
 
 /**
- * Says before which moment everything that happened is in an answer, Unix milliseconds (conventions.md 1.16); null: not
+ * Says before which moment everything that happened is in an answer, Unix milliseconds (conventions.md 1.5); null: not
  * known.
  */
 export function setCompleteThrough(reply: FastifyReply, throughMs: number | null): void {

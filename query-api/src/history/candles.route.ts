@@ -15,7 +15,7 @@ export interface CandleParts {
   nowMs(): number;
 }
 
-/** GET /candles: trades of one token in buckets; an addition of ours (conventions.md 1.4a). */
+/** GET /candles: trades of one token in buckets; an addition of ours (conventions.md 5.4). */
 export function candlesRoute(parts: CandleParts): DoorRoute {
   const route = { method: 'GET', path: '/candles', family: 'clob' } as const;
   return readRoute(route, async ({ query }): Promise<CandlesAnswer | ReadRefusal> => {

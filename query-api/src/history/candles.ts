@@ -37,7 +37,7 @@ export interface CandleRow {
   readonly trades: number;
 }
 
-/** Bucket widths in seconds (conventions.md 1.4a). */
+/** Bucket widths in seconds (conventions.md 5.4). */
 const widths: Readonly<Record<string, number>> = { '1m': 60, '5m': 300, '1h': 3_600, '1d': 86_400 };
 const limitByDefault = 500;
 

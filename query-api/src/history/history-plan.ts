@@ -20,7 +20,7 @@ export interface HistoryRequest {
 const minuteS = 60;
 const dayS = 86_400;
 
-/** Supported bucket widths in minutes (conventions.md 1.4). */
+/** Supported bucket widths in minutes (conventions.md 5.3). */
 export const stepsMinutes = [1, 5, 30, 180, 720] as const;
 const widestMinutes = 720;
 

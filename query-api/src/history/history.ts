@@ -28,7 +28,7 @@ export const noPrices: PriceFacts = {
 
 /**
  * One point per bucket from the first known price on, the last known one carried forward. While a side of the book is
- * empty the last trade stands in, and without one there is no point (conventions.md 1.4). A missing minute means
+ * empty the last trade stands in, and without one there is no point (conventions.md 5.3). A missing minute means
  * nothing changed.
  */
 export function historyPoints(

@@ -25,7 +25,7 @@ export const secondsMax = 4_200_000_000;
 /** A week in minutes and more: anything wider is the widest bucket. */
 const fidelityMax = 1_000_000;
 
-/** GET /prices-history: midpoints of one token in buckets (conventions.md 1.4). */
+/** GET /prices-history: midpoints of one token in buckets (conventions.md 5.3). */
 export function pricesHistoryRoute(parts: HistoryParts): DoorRoute {
   const route = { method: 'GET', path: '/prices-history', family: 'clob' } as const;
   return readRoute(route, async ({ query }) => {
@@ -50,7 +50,7 @@ export function pricesHistoryRoute(parts: HistoryParts): DoorRoute {
   });
 }
 
-/** POST /batch-prices-history: histories of 1 to 20 tokens by the ids given (conventions.md 1.4). */
+/** POST /batch-prices-history: histories of 1 to 20 tokens by the ids given (conventions.md 5.3). */
 export function batchPricesHistoryRoute(parts: HistoryParts): DoorRoute {
   const route = { method: 'POST', path: '/batch-prices-history', family: 'clob' } as const;
   return readRoute(route, async ({ body }) => {
@@ -133,7 +133,7 @@ function wholeNumber(
 
 /**
  * Listing of the misnamed parameter `market` of price histories: a token id, or a condition id for its first token
- * (conventions.md part 9, 33). Undefined when it is not listed, null when it is neither.
+ * (conventions.md 5.3). Undefined when it is not listed, null when it is neither.
  */
 function historyTarget(catalog: Catalog, text: string): Listing | undefined | null {
   const token = parseTokenId(text);

@@ -157,7 +157,7 @@ function bitsOf({ active, closed, archived }: State): number {
   );
 }
 
-/** Whether a market earns liquidity rewards now (conventions.md 1.5). */
+/** Whether a market earns liquidity rewards now (conventions.md 5.5). */
 function isSampling(market: Market): boolean {
   return market.rewardsDailyMicro > 0 && acceptsOrders(market);
 }

@@ -34,7 +34,7 @@ export function clobMarkets(
 
 /**
  * The root's form of a market of the order book family: what is unknown or does not exist is an empty text, of the type
- * that the specification lists, where the family has null or nothing (conventions.md, Dialects).
+ * that the specification lists, where the family has null or nothing (conventions.md 1.1).
  */
 export function toTheLetter<M extends LooseMarket>(market: M) {
   return {
@@ -81,7 +81,7 @@ export function simplifiedMarket(market: Market, quotes: Quotes) {
   };
 }
 
-/** Facts that clients read before a market order, with short keys (conventions.md 1.5). */
+/** Facts that clients read before a market order, with short keys (conventions.md 5.5). */
 export function compactMarket(market: Market) {
   const fee = feeRateAnswer(market);
   return {

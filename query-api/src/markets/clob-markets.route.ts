@@ -49,7 +49,7 @@ export function clobListRoutes(parts: CatalogParts): readonly DoorRoute[] {
 /** Which markets of the order book family, and in which form. */
 export type ClobList = 'full' | 'simplified' | 'sampling' | 'sampling-simplified';
 
-/** A page of markets with displayed prices (conventions.md 1.5 and 6.6). Errors are those of the family clob. */
+/** A page of markets with displayed prices (conventions.md 5.5 and 1.4). Errors are those of the family clob. */
 export async function clobPage(
   { catalog, books }: CatalogParts,
   { query, dialect }: Pick<ReadRequest, 'query' | 'dialect'>,

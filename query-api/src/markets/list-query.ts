@@ -34,7 +34,7 @@ export interface ListDialect {
   readonly isFamily: boolean;
 }
 
-/** `limit`, `offset`, `order` and `ascending` (conventions.md 6.5): by id, newest first, unless requested otherwise. */
+/** `limit`, `offset`, `order` and `ascending` (conventions.md 5.7): by id, newest first, unless requested otherwise. */
 export function readSpan(read: QueryReader, columns: ListColumns, dialect: ListDialect): RowSpan {
   const max = dialect.isFamily ? limitMax.family : limitMax.specification;
   return {

@@ -27,7 +27,7 @@ const paths = {
 
 /**
  * GET /markets has two meanings: with `next_cursor`, and always under `/clob`, it is the page of the order book family;
- * otherwise the list of the catalog (conventions.md 1.0). GET /markets/keyset is the latter with a cursor.
+ * otherwise the list of the catalog (conventions.md 1.2). GET /markets/keyset is the latter with a cursor.
  */
 export function marketsRoutes(parts: CatalogParts): readonly DoorRoute[] {
   const { catalog } = parts;
@@ -66,7 +66,7 @@ const singlePaths = {
 
 /**
  * One market. GET /markets/:id has two forms: the catalog's, and for a condition id at the root, and always under
- * `/clob`, that of the order book family, which then carries the catalog's words besides (conventions.md 1.5).
+ * `/clob`, that of the order book family, which then carries the catalog's words besides (conventions.md 5.5).
  */
 export function marketRoutes(parts: CatalogParts): readonly DoorRoute[] {
   const { catalog } = parts;

@@ -10,7 +10,7 @@ export function isoTime(timeMs: number): string {
 
 /**
  * Markets paired with one of another venue do not exist here; the specification lists their fields, so the root returns
- * them as empty (conventions.md, Dialects).
+ * them as empty (conventions.md 1.1).
  */
 export const noMirror = { mirrorConditionId: '', mirrorClobTokenIds: '[]' } as const;
 
@@ -49,7 +49,7 @@ export function eventMarket(market: Market) {
   };
 }
 
-/** A catalog market with the fields that clients of the mount `/gamma` need to trade (conventions.md, Dialects). */
+/** A catalog market with the fields that clients of the mount `/gamma` need to trade (conventions.md 1.1). */
 export function familyMarket(market: Market, context: MarketContext) {
   return { ...eventMarket(market), ...familyFacts(market, context) };
 }

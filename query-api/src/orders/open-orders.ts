@@ -31,7 +31,7 @@ export interface OrdersQuery {
 
 const textMaxChars = 80;
 
-/** The parameters of GET /data/orders, or why not. Nothing of an unknown parameter (conventions.md 1.0). */
+/** The parameters of GET /data/orders, or why not. Nothing of an unknown parameter (conventions.md 1.2). */
 export function readOrdersQuery(query: RawQuery): OrdersQuery | ReadRefusal {
   const read = new QueryReader(query, 'clob');
   const parsed = <T>(name: string, parse: (text: string) => T | null): T | null => {
@@ -116,7 +116,7 @@ export function newestFirst(left: OpenOrderRow, right: OpenOrderRow): number {
   );
 }
 
-/** A row of the list of open orders: flat, with the keys of both spellings (conventions.md 1.6). */
+/** A row of the list of open orders: flat, with the keys of both spellings (conventions.md 3.12). */
 export function openOrderAnswer(catalog: Catalog, order: AcceptedOrder): OpenOrder {
   const {
     order: wrapped,
@@ -131,7 +131,7 @@ export function openOrderAnswer(catalog: Catalog, order: AcceptedOrder): OpenOrd
 
 /**
  * Whether an order earns liquidity rewards now: its market has them, it rests with at least their smallest size, and no
- * farther from the midpoint of its token than they allow (conventions.md 1.6). Without a midpoint nothing does.
+ * farther from the midpoint of its token than they allow (conventions.md 3.12). Without a midpoint nothing does.
  */
 export function isScoring(
   history: OrderHistory,

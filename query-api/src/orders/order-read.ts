@@ -54,7 +54,7 @@ export interface OrderFacts {
 
 export type AcceptedOrder = Extract<OrderHistory, { kind: 'accepted' }>;
 
-/** A GTD order leaves the book so long before the time its owner stated (conventions.md 3.5). */
+/** A GTD order leaves the book so long before the time its owner stated (conventions.md 3.6). */
 const gtdEarlyMs = 60_000;
 
 /** Trades listed with an order; an order meets more resting ones only over a long life. */
@@ -128,7 +128,7 @@ function byPlace(left: OrderEventRow, right: OrderEventRow): number {
 }
 
 /**
- * The order in both shapes clients read: camel case under `order`, snake case beside it (conventions.md 1.6). `owner`
+ * The order in both shapes clients read: camel case under `order`, snake case beside it (conventions.md 3.12). `owner`
  * is for its owner only. It was created and it ended by the clock of its partition, which never goes back; the clock of
  * the ingress that accepted it may be ahead of that.
  */

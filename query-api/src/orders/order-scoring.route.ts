@@ -20,7 +20,7 @@ export interface ScoringParts {
   nowMs(): number;
 }
 
-/** GET /order-scoring: whether an order of the caller earns rewards now (conventions.md 1.6). */
+/** GET /order-scoring: whether an order of the caller earns rewards now (conventions.md 3.12). */
 export function orderScoringRoute(parts: ScoringParts): DoorRoute {
   const route = { method: 'GET', path: '/order-scoring', family: 'clob' } as const;
   return readRoute(route, async ({ query, raw }) => {

@@ -21,8 +21,8 @@ export interface OrderParts {
 
 /**
  * GET /data/order/:id: state of an order. Any client may read it without its owner; with signed headers a caller finds
- * only its own orders (conventions.md 1.6). An order that was refused at once was never one; its refusal code is in the
- * 404.
+ * only its own orders (conventions.md 3.12). An order that was refused at once was never one; its refusal code is in
+ * the 404.
  */
 export function dataOrderRoute(parts: OrderParts): DoorRoute {
   const route = { method: 'GET', path: '/data/order/:id', family: 'clob' } as const;
@@ -60,7 +60,7 @@ function answerFor(
 
 /**
  * GET /data/orders: open orders of the caller's keys from any of the caller's wallets, newest first (conventions.md
- * 1.6).
+ * 3.12).
  */
 export function dataOrdersRoute(parts: OrderParts): DoorRoute {
   const route = { method: 'GET', path: '/data/orders', family: 'clob' } as const;
@@ -95,7 +95,7 @@ async function liveOrders({ own, catalog }: OrderParts, ids: readonly string[]) 
 
 /**
  * POST /data/orders: 1 to 500 orders of the caller by id, one entry each in the requested order, with a status of its
- * own (conventions.md 1.6).
+ * own (conventions.md 3.12).
  */
 export function lookUpOrdersRoute(parts: OrderParts): DoorRoute {
   const route = { method: 'POST', path: '/data/orders', family: 'clob' } as const;
@@ -145,7 +145,7 @@ function idOf(given: unknown): string | null {
 
 const shownIdMaxChars = 80;
 
-/** GET /data/pre-migration-orders: nothing was migrated to this exchange (conventions.md 1.6). */
+/** GET /data/pre-migration-orders: nothing was migrated to this exchange (conventions.md 3.12). */
 export function preMigrationOrdersRoute({ callers, nowMs }: OrderParts): DoorRoute {
   const route = { method: 'GET', path: '/data/pre-migration-orders', family: 'clob' } as const;
   return readRoute(route, ({ query, raw }) => {

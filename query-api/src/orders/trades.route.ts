@@ -18,7 +18,7 @@ export interface OwnTradeParts {
 }
 
 /**
- * GET /data/trades: trades of the caller's keys from any of the caller's wallets, newest first (conventions.md 1.6).
+ * GET /data/trades: trades of the caller's keys from any of the caller's wallets, newest first (conventions.md 3.12).
  */
 export function dataTradesRoute(parts: OwnTradeParts): DoorRoute {
   const route = { method: 'GET', path: '/data/trades', family: 'clob' } as const;

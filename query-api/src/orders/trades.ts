@@ -80,7 +80,7 @@ export const anyTrade: TradesQuery = {
 const secondsMax = 4_200_000_000;
 const textMaxChars = 80;
 
-/** The parameters of GET /data/trades, or why not. Nothing of an unknown parameter (conventions.md 1.0). */
+/** The parameters of GET /data/trades, or why not. Nothing of an unknown parameter (conventions.md 1.2). */
 export function readTradesQuery(query: RawQuery): TradesQuery | ReadRefusal {
   const read = new QueryReader(query, 'clob');
   const parsed = <T>(name: string, parse: (text: string) => T | null): T | null => {
@@ -120,7 +120,7 @@ function isTaker(row: FillRow, { keys, wallets }: TradeViewer): boolean {
 }
 
 /**
- * A fill as its participant sees it: always the taker's trade, with the maker's order inside (conventions.md 1.6). API
+ * A fill as its participant sees it: always the taker's trade, with the maker's order inside (conventions.md 3.12). API
  * keys of the other side are not shown.
  */
 export function tradeAnswer(catalog: Catalog, row: FillRow, caller: TradeViewer): Trade {

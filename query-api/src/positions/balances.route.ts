@@ -29,7 +29,7 @@ const walletsMax = 100;
 
 /**
  * GET /balance-allowance, and its `/update`, which has nothing to refresh here: what the caller owns, in base units,
- * before its open orders are counted off (conventions.md 1.7). Of several wallets of one signature type the richest
+ * before its open orders are counted off (conventions.md 4.1). Of several wallets of one signature type the richest
  * answers.
  */
 export function balanceAllowanceRoutes(parts: BalanceParts): readonly DoorRoute[] {
@@ -74,7 +74,7 @@ async function balances(
 
 /**
  * GET /balances: everything the caller has, wallet by wallet: its own address always, the others when there is
- * something in them (conventions.md 1.7).
+ * something in them (conventions.md 4.1).
  */
 export function balancesRoute(parts: BalanceParts): DoorRoute {
   const route = { method: 'GET', path: '/balances', family: 'clob' } as const;

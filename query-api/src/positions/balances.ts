@@ -66,7 +66,7 @@ function checksummed(contract: string): string {
 }
 
 /**
- * The balance that clients read before they trade: base units as text, and unlimited allowances (conventions.md 1.7).
+ * The balance that clients read before they trade: base units as text, and unlimited allowances (conventions.md 4.1).
  */
 export function balanceAllowance(balanceMicro: number) {
   return { balance: String(balanceMicro), allowances };

@@ -36,7 +36,7 @@ const known = [
 /** As clients of the family use GET /closed-positions. */
 const pageBounds: PageBounds = { limitMax: 50, limitDefault: 10, offsetMax: 100_000 };
 
-/** The parameters of GET /closed-positions, or why not (conventions.md 1.9). */
+/** The parameters of GET /closed-positions, or why not (conventions.md 6.1). */
 export function readClosedQuery(query: RawQuery, strict: boolean): ClosedQuery | ReadRefusal {
   const read = new QueryReader(query, 'data');
   if (strict) read.onlyKnown(known);

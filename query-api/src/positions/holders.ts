@@ -41,7 +41,7 @@ export function readHoldersQuery(query: RawQuery, strict: boolean): HoldersQuery
   return read.refusal ?? { conditions: [...new Set(conditions ?? [])], limit, minBalanceMicro };
 }
 
-/** One group per token of each market, in the requested order; rows come sorted by amount (conventions.md 6.2). */
+/** One group per token of each market, in the requested order; rows come sorted by amount (conventions.md 6.3). */
 export function holderGroups(
   markets: readonly Market[],
   rows: readonly HolderRow[],

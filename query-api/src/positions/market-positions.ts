@@ -38,7 +38,7 @@ const known = ['market', 'user', 'status', 'sortBy', 'sortDirection', 'limit', '
 /** Of each token. */
 const pageBounds: PageBounds = { limitMax: 500, limitDefault: 50, offsetMax: 10_000 };
 
-/** The parameters of GET /v1/market-positions, or why not (conventions.md 1.9). */
+/** The parameters of GET /v1/market-positions, or why not (conventions.md 6.1). */
 export function readMarketPositionsQuery(
   query: RawQuery,
   strict: boolean,

@@ -26,7 +26,7 @@ export interface PositionParts {
   readonly profiles: Profiles;
 }
 
-/** GET /positions: what a wallet holds, valued at displayed prices (conventions.md 6.1). */
+/** GET /positions: what a wallet holds, valued at displayed prices (conventions.md 6.2). */
 export function positionsRoute({ catalog, books, tables }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
@@ -43,7 +43,7 @@ export function positionsRoute({ catalog, books, tables }: PositionParts): DoorR
   });
 }
 
-/** GET /holders: the largest balances of each token of the requested markets (conventions.md 6.2). */
+/** GET /holders: the largest balances of each token of the requested markets (conventions.md 6.3). */
 export function holdersRoute({ catalog, tables, profiles }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/holders', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
@@ -63,7 +63,7 @@ export function holdersRoute({ catalog, tables, profiles }: PositionParts): Door
 }
 
 /**
- * GET /value and GET /traded: what a wallet's tokens are worth, and in how many markets it traded (conventions.md 1.9).
+ * GET /value and GET /traded: what a wallet's tokens are worth, and in how many markets it traded (conventions.md 6.1).
  */
 export function walletFigureRoutes({
   catalog,
@@ -96,7 +96,7 @@ export function walletFigureRoutes({
   ];
 }
 
-/** GET /closed-positions: what a wallet held and holds no more (conventions.md 1.9). */
+/** GET /closed-positions: what a wallet held and holds no more (conventions.md 6.1). */
 export function closedPositionsRoute({ catalog, books, reports }: PositionParts): DoorRoute {
   const route = { method: 'GET', path: '/closed-positions', family: 'data' } as const;
   return readRoute(route, async ({ query, dialect }) => {
@@ -111,7 +111,7 @@ export function closedPositionsRoute({ catalog, books, reports }: PositionParts)
   });
 }
 
-/** GET /v1/market-positions: who holds and held what of a market, with profit and loss (conventions.md 1.9). */
+/** GET /v1/market-positions: who holds and held what of a market, with profit and loss (conventions.md 6.1). */
 export function marketPositionsRoute(parts: PositionParts): DoorRoute {
   const { catalog, books, reports } = parts;
   const route = { method: 'GET', path: '/v1/market-positions', family: 'data' } as const;

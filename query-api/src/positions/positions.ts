@@ -52,7 +52,7 @@ export const anyPosition: HoldingFilter = {
   title: '',
 };
 
-/** The rows of a wallet, in the requested markets, that pass the other filters (conventions.md 6.1). */
+/** The rows of a wallet, in the requested markets, that pass the other filters (conventions.md 6.2). */
 export function selectHoldings(
   catalog: Catalog,
   rows: readonly HeldRow[],

@@ -53,7 +53,7 @@ const typesMax = 20;
 /** As clients of the family use GET /activity. */
 const pageBounds: PageBounds = { limitMax: 500, limitDefault: 100, offsetMax: 10_000 };
 
-/** The parameters of GET /activity, or why not (conventions.md 1.9). */
+/** The parameters of GET /activity, or why not (conventions.md 6.1). */
 export function readActivityQuery(query: RawQuery, strict: boolean): ActivityQuery | ReadRefusal {
   const read = new QueryReader(query, 'data');
   if (strict) read.onlyKnown(known);

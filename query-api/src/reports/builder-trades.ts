@@ -56,7 +56,7 @@ export interface BuilderSearch {
   readonly limit: number;
 }
 
-/** The parameters of GET /builder/trades, or why not (conventions.md 1.8). */
+/** The parameters of GET /builder/trades, or why not (conventions.md 6.5). */
 export function readBuilderQuery(query: RawQuery): BuilderQuery | ReadRefusal {
   const read = new QueryReader(query, 'clob');
   const parsed = <T>(name: string, parse: (text: string) => T | null): T | null => {

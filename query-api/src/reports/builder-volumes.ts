@@ -35,7 +35,7 @@ export interface BuilderBoardQuery {
 /** Those of the leaderboard of traders. */
 const pageBounds: PageBounds = { limitMax: 50, limitDefault: 25, offsetMax: 1_000 };
 
-/** The parameters of GET /v1/builders/leaderboard, or why not (conventions.md 1.9). */
+/** The parameters of GET /v1/builders/leaderboard, or why not (conventions.md 6.1). */
 export function readBuilderBoard(
   query: RawQuery,
   strict: boolean,

@@ -24,7 +24,7 @@ export interface BuilderParts {
   nowMs(): number;
 }
 
-/** Trades and volume of builders (conventions.md 1.8 and 1.9). */
+/** Trades and volume of builders (conventions.md 6.5 and 6.1). */
 export function builderRoutes(parts: BuilderParts): readonly DoorRoute[] {
   return [tradesRoute(parts), volumeRoute(parts), feesRoute(), ...boardRoutes(parts)];
 }

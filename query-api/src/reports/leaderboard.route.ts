@@ -16,7 +16,7 @@ export interface LeaderboardParts {
 /** How far the clock of the projectors, who compute it, may be ahead of this one, milliseconds. */
 const clockSkewMaxMs = 5_000;
 
-/** GET /v1/leaderboard: traders by profit or volume (conventions.md 6.3). `Age` says how old it is, seconds. */
+/** GET /v1/leaderboard: traders by profit or volume (conventions.md 6.4). `Age` says how old it is, seconds. */
 export function leaderboardRoute(parts: LeaderboardParts): DoorRoute {
   const { leaderboards, profiles } = parts;
   const route = { method: 'GET', path: '/v1/leaderboard', family: 'data' } as const;

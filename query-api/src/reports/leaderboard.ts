@@ -57,7 +57,7 @@ const known = ['category', 'timePeriod', 'orderBy', 'limit', 'offset', 'user', '
 /** As published for GET /v1/leaderboard; under the mount an empty page may be requested. */
 const pageBounds: PageBounds = { limitMax: 50, limitDefault: 25, offsetMax: 1_000 };
 
-/** The parameters of GET /v1/leaderboard, or why not (conventions.md 6.3). */
+/** The parameters of GET /v1/leaderboard, or why not (conventions.md 6.4). */
 export function readLeaderboardQuery(
   query: RawQuery,
   strict: boolean,

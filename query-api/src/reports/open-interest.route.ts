@@ -18,7 +18,7 @@ export interface MarketFigureParts {
   nowMs(): number;
 }
 
-/** GET /oi and GET /live-volume: money in markets, and what was traded in them (conventions.md 1.9). */
+/** GET /oi and GET /live-volume: money in markets, and what was traded in them (conventions.md 6.1). */
 export function marketFigureRoutes(parts: MarketFigureParts): readonly DoorRoute[] {
   return [openInterestRoute(parts), liveVolumeRoute(parts)];
 }

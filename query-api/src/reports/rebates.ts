@@ -20,7 +20,7 @@ export interface RebatesQuery {
   readonly maker: WalletAddress;
 }
 
-/** The parameters of GET /rebates/current, or why not (conventions.md 1.8). */
+/** The parameters of GET /rebates/current, or why not (conventions.md 6.5). */
 export function readRebatesQuery(query: RawQuery, nowMs: number): RebatesQuery | ReadRefusal {
   const read = new QueryReader(query, 'clob');
   const maker = optionalWallet(read, 'maker_address');

@@ -29,7 +29,7 @@ export interface RewardParts {
 const pageSize = 500;
 
 /**
- * Rewards and rebates (conventions.md 1.8). Which markets have rewards follows from the catalog; what a wallet earned
+ * Rewards and rebates (conventions.md 6.5). Which markets have rewards follows from the catalog; what a wallet earned
  * is not kept here, so those lists are empty for a proven caller.
  */
 export function rewardRoutes(parts: RewardParts): readonly DoorRoute[] {

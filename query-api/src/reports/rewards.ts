@@ -19,7 +19,7 @@ const openEnd = isoTime(openEndMs).slice(0, 'YYYY-MM-DD'.length);
 /** Spreads are given in cents. */
 const centsPerUnit = 100;
 
-/** Whether a market has a daily reward and is open, so that orders can earn it (conventions.md 1.8). */
+/** Whether a market has a daily reward and is open, so that orders can earn it (conventions.md 6.5). */
 export function isRewarded({ rewardsDailyMicro, closed, payout0 }: Market): boolean {
   return rewardsDailyMicro > 0 && !closed && payout0 < 0;
 }
@@ -31,7 +31,7 @@ export function rewardedMarkets(catalog: Catalog): readonly Market[] {
     .sort((left, right) => left.market - right.market);
 }
 
-/** The reward of a market as lists have it (conventions.md 1.8). */
+/** The reward of a market as lists have it (conventions.md 6.5). */
 export function rewardEntry(market: Market) {
   const perDay = unitsOf(market.rewardsDailyMicro);
   return {

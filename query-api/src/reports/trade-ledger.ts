@@ -55,7 +55,7 @@ export const secondsMax = 4_200_000_000;
 /** As clients of the family use GET /trades. */
 const pageBounds: PageBounds = { limitMax: 10_000, limitDefault: 100, offsetMax: 10_000 };
 
-/** The parameters of GET /trades, or why not (conventions.md 1.9). */
+/** The parameters of GET /trades, or why not (conventions.md 6.1). */
 export function readLedgerQuery(query: RawQuery, strict: boolean): LedgerQuery | ReadRefusal {
   const read = new QueryReader(query, 'data');
   if (strict) read.onlyKnown(known);
@@ -139,7 +139,7 @@ export function leastText(micro: number): string {
 /** No stored decimal is larger. */
 const storedMaxMicro = 999_999_999_999_000_000;
 
-/** Which token ids public reports have in a dialect (conventions.md, Dialects). */
+/** Which token ids public reports have in a dialect (conventions.md 1.1). */
 export function assetForm(dialect: 'specification' | 'family'): AssetForm {
   return dialect === 'family' ? 'numeric' : 'indexed';
 }

@@ -17,7 +17,7 @@ export interface LedgerParts {
   readonly profiles: Profiles;
 }
 
-/** GET /trades and GET /activity: the public ledger, and what one wallet did (conventions.md 1.9). */
+/** GET /trades and GET /activity: the public ledger, and what one wallet did (conventions.md 6.1). */
 export function ledgerRoutes(parts: LedgerParts): readonly DoorRoute[] {
   const { catalog, reports } = parts;
   const trades = { method: 'GET', path: '/trades', family: 'data' } as const;
@@ -49,7 +49,7 @@ const shownMax = 100;
 
 /**
  * GET /markets/live-activity/{condition}, and its older path: the newest trades of a market with who took them, newest
- * first. A condition that is not listed has none (conventions.md 1.10).
+ * first. A condition that is not listed has none (conventions.md 5.6).
  */
 export function liveActivityRoutes(parts: LedgerParts): readonly DoorRoute[] {
   const { catalog, reports, profiles } = parts;

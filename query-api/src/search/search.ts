@@ -165,7 +165,7 @@ function figureOf(
 
 /**
  * Exact slug or title, the words of the title and no others, its start, all words in the title, in the questions,
- * anywhere (conventions.md 6.5).
+ * anywhere (conventions.md 5.7).
  */
 function rankOf(match: SearchMatch, event: CatalogEvent, { requested, text }: SearchWords): number {
   if (event.slug.toLowerCase() === requested) return highestRank;

@@ -4,7 +4,7 @@ import type { ReadRefusal } from '../door/refusal.ts';
 import { readAfterCursor } from '../markets/list-query.ts';
 import type { RowCursor } from '../markets/row-order.ts';
 
-/** Columns a list of comments can be sorted by (conventions.md 6.4). */
+/** Columns a list of comments can be sorted by (conventions.md 7.1). */
 export const commentOrders = [
   'createdAt',
   'updatedAt',

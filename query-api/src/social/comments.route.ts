@@ -8,7 +8,7 @@ import { readCommentsKeyset, readCommentsQuery, readPage, readSort } from './com
 import { pageAfter, pageFrom, sortComments } from './list-comments.ts';
 import { listComments, listThread, replyCounter } from './listed-comment.ts';
 
-/** GET /comments: comments at the top of an event, a series or a market, with their replies (conventions.md 6.4). */
+/** GET /comments: comments at the top of an event, a series or a market, with their replies (conventions.md 7.1). */
 export function commentsRoute(parts: CommentParts): DoorRoute {
   const route = { method: 'GET', path: '/comments', family: 'gamma' } as const;
   return readRoute(route, async ({ query, dialect }) => {

@@ -2,7 +2,7 @@ import { parseWalletAddress } from '@pm/schemas';
 import type { Catalog } from '../markets/catalog.ts';
 import { groupName } from '../markets/catalog-tables.ts';
 
-/** Wallets of sites by the site's name in lower case, such as a host (conventions.md 1.10). */
+/** Wallets of sites by the site's name in lower case, such as a host (conventions.md 5.6). */
 export type CreatorSites = ReadonlyMap<string, readonly string[]>;
 
 /** Sites out of texts like `site=0x...`, each with one of its wallets. */

@@ -31,7 +31,7 @@ const noKey = '00000000-0000-0000-0000-000000000000';
 
 /**
  * GET /notifications: fills and cancels of the caller's orders and resolutions of the caller's markets, the newest 100
- * of seven days (conventions.md 1.7). They are read off the log; what was deleted is left out.
+ * of seven days (conventions.md 4.1). They are read off the log; what was deleted is left out.
  */
 export function notificationsRoute(parts: NotificationParts): DoorRoute {
   const route = { method: 'GET', path: '/notifications', family: 'clob' } as const;

@@ -7,7 +7,7 @@ import { isoTime } from '../markets/wire-market.ts';
 import type { CommentParts } from './comment-answers.io.ts';
 import type { Profiles } from './profiles.ts';
 
-/** GET /public-profile?address=: how a wallet is shown; any wallet has at least a pseudonym (conventions.md 1.10). */
+/** GET /public-profile?address=: how a wallet is shown; any wallet has at least a pseudonym (conventions.md 7.2). */
 export function publicProfileRoute({ profiles }: Pick<CommentParts, 'profiles'>): DoorRoute {
   const route = { method: 'GET', path: '/public-profile', family: 'gamma' } as const;
   return readRoute(route, ({ query }) => {

@@ -32,7 +32,7 @@ const parentNames: Readonly<Record<CommentParent, string>> = {
   MARKET: 'market',
 };
 
-/** A comment with the replies that are listed inside it (conventions.md 6.4). */
+/** A comment with the replies that are listed inside it (conventions.md 7.1). */
 export function wireComment(
   { comment, replyCount, replies }: ListedComment,
   frame: CommentFrame,

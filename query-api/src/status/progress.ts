@@ -38,7 +38,7 @@ export function completeThroughMs(
   return oldest;
 }
 
-/** The body of GET /status (conventions.md 1.16). */
+/** The body of GET /status (conventions.md 1.5). */
 export function wireProgress({ ends, projections }: Progress): object {
   return {
     projections: projections.map(({ projection, partitions }) => ({

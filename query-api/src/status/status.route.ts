@@ -15,7 +15,7 @@ export interface StatusParts {
 }
 
 /**
- * GET /status. At the root: how far each projection is complete (conventions.md 1.16). Under the mounts: the plain text
+ * GET /status. At the root: how far each projection is complete (conventions.md 1.5). Under the mounts: the plain text
  * that clients of the family take for health; with quotes it would not be.
  */
 export function statusRoute({ progress }: StatusParts): DoorRoute {

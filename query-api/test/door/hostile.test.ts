@@ -68,7 +68,7 @@ async function send(hostile: HostileRead, text: string | null = null): Promise<v
   foreign.push(...bad.slice(0, 3));
 }
 
-test('of 20,000 hostile reads none fails the service, all are answered as documented, and none stays in memory', async () => {
+test('of 20,000 hostile reads none fails the service, all have documented answers, none stays in memory', async () => {
   for (let count = 0; count < warmUpReads; count += 1) {
     await send(hostileRead(dice.pick(readRoutes), requested, dice));
   }

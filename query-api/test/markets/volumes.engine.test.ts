@@ -55,7 +55,7 @@ function volumesOf(trades: readonly Trade[], nowMs: number): ReadonlyMap<number,
   return volumes;
 }
 
-test('volumes are those of all fills, however much of them was settled before, and whatever table is served', async () => {
+test('volumes are those of all fills, however many were settled before, and whichever table is served', async () => {
   const { clickhouse, fill } = database;
   const next = seeded(7);
   let throughMs: number | null = null;

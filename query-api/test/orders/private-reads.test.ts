@@ -191,7 +191,9 @@ describe('GET /data/trades', () => {
 
   it('hands its filters on with ids resolved', async () => {
     const { world, app } = known();
-    const query = `id=3-77-4&maker_address=${wallet(5)}&taker=${wallet(6)}&market=${condition(1)}&asset_id=${token(1, 1)}&before=20&after=10&geo_block_token=x`;
+    const sides = `maker_address=${wallet(5)}&taker=${wallet(6)}`;
+    const traded = `market=${condition(1)}&asset_id=${token(1, 1)}`;
+    const query = `id=3-77-4&${sides}&${traded}&before=20&after=10&geo_block_token=x`;
     expect((await get(app, `/data/trades?${query}`)).status).toBe(200);
     expect(world.searches[0]).toMatchObject({
       wallets: new Set([wallet(5)]),

@@ -1,6 +1,6 @@
 import { apiKey, get, openDoor, World, wallet } from '../in-memory.ts';
 
-test('GET /rate-limits is for the key when one is proven, for the address without, and 401 for a bad proof', async () => {
+test('GET /rate-limits is for a proven key, else for the address, and 401 for a bad proof', async () => {
   const world = new World();
   const app = openDoor(world);
   expect((await get(app, '/rate-limits')).body).toMatchObject({ caller: 'address' });

@@ -45,13 +45,11 @@ const fills = upTo(9).map(
 const moves = [0, 1].flatMap((offset) =>
   [0, 1].map(
     (outcome): Row => ({
-      ...{
-        partition: 0,
-        in_offset: 100 + offset,
-        event_index: 0,
-        time: at(day),
-        wallet: wallet(1),
-      },
+      partition: 0,
+      in_offset: 100 + offset,
+      event_index: 0,
+      time: at(day),
+      wallet: wallet(1),
       action: 'SPLIT',
       market: 1,
       outcome,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** HTTP bodies of account actions (conventions.md 1.14). Unknown fields are tolerated and ignored. */
+/** HTTP bodies of account actions (conventions.md 4.2). Unknown fields are tolerated and ignored. */
 const shared = {
   id: Type.Optional(
     Type.String({

@@ -9,7 +9,7 @@ import {
   tokensPerRequestMax,
 } from './reading.ts';
 
-/** Bodies of reads that ask for many things at once (conventions.md 1.3, 1.4 and 1.6). */
+/** Bodies of reads that ask for many things at once (conventions.md 5.1, 5.3 and 3.12). */
 export const TokenItems = Type.Array(
   Type.Object({
     token_id: tokenId,

@@ -25,7 +25,7 @@ export type Sha1 = (text: string) => string;
 
 /**
  * The body of GET /book, byte for byte: keys in this order, without spaces, its own SHA-1 taken with an empty `hash`
- * (conventions.md 1.3).
+ * (conventions.md 5.1).
  */
 export function bookJson(answer: BookAnswer, sha1: Sha1): string {
   const head = `{"market":"${answer.market}","asset_id":"${answer.assetId}","timestamp":"${answer.timestamp}","hash":"`;

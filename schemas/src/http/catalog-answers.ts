@@ -11,7 +11,7 @@ import {
 import { SearchAnswer, SeriesWithEvents } from './catalog-lists.ts';
 import { count, dateTime, flag, number, text } from './forms.ts';
 
-/** Lists of the catalog and their wrappers (specification; conventions.md 1.10, 6.5). */
+/** Lists of the catalog and their wrappers (specification; conventions.md 5.6, 5.7). */
 const nextCursor = Type.Optional(
   Type.String({ minLength: 1, description: 'Missing on the last page.' }),
 );

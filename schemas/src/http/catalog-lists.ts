@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { EventSummary, SamplingMarket, SeriesAnswer } from './catalog.ts';
 import { flag, number, text } from './forms.ts';
 
-/** Further answers of the catalog (specification; conventions.md 1.5 and 1.10). */
+/** Further answers of the catalog (specification; conventions.md 5.5 and 5.6). */
 const { rewards, tokens } = SamplingMarket.properties;
 /** Element of /simplified-markets and /sampling-simplified-markets. */
 export const SimplifiedMarket = Type.Object({

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { dateTime, decimal, flag, number, orNull, pageOf, text } from './forms.ts';
 
-/** Events, markets, tags and series (specification, "Resources and their fields"; conventions.md 1.5 and 1.10). */
+/** Events, markets, tags and series (specification, "Resources and their fields"; conventions.md 5.5 and 5.6). */
 const textArray = Type.Array(Type.String());
 const encodedArray = Type.String({ pattern: '^\\[.*\\]$', description: 'A JSON array as text.' });
 
@@ -55,7 +55,7 @@ const listedMarketFields = {
   conditionId: text,
   clobTokenIds: encodedArray,
 };
-/** Listed by the specification, so there at the root alone (conventions.md, Dialects). */
+/** Listed by the specification, so there at the root alone (conventions.md 1.1). */
 const mirrorFields = { mirrorConditionId: text, mirrorClobTokenIds: encodedArray };
 export const ListedMarket = Type.Object({ ...listedMarketFields, ...mirrorFields });
 
@@ -78,7 +78,7 @@ const eventMarketFields = {
 };
 export const EventMarket = Type.Object(eventMarketFields);
 
-/** What markets carry besides under the mount `/gamma` (conventions.md, Dialects). */
+/** What markets carry besides under the mount `/gamma` (conventions.md 1.1). */
 const tradingFields = {
   outcomePrices: encodedArray,
   orderPriceMinTickSize: number,

@@ -13,7 +13,7 @@ import {
 } from './forms.ts';
 
 /**
- * Markets of the order book family (conventions.md 1.5). At the root what does not exist is an empty text of the type
+ * Markets of the order book family (conventions.md 5.5). At the root what does not exist is an empty text of the type
  * that the specification lists; the mounts have null or nothing.
  */
 const mirrors = { creator: text, mirror_condition_id: text };

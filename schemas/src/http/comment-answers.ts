@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { CommentAuthor, CommentReaction, PublicProfile } from './comments.ts';
 import { count, dateTime, flag, orNull, text } from './forms.ts';
 
-/** What reads of comments and profiles answer (conventions.md 6.4). */
+/** What reads of comments and profiles answer (conventions.md 7.1). */
 const commentFields = {
   id: text,
   body: Type.String({ examples: ['It rained all night.'] }),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { RouteFamily } from '../routes/route.ts';
 
-/** Bodies of errors, one form for each family (conventions.md 1.0). */
+/** Bodies of errors, one form for each family (conventions.md 1.2). */
 const retryAfter = Type.Integer({
   minimum: 1,
   description: 'Seconds; also sent as `Retry-After`.',
@@ -62,7 +62,7 @@ export const OperatorError = Type.Object({
   retry_after_seconds: Type.Optional(retryAfter),
 });
 
-/** A failed cancel: what is known to be canceled stands beside the error (conventions.md 1.6). */
+/** A failed cancel: what is known to be canceled stands beside the error (conventions.md 3.12). */
 export const CancelError = Type.Object({
   ...ClobError.properties,
   canceled: Type.Optional(Type.Array(Type.String())),

@@ -65,7 +65,7 @@ export const uuid = Type.String({
 export const buySell = Type.Enum(['BUY', 'SELL']);
 export const orNull = <const T extends Type.TSchema>(value: T) => Type.Union([value, Type.Null()]);
 
-/** A page of a list with a cursor (conventions.md 1.0). */
+/** A page of a list with a cursor (conventions.md 1.2). */
 export const pageOf = <const T extends Type.TSchema>(item: T) =>
   Type.Object({
     data: Type.Array(item),

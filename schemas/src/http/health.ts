@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { count, dateTime, orNull, text } from './forms.ts';
 
-/** Bodies of health, version and completeness (conventions.md 1.1 and 1.16). */
+/** Bodies of health, version and completeness (conventions.md 1.6 and 1.5). */
 export const RootAnswer = Type.Object({ data: Type.Literal('OK') });
 export const OkAnswer = Type.Literal('OK');
 export const ServerTime = Type.Integer({

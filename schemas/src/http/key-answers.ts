@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { dateTime, flag, orNull, text, uuid } from './forms.ts';
 
-/** What routes about keys and agents answer (conventions.md 1.2 and 1.11). */
+/** What routes about keys and agents answer (conventions.md 2.6 and 2.7). */
 export const ApiKeyList = Type.Object({ apiKeys: Type.Array(uuid) });
 export const ApiKeyFacts = Type.Object({
   apiKey: uuid,

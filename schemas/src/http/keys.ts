@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 /**
- * HTTP bodies about keys, agents and what wallets may do (conventions.md 1.2, 1.11, 2.5). Unknown fields are ignored.
+ * HTTP bodies about keys, agents and what wallets may do (conventions.md 2.6, 2.7, 2.5). Unknown fields are ignored.
  */
 
 /** How a key's orders treat those of their own wallet, as the wire spells it. */

@@ -21,7 +21,7 @@ import {
   PublicTrade,
 } from './reports.ts';
 
-/** Lists and figures of public reports (conventions.md 1.8 and 1.9). */
+/** Lists and figures of public reports (conventions.md 6.5 and 6.1). */
 export const Positions = Type.Array(Position);
 export const ClosedPositions = Type.Array(ClosedPosition);
 export const Activities = Type.Array(Activity);

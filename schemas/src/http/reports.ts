@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { dateTime, decimal, number, seconds, secondsText, buySell as side, text } from './forms.ts';
 
-/** Answers of public reports (specification, "Builder trade"; conventions.md 1.8 and 1.9). */
+/** Answers of public reports (specification, "Builder trade"; conventions.md 6.5 and 6.1). */
 const hash = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
 const role = Type.Union([Type.Literal('TAKER'), Type.Literal('MAKER')]);
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { address, conditionId, count, dateTime, number, pageOf, text, tokenId } from './forms.ts';
 
-/** Rewards of makers, rebates and fees of builders (conventions.md 1.8). */
+/** Rewards of makers, rebates and fees of builders (conventions.md 6.5). */
 const day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', examples: ['2026-06-01'] });
 
 const rewardFields = {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** HTTP bodies of heartbeats (conventions.md 1.7 and part 5). Unknown fields are tolerated and ignored. */
+/** HTTP bodies of heartbeats (conventions.md 3.16). Unknown fields are tolerated and ignored. */
 export const HeartbeatBody = Type.Object({
   heartbeat_id: Type.Optional(
     Type.Union([Type.String({ maxLength: 64 }), Type.Null()], {

@@ -33,7 +33,7 @@ export function openApiDocument(): OpenApi {
       description:
         'Parameters are text: nothing is coerced, and an empty value of a query counts as absent. Amounts are decimal text. ' +
         'Each operation is served at the root and under the mounts among its servers, where clients of the family find its ' +
-        'forms (conventions.md, Dialects).',
+        'forms (conventions.md 1.1).',
     },
     partsOf: (name, subject, route) => ({
       name,

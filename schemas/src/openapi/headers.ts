@@ -1,7 +1,7 @@
 import type { ResponseHeader } from '../routes/route.ts';
 import { headers, timeToBookHeader } from '../signing.ts';
 
-/** Headers and security schemes of the documents (conventions.md 1.15, 2 and 8). */
+/** Headers and security schemes of the documents (conventions.md 3.9, 2 and 1.7). */
 const header = (description: string, schema: object = { type: 'string' }) => ({
   description,
   schema,

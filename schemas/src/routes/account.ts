@@ -37,7 +37,7 @@ const result = (of: object) => ({
 const pairs = { condition_id: sample.condition, amount: '10', id: 'pay-7' } as const;
 const done = { condition_id: sample.condition, amount: '10' } as const;
 
-/** What a wallet does with its tokens and money besides trading (conventions.md 1.14). */
+/** What a wallet does with its tokens and money besides trading (conventions.md 4.2). */
 export const accountRoutes = {
   splitPosition: route({
     ...action,

@@ -19,7 +19,7 @@ const withKey = {
 
 /**
  * Agents, managed by the wallet that owns them, and what an agent sees of itself: at the root alone (conventions.md
- * 1.11).
+ * 2.7).
  */
 export const agentRoutes = {
   getMe: route({

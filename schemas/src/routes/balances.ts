@@ -40,7 +40,7 @@ const balance = {
   ],
 } as const;
 
-/** What a caller owns and is notified of (conventions.md 1.7). */
+/** What a caller owns and is notified of (conventions.md 4.1). */
 export const balanceRoutes = {
   getBalanceAllowance: route({
     ...balance,

@@ -55,7 +55,7 @@ const lastTrades = {
   },
 } as const;
 
-/** Books and prices (conventions.md 1.3). */
+/** Books and prices (conventions.md 5.1). */
 export const bookRoutes = {
   getBook: route({
     ...ofToken,

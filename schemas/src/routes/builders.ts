@@ -34,7 +34,7 @@ const builderCode = Type.String({
   examples: [sample.condition],
 });
 
-/** Trades, volume and fees of builders (conventions.md 1.8 and 1.9). */
+/** Trades, volume and fees of builders (conventions.md 6.5 and 6.1). */
 export const builderRoutes = {
   getBuilderLeaderboard: route({
     ...board,
@@ -91,7 +91,7 @@ export const builderRoutes = {
   }),
 } as const;
 
-/** What builders charge: nothing here (conventions.md 1.8). */
+/** What builders charge: nothing here (conventions.md 6.5). */
 export const builderFeeRoutes = {
   getBuilderFees: route({
     ...read,

@@ -64,7 +64,7 @@ const idOrCondition = Type.Object({
 });
 const notFound = { 400: 'invalid creator', 404: 'id not found' } as const;
 
-/** Markets of the catalog (conventions.md 1.5 and 1.10). */
+/** Markets of the catalog (conventions.md 5.5 and 5.6). */
 export const catalogMarketRoutes = {
   listMarkets: route({
     ...figures,
@@ -152,7 +152,7 @@ export const catalogMarketRoutes = {
   }),
 } as const;
 
-/** Markets as agents list them (conventions.md 1.11). */
+/** Markets as agents list them (conventions.md 2.7). */
 export const agentMarketRoutes = {
   listMarketsForAgents: route({
     ...figures,

@@ -71,7 +71,7 @@ const profile = {
   200: { description: 'How the wallet is shown.', schema: ProfileAnswer },
 } as const;
 
-/** Comments and profiles, written (conventions.md 6.4). */
+/** Comments and profiles, written (conventions.md 7.1). */
 const writes = {
   createComment: route({
     ...write,
@@ -133,7 +133,7 @@ const writes = {
   }),
 } as const;
 
-/** Comments and profiles (conventions.md 1.10 and 6.4). */
+/** Comments and profiles (conventions.md 7.1 and 7.2). */
 export const commentRoutes = {
   ...writes,
   listComments: route({

@@ -48,7 +48,7 @@ const one = {
 } as const;
 const idErrors = { 400: 'id must be an integer; invalid creator', 404: 'id not found' } as const;
 
-/** Events (conventions.md 1.10 and 6.5). */
+/** Events (conventions.md 5.6 and 5.7). */
 export const eventRoutes = {
   listEvents: route({
     ...figures,

@@ -11,7 +11,7 @@ import { route } from './route.ts';
 const door = { method: 'GET', door: 'ingress', family: 'clob', auth: ['none'] } as const;
 const textOk = { contentType: 'text/plain; charset=utf-8', example: 'OK' } as const;
 
-/** Health, time and version (conventions.md 1.1), completeness (1.16). */
+/** Health, time and version (conventions.md 1.6), completeness (1.16). */
 export const healthRoutes = {
   getRoot: route({
     ...door,

@@ -23,7 +23,7 @@ const interval = oneOf(
 );
 const history = [{ t: sample.seconds, p: 0.525 }] as const;
 
-/** Price history and candles (conventions.md 1.4 and 1.4a). */
+/** Price history and candles (conventions.md 5.3 and 5.4). */
 export const historyRoutes = {
   getPricesHistory: route({
     ...read,

@@ -24,7 +24,7 @@ const tooMany = { 400: 'too many API keys, max allowed: {max}' } as const;
 const ok = { description: 'Exactly `"OK"`.', schema: Type.Literal('OK') } as const;
 const namedKey = Type.Object({ key: Type.Optional(uuid) });
 
-/** API keys of every kind and what a wallet may do (conventions.md 1.2 and 2). */
+/** API keys of every kind and what a wallet may do (conventions.md part 2). */
 export const keyRoutes = {
   createApiKey: route({
     ...door,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { catalogId, listOf, optional, shortText, time, truth, wholeNumber } from './parameters.ts';
 import { wholeNumberForms } from './whole-number.ts';
 
-/** Parameters that lists of the catalog share (conventions.md 1.10 and 6.5). */
+/** Parameters that lists of the catalog share (conventions.md 5.6 and 5.7). */
 const limit = optional(
   wholeNumber({ min: 1, max: 100 }, 'Rows; 20 by default, and to 500 under `/gamma`. '),
 );

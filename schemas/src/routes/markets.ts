@@ -39,7 +39,7 @@ const liveActivity = {
   responses: { 200: { description: 'Newest first; at most 100.', schema: LiveActivity } },
 } as const;
 
-/** Market lists of the order book family (conventions.md 1.5). */
+/** Market lists of the order book family (conventions.md 5.5). */
 export const marketRoutes = {
   listSamplingMarkets: route({
     ...paged,

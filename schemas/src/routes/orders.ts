@@ -26,7 +26,7 @@ const openOrders = Type.Object({
 });
 const listErrors = { 400: 'invalid order params; invalid next_cursor' } as const;
 
-/** Orders and trades of the caller, read back (conventions.md 1.6). */
+/** Orders and trades of the caller, read back (conventions.md 3.12). */
 export const orderRoutes = {
   getOrder: route({
     ...read,

@@ -46,7 +46,7 @@ const isoTime = `${day}(T${minute}(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]${minute})?)?
 export const moment = (description: string) =>
   Type.String({ pattern: `^((0|[1-9]\\d{0,14})|${isoTime})$`, description });
 
-/** A time as lists take it: a day or a time of ISO 8601, UTC without a zone (conventions.md 1.0). */
+/** A time as lists take it: a day or a time of ISO 8601, UTC without a zone (conventions.md 1.2). */
 export const time = (description: string) =>
   Type.String({
     pattern: `^${isoTime}$`,
@@ -72,7 +72,7 @@ export const catalogId = Type.String({
   examples: ['1'],
 });
 
-/** A token by its id or by its place in its condition (conventions.md part 9, 11). */
+/** A token by its id or by its place in its condition (conventions.md part 3.12, 11). */
 export const asset = Type.String({
   pattern: '^((0|[1-9][0-9]{0,77})|0x[0-9a-fA-F]{64}:[01])$',
   description: 'Token id, or `<condition>:<index>`.',

@@ -54,7 +54,7 @@ const times = {
 const title = { title: optional(shortText('A part of the title.', 100)) };
 const list = (description: string) => ({ description });
 
-/** Reports for everyone (conventions.md 1.9). */
+/** Reports for everyone (conventions.md 6.1). */
 export const reportRoutes = {
   listPositions: route({
     ...ofUser,

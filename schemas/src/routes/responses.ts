@@ -94,7 +94,7 @@ function allOf(
     });
 }
 
-/** The bodies of errors in the words of one or of several families (conventions.md 1.0). */
+/** The bodies of errors in the words of one or of several families (conventions.md 1.2). */
 function errorsOf(families: readonly RouteFamily[]): Type.TSchema {
   const [first = familyErrors.clob, ...others] = families.map((one) => familyErrors[one]);
   return others.length === 0 ? first : Type.Union([first, ...others]);

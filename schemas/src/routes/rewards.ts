@@ -17,7 +17,7 @@ const page = { next_cursor: optional(cursor) };
 const cursorError = { 400: 'invalid next_cursor' } as const;
 const nothing = { data: [], next_cursor: 'LTE=', limit: 500, count: 0 } as const;
 
-/** Rewards of makers and rebates (conventions.md 1.8). */
+/** Rewards of makers and rebates (conventions.md 6.5). */
 export const rewardRoutes = {
   listCurrentRewards: route({
     ...read,

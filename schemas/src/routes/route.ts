@@ -6,7 +6,7 @@ import type { Static, Type } from 'typebox';
  */
 export type Door = 'ingress' | 'query-api';
 
-/** Families differ in error bodies; each family is also mounted under its prefix (conventions.md, Dialects). */
+/** Families differ in error bodies; each family is also mounted under its prefix (conventions.md 1.1). */
 export type RouteFamily = 'clob' | 'gamma' | 'data';
 
 export interface HttpRoute {
@@ -39,7 +39,7 @@ export interface ResponseDeclaration {
   readonly description: string;
   /** The JSON body: at the root, and under mounts where `mounted` is absent. */
   readonly schema?: Type.TSchema;
-  /** The JSON body under the mounts of the family, where it is another one (conventions.md, Dialects). */
+  /** The JSON body under the mounts of the family, where it is another one (conventions.md 1.1). */
   readonly mounted?: Type.TSchema;
   /** A body that is not JSON, by its content type. */
   readonly text?: { readonly contentType: string; readonly example: string };
@@ -67,9 +67,9 @@ export interface Declaration {
   readonly body?: Type.TSchema;
   /** The body may be absent: what it would say is optional or stands in the query. */
   readonly bodyIsOptional?: true;
-  /** Takes `Idempotency-Key` (conventions.md 1.15). */
+  /** Takes `Idempotency-Key` (conventions.md 3.9). */
   readonly takesIdempotencyKey?: true;
-  /** Takes `SERVICE_TIME_TO_BOOK_MS` (conventions.md 3.9). */
+  /** Takes `SERVICE_TIME_TO_BOOK_MS` (conventions.md 3.8). */
   readonly takesTimeToBook?: true;
   readonly headers?: readonly ResponseHeader[];
   /** By status. Errors that any route can have are added by `responsesOf`. */

@@ -15,7 +15,7 @@ const refused = {
   400: { description: 'Another id is expected; the body names it.', schema: HeartbeatError },
 } as const;
 
-/** Heartbeats (conventions.md 1.7 and part 5). The unchained one comes first, as its scope of limits names them. */
+/** Heartbeats (conventions.md 3.16). The unchained one comes first, as its scope of limits names them. */
 export const sessionRoutes = {
   beatUnchained: route({
     ...beat,

@@ -36,7 +36,7 @@ const series = {
 const relatedText = 'Tags that share events with a tag, as links';
 const relatedTagsText = 'Tags that share events with a tag';
 
-/** Tags, series and search (conventions.md 1.10 and 6.5). */
+/** Tags, series and search (conventions.md 5.6 and 5.7). */
 export const tagRoutes = {
   listTags: route({
     ...read,

@@ -28,7 +28,7 @@ const fee = { 200: { description: 'The rate and its schedule.', schema: FeeRate 
 const tickText = 'The smallest step of prices of a token';
 const negRiskText = 'Whether orders of a token are signed for the neg-risk contract';
 
-/** Rules of the market of a token (conventions.md 1.3). */
+/** Rules of the market of a token (conventions.md 5.1). */
 export const tokenRuleRoutes = {
   getTickSize: route({
     ...byQuery,

@@ -97,7 +97,7 @@ const cancel = {
   responses: canceled,
 } as const;
 
-/** Orders and cancels (conventions.md 1.6). */
+/** Orders and cancels (conventions.md 3.12). */
 export const tradingRoutes = {
   placeOrder: route({
     ...placement,

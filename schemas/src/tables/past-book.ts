@@ -1,7 +1,7 @@
 import { tables } from './tables.ts';
 
 /**
- * The queries for the book of a market at a past moment (conventions.md 1.3a). Parameters: `market` and `partition`;
+ * The queries for the book of a market at a past moment (conventions.md 5.2). Parameters: `market` and `partition`;
  * the moment as `at` (Unix milliseconds, the clock of the partition) and `offset` (input offset, the last record that
  * counts); `hour`, `month` and `minute` of `at` (Unix seconds of their starts). Prices and sizes come as decimals.
  */

@@ -68,7 +68,7 @@ ORDER BY token, way, limit_price, came`;
 const atIs = '`at` is Unix milliseconds, by the clock of the partition.';
 const offsetIs = '`offset` is an `in_offset`, that of the last record that counts.';
 
-/** Queries of the data dictionary (data.md), by name. */
+/** Queries of the data dictionary (queries.md), by name. */
 export const workedQueries = [
   {
     name: 'volumeByDay',
@@ -170,7 +170,7 @@ ORDER BY minute`,
   {
     name: 'ordersAt',
     title: 'The book of a market at a moment, by orders (L3)',
-    about: `Orders of one price stand in the order they came. ${atIs} Reads what happened to the orders of the market up to then, and the placements of those that rest.`,
+    about: `Orders of one price are in the order of their arrival. ${atIs} Reads what happened to the orders of the market up to then, and the placements of those that rest.`,
     sql: `WITH ${byTime} AS moment, ${ordersSql(upToTime)}`,
     example: { market: 1, at: 1_780_000_000_000 },
   },
@@ -185,7 +185,7 @@ ORDER BY minute`,
     name: 'topHoldersOverTime',
     title: 'Top holders of a token over time',
     about:
-      'Shares held at the end of each day on which anybody came to hold more or less: trades, splits, merges and redemptions.',
+      'Shares held at the end of each day on which a holding changed: trades, splits, merges and redemptions.',
     sql: `WITH changes AS (
   SELECT toDate(time) AS day, wallet, sum(shares) AS change FROM (
     SELECT time, wallet, if(side = 'BUY', size, -size) AS shares FROM wallet_fills FINAL

@@ -95,5 +95,5 @@ export type CommentEvent = Infer<typeof commentEvent>;
 export type CommentParent = (typeof parentType.symbols)[number];
 export type CommentPosted = Extract<CommentEvent, { kind: 'CommentPosted' }>;
 
-/** Longest text of a comment, in code points (conventions.md 6.4). */
+/** Longest text of a comment, in code points (conventions.md 7.1). */
 export const commentBodyMaxChars = 2_000;

@@ -28,7 +28,7 @@ interface Trade {
   readonly countsAsVolume: boolean;
 }
 
-/** Price of each token in splits and merges (conventions.md 6.1). */
+/** Price of each token in splits and merges (conventions.md 6.2). */
 const halfPrice = priceOne / 2;
 
 /**
