@@ -2,14 +2,14 @@
 const services = 'ingress|matcher|projectors|query-api';
 
 /** Rooms whose files are named by their endings (docs/hacking.md, Rooms). */
-const converted = require('./tools/converted-rooms.json').join('|');
+const byEnding = require('./tools/rooms-by-ending.json').join('|');
 
 /** Files that wait, read clocks or do I/O, and the wiring of rooms; other packages are seen as their built declarations. */
 const impure =
   '\\.(io|route)\\.(ts|d\\.ts)$|^[a-z-]+/(src|dist)/(main|config|metrics)\\.(ts|d\\.ts)$';
 
 const pure = {
-  path: `^(${converted})/src/`,
+  path: `^(${byEnding})/src/`,
   pathNot: [impure, '^kit/src/[a-z]+/index\\.ts$'],
 };
 

@@ -31,7 +31,11 @@ await serveParent(async (job: BareJob) => {
       const body = bytes.subarray(from, to);
       const sent = request(
         {
-          ...{ host, port, agent, method: 'POST', path: address },
+          host,
+          port,
+          agent,
+          method: 'POST',
+          path: address,
           headers: { ...headers, 'content-length': body.length },
         },
         (response: IncomingMessage) => {

@@ -21,7 +21,11 @@ const given = readArguments({
 const rounds = given.number('rounds');
 const perEnvelope = 256;
 const shape: Shape = {
-  ...{ name: 'busy', seed: 23, commands: given.number('commands'), markets: 100, tick: 10 },
+  name: 'busy',
+  seed: 23,
+  commands: given.number('commands'),
+  markets: 100,
+  tick: 10,
   // A third of the commands is a fill.
   share: { cancel: 0.25, take: 0.3 },
 };

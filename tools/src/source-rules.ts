@@ -8,13 +8,23 @@ export function isPure(path: string): boolean {
   return !/\.(io|route)\.ts$/.test(path) && !/^[a-z-]+\/src\/(main|config|metrics)\.ts$/.test(path);
 }
 
-/** The rules that one file of a converted room, or a document, breaks. */
-export function problemsOf(path: string, text: string): readonly Problem[] {
-  const width = widthProblems(text);
-  if (!path.endsWith('.ts')) return width;
+/**
+ * The rules that one source file or document breaks. `isByEnding`: the ending of a file of its room says what may be
+ * impure; other rooms are commands and libraries at the edge, judged by width and style.
+ */
+export function problemsOf(path: string, text: string, isByEnding = true): readonly Problem[] {
+  if (!path.endsWith('.ts')) return widthProblems(text);
+  // The formatter breaks code; it leaves long texts whole, and so does this.
+  const width = widthProblems(text).filter(({ line }) =>
+    isComment(text.split('\n')[line - 1] ?? ''),
+  );
   const syntax = parseTypeScript(text);
   const style = [...width, ...styleProblems(syntax)];
-  if (!/^[a-z-]+\/src\//.test(path)) return style;
+  if (!isByEnding || !/^[a-z-]+\/src\//.test(path)) return style;
   const purity = isPure(path) ? purityProblems(syntax) : [];
   return [...style, ...moduleStateProblems(syntax), ...purity];
+}
+
+function isComment(line: string): boolean {
+  return /^\s*(\/\/|\/?\*)/.test(line);
 }

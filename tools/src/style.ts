@@ -6,10 +6,13 @@ const lineCharsMax = 120;
 
 /**
  * Lines that are too long. A line that cannot be broken is none: a row of a table, an address, a path without a
- * space.
+ * space, an example between fences.
  */
 export function widthProblems(text: string): readonly Problem[] {
+  let isFenced = false;
   return text.split('\n').flatMap((line, index) => {
+    if (line.startsWith('```')) isFenced = !isFenced;
+    if (isFenced) return [];
     const isBreakable = !line.startsWith('|') && /\S\s+\S.*\s\S/.test(line.replace(/\S{80,}/, ''));
     if (line.length <= lineCharsMax || !isBreakable) return [];
     return [{ line: index + 1, message: `${line.length} characters, ${lineCharsMax} at most` }];
@@ -29,7 +32,7 @@ export function styleProblems({ body, lineOf }: Syntax): readonly Problem[] {
       }
       if (isSpreadLiteral(node)) {
         problems.push({
-          line: lineOf(node),
+          line: lineOf(nodeIn(node, 'arguments') ?? node),
           message: 'the fields of a spread object are written out',
         });
       }

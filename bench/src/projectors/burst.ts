@@ -36,7 +36,10 @@ export async function append(
 ): Promise<void> {
   for (const window of groupsOf(values, windowRecords)) {
     const records = window.map((value) => ({
-      ...{ topic: executionsTopic, partition: 0, key: null, value },
+      topic: executionsTopic,
+      partition: 0,
+      key: null,
+      value,
     }));
     const sends = records.map((record) => producer.send([record]));
     const places = await Promise.all(sends);

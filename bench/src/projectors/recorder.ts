@@ -74,7 +74,11 @@ export class Recorder {
       const { 'transfer-encoding': _, ...headers } = incoming.headers;
       const passed = request(
         {
-          ...{ host, port, agent: this.#agent, method: incoming.method, path: incoming.url },
+          host,
+          port,
+          agent: this.#agent,
+          method: incoming.method,
+          path: incoming.url,
           headers: { ...headers, 'content-length': body.length },
         },
         (response) => {

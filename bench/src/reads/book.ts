@@ -62,7 +62,8 @@ export async function fillQuotes({ markets, traders, stack }: World): Promise<re
 }
 
 const bid = (tokenId: string, price: string): OrderIntent => ({
-  ...{ tokenId, price },
+  tokenId,
+  price,
   side: 'BUY',
   size: '10',
 });

@@ -25,7 +25,8 @@ export function leaderboardReads(
   const first: LeaderboardSearch = { ...board, wallets: null };
   const one = (index: number): LeaderboardSearch => ({ ...board, wallets: [ordinary(index)] });
   const named = (count: number) => (index: number) => ({
-    ...{ ...board, limit: most },
+    ...board,
+    limit: most,
     wallets: Array.from({ length: count }, (_, at) => ordinary(index * count + at)),
   });
   const fresh = async (): Promise<LeaderboardComputation> =>

@@ -32,9 +32,12 @@ const eventWords = { ...texts, ...dates, ...groups };
 /** PATCH /operator/events/{id}. */
 export const EventChange = Type.Object(
   {
-    ...{ slug: name(200), title: name(500), ticker: name(200) },
+    slug: name(200),
+    title: name(500),
+    ticker: name(200),
     ...eventWords,
-    ...{ endDate, series },
+    endDate,
+    series,
     ...states,
     metadata: Type.Optional(Type.Object({}, { description: 'Free object, at most 10 kB.' })),
   },
@@ -56,7 +59,9 @@ export type NewEvent = Static<typeof NewEvent>;
 /** PATCH /operator/markets/{id}: words and visibility; rules and modes have routes of their own. */
 export const MarketChange = Type.Object(
   {
-    ...{ slug: name(200), question: name(500), category: word(100) },
+    slug: name(200),
+    question: name(500),
+    category: word(100),
     ...texts,
     ...dates,
     endDate,
@@ -80,8 +85,11 @@ export type TagChange = Static<typeof TagChange>;
 /** POST /operator/series wants a title; PATCH /operator/series/{id}. */
 export const SeriesChange = Type.Object(
   {
-    ...{ title: name(200), slug: name(200), ticker: name(200) },
-    ...{ seriesType: word(100), recurrence: word(100) },
+    title: name(200),
+    slug: name(200),
+    ticker: name(200),
+    seriesType: word(100),
+    recurrence: word(100),
     ...pictures,
     ...states,
   },
