@@ -21,7 +21,7 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
-      name: 'schemas-know-nobody',
+      name: 'schemas-import-no-room',
       severity: 'error',
       from: { path: '^schemas/src' },
       to: {
@@ -53,7 +53,7 @@ module.exports = {
       },
     },
     {
-      name: 'services-are-strangers',
+      name: 'no-service-imports-another',
       severity: 'error',
       from: { path: `^(${services})/src` },
       to: { path: `^(${services}|deploy|operate|acceptance|bench|client)/`, pathNot: '^$1/' },
@@ -74,17 +74,10 @@ module.exports = {
     {
       name: 'core-is-pure',
       comment:
-        'core imports schemas, pure files of domain and its own folder: no kit, no io, no packages',
+        'the core of the matcher imports schemas, pure files of domain and its own folder: no kit, no packages',
       severity: 'error',
-      from: { path: `^(${services})/src/core` },
-      to: { pathNot: [`^$1/src/core`, '^schemas/', '^domain/dist/(?!.*\\.io\\.)'] },
-    },
-    {
-      name: 'only-main-joins-core-and-io',
-      comment: 'core never knows io or routes; io may use the pure rules of core',
-      severity: 'error',
-      from: { path: `^(${services})/src/core` },
-      to: { path: `^$1/src/(io|routes|main|config|metrics)` },
+      from: { path: '^matcher/src/core' },
+      to: { pathNot: ['^matcher/src/core', '^schemas/', '^domain/dist/(?!.*\\.io\\.)'] },
     },
     {
       name: 'pure-knows-no-io',
@@ -135,7 +128,7 @@ module.exports = {
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
-      name: 'no-drawers',
+      name: 'no-utility-folders',
       severity: 'error',
       from: {},
       to: { path: '/(utils?|common|helpers?|misc)(\\.ts|/)', pathNot: 'node_modules' },

@@ -28,14 +28,14 @@ import { type CommandChannel, openCommandChannel } from './log/command-channel.i
 import { type CompactedTable, openTable } from './log/compacted-table.io.ts';
 import { DelayedResults } from './log/delayed-results.io.ts';
 import { KeyedMutex } from './log/keyed-mutex.io.ts';
-import { PartitionLiveness } from './log/partition-liveness.io.ts';
-import { RecentResults } from './log/recent-results.io.ts';
+import { PartitionLiveness } from './log/partition-liveness.ts';
+import { RecentResults } from './log/recent-results-cache.ts';
 import { followResults } from './log/results.io.ts';
 import { openTopics, readFeeWallet, type TopicsClient } from './log/topics.io.ts';
 import { TransferWriter } from './log/transfer-writer.io.ts';
 import { type IngressMetrics, openIngressMetrics } from './metrics.ts';
 import { openAudit } from './operator/audit-trail.io.ts';
-import { OrderHasher } from './orders/hash.ts';
+import { OrderHasher } from './orders/eip712.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
 import { openKnownKeys, SignatureRule } from './orders/signature.ts';
@@ -101,6 +101,8 @@ async function openParts(room: Room) {
   const { config, life, log, crypto } = room;
   const topics = await openTopics({ ...config, brokers: config.kafkaBrokers, log });
   life.onStop('log', () => topics.client.close());
+  // Opened first, so that it closes after everything that asks for signatures.
+  const signatures = openSignatures(room);
   const money = openMoney(room);
   const results = await openResults(room, topics);
   const owners = new WalletOwners(crypto.keccak, await readFeeWallet(topics));
@@ -114,6 +116,7 @@ async function openParts(room: Room) {
   const { catalog, entries } = await openCatalog(room, topics);
   const writer = openCatalogWriter(topics, entries);
   const parts = {
+    signatures,
     ...money,
     ...results,
     owners,
@@ -125,7 +128,6 @@ async function openParts(room: Room) {
     comments: await openComments(topics, follow(room)),
     profiles: await openProfiles(topics, { ...follow(room), clock }),
     audit: await openAudit(topics, follow(room)),
-    signatures: openSignatures(room),
     activity: openActivity(room, money.redis, accounts.agents),
     locks: new CatalogLocks(new KeyedMutex()),
   };

@@ -3,8 +3,8 @@ import type { ApiKeys } from './accounts/api-keys.io.ts';
 import type { WalletOwners } from './accounts/wallet-owners.ts';
 import type { CatalogIndex } from './catalog/catalog-index.ts';
 import type { CommandChannel } from './log/command-channel.io.ts';
-import type { PartitionLiveness, PartitionProgress } from './log/partition-liveness.io.ts';
-import type { RecentResults } from './log/recent-results.io.ts';
+import type { PartitionLiveness, PartitionProgress } from './log/partition-liveness.ts';
+import type { RecentResults } from './log/recent-results-cache.ts';
 import type { IngressGauges } from './metrics.ts';
 import type { SignaturePool } from './orders/signature-pool.io.ts';
 

@@ -19,7 +19,8 @@ import { ApiKeys, keyFold } from '../src/accounts/api-keys.io.ts';
 import { DeletedNotifications, NotificationMarks } from '../src/accounts/notification-marks.io.ts';
 import { ReadOnlyKeys } from '../src/accounts/read-only-keys.io.ts';
 import type { WalletOwners } from '../src/accounts/wallet-owners.ts';
-import { type StatusFacts, WalletRows, WalletStatuses } from '../src/accounts/wallet-table.io.ts';
+import { type StatusFacts, WalletStatuses } from '../src/accounts/wallet-statuses.io.ts';
+import { WalletRows } from '../src/accounts/wallet-table.io.ts';
 import { MemoryTopic } from './table-fixture.ts';
 
 const serverSecret = Buffer.alloc(32, 5);

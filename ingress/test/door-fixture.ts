@@ -25,7 +25,7 @@ import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import type { MadeKey } from '../src/accounts/api-keys.io.ts';
 import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { addPublicRoutes, type PublicServices } from '../src/door/public.route.ts';
-import { RecentResults } from '../src/log/recent-results.io.ts';
+import { RecentResults } from '../src/log/recent-results-cache.ts';
 import type { CommandResult } from '../src/log/result-waiters.ts';
 import type { OrderResult } from '../src/orders/order-result.ts';
 import type { Reservations } from '../src/orders/reservation.io.ts';

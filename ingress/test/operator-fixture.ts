@@ -13,13 +13,9 @@ import {
   walletFromBytes,
 } from '@pm/schemas';
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
-import {
-  type FreezeFacts,
-  type StatusFacts,
-  WalletRows,
-  WalletStatuses,
-  WithdrawalFreezes,
-} from '../src/accounts/wallet-table.io.ts';
+import { type StatusFacts, WalletStatuses } from '../src/accounts/wallet-statuses.io.ts';
+import { WalletRows } from '../src/accounts/wallet-table.io.ts';
+import { type FreezeFacts, WithdrawalFreezes } from '../src/accounts/withdrawal-freezes.io.ts';
 import { CatalogIndex } from '../src/catalog/catalog-index.ts';
 import { CatalogLocks } from '../src/catalog/catalog-locks.io.ts';
 import { KeyedMutex } from '../src/log/keyed-mutex.io.ts';

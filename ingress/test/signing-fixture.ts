@@ -1,6 +1,6 @@
 import type { SigningDomain } from '@pm/schemas';
+import { OrderHasher, type OrderStruct } from '../src/orders/eip712.ts';
 import { readOrderForm } from '../src/orders/form.ts';
-import { OrderHasher, type OrderStruct } from '../src/orders/hash.ts';
 import { openNativeCrypto } from '../src/orders/native-crypto.io.ts';
 import { openKnownKeys, type SignatureJob, SignatureRule } from '../src/orders/signature.ts';
 import type { TestOrder } from './wallet-fixture.ts';

@@ -9,7 +9,7 @@ import { hostileNames, hostileTexts, hostileValue } from '../../kit/test/hostile
 import { spoil, spoilBytes } from '../../kit/test/hostile/spoil.ts';
 import type { ReadParts } from '../src/door/app.route.ts';
 import { addReadRoutes } from '../src/door/app.route.ts';
-import { OwnRecords } from '../src/orders/own-records.io.ts';
+import { OwnRecords } from '../src/recent/own-reads.io.ts';
 import { RecentLog } from '../src/recent/recent-log.ts';
 import { Leaderboards } from '../src/reports/leaderboards.io.ts';
 import { Reports } from '../src/reports/reports.io.ts';

@@ -2,8 +2,8 @@ import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { openKeyVerifier } from '@pm/domain/accounts/key-verifier';
 import { tokensOf } from '@pm/ingress/catalog/catalog-index';
 import { type Caller, checkRules } from '@pm/ingress/orders/check';
+import { OrderHasher, type OrderStruct } from '@pm/ingress/orders/eip712';
 import { readOrderForm } from '@pm/ingress/orders/form';
-import { OrderHasher, type OrderStruct } from '@pm/ingress/orders/hash';
 import { openNativeCrypto } from '@pm/ingress/orders/native-crypto.io';
 import { type KnownKeys, type SignatureJob, SignatureRule } from '@pm/ingress/orders/signature';
 import {

@@ -2,7 +2,7 @@ import type { LeaderboardSearch } from '@pm/query-api/reports/leaderboard';
 import {
   type LeaderboardClickHouse,
   LeaderboardComputation,
-} from '@pm/query-api/reports/leaderboard-computation.io';
+} from '@pm/query-api/reports/leaderboard-snapshot.io';
 import type { WalletAddress } from '@pm/schemas';
 import type { Read } from './read.ts';
 

@@ -1,7 +1,7 @@
 import type { AgentId } from '@pm/schemas';
 import type { Agent, AgentDirectory } from './agent-directory.ts';
 import type { RawHeaders } from './auth-headers.ts';
-import { hashOfKey } from './read-key-directory.ts';
+import { hashOfKey } from './key-hash.ts';
 
 const prefix = 'pro_';
 /**
@@ -32,7 +32,7 @@ export function bearerAgent(headers: RawHeaders, agents: AgentDirectory): Agent 
 
 /**
  * Bearer keys of agents as credentials of the rate limits: a request with one counts for the agent and marks it as
- * active, whatever the route. A key that opens nothing makes no claim: such a request is anonymous (conventions.md
+ * active, whatever the route. A request with an invalid key is anonymous (conventions.md
  * 2.7).
  */
 export function agentCredentials(

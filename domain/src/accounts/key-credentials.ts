@@ -1,7 +1,7 @@
 import { headers as names } from '@pm/schemas';
 import type { RawHeaders } from './auth-headers.ts';
 import type { KeyVerifier } from './key-verifier.ts';
-import type { SignedRequest } from './signed-request.ts';
+import type { SignedRequest } from './request-hmac.ts';
 
 type Arrived = Omit<SignedRequest, 'body'> & {
   readonly headers: RawHeaders;

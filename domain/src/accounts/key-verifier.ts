@@ -3,8 +3,8 @@ import { headerText, isFresh, type RawHeaders } from './auth-headers.ts';
 import { type DerivedKey, deriveKey } from './derive-keys.ts';
 import { type KeyProof, readBuilderProof, readKeyClaim } from './key-claim.ts';
 import type { KeyDirectory, ListedKey } from './key-directory.ts';
+import { coverageOf, type SignedRequest } from './request-hmac.ts';
 import { sameText } from './same-text.ts';
-import { coverageOf, type SignedRequest } from './signed-request.ts';
 
 /** The holder of an active API key, proven by a request. */
 export interface KeyHolder {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { type ReadKey, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import { hashOfKey } from './key-hash.ts';
 
 /** A read-only key as recorded on the topic `read-keys`. */
 export interface ListedReadKey {
@@ -9,11 +9,6 @@ export interface ListedReadKey {
   readonly active: boolean;
   readonly createdAtMs: number;
   readonly revokedAtMs: number;
-}
-
-/** The stored form of a key that is sent in plain: its SHA-256. */
-export function hashOfKey(key: string): Buffer {
-  return createHash('sha256').update(key, 'utf8').digest();
 }
 
 /** The read-only keys of the exchange, folded from the compacted topic `read-keys` (conventions.md 2.5). */

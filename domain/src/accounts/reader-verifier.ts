@@ -9,7 +9,7 @@ import { headerText, type RawHeaders } from './auth-headers.ts';
 import { claimsApiKey } from './key-claim.ts';
 import type { KeyVerifier } from './key-verifier.ts';
 import type { ReadKeyDirectory } from './read-key-directory.ts';
-import type { SignedRequest } from './signed-request.ts';
+import type { SignedRequest } from './request-hmac.ts';
 
 /** The reader of a wallet's private data. */
 export interface Reader {

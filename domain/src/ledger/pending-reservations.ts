@@ -8,7 +8,7 @@ import {
   sendersMax,
 } from './ledger.ts';
 
-/** What a wallet has, micro-USDC. */
+/** Balance of a wallet, micro-USDC. */
 export interface Money {
   free: number;
   held: number;

@@ -9,7 +9,7 @@ import type {
   VoidWithdrawal,
 } from './ledger.ts';
 
-/** What the two applying scripts return. */
+/** Result of the two applying scripts. */
 export type ScriptAnswer = readonly [
   answer: 'applied' | 'repeated' | 'gap' | 'overflow',
   mark: string,

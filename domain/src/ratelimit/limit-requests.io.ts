@@ -198,7 +198,7 @@ class RouteHooks {
       this.#count(counted, reply, done);
       return;
     }
-    // What is known to be refused for the address counts for the caller neither.
+    // A refusal of the address that this process knows counts for the caller neither; one that only Redis knows does.
     const address = this.#addresses.of(request);
     const spent = this.#limits.limiter.isSpent(address, addressRules);
     if (spent !== null) {
@@ -209,12 +209,17 @@ class RouteHooks {
     this.#count({ caller: proven, rules: callerRules, next }, reply, done);
   }
 
-  #count({ caller, rules, next }: Counted, reply: FastifyReply, done: Done): void {
+  #count({ caller, rules, next, before }: Counted, reply: FastifyReply, done: Done): void {
     const { body } = reply.request;
     const verdict = this.#limits.limiter.take(caller, rules, Array.isArray(body) ? body.length : 1);
     const conclude = (given: RuleVerdict): void => {
-      if (next !== undefined && given.isAllowed) this.#count(next, reply, done);
-      else this.#conclude(given, reply, done);
+      if (next !== undefined && given.isAllowed) {
+        this.#count({ ...next, before: given }, reply, done);
+        return;
+      }
+      const isTighter =
+        before !== undefined && given.isAllowed && shareLeft(before) < shareLeft(given);
+      this.#conclude(isTighter ? before : given, reply, done);
     };
     if ('isAllowed' in verdict) conclude(verdict);
     else verdict.then(conclude, done);
@@ -241,6 +246,12 @@ class RouteHooks {
 interface Counted {
   readonly caller: Caller;
   readonly rules: readonly RateRule[];
-  /** Counted once this has passed; its verdict is that of the request. */
+  /** Counted once this has passed; the tighter verdict of both is that of the request. */
   readonly next?: Counted;
+  /** The verdict of the count before. */
+  readonly before?: RuleVerdict;
+}
+
+function shareLeft({ remaining, limit }: RuleVerdict): number {
+  return remaining / limit;
 }

@@ -12,7 +12,7 @@ import { AgentActivity } from '../../src/accounts/agent-activity.io.ts';
 import { AgentDirectory } from '../../src/accounts/agent-directory.ts';
 import { newAgentKey } from '../../src/accounts/agent-key.io.ts';
 import { agentCredentials, bearerAgent } from '../../src/accounts/agent-key.ts';
-import { hashOfKey } from '../../src/accounts/read-key-directory.ts';
+import { hashOfKey } from '../../src/accounts/key-hash.ts';
 
 const idBytes = (at: number) => Buffer.alloc(16, at);
 const idOf = (at: number): AgentId => agentIdFromBytes(idBytes(at));

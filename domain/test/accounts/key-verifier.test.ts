@@ -9,10 +9,11 @@ import {
 import { deriveKey, deriveReadKey } from '../../src/accounts/derive-keys.ts';
 import { claimsKey, readKeyClaim } from '../../src/accounts/key-claim.ts';
 import { KeyDirectory } from '../../src/accounts/key-directory.ts';
+import { hashOfKey } from '../../src/accounts/key-hash.ts';
 import { clockSkewMs, openKeyVerifier } from '../../src/accounts/key-verifier.ts';
-import { hashOfKey, ReadKeyDirectory } from '../../src/accounts/read-key-directory.ts';
+import { ReadKeyDirectory } from '../../src/accounts/read-key-directory.ts';
 import { openReaderVerifier } from '../../src/accounts/reader-verifier.ts';
-import { coverageOf, signedPaths } from '../../src/accounts/signed-request.ts';
+import { coverageOf, signedPaths } from '../../src/accounts/request-hmac.ts';
 
 const serverSecret = Buffer.alloc(32, 7);
 const wallet = parseWalletAddress(`0x${'12'.repeat(20)}`) as WalletAddress;

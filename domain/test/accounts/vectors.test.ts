@@ -1,6 +1,6 @@
 import { headers as names } from '@pm/schemas';
 import { readPublishedVectors } from '../../../kit/test/published-vectors.ts';
-import { coverageOf } from '../../src/accounts/signed-request.ts';
+import { coverageOf } from '../../src/accounts/request-hmac.ts';
 import { readWalletClaim } from '../../src/accounts/wallet-claim.ts';
 
 const vectors = readPublishedVectors();

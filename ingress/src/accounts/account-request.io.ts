@@ -13,10 +13,10 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
-import type { HttpResponse, IdempotentRequest } from '../door/idempotent.io.ts';
+import type { HttpResponse, IdempotentRequest } from '../door/idempotency.io.ts';
 import { readIdempotencyKey } from '../door/request-headers.ts';
 import type { Caller } from '../orders/check.ts';
-import type { Keccak } from '../orders/hash.ts';
+import type { Keccak } from '../orders/eip712.ts';
 import type { WalletOwners } from './wallet-owners.ts';
 
 /** The wallet of a request, and the id under which it is carried out once. */

@@ -4,11 +4,11 @@ import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
 import type { Clock } from '@pm/kit/clock';
 import type { CatalogIndex } from '../catalog/catalog-index.ts';
 import type { Authentication } from '../door/authentication.io.ts';
-import type { IdempotencyMemory } from '../door/idempotent.io.ts';
+import type { IdempotencyMemory } from '../door/idempotency.io.ts';
 import type { CommandSender } from '../log/command-channel.io.ts';
-import type { PartitionLiveness } from '../log/partition-liveness.io.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.ts';
 import type { TransferWriter } from '../log/transfer-writer.io.ts';
-import type { OrderHasher } from '../orders/hash.ts';
+import type { OrderHasher } from '../orders/eip712.ts';
 import type { Reservations } from '../orders/reservation.io.ts';
 import type { SignaturePool } from '../orders/signature-pool.io.ts';
 import type { Agents } from './agents.io.ts';
@@ -16,7 +16,7 @@ import type { ApiKeys } from './api-keys.io.ts';
 import type { NotificationMarks } from './notification-marks.io.ts';
 import type { ReadOnlyKeys } from './read-only-keys.io.ts';
 import type { WalletOwners } from './wallet-owners.ts';
-import type { WithdrawalFreezes } from './wallet-table.io.ts';
+import type { WithdrawalFreezes } from './withdrawal-freezes.io.ts';
 
 /** Dependencies of the routes for keys, agents and notifications; each route takes its part. */
 export interface AccountServices {

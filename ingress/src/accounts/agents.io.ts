@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Agent, AgentDirectory } from '@pm/domain/accounts/agent-directory';
 import { newAgentKey } from '@pm/domain/accounts/agent-key.io';
-import { hashOfKey } from '@pm/domain/accounts/read-key-directory';
+import { hashOfKey } from '@pm/domain/accounts/key-hash';
 import type { Clock } from '@pm/kit/clock';
 import {
   type AgentEntry,
@@ -99,7 +99,7 @@ export class Agents {
     return deleted !== null;
   }
 
-  /** Notes on the log when agents were seen last. */
+  /** Writes the last-active times of agents. */
   async noteSeen(seen: ReadonlyMap<AgentId, number>): Promise<void> {
     const entries = [...seen].map(([id, lastActiveAtMs]): AgentEntry => {
       return { kind: 'AgentSeen', agent: agentIdBytes(id), lastActiveAtMs };

@@ -20,7 +20,7 @@ type BuilderServices = Pick<
 const path = '/auth/builder-api-key';
 
 /**
- * POST /auth/builder-api-key: one more key that names who orders come through; it opens nothing (conventions.md 2.5).
+ * POST /auth/builder-api-key: another key that attributes orders; it grants no access (conventions.md 2.5).
  */
 export function createBuilderKeyRoute(services: BuilderServices): DoorRoute {
   return {

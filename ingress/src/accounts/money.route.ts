@@ -13,10 +13,10 @@ import {
 } from '@pm/schemas';
 import type { FastifyRequest } from 'fastify';
 import { authenticate } from '../door/authentication.io.ts';
-import { type HttpResponse, type IdempotentRequest, idempotent } from '../door/idempotent.io.ts';
+import { type HttpResponse, type IdempotentRequest, idempotent } from '../door/idempotency.io.ts';
 import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { Caller } from '../orders/check.ts';
-import type { Keccak } from '../orders/hash.ts';
+import type { Keccak } from '../orders/eip712.ts';
 import {
   type AccountRequest,
   accountFacts,
@@ -45,7 +45,7 @@ const invalid = { text: 'invalid request: the body is not of this route', code: 
 
 /**
  * POST /account/split, /account/merge, /account/redeem: USDC into pairs of tokens and back, and tokens of a resolved
- * market into their payout. HttpResponse when the matcher has carried it out; once per id (conventions.md 4.2).
+ * market into their payout. Answered when the matcher has carried it out; once per id (conventions.md 4.2).
  */
 function positionActionRoute(
   services: MoneyServices,
@@ -123,7 +123,7 @@ function askedOf(
 }
 
 /**
- * POST /account/withdrawals: USDC leaves the exchange. HttpResponse with what was paid when the ledger has applied it.
+ * POST /account/withdrawals: USDC leaves the exchange. Answered with the amount paid once the ledger has applied it.
  * Once per id (conventions.md 4.2).
  */
 function withdrawalRoute(

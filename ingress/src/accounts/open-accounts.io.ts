@@ -15,13 +15,9 @@ import { DeletedNotifications, NotificationMarks } from './notification-marks.io
 import { ReadOnlyKeys } from './read-only-keys.io.ts';
 import { openWalletBindings } from './wallet-bindings.io.ts';
 import type { WalletOwners } from './wallet-owners.ts';
-import {
-  type FreezeFacts,
-  type StatusFacts,
-  WalletRows,
-  WalletStatuses,
-  WithdrawalFreezes,
-} from './wallet-table.io.ts';
+import { type StatusFacts, WalletStatuses } from './wallet-statuses.io.ts';
+import { WalletRows } from './wallet-table.io.ts';
+import { type FreezeFacts, WithdrawalFreezes } from './withdrawal-freezes.io.ts';
 
 /** Topics of keys, agents and wallets. */
 export type AccountTopic =

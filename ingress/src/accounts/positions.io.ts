@@ -1,5 +1,5 @@
 import { type AccountActionResult, microText, type OrderId, type RefusalCode } from '@pm/schemas';
-import type { Attempt, HttpResponse } from '../door/idempotent.io.ts';
+import type { Attempt, HttpResponse } from '../door/idempotency.io.ts';
 import type { Caller } from '../orders/check.ts';
 import { hold, type Reserved, takeBack } from '../orders/reservation.io.ts';
 import { refusedAction } from './account-request.io.ts';

@@ -1,9 +1,6 @@
 import { deriveReadKey } from '@pm/domain/accounts/derive-keys';
-import {
-  hashOfKey,
-  type ListedReadKey,
-  type ReadKeyDirectory,
-} from '@pm/domain/accounts/read-key-directory';
+import { hashOfKey } from '@pm/domain/accounts/key-hash';
+import type { ListedReadKey, ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
 import { readKeyWallet } from '@pm/domain/accounts/reader-verifier';
 import type { Clock } from '@pm/kit/clock';
 import { type ApiKeyId, headers, hexBytes, type ReadKey, type WalletAddress } from '@pm/schemas';

@@ -33,7 +33,7 @@ interface OpenWrite {
 
 /** Records come back within milliseconds; after this the result is `unconfirmed`. */
 const bindWaitMs = 5_000;
-/** Requests that wait for their records at once; beyond it the operator's listener says 503. */
+/** Requests that wait for their records at once; beyond it the operator's listener responds 503. */
 export const openWritesMax = 100;
 /** Wallets bound by operators; about 300 bytes each. */
 const boundWalletsMax = 1_000_000;

@@ -1,7 +1,7 @@
 import { derivedWalletsOf } from '@pm/domain/accounts/derived-wallets';
 import { isReservedAddress } from '@pm/domain/accounts/reserved-addresses';
 import { type BindingResult, hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
-import type { Keccak } from '../orders/hash.ts';
+import type { Keccak } from '../orders/eip712.ts';
 
 /** A wallet, and the address whose API keys shall use it. */
 export interface Binding {

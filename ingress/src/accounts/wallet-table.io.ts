@@ -1,19 +1,12 @@
 import type { Clock } from '@pm/kit/clock';
-import {
-  hexBytes,
-  type WalletAddress,
-  type WalletStatus,
-  type WalletStatusKind,
-  type WithdrawalFreeze,
-  walletFromBytes,
-} from '@pm/schemas';
+import { hexBytes, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import type { CompactedTable } from '../log/compacted-table.io.ts';
 
 /** A record of a compacted topic with one row per wallet. */
 type WalletEntry<Facts> = Facts & { readonly wallet: Buffer; readonly changedAtMs: number };
 
 /** The newest record of a wallet. */
-type WalletRow<Facts> = Facts & {
+export type WalletRow<Facts> = Facts & {
   readonly wallet: WalletAddress;
   /** Unix milliseconds. */
   readonly changedAtMs: number;
@@ -47,7 +40,7 @@ interface WalletTableOptions<Facts extends object> {
 }
 
 /** A table with one row per wallet that this process reads and writes. */
-class WalletTable<Facts extends object> {
+export class WalletTable<Facts extends object> {
   protected readonly rows: WalletRows<Facts>;
   readonly #options: WalletTableOptions<Facts>;
 
@@ -66,38 +59,5 @@ class WalletTable<Facts extends object> {
     const value = { ...facts, wallet: hexBytes(wallet), changedAtMs };
     await this.#options.table.write([{ key: wallet, value }]);
     return { ...facts, wallet, changedAtMs };
-  }
-}
-
-export type StatusFacts = Pick<WalletStatus, 'status' | 'reason'>;
-export type ListedStatus = WalletRow<StatusFacts>;
-
-/** What operators allow wallets, from the topic `wallet-status` (conventions.md 2.3). */
-export class WalletStatuses extends WalletTable<StatusFacts> {
-  /** `NORMAL` for a wallet without a record. */
-  of(wallet: WalletAddress): WalletStatusKind {
-    return this.rows.find(wallet)?.status ?? 'NORMAL';
-  }
-
-  /** Wallets that are not `NORMAL`. */
-  restricted(max: number): readonly ListedStatus[] {
-    return this.rows.newest(max, ({ status }) => status !== 'NORMAL');
-  }
-}
-
-/** `freeMicro` is the free money when the wallet was frozen, micro-USDC. */
-export type FreezeFacts = Pick<WithdrawalFreeze, 'frozen' | 'freeMicro' | 'reason'>;
-export type ListedFreeze = WalletRow<FreezeFacts>;
-
-/**
- * Whose withdrawals are frozen, by the solvency check or by an operator: the topic `withdrawal-freezes` (operator.md).
- */
-export class WithdrawalFreezes extends WalletTable<FreezeFacts> {
-  isFrozen(wallet: WalletAddress): boolean {
-    return this.rows.find(wallet)?.frozen === true;
-  }
-
-  frozen(max: number): readonly ListedFreeze[] {
-    return this.rows.newest(max, ({ frozen }) => frozen);
   }
 }

@@ -6,7 +6,7 @@ import { unlessUnavailable } from '../door/requests.io.ts';
 import type { TransferWriter } from '../log/transfer-writer.io.ts';
 import type { Reservations } from '../orders/reservation.io.ts';
 import { reserveRefusals, takeBack } from '../orders/reservation.io.ts';
-import type { WithdrawalFreezes } from './wallet-table.io.ts';
+import type { WithdrawalFreezes } from './withdrawal-freezes.io.ts';
 
 export interface Withdrawal {
   /** 32 bytes as 0x-text; given once. */

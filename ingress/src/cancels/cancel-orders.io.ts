@@ -9,8 +9,8 @@ import {
 import type { ListedToken } from '../catalog/catalog-index.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
 import type { CommandSender } from '../log/command-channel.io.ts';
-import type { PartitionLiveness } from '../log/partition-liveness.io.ts';
-import type { RecentResults } from '../log/recent-results.io.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.ts';
+import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CommandResult } from '../log/result-waiters.ts';
 import type { PlacedEvent } from '../orders/order-result.ts';
 import { cancelResult, settlesCancel } from './result.ts';

@@ -17,7 +17,7 @@ interface SweepServices extends CancelServices {
 }
 
 /**
- * Takes every order off the books that the wallet signed, and those that its owner signed: orders are known by who
+ * Cancels all resting orders that the wallet signed, and those that its owner signed: orders are known by who
  * signed them. Orders that arrived before and are still on their way are refused as `fenced`.
  */
 export async function sweepOrders(wallet: WalletAddress, services: SweepServices): Promise<Swept> {

@@ -1,5 +1,5 @@
 import type { CatalogEntry, CatalogEvent, CatalogSeries, CatalogTag } from '@pm/schemas';
-import type { Keccak } from '../orders/hash.ts';
+import type { Keccak } from '../orders/eip712.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import { slugOf } from './facts.ts';
 import { type MarketDraft, named } from './market-change.ts';

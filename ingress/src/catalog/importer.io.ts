@@ -50,7 +50,7 @@ export class CatalogImporter {
     return failure ?? { kind: 'done', result: resultOf(plan.markets) };
   }
 
-  /** Nobody else knows new markets, so they need no locks. */
+  /** New markets are not visible yet, so they need no locks. */
   async #list({ markets, entries }: ChangeSet): Promise<CatalogImportResult | null> {
     const { writer } = this.#services;
     const planned = markets.filter(({ change }) => change === 'listed');

@@ -12,7 +12,7 @@ import {
   tokenIdBytes,
   tokenIdFromBytes,
 } from '@pm/schemas';
-import type { Keccak } from '../orders/hash.ts';
+import type { Keccak } from '../orders/eip712.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import {
   type ChangedMarket,

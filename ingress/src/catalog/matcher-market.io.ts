@@ -9,7 +9,7 @@ import {
   type OperatorProblem,
   refused,
 } from '../operator/requests.io.ts';
-import type { Keccak } from '../orders/hash.ts';
+import type { Keccak } from '../orders/eip712.ts';
 import type { CatalogIndex } from './catalog-index.ts';
 import type { CatalogLocks } from './catalog-locks.io.ts';
 import type { CatalogWriter } from './catalog-writer.io.ts';

@@ -3,7 +3,10 @@ import { refined } from './market-rules.ts';
 import type { CatalogServices } from './matcher-market.io.ts';
 import { carryOut, setMarketCommand } from './matcher-market.io.ts';
 
-type RefinementPorts = Pick<CatalogServices, 'catalog' | 'clock' | 'commands' | 'locks' | 'writer'>;
+type RefinementServices = Pick<
+  CatalogServices,
+  'catalog' | 'clock' | 'commands' | 'locks' | 'writer'
+>;
 
 /**
  * Gives a market whose price has come near an end a finer tick: in its book first, then in the catalog. Several ingress
@@ -11,12 +14,12 @@ type RefinementPorts = Pick<CatalogServices, 'catalog' | 'clock' | 'commands' | 
  * price.
  */
 export class TickRefinements {
-  readonly #services: RefinementPorts;
+  readonly #services: RefinementServices;
   readonly #log: Log;
   /** Markets on their way; bounded by the markets there are. */
   readonly #running = new Map<number, Promise<void>>();
 
-  constructor(services: RefinementPorts, log: Log) {
+  constructor(services: RefinementServices, log: Log) {
     this.#services = services;
     this.#log = log;
   }

@@ -6,7 +6,7 @@ import type { Clock } from '@pm/kit/clock';
 import { refuse } from '@pm/kit/http';
 import { checksumAddress, type WalletAddress } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { WalletStatuses } from '../accounts/wallet-table.io.ts';
+import type { WalletStatuses } from '../accounts/wallet-statuses.io.ts';
 import type { Caller } from '../orders/check.ts';
 
 /** The tables and limits that private requests are judged by. */

@@ -8,8 +8,8 @@ import type { ExtremePrices } from '../catalog/tick-refinements.io.ts';
 import { type EventsPlace, resultsOf } from '../orders/order-result.ts';
 import type { CommandChannel } from './command-channel.io.ts';
 import type { DelayedResults } from './delayed-results.io.ts';
-import type { PartitionLiveness } from './partition-liveness.io.ts';
-import type { RecentResults } from './recent-results.io.ts';
+import type { PartitionLiveness } from './partition-liveness.ts';
+import type { RecentResults } from './recent-results-cache.ts';
 import { eventsByCommand, type ResultWaiters } from './result-waiters.ts';
 import type { TopicsClient } from './topics.io.ts';
 

@@ -11,7 +11,7 @@ export interface TransferWriterOptions {
   readonly codec: Pick<RecordCodec<Transfer>, 'encode'>;
 }
 
-/** Writes one transfer at a time and says what is known of it afterwards; see `TransferWrites` of the routes. */
+/** Writes one transfer at a time, and returns whether it is durable, was not sent, or is unknown. */
 export class TransferWriter {
   readonly #options: TransferWriterOptions;
 

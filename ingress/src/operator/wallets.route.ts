@@ -11,7 +11,8 @@ import {
   WithdrawalFreezeChange,
 } from '@pm/schemas';
 import type { BindFailure } from '../accounts/wallet-owners.ts';
-import type { ListedFreeze, ListedStatus } from '../accounts/wallet-table.io.ts';
+import type { ListedStatus } from '../accounts/wallet-statuses.io.ts';
+import type { ListedFreeze } from '../accounts/withdrawal-freezes.io.ts';
 import { unlessUnavailable } from '../door/requests.io.ts';
 import { operatorNameOf } from './audit.route.ts';
 import type { OperatorWalletServices } from './operator-services.io.ts';

@@ -85,7 +85,7 @@ export interface OrderTables {
   readonly owners: Pick<WalletOwners, 'isOwnedBy'>;
 }
 
-/** The ladder of refusals, cheapest first. After the last line only signature, partition and money can refuse. */
+/** The checks of an order, cheapest first. After the last line only signature, partition and money can refuse. */
 export function checkRules(
   form: OrderForm,
   caller: Caller,

@@ -8,8 +8,8 @@ import {
   refusalText,
 } from '@pm/schemas';
 import type { ListedToken } from '../catalog/catalog-index.ts';
-import type { PartitionLiveness } from '../log/partition-liveness.io.ts';
-import type { RecentResults } from '../log/recent-results.io.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.ts';
+import type { RecentResults } from '../log/recent-results-cache.ts';
 import {
   admissionRefusal,
   type Caller,
@@ -17,7 +17,7 @@ import {
   type OrderRefusal,
   type UnprovenOrder,
 } from './check.ts';
-import type { OrderHasher } from './hash.ts';
+import type { OrderHasher } from './eip712.ts';
 import type { OrderFinding, OrderPipeline } from './pipeline.io.ts';
 import type { Reservations } from './reservation.io.ts';
 import type { SignaturePool } from './signature-pool.io.ts';

@@ -10,7 +10,7 @@ import {
   type TokenId,
   type WalletAddress,
 } from '@pm/schemas';
-import type { OrderStruct } from './hash.ts';
+import type { OrderStruct } from './eip712.ts';
 
 /** An order as the client sent it, well-formed and typed; nothing of it is proven yet. */
 export interface OrderForm {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { Fault } from '@pm/kit/fault';
-import type { Keccak } from './hash.ts';
+import type { Keccak } from './eip712.ts';
 import type { Curve } from './signature.ts';
 
 /** The native cryptography of this process. */

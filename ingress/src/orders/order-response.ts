@@ -8,7 +8,7 @@ import {
   retryAfterSeconds,
   tradeId,
 } from '@pm/schemas';
-import type { Keccak } from './hash.ts';
+import type { Keccak } from './eip712.ts';
 import type { OrderResult, TradeRef } from './order-result.ts';
 
 /** A refused item: its text and code, and nothing of an order (conventions.md 3.7). */

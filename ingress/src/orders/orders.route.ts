@@ -2,7 +2,7 @@ import { type DoorRoute, type HttpApp, refuse } from '@pm/kit/http';
 import { OrderSubmission, ordersPerRequestMax } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Authentication, authenticate } from '../door/authentication.io.ts';
-import type { IdempotencyMemory } from '../door/idempotent.io.ts';
+import type { IdempotencyMemory } from '../door/idempotency.io.ts';
 import {
   batchBodyMaxBytes,
   checkerOf,
@@ -12,7 +12,7 @@ import {
 import { StageTimes } from '../door/stage-times.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { DryRun } from './dry-run.io.ts';
-import type { OrderHasher } from './hash.ts';
+import type { OrderHasher } from './eip712.ts';
 import { OrderPipeline, type OrderPipelineOptions } from './pipeline.io.ts';
 import {
   batchResponse,

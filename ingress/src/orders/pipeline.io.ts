@@ -10,8 +10,8 @@ import {
   type OrderTables,
   type UnprovenOrder,
 } from './check.ts';
+import type { OrderHasher } from './eip712.ts';
 import { type IsSubmission, type OrderForm, readOrderForm } from './form.ts';
-import type { OrderHasher } from './hash.ts';
 import type { SignatureJob } from './signature.ts';
 import type { SignaturePool } from './signature-pool.io.ts';
 

@@ -15,7 +15,7 @@ import {
   type IdempotencyMemory,
   idempotent,
   send,
-} from '../door/idempotent.io.ts';
+} from '../door/idempotency.io.ts';
 import { readIdempotencyKey, readTimeToBook } from '../door/request-headers.ts';
 import type { StageTimes } from '../door/stage-times.io.ts';
 import type { Caller } from './check.ts';

@@ -1,5 +1,5 @@
 import { outageOf, type PlacementResult, type RefusalCode } from '@pm/schemas';
-import type { Attempt } from '../door/idempotent.io.ts';
+import type { Attempt } from '../door/idempotency.io.ts';
 import { unlessUnavailable } from '../door/requests.io.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import type { CheckedOrder, OrderRefusal } from './check.ts';

@@ -1,5 +1,5 @@
 import { type SigningDomain, walletFromBytes } from '@pm/schemas';
-import type { OrderHasher } from './hash.ts';
+import type { OrderHasher } from './eip712.ts';
 import type { Curve, SignatureJob } from './signature.ts';
 
 /** The proof of a signature under one accepted domain. */

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { WalletClaim } from '@pm/domain/accounts/wallet-claim';
 import { Fault } from '@pm/kit/fault';
-import type { OrderHasher } from './hash.ts';
+import type { OrderHasher } from './eip712.ts';
 import type { Curve, SignatureJob, SignatureRule, SignatureVerdict } from './signature.ts';
 import { type DomainReading, explainSignature } from './signature-explanation.ts';
 import type { WorkerRequest, WorkerResult } from './signature-worker.io.ts';

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { assert } from '@pm/kit/assert';
-import { OrderHasher } from './hash.ts';
+import { OrderHasher } from './eip712.ts';
 import { openNativeCrypto } from './native-crypto.io.ts';
 import { openKnownKeys, type SignatureJob, SignatureRule } from './signature.ts';
 

@@ -1,5 +1,5 @@
 import { orderTypeText } from '@pm/schemas';
-import type { OrderHasher } from './hash.ts';
+import type { OrderHasher } from './eip712.ts';
 
 /** One order to be proven; bytes only, so that it can cross to a worker thread. */
 export interface SignatureJob {

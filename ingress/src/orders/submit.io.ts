@@ -12,13 +12,13 @@ import {
 import type { StageTimes } from '../door/stage-times.io.ts';
 import type { CommandSender } from '../log/command-channel.io.ts';
 import type { DelayedResults } from '../log/delayed-results.io.ts';
-import type { PartitionLiveness } from '../log/partition-liveness.io.ts';
-import type { RecentResults } from '../log/recent-results.io.ts';
+import type { PartitionLiveness } from '../log/partition-liveness.ts';
+import type { RecentResults } from '../log/recent-results-cache.ts';
 import type { CommandResult } from '../log/result-waiters.ts';
 import type { IngressMetrics } from '../metrics.ts';
 import { admissionRefusal, type Caller, type CheckedOrder } from './check.ts';
 import { placeCommand, type SentOrder } from './command.ts';
-import type { OrderHasher } from './hash.ts';
+import type { OrderHasher } from './eip712.ts';
 import { delayedResponse, refusedResponse, responseOf } from './order-response.ts';
 import { delayOf, firstResultOf, type OrderResult } from './order-result.ts';
 import { hold, type Reservations, type Reserved, takeBack } from './reservation.io.ts';

@@ -5,7 +5,7 @@ import type { SessionLog, SessionNews, WriteResult } from './session-log.io.ts';
 import type { Session } from './session-table.ts';
 
 export interface SessionWatchLimits {
-  /** This process says so often that it lives and that the partitions take records, milliseconds. */
+  /** Interval at which this process reports that it and the partitions are alive, milliseconds. */
   readonly pulseEveryMs: number;
   /** A process that was silent for so long cancels no more; another one takes over, milliseconds. */
   readonly claimAfterMs: number;

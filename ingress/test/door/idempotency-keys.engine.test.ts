@@ -3,8 +3,8 @@ import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys, retryLimits } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
 import { seeded } from '../../../kit/test/seeded.ts';
+import type { IdempotencyMemory } from '../../src/door/idempotency.io.ts';
 import { IdempotencyKeys } from '../../src/door/idempotency-keys.io.ts';
-import type { IdempotencyMemory } from '../../src/door/idempotent.io.ts';
 import { RetryMemory } from '../retry-fixture.ts';
 
 const prefix = `retry-test-${process.pid}`;

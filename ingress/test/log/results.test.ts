@@ -8,8 +8,8 @@ import {
   topics,
 } from '@pm/schemas';
 import { DelayedResults } from '../../src/log/delayed-results.io.ts';
-import { PartitionLiveness, silenceMaxMs } from '../../src/log/partition-liveness.io.ts';
-import { RecentResults } from '../../src/log/recent-results.io.ts';
+import { PartitionLiveness, silenceMaxMs } from '../../src/log/partition-liveness.ts';
+import { RecentResults } from '../../src/log/recent-results-cache.ts';
 import { ResultWaiters } from '../../src/log/result-waiters.ts';
 import { ResultReader } from '../../src/log/results.io.ts';
 

@@ -6,11 +6,12 @@ import {
   nowSeconds,
   openDoor,
   owner,
+  placeOne,
   signedItem,
   testOrder,
 } from '../door-fixture.ts';
 import { OwnersTopic } from '../owners-fixture.ts';
-import { walletOf } from '../wallet-fixture.ts';
+import { signedBy, walletOf } from '../wallet-fixture.ts';
 
 let door: Door;
 let topic: OwnersTopic;
@@ -111,6 +112,19 @@ test('money, modes, expiry and ownership are checked as placing would', async ()
   door.markets.take({ ...market, mode: 'HALTED' });
   expect(await codeOf(signedItem(testOrder()).item)).toBe('condition_paused');
   expectNothingDone();
+});
+
+test('a refused order of a neg-risk market is named by the id it has there, placed or not', async () => {
+  door.markets.take({ ...market, negRisk: true });
+  const order = testOrder({ makerAmount: '5200001' });
+  const [domain] = signingDomains;
+  if (domain === undefined) throw new Error('some domain is accepted');
+  const { signature, hash } = signedBy(owner, order, domain, true);
+  const item = owned({ order: { ...order, signature }, orderType: 'GTC' });
+  const [finding] = (await validate([item])).body;
+  const placed = await placeOne(door, item);
+  const text = `order ${hash} is invalid. Price (0.52) breaks minimum tick size rule: 0.01`;
+  expect([finding.errorMsg, placed.body.errorMsg]).toEqual([text, text]);
 });
 
 test('one finding per item, also for what is no order; a single order may come alone', async () => {

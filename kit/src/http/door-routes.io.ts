@@ -10,7 +10,7 @@ declare module 'fastify' {
      * The family whose error format this route has, from the table of routes; absent for routes that are not public.
      */
     family?: RouteFamily;
-    /** What a public route takes and answers. */
+    /** Request and response types of a public route. */
     declaration?: RouteDeclaration;
   }
 }

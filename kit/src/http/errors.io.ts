@@ -63,8 +63,8 @@ export function errorAnswerer(log: Log) {
     if (body.retry_after_seconds !== undefined) {
       void reply.header('retry-after', String(body.retry_after_seconds));
     }
-    const told = JSON.stringify(inWordsOf(familyOf(request), status, body));
-    void reply.code(status).type('application/json; charset=utf-8').send(told);
+    const text = JSON.stringify(inWordsOf(familyOf(request), status, body));
+    void reply.code(status).type('application/json; charset=utf-8').send(text);
   };
 }
 

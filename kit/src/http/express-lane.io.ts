@@ -39,7 +39,7 @@ export class ExpressLane {
 
   /** Puts the lane before the server's present listeners of requests. */
   open(server: Server): void {
-    const behind = server.listeners('request') as ((
+    const nextListeners = server.listeners('request') as ((
       request: IncomingMessage,
       response: ServerResponse,
     ) => void)[];
@@ -47,7 +47,7 @@ export class ExpressLane {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       // While the server closes, the framework ends its connections.
       if (server.listening && this.#answers(request, response)) return;
-      for (const listener of behind) listener.call(server, request, response);
+      for (const listener of nextListeners) listener.call(server, request, response);
     });
   }
 

@@ -1,5 +1,4 @@
 export type { HttpApp, LimitsAtHand, RequestLimits } from './app.io.ts';
-export { descriptionRoutes } from './description.io.ts';
 export {
   type Dialect,
   type DoorRoute,
@@ -9,6 +8,7 @@ export {
 } from './door-routes.io.ts';
 export { doorBounds } from './limits.ts';
 export { openHttp } from './open.io.ts';
+export { descriptionRoutes } from './openapi-routes.io.ts';
 export {
   parseBooleanParam,
   parseIntegerParam,

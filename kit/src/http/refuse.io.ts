@@ -33,8 +33,8 @@ export function refuse(
   if (hasRetryAfter(code))
     void reply.header('retry-after', String(Math.ceil(retryAfterSeconds ?? 0)));
   if (status === 401) void reply.header('www-authenticate', 'HMAC');
-  const told = retryAfterSeconds === undefined ? extra : { ...extra, retryAfterSeconds };
-  const body = refusalBody(code, facts, told);
+  const extraFields = retryAfterSeconds === undefined ? extra : { ...extra, retryAfterSeconds };
+  const body = refusalBody(code, facts, extraFields);
   return reply.code(status).send(inWordsOf(familyOf(reply.request), status, body));
 }
 

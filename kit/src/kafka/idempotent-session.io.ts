@@ -6,7 +6,7 @@ import { placesOf } from './result-coverage.ts';
 import { placeKey } from './send-queue.ts';
 
 /**
- * One producer id. It serves one send at a time and is thrown away after any send with an unknown outcome: kafkajs
+ * One producer id. It serves one send at a time and is discarded after any send with an unknown outcome: kafkajs
  * would give the same sequence numbers to other records, and the broker would drop those as duplicates.
  */
 export interface ProducerSession {

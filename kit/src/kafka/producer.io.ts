@@ -168,10 +168,13 @@ export class SingleFlightProducer implements LogProducer {
     this.#parts.log.error({ ...facts, records: sends.length }, 'the outcome of a send is unknown');
     rejectAll(sends, new Fault('send_outcome_unknown', 'release', { facts, cause: error }));
     const touched = new Set(sends.flatMap((send) => send.records).map(placeKey));
-    const behind = this.#queue.takeMatching((send) =>
+    const queuedAfter = this.#queue.takeMatching((send) =>
       send.records.some((one) => touched.has(placeKey(one))),
     );
-    rejectAll(behind, new Fault('not_sent', 'retry', { facts: { ...facts, behindUnknown: true } }));
+    rejectAll(
+      queuedAfter,
+      new Fault('not_sent', 'retry', { facts: { ...facts, behindUnknown: true } }),
+    );
   }
 }
 

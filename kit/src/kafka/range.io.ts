@@ -91,10 +91,10 @@ export async function followCompacted(
   const admin = await client.admin();
   const bounds = await admin.bounds(topic).finally(() => admin.close());
   const caughtUp = new Deferred<void>();
-  const behind = new Map([...bounds].filter(([, { low, high }]) => low < high));
+  const pending = new Map([...bounds].filter(([, { low, high }]) => low < high));
   const reached = (partition: number, position: number) => {
-    if (position >= (behind.get(partition)?.high ?? 0)) behind.delete(partition);
-    if (behind.size === 0) caughtUp.resolve();
+    if (position >= (pending.get(partition)?.high ?? 0)) pending.delete(partition);
+    if (pending.size === 0) caughtUp.resolve();
   };
   const reader = await client.reader({
     topic,
@@ -110,9 +110,9 @@ export async function followCompacted(
       options.onFault(fault);
     },
   });
-  if (behind.size === 0) caughtUp.resolve();
+  if (pending.size === 0) caughtUp.resolve();
   const watch = setInterval(() => {
-    for (const partition of [...behind.keys()]) reached(partition, reader.position(partition));
+    for (const partition of [...pending.keys()]) reached(partition, reader.position(partition));
   }, positionCheckMs);
   try {
     await caughtUp.promise;

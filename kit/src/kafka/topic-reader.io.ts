@@ -111,7 +111,7 @@ export class TopicReader {
     await lane.close();
   }
 
-  /** Ends all lanes; resolves when the running batches have ended, so a handler must not wait for it. */
+  /** Stops all fetch loops; resolves when the running batches have ended, so a handler must not wait for it. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const lanes = [...this.#lanes.values()].map((lane) => lane.close());

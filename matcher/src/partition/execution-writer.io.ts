@@ -23,7 +23,7 @@ export interface ExecutionWriterParts {
   readonly retry: RetryRules;
   /** The outputs of a slice are durable; the last one has this offset of `executions`. */
   onStored(slice: OutputSlice, lastOffset: number): void;
-  /** A slice was not stored, or perhaps not; called once, nothing is sent after it. */
+  /** A slice failed, or its outcome is unknown; called once, nothing is sent after it. */
   onFault(error: unknown): void;
 }
 

@@ -7,7 +7,12 @@ import {
   type ExecutionWriterParts,
   type OutputSlice,
 } from './execution-writer.io.ts';
-import { PartitionLifecycle, type PartitionStatus, partitionStates, statusOf } from './liveness.ts';
+import {
+  PartitionLifecycle,
+  type PartitionStatus,
+  partitionStates,
+  statusOf,
+} from './lifecycle.ts';
 import type { InputRecord, RecordProcessor } from './record-processor.ts';
 import { type RestoreParts, restorePartition } from './restore.io.ts';
 import { type ProcessedSlice, processInSlices, type SliceLimits } from './slices.io.ts';

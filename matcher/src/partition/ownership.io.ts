@@ -2,7 +2,7 @@ import { Fault, reactionTo } from '@pm/kit/fault';
 import type { Readiness } from '@pm/kit/health';
 import type { GroupOptions, PartitionGroup, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import type { PartitionStatus } from './liveness.ts';
+import type { PartitionStatus } from './lifecycle.ts';
 import type { OwnedPartition } from './owned-partition.io.ts';
 
 /** Waits before a failed partition is restored again, milliseconds: doubled from `firstMs` up to `maxMs`. */
@@ -146,7 +146,7 @@ export class PartitionOwnership implements GroupHooks {
     return [...current, ...this.#released.values()].sort((a, b) => a.partition - b.partition);
   }
 
-  /** Ready in the group when every owned partition is live; an instance without partitions is a spare, and ready. */
+  /** Ready in the group when every owned partition is live; an instance without partitions is a standby, and ready. */
   readiness(): Readiness {
     const reasons = this.#group === null ? ['group'] : [];
     for (const [partition, { owned }] of this.#entries) {

@@ -83,7 +83,7 @@ async function startOf(
     if (reason === null) {
       const engine = engineOf(parts, snapshot);
       if (engine !== null) return { engine, chain: snapshot.chain, nextOffset };
-    } else await parts.snapshots.putAside(parts.partition, nextOffset, reason);
+    } else await parts.snapshots.quarantine(parts.partition, nextOffset, reason);
   }
   return firstPosition(parts.engines.create(parts.partition));
 }
@@ -163,7 +163,7 @@ async function assertSameChain(
 ): Promise<void> {
   if (processor.nextOffset === tail.inOffset + 1 && processor.chain.equals(tail.chain)) return;
   // The replay began with a snapshot: the next attempt begins with an older one, and in the end with none.
-  if (from > 0) await parts.snapshots.putAside(parts.partition, from, 'its replay differs');
+  if (from > 0) await parts.snapshots.quarantine(parts.partition, from, 'its replay differs');
   throw new Fault('chain_mismatch', 'release', {
     facts: {
       partition: parts.partition,

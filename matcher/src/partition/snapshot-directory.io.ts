@@ -64,12 +64,12 @@ export class SnapshotDirectory {
     for (const nextOffset of await this.#offsets(partition)) {
       const found = await this.#read(partition, nextOffset);
       if (typeof found !== 'string') yield found;
-      else await this.putAside(partition, nextOffset, found);
+      else await this.quarantine(partition, nextOffset, found);
     }
   }
 
   /** Renames a snapshot that is damaged or differs from the log, so that it is not used again. */
-  async putAside(partition: number, nextOffset: number, reason: string): Promise<void> {
+  async quarantine(partition: number, nextOffset: number, reason: string): Promise<void> {
     const path = this.#path(partition, nextOffset);
     this.#options.onBad(partition);
     this.#options.log.error({ partition, nextOffset, reason }, 'a snapshot is not used');

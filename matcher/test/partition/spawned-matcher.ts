@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { PartitionStatus } from '../../src/partition/liveness.ts';
+import type { PartitionStatus } from '../../src/partition/lifecycle.ts';
 
 const main = join(__dirname, '../../dist/main.js');
 

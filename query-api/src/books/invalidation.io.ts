@@ -26,7 +26,7 @@ export interface InvalidationListener {
 
 /**
  * Has the server report every change of a book. One connection of its own both subscribes (CLIENT TRACKING with BCAST,
- * redirected to itself) and listens, so that the two live and die together. It speaks RESP2, since ioredis drops the
+ * redirected to itself) and listens, so that the two share one lifetime. It speaks RESP2, since ioredis drops the
  * invalidation pushes of RESP3. Pings go the same way as invalidations: a pong says that all earlier ones have arrived;
  * without one in time the connection is given up, so that a silent one cannot keep old books alive.
  */

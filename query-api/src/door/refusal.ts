@@ -14,7 +14,7 @@ export class ReadRefusal {
   readonly text: string;
   /** Facts beside the text, in bodies of the family clob. */
   readonly facts: Readonly<Record<string, string | number>>;
-  /** Whose words it is in, where a path has the forms of two families; null: those of the route. */
+  /** The family whose error format is used, where a path has the forms of two families; null: those of the route. */
   readonly family: RouteFamily | null;
 
   constructor(

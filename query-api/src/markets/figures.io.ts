@@ -5,7 +5,7 @@ import type { RedisKeys } from '@pm/schemas';
 import type { Catalog } from './catalog.ts';
 import type { Figures, Volumes } from './figures.ts';
 
-/** Figures sort lists and show beside markets: they may be this old, milliseconds. */
+/** Maximum age of the volume and liquidity figures, milliseconds. */
 const refreshEveryMs = 30_000;
 /** While the first ones are missing they are read more often. */
 const retryEveryMs = 2_000;

@@ -8,9 +8,9 @@ import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Listing } from '../markets/market.ts';
+import type { OwnRecords } from '../recent/own-reads.io.ts';
 import { isScoring } from './open-orders.ts';
 import { foldOrder, type OrderHistory, rowsByOrder } from './order-read.ts';
-import type { OwnRecords } from './own-records.io.ts';
 
 export interface ScoringParts {
   readonly catalog: Catalog;

@@ -8,9 +8,9 @@ import { type Answer, readRoute, StatusAnswer } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { requestedPlace } from '../markets/market-filter.ts';
+import type { OwnRecords } from '../recent/own-reads.io.ts';
 import { openOrderAnswer, ordersPageSize, readOrdersQuery } from './open-orders.ts';
 import { foldOrder, type OrderEventRow, orderAnswer, rowsByOrder } from './order-read.ts';
-import type { OwnRecords } from './own-records.io.ts';
 
 export interface OrderParts {
   readonly catalog: Catalog;

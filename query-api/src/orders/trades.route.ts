@@ -6,7 +6,7 @@ import { type Answer, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { requestedPlace } from '../markets/market-filter.ts';
-import type { OwnRecords } from './own-records.io.ts';
+import type { OwnRecords } from '../recent/own-reads.io.ts';
 import type { TradeSearch } from './trade-search.ts';
 import { readTradesQuery, type TradesQuery, tradeAnswer, tradesPageSize } from './trades.ts';
 

@@ -107,7 +107,7 @@ export function readTradesQuery(query: RawQuery): TradesQuery | ReadRefusal {
 /** Stands for the API keys of others, where published readers insist on a UUID. */
 const hiddenOwner = '00000000-0000-0000-0000-000000000000';
 
-/** Whose eyes a trade is seen with. */
+/** The side that a trade is reported for. */
 export interface TradeViewer {
   readonly keys: ReadonlySet<string>;
   /** The requested wallets. */

@@ -6,7 +6,7 @@ import { walletsOfType } from '../door/caller-wallets.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
 import type { Catalog } from '../markets/catalog.ts';
-import type { OwnRecords } from '../orders/own-records.io.ts';
+import type { OwnRecords } from '../recent/own-reads.io.ts';
 import {
   type BalanceQuery,
   balanceAllowance,

@@ -81,7 +81,7 @@ export function readMicro(read: QueryReader, name: string, otherwise: string): n
   const canonical = whole.replace(/^0+(?=\d)/, '');
   const kept = fraction.slice(0, 6);
   const exact = parseMicro(kept === '' ? canonical : `${canonical}.${kept}`);
-  // A rest below a micro-unit moves the smallest value that passes up by one.
+  // The threshold is rounded up to a whole micro-unit.
   const rest = /[1-9]/.test(fraction.slice(6)) ? 1 : 0;
   return (exact ?? Number.MAX_SAFE_INTEGER - 1) + rest;
 }

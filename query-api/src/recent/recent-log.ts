@@ -53,7 +53,7 @@ export class RecentLog {
     }
   }
 
-  /** Forgets everything: the tables answer alone. */
+  /** Clears the memory; reads then use the tables only. */
   stop(): void {
     this.#partitions.length = 0;
   }

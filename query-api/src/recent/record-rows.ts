@@ -12,7 +12,7 @@ import type { Outcome } from '../markets/market.ts';
 import type { OrderEventRow } from '../orders/order-read.ts';
 import type { FillRow } from '../orders/trades.ts';
 
-/** Tokens that came to a wallet, or went. */
+/** Change of a wallet's token balance. */
 export interface HoldingChange {
   readonly partition: number;
   readonly inOffset: number;

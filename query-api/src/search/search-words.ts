@@ -1,4 +1,4 @@
-/** A text as searches look at it. */
+/** Normalised text of a search. */
 export interface SearchWords {
   /** As requested (`asTyped`): an exact match comes first. */
   readonly requested: string;

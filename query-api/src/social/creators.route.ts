@@ -8,7 +8,7 @@ import { creatorAnswer, creatorWallets } from './creators.ts';
 
 const columns = { names: ['id'] };
 
-/** Who made the markets that are listed: wallets, by name of their site where one is known. */
+/** Creators of markets that are listed: wallets, by name of their site where one is known. */
 export function creatorRoutes(parts: CatalogParts): readonly DoorRoute[] {
   const { catalog, sites } = parts;
   const answerOf = (wallet: string) => creatorAnswer(catalog, wallet, sites);

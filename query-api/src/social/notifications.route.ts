@@ -5,8 +5,8 @@ import { type Caller, provenCaller, unproven } from '../door/caller.io.ts';
 import { readRoute } from '../door/read-route.io.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import { rowsByOrder } from '../orders/order-read.ts';
-import type { OwnRecords } from '../orders/own-records.io.ts';
 import { anyTrade } from '../orders/trades.ts';
+import type { OwnRecords } from '../recent/own-reads.io.ts';
 import type { DeletedNotifications } from './notifications.ts';
 import {
   cancelHappening,

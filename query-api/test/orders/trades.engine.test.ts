@@ -1,6 +1,6 @@
 import { type OrderId, parseOrderId, tables } from '@pm/schemas';
-import { OwnRecords } from '../../src/orders/own-records.io.ts';
 import { anyTrade, type TradesQuery } from '../../src/orders/trades.ts';
+import { OwnRecords } from '../../src/recent/own-reads.io.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';
 import { at, type FreshDatabase, freshDatabase, type Row } from '../fresh-database.ts';
 import { apiKey, wallet } from '../in-memory.ts';

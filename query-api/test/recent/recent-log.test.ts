@@ -2,7 +2,7 @@ import { apiKeyFromBytes, type Execution, orderIdFromBytes, walletFromBytes } fr
 import { bytesOf, seeded } from '../../../kit/test/seeded.ts';
 import { newestTradeFirst } from '../../src/orders/trade-search.ts';
 import type { FillRow } from '../../src/orders/trades.ts';
-import { mergePage, storedWindow } from '../../src/recent/merge.ts';
+import { mergePage, storedWindow } from '../../src/recent/merge-page.ts';
 import { RecentLog, seamOpen } from '../../src/recent/recent-log.ts';
 import { rowsOfRecord } from '../../src/recent/record-rows.ts';
 import { TinyLog } from './log.ts';

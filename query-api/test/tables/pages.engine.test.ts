@@ -1,8 +1,8 @@
 import { tables } from '@pm/schemas';
 import { seeded } from '../../../kit/test/seeded.ts';
-import { OwnRecords } from '../../src/orders/own-records.io.ts';
 import { anyTrade } from '../../src/orders/trades.ts';
 import type { MarketPositionsSearch } from '../../src/positions/market-positions.ts';
+import { OwnRecords } from '../../src/recent/own-reads.io.ts';
 import { RecentLog } from '../../src/recent/recent-log.ts';
 import type { ActivitySearch } from '../../src/reports/activity.ts';
 import type { BuilderQuery } from '../../src/reports/builder-trades.ts';

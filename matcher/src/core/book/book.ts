@@ -207,7 +207,7 @@ export class Book {
     return ladders.first(market, level);
   }
 
-  /** Lists the level at `word`, once for each record and side. */
+  /** Records the changed level at `word`, once for each record and side. */
   private touch(market: number, word: number, priceAndFlags: number): void {
     const { levels, heads } = this.ladders;
     const isBid = (priceAndFlags & bidFlag) !== 0;

@@ -4,7 +4,7 @@ import { refuseCommand, writeCancelRefused } from '../events/write-events.ts';
 import type { Output } from '../record.ts';
 import type { DelayedOrder } from '../state/delayed-orders.ts';
 import { fenceOf } from '../state/fences.ts';
-import { delayedMark, filledFlag, statusMask, statusOfFlags } from '../state/id-memory.ts';
+import { delayedMark, filledFlag, statusMask, statusOfFlags } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 import { cancelResting } from './cancel-resting.ts';
 

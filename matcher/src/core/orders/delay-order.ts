@@ -1,8 +1,8 @@
 import { writeRefused } from '../events/write-events.ts';
 import type { Output } from '../record.ts';
 import type { DelayedOrder } from '../state/delayed-orders.ts';
-import { delayedMark } from '../state/id-memory.ts';
 import { copyOf } from '../state/interned.ts';
+import { delayedMark } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 import { hasRoom, requiredMicro } from './check-placement.ts';
 import { flagsOfStatus, registerOrder } from './fill-and-rest.ts';

@@ -3,7 +3,7 @@ import { packPrice } from '../book/book.ts';
 import { matchTaker } from '../book/matching.ts';
 import { writePlaced } from '../events/write-events.ts';
 import type { Output } from '../record.ts';
-import { sellFlag, statusOfFlags } from '../state/id-memory.ts';
+import { sellFlag, statusOfFlags } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 import { isComplete, type Taker } from './taker.ts';
 

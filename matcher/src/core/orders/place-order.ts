@@ -1,7 +1,7 @@
 import { type PlaceOrder, type RefusalCode, refusals } from '@pm/schemas';
 import { writeRefused } from '../events/write-events.ts';
 import { meetingsMax, type Output } from '../record.ts';
-import { flagsOfRefusal } from '../state/id-memory.ts';
+import { flagsOfRefusal } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 import { checkPlacement, isStale } from './check-placement.ts';
 import { delayOrder, isDelayed } from './delay-order.ts';

@@ -1,6 +1,6 @@
 import type { PlaceOrder } from '@pm/schemas';
 import type { Output } from '../record.ts';
-import { codeOfFlags, sellFlag, statusMask, statusOfFlags } from '../state/id-memory.ts';
+import { codeOfFlags, sellFlag, statusMask, statusOfFlags } from '../state/order-results.ts';
 import type { State } from '../state/state.ts';
 
 /**

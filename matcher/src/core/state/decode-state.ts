@@ -9,6 +9,8 @@ import {
 } from '@pm/schemas';
 import { readDelays, readFences } from './delay-and-fence-bytes.ts';
 import { encodeState } from './encode-state.ts';
+import { assertState } from './invariants.ts';
+import type { Market } from './markets.ts';
 import {
   filledFlag,
   fillsFlag,
@@ -18,9 +20,7 @@ import {
   sellFlag,
   signerWords,
   statusMask,
-} from './id-memory.ts';
-import { assertState } from './invariants.ts';
-import type { Market } from './markets.ts';
+} from './order-results.ts';
 import { type OrderOwner, State } from './state.ts';
 import {
   bits,

@@ -1,7 +1,7 @@
 import { at, expiryWord } from '../book/order-pool.ts';
 import { writeDelays, writeFences } from './delay-and-fence-bytes.ts';
-import { fillsFlag, type IdMemory, looseFlag } from './id-memory.ts';
 import type { KeyTable } from './key-table.ts';
+import { fillsFlag, type IdMemory, looseFlag } from './order-results.ts';
 import { amountsAt } from './positions.ts';
 import { countSlots, sortSlotsByBytes } from './sort-slots.ts';
 import type { State } from './state.ts';

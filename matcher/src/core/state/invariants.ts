@@ -2,8 +2,8 @@ import { complementPrice, lotMicro, notionalMicro } from '@pm/schemas';
 import { assume } from '../assumption.ts';
 import { at } from '../book/order-pool.ts';
 import type { PriceLadders } from '../book/price-ladders.ts';
-import { delayedMark, statusMask, statusOfFlags } from './id-memory.ts';
 import type { Market } from './markets.ts';
+import { delayedMark, statusMask, statusOfFlags } from './order-results.ts';
 import type { State } from './state.ts';
 
 /**

@@ -6,9 +6,9 @@ import { Accounts } from './accounts.ts';
 import { DelayedOrders } from './delayed-orders.ts';
 import { Expiries } from './expiries.ts';
 import { Fences } from './fences.ts';
-import { IdMemory } from './id-memory.ts';
 import { Interned } from './interned.ts';
 import { type Market, Markets } from './markets.ts';
+import { IdMemory } from './order-results.ts';
 import { Positions } from './positions.ts';
 import { Wallets } from './wallets.ts';
 

@@ -1,4 +1,4 @@
-import { PartitionLifecycle, partitionStates } from '../../src/partition/liveness.ts';
+import { PartitionLifecycle, partitionStates } from '../../src/partition/lifecycle.ts';
 
 describe('partition states', () => {
   const paths = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { openApiDocument, publicRoutes } from '@pm/schemas';
-import { descriptionScript, descriptionStyle } from './description-page.ts';
 import type { DoorRoute } from './door-routes.io.ts';
+import { descriptionScript, descriptionStyle } from './openapi-page.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 const pageType = 'text/html; charset=utf-8';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { openApiDocument } from '@pm/schemas';
-import { descriptionRoutes } from '../../src/http/description.io.ts';
 import { openHttp } from '../../src/http/open.io.ts';
+import { descriptionRoutes } from '../../src/http/openapi-routes.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 
 const app = openHttp({ log: silentLog, bodyLimitBytes: 100 });

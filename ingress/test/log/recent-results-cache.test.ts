@@ -1,5 +1,5 @@
 import type { OrderId } from '@pm/schemas';
-import { RecentResults } from '../../src/log/recent-results.io.ts';
+import { RecentResults } from '../../src/log/recent-results-cache.ts';
 import type { OrderResult } from '../../src/orders/order-result.ts';
 
 const minuteMs = 60_000;

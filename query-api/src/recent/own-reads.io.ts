@@ -1,29 +1,29 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Fault } from '@pm/kit/fault';
 import type { WalletAddress } from '@pm/schemas';
-import { foldHoldings, type Holding } from '../positions/holdings.ts';
-import { readHoldings } from '../positions/read-holdings.io.ts';
-import { mergePage, storedWindow } from '../recent/merge.ts';
-import type { RecentLog } from '../recent/recent-log.ts';
 import {
   type CancelRow,
   type CancelSearch,
   newestCancelFirst,
   recentCancels,
-} from './cancel-search.ts';
+} from '../orders/cancel-search.ts';
 import {
   newestFirst,
   type OpenOrderRow,
   type OpenOrderSearch,
   recentOpenOrders,
-} from './open-orders.ts';
-import type { OrderEventRow } from './order-read.ts';
-import { readCancels, readMarketsOf } from './read-cancels.io.ts';
-import { readOpenOrders } from './read-open-orders.io.ts';
-import { readOrderEvents } from './read-order-events.io.ts';
-import { readTrades } from './read-trades.io.ts';
-import { isTradeRequested, newestTradeFirst, type TradeSearch } from './trade-search.ts';
-import type { FillRow } from './trades.ts';
+} from '../orders/open-orders.ts';
+import type { OrderEventRow } from '../orders/order-read.ts';
+import { readCancels, readMarketsOf } from '../orders/read-cancels.io.ts';
+import { readOpenOrders } from '../orders/read-open-orders.io.ts';
+import { readOrderEvents } from '../orders/read-order-events.io.ts';
+import { readTrades } from '../orders/read-trades.io.ts';
+import { isTradeRequested, newestTradeFirst, type TradeSearch } from '../orders/trade-search.ts';
+import type { FillRow } from '../orders/trades.ts';
+import { foldHoldings, type Holding } from '../positions/holdings.ts';
+import { readHoldings } from '../positions/read-holdings.io.ts';
+import { mergePage, storedWindow } from './merge-page.ts';
+import type { RecentLog } from './recent-log.ts';
 
 export interface OwnRecordsOptions {
   readonly clickhouse: Pick<ClickHouse, 'selectRows'>;
