@@ -113,6 +113,7 @@ export const rateScopes: readonly RateScope[] = [
   scope('positions', burst(150)),
   scope('closed-positions', burst(150)),
   scope('comments', burst(200), { covers: { under: '/comments' } }),
+  scope('description', burst(50)),
   failedProofScope,
 ];
 

@@ -74,7 +74,7 @@ test('fields and places are unique, and every listed route is well-formed', () =
   const listed = rateScopes.flatMap(({ covers }) => (Array.isArray(covers) ? covers : []));
   const known = new Set(all.map(({ method, path }) => `${method} ${path}`));
   expect(listed.filter((name) => !known.has(name) && !announced.has(name))).toEqual([]);
-  for (const name of listed) expect(name).toMatch(/^(GET|POST|PUT|DELETE) \/[\w/:-]*$/);
+  for (const name of listed) expect(name).toMatch(/^(GET|POST|PUT|DELETE) \/[\w/:.-]*$/);
 });
 
 test.each([

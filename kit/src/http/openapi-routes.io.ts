@@ -9,12 +9,17 @@ const pageType = 'text/html; charset=utf-8';
 /** GET /openapi.json, and GET /docs: a page that shows it and loads nothing from other servers. */
 export function descriptionRoutes(): readonly DoorRoute[] {
   const document = Buffer.from(JSON.stringify(openApiDocument()));
+  const etag = `"${createHash('sha256').update(document).digest('hex')}"`;
   const { getOpenApi, getDocs } = publicRoutes;
   return [
     {
       ...getOpenApi,
       add(app, { url }) {
-        app.get(url, (_request, reply) => reply.header('content-type', jsonType).send(document));
+        app.get(url, (request, reply) => {
+          void reply.header('etag', etag);
+          if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+          return reply.header('content-type', jsonType).send(document);
+        });
       },
     },
     {

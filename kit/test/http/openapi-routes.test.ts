@@ -16,6 +16,15 @@ test('openapi.json is the document of the declarations', async () => {
   expect(answer.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
 });
 
+test('a client that has the document is answered without it', async () => {
+  const { headers } = await app.inject('/openapi.json');
+  const again = await app.inject({
+    url: '/openapi.json',
+    headers: { 'if-none-match': String(headers.etag) },
+  });
+  expect([again.statusCode, again.body]).toEqual([304, '']);
+});
+
 test('the page runs its own script and style only, and loads nothing from other servers', async () => {
   const { body, headers } = await app.inject('/docs');
   expect(headers['content-type']).toBe('text/html; charset=utf-8');

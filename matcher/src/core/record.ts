@@ -52,7 +52,7 @@ export function meetingsMax(out: Output): number {
 }
 
 /**
- * IdMemory that is used again for each command, so that none is allocated. It belongs to one engine: partitions of one
+ * Memory that is used again for each command, so that none is allocated. It belongs to one engine: partitions of one
  * process share nothing. Nothing in it is valid after the command.
  */
 export class Scratch {

@@ -14,12 +14,18 @@ async function redisOffsets(
   return async (partition) => Number(fields[fieldOf(partition)] ?? 0);
 }
 
+/** A projection of a partition that has not reached the end of the log. */
+export interface LateProjection {
+  readonly name: 'tables' | 'books' | 'ledger';
+  readonly text: string;
+}
+
 /** Waits until every projection has passed the end of every piece; returns one line for each that has not in time. */
 export async function waitForProjections(
   installation: Installation,
   pieces: readonly LogPiece[],
   waitMs: number,
-): Promise<string[]> {
+): Promise<readonly LateProjection[]> {
   const deadlineMs = performance.now() + waitMs;
   for (;;) {
     const late = await lateOf(installation, pieces);
@@ -28,10 +34,16 @@ export async function waitForProjections(
   }
 }
 
-async function lateOf(installation: Installation, pieces: readonly LogPiece[]): Promise<string[]> {
+async function lateOf(
+  installation: Installation,
+  pieces: readonly LogPiece[],
+): Promise<readonly LateProjection[]> {
   const { keys, clickhouse, addresses } = installation;
   const tables = await completeOffsets(clickhouse, addresses.clickhouseDatabase);
-  const projections = [
+  const projections: readonly {
+    readonly name: LateProjection['name'];
+    offsetOf(partition: number): Promise<number>;
+  }[] = [
     { name: 'tables', offsetOf: async (partition: number) => tables.get(partition) ?? 0 },
     { name: 'books', offsetOf: await redisOffsets(installation, keys.bookMarks, String) },
     {
@@ -39,11 +51,12 @@ async function lateOf(installation: Installation, pieces: readonly LogPiece[]): 
       offsetOf: await redisOffsets(installation, keys.ledgerMarks, keys.ledgerMarkOf),
     },
   ];
-  const late: string[] = [];
+  const late: LateProjection[] = [];
   for (const { name, offsetOf } of projections)
     for (const { partition, to } of pieces) {
       const offset = await offsetOf(partition);
-      if (offset < to) late.push(`${name} of partition ${partition} is at ${offset} of ${to}`);
+      if (offset >= to) continue;
+      late.push({ name, text: `${name} of partition ${partition} is at ${offset} of ${to}` });
     }
   return late;
 }

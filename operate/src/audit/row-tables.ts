@@ -98,7 +98,7 @@ async function sumsOf(
  */
 function withPartition({ name, columns }: Table, bounds: readonly number[]): string {
   const named = columns.map((column) => `t.${column.name} AS ${column.name}`);
-  const unlisted = bounds.indexOf(Math.min(...bounds));
+  const unlisted = Math.max(0, bounds.indexOf(Math.min(...bounds)));
   return `SELECT ${named.join(', ')}, if(p.isListed = 1, p.partition, ${unlisted}) AS partition FROM ${name} AS t FINAL
     LEFT ANY JOIN (SELECT market, any(partition) AS partition, 1 AS isListed FROM ${tables.marketRules.name} GROUP BY market) AS p
     ON t.market = p.market`;

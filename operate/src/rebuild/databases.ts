@@ -128,10 +128,17 @@ async function idOf(tables: RetriedTables, database: string, name: string): Prom
   return row?.id ?? '';
 }
 
+const foldingCode = [
+  'projectors/dist/views',
+  'projectors/dist/tables',
+  'domain/dist/executions',
+  'schemas/dist',
+];
+
 /** Digest of the folding code: tables that other code has begun are not reused. */
 function digestOfCode(): string {
   const hash = createHash('sha256');
-  for (const folder of ['projectors/dist/views', 'projectors/dist/tables', 'schemas/dist']) {
+  for (const folder of foldingCode) {
     const root = join(repositoryRoot, folder);
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
     for (const file of files.filter((name) => name.endsWith('.js')).sort())

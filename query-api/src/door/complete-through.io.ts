@@ -21,11 +21,12 @@ const furtherPaths: ReadonlySet<string> = new Set([
   '/live-activity/events/:condition_id',
 ]);
 
-/** Answers of the catalog that show volume and liquidity, or are sorted by them. */
+/** Answers that show volume and liquidity of markets, or are sorted by them. */
 const figurePaths: ReadonlySet<string> = new Set([
   ...['/events', '/events/keyset', '/events/pagination', '/events/:id', '/events/slug/:slug'],
   ...['/markets', '/markets/keyset', '/markets/:id', '/markets/slug/:slug', '/api/v1/markets'],
   '/public-search',
+  ...['/rewards/markets/multi', '/rewards/markets/:condition_id'],
 ]);
 
 /**

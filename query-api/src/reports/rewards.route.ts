@@ -1,3 +1,4 @@
+import { Fault } from '@pm/kit/fault';
 import type { DoorRoute } from '@pm/kit/http';
 import { parseConditionId } from '@pm/schemas';
 import type { StoredBooks } from '../books/stored-books.io.ts';
@@ -8,13 +9,14 @@ import { emptyPage, pageOf, parseCursor } from '../door/paging.ts';
 import { QueryReader } from '../door/query-reader.ts';
 import { type ReadRequest, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal, refusals } from '../door/refusal.ts';
-import { noPrices, priceBefore } from '../history/history.ts';
 import type { Catalog } from '../markets/catalog.ts';
+import type { FiguresWatch } from '../markets/figures.io.ts';
 import type { Market } from '../markets/market.ts';
 import type { TableReads } from '../tables/tables.io.ts';
+import { DayOldPrices } from './day-old-prices.io.ts';
 import { readRebatesQuery, rebateAnswers } from './rebates.ts';
 import type { Reports } from './reports.io.ts';
-import { dayOldPlan, isRewarded, rewardEntry, rewardedMarket, rewardedMarkets } from './rewards.ts';
+import { isRewarded, rewardEntry, rewardedMarket, rewardedMarkets } from './rewards.ts';
 
 export interface RewardParts {
   readonly catalog: Catalog;
@@ -22,6 +24,7 @@ export interface RewardParts {
   readonly reports: Pick<Reports, 'makerFees'>;
   readonly callers: CallerDirectory;
   readonly tables: Pick<TableReads, 'prices'>;
+  readonly figures: Pick<FiguresWatch, 'readAtMs'>;
   nowMs(): number;
 }
 
@@ -46,20 +49,14 @@ export function rewardRoutes(parts: RewardParts): readonly DoorRoute[] {
 
 const clob = (path: string) => ({ method: 'GET', path, family: 'clob' }) as const;
 
-function marketRewardRoutes({ catalog, books, tables, nowMs }: RewardParts): readonly DoorRoute[] {
+function marketRewardRoutes(parts: RewardParts): readonly DoorRoute[] {
+  const { catalog, books, figures } = parts;
+  const prices = new DayOldPrices(parts.tables, parts.nowMs);
   const described = async (markets: readonly Market[], offset: number) => {
     const page = pageOf(markets.slice(offset, offset + pageSize + 1), offset, pageSize);
     const priced = pricedBy(page.data);
-    const [quotes, facts] = await Promise.all([
-      books.quotes(priced),
-      priced.length === 0 ? [] : tables.prices(priced, dayOldPlan(nowMs())),
-    ]);
-    const dayOldPrices = new Map(
-      priced.map(({ market: { market } }, index) => [
-        market,
-        priceBefore(facts[index] ?? noPrices),
-      ]),
-    );
+    if (figures.readAtMs() === null) throw new Fault('figures_not_ready', 'retry');
+    const [quotes, dayOldPrices] = await Promise.all([books.quotes(priced), prices.of(page.data)]);
     const context = { quotes, dayOldPrices };
     return { ...page, data: page.data.map((market) => rewardedMarket(catalog, market, context)) };
   };

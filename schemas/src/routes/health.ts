@@ -70,6 +70,7 @@ export const descriptionRoutes = {
     path: '/openapi.json',
     door: 'query-api',
     mounts: [],
+    limits: ['description'],
     summary: 'This description of the API',
     responses: { 200: { description: 'OpenAPI 3.1.', schema: OpenApiDocument } },
     examples: [
@@ -83,6 +84,7 @@ export const descriptionRoutes = {
     path: '/docs',
     door: 'query-api',
     mounts: [],
+    limits: ['description'],
     summary: 'A page that shows this description',
     responses: {
       200: {

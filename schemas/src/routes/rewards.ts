@@ -31,6 +31,7 @@ export const rewardRoutes = {
   listRewardMarkets: route({
     ...read,
     path: '/rewards/markets/multi',
+    headers: ['X-Complete-Through'],
     summary: 'The same with words and prices of the markets',
     query: Type.Object({
       condition_ids: optional(listOf(conditionId, 500, 'Condition ids.')),
@@ -43,6 +44,7 @@ export const rewardRoutes = {
   getRewardMarket: route({
     ...read,
     path: '/rewards/markets/:condition_id',
+    headers: ['X-Complete-Through'],
     summary: 'The reward of a market',
     params: pathOf.condition,
     responses: { 200: { description: 'A page of one, or of none.', schema: RewardMarketPage } },
