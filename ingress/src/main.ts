@@ -38,7 +38,7 @@ import { openAudit } from './operator/audit-trail.io.ts';
 import { OrderHasher } from './orders/eip712.ts';
 import { type NativeCrypto, openNativeCrypto } from './orders/native-crypto.io.ts';
 import { watchLedger } from './orders/reservation.io.ts';
-import { openKnownKeys, SignatureRule } from './orders/signature.ts';
+import { SignatureRule } from './orders/signature.ts';
 import { SignaturePool } from './orders/signature-pool.io.ts';
 import { openSessionCounts } from './sessions/session-metrics.io.ts';
 import { openSessions } from './sessions/sessions.io.ts';
@@ -230,7 +230,7 @@ function freshnessMs({ freshnessSeconds }: IngressConfig): number {
 }
 
 function openSignatures({ config, life, crypto, hasher }: Room): SignaturePool {
-  const rule = new SignatureRule(hasher, crypto.curve, openKnownKeys());
+  const rule = new SignatureRule(hasher, crypto.curve);
   const signatures = new SignaturePool({
     workers: config.signatureWorkers,
     workerFile: new URL('./orders/signature-worker.io.js', import.meta.url),

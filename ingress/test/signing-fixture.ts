@@ -2,15 +2,15 @@ import type { SigningDomain } from '@pm/schemas';
 import { OrderHasher, type OrderStruct } from '../src/orders/eip712.ts';
 import { readOrderForm } from '../src/orders/form.ts';
 import { openNativeCrypto } from '../src/orders/native-crypto.io.ts';
-import { openKnownKeys, type SignatureJob, SignatureRule } from '../src/orders/signature.ts';
+import { type SignatureJob, SignatureRule } from '../src/orders/signature.ts';
 import type { TestOrder } from './wallet-fixture.ts';
 
 export const crypto = openNativeCrypto();
 
-/** A rule of its own, so that no key is known yet. */
+/** A rule under the given domains, or the accepted ones. */
 export function openRule(domains?: readonly SigningDomain[]) {
   const hasher = new OrderHasher(crypto.keccak, domains);
-  return { hasher, rule: new SignatureRule(hasher, crypto.curve, openKnownKeys()) };
+  return { hasher, rule: new SignatureRule(hasher, crypto.curve) };
 }
 
 export function submissionOf(order: TestOrder, signature: string, more: object = {}) {

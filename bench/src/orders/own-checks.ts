@@ -5,7 +5,7 @@ import { type Caller, checkRules } from '@pm/ingress/orders/check';
 import { OrderHasher, type OrderStruct } from '@pm/ingress/orders/eip712';
 import { readOrderForm } from '@pm/ingress/orders/form';
 import { openNativeCrypto } from '@pm/ingress/orders/native-crypto.io';
-import { type KnownKeys, type SignatureJob, SignatureRule } from '@pm/ingress/orders/signature';
+import { type SignatureJob, SignatureRule } from '@pm/ingress/orders/signature';
 import {
   apiKeyBytes,
   hexBytes,
@@ -22,16 +22,7 @@ import { type SampleBatch, type SampleRequest, sampleMarket, sampleSecret } from
 export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[]) {
   const { keccak, curve } = openNativeCrypto();
   const hasher = new OrderHasher(keccak);
-  const knowing = new Map<string, Buffer>();
-  const known: KnownKeys = {
-    get: (name) => knowing.get(name),
-    set: (name, key) => knowing.set(name, key),
-  };
-  const never: KnownKeys = { get: () => undefined, set: () => {} };
-  const rules = {
-    known: new SignatureRule(hasher, curve, known),
-    recover: new SignatureRule(hasher, curve, never),
-  };
+  const rule = new SignatureRule(hasher, curve);
   const tokens = new Map(tokensOf(sampleMarket).map((token) => [token.tokenId, token]));
   const markets = { findToken: (id: TokenId) => tokens.get(id) };
   const owners = { isOwnedBy: (wallet: WalletAddress, owner: WalletAddress) => wallet === owner };
@@ -75,7 +66,7 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
     return form.struct;
   }
 
-  function whole(request: SampleRequest, rule: SignatureRule): Buffer {
+  function whole(request: SampleRequest): Buffer {
     const caller = prove(request);
     const job = check(JSON.parse(request.body.toString('utf8')), caller);
     const verdict = rule.check(job);
@@ -84,14 +75,14 @@ export function openOwnChecks(nowMs: number, requests: readonly SampleRequest[])
   }
 
   /** A request of many orders: one proof, then every check of every order. */
-  function wholeBatch(batch: SampleBatch, rule: SignatureRule): void {
+  function wholeBatch(batch: SampleBatch): void {
     const caller = prove(batch, '/orders');
     const items = JSON.parse(batch.body.toString('utf8')) as unknown[];
     const jobs = items.map((item) => check(item, caller));
     if (jobs.some((job) => rule.check(job) === null)) throw new Error('signature');
   }
 
-  return { prove, check, structOf, whole, wholeBatch, rules, hasher, curve, keccak };
+  return { prove, check, structOf, whole, wholeBatch, rule, hasher, curve, keccak };
 }
 
 export type OwnChecks = ReturnType<typeof openOwnChecks>;

@@ -68,13 +68,6 @@ function openCurve(secp256k1: Secp256k1, keccak: Keccak): Curve {
         return null;
       }
     },
-    verify(signature, hash, publicKey) {
-      try {
-        return secp256k1.ecdsaVerify(signature, hash, publicKey);
-      } catch {
-        return false;
-      }
-    },
     addressOf: (publicKey) =>
       keccak(publicKey.subarray(1, uncompressedBytes)).subarray(32 - addressBytes),
   };

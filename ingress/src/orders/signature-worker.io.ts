@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { assert } from '@pm/kit/assert';
 import { OrderHasher } from './eip712.ts';
 import { openNativeCrypto } from './native-crypto.io.ts';
-import { openKnownKeys, type SignatureJob, SignatureRule } from './signature.ts';
+import { type SignatureJob, SignatureRule } from './signature.ts';
 
 /** A message to the worker; bytes arrive there as plain Uint8Arrays. */
 export interface WorkerRequest {
@@ -20,7 +20,7 @@ function run(): void {
   const port = parentPort;
   assert(port !== null, 'this file runs as a worker thread');
   const { keccak, curve } = openNativeCrypto();
-  const rule = new SignatureRule(new OrderHasher(keccak), curve, openKnownKeys());
+  const rule = new SignatureRule(new OrderHasher(keccak), curve);
   port.on('message', ({ id, jobs }: WorkerRequest) => {
     const verdicts = jobs.map((job) => rule.check(asBuffers(job)));
     port.postMessage({ id, verdicts } satisfies WorkerResult);

@@ -121,7 +121,7 @@ test.each([
   }
 });
 
-test('refuses another signer, with and without knowing the key', () => {
+test('refuses another signer, before and after a good signature', () => {
   const { signature } = signedBy(owner, order, domain);
   expect(verdict(order, signature, other.address)).toBeNull();
   const { hasher, rule } = openRule();
@@ -134,7 +134,7 @@ test('refuses another signer, with and without knowing the key', () => {
   expect(rule.check(good)).not.toBeNull();
 });
 
-test('refuses high s, known key or not', () => {
+test('refuses high s, before and after a good signature', () => {
   const { signature, hash } = signedBy(owner, order, domain);
   const high = withHighS(signature);
   expect(verdict(order, high)).toBeNull();
@@ -154,7 +154,7 @@ test('takes v as 27, 28, 0 or 1 and nothing else', () => {
   expect(verdict(order, withV(last === 27 ? 28 : 27))).toBeNull();
 });
 
-test('refuses the other v, also when the key of the signer is known', () => {
+test('refuses the other v, also after a good signature', () => {
   for (const sent of [order, wrapped]) {
     const { signature } = signedBy(owner, sent, domain);
     const { hasher, rule } = openRule();
