@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
-import type { IncomingRecord, PartitionBounds } from '@pm/kit/kafka';
-import type { RecordCodec } from '@pm/kit/registry';
-import { AvroError, type Execution } from '@pm/schemas';
+import type { PartitionBounds } from '@pm/kit/kafka';
+import { type RecordReader, readValue } from '@pm/kit/registry';
+import type { Execution } from '@pm/schemas';
 import type { LogRanges } from './log-ranges.io.ts';
 
 /** The identity of a stored output. */
@@ -12,7 +12,7 @@ export interface StoredOutput {
 
 interface StoredExecutionsParts {
   readonly log: LogRanges;
-  readonly codec: Pick<RecordCodec<Execution>, 'decode' | 'knows' | 'prepare'>;
+  readonly codec: RecordReader<Execution>;
   readonly topic: string;
   readonly partition: number;
 }
@@ -68,9 +68,9 @@ export class StoredExecutions {
       partition,
       ...range,
       onBatch: async ({ records }) => {
-        for (const record of records) {
-          const { value, stored } = await this.#decode(record);
-          await onValue(value, stored);
+        for (const { offset, value } of records) {
+          if (value === null) throw this.#unreadable(offset);
+          await onValue(value, await this.#decode(offset, value));
         }
       },
     });
@@ -87,17 +87,11 @@ export class StoredExecutions {
   }
 
   /** Only matchers write `executions`: a record that cannot be read there is not skipped, the log is broken. */
-  async #decode({ offset, value }: Pick<IncomingRecord, 'offset' | 'value'>) {
-    const { codec } = this.#parts;
-    if (value === null) throw this.#unreadable(offset);
-    try {
-      if (!codec.knows(value)) await codec.prepare(value);
-      const { inOffset, chain } = codec.decode(value);
-      return { value, stored: { inOffset, chain: Buffer.from(chain) } };
-    } catch (error) {
-      if (error instanceof AvroError) throw this.#unreadable(offset, error);
-      throw error;
-    }
+  async #decode(offset: number, value: Buffer): Promise<StoredOutput> {
+    const { inOffset, chain } = await readValue(this.#parts.codec, value, (cause) => {
+      throw this.#unreadable(offset, cause);
+    });
+    return { inOffset, chain: Buffer.from(chain) };
   }
 
   #unreadable(offset: number, cause?: unknown): Fault {
