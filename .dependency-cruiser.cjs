@@ -121,6 +121,13 @@ module.exports = {
       to: { path: '^[a-z-]+/test' },
     },
     {
+      name: 'models-are-for-tests',
+      comment: 'a model in domain/src/testing judges the code that runs; it never runs itself',
+      severity: 'error',
+      from: { path: '^[a-z-]+/src/', pathNot: '^domain/src/testing/' },
+      to: { path: '^domain/(src|dist)/testing/' },
+    },
+    {
       name: 'not-to-dev-dependencies',
       severity: 'error',
       from: { path: '^(schemas|kit|domain|client|ingress|matcher|projectors|query-api)/src' },

@@ -39,7 +39,7 @@ GRANT
   SELECT ON system.tables
 TO pm_writer WITH REPLACE OPTION;
 
--- The read door (query-api).
+-- Reads for query-api.
 CREATE ROLE IF NOT EXISTS pm_reader;
 GRANT
   SELECT ON pm.fills,

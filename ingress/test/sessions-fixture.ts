@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { silentLog } from '@pm/kit/log';
 import type { ApiKeyId, SessionRecord, WalletAddress } from '@pm/schemas';
 import { Heartbeats } from '../src/sessions/heartbeats.io.ts';
+import { MissedHeartbeats } from '../src/sessions/missed-heartbeats.io.ts';
 import { type SessionCancelOptions, SessionCancels } from '../src/sessions/session-cancels.io.ts';
 import { SessionLog } from '../src/sessions/session-log.io.ts';
+import { SessionSilence } from '../src/sessions/session-silence.ts';
 import { SessionTable } from '../src/sessions/session-table.ts';
-import { SessionWatch } from '../src/sessions/session-watch.io.ts';
 import { sessionLimits } from '../src/sessions/sessions.io.ts';
-import { SessionSilence } from '../src/sessions/silence.ts';
 
 export interface Written {
   readonly partition: number;
@@ -84,7 +84,7 @@ export class SessionProcess {
   readonly log: SessionLog;
   readonly table: SessionTable;
   readonly desk: Heartbeats;
-  readonly watch: SessionWatch;
+  readonly watch: MissedHeartbeats;
   readonly told = { beats: [] as string[], missed: 0, revived: 0, endedAfterMs: [] as number[] };
   #isDead = false;
   #resume: (() => void) | null = null;
@@ -130,7 +130,7 @@ export class SessionProcess {
       await this.running;
       return this.#isDead ? await new Promise(() => {}) : await run(partition, command);
     };
-    this.watch = new SessionWatch({
+    this.watch = new MissedHeartbeats({
       log: this.log,
       cancels: new SessionCancels({ run: guarded, partitions, nowMs }),
       limits: sessionLimits,

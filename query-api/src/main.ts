@@ -34,7 +34,7 @@ import { InputEnds } from './recent/input-ends.io.ts';
 import { OwnRecords } from './recent/own-reads.io.ts';
 import { RecentFollower } from './recent/recent-follower.io.ts';
 import { RecentLog } from './recent/recent-log.ts';
-import { Leaderboards, refreshLeaderboards } from './reports/leaderboards.io.ts';
+import { Leaderboards, refreshLeaderboards } from './reports/newest-leaderboards.io.ts';
 import { Reports } from './reports/reports.io.ts';
 import { EventSearch } from './search/event-search.io.ts';
 import { creatorSites } from './social/creators.ts';

@@ -11,7 +11,7 @@ import type { ReadParts } from '../src/door/app.route.ts';
 import { addReadRoutes } from '../src/door/app.route.ts';
 import { OwnRecords } from '../src/recent/own-reads.io.ts';
 import { RecentLog } from '../src/recent/recent-log.ts';
-import { Leaderboards } from '../src/reports/leaderboards.io.ts';
+import { Leaderboards } from '../src/reports/newest-leaderboards.io.ts';
 import { Reports } from '../src/reports/reports.io.ts';
 import { TableReads } from '../src/tables/tables.io.ts';
 import { apiKey, condition, token, type World, wallet } from './in-memory.ts';

@@ -36,7 +36,7 @@ import type { Money } from '../src/positions/balances.ts';
 import type { HolderRow } from '../src/positions/holders.ts';
 import type { Holding } from '../src/positions/holdings.ts';
 import type { HeldRow } from '../src/positions/positions.ts';
-import type { LeaderboardRow } from '../src/reports/leaderboard.ts';
+import type { LeaderboardRow } from '../src/reports/leaderboard-query.ts';
 import type {
   ActivityRow,
   BuilderRow,

@@ -7,10 +7,10 @@ import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 import { openRedis } from '@pm/kit/redis';
 import { topicName } from '@pm/kit/registry';
+import { compareBooks, compareLedger, type Mismatch } from '@pm/operate/audit/compare-redis';
 import { compareLedgerQuery } from '@pm/operate/audit/ledger-sample';
 import { LogAudit } from '@pm/operate/audit/log-audit';
 import { LogExpectation } from '@pm/operate/audit/log-expectation';
-import { compareBooks, compareLedger, type Mismatch } from '@pm/operate/audit/projections';
 import { auditPieces, piecesOf, sumTransfers } from '@pm/operate/audit/read-log';
 import { compareBuckets, compareFacts, compareMonths } from '@pm/operate/audit/row-tables';
 import {
@@ -85,7 +85,7 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
         ...(await compareHeld(clickhouse, 'positions', audit)),
         ...(await compareHeld(clickhouse, 'holders', audit)),
         ...(await compareSupply(clickhouse, audit)),
-        ...(await compareLedgerQuery(clickhouse, audit.accounts.positions, 1)),
+        ...(await compareLedgerQuery(clickhouse, audit.totals.positions, 1)),
         ...(await compareOpenOrders(clickhouse, audit)),
       ]),
     };

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ensureEngineJars } from '@pm/deploy/local/engines/engine-jars';
+import { ensureEngineJars } from '@pm/deploy/local/engines/download-engines';
 import { findRedis } from '@pm/deploy/local/engines/redis-server';
 import { defaultCacheDir } from '@pm/deploy/local/paths';
 import { holdFreePorts } from '@pm/deploy/local/ports';

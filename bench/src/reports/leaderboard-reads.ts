@@ -1,8 +1,8 @@
-import type { LeaderboardSearch } from '@pm/query-api/reports/leaderboard';
 import {
   type LeaderboardClickHouse,
   LeaderboardComputation,
-} from '@pm/query-api/reports/leaderboard-snapshot.io';
+} from '@pm/query-api/reports/leaderboard-computation.io';
+import type { LeaderboardSearch } from '@pm/query-api/reports/leaderboard-query';
 import type { WalletAddress } from '@pm/schemas';
 import type { Read } from './read.ts';
 

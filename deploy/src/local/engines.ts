@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { clickhouseServer } from './engines/clickhouse-server.ts';
-import { ensureEngineJars } from './engines/engine-jars.ts';
+import { ensureEngineJars } from './engines/download-engines.ts';
 import { kafkaBroker } from './engines/kafka-broker.ts';
 import { findRedis, redisServer } from './engines/redis-server.ts';
 import { registryUrl, schemaRegistry } from './engines/schema-registry.ts';

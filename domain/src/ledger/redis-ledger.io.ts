@@ -34,17 +34,6 @@ import {
   type WithdrawalResult,
   withdrawalsLane,
 } from './ledger.ts';
-import { type Part, partsOf, sumMoves } from './parts.ts';
-import {
-  assertSpan,
-  exactNumber,
-  isAmount,
-  outcomeOf,
-  readApplied,
-  readUnpaid,
-  type ScriptAnswer,
-  type Span,
-} from './script-answers.ts';
 import {
   applyExecutionsLua,
   applyTransfersLua,
@@ -56,7 +45,18 @@ import {
   releaseWithdrawalsLua,
   reserveLua,
   reserveWithdrawalLua,
-} from './scripts.ts';
+} from './ledger-lua.ts';
+import { type Part, partsOf, sumMoves } from './parts.ts';
+import {
+  assertSpan,
+  exactNumber,
+  isAmount,
+  outcomeOf,
+  readApplied,
+  readUnpaid,
+  type ScriptAnswer,
+  type Span,
+} from './script-answers.ts';
 
 /** Opens the ledger under these keys. Every method rejects with the faults of `openRedis` besides its own. */
 export function openLedger(redis: RedisClient, keys: RedisKeys): Ledger {

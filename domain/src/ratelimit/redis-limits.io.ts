@@ -1,10 +1,10 @@
 import { Fault } from '@pm/kit/fault';
 import { type DefinedScript, defineScript, type RedisClient } from '@pm/kit/redis';
 import { type RedisKeys, rateRules, rateWindowMaxSeconds } from '@pm/schemas';
+import { takeLua, usedLua } from './buckets-lua.ts';
 import type { Caller } from './callers.ts';
 import type { Granted, Want } from './leases.ts';
 import type { LimitStore } from './limiter.io.ts';
-import { takeLua, usedLua } from './scripts.ts';
 
 /** Requests in one call, and requests that may wait for one. */
 const takesPerCall = 64;

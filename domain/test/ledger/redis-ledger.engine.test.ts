@@ -3,7 +3,6 @@ import { silentLog } from '@pm/kit/log';
 import { defineScript, openRedis, type RedisClient } from '@pm/kit/redis';
 import { redisKeys } from '@pm/schemas';
 import { engineUrl } from '../../../kit/test/engines.ts';
-import { LedgerFold } from '../../src/ledger/fold.ts';
 import type { Ledger } from '../../src/ledger/ledger.io.ts';
 import {
   ledgerCallItemsMax,
@@ -11,8 +10,9 @@ import {
   sendersMax,
   withdrawalsLane,
 } from '../../src/ledger/ledger.ts';
+import { reserveLua } from '../../src/ledger/ledger-lua.ts';
 import { openLedger } from '../../src/ledger/redis-ledger.io.ts';
-import { reserveLua } from '../../src/ledger/scripts.ts';
+import { LedgerModel } from '../../src/testing/ledger-model.ts';
 import { History, orderOf, type Step, transferOf, walletOf } from './history.ts';
 
 const keys = redisKeys('ledger-test');
@@ -48,10 +48,10 @@ async function answer(run: () => unknown): Promise<unknown> {
 
 /** Every send that a ledger has given a name, in order; the same number is the same send on both sides. */
 class Taken {
-  readonly #on: Ledger | LedgerFold;
+  readonly #on: Ledger | LedgerModel;
   readonly #sends: Send[] = [];
 
-  constructor(on: Ledger | LedgerFold) {
+  constructor(on: Ledger | LedgerModel) {
     this.#on = on;
   }
 
@@ -93,7 +93,7 @@ class Taken {
   }
 }
 
-async function expectSame(fold: LedgerFold): Promise<void> {
+async function expectSame(fold: LedgerModel): Promise<void> {
   for (let wallet = 0; wallet < 4; wallet += 1)
     expect(await ledger.balance(walletOf(wallet))).toEqual(fold.balance(walletOf(wallet)));
   for (const partition of [0, 1])
@@ -148,7 +148,7 @@ describe('the ledger in Redis', () => {
     const seen = new Set<string>();
     for (let seed = 1; seed <= 8; seed += 1) {
       await clear();
-      const fold = new LedgerFold();
+      const fold = new LedgerModel();
       const history = new History(seed);
       const [real, naive] = [new Taken(ledger), new Taken(fold)];
       for (let count = 0; count < 600; count += 1) {

@@ -8,7 +8,7 @@ import {
   parseHeartbeatId,
   type WalletAddress,
 } from '@pm/schemas';
-import { decideHeartbeat, type HeartbeatClaim, type HeartbeatResult } from './heartbeat.ts';
+import { decideHeartbeat, type HeartbeatClaim, type HeartbeatResult } from './decide-heartbeat.ts';
 import type { SessionLog } from './session-log.io.ts';
 import type { Session } from './session-table.ts';
 

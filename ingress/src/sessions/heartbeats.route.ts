@@ -10,7 +10,7 @@ import {
 import type { FastifyReply } from 'fastify';
 import { type Authentication, authenticate } from '../door/authentication.io.ts';
 import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
-import type { HeartbeatClaim, HeartbeatResult } from './heartbeat.ts';
+import type { HeartbeatClaim, HeartbeatResult } from './decide-heartbeat.ts';
 import type { Heartbeats } from './heartbeats.io.ts';
 
 export interface SessionServices {

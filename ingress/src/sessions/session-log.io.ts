@@ -10,8 +10,8 @@ import {
   sessionPartitionOf,
 } from '@pm/schemas';
 import { isCertainlyUnsent } from '../log/envelope-sender.io.ts';
+import type { SessionSilence } from './session-silence.ts';
 import type { Session, SessionTable } from './session-table.ts';
-import type { SessionSilence } from './silence.ts';
 
 /** The next record of a session. */
 export interface SessionChange {

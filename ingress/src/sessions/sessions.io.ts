@@ -3,20 +3,21 @@ import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import { followCompacted, type IncomingRecord, type OutgoingRecord } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
-import { AvroError, type SessionRecord } from '@pm/schemas';
-import type { TopicsClient, TopicsOf } from '../log/topics.io.ts';
+import { type RecordReader, readValue } from '@pm/kit/registry';
+import type { SessionRecord } from '@pm/schemas';
+import type { TopicsOf } from '../log/topics.io.ts';
 import { Heartbeats, type HeartbeatsOptions } from './heartbeats.io.ts';
+import {
+  type MissedHeartbeatLimits,
+  type MissedHeartbeatOptions,
+  MissedHeartbeats,
+} from './missed-heartbeats.io.ts';
 import { type SessionCancelOptions, SessionCancels } from './session-cancels.io.ts';
 import { SessionLog } from './session-log.io.ts';
+import { SessionSilence, type SilenceLimits } from './session-silence.ts';
 import { SessionTable } from './session-table.ts';
-import {
-  SessionWatch,
-  type SessionWatchLimits,
-  type SessionWatchOptions,
-} from './session-watch.io.ts';
-import { SessionSilence, type SilenceLimits } from './silence.ts';
 
-export interface SessionLimits extends SilenceLimits, SessionWatchLimits {
+export interface SessionLimits extends SilenceLimits, MissedHeartbeatLimits {
   /** How often silence is looked for, milliseconds. */
   readonly checkEveryMs: number;
 }
@@ -41,7 +42,7 @@ export interface SessionsOptions {
   readonly run: SessionCancelOptions['run'];
   readonly partitions: SessionCancelOptions['partitions'];
   readonly counts: Pick<HeartbeatsOptions, 'onBeat'> &
-    Pick<SessionWatchOptions, 'onMissed' | 'onRevived' | 'onEnded'>;
+    Pick<MissedHeartbeatOptions, 'onMissed' | 'onRevived' | 'onEnded'>;
   /** Tests wait less. */
   readonly limits?: SessionLimits;
   /** The topic cannot be followed any further. */
@@ -90,7 +91,7 @@ export async function openSessions(
     },
   });
   const { run, partitions: executions, onFault } = options;
-  const watch = new SessionWatch({
+  const watch = new MissedHeartbeats({
     log,
     limits,
     logger,
@@ -98,11 +99,11 @@ export async function openSessions(
     ...counts,
     cancels: new SessionCancels({ run, partitions: executions, nowMs: clock.nowMs }),
   });
+  const read = readerOf(codecs.sessions, topic);
   const reader = await followCompacted(client, {
     topic,
     onRecord: async (record, partition) => {
-      const value = await decode(record, { codec: codecs.sessions, topic });
-      log.take({ partition, key: record.key?.toString('utf8') ?? '', value });
+      log.take({ partition, key: record.key?.toString('utf8') ?? '', value: await read(record) });
     },
     onFault(fault) {
       if (fault.reaction === 'retry') logger.warn({ code: fault.code }, 'sessions are held up');
@@ -123,16 +124,11 @@ export async function openSessions(
 }
 
 /** A record that cannot be read may be a heartbeat, so it stops the process. */
-async function decode(
-  { value, offset }: IncomingRecord,
-  { codec, topic }: { codec: TopicsClient['codecs']['sessions']; topic: string },
-): Promise<SessionRecord | null> {
-  if (value === null) return null;
-  if (!codec.knows(value)) await codec.prepare(value);
-  try {
-    return codec.decode(value);
-  } catch (cause) {
-    if (!(cause instanceof AvroError)) throw cause;
-    throw new Fault('record_unreadable', 'stop', { facts: { topic, offset }, cause });
-  }
+function readerOf(codec: RecordReader<SessionRecord>, topic: string) {
+  return async ({ value, offset }: IncomingRecord): Promise<SessionRecord | null> => {
+    if (value === null) return null;
+    return readValue(codec, value, (cause) => {
+      throw new Fault('record_unreadable', 'stop', { facts: { topic, offset }, cause });
+    });
+  };
 }

@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Metrics } from '../metrics/index.ts';
 import type { ExpressRoute } from './express-lane.io.ts';
-import type { Verdict } from './limits.ts';
+import type { Verdict } from './listener-bounds.ts';
 
 // Beside `HttpApp`, so that importers of the built package see the addition too.
 declare module 'fastify' {

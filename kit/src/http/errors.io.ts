@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import { familyOf } from './door-routes.io.ts';
-import { bodyTooLarge, type TooLarge } from './limits.ts';
+import { bodyTooLarge, type TooLarge } from './listener-bounds.ts';
 import { inWordsOf } from './route-family.ts';
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Verdict } from './limits.ts';
+import type { Verdict } from './listener-bounds.ts';
 
 /** Counts a response of one route when it is sent; `beganAtMs` of `performance.now()`. */
 export type CountAnswer = (status: number, beganAtMs: number) => void;

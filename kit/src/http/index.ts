@@ -6,7 +6,7 @@ export {
   registerRoutes,
   tableMethod,
 } from './door-routes.io.ts';
-export { doorBounds } from './limits.ts';
+export { doorBounds } from './listener-bounds.ts';
 export { openHttp } from './open.io.ts';
 export { descriptionRoutes } from './openapi-routes.io.ts';
 export {

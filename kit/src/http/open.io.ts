@@ -8,7 +8,7 @@ import { noBytes, takeJsonBodies } from './body.io.ts';
 import { declareRoutes, familyOf } from './door-routes.io.ts';
 import { errorAnswerer } from './errors.io.ts';
 import { ExpressLane } from './express-lane.io.ts';
-import { defaultHttpLimits, type HttpLimits, timeoutCheckMs } from './limits.ts';
+import { defaultHttpLimits, type HttpLimits, timeoutCheckMs } from './listener-bounds.ts';
 import { type AnswerCount, observeRequests } from './observe.io.ts';
 import { openAnswer, openRequestIds, putAnswerHeaders } from './response-headers.io.ts';
 import { familyOfTarget, inWordsOf } from './route-family.ts';

@@ -9,7 +9,7 @@ code, pre { font: 13px/1.4 ui-monospace, monospace; }
 pre { background: #f6f8fa; padding: .6rem; overflow: auto; max-height: 24rem; }
 table { border-collapse: collapse; }
 td, th { border: 1px solid #d0d7de; padding: .2rem .5rem; text-align: left; vertical-align: top; }
-.method { display: inline-block; width: 4rem; font-weight: 600; }
+.method { display: inline-block; width: 4.6rem; font-weight: 600; }
 `;
 
 /** Its script: reads `openapi.json` beside it and writes text only, never markup. */

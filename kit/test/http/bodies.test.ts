@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { HttpApp } from '../../src/http/app.io.ts';
-import { doorBounds } from '../../src/http/limits.ts';
+import { doorBounds } from '../../src/http/listener-bounds.ts';
 import { openHttp } from '../../src/http/open.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { connectTo } from './raw-talk.ts';

@@ -8,7 +8,6 @@ import { endDueOrders } from './orders/expire-orders.ts';
 import { placeOrder } from './orders/place-order.ts';
 import { movePosition } from './orders/split-merge-redeem.ts';
 import { defaultLimits, type Limits, type Output, Scratch } from './record.ts';
-import { resolveMarket, setMarket } from './rules/market-rules.ts';
 import {
   openPartition,
   setKey,
@@ -16,6 +15,8 @@ import {
   startGeneration,
   tick,
 } from './rules/partition-rules.ts';
+import { resolveMarket } from './rules/resolve-market.ts';
+import { setMarket } from './rules/set-market.ts';
 import type { SignOffKey } from './rules/sign-off-keys.ts';
 import { decodeState } from './state/decode-state.ts';
 import { encodeState } from './state/encode-state.ts';

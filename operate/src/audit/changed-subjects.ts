@@ -4,8 +4,8 @@ import {
   orderIdFromBytes,
   walletFromBytes,
 } from '@pm/schemas';
-import { tokenKey } from './accounts.ts';
-import type { Mismatch } from './projections.ts';
+import type { Mismatch } from './compare-redis.ts';
+import { tokenKey } from './fill-totals.ts';
 
 /**
  * Subjects of records after the end of the log that was read. Projections may already show these records, so a

@@ -5,9 +5,9 @@ import { silentLog } from '@pm/kit/log';
 import { openRegistry, topicName } from '@pm/kit/registry';
 import { tokenIdFromBytes, topics } from '@pm/schemas';
 import { ChangedSubjects } from './changed-subjects.ts';
+import { type AuditedMarket, compareBooks, compareLedger, type Mismatch } from './compare-redis.ts';
 import { compareLedgerQuery, sampleText } from './ledger-sample.ts';
 import type { LogAudit } from './log-audit.ts';
-import { type AuditedMarket, compareBooks, compareLedger, type Mismatch } from './projections.ts';
 import { eachRecord, type LogPiece, piecesOf, sumTransfers } from './read-log.ts';
 import { compareHeld, compareOpenOrders, compareSupply } from './state-tables.ts';
 
@@ -62,7 +62,7 @@ async function compareState(
   },
 ): Promise<readonly StateCheck[]> {
   const { audit, seed } = expected;
-  const { positions } = audit.accounts;
+  const { positions } = audit.totals;
   const markets = await marketsOf({ client, addresses });
   const rows = `${positions.count} rows, every column`;
   const [books, ledger] = ['the levels of the log, hashes right', 'deposits and the log'];

@@ -1,9 +1,9 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { Random } from '@pm/kit/random';
 import { workedQueries } from '@pm/schemas';
-import { tokenKey } from './accounts.ts';
+import type { Mismatch } from './compare-redis.ts';
+import { tokenKey } from './fill-totals.ts';
 import type { Position, Positions } from './positions.ts';
-import type { Mismatch } from './projections.ts';
 
 /** Wallets whose ledger is folded: each is one statement over its whole history. */
 const sampledWallets = 20;

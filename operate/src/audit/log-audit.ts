@@ -1,16 +1,15 @@
 import {
-  complementPrice,
   type EventOf,
   type Execution,
   type ExecutionEvent,
   type Fill,
-  notionalMicro,
   orderIdFromBytes,
   walletFromBytes,
 } from '@pm/schemas';
-import { Accounts, add, tokenKey } from './accounts.ts';
 import { BookLevels } from './book-levels.ts';
 import { openOrderDigest } from './digests.ts';
+import { add, FillTotals } from './fill-totals.ts';
+import { moneyViolations } from './money-checks.ts';
 import type { LegSource } from './positions.ts';
 
 /** An order by the records of the log. */
@@ -39,7 +38,7 @@ export class LogAudit {
   readonly orders = new Map<string, AuditedOrder>();
   /** Orders that wait for the end of a taker delay, with the micro-USDC that each locks. */
   readonly delayed = new Map<string, { readonly wallet: string; readonly heldMicro: number }>();
-  readonly accounts = new Accounts();
+  readonly totals = new FillTotals();
   /** Market -> its book, in terms of token 0. */
   readonly levels = new Map<number, BookLevels>();
   /** Wallet -> its money by the events, micro-USDC. */
@@ -99,16 +98,8 @@ export class LogAudit {
 
   /** Rules that hold for the log as a whole. */
   finish(): void {
-    this.#checkMarkets();
-    this.#checkMoney();
-    this.#checkHeld();
-    for (const position of this.accounts.positions) {
-      const { sizeMicro } = position;
-      if (sizeMicro < 0) this.#broken(`C2 ${tokenKey(position)} holds ${sizeMicro}`);
-    }
-    for (const [wallet, heldMicro] of this.held) {
-      if (heldMicro < 0) this.#broken(`C2 ${wallet} has ${heldMicro} held`);
-    }
+    for (const violation of moneyViolations(this)) this.#broken(violation);
+    for (const id of this.#unplaced.keys()) this.#broken(`F2 taker ${id} was never placed`);
   }
 
   #event(event: ExecutionEvent): void {
@@ -189,7 +180,7 @@ export class LogAudit {
 
   #fill(fill: Fill): void {
     this.fills += 1;
-    this.accounts.applyFill(fill, this.#feeWallet, this.#source);
+    this.totals.applyFill(fill, this.#feeWallet, this.#source);
     add(this.#unplaced, orderIdFromBytes(fill.takerOrderId), fill.sizeMicro);
     this.#makerFilled(fill);
   }
@@ -228,7 +219,7 @@ export class LogAudit {
     const payout0 = this.payouts.get(event.market);
     if (event.action === 'REDEEM' && payout0 === undefined)
       this.#broken(`C1 market ${event.market} is redeemed before it is resolved`);
-    this.accounts.applyMove(event, payout0 ?? 0, this.#source);
+    this.totals.applyMove(event, payout0 ?? 0, this.#source);
   }
 
   #level({ market, side, price, sizeMicro }: EventOf<'LevelChanged'>): void {
@@ -242,33 +233,6 @@ export class LogAudit {
     const fresh = new BookLevels();
     this.levels.set(market, fresh);
     return fresh;
-  }
-
-  /** C1: both tokens of a market, and the money locked for them, are the same number. */
-  #checkMarkets(): void {
-    const totals = new Map<number, { first: number; second: number }>();
-    for (const { market, outcome, sizeMicro } of this.accounts.positions) {
-      const sums = totals.get(market) ?? { first: 0, second: 0 };
-      totals.set(market, sums);
-      sums[outcome === 0 ? 'first' : 'second'] += sizeMicro;
-    }
-    for (const market of new Set([...totals.keys(), ...this.accounts.collateral.keys()])) {
-      const locked = this.accounts.collateral.get(market) ?? 0;
-      const { first, second } = totals.get(market) ?? { first: 0, second: 0 };
-      if (!this.#isCovered(market, { first, second, locked })) {
-        this.#broken(`C1 market ${market}: ${first} / ${second} tokens, ${locked} locked`);
-      }
-    }
-    for (const id of this.#unplaced.keys()) this.#broken(`F2 taker ${id} was never placed`);
-  }
-
-  /** Before resolution pairs are worth one USDC each; after it each token is worth its payout. */
-  #isCovered(market: number, sums: { first: number; second: number; locked: number }): boolean {
-    const payout0 = this.payouts.get(market);
-    if (payout0 === undefined) return sums.first === sums.locked && sums.second === sums.locked;
-    const worth =
-      notionalMicro(payout0, sums.first) + notionalMicro(complementPrice(payout0), sums.second);
-    return worth === sums.locked;
   }
 
   /**
@@ -290,35 +254,6 @@ export class LogAudit {
       }
       const wrong = this.levels.get(market)?.wrongTop() ?? null;
       if (wrong !== null) this.#broken(`F2 market ${market} at ${execution.inOffset}: ${wrong}`);
-    }
-  }
-
-  /** C2: locked money is the cost of resting buys at their limits, and the locks of delayed orders. */
-  #checkHeld(): void {
-    const owed = new Map<string, number>();
-    for (const order of this.orders.values()) {
-      add(owed, order.wallet, notionalMicro(order.heldPrice, order.restingMicro));
-    }
-    for (const { wallet, heldMicro } of this.delayed.values()) add(owed, wallet, heldMicro);
-    for (const wallet of new Set([...owed.keys(), ...this.held.keys()])) {
-      const held = this.held.get(wallet) ?? 0;
-      if (held !== (owed.get(wallet) ?? 0)) {
-        this.#broken(`C2 ${wallet}: ${held} held, resting buys cost ${owed.get(wallet) ?? 0}`);
-      }
-    }
-  }
-
-  /** C2: the money of each wallet by the events equals that by its fills. */
-  #checkMoney(): void {
-    const wallets = new Set([
-      ...this.free.keys(),
-      ...this.held.keys(),
-      ...this.accounts.money.keys(),
-    ]);
-    for (const wallet of wallets) {
-      const stated = (this.free.get(wallet) ?? 0) + (this.held.get(wallet) ?? 0);
-      const owed = this.accounts.money.get(wallet) ?? 0;
-      if (stated !== owed) this.#broken(`C2 ${wallet}: events say ${stated}, fills say ${owed}`);
     }
   }
 

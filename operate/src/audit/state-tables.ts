@@ -1,10 +1,10 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { parseMicro } from '@pm/schemas';
-import { tokenKey } from './accounts.ts';
+import type { Mismatch } from './compare-redis.ts';
 import { openOrderDigestSql } from './digests.ts';
+import { tokenKey } from './fill-totals.ts';
 import type { LogAudit } from './log-audit.ts';
 import type { Position, PositionKey } from './positions.ts';
-import type { Mismatch } from './projections.ts';
 
 /** Nothing here writes. */
 type Tables = Pick<ClickHouse, 'selectRows'>;
@@ -45,7 +45,7 @@ const heldTables = {
 type HeldTable = keyof typeof heldTables;
 
 /** Expected state of a table of positions. */
-type Held = Pick<LogAudit, 'accounts' | 'nextInOffset'>;
+type Held = Pick<LogAudit, 'totals' | 'nextInOffset'>;
 
 /**
  * P1 for `positions` and `holders`: a row for each token that a wallet ever had, with the figures that the log adds up
@@ -60,7 +60,7 @@ export async function compareHeld(
   let known = 0;
   let certain = 0;
   for await (const row of heldRows(clickhouse, table)) {
-    const owed = log.accounts.positions.get(row);
+    const owed = log.totals.positions.get(row);
     if (owed !== null) known += 1;
     const mismatch = mismatchOf(table, row, { owed, log });
     if (mismatch === null) continue;
@@ -68,7 +68,7 @@ export async function compareHeld(
     if (mismatch.about === null) certain += 1;
     if (certain === wrongMax) return wrong;
   }
-  const missing = log.accounts.positions.count - known;
+  const missing = log.totals.positions.count - known;
   if (missing > 0) wrong.push({ about: null, text: `P1 ${table}: ${missing} rows are missing` });
   return wrong;
 }
@@ -119,7 +119,7 @@ async function* heldRows(clickhouse: Tables, table: HeldTable): AsyncGenerator<H
 /** C1 in the tables alone: both tokens of a market that is not resolved are held in the same number. */
 export async function compareSupply(
   clickhouse: Tables,
-  { payouts, accounts }: Pick<LogAudit, 'payouts' | 'accounts'>,
+  { payouts, totals }: Pick<LogAudit, 'payouts' | 'totals'>,
 ): Promise<Mismatch[]> {
   const rows = await clickhouse.selectRows<{ market: number; first: string; second: string }>(
     `SELECT market, sumIf(size, outcome = 0) AS first, sumIf(size, outcome = 1) AS second
@@ -128,7 +128,7 @@ export async function compareSupply(
   const wrong: Mismatch[] = [];
   for (const { market, first, second } of rows) {
     const sums = [parseMicro(first) ?? -1, parseMicro(second) ?? -1];
-    const locked = accounts.collateral.get(market) ?? 0;
+    const locked = totals.collateral.get(market) ?? 0;
     if (payouts.has(market) || (sums[0] === locked && sums[1] === locked)) continue;
     const text = `C1 market ${market}: ${first} and ${second} held, ${locked} micro-USDC locked`;
     wrong.push({ about: String(market), text });

@@ -1,5 +1,5 @@
 import { type Transfer, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
-import { add } from './accounts.ts';
+import { add } from './fill-totals.ts';
 
 /**
  * Sums of `transfers` by wallet, micro-USDC: each transfer id once, without withdrawals that a fence before them makes

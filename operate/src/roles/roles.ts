@@ -93,7 +93,7 @@ function scanning(rows: number, bytes: number): Readonly<Record<string, ProfileS
 
 const reader: ClickHouseRole = {
   name: 'pm_reader',
-  comment: 'The read door (query-api).',
+  comment: 'Reads for query-api.',
   rights: [
     exchange(
       ['SELECT'],

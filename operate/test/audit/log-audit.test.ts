@@ -144,7 +144,7 @@ function recordOf(inOffset: number, events: readonly ExecutionEvent[]): Executio
 test('a sound log has no violations and adds up', () => {
   const audit = audited(log);
   expect(audit.violations).toEqual([]);
-  expect(audit.accounts.collateral.get(7)).toBe(4 * share);
+  expect(audit.totals.collateral.get(7)).toBe(4 * share);
   expect(audit.orders.size).toBe(2);
   expect(audit.fills).toBe(1);
 });

@@ -74,7 +74,7 @@ async function judge(
   { says = saysUpTo(records), moved = new ChangedSubjects() } = {},
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const { audit } = says;
-  const { positions } = audit.accounts;
+  const { positions } = audit.totals;
   const rows = [...(await compareFacts(reader, says)), ...(await compareBuckets(reader, says))];
   const state = [
     ['positions', await compareHeld(reader, 'positions', audit)],

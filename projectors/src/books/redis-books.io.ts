@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type DefinedScript, defineScript, type RedisClient, resultsOf } from '@pm/kit/redis';
 import { bookFields, type RedisKeys } from '@pm/schemas';
 import type { MarketBook } from './book.ts';
+import { claimLua, forgetLua, moveLua, writeLua } from './books-lua.ts';
 import { type BookHash, type ListedMarket, type MarketFacts, renderBook } from './render.ts';
 import { restoreBook } from './restore.ts';
-import { claimLua, forgetLua, moveLua, writeLua } from './scripts.ts';
 
 /** Markets checked in one pipeline. */
 const marketsPerPipeline = 300;

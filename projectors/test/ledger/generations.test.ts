@@ -1,6 +1,6 @@
-import { LedgerFold } from '@pm/domain/ledger/fold';
 import type { Ledger } from '@pm/domain/ledger/ledger.io';
 import { openSignOffKey } from '@pm/domain/signoff/keys';
+import { LedgerModel } from '@pm/domain/testing/ledger-model';
 import { silentLog } from '@pm/kit/log';
 import { type Envelope, type Transfer, walletFromBytes } from '@pm/schemas';
 import { LedgerGenerations } from '../../src/ledger/generations.io.ts';
@@ -11,7 +11,7 @@ const clock = { clockMs: 0, bookAgeLimitMs: 2_000 };
 
 /** A log that begins written generations on request, and the ledger that is folded from it. */
 class World {
-  fold = new LedgerFold();
+  fold = new LedgerModel();
   life = 'first';
   private openedIn = '';
   /** The written records in short: `orders:0 1` is generation 1 in partition 0. */
@@ -74,7 +74,7 @@ class World {
   }
 
   lose(): void {
-    this.fold = new LedgerFold();
+    this.fold = new LedgerModel();
   }
 
   private apply(place: string, offset: number): void {
@@ -104,7 +104,7 @@ class World {
     const world = this;
     const target = {
       isOfEarlierLife: async () => world.openedIn !== world.life,
-      open: async (...args: Parameters<LedgerFold['open']>) => {
+      open: async (...args: Parameters<LedgerModel['open']>) => {
         const isOpen = world.fold.open(...args);
         if (isOpen) world.openedIn = world.life;
         return isOpen;
@@ -113,7 +113,7 @@ class World {
     return new Proxy(target, {
       get(own, name) {
         if (name in own) return own[name as keyof typeof own];
-        const method = world.fold[name as keyof LedgerFold] as (...args: unknown[]) => unknown;
+        const method = world.fold[name as keyof LedgerModel] as (...args: unknown[]) => unknown;
         return async (...args: unknown[]) => method.apply(world.fold, args);
       },
     }) as unknown as Ledger;

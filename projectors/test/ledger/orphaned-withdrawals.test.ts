@@ -1,4 +1,4 @@
-import { LedgerFold } from '@pm/domain/ledger/fold';
+import { LedgerModel } from '@pm/domain/testing/ledger-model';
 import { silentLog } from '@pm/kit/log';
 import { type Transfer, walletFromBytes, withdrawalLateMs } from '@pm/schemas';
 import { OrphanedWithdrawals } from '../../src/ledger/orphaned-withdrawals.io.ts';
@@ -10,7 +10,7 @@ const withdrawal = { ...deposit, transferId: '0x02', amountMicro: -40, timeMs: s
 
 /** A ledger with a hold for a withdrawal accepted at `startMs`, and its topic `transfers`. */
 function open() {
-  const ledger = new LedgerFold();
+  const ledger = new LedgerModel();
   const state = { nowMs: startMs, end: 1 };
   const fences: Transfer[] = [];
   const orphans = new OrphanedWithdrawals({

@@ -1,4 +1,4 @@
-import { LedgerFold } from '@pm/domain/ledger/fold';
+import { LedgerModel } from '@pm/domain/testing/ledger-model';
 import { type Log, silentLog } from '@pm/kit/log';
 import { type WalletAddress, type WithdrawalFreeze, walletFromBytes } from '@pm/schemas';
 import { SolvencyCheck } from '../../src/ledger/solvency-check.io.ts';
@@ -7,8 +7,8 @@ const wallet = `0x${'77'.repeat(20)}` as WalletAddress;
 const clock = { clockMs: 1_000, bookAgeLimitMs: 2_000 };
 
 /** A ledger that is open, in which the wallet has spent ten times what it had. */
-function overspent(): LedgerFold {
-  const ledger = new LedgerFold();
+function overspent(): LedgerModel {
+  const ledger = new LedgerModel();
   const deposit = { transferId: '0x01', wallet, amountMicro: 100, generation: 0, timeMs: 1_000 };
   const fence = { ...deposit, transferId: '0x00', amountMicro: 0, generation: 1, timeMs: 1_000 };
   ledger.applyTransfers({ fromOffset: 0, toOffset: 2, transfers: [deposit, fence] });
@@ -20,7 +20,7 @@ function overspent(): LedgerFold {
   return ledger;
 }
 
-function open(fold: LedgerFold) {
+function open(fold: LedgerModel) {
   const errors: object[] = [];
   const frozen: WithdrawalFreeze[] = [];
   const fakes = { isAway: false, breaches: 0 };
@@ -76,7 +76,7 @@ test('a freeze that could not be written is written at the next check', async ()
 });
 
 test('a solvent ledger freezes no wallet', async () => {
-  const { solvency, errors, frozen } = open(new LedgerFold());
+  const { solvency, errors, frozen } = open(new LedgerModel());
   await solvency.check();
   expect([errors, frozen]).toEqual([[], []]);
 });

@@ -11,8 +11,9 @@ import {
   eventAnswers,
   listContext,
 } from './catalog-answers.io.ts';
+import { keysetPage } from './keyset-cursor.ts';
 import { readEventsQuery } from './list-events.ts';
-import { keysetPage, readKeysetSpan } from './list-query.ts';
+import { readKeysetSpan } from './list-query.ts';
 import { tagsOf } from './wire-event.ts';
 
 /**

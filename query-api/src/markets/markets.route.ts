@@ -13,8 +13,9 @@ import {
 } from './catalog-answers.io.ts';
 import { clobMarket, toTheLetter } from './clob-market.ts';
 import { clobPage } from './clob-markets.route.ts';
+import { keysetPage } from './keyset-cursor.ts';
 import { readMarketsQuery } from './list-markets.ts';
-import { keysetPage, readKeysetSpan } from './list-query.ts';
+import { readKeysetSpan } from './list-query.ts';
 import type { Market } from './market.ts';
 import { marketNamed } from './market-filter.ts';
 import { MarketTexts } from './market-texts.io.ts';

@@ -3,8 +3,8 @@ import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
 import { ReadRefusal } from '../door/refusal.ts';
 import type { Profiles } from '../social/profiles.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
-import { leaderboardEntry, leaderboardSearch, readLeaderboardQuery } from './leaderboard.ts';
-import type { Leaderboards } from './leaderboards.io.ts';
+import { leaderboardEntry, leaderboardSearch, readLeaderboardQuery } from './leaderboard-query.ts';
+import type { Leaderboards } from './newest-leaderboards.io.ts';
 
 export interface LeaderboardParts {
   readonly leaderboards: Pick<Leaderboards, 'read'>;

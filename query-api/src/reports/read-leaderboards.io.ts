@@ -1,7 +1,7 @@
 import type { ClickHouse } from '@pm/kit/clickhouse';
 import { type LeaderboardPeriod, leaderboardColumn, leaderboardTables } from '@pm/schemas';
 import { readInPieces } from '../tables/read-pieces.io.ts';
-import type { LeaderboardRow } from './leaderboard.ts';
+import type { LeaderboardRow } from './leaderboard-query.ts';
 
 /** The client that leaderboards are read with. */
 export type LeaderboardClickHouse = Pick<ClickHouse, 'selectRows'>;

@@ -1,7 +1,7 @@
 import type { CommentParent } from '@pm/schemas';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
-import { readAfterCursor } from '../markets/list-query.ts';
+import { readAfterCursor } from '../markets/keyset-cursor.ts';
 import type { RowCursor } from '../markets/row-order.ts';
 
 /** Columns a list of comments can be sorted by (conventions.md 7.1). */

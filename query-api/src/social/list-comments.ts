@@ -1,5 +1,5 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
-import { keysetOf } from '../markets/list-query.ts';
+import { keysetOf } from '../markets/keyset-cursor.ts';
 import type { RowCursor } from '../markets/row-order.ts';
 import type { CommentOrder, CommentSort } from './comments-query.ts';
 

@@ -3,9 +3,10 @@ import type { CatalogEvent, CatalogMarket } from '@pm/schemas';
 import { ReadRefusal } from '../../src/door/refusal.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { eventColumns, marketColumns } from '../../src/markets/catalog-tables.ts';
+import { keysetOf } from '../../src/markets/keyset-cursor.ts';
 import { readEventsQuery } from '../../src/markets/list-events.ts';
 import { readMarketsQuery } from '../../src/markets/list-markets.ts';
-import { keysetOf, readKeysetSpan } from '../../src/markets/list-query.ts';
+import { readKeysetSpan } from '../../src/markets/list-query.ts';
 import { eventEntry, marketEntry, tagEntry, token, wallet } from '../in-memory.ts';
 
 /** Lists out of indexes against a naive filter and sort of the same entries, over random catalogs and queries. */

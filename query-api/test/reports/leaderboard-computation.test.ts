@@ -1,8 +1,8 @@
-import type { LeaderboardSearch } from '../../src/reports/leaderboard.ts';
 import {
   type LeaderboardClickHouse,
   LeaderboardComputation,
-} from '../../src/reports/leaderboard-snapshot.io.ts';
+} from '../../src/reports/leaderboard-computation.io.ts';
+import type { LeaderboardSearch } from '../../src/reports/leaderboard-query.ts';
 import { wallet } from '../in-memory.ts';
 
 /** The statements of a computation, and when, with a ClickHouse that has one wallet on every board. */

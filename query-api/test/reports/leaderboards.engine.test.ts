@@ -6,8 +6,8 @@ import {
   leaderboardPeriods,
   leaderboardTables,
 } from '@pm/schemas';
-import type { LeaderboardRow, LeaderboardSearch } from '../../src/reports/leaderboard.ts';
-import { Leaderboards } from '../../src/reports/leaderboards.io.ts';
+import type { LeaderboardRow, LeaderboardSearch } from '../../src/reports/leaderboard-query.ts';
+import { Leaderboards } from '../../src/reports/newest-leaderboards.io.ts';
 import { type FreshDatabase, freshDatabase } from '../fresh-database.ts';
 import { wallet } from '../in-memory.ts';
 

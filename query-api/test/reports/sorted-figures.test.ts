@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { SortedFigures } from '../../src/reports/leaderboard.ts';
+import { SortedFigures } from '../../src/reports/leaderboard-query.ts';
 
 const figure = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),

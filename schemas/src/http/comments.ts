@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Bodies of comments and profiles (conventions.md 7.1 and 7.2). Lengths are checked in code points by the door. */
+/** Bodies of comments and profiles (conventions.md 7.1 and 7.2). Ingress checks lengths in code points. */
 const shortText = Type.String({ maxLength: 200 });
 
 export const CommentBody = Type.Object({

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { decimal, pageOf, text } from './forms.ts';
 
-/** Answers of the read door about the caller's own affairs (conventions.md 3.12 and 4.1). */
+/** Responses of query-api about the caller's own wallet (conventions.md 3.12 and 4.1). */
 const baseUnits = Type.String({ pattern: '^[0-9]+$', description: 'Millionths, as text.' });
 
 /** POST /data/orders and /orders-scoring take at most this many orders. */

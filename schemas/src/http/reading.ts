@@ -11,7 +11,7 @@ import {
   text,
 } from './forms.ts';
 
-/** Answers of the read door (specification, "Resources and their fields"; conventions.md parts 3, 5 and 6). */
+/** Responses of query-api (specification, "Resources and their fields"; conventions.md parts 3, 5 and 6). */
 const textArray = Type.Array(Type.String());
 
 /** POST /books, /prices, /last-trades-prices take at most this many tokens. */

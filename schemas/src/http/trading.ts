@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 /**
- * HTTP bodies of the write door (conventions.md 1.6, 2.6 and part 3). Unknown fields are tolerated and ignored.
+ * HTTP bodies of ingress (conventions.md 1.6, 2.6 and part 3). Unknown fields are tolerated and ignored.
  */
 const decimalInteger = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' });
 const hex = (bytes: number) => Type.String({ pattern: `^0x[0-9a-fA-F]{${bytes * 2}}$` });

@@ -1,4 +1,4 @@
-import type { Column } from './table.ts';
+import type { Column } from './create-table.ts';
 
 export const zstd = 'ZSTD(1)';
 

@@ -1,5 +1,5 @@
 import { column, market, wallet } from './columns.ts';
-import type { Table } from './table.ts';
+import type { Table } from './create-table.ts';
 
 /** The periods with their lengths in seconds; null is everything. */
 export const leaderboardPeriods = {

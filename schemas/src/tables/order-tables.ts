@@ -11,7 +11,7 @@ import {
   version,
   wallet,
 } from './columns.ts';
-import type { Table } from './table.ts';
+import type { Table } from './create-table.ts';
 
 export const orderEvents: Table = {
   name: 'order_events',

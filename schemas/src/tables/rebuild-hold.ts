@@ -1,4 +1,4 @@
-import type { Table } from './table.ts';
+import type { Table } from './create-table.ts';
 
 /**
  * Exists beside the served tables only while `npm run rebuild` needs them unchanged: as long as the newest moment in

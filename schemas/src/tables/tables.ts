@@ -14,8 +14,8 @@ import {
   wallet,
   zstd,
 } from './columns.ts';
+import type { Table } from './create-table.ts';
 import { openOrders, orderEvents, walletCancels } from './order-tables.ts';
-import type { Table } from './table.ts';
 
 const fills: Table = {
   name: 'fills',

@@ -7,7 +7,7 @@ import { type ManagedProcess, mebibyte, processEnvironment } from '../managed-pr
 import { loopback } from '../ports.ts';
 import { askPort } from '../probes.ts';
 import { StackError } from '../stack-error.ts';
-import type { EngineJars } from './engine-jars.ts';
+import type { EngineJars } from './download-engines.ts';
 
 export interface KafkaOptions {
   readonly jars: EngineJars;

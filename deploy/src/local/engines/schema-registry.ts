@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ManagedProcess, mebibyte, processEnvironment } from '../managed-process.ts';
 import { loopback } from '../ports.ts';
 import { requireOk } from '../probes.ts';
-import type { EngineJars } from './engine-jars.ts';
+import type { EngineJars } from './download-engines.ts';
 
 export interface RegistryOptions {
   readonly jars: EngineJars;

@@ -4,17 +4,17 @@ import type { SessionCancels } from './session-cancels.io.ts';
 import type { SessionLog, SessionNews, WriteResult } from './session-log.io.ts';
 import type { Session } from './session-table.ts';
 
-export interface SessionWatchLimits {
+export interface MissedHeartbeatLimits {
   /** Interval at which this process reports that it and the partitions are alive, milliseconds. */
   readonly pulseEveryMs: number;
   /** A process that was silent for so long cancels no more; another one takes over, milliseconds. */
   readonly claimAfterMs: number;
 }
 
-export interface SessionWatchOptions {
+export interface MissedHeartbeatOptions {
   readonly log: SessionLog;
   readonly cancels: Pick<SessionCancels, 'cancel'>;
-  readonly limits: SessionWatchLimits;
+  readonly limits: MissedHeartbeatLimits;
   readonly monotonicMs: () => number;
   readonly logger: Log;
   /** A miss was written, revoked, or its orders are off the books so long after the last heartbeat was read. */
@@ -37,8 +37,8 @@ const endingsMax = 20_000;
  * A miss that was decided before or in an outage is revoked by its writer (LIVE). A process that dies while it cancels
  * is replaced: another process writes MISSED once more and does it all again, which changes nothing that is done.
  */
-export class SessionWatch {
-  readonly #options: SessionWatchOptions;
+export class MissedHeartbeats {
+  readonly #options: MissedHeartbeatOptions;
   /** Keys about which something is being written or done. */
   readonly #busy = new Set<ApiKeyId>();
   readonly #doubtful = new Set<ApiKeyId>();
@@ -47,7 +47,7 @@ export class SessionWatch {
   #pulsedAtMs = Number.NEGATIVE_INFINITY;
   #isPulsing = false;
 
-  constructor(options: SessionWatchOptions) {
+  constructor(options: MissedHeartbeatOptions) {
     this.#options = options;
     options.log.listen((news) => this.#take(news));
   }

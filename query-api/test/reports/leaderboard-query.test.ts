@@ -1,5 +1,5 @@
 import { ReadRefusal } from '../../src/door/refusal.ts';
-import { leaderboardSearch, readLeaderboardQuery } from '../../src/reports/leaderboard.ts';
+import { leaderboardSearch, readLeaderboardQuery } from '../../src/reports/leaderboard-query.ts';
 import { wallet } from '../in-memory.ts';
 
 const namesakes = Array.from({ length: 1_500 }, (_, index) => wallet(index));

@@ -1,5 +1,5 @@
-import type { LeaderboardRow, LeaderboardSearch } from './leaderboard.ts';
-import { SortedFigures } from './leaderboard.ts';
+import type { LeaderboardRow, LeaderboardSearch } from './leaderboard-query.ts';
+import { SortedFigures } from './leaderboard-query.ts';
 import {
   type Board,
   countLarger,

@@ -1,7 +1,7 @@
 import { Fault } from '@pm/kit/fault';
 import { withdrawalLateMs } from '@pm/schemas';
-import { LedgerFold } from '../../src/ledger/fold.ts';
 import { orphanMarginMs, orphansPerCallMax, sendersMax } from '../../src/ledger/ledger.ts';
+import { LedgerModel } from '../../src/testing/ledger-model.ts';
 import { orderOf, walletOf } from './history.ts';
 
 const wallet = walletOf(1);
@@ -16,8 +16,8 @@ const hold = {
   acceptedAtMs: 1_000,
 } as const;
 
-function openWith(freeMicro: number): LedgerFold {
-  const ledger = new LedgerFold();
+function openWith(freeMicro: number): LedgerModel {
+  const ledger = new LedgerModel();
   ledger.applyTransfers({
     fromOffset: 0,
     toOffset: 2,
@@ -34,7 +34,7 @@ function openWith(freeMicro: number): LedgerFold {
 
 describe('the ledger fold', () => {
   test('reserves nothing before it is ready', () => {
-    const ledger = new LedgerFold();
+    const ledger = new LedgerModel();
     expect(ledger.reserve({ ...hold, orderId: orderOf(1) }).outcome).toBe('not_ready');
   });
 
@@ -241,7 +241,7 @@ describe('the ledger fold', () => {
   });
 
   test('a rebuild passes through balances below zero and lists those that stay there', () => {
-    const ledger = new LedgerFold();
+    const ledger = new LedgerModel();
     const [passing, staying] = [walletOf(1), walletOf(2)];
     const moves = [passing, staying].map((one) => ({ wallet: one, freeMicro: -5, heldMicro: 0 }));
     ledger.applyExecutions({ ...piece, fromOffset: 0, toOffset: 1, moves });
@@ -376,7 +376,7 @@ describe('the ledger fold', () => {
   });
 
   test('drops the plan of a rebuild when something is lost in the middle of it', () => {
-    const ledger = new LedgerFold();
+    const ledger = new LedgerModel();
     const plan = { id: 'first', generation: 0 };
     ledger.planRebuild(plan);
     ledger.close();

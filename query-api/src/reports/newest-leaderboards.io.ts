@@ -1,8 +1,8 @@
 import { Fault } from '@pm/kit/fault';
 import type { Log } from '@pm/kit/log';
 import { runRounds } from '@pm/kit/rounds';
-import type { LeaderboardPage, LeaderboardSearch } from './leaderboard.ts';
-import { LeaderboardComputation } from './leaderboard-snapshot.io.ts';
+import { LeaderboardComputation } from './leaderboard-computation.io.ts';
+import type { LeaderboardPage, LeaderboardSearch } from './leaderboard-query.ts';
 import { type LeaderboardClickHouse, readNewest } from './read-leaderboards.io.ts';
 
 /**

@@ -22,17 +22,17 @@ import {
   type WithdrawalReservation,
   type WithdrawalResult,
   withdrawalsLane,
-} from './ledger.ts';
-import { sumMoves } from './parts.ts';
-import { type Money, PendingReservations } from './pending-reservations.ts';
+} from '../ledger/ledger.ts';
+import { sumMoves } from '../ledger/parts.ts';
+import { type Money, ReservationsModel } from './reservations-model.ts';
 
 /**
  * The rules of the ledger without Redis. Random histories compare the scripts with it, and tests of other rooms use
  * it instead of Redis. Same methods and results, without promises.
  */
-export class LedgerFold {
+export class LedgerModel {
   readonly #wallets = new Map<WalletAddress, Money>();
-  readonly #pending = new PendingReservations((wallet) => this.#money(wallet));
+  readonly #pending = new ReservationsModel((wallet) => this.#money(wallet));
   readonly #marks = new Map<string, number>();
   readonly #transfers = new Map<string, AppliedTransfer>();
   readonly #generations = new Map<string, number>();
@@ -226,7 +226,7 @@ export class LedgerFold {
     else this.#passing.delete(wallet);
   }
 
-  #reserve(facts: Parameters<PendingReservations['reserve']>[0]): ReserveResult {
+  #reserve(facts: Parameters<ReservationsModel['reserve']>[0]): ReserveResult {
     const { generation, ready } = this.#state;
     if (!ready) return { outcome: 'not_ready', generation: 0, sender: '' };
     return this.#pending.reserve(facts, generation);

@@ -10,7 +10,7 @@ import {
 import { type Leg, type LegSource, type PositionKey, Positions } from './positions.ts';
 
 /** Totals of fills and moves: positions of each wallet, its money, collateral of each market. */
-export class Accounts {
+export class FillTotals {
   readonly positions = new Positions();
   /** Wallet -> micro-USDC gained (or spent, negative) since the start, deposits left out. */
   readonly money = new Map<string, number>();

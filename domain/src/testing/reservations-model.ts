@@ -6,7 +6,7 @@ import {
   type ReserveResult,
   type Send,
   sendersMax,
-} from './ledger.ts';
+} from '../ledger/ledger.ts';
 
 /** Balance of a wallet, micro-USDC. */
 export interface Money {
@@ -31,8 +31,8 @@ export interface PendingReservation {
 /** A reservation as it is asked for. */
 type Reserved = Omit<PendingReservation, 'answers' | 'senders'>;
 
-/** The reservations of `LedgerFold` without a result on the log. They move only the pending money of their wallets. */
-export class PendingReservations {
+/** The reservations of `LedgerModel` without a result on the log. They move only the pending money of their wallets. */
+export class ReservationsModel {
   readonly #pending = new Map<string, PendingReservation>();
   readonly #moneyOf: (wallet: WalletAddress) => Money;
   #sends = 0;

@@ -1,4 +1,4 @@
-import { RateLimitsAnswer } from '../http/limits.ts';
+import { RateLimitsAnswer } from '../http/rate-limits.ts';
 import { route } from './route.ts';
 
 /** What the caller may still ask (limits.md). */

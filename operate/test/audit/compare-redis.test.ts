@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { redisKeys, type TokenId } from '@pm/schemas';
 import { BookLevels } from '../../src/audit/book-levels.ts';
+import { compareBooks, compareLedger } from '../../src/audit/compare-redis.ts';
 import { compareLedgerQuery } from '../../src/audit/ledger-sample.ts';
 import { Positions } from '../../src/audit/positions.ts';
-import { compareBooks, compareLedger } from '../../src/audit/projections.ts';
 
 const keys = redisKeys('pm');
 const share = 1_000_000;
