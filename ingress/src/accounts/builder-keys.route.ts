@@ -95,9 +95,9 @@ function proveNamed(
   const caller = authenticate(request, reply, services.authentication);
   if (caller === null) return null;
   const wallet = caller.address;
-  const key = namedKey(request.body ?? request.query);
+  const key = namedKey(request);
   const all = () => services.keys.list(wallet, 'BUILDER').map(({ apiKey }) => apiKey);
-  return { wallet, keys: key === '' ? all() : [key] };
+  return { wallet, keys: key === undefined ? all() : [key] };
 }
 
 async function revokeNamed(

@@ -1,5 +1,6 @@
 import { type DoorRoute, type RawParam, refuse } from '@pm/kit/http';
 import { parseApiKeyId } from '@pm/schemas';
+import type { FastifyRequest } from 'fastify';
 import { authenticate, refuseUnproven, signedFacts } from '../door/authentication.io.ts';
 import { singleBodyMaxBytes } from '../door/requests.io.ts';
 import type { AccountServices } from './account-services.io.ts';
@@ -55,7 +56,7 @@ export function deleteReadKeyRoute(services: ReadKeyServices): DoorRoute {
       app.delete(url, { bodyLimit: singleBodyMaxBytes }, async (request, reply) => {
         const caller = authenticate(request, reply, services.authentication);
         if (caller === null) return reply;
-        const key = parseApiKeyId(namedKey(request.body ?? request.query));
+        const key = parseApiKeyId(namedKey(request) ?? '');
         const isDone = key !== null && (await services.readOnlyKeys.delete(caller.address, key));
         if (!isDone) return refuse(reply, 'api_key_not_found');
         return mount === 'clob' ? true : { deleted: true };
@@ -80,10 +81,23 @@ export function validateReadKeyRoute({
   };
 }
 
-/** The text of `key` in a body or a query; empty when it is no text. */
-export function namedKey(from: unknown): string {
-  if (typeof from !== 'object' || from === null || !('key' in from)) return '';
-  return typeof from.key === 'string' ? from.key : '';
+/**
+ * The `key` of the body, else of the query; undefined when neither has one, or the query an empty one. What is no text
+ * is the name of no key, so that it does not stand for all of them.
+ */
+export function namedKey({
+  body,
+  query,
+}: Pick<FastifyRequest, 'body' | 'query'>): string | undefined {
+  const inQuery = keyIn(query);
+  return keyIn(body) ?? (inQuery === '' ? undefined : inQuery);
+}
+
+const nameOfNone = 'no text';
+
+function keyIn(from: unknown): string | undefined {
+  if (typeof from !== 'object' || from === null || !('key' in from)) return undefined;
+  return typeof from.key === 'string' ? from.key : nameOfNone;
 }
 
 function textOf(param: RawParam): string {

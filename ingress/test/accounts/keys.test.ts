@@ -328,6 +328,14 @@ describe('a builder key', () => {
     expect((await call(door, { method: 'DELETE', url, body: named })).body).toBe('OK');
     const states = () => door.keys.list(wallet, 'BUILDER').map(({ active }) => active);
     expect(states()).toEqual([false, true]);
+    for (const body of ['{"key":{}}', '{"key":null}', '{"key":["x"]}', '{"key":""}']) {
+      expect((await call(door, { method: 'DELETE', url, body })).status).toBe(404);
+    }
+    for (const query of [`?key=${first.key}&key=x`, '?key=none']) {
+      const answer = await call(door, { method: 'DELETE', url: url + query, body: '{}' });
+      expect(answer.status).toBe(404);
+    }
+    expect(states()).toEqual([false, true]);
     expect((await call(door, { method: 'DELETE', url })).body).toBe('OK');
     expect(states()).toEqual([false, false]);
   });
