@@ -8,7 +8,7 @@ const conditionsMax = 500;
 /**
  * Events a query may name: their markets travel in the address of a statement, of which ClickHouse takes a megabyte.
  */
-const eventsMax = 100;
+export const eventsMax = 100;
 
 /** Markets a query names by condition, by event, or not at all. */
 export interface MarketFilter {

@@ -1,11 +1,11 @@
 import { Fault } from '@pm/kit/fault';
 import type { DoorRoute } from '@pm/kit/http';
 import { microText, parseConditionId } from '@pm/schemas';
-import { QueryReader } from '../door/query-reader.ts';
+import { parseCatalogId, QueryReader } from '../door/query-reader.ts';
 import { AgedAnswer, readRoute } from '../door/read-route.io.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { FiguresWatch } from '../markets/figures.io.ts';
-import { marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
+import { eventsMax, marketNumbers, readMarketFilter } from '../markets/market-filter.ts';
 import type { ProgressWatch } from '../status/progress.io.ts';
 import type { Reports } from './reports.io.ts';
 import { openInterestMarketsMax, openInterestMicro, valueEntry } from './rows.ts';
@@ -54,11 +54,9 @@ function liveVolumeRoute(parts: MarketFigureParts): DoorRoute {
   return readRoute(route, ({ query, dialect }) => {
     const read = new QueryReader(query, 'data');
     if (dialect !== 'family') read.onlyKnown(['market', 'id', 'eventId']);
-    const { eventId, ...rest } = query;
-    const filter = readMarketFilter(
-      read.text('id') === null ? read : new QueryReader({ ...rest, eventId: query['id'] }, 'data'),
-    );
-    if (read.text('id') !== null && filter.eventIds === null) read.invalid('id');
+    const ids = read.list('id', eventsMax, parseCatalogId);
+    const asked = readMarketFilter(read);
+    const filter = ids === null ? asked : { ...asked, eventIds: ids };
     const numbers = marketNumbers(catalog, filter);
     if (numbers === null) read.missing('id');
     if (read.refusal !== null || numbers === null) return read.refusal ?? [];

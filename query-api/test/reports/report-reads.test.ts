@@ -218,6 +218,9 @@ describe('reports of markets', () => {
     expect(all.body).toMatchObject([{ total: '2.5', markets: [{ value: '2.5' }, {}, {}] }]);
     const one = await ask(`/live-volume?market=${condition(1)}`);
     expect(one.body).toEqual([{ total: '2.5', markets: [{ market: condition(1), value: '2.5' }] }]);
+    for (const several of ['id=1&id=9', 'id=1,9', `id=1,${'9,'.repeat(98)}9`]) {
+      expect((await ask(`/live-volume?${several}`)).body).toEqual(all.body);
+    }
     world.hasFigures = false;
     expect((await ask('/live-volume?id=1')).status).toBe(503);
   });
