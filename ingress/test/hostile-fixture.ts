@@ -38,6 +38,8 @@ export interface Caller extends Sender {
   readonly wallet: TestWallet;
   readonly trio: { readonly apiKey: string; readonly secret: string; readonly passphrase: string };
   readonly agents: readonly string[];
+  /** Comments that were written last, by anyone: earlier ones are soon deleted. */
+  readonly comments: readonly string[];
   readonly attestation: Readonly<Record<string, string>>;
 }
 
@@ -53,6 +55,7 @@ export async function openCaller(door: Door, wallet: TestWallet): Promise<Caller
     trio,
     readKey: typeof readKey === 'string' ? readKey : '',
     agents: 'agent' in agent ? [agent.agent.id] : [],
+    comments: [],
     attestation: attestation(wallet),
     orders: ordersOf(wallet).map((order) => ({ order, owner: trio.apiKey, orderType: 'GTC' })),
   };
@@ -127,7 +130,7 @@ const undecodable = '%ff%';
 function urlOf(route: HttpRoute, caller: Caller, dice: Dice): string {
   const { url } = dice.pick(urlsOf(route));
   const named = url.replace(/:\w+/g, () => {
-    const known = [...caller.agents, '1', '2', '3'];
+    const known = [...caller.agents, ...caller.comments, '1', '2', '3'];
     return dice.isOneIn(3)
       ? escaped(dice.pick(hostileTexts).slice(0, 80)) || 'x'
       : dice.pick(known);

@@ -15,7 +15,7 @@ import {
   KeySettings,
   OrderSubmission,
   PlacementResult,
-  PositionActionBody,
+  PositionActionForm,
   ProfileBody,
   ReactionBody,
   ReportBody,
@@ -74,7 +74,7 @@ const comment = () => ({
   body: 'so it seems',
 });
 const position = {
-  body: PositionActionBody,
+  body: PositionActionForm,
   answer: AccountActionResult,
   sample: () => ({ condition_id: conditionId, amount: '5', id: 'first' }),
 };

@@ -4,7 +4,7 @@ import {
   hexBytes,
   microText,
   type OrderId,
-  PositionActionBody,
+  PositionActionForm,
   parseConditionId,
   parseMicro,
   type RefusalCode,
@@ -32,7 +32,7 @@ import { withdraw } from './withdrawals.io.ts';
 
 /** Splits, merges, redemptions and withdrawals. */
 export function moneyRoutes(services: MoneyServices): readonly DoorRoute[] {
-  const isPositionAction = checkerOf(PositionActionBody);
+  const isPositionAction = checkerOf(PositionActionForm);
   return [
     positionActionRoute(services, 'split', isPositionAction),
     positionActionRoute(services, 'merge', isPositionAction),
@@ -50,7 +50,7 @@ const invalid = { text: 'invalid request: the body is not of this route', code: 
 function positionActionRoute(
   services: MoneyServices,
   action: PositionAction,
-  isBody: (value: unknown) => value is PositionActionBody,
+  isBody: (value: unknown) => value is PositionActionForm,
 ): DoorRoute {
   const read = (body: unknown) => (isBody(body) ? body : null);
   return {
@@ -84,7 +84,7 @@ interface AskedRefusal {
 }
 
 function readAsked(
-  body: PositionActionBody | null,
+  body: PositionActionForm | null,
   at: {
     readonly action: PositionAction;
     readonly request: FastifyRequest;

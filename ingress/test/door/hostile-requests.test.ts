@@ -1,4 +1,4 @@
-import { refusalCodes } from '@pm/schemas';
+import { type CommentWritten, refusalCodes } from '@pm/schemas';
 import type { LightMyRequestResponse } from 'fastify';
 import { Value } from 'typebox/value';
 import { Dice } from '../../../kit/test/hostile/dice.ts';
@@ -64,6 +64,7 @@ test('52,000 hostile requests break nothing, get documented responses, and leave
 }, 1_800_000);
 
 const wrongMax = 10;
+const newestComments = 2;
 
 /** Sends and judges. */
 class Run {
@@ -74,6 +75,7 @@ class Run {
   readonly #door: Door;
   readonly #dice: Dice;
   #callers: readonly Caller[] = [];
+  readonly #comments: string[] = [];
 
   constructor(door: Door, dice: Dice) {
     this.#door = door;
@@ -117,7 +119,8 @@ class Run {
         const readKey =
           services.accounts.readOnlyKeys.list(wallet)[0] ??
           (await services.accounts.readOnlyKeys.create(wallet));
-        return { ...caller, agents, readKey: String(readKey) };
+        const comments = this.#comments.slice(-newestComments);
+        return { ...caller, agents, comments, readKey: String(readKey) };
       }),
     );
   }
@@ -156,6 +159,7 @@ class Run {
     const body = answer.json() as unknown;
     if (status === 200) {
       this.succeeded.add(nameOf(route));
+      if (route.path === '/comments') this.#comments.push((body as CommentWritten).id);
       return Value.Check(writeRouteOf(route).answer, body);
     }
     const code: unknown = Reflect.get(body as object, 'code');

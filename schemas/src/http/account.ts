@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { conditionId } from './forms.ts';
 
 /** HTTP bodies of account actions (conventions.md 4.2). Unknown fields are tolerated and ignored. */
 const shared = {
@@ -17,17 +18,40 @@ const shared = {
   ),
 };
 
-export const PositionActionBody = Type.Object({
+/** What ingress reads of a split, merge or redemption before it says what is wrong with it. */
+export const PositionActionForm = Type.Object({
   ...shared,
   condition_id: Type.Optional(Type.String({ maxLength: 66 })),
   conditionId: Type.Optional(Type.String({ maxLength: 66 })),
-  amount: Type.Optional(Type.String({ maxLength: 20, description: 'Decimal shares, not JSON.' })),
+  amount: Type.Optional(Type.String({ maxLength: 20 })),
 });
-export type PositionActionBody = Static<typeof PositionActionBody>;
+export type PositionActionForm = Static<typeof PositionActionForm>;
+
+const pairs = {
+  amount: Type.String({
+    pattern: '^(0|[1-9][0-9]{0,7})(\\.[0-9]{1,2}0{0,4})?$',
+    description: 'Decimal shares in steps of 0.01, above 0 and at most 10,000,000.',
+  }),
+};
+const spellings = [{ condition_id: conditionId }, { conditionId }] as const;
+
+/** POST /account/split and /account/merge: the condition in either spelling. */
+export const PositionActionBody = Type.Union(
+  spellings.map((condition) => Type.Object({ ...shared, ...condition, ...pairs })),
+);
+
+/** POST /account/redeem: all free tokens, so there is no amount. */
+export const RedemptionBody = Type.Union(
+  spellings.map((condition) => Type.Object({ ...shared, ...condition })),
+);
 
 export const WithdrawalBody = Type.Object({
   ...shared,
-  amount: Type.String({ maxLength: 20, description: 'Decimal USDC.' }),
+  amount: Type.String({
+    pattern: '^(0|[1-9][0-9]{0,9})(\\.[0-9]{1,6})?$',
+    maxLength: 20,
+    description: 'Decimal USDC, above 0.',
+  }),
 });
 export type WithdrawalBody = Static<typeof WithdrawalBody>;
 

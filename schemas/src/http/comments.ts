@@ -1,6 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { commentBodyMaxChars } from '../topics/comments.ts';
+import { profileMaxChars } from '../topics/profiles.ts';
 
-/** Bodies of comments and profiles (conventions.md 7.1 and 7.2). Ingress checks lengths in code points. */
+/**
+ * Bodies of comments and profiles (conventions.md 7.1 and 7.2). Lengths are code points; ingress checks them after line
+ * breaks and surrounding spaces are made plain, and says which is too long.
+ */
 const shortText = Type.String({ maxLength: 200 });
 
 export const CommentBody = Type.Object({
@@ -13,9 +18,14 @@ export const CommentBody = Type.Object({
     shortText,
     Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   ]),
-  body: Type.String({ maxLength: 8_000 }),
+  body: Type.String({ minLength: 1, maxLength: commentBodyMaxChars }),
   parent_comment_id: Type.Optional(Type.Union([shortText, Type.Null()])),
-  reply_address: Type.Optional(Type.Union([shortText, Type.Null()])),
+  reply_address: Type.Optional(
+    Type.Union([
+      Type.String({ maxLength: 42, description: 'Address of a wallet; empty for none.' }),
+      Type.Null(),
+    ]),
+  ),
   client_id: Type.Optional(
     Type.String({
       pattern: '^[\\w.:-]{1,64}$',
@@ -34,10 +44,20 @@ export const ReportBody = Type.Object({ reason: Type.Optional(shortText) });
 export type ReportBody = Static<typeof ReportBody>;
 
 export const ProfileBody = Type.Object({
-  name: Type.Optional(shortText),
-  bio: Type.Optional(Type.String({ maxLength: 2_000 })),
-  profileImage: Type.Optional(Type.String({ maxLength: 2_000 })),
-  xUsername: Type.Optional(shortText),
+  name: Type.Optional(Type.String({ maxLength: profileMaxChars.name })),
+  bio: Type.Optional(Type.String({ maxLength: profileMaxChars.bio })),
+  profileImage: Type.Optional(
+    Type.String({
+      maxLength: profileMaxChars.image,
+      description: 'An http address; empty for none.',
+    }),
+  ),
+  xUsername: Type.Optional(
+    Type.String({
+      maxLength: profileMaxChars.xName + 1,
+      description: `At most ${profileMaxChars.xName} letters, digits and _, after an @ or without it.`,
+    }),
+  ),
   displayUsernamePublic: Type.Optional(Type.Boolean()),
 });
 export type ProfileBody = Static<typeof ProfileBody>;

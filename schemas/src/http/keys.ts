@@ -24,7 +24,11 @@ export type KeySettings = Static<typeof KeySettings>;
 
 /** Names of agents are shown to their owner only: any text without control characters. */
 export const AgentCreation = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\p{Cc}\\p{Cs}]+$' }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$',
+  }),
 });
 export type AgentCreation = Static<typeof AgentCreation>;
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { orderId } from './forms.ts';
 
 /**
  * HTTP bodies of ingress (conventions.md 1.6, 2.6 and part 3). Unknown fields are tolerated and ignored.
@@ -92,15 +93,25 @@ export const noOrder = {
 export const cancelsPerRequestMax = 3_000;
 
 export const CancelOrderBody = Type.Object({
-  orderID: Type.Optional(Type.String({ maxLength: 128 })),
-  orderId: Type.Optional(Type.String({ maxLength: 128 })),
+  orderID: Type.Optional(orderId),
+  orderId: Type.Optional(orderId),
 });
 export type CancelOrderBody = Static<typeof CancelOrderBody>;
 
+/** The filter that is not used may be an empty text (conventions.md 3.12). */
+const assetOrNothing = Type.String({
+  pattern: '^(0|[1-9][0-9]{0,77}|0x[0-9a-fA-F]{64}:[01])?$',
+  description: 'Token id, or `<condition>:<index>`; empty for none.',
+});
 export const CancelMarketBody = Type.Object({
-  market: Type.Optional(Type.String({ maxLength: 128 })),
-  asset_id: Type.Optional(Type.String({ maxLength: 128 })),
-  assetId: Type.Optional(Type.String({ maxLength: 128 })),
+  market: Type.Optional(
+    Type.String({
+      pattern: '^(0x[0-9a-fA-F]{64})?$',
+      description: 'Condition id; empty for none.',
+    }),
+  ),
+  asset_id: Type.Optional(assetOrNothing),
+  assetId: Type.Optional(assetOrNothing),
 });
 export type CancelMarketBody = Static<typeof CancelMarketBody>;
 

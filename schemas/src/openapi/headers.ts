@@ -34,7 +34,7 @@ export const requestHeaders = {
     in: 'header',
     required: false,
     description: 'Milliseconds after which the orders of this request no longer reach the book.',
-    schema: { type: 'string', pattern: '^[0-9]+$' },
+    schema: { type: 'string', pattern: '^[1-9][0-9]{0,8}$' },
   },
 } as const;
 

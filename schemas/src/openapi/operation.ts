@@ -145,11 +145,15 @@ function jsonOf(
 }
 
 const waiting: readonly number[] = [425, 429, 503];
+/** Sent before there is a request to count: a path that is too long, and headers that are. */
+const uncounted: readonly number[] = [414, 431];
 
 function headersOf(status: number, { headers = [] }: Declaration, isLimited: boolean) {
   return [
-    'X-Request-Id',
-    ...(isLimited ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] : []),
+    ...(status === 431 ? [] : ['X-Request-Id']),
+    ...(isLimited && !uncounted.includes(status)
+      ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
+      : []),
     ...(waiting.includes(status) ? ['Retry-After'] : []),
     ...(status === 401 ? ['WWW-Authenticate'] : []),
     ...(status < 300 ? headers : []),

@@ -1,4 +1,9 @@
-import { AccountActionResult, PositionActionBody, WithdrawalBody } from '../http/account.ts';
+import {
+  AccountActionResult,
+  PositionActionBody,
+  RedemptionBody,
+  WithdrawalBody,
+} from '../http/account.ts';
 import { AccountActionError } from '../http/error-bodies.ts';
 import { sample } from '../http/forms.ts';
 import { route } from './route.ts';
@@ -57,7 +62,8 @@ export const accountRoutes = {
     ...action,
     path: '/account/redeem',
     summary: 'Redeem the tokens of a resolved market',
-    body: PositionActionBody,
+    description: 'All free tokens of both outcomes; a body with an `amount` is refused.',
+    body: RedemptionBody,
     examples: [
       {
         body: { condition_id: sample.condition, id: 'pay-7' },

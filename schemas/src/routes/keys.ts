@@ -12,7 +12,7 @@ import {
 } from '../http/key-answers.ts';
 import { KeySettings } from '../http/keys.ts';
 import { ApiKeyTrio } from '../http/trading.ts';
-import { optional, shortText, truth } from './parameters.ts';
+import { optional, truth } from './parameters.ts';
 import { route } from './route.ts';
 
 const door = { door: 'ingress', family: 'clob' } as const;
@@ -133,8 +133,8 @@ export const keyRoutes = {
     path: '/auth/validate-readonly-api-key',
     summary: 'Whether a read-only key opens the private reads of an address',
     query: Type.Object({
-      address: optional(shortText('Address of the wallet.')),
-      key: optional(shortText('The key.')),
+      address: optional(Type.String({ description: 'Address of the wallet.' })),
+      key: optional(Type.String({ description: 'The key.' })),
     }),
     responses: { 200: { description: 'Whether it does.', schema: KeyValidity } },
     examples: [{ query: { address: sample.wallet, key: sample.apiKey } }],

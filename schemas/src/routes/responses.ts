@@ -21,9 +21,11 @@ const statusNames: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   409: 'Conflict',
   413: 'TooLarge',
+  414: 'PathTooLong',
   415: 'UnsupportedMediaType',
   422: 'KeyReused',
   429: 'TooManyRequests',
+  431: 'HeadersTooLarge',
   500: 'InternalError',
   503: 'Unavailable',
 };
@@ -36,17 +38,18 @@ function commonErrors(
   const isPrivateWrite = route.door === 'ingress' && proofs.includes('l2');
   const takesBody = route.method !== 'GET';
   const isIngress = route.door !== 'query-api';
+  const hasPathParts = route.params !== undefined;
+  const badRequests = [
+    ...(hasPathParts ? ['the path cannot be decoded'] : []),
+    ...(takesBody || isPrivateWrite ? ['the body is not JSON'] : []),
+    ...(isPrivateWrite ? ["'{address}' address banned"] : []),
+  ];
   return {
-    ...(takesBody || isPrivateWrite
-      ? {
-          400: isPrivateWrite
-            ? "the body is not JSON; '{address}' address banned"
-            : 'the body is not JSON',
-        }
-      : {}),
+    ...(badRequests.length > 0 ? { 400: badRequests.join('; ') } : {}),
     ...(proofs.length > 0 ? { 401: 'The credentials prove nothing, or the clock is off.' } : {}),
     ...(isPrivateWrite ? { 403: 'this API key may only read' } : {}),
     ...(takesBody && isIngress ? { 413: 'the body is too large' } : {}),
+    ...(hasPathParts ? { 414: 'a part of the path is too long' } : {}),
     ...(takesBody ? { 415: 'the content type of a body is application/json' } : {}),
     ...(route.takesIdempotencyKey === true
       ? {
@@ -55,6 +58,7 @@ function commonErrors(
         }
       : {}),
     429: 'Too Many Requests',
+    431: 'the headers are too large',
     500: 'internal error',
     503: 'temporarily unavailable, try again shortly',
   };

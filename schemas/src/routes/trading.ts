@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { CancelError } from '../http/error-bodies.ts';
-import { orderId, sample } from '../http/forms.ts';
+import { conditionId, orderId, sample } from '../http/forms.ts';
 import { OrderFinding } from '../http/order-finding.ts';
 import {
   CancelMarketBody,
@@ -11,7 +11,7 @@ import {
   ordersPerRequestMax,
   PlacementResult,
 } from '../http/trading.ts';
-import { asset as assetForm, listOf, optional, shortText } from './parameters.ts';
+import { asset as assetForm, listOf, optional } from './parameters.ts';
 import { route } from './route.ts';
 
 const own = { door: 'ingress', family: 'clob', auth: ['l2'] } as const;
@@ -179,7 +179,7 @@ export const tradingRoutes = {
     limits: ['reserve', 'cancel-market'],
     summary: 'Cancel the orders of the wallet in a market or a token',
     query: Type.Object({
-      market: optional(shortText('Condition id.', 128)),
+      market: optional(conditionId),
       asset_id: optional(assetForm),
       assetId: optional(assetForm),
     }),

@@ -9,6 +9,7 @@ import {
   routes,
   urlsOf,
 } from '../../src/index.ts';
+import { requestHeaders } from '../../src/openapi/headers.ts';
 
 const root = join(__dirname, '../../..');
 const both = [
@@ -33,6 +34,23 @@ const operationsOf = (document: {
 test.each(both)('%s is a valid OpenAPI 3.1 document', async (_file, document) => {
   const copy = structuredClone(JSON.parse(JSON.stringify(document())));
   expect(await validate(copy)).toMatchObject({ valid: true, warnings: [] });
+});
+
+test.each(both)(
+  'the patterns of %s mean the same to readers without Unicode classes',
+  (_file, document) => {
+    const texts = JSON.stringify(document()).match(/"pattern":"(?:[^"\\]|\\.)*"/g) ?? [];
+    expect(texts.length).toBeGreaterThan(5);
+    expect(texts.filter((text) => /\\\\[pP]\{/.test(text))).toEqual([]);
+  },
+);
+
+test('the time to book is declared as it is read', () => {
+  const { pattern } = requestHeaders.TimeToBook.schema;
+  const taken = ['1', '2000', '0', '007', '1'.repeat(10)].filter((text) =>
+    new RegExp(pattern).test(text),
+  );
+  expect(taken).toEqual(['1', '2000']);
 });
 
 test.each(both)('%s in the repository says what the declarations say', (file, document) => {

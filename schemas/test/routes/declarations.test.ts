@@ -81,6 +81,47 @@ test.each(listed)('%s has a schema of every error it can have', (_name, route) =
   );
 });
 
+test.each(all)('%s has the errors of targets and headers that are too long', (name, route) => {
+  const responses = route.path.startsWith('/operator/')
+    ? operatorResponsesOf(route as OperatorRouteDeclaration)
+    : responsesOf(route as RouteDeclaration);
+  const statuses = responses.map(({ status }) => status);
+  expect([name, statuses]).toEqual([name, expect.arrayContaining([431])]);
+  if (route.params !== undefined) expect(statuses).toEqual(expect.arrayContaining([400, 414]));
+});
+
+const condition = `0x${'5f'.repeat(32)}`;
+
+test.each([
+  ['splitPosition', { condition_id: condition, amount: '0.5', id: 'a' }, true],
+  ['splitPosition', { conditionId: condition, amount: '10000000', id: 'a' }, true],
+  ['mergePositions', { condition_id: condition, amount: '1.500000' }, true],
+  ['splitPosition', { condition_id: condition, id: 'a' }, false],
+  ['mergePositions', { amount: '1', id: 'a' }, false],
+  ['splitPosition', { condition_id: condition, amount: '0.005' }, false],
+  ['splitPosition', { condition_id: condition, amount: '01' }, false],
+  ['splitPosition', { condition_id: '0x5f', amount: '1' }, false],
+  ['redeemPositions', { conditionId: condition, id: 'all' }, true],
+  ['redeemPositions', { id: 'all' }, false],
+  ['withdraw', { amount: '25.000001' }, true],
+  ['withdraw', { amount: '00' }, false],
+  ['cancelOrder', { orderID: condition }, true],
+  ['cancelOrder', { orderId: 'x' }, false],
+  ['cancelMarketOrders', { market: condition, asset_id: '' }, true],
+  ['cancelMarketOrders', { market: 'x' }, false],
+  ['cancelMarketOrders', { assetId: `${condition}:2` }, false],
+  ['setProfile', { name: 'x'.repeat(40), xUsername: `@${'x'.repeat(15)}` }, true],
+  ['setProfile', { name: 'x'.repeat(41) }, false],
+  ['setProfile', { bio: 'x'.repeat(501) }, false],
+  ['createAgent', { name: 'né 1' }, true],
+  ['createAgent', { name: 'a\u009f' }, false],
+  ['createAgent', { name: 'a\ud800' }, false],
+] as const)('%s declares its body as it is read: %j', (name, body, isAllowed) => {
+  const declared: Readonly<Record<string, Declaration>> = publicRoutes;
+  const schema = declared[name]?.body;
+  expect(schema === undefined ? undefined : Value.Check(schema, body)).toBe(isAllowed);
+});
+
 test.each(operators)('%s has a schema of every error of the operator', (_name, route) => {
   const statuses = operatorResponsesOf(route).map(({ status }) => status);
   expect(statuses).toEqual(expect.arrayContaining([200, 400, 401, 500]));
