@@ -1,13 +1,14 @@
 import { type AvroSchema, type Infer, subjectOf, type Topic, topics } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
+import { addressOf, type RegistryAddress, registryHeaders } from './address.ts';
 import {
   type FetchSchema,
   openRecordCodec,
   type RecordCodec,
   type RecordReader,
 } from './record-codec.io.ts';
-import { addressOf, openRegistrar, type RegistryAddress } from './schema-ids.io.ts';
+import { openRegistrar } from './schema-ids.io.ts';
 
 export interface RegistryOptions {
   /** Base of the Confluent API, e.g. `http://127.0.0.1:8081/apis/ccompat/v7`. */
@@ -78,16 +79,12 @@ export function openRegistry(options: RegistryOptions): Registry {
 
 const fetchTimeoutMs = 5_000;
 
-function schemaFetcher({ url, auth }: RegistryAddress): FetchSchema {
-  const headers: Record<string, string> = { accept: 'application/json' };
-  if (auth !== null) {
-    const pair = Buffer.from(`${auth.username}:${auth.password}`).toString('base64');
-    headers['authorization'] = `Basic ${pair}`;
-  }
+function schemaFetcher(address: RegistryAddress): FetchSchema {
+  const headers = registryHeaders(address);
   return async (id) => {
     try {
       const signal = AbortSignal.timeout(fetchTimeoutMs);
-      const answer = await fetch(`${url}/schemas/ids/${id}`, {
+      const answer = await fetch(`${address.url}/schemas/ids/${id}`, {
         headers,
         signal,
         redirect: 'error',

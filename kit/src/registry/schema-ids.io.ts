@@ -3,6 +3,8 @@ import { COMPATIBILITY, SchemaRegistry } from '@kafkajs/confluent-schema-registr
 import { type AvroSchema, toAvroJson } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
+import type { RegistryAddress } from './address.ts';
+import { setUnsetLevel } from './compatibility-level.io.ts';
 
 /** Every retained version must read every other: a log is replayed from its start (traps.md). */
 const compatibility = COMPATIBILITY.FULL_TRANSITIVE;
@@ -12,23 +14,6 @@ const defaultMaxTries = 6;
 const firstWaitMs = 200;
 const maxWaitMs = 5_000;
 const requestTimeoutMs = 5_000;
-
-/** The address of the registry, with user and password separated from its URL. */
-export interface RegistryAddress {
-  readonly url: string;
-  readonly auth: { readonly username: string; readonly password: string } | null;
-}
-
-/** Splits `http://user:password@host/path`. */
-export function addressOf(url: string): RegistryAddress {
-  const parsed = new URL(url);
-  const username = decodeURIComponent(parsed.username);
-  const password = decodeURIComponent(parsed.password);
-  parsed.username = '';
-  parsed.password = '';
-  const bare = parsed.toString().replace(/\/+$/, '');
-  return { url: bare, auth: username === '' ? null : { username, password } };
-}
 
 /** Registers schemas; one client for all, used at start only. */
 export interface Registrar {
@@ -50,6 +35,7 @@ export function openRegistrar(
       const body = { type: 'AVRO', schema: JSON.stringify(toAvroJson(schema)) };
       for (let attempt = 1; ; attempt += 1) {
         try {
+          await setUnsetLevel(address, subject, compatibility);
           const confluent = body as Parameters<SchemaRegistry['register']>[0];
           const { id } = await client.register(confluent, { subject, compatibility });
           return id;

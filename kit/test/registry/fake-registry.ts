@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** Apicurio shows it for a subject that has schemas and no level of its own. */
+const generalLevel = 'NONE';
+
 /** A registry in a few lines: the calls our client makes, answered as Confluent's API says. */
 export class FakeRegistry {
   readonly requests: string[] = [];
@@ -12,6 +15,7 @@ export class FakeRegistry {
   readonly incompatible = new Set<string>();
   authorization: string | null = null;
   readonly #ids = new Map<string, number>();
+  readonly #subjects = new Set<string>();
   readonly #server: Server;
 
   constructor() {
@@ -59,11 +63,14 @@ export class FakeRegistry {
   #config(method: string, subject: string, body: string): [number, unknown] {
     if (method === 'PUT') this.levels.set(subject, JSON.parse(body).compatibility);
     const level = this.levels.get(subject);
-    if (level === undefined) return [404, { error_code: 40408, message: 'no level' }];
-    return [200, { compatibilityLevel: level }];
+    if (level !== undefined) return [200, { compatibilityLevel: level }];
+    const hasGeneral = subject === '' || this.#subjects.has(subject);
+    if (hasGeneral) return [200, { compatibilityLevel: generalLevel }];
+    return [404, { error_code: 40408, message: 'no level' }];
   }
 
   #register(subject: string, body: string): [number, unknown] {
+    this.#subjects.add(subject);
     if (this.incompatible.has(subject)) return [409, { error_code: 409, message: 'incompatible' }];
     return [200, { id: this.store(JSON.parse(body).schema) }];
   }

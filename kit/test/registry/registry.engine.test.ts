@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AvroSchema, type Topic, topics } from '@pm/schemas';
+import { type AvroSchema, type Topic, toAvroJson, topics } from '@pm/schemas';
 import { silentLog } from '../../src/log/index.ts';
 import { openRegistry } from '../../src/registry/open.io.ts';
 import { engineUrl } from '../engines.ts';
@@ -61,6 +61,20 @@ describe('the registry', () => {
       reaction: 'stop',
       facts: { subject: `${prefix}thing-value` },
     });
+  });
+
+  test('finishes a subject that an earlier start registered and gave no level', async () => {
+    const prefix = freshPrefix();
+    const subject = `${prefix}thing-value`;
+    const registered = await fetch(`${url}/subjects/${subject}/versions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
+      body: JSON.stringify({ schema: JSON.stringify(toAvroJson(thing)) }),
+    });
+    expect(registered.status).toBe(200);
+    await open(prefix).codecFor(topicOf(thing));
+    const level = await fetch(`${url}/config/${subject}`);
+    expect(await level.json()).toMatchObject({ compatibilityLevel: 'FULL_TRANSITIVE' });
   });
 
   test('does not know ids that were not registered', async () => {

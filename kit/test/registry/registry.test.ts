@@ -52,6 +52,12 @@ describe('registering', () => {
     expect(fake.levels.get('orders-value')).toBe('FULL_TRANSITIVE');
   });
 
+  test('sets the level of a subject before its first schema', async () => {
+    await open().codecFor(topics.orders);
+    const written = fake.requests.filter((request) => !request.startsWith('GET'));
+    expect(written).toEqual(['PUT /config/orders-value', 'POST /subjects/orders-value/versions']);
+  });
+
   test('tries again when the registry fails, and remembers no failure', async () => {
     fake.failures.push(503, 500);
     const registry = open();

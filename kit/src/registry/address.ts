@@ -1,0 +1,25 @@
+/** The address of the registry, with user and password separated from its URL. */
+export interface RegistryAddress {
+  readonly url: string;
+  readonly auth: { readonly username: string; readonly password: string } | null;
+}
+
+/** Splits `http://user:password@host/path`. */
+export function addressOf(url: string): RegistryAddress {
+  const parsed = new URL(url);
+  const username = decodeURIComponent(parsed.username);
+  const password = decodeURIComponent(parsed.password);
+  parsed.username = '';
+  parsed.password = '';
+  const bare = parsed.toString().replace(/\/+$/, '');
+  return { url: bare, auth: username === '' ? null : { username, password } };
+}
+
+/** Headers of a request to the registry, with the user and password of its address. */
+export function registryHeaders({ auth }: RegistryAddress): Record<string, string> {
+  const type = 'application/vnd.schemaregistry.v1+json';
+  const headers = { accept: 'application/json', 'content-type': type };
+  if (auth === null) return headers;
+  const pair = Buffer.from(`${auth.username}:${auth.password}`).toString('base64');
+  return { ...headers, authorization: `Basic ${pair}` };
+}
