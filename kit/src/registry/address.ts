@@ -14,12 +14,3 @@ export function addressOf(url: string): RegistryAddress {
   const bare = parsed.toString().replace(/\/+$/, '');
   return { url: bare, auth: username === '' ? null : { username, password } };
 }
-
-/** Headers of a request to the registry, with the user and password of its address. */
-export function registryHeaders({ auth }: RegistryAddress): Record<string, string> {
-  const type = 'application/vnd.schemaregistry.v1+json';
-  const headers = { accept: 'application/json', 'content-type': type };
-  if (auth === null) return headers;
-  const pair = Buffer.from(`${auth.username}:${auth.password}`).toString('base64');
-  return { ...headers, authorization: `Basic ${pair}` };
-}

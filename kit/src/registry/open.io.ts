@@ -1,13 +1,14 @@
 import { type AvroSchema, type Infer, subjectOf, type Topic, topics } from '@pm/schemas';
 import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
-import { addressOf, type RegistryAddress, registryHeaders } from './address.ts';
+import { addressOf, type RegistryAddress } from './address.ts';
 import {
   type FetchSchema,
   openRecordCodec,
   type RecordCodec,
   type RecordReader,
 } from './record-codec.io.ts';
+import { askRegistry } from './request.io.ts';
 import { openRegistrar } from './schema-ids.io.ts';
 
 export interface RegistryOptions {
@@ -77,21 +78,11 @@ export function openRegistry(options: RegistryOptions): Registry {
   };
 }
 
-const fetchTimeoutMs = 5_000;
-
 function schemaFetcher(address: RegistryAddress): FetchSchema {
-  const headers = registryHeaders(address);
   return async (id) => {
     try {
-      const signal = AbortSignal.timeout(fetchTimeoutMs);
-      const answer = await fetch(`${address.url}/schemas/ids/${id}`, {
-        headers,
-        signal,
-        redirect: 'error',
-      });
-      if (answer.status === 404) return null;
-      if (!answer.ok) throw new Error(`status ${answer.status}`);
-      return schemaIn(await answer.json());
+      const answer = await askRegistry(address, `/schemas/ids/${id}`);
+      return answer.status === 404 ? null : schemaIn(await answer.json());
     } catch (cause) {
       throw new Fault('registry_unavailable', 'retry', { facts: { schemaId: id }, cause });
     }

@@ -5,6 +5,7 @@ import { Fault } from '../fault/index.ts';
 import type { Log } from '../log/index.ts';
 import type { RegistryAddress } from './address.ts';
 import { setUnsetLevel } from './compatibility-level.io.ts';
+import { registryTimeoutMs } from './request.io.ts';
 
 /** Every retained version must read every other: a log is replayed from its start (traps.md). */
 const compatibility = COMPATIBILITY.FULL_TRANSITIVE;
@@ -13,7 +14,6 @@ const compatibility = COMPATIBILITY.FULL_TRANSITIVE;
 const defaultMaxTries = 6;
 const firstWaitMs = 200;
 const maxWaitMs = 5_000;
-const requestTimeoutMs = 5_000;
 
 /** Registers schemas; one client for all, used at start only. */
 export interface Registrar {
@@ -55,7 +55,7 @@ function openClient({ url, auth }: RegistryAddress): SchemaRegistry {
   const retry = { retries: 0, maxRetryTimeInSecs: 1, initialRetryTimeInSecs: 0.1 };
   const timeout = () => ({
     prepareRequest: async (next: () => Promise<Enhanceable>) =>
-      (await next()).enhance({ timeout: requestTimeoutMs }),
+      (await next()).enhance({ timeout: registryTimeoutMs }),
   });
   const middlewares = [timeout] as unknown as NonNullable<ClientOptions['middlewares']>;
   const options: ClientOptions = { host: url, retry, middlewares };
