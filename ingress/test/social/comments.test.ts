@@ -255,7 +255,7 @@ test('nothing is written without a key', async () => {
   }
 });
 
-test('another process that reads the same topic comes to the same threads', async () => {
+test('another process that reads the same topic has the same threads', async () => {
   await post('/comments', comment());
   await post('/comments', comment({ parent_comment_id: '1', body: 'No.' }));
   await post('/comments/2/reactions', {});

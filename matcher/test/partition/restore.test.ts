@@ -41,7 +41,7 @@ describe('restore', () => {
     expect(readOutputs(log).copies).toBe(0);
   });
 
-  test('comes to the same status from a snapshot as by a full replay', async () => {
+  test('reaches the same status from a snapshot as by a full replay', async () => {
     const { log, files } = await livedThrough();
     const successor = new MatcherProcess(log, {
       files: new MemoryFiles(),

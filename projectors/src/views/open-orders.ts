@@ -12,7 +12,7 @@ interface EndedOrder {
 }
 
 /**
- * Table `open_orders`: a row when an order comes to rest and one when it has left the book, at most one for each order
+ * Table `open_orders`: a row when an order starts to rest and one when it has left the book, at most one for each order
  * and record, since a version stands for a whole record. Partial fills write nothing: sizes are read from
  * `order_events`.
  */

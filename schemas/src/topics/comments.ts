@@ -4,7 +4,7 @@ import { address20 } from './types.ts';
 /**
  * The topic `comments`: what was said about events, series and markets, one partition, append-only. The id of a
  * comment is the offset of its record plus one, as a decimal text: ids grow with time and need no counter. Everything
- * else refers to it. Readers fold the records in their order (`CommentThreads`), so every process comes to the same.
+ * else refers to it. Readers fold the records in their order (`CommentThreads`), so every process has the same.
  */
 const timeMs = {
   name: 'timeMs',
