@@ -19,6 +19,7 @@ export type { OrderFinding } from './http/order-finding.ts';
 export * from './http/private-reading.ts';
 export * from './http/rate-limits.ts';
 export * from './http/reading.ts';
+export * from './http/report-choices.ts';
 export * from './http/reports.ts';
 export * from './http/sessions.ts';
 export * from './http/trading.ts';

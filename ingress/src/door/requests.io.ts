@@ -17,16 +17,6 @@ export function checkerOf<const T extends TSchema>(schema: T) {
   return (value: unknown): value is Static<T> => compiled.Check(value);
 }
 
-const lengths: ReadonlySet<string> = new Set(['minLength', 'maxLength']);
-
-/** The same with texts of any length, for bodies whose reader says which text is too long. */
-export function lengthlessCheckerOf<const T extends TSchema>(schema: T) {
-  const json = JSON.stringify(schema, (name, value: unknown) =>
-    lengths.has(name) ? undefined : value,
-  );
-  return checkerOf(JSON.parse(json) as T);
-}
-
 declare module 'fastify' {
   interface FastifyRequest {
     /** When the headers of the request had arrived, Unix milliseconds. */

@@ -1,7 +1,14 @@
 import { type DoorRoute, refuse } from '@pm/kit/http';
-import { CommentBody, checksumAddress, ProfileBody, ReactionBody, ReportBody } from '@pm/schemas';
+import {
+  checksumAddress,
+  type ProfileBody,
+  ReactionBody,
+  ReportBody,
+  UncheckedComment,
+  UncheckedProfile,
+} from '@pm/schemas';
 import { authenticate } from '../door/authentication.io.ts';
-import { checkerOf, lengthlessCheckerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
+import { checkerOf, singleBodyMaxBytes } from '../door/requests.io.ts';
 import {
   addReactionRoute,
   deleteCommentRoute,
@@ -15,12 +22,12 @@ import type { SocialServices } from './social-services.io.ts';
 /** The routes that write comments and profiles. */
 export function socialRoutes(services: SocialServices): readonly DoorRoute[] {
   return [
-    postCommentRoute(services, lengthlessCheckerOf(CommentBody)),
+    postCommentRoute(services, checkerOf(UncheckedComment)),
     deleteCommentRoute(services),
     addReactionRoute(services, checkerOf(ReactionBody)),
     dropReactionRoute(services),
     reportCommentRoute(services, checkerOf(ReportBody)),
-    putProfileRoute(services, lengthlessCheckerOf(ProfileBody)),
+    putProfileRoute(services, checkerOf(UncheckedProfile)),
   ];
 }
 

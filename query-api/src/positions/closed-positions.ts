@@ -1,4 +1,10 @@
-import { type ClosedPosition, checksumAddress, type WalletAddress } from '@pm/schemas';
+import {
+  type ClosedPosition,
+  type ClosedPositionSort,
+  checksumAddress,
+  closedPositionSorts,
+  type WalletAddress,
+} from '@pm/schemas';
 import { priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import { type PageBounds, readPageOf } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
@@ -11,12 +17,10 @@ import { marketWords } from '../reports/rows.ts';
 import { type AssetForm, assetId, averageMicro, compare, type HeldRow } from './positions.ts';
 import { readWallet, titleMaxChars } from './positions-query.ts';
 
-const sorts = ['REALIZEDPNL', 'TITLE', 'PRICE', 'AVGPRICE', 'TIMESTAMP'] as const;
-
 export interface ClosedQuery extends MarketFilter {
   readonly user: WalletAddress;
   readonly title: string;
-  readonly sortBy: (typeof sorts)[number];
+  readonly sortBy: ClosedPositionSort;
   readonly sortDirection: 'ASC' | 'DESC';
   readonly limit: number;
   readonly offset: number;
@@ -44,7 +48,7 @@ export function readClosedQuery(query: RawQuery, strict: boolean): ClosedQuery |
   const parsed = {
     ...readMarketFilter(read),
     title: read.text('title', titleMaxChars) ?? '',
-    sortBy: read.oneOf('sortBy', sorts, 'REALIZEDPNL'),
+    sortBy: read.oneOf('sortBy', closedPositionSorts, 'REALIZEDPNL'),
     sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
     ...readPageOf(read, pageBounds),
   };

@@ -1,6 +1,8 @@
 import {
   type ConditionId,
   type MarketPosition,
+  type MarketPositionSort,
+  marketPositionSorts,
   microPerUnit,
   parseConditionId,
   type WalletAddress,
@@ -15,13 +17,11 @@ import { optionalWallet } from '../reports/trade-ledger.ts';
 import type { Profiles } from '../social/profiles.ts';
 import { type AssetForm, assetId, averageMicro, timesUnits } from './positions.ts';
 
-const sorts = ['TOKENS', 'CASH_PNL', 'REALIZED_PNL', 'TOTAL_PNL'] as const;
-
 export interface MarketPositionsQuery {
   readonly condition: ConditionId;
   readonly user: WalletAddress | null;
   readonly status: 'OPEN' | 'CLOSED' | 'ALL';
-  readonly sortBy: (typeof sorts)[number];
+  readonly sortBy: MarketPositionSort;
   readonly sortDirection: 'ASC' | 'DESC';
   readonly limit: number;
   readonly offset: number;
@@ -51,7 +51,7 @@ export function readMarketPositionsQuery(
   const parsed = {
     user: optionalWallet(read, 'user'),
     status: read.oneOf('status', ['OPEN', 'CLOSED', 'ALL'], 'ALL'),
-    sortBy: read.oneOf('sortBy', sorts, 'TOTAL_PNL'),
+    sortBy: read.oneOf('sortBy', marketPositionSorts, 'TOTAL_PNL'),
     sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
     ...readPageOf(read, pageBounds),
   };

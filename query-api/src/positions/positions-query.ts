@@ -1,21 +1,14 @@
-import { parseMicro, parseWalletAddress, type WalletAddress } from '@pm/schemas';
+import {
+  type PositionSort,
+  parseMicro,
+  parseWalletAddress,
+  positionSorts,
+  type WalletAddress,
+} from '@pm/schemas';
 import { type PageBounds, readPageOf } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import { type MarketFilter, readMarketFilter } from '../markets/market-filter.ts';
-
-export const sortColumns = [
-  'CURRENT',
-  'INITIAL',
-  'TOKENS',
-  'CASHPNL',
-  'PERCENTPNL',
-  'TITLE',
-  'RESOLVING',
-  'PRICE',
-  'AVGPRICE',
-] as const;
-export type SortBy = (typeof sortColumns)[number];
 
 export interface PositionsQuery extends MarketFilter {
   readonly user: WalletAddress;
@@ -24,7 +17,7 @@ export interface PositionsQuery extends MarketFilter {
   readonly mergeable: boolean;
   readonly limit: number;
   readonly offset: number;
-  readonly sortBy: SortBy;
+  readonly sortBy: PositionSort;
   readonly sortDirection: 'ASC' | 'DESC';
   /** Empty: any title. */
   readonly title: string;
@@ -60,7 +53,7 @@ export function readPositionsQuery(query: RawQuery, strict: boolean): PositionsQ
     redeemable: read.boolean('redeemable') ?? false,
     mergeable: read.boolean('mergeable') ?? false,
     ...readPageOf(read, pageBounds),
-    sortBy: read.oneOf('sortBy', sortColumns, 'TOKENS'),
+    sortBy: read.oneOf('sortBy', positionSorts, 'TOKENS'),
     sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
     title: read.text('title', titleMaxChars) ?? '',
   };

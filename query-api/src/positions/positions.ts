@@ -1,10 +1,16 @@
-import { checksumAddress, microPerUnit, type Position, type WalletAddress } from '@pm/schemas';
+import {
+  checksumAddress,
+  microPerUnit,
+  type Position,
+  type PositionSort,
+  type WalletAddress,
+} from '@pm/schemas';
 import { payoutOf, priceOfMicro, type Quotes, unitsOf } from '../books/quote.ts';
 import type { Catalog } from '../markets/catalog.ts';
 import type { Market, Outcome } from '../markets/market.ts';
 import { isoTime } from '../markets/wire-market.ts';
 import { roundedQuotient } from '../tables/numbers.ts';
-import type { PositionsQuery, SortBy } from './positions-query.ts';
+import type { PositionsQuery } from './positions-query.ts';
 
 /** A stored position; money in micro-units. */
 export interface HeldRow {
@@ -106,7 +112,7 @@ export function positionsPage(
     .map((one) => positionAnswer(one, context));
 }
 
-const sortKeys: Readonly<Record<SortBy, (one: Valued) => number | string>> = {
+const sortKeys: Readonly<Record<PositionSort, (one: Valued) => number | string>> = {
   CURRENT: (one) => one.currentMicro,
   INITIAL: (one) => one.row.costMicro,
   TOKENS: (one) => one.row.sizeMicro,

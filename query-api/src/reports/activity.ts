@@ -1,4 +1,11 @@
-import { type Activity, tradeHash, tradeId, type WalletAddress } from '@pm/schemas';
+import {
+  type Activity,
+  type ActivitySort,
+  activitySorts,
+  tradeHash,
+  tradeId,
+  type WalletAddress,
+} from '@pm/schemas';
 import { microPerPrice, unitsOf } from '../books/quote.ts';
 import { type PageBounds, readPageOf } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
@@ -9,8 +16,6 @@ import { readWallet } from '../positions/positions-query.ts';
 import { type ActivityRow, type ActivityType, activityTypes, marketWords } from './rows.ts';
 import { optionalSide, type ReportFrame, readTimes, whoOf } from './trade-ledger.ts';
 
-const sorts = ['TIMESTAMP', 'TOKENS', 'CASH'] as const;
-
 export interface ActivityQuery extends MarketFilter {
   readonly user: WalletAddress;
   /** Null: all. */
@@ -18,7 +23,7 @@ export interface ActivityQuery extends MarketFilter {
   readonly side: 'BUY' | 'SELL' | null;
   readonly startS: number | null;
   readonly endS: number | null;
-  readonly sortBy: (typeof sorts)[number];
+  readonly sortBy: ActivitySort;
   readonly sortDirection: 'ASC' | 'DESC';
   readonly limit: number;
   readonly offset: number;
@@ -65,7 +70,7 @@ export function readActivityQuery(query: RawQuery, strict: boolean): ActivityQue
     types: types === null ? null : types.filter((type) => type !== 'OTHER'),
     side: optionalSide(read),
     ...readTimes(read),
-    sortBy: read.oneOf('sortBy', sorts, 'TIMESTAMP'),
+    sortBy: read.oneOf('sortBy', activitySorts, 'TIMESTAMP'),
     sortDirection: read.oneOf('sortDirection', ['ASC', 'DESC'], 'DESC'),
     ...readPageOf(read, pageBounds),
   };

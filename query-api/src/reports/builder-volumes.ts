@@ -1,4 +1,4 @@
-import { microText } from '@pm/schemas';
+import { type LeaderboardPeriod, leaderboardPeriods, microText, reportPeriods } from '@pm/schemas';
 import { unitsOf } from '../books/quote.ts';
 import { type PageBounds, readPageOf } from '../door/paging.ts';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
@@ -6,17 +6,6 @@ import type { ReadRefusal } from '../door/refusal.ts';
 import { isoTime } from '../markets/wire-market.ts';
 import { parseBuilder } from './builder-trades.ts';
 import type { BuilderVolumeRow } from './rows.ts';
-
-export const periods = ['DAY', 'WEEK', 'MONTH', 'ALL'] as const;
-export type Period = (typeof periods)[number];
-
-/** Length of a period in seconds; null: everything. */
-const periodSeconds: Readonly<Record<Period, number | null>> = {
-  DAY: 86_400,
-  WEEK: 7 * 86_400,
-  MONTH: 30 * 86_400,
-  ALL: null,
-};
 
 /** Sums of what builders traded: since when, for which builder, and whether day by day. */
 export interface BuilderVolumeSearch {
@@ -27,7 +16,7 @@ export interface BuilderVolumeSearch {
 }
 
 export interface BuilderBoardQuery {
-  readonly period: Period;
+  readonly period: LeaderboardPeriod;
   readonly limit: number;
   readonly offset: number;
 }
@@ -60,13 +49,13 @@ export function readBuilderPeriod(
   return read.refusal ?? { period };
 }
 
-function readPeriod(read: QueryReader): Period {
-  return read.oneOf('timePeriod', periods, 'DAY');
+function readPeriod(read: QueryReader): LeaderboardPeriod {
+  return read.oneOf('timePeriod', reportPeriods, 'DAY');
 }
 
 /** When a period that ends now began, Unix seconds. */
-export function sinceOf(period: Period, nowMs: number): number {
-  const seconds = periodSeconds[period];
+export function sinceOf(period: LeaderboardPeriod, nowMs: number): number {
+  const seconds = leaderboardPeriods[period];
   return seconds === null ? 0 : Math.floor(nowMs / 1000) - seconds;
 }
 

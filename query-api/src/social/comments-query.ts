@@ -1,19 +1,8 @@
-import type { CommentParent } from '@pm/schemas';
+import { type CommentOrder, type CommentParent, commentOrders } from '@pm/schemas';
 import { QueryReader, type RawQuery } from '../door/query-reader.ts';
 import type { ReadRefusal } from '../door/refusal.ts';
 import { readAfterCursor } from '../markets/keyset-cursor.ts';
 import type { RowCursor } from '../markets/row-order.ts';
-
-/** Columns a list of comments can be sorted by (conventions.md 7.1). */
-export const commentOrders = [
-  'createdAt',
-  'updatedAt',
-  'reactionCount',
-  'replyCount',
-  'reportCount',
-  'id',
-] as const;
-export type CommentOrder = (typeof commentOrders)[number];
 
 export interface CommentSort {
   readonly orders: readonly CommentOrder[];

@@ -1,7 +1,8 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
+import type { CommentOrder } from '@pm/schemas';
 import { keysetOf } from '../markets/keyset-cursor.ts';
 import type { RowCursor } from '../markets/row-order.ts';
-import type { CommentOrder, CommentSort } from './comments-query.ts';
+import type { CommentSort } from './comments-query.ts';
 
 /** A comment with what a list is sorted by: the requested columns, and its number for those that tie. */
 export interface SortedComment {

@@ -1,4 +1,4 @@
-import { sortColumns } from '../../src/positions/positions-query.ts';
+import { positionSorts } from '@pm/schemas';
 import { condition, get, marketEntry, openDoor, World, wallet } from '../in-memory.ts';
 import { type Page, walked } from '../walked.ts';
 
@@ -47,7 +47,7 @@ async function expectEachOnce(path: string): Promise<void> {
 const ways = (columns: readonly string[]) =>
   columns.flatMap((column) => directions.map((direction) => [column, direction] as const));
 
-it.each(ways(sortColumns))(
+it.each(ways(positionSorts))(
   '/positions by %s %s shows each position once',
   async (by, direction) => {
     await expectEachOnce(`/positions?user=${user}&sortBy=${by}&sortDirection=${direction}`);

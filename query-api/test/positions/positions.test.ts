@@ -1,15 +1,11 @@
+import { type PositionSort, positionSorts } from '@pm/schemas';
 import { noQuote, type Quote } from '../../src/books/quote.ts';
 import type { RawQuery } from '../../src/door/query-reader.ts';
 import { ReadRefusal } from '../../src/door/refusal.ts';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { marketNumbers } from '../../src/markets/market-filter.ts';
 import { type HeldRow, positionsPage, selectHoldings } from '../../src/positions/positions.ts';
-import {
-  type PositionsQuery,
-  readPositionsQuery,
-  type SortBy,
-  sortColumns,
-} from '../../src/positions/positions-query.ts';
+import { type PositionsQuery, readPositionsQuery } from '../../src/positions/positions-query.ts';
 import { eventEntry, marketEntry, token, wallet } from '../in-memory.ts';
 
 const user = wallet(1);
@@ -199,7 +195,7 @@ describe('sorting of positions', () => {
       { ...noQuote, bid: price, ask: price },
     ]),
   );
-  const ascending: Record<SortBy, string> = {
+  const ascending: Record<PositionSort, string> = {
     TOKENS: '2 3 1',
     CURRENT: '2 3 1',
     INITIAL: '2 1 3',
@@ -215,7 +211,7 @@ describe('sorting of positions', () => {
       .map((one) => one.slug.slice(-1))
       .join(' ');
 
-  it.each(sortColumns)('%s, both ways', (sortBy) => {
+  it.each(positionSorts)('%s, both ways', (sortBy) => {
     expect(order({ sortBy, sortDirection: 'ASC' })).toBe(ascending[sortBy]);
     expect(order({ sortBy, sortDirection: 'DESC' })).toBe(
       ascending[sortBy].split(' ').reverse().join(' '),

@@ -35,6 +35,24 @@ export const CommentBody = Type.Object({
 });
 export type CommentBody = Static<typeof CommentBody>;
 
+/** What ingress reads of a comment before it says which text is too long. */
+export const UncheckedComment = Type.Object({
+  ...CommentBody.properties,
+  body: Type.String({ maxLength: 8_000 }),
+  reply_address: Type.Optional(Type.Union([shortText, Type.Null()])),
+});
+
+/** Columns that lists of comments are sorted by (conventions.md 7.1). */
+export const commentOrders = [
+  'createdAt',
+  'updatedAt',
+  'reactionCount',
+  'replyCount',
+  'reportCount',
+  'id',
+] as const;
+export type CommentOrder = (typeof commentOrders)[number];
+
 export const ReactionBody = Type.Object({
   reaction_type: Type.Optional(Type.Literal('HEART')),
 });
@@ -61,6 +79,15 @@ export const ProfileBody = Type.Object({
   displayUsernamePublic: Type.Optional(Type.Boolean()),
 });
 export type ProfileBody = Static<typeof ProfileBody>;
+
+/** What ingress reads of a profile before it says which text is too long. */
+export const UncheckedProfile = Type.Object({
+  ...ProfileBody.properties,
+  name: Type.Optional(shortText),
+  bio: Type.Optional(Type.String({ maxLength: 2_000 })),
+  profileImage: Type.Optional(Type.String({ maxLength: 2_000 })),
+  xUsername: Type.Optional(shortText),
+});
 
 /** What a write about a comment answers. */
 export const CommentWritten = Type.Object({ id: Type.String(), status: Type.Literal('ok') });

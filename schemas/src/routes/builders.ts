@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { address, conditionId, sample } from '../http/forms.ts';
+import { reportPeriods } from '../http/report-choices.ts';
 import {
   BuilderBoard,
   BuilderBoardDays,
@@ -27,7 +28,7 @@ const board = {
   errors: { 400: 'invalid_field: {name}; unknown_field: {name}' },
   examples: [{}, { query: { timePeriod: 'WEEK' } }],
 } as const;
-const timePeriod = optional(oneOf(['DAY', 'WEEK', 'MONTH', 'ALL'], 'DAY by default.'));
+const timePeriod = optional(oneOf(reportPeriods, 'DAY by default.'));
 const builderCode = Type.String({
   pattern: '^0x[0-9a-fA-F]{64}$',
   description: 'Builder code: 32 bytes.',

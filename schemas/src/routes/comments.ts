@@ -9,6 +9,7 @@ import {
 import {
   CommentBody,
   CommentWritten,
+  commentOrders,
   ProfileBody,
   ReactionBody,
   ReportBody,
@@ -31,21 +32,15 @@ const ofComment = {
   examples: [{ params: { id: '1' }, response: { id: '1', status: 'ok' } }],
 } as const;
 
-const columns = [
-  'createdAt',
-  'updatedAt',
-  'reactionCount',
-  'replyCount',
-  'reportCount',
-  'id',
-] as const;
 const limit = optional(wholeNumber({ min: 1, max: 100 }, '20 by default. '));
 const ascending = optional(truth('Newest first by default.'));
 const getPositions = optional(truth('Positions of authors, under `/gamma`.'));
 const page = {
   limit,
   offset: optional(wholeNumber({}, 'Rows before the page. ')),
-  order: optional(listOf(Type.Enum([...columns]), columns.length, '`createdAt` by default.')),
+  order: optional(
+    listOf(Type.Enum([...commentOrders]), commentOrders.length, '`createdAt` by default.'),
+  ),
   ascending,
   get_positions: getPositions,
 };
@@ -155,7 +150,7 @@ export const commentRoutes = {
       after_cursor: optional(
         Type.String({ maxLength: 4_500, description: 'The `next_cursor` of the page before.' }),
       ),
-      order: optional(oneOf([...columns], '`createdAt` by default.')),
+      order: optional(oneOf(commentOrders, '`createdAt` by default.')),
       ascending,
       get_positions: getPositions,
     }),

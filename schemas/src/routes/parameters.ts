@@ -25,8 +25,10 @@ export const shortText = (description: string, maxLength = 200) =>
   Type.String({ maxLength, description });
 
 /** One of a closed list. */
-export const oneOf = <const V extends readonly string[]>(values: [...V], description: string) =>
-  Type.Enum(values, { description });
+export const oneOf = <const V extends readonly string[]>(
+  values: readonly [...V],
+  description: string,
+) => Type.Enum([...values], { description });
 
 /** Several values: the key repeated, or between commas. */
 export const listOf = <const T extends Type.TSchema>(

@@ -1,6 +1,13 @@
 import { Type } from 'typebox';
 import { address, buySell, conditionId, sample } from '../http/forms.ts';
 import {
+  activitySorts,
+  closedPositionSorts,
+  marketPositionSorts,
+  positionSorts,
+  reportPeriods,
+} from '../http/report-choices.ts';
+import {
   Activities,
   ClosedPositions,
   HolderGroups,
@@ -68,22 +75,7 @@ export const reportRoutes = {
       redeemable: optional(truth('Of resolved markets only.')),
       mergeable: optional(truth('With both outcomes only.')),
       ...pageOfReport({ limit: 500, offset: 10_000, otherwise: 100 }),
-      sortBy: optional(
-        oneOf(
-          [
-            'CURRENT',
-            'INITIAL',
-            'TOKENS',
-            'CASHPNL',
-            'PERCENTPNL',
-            'TITLE',
-            'RESOLVING',
-            'PRICE',
-            'AVGPRICE',
-          ],
-          'TOKENS by default.',
-        ),
-      ),
+      sortBy: optional(oneOf(positionSorts, 'TOKENS by default.')),
       ...direction,
       ...title,
     }),
@@ -98,12 +90,7 @@ export const reportRoutes = {
       user: address,
       ...inMarkets,
       ...title,
-      sortBy: optional(
-        oneOf(
-          ['REALIZEDPNL', 'TITLE', 'PRICE', 'AVGPRICE', 'TIMESTAMP'],
-          'REALIZEDPNL by default.',
-        ),
-      ),
+      sortBy: optional(oneOf(closedPositionSorts, 'REALIZEDPNL by default.')),
       ...direction,
       ...pageOfReport({ limit: 50, offset: 100_000, otherwise: 10 }),
     }),
@@ -151,7 +138,7 @@ export const reportRoutes = {
       ),
       ...side,
       ...times,
-      sortBy: optional(oneOf(['TIMESTAMP', 'TOKENS', 'CASH'], 'TIMESTAMP by default.')),
+      sortBy: optional(oneOf(activitySorts, 'TIMESTAMP by default.')),
       ...direction,
       excludeDepositsWithdrawals: optional(truth('Changes nothing here.')),
       ...pageOfReport({ limit: 500, offset: 10_000, otherwise: 100 }),
@@ -233,7 +220,7 @@ export const reportRoutes = {
           'OVERALL by default.',
         ),
       ),
-      timePeriod: optional(oneOf(['DAY', 'WEEK', 'MONTH', 'ALL'], 'DAY by default.')),
+      timePeriod: optional(oneOf(reportPeriods, 'DAY by default.')),
       orderBy: optional(oneOf(['PNL', 'VOL'], 'PNL by default.')),
       ...pageOfReport({ least: 1, limit: 50, offset: 1_000, otherwise: 25 }),
       user: optional(address),
@@ -250,9 +237,7 @@ export const reportRoutes = {
       market: conditionId,
       user: optional(address),
       status: optional(oneOf(['OPEN', 'CLOSED', 'ALL'], 'ALL by default.')),
-      sortBy: optional(
-        oneOf(['TOKENS', 'CASH_PNL', 'REALIZED_PNL', 'TOTAL_PNL'], 'TOTAL_PNL by default.'),
-      ),
+      sortBy: optional(oneOf(marketPositionSorts, 'TOTAL_PNL by default.')),
       ...direction,
       ...pageOfReport({ limit: 500, offset: 10_000, otherwise: 50 }),
     }),
