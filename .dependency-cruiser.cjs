@@ -6,7 +6,7 @@ const byEnding = require('./tools/rooms-by-ending.json').join('|');
 
 /** Files that wait, read clocks or do I/O, and the wiring of rooms; other packages are seen as their built declarations. */
 const impure =
-  '\\.(io|route)\\.(ts|d\\.ts)$|^[a-z-]+/(src|dist)/(main|config|metrics)\\.(ts|d\\.ts)$';
+  '\\.(io|route)\\.(ts|d\\.ts)$|^[a-z-]+/(src|dist)/(streams/)?(main|config|metrics)\\.(ts|d\\.ts)$';
 
 const pure = {
   path: `^(${byEnding})/src/`,
@@ -25,7 +25,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^schemas/src' },
       to: {
-        path: '^(kit|domain|client|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
+        path: '^(kit|domain|client|mcp|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
       },
     },
     {
@@ -33,7 +33,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^kit/src' },
       to: {
-        path: '^(domain|client|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
+        path: '^(domain|client|mcp|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
       },
     },
     {
@@ -41,7 +41,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^domain/src' },
       to: {
-        path: '^(client|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
+        path: '^(client|mcp|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
       },
     },
     {
@@ -49,14 +49,35 @@ module.exports = {
       severity: 'error',
       from: { path: '^client/src' },
       to: {
+        path: '^(kit|domain|mcp|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
+      },
+    },
+    {
+      name: 'mcp-knows-client-and-kit',
+      comment: 'the MCP server is a client of the public API: it knows nothing of the services',
+      severity: 'error',
+      from: { path: '^mcp/src' },
+      to: { path: `^(domain|deploy|operate|acceptance|bench|${services})/` },
+    },
+    {
+      name: 'console-knows-client-and-schemas',
+      severity: 'error',
+      from: { path: '^console/src' },
+      to: {
         path: '^(kit|domain|deploy|operate|acceptance|bench|ingress|matcher|projectors|query-api)/',
       },
+    },
+    {
+      name: 'rooms-do-not-know-the-console',
+      severity: 'error',
+      from: { path: '^[a-z-]+/src', pathNot: '^console/' },
+      to: { path: '^console/' },
     },
     {
       name: 'no-service-imports-another',
       severity: 'error',
       from: { path: `^(${services})/src` },
-      to: { path: `^(${services}|deploy|operate|acceptance|bench|client)/`, pathNot: '^$1/' },
+      to: { path: `^(${services}|deploy|operate|acceptance|bench|client|mcp)/`, pathNot: '^$1/' },
     },
     {
       name: 'deploy-operate-acceptance',
@@ -112,7 +133,9 @@ module.exports = {
       name: 'pure-knows-no-io-packages',
       severity: 'error',
       from: { ...pure, pathNot: [...pure.pathNot, '^kit/'] },
-      to: { path: 'node_modules/(@clickhouse|@fastify|fastify|ioredis|kafkajs|pino|prom-client)/' },
+      to: {
+        path: 'node_modules/(@clickhouse|@fastify|fastify|@modelcontextprotocol|ioredis|kafkajs|pino|prom-client)/',
+      },
     },
     {
       name: 'sources-do-not-know-tests',
@@ -130,7 +153,7 @@ module.exports = {
     {
       name: 'not-to-dev-dependencies',
       severity: 'error',
-      from: { path: '^(schemas|kit|domain|client|ingress|matcher|projectors|query-api)/src' },
+      from: { path: '^(schemas|kit|domain|client|mcp|ingress|matcher|projectors|query-api)/src' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
@@ -143,7 +166,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ['node_modules', '/dist/'] },
-    exclude: { path: ['^acceptance/clients/'] },
+    // The parser reads no JSX; knip reports a package that the console does not list.
+    exclude: { path: ['^acceptance/clients/', '\\.tsx$'] },
     tsPreCompilationDeps: true,
     parser: 'swc',
     enhancedResolveOptions: {

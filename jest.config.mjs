@@ -31,6 +31,10 @@ const esmOnly = [
   'ox',
   'abitype',
   'execa',
+  'jose',
+  'eventsource',
+  'eventsource-parser',
+  'pkce-challenge',
   '@apidevtools/json-schema-ref-parser',
 ];
 
@@ -46,7 +50,7 @@ const shared = {
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esmOnly.join('|')})/)`],
   moduleNameMapper: {
-    '^@pm/(domain|deploy|operate|acceptance)/(.*)$': '<rootDir>/$1/src/$2.ts',
+    '^@pm/(domain|deploy|operate|acceptance|mcp)/(.*)$': '<rootDir>/$1/src/$2.ts',
     '^@pm/kit/(.*)$': '<rootDir>/kit/src/$1/index.ts',
     '^@pm/([a-z-]+)$': '<rootDir>/$1/src/index.ts',
   },

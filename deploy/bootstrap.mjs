@@ -18,6 +18,7 @@ const targets = {
   smoke: 'acceptance/dist/commands/smoke.js',
   test: 'deploy/dist/commands/test.js',
   nodes: 'deploy/dist/commands/test-nodes.js',
+  python: 'deploy/dist/commands/test-python.js',
   clients: 'acceptance/dist/commands/clients.js',
   bench: 'deploy/dist/commands/bench.js',
   catalog: 'deploy/dist/commands/catalog.js',
@@ -25,6 +26,7 @@ const targets = {
   audit: 'operate/dist/commands/audit.js',
   export: 'operate/dist/commands/export.js',
   tour: 'acceptance/dist/commands/tour.js',
+  screenshots: 'acceptance/dist/commands/screenshots.js',
   rebuild: 'operate/dist/commands/rebuild.js',
 };
 
@@ -76,7 +78,7 @@ function installPackages() {
   writeFileSync(stamp, packagesMark());
 }
 
-/** Every package, because these two refer to all of them. Types of tests are left to `npm run check`. */
+/** Every package, because these two refer to all of them, and the console. Types of tests are left to `npm run check`. */
 function build() {
   step('build', process.execPath, [
     join(root, 'node_modules/typescript/bin/tsc'),
@@ -84,6 +86,7 @@ function build() {
     'acceptance',
     'bench',
   ]);
+  step('console', process.execPath, [join(root, 'console/build.mjs')]);
 }
 
 const [command = '', ...args] = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { SessionTable } from '@pm/domain/sessions/session-table';
 import { silentLog } from '@pm/kit/log';
 import type { ApiKeyId, SessionRecord, WalletAddress } from '@pm/schemas';
 import { Heartbeats } from '../src/sessions/heartbeats.io.ts';
@@ -6,7 +7,6 @@ import { MissedHeartbeats } from '../src/sessions/missed-heartbeats.io.ts';
 import { type SessionCancelOptions, SessionCancels } from '../src/sessions/session-cancels.io.ts';
 import { SessionLog } from '../src/sessions/session-log.io.ts';
 import { SessionSilence } from '../src/sessions/session-silence.ts';
-import { SessionTable } from '../src/sessions/session-table.ts';
 import { sessionLimits } from '../src/sessions/sessions.io.ts';
 
 export interface Written {

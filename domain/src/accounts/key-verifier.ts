@@ -1,4 +1,10 @@
-import type { ApiKeyId, KeyKind, SelfTrade, WalletAddress } from '@pm/schemas';
+import {
+  type ApiKeyId,
+  type KeyKind,
+  parseApiKeyId,
+  type SelfTrade,
+  type WalletAddress,
+} from '@pm/schemas';
 import { headerText, isFresh, type RawHeaders } from './auth-headers.ts';
 import { type DerivedKey, deriveKey } from './derive-keys.ts';
 import { type KeyProof, readBuilderProof, readKeyClaim } from './key-claim.ts';
@@ -48,12 +54,7 @@ const dummy: Omit<DerivedKey, 'apiKey'> & { readonly apiKey: null } = {
  */
 export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const { kind = 'TRADING', keys, serverSecret } = options;
-  const derived = new WeakMap<ListedKey, DerivedKey>();
-  const derivedOf = (key: ListedKey): DerivedKey => {
-    const known = derived.get(key) ?? deriveKey(serverSecret, key);
-    derived.set(key, known);
-    return known;
-  };
+  const derivedOf = openDerivation(serverSecret);
   return (request) => {
     const claim = readClaim(request.headers, kind);
     if (claim === null) return null;
@@ -72,6 +73,56 @@ export function openKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     const { exactBody: signsExactBody, idempotencyKey: signsIdempotencyKey } = coverage;
     return { apiKey, wallet: holder, selfTrade, signsExactBody, signsIdempotencyKey };
   };
+}
+
+/** The secrets of listed keys, each derived once. */
+function openDerivation(serverSecret: Buffer): (key: ListedKey) => DerivedKey {
+  const derived = new WeakMap<ListedKey, DerivedKey>();
+  return (key) => {
+    const known = derived.get(key) ?? deriveKey(serverSecret, key);
+    derived.set(key, known);
+    return known;
+  };
+}
+
+/** A key with its secrets as clients send them in frames of streams; any text. */
+export interface SentCredentials {
+  readonly apiKey: string;
+  readonly secret: string;
+  readonly passphrase: string;
+}
+
+/** Checks sent credentials; null when they are not those of an active trading key. */
+export type CredentialsVerifier = (sent: SentCredentials) => KeyHolder | null;
+
+/**
+ * Proof of a trading key by its secrets themselves, as the streams of the family send them: nothing is signed. An
+ * unknown key, a wrong secret and a wrong passphrase take the same path and time.
+ */
+export function openCredentialsVerifier({
+  keys,
+  serverSecret,
+}: Pick<KeyVerifierOptions, 'keys' | 'serverSecret'>): CredentialsVerifier {
+  const derivedOf = openDerivation(serverSecret);
+  return (sent) => {
+    const apiKey = parseApiKeyId(sent.apiKey);
+    const key = apiKey === null ? undefined : keys.find(apiKey);
+    const secrets = key === undefined ? dummy : derivedOf(key);
+    const isSecret = sameText(secretText(sent.secret), secrets.secret.toString('base64url'));
+    const isPassphrase = sameText(sent.passphrase, secrets.passphrase);
+    if (key?.active !== true || key.kind !== 'TRADING' || secrets.apiKey !== apiKey) return null;
+    if (apiKey === null || !isSecret || !isPassphrase) return null;
+    const { wallet, selfTrade } = key;
+    return { apiKey, wallet, selfTrade, signsExactBody: false, signsIdempotencyKey: false };
+  };
+}
+
+/** Base64 in either alphabet, with or without padding. */
+function secretText(text: string): string {
+  return text
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/={1,2}$/, '');
 }
 
 /** The proof, and the wallet that it claims; builders name none. */

@@ -52,6 +52,11 @@ export class ExecutionOrder {
     return this.#lastTimeMs;
   }
 
+  /** Chain of the last record, 32 bytes; null while nothing is known of it. */
+  get chain(): Buffer | null {
+    return this.#chain;
+  }
+
   /** Takes a record before the first one to come. Such records may begin anywhere and repeat each other. */
   recall(record: StoredRecord, { inOffset, timeMs }: Execution): void {
     if (inOffset < this.nextInOffset) return;

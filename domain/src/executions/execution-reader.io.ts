@@ -61,6 +61,11 @@ export class ExecutionReader {
     return this.#order.lastTimeMs;
   }
 
+  /** Chain of the last record, 32 bytes, with `checksChain`; null while nothing is known of it. */
+  get chain(): Buffer | null {
+    return this.#order.chain;
+  }
+
   /** The executions of these records, in order. Same faults as `next`. */
   async take(records: readonly IncomingRecord[]): Promise<readonly NumberedExecution[]> {
     const taken: NumberedExecution[] = [];

@@ -6,11 +6,15 @@ import {
   parseWalletAddress,
   type WalletAddress,
 } from '@pm/schemas';
-import { deriveKey, deriveReadKey } from '../../src/accounts/derive-keys.ts';
+import { deriveKey, deriveReadKey, trioOf } from '../../src/accounts/derive-keys.ts';
 import { claimsKey, readKeyClaim } from '../../src/accounts/key-claim.ts';
 import { KeyDirectory } from '../../src/accounts/key-directory.ts';
 import { hashOfKey } from '../../src/accounts/key-hash.ts';
-import { clockSkewMs, openKeyVerifier } from '../../src/accounts/key-verifier.ts';
+import {
+  clockSkewMs,
+  openCredentialsVerifier,
+  openKeyVerifier,
+} from '../../src/accounts/key-verifier.ts';
 import { ReadKeyDirectory } from '../../src/accounts/read-key-directory.ts';
 import { openReaderVerifier } from '../../src/accounts/reader-verifier.ts';
 import { coverageOf, signedPaths } from '../../src/accounts/request-hmac.ts';
@@ -312,4 +316,38 @@ describe('the directory of keys', () => {
     expect(keys.find(key.apiKey)).toMatchObject({ active: false, nonce: '0' });
     expect(keys.size).toBe(2);
   });
+});
+
+function openCredentials(changes: Partial<Credential> = {}) {
+  const keys = new KeyDirectory();
+  keys.apply(credential(changes));
+  return openCredentialsVerifier({ keys, serverSecret });
+}
+
+const { secret } = key;
+test.each([
+  ['as it was given out', trioOf(key).secret],
+  ['in plain base64', secret.toString('base64')],
+  ['without padding', secret.toString('base64url')],
+])('sent credentials prove their key with the secret %s', (_, text) => {
+  const holder = openCredentials()({ ...trioOf(key), secret: text });
+  expect(holder).toMatchObject({ apiKey: key.apiKey, wallet });
+});
+
+const sent = trioOf(key);
+test.each([
+  [
+    'another secret',
+    { secret: trioOf(deriveKey(serverSecret, { wallet, nonce: '1' })).secret },
+    {},
+  ],
+  ['an empty secret', { secret: '' }, {}],
+  ['another passphrase', { passphrase: '0'.repeat(64) }, {}],
+  ['an unknown key', { apiKey: '00000000-0000-4000-8000-000000000001' }, {}],
+  ['a text that is no key', { apiKey: '__proto__' }, {}],
+  ['a revoked key', {}, { active: false }],
+  ['the key of a builder', {}, { keyKind: 'BUILDER' }],
+  ['a key that the secret of the server does not derive', {}, { nonce: '1' }],
+] as const)('%s proves nothing', (_, wrong, listed) => {
+  expect(openCredentials(listed)({ ...sent, ...wrong })).toBeNull();
 });

@@ -7,15 +7,22 @@ export function healthRoutes(clock: Pick<Clock, 'nowMs'>): readonly DoorRoute[] 
   return [rootRoute, okRoute, timeRoute(clock), versionRoute];
 }
 
+/** Browsers name this type, programs that check the health do not. */
+const pageType = 'text/html';
+
 /**
- * GET /: `OK` as text, unless a client asks for JSON and nothing else; JSON of the data family (conventions.md 1.6).
+ * GET /: `OK` as text, unless a client asks for JSON and nothing else; JSON of the data family (conventions.md 1.6). A
+ * browser at the root is sent to the console.
  */
 const rootRoute: DoorRoute = {
   method: 'GET',
   path: '/',
   add(app, { url, mount }) {
     app.get(url, async (request, reply) => {
-      if (mount === 'data' || request.headers.accept === 'application/json') return { data: 'OK' };
+      const { accept = '' } = request.headers;
+      if (mount === null) void reply.header('vary', 'accept');
+      if (mount === null && accept.includes(pageType)) return await reply.redirect('/console/');
+      if (mount === 'data' || accept === 'application/json') return { data: 'OK' };
       return await reply.type('text/plain; charset=utf-8').send('OK');
     });
   },

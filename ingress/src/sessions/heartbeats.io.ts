@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Session } from '@pm/domain/sessions/session-table';
 import { present } from '@pm/kit/assert';
 import type { Clock } from '@pm/kit/clock';
 import {
@@ -10,7 +11,6 @@ import {
 } from '@pm/schemas';
 import { decideHeartbeat, type HeartbeatClaim, type HeartbeatResult } from './decide-heartbeat.ts';
 import type { SessionLog } from './session-log.io.ts';
-import type { Session } from './session-table.ts';
 
 export interface HeartbeatsOptions {
   readonly log: SessionLog;

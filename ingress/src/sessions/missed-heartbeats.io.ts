@@ -1,8 +1,8 @@
+import type { Session } from '@pm/domain/sessions/session-table';
 import type { Log } from '@pm/kit/log';
 import type { ApiKeyId, SessionPhase } from '@pm/schemas';
 import type { SessionCancels } from './session-cancels.io.ts';
 import type { SessionLog, SessionNews, WriteResult } from './session-log.io.ts';
-import type { Session } from './session-table.ts';
 
 export interface MissedHeartbeatLimits {
   /** Interval at which this process reports that it and the partitions are alive, milliseconds. */

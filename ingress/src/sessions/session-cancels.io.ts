@@ -1,7 +1,7 @@
+import type { Session } from '@pm/domain/sessions/session-table';
 import { present } from '@pm/kit/assert';
 import { apiKeyBytes, type Command } from '@pm/schemas';
 import type { CommandResult } from '../log/result-waiters.ts';
-import type { Session } from './session-table.ts';
 
 export interface SessionCancelOptions {
   /** Puts a command on the log of a partition and waits, bounded, for what it did. */

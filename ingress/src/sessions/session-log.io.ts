@@ -1,3 +1,4 @@
+import type { Session, SessionTable } from '@pm/domain/sessions/session-table';
 import { assert } from '@pm/kit/assert';
 import {
   type ApiKeyId,
@@ -11,7 +12,6 @@ import {
 } from '@pm/schemas';
 import { isCertainlyUnsent } from '../log/envelope-sender.io.ts';
 import type { SessionSilence } from './session-silence.ts';
-import type { Session, SessionTable } from './session-table.ts';
 
 /** The next record of a session. */
 export interface SessionChange {

@@ -1,5 +1,5 @@
+import type { SessionTable } from '@pm/domain/sessions/session-table';
 import type { Metrics } from '@pm/kit/metrics';
-import type { SessionTable } from './session-table.ts';
 import type { SessionsOptions } from './sessions.io.ts';
 
 /** Seconds from the last heartbeat to empty books; 15 are promised. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { SessionTable } from '@pm/domain/sessions/session-table';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
 import { followCompacted, type IncomingRecord, type OutgoingRecord } from '@pm/kit/kafka';
@@ -15,7 +16,6 @@ import {
 import { type SessionCancelOptions, SessionCancels } from './session-cancels.io.ts';
 import { SessionLog } from './session-log.io.ts';
 import { SessionSilence, type SilenceLimits } from './session-silence.ts';
-import { SessionTable } from './session-table.ts';
 
 export interface SessionLimits extends SilenceLimits, MissedHeartbeatLimits {
   /** How often silence is looked for, milliseconds. */

@@ -34,6 +34,16 @@ test.each([
   }
 });
 
+test('a browser at the root is sent to the console, a program under the mounts is not', async () => {
+  const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+  const answer = await door.app.inject({ url: '/', headers });
+  expect([answer.statusCode, answer.headers.location]).toEqual([302, '/console/']);
+  for (const url of ['/clob', '/clob/', '/data-api']) {
+    expect((await door.app.inject({ url, headers })).statusCode).toBe(200);
+  }
+  expect((await door.app.inject('/')).body).toBe('OK');
+});
+
 test('the root of /data-api is the health of the data family', async () => {
   for (const url of ['/data-api', '/data-api/']) {
     const answer = await door.app.inject({ url, headers: { accept: '*/*' } });

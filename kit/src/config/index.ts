@@ -8,6 +8,7 @@ export {
   oneOf,
   secret,
   text,
+  url,
 } from './fields.ts';
 export { path, readConfig, readParentPipe } from './read.io.ts';
 export {

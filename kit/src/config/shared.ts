@@ -107,7 +107,7 @@ export const publicDoorFields = {
   }),
   keySecret: secret('PM_KEY_SECRET', {
     meaning:
-      'Secret from which all API keys are derived; equal in ingress and query-api. Another value invalidates all keys.',
+      'Secret from which all API keys are derived; equal in ingress, query-api and streams. Another value invalidates all keys.',
     bytes: 32,
   }),
   freshnessSeconds: integer('PM_FRESHNESS_SECONDS', {

@@ -7,6 +7,9 @@ import {
   type SessionRecord,
 } from '@pm/schemas';
 
+/** A session without a heartbeat for so long may be canceled, milliseconds (conventions.md 3.16). */
+export const sessionPromiseMs = 10_000;
+
 /** The newest state of an API key on the topic `sessions`. */
 export interface Session {
   readonly apiKey: ApiKeyId;
