@@ -8,7 +8,7 @@ import { type Lifecycle, runService } from '@pm/kit/lifecycle';
 import { type Log, openLog } from '@pm/kit/log';
 import { openMetrics } from '@pm/kit/metrics';
 import { openRegistry, topicName } from '@pm/kit/registry';
-import { topics } from '@pm/schemas';
+import { matcherGroup, topics } from '@pm/schemas';
 import { type MatcherConfig, operatorKeyOf, readMatcherConfig } from './config.ts';
 import { Engine } from './core/index.ts';
 import { type MatcherMetrics, openMatcherMetrics } from './metrics.ts';
@@ -93,7 +93,7 @@ async function start(life: Lifecycle): Promise<void> {
   await ownership.start((hooks) =>
     client.group({
       ...hooks,
-      groupId: `${config.topicPrefix}matchers`,
+      groupId: matcherGroup(config.topicPrefix),
       topic: topicName(topics.orders, config.topicPrefix),
       dense: true,
       instance: config.instance,

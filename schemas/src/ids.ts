@@ -1,4 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 
 /**
  * Identities. An id is not a string: it is made by its parser, which normalises it (lower case, canonical decimal), and
@@ -139,7 +140,7 @@ export function checksumAddress(wallet: WalletAddress): string {
   const known = checksummed.get(wallet);
   if (known !== undefined) return known;
   const digits = wallet.slice(2);
-  const hash = Buffer.from(keccak_256(Buffer.from(digits, 'ascii'))).toString('hex');
+  const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
   let text = '0x';
   for (let index = 0; index < digits.length; index += 1) {
     const digit = digits.charAt(index);

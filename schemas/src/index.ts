@@ -35,6 +35,19 @@ export { refusalCauses } from './refusal-causes.ts';
 export * from './refusals.ts';
 export * from './routes/index.ts';
 export * from './signing.ts';
+export { type AsyncApi, asyncApiDocument } from './streams/asyncapi.ts';
+export * from './streams/channels.ts';
+export * from './streams/client-frames.ts';
+export * from './streams/codes.ts';
+export { streamDescription } from './streams/description.ts';
+export * from './streams/limits.ts';
+export {
+  type MessagePosition,
+  type PublicMessage,
+  publicMessages,
+} from './streams/messages.ts';
+export { type OwnMessage, ownMessages } from './streams/own-messages.ts';
+export * from './streams/server-frames.ts';
 export { type Column, columnNames, createTableSql, type Table } from './tables/create-table.ts';
 export * from './tables/leaderboard-tables.ts';
 export { blankOrderEvent } from './tables/order-tables.ts';

@@ -1,4 +1,4 @@
-import { coveredRoutes, type RateLimitsAnswer, rateScopes } from '@pm/schemas';
+import { coveredRoutes, type RateLimitsAnswer, rateScopes, streamLimits } from '@pm/schemas';
 import { type Caller, countedAddress } from './callers.ts';
 import type { RateLimiter } from './limiter.io.ts';
 
@@ -43,5 +43,6 @@ async function answerFor(limiter: RateLimiter | null, caller: Caller): Promise<R
       remaining,
       resets_at: Math.floor(resetsAtMs / 1000),
     })),
+    streams: streamLimits,
   };
 }

@@ -1,4 +1,4 @@
-import { rateRules } from '@pm/schemas';
+import { rateRules, streamLimits } from '@pm/schemas';
 import { rateLimitReads } from '../../src/ratelimit/wire.io.ts';
 import { openLimiter, rulesFor, TestClock } from './fixture.ts';
 import { PlainStore } from './plain-store.ts';
@@ -39,5 +39,5 @@ test('without the store it returns the counts of this process', async () => {
 
 test('without limits the list is empty', async () => {
   const answer = await rateLimitReads(null).ofAddress('192.0.2.1');
-  expect(answer).toEqual({ caller: 'address', enabled: false, limits: [] });
+  expect(answer).toEqual({ caller: 'address', enabled: false, limits: [], streams: streamLimits });
 });

@@ -11,7 +11,7 @@ export const ServerTime = Type.Integer({
 });
 export const VersionAnswer = Type.Object({ version: Type.Literal(2) });
 
-/** GET /status: how far each projection is complete. */
+/** GET /status: how far each projection is complete, and the partitions of the exchange. */
 export const StatusAnswer = Type.Object({
   projections: Type.Array(
     Type.Object({
@@ -29,6 +29,24 @@ export const StatusAnswer = Type.Object({
           lag: Type.Integer({ minimum: 0, description: 'Records of the log after it.' }),
         }),
       ),
+    }),
+  ),
+  partitions: Type.Array(
+    Type.Object({
+      partition: count,
+      owner: orNull(Type.String({ description: 'The process that matches it.' })),
+      state: Type.Enum(['live', 'restoring', 'unowned'], {
+        description: 'By its clock: a live partition ticks.',
+      }),
+      lastOffset: Type.Integer({ minimum: -1, description: 'Of `orders`; -1 when it is empty.' }),
+      applied: orNull(Type.Integer({ minimum: 0, description: 'The last input matched.' })),
+      lag: orNull(Type.Integer({ minimum: 0, description: 'Inputs not matched yet.' })),
+      clock: orNull(dateTime),
+      orders: Type.Integer({
+        minimum: 0,
+        description: 'Placed and refused ones since the answering process follows the log.',
+      }),
+      fills: count,
     }),
   ),
 });

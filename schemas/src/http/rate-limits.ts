@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { StreamLimits } from '../streams/server-frames.ts';
 import { count, seconds } from './forms.ts';
 
 /** Body of GET /rate-limits. */
@@ -18,5 +19,6 @@ export const RateLimitsAnswer = Type.Object({
       resets_at: seconds,
     }),
   ),
+  streams: StreamLimits,
 });
 export type RateLimitsAnswer = Static<typeof RateLimitsAnswer>;

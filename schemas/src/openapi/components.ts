@@ -24,7 +24,12 @@ import * as reportLists from '../http/report-lists.ts';
 import * as reports from '../http/reports.ts';
 import * as rewards from '../http/rewards.ts';
 import * as sessions from '../http/sessions.ts';
+import * as streams from '../http/streams.ts';
 import * as trading from '../http/trading.ts';
+import * as clientFrames from '../streams/client-frames.ts';
+import * as messages from '../streams/messages.ts';
+import * as ownMessages from '../streams/own-messages.ts';
+import * as serverFrames from '../streams/server-frames.ts';
 
 const modules: readonly object[] = [
   account,
@@ -32,6 +37,7 @@ const modules: readonly object[] = [
   catalog,
   catalogAnswers,
   catalogLists,
+  clientFrames,
   clobMarkets,
   commentAnswers,
   comments,
@@ -40,17 +46,21 @@ const modules: readonly object[] = [
   keyAnswers,
   keys,
   limits,
+  messages,
   notifications,
   operator,
   operatorAnswers,
   operatorCatalog,
   orderFinding,
+  ownMessages,
   privateReading,
   reading,
   reportLists,
   reports,
   rewards,
+  serverFrames,
   sessions,
+  streams,
   trading,
 ];
 

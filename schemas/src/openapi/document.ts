@@ -19,7 +19,7 @@ export interface OpenApi {
 }
 
 /** The version of the API: that of the packages. */
-const apiVersion = '0.1.0';
+export const apiVersion = '0.1.0';
 
 type Listed = Declaration & { readonly method: string; readonly path: string };
 type Subjects<R> = Readonly<Record<string, Readonly<Record<string, R>>>>;

@@ -10,6 +10,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly minimum?: number;
   readonly pattern?: string;
@@ -103,8 +104,9 @@ function objectOf({ properties = {} }: Schema): object {
   return Object.fromEntries(entries.map(([name, of]) => [name, sampleFrom(of, name)]));
 }
 
-function listOf({ items, maxItems }: Schema, name: string): readonly unknown[] {
-  return items === undefined || maxItems === 0 ? [] : [sampleFrom(items, name)];
+function listOf({ items, minItems = 1, maxItems }: Schema, name: string): readonly unknown[] {
+  if (items === undefined || maxItems === 0) return [];
+  return Array.from({ length: Math.max(1, minItems) }, () => sampleFrom(items, name));
 }
 
 /** Texts of a pattern without an example are few: hashes, arrays as text and counts. */

@@ -90,5 +90,10 @@ export function projectorGroup(topicPrefix: string, view: string): string {
   return `${topicPrefix}projector-${view}`;
 }
 
+/** Consumer group in which matchers share the partitions. */
+export function matcherGroup(topicPrefix: string): string {
+  return `${topicPrefix}matchers`;
+}
+
 /** The registry's header: a zero byte and the schema id, big-endian. */
 export const registryHeaderBytes = 5;

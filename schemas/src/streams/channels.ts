@@ -1,0 +1,93 @@
+/** What the keys of a channel are. */
+export type ChannelKey = 'token' | 'market' | 'event' | 'wallet';
+
+export interface ChannelDeclaration {
+  readonly key: ChannelKey;
+  readonly isPrivate: boolean;
+  /** What one message stands for. */
+  readonly message: string;
+  /** What a subscription begins with. */
+  readonly snapshot: string;
+}
+
+/** The channels of `/v1/stream`. */
+export const streamChannels = {
+  book: {
+    key: 'token',
+    isPrivate: false,
+    message: 'A record of the log that changed levels of the market: their new totals.',
+    snapshot: 'All levels of both sides.',
+  },
+  best: {
+    key: 'token',
+    isPrivate: false,
+    message: 'New best prices, with their sizes.',
+    snapshot: 'The best bid and ask.',
+  },
+  orders: {
+    key: 'market',
+    isPrivate: false,
+    message: 'A resting order came, became smaller or left; its id means nothing elsewhere.',
+    snapshot: 'All resting orders, in parts where they are many.',
+  },
+  trades: {
+    key: 'market',
+    isPrivate: false,
+    message: 'A fill.',
+    snapshot: 'An empty list.',
+  },
+  markets: {
+    key: 'market',
+    isPrivate: false,
+    message: 'A market was listed, its rules or mode changed, or it was resolved.',
+    snapshot: 'Rules, mode and payout.',
+  },
+  activity: {
+    key: 'market',
+    isPrivate: false,
+    message: 'A side of a fill, a split, a merge or a redemption, as a row of GET /activity.',
+    snapshot: 'An empty list.',
+  },
+  comments: {
+    key: 'event',
+    isPrivate: false,
+    message: 'A comment on the event or one of its markets was written, changed or removed.',
+    snapshot: 'The newest 20 comments.',
+  },
+  own: {
+    key: 'wallet',
+    isPrivate: true,
+    message: 'A change of an own order, fill, balance, position or session.',
+    snapshot:
+      'Open orders, balance and positions, one message for each partition; transfers and sessions.',
+  },
+} as const satisfies Readonly<Record<string, ChannelDeclaration>>;
+
+export type StreamChannel = keyof typeof streamChannels;
+
+export const streamChannelNames = Object.keys(streamChannels) as readonly StreamChannel[];
+
+/** Paths of streams: the gateway forwards their upgrades to the stream service. */
+export const streamPaths = {
+  own: '/v1/stream',
+  family: ['/ws', '/clob/ws'],
+} as const;
+
+/** Streams of the family's dialect, below each of its prefixes. */
+const familyStreams = ['market', 'user', 'live-data'] as const;
+
+export type FamilyStream = (typeof familyStreams)[number];
+
+/** The stream of the family that a path names; null for any other path. */
+export function familyStreamOf(path: string): FamilyStream | null {
+  for (const prefix of streamPaths.family) {
+    const found = familyStreams.find((name) => path === `${prefix}/${name}`);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** Whether upgrades of the path belong to the stream service. */
+export function isStreamPath(path: string): boolean {
+  return path === streamPaths.own || familyStreamOf(path) !== null;
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Parser } from '@asyncapi/parser';
+import { Value } from 'typebox/value';
+import {
+  asyncApiDocument,
+  clientFrames,
+  exampleOf,
+  isStreamPath,
+  ownMessages,
+  publicMessages,
+  serverFrames,
+  streamChannels,
+} from '../../src/index.ts';
+
+const file = join(__dirname, '../../../docs/asyncapi.json');
+
+test('the document is valid AsyncAPI 3.0', async () => {
+  const { document, diagnostics } = await new Parser().parse(JSON.stringify(asyncApiDocument()));
+  const errors = diagnostics.filter(({ severity }) => severity === 0);
+  expect(errors.map(({ message, path }) => `${path.join('.')}: ${message}`)).toEqual([]);
+  expect(document?.version()).toBe('3.0.0');
+});
+
+test('the document in the repository says what the declarations say', () => {
+  const written: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  expect(written).toEqual(JSON.parse(JSON.stringify(asyncApiDocument())));
+});
+
+const declared = { ...clientFrames, ...serverFrames, ...publicMessages, ...ownMessages };
+
+test.each(Object.entries(declared))('the example of %s has its form', (_name, schema) => {
+  const example = exampleOf(schema);
+  expect(Value.Errors(schema, example)).toEqual([]);
+});
+
+test('every channel has a snapshot and a change', () => {
+  const messages = Object.values({ ...publicMessages, ...ownMessages });
+  const found = messages.map(
+    ({ properties: { type, channel } }) => `${type.const} ${channel.const}`,
+  );
+  for (const name of Object.keys(streamChannels)) {
+    expect(found).toContain(`snapshot ${name}`);
+    expect(found.some((one) => one === `delta ${name}` || one === `event ${name}`)).toBe(true);
+  }
+});
+
+test('paths of streams are recognised whole', () => {
+  const paths = ['/v1/stream', '/ws/market', '/clob/ws/user'];
+  expect(paths.filter(isStreamPath)).toEqual(paths);
+  expect(['/v1/streams', '/ws', '/wss/market', '/v1/stream/'].filter(isStreamPath)).toEqual([]);
+});
