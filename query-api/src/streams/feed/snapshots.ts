@@ -1,0 +1,101 @@
+import type { PairBook, WalletAddress } from '@pm/schemas';
+import type { Level, MarketRules, OwnBalance, OwnPosition, RestingOrder } from './changes.ts';
+
+/** Channels whose changes are counted per market. */
+export const marketChannels = ['book', 'best', 'trades', 'orders', 'markets', 'activity'] as const;
+
+export type MarketChannel = (typeof marketChannels)[number];
+
+/** State of a channel of one market after its change `seq`, with the newest record of the partition. */
+interface ChannelState {
+  readonly market: number;
+  /** Number of the newest change; 0 before the first. */
+  readonly seq: number;
+  readonly partition: number;
+  /** Input offset of the newest record of the partition. */
+  readonly offset: number;
+  /** Clock of the partition after it, Unix milliseconds. */
+  readonly timeMs: number;
+}
+
+/** All levels in terms of token 0: bids, then asks, each by price ascending. */
+export interface BookSnapshot extends ChannelState {
+  readonly channel: 'book';
+  readonly levels: readonly Level[];
+  readonly facts: BookFacts;
+}
+
+/** What the hash of a book covers besides levels, as far as the log says it. */
+export type BookFacts = Pick<PairBook, 'timeMs' | 'tick' | 'minSizeMicro' | 'lasts'>;
+
+export interface BestSnapshot extends ChannelState, BestPrices {
+  readonly channel: 'best';
+}
+
+/** Best prices in terms of token 0, 1/10000 USDC, with their sizes; 0 when there is none. */
+export interface BestPrices {
+  readonly bid: number;
+  readonly ask: number;
+  readonly bidSizeMicro: number;
+  readonly askSizeMicro: number;
+}
+
+/** All resting orders, the oldest first: within a level this is their priority. */
+export interface OrdersSnapshot extends ChannelState {
+  readonly channel: 'orders';
+  readonly orders: readonly RestingOrder[];
+}
+
+export interface RulesSnapshot extends ChannelState {
+  readonly channel: 'markets';
+  readonly rules: MarketRules;
+}
+
+/** Channels of events have no state, only the number of the newest one. */
+export interface EventsSnapshot extends ChannelState {
+  readonly channel: 'trades' | 'activity';
+}
+
+export type MarketSnapshot =
+  | BookSnapshot
+  | BestSnapshot
+  | OrdersSnapshot
+  | RulesSnapshot
+  | EventsSnapshot;
+
+/** An order of a wallet that rests, or waits for the end of a taker delay; its terms are those it was signed with. */
+export interface OwnOpenOrder {
+  /** 32 bytes. */
+  readonly orderId: Buffer;
+  /** 16 bytes. */
+  readonly apiKey: Buffer;
+  readonly market: number;
+  readonly outcome: 0 | 1;
+  readonly side: 'BUY' | 'SELL';
+  readonly timeInForce: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  /** 1/10000 USDC of its own token. */
+  readonly price: number;
+  readonly sizeMicro: number;
+  /** Null while the order is delayed. */
+  readonly restingMicro: number | null;
+  /** Unix milliseconds; 0 without an end. */
+  readonly expiresAtMs: number;
+  readonly acceptedAtMs: number;
+}
+
+/** What one partition knows of a wallet. */
+export interface OwnSnapshot {
+  readonly channel: 'own';
+  readonly wallet: WalletAddress;
+  readonly partition: number;
+  /** Number of the newest change of the wallet in this partition; 0 before the first. */
+  readonly seq: number;
+  /** Input offset of the newest record of the partition, and its clock in Unix milliseconds. */
+  readonly offset: number;
+  readonly timeMs: number;
+  /** The oldest first. */
+  readonly orders: readonly OwnOpenOrder[];
+  readonly balance: Omit<OwnBalance, 'kind'>;
+  /** Only positions with tokens. */
+  readonly positions: readonly Omit<OwnPosition, 'kind'>[];
+}
