@@ -2,6 +2,7 @@ import {
   clickhouseFields,
   kafkaFields,
   list,
+  path,
   publicDoorFields,
   readConfig,
   redisFields,
@@ -17,6 +18,11 @@ export const queryApiFields = {
   ...redisFields,
   ...clickhouseFields,
   ...publicDoorFields,
+  consoleDir: path('PM_CONSOLE_DIR', {
+    meaning:
+      'Folder of the built console, served under `/console/`; an absent one is answered with 404.',
+    default: 'console/dist',
+  }),
   creatorSites: list('PM_CREATOR_SITES', {
     meaning:
       'Sites that the parameter `creator` may name, each with one of its wallets: `site=0x...`; a site may come again.',

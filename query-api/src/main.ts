@@ -18,10 +18,18 @@ import { type Log, openLog } from '@pm/kit/log';
 import { type Metrics, openMetrics } from '@pm/kit/metrics';
 import { openRedis, type RedisClient } from '@pm/kit/redis';
 import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
-import { projectorGroup, type RedisKeys, redisKeys, type Topic, topics } from '@pm/schemas';
+import {
+  matcherGroup,
+  projectorGroup,
+  type RedisKeys,
+  redisKeys,
+  type Topic,
+  topics,
+} from '@pm/schemas';
 import { followInvalidations } from './books/invalidation.io.ts';
 import { StoredBooks } from './books/stored-books.io.ts';
 import { type QueryApiConfig, readQueryApiConfig } from './config.ts';
+import { readConsole } from './console/read-console.io.ts';
 import { addReadRoutes } from './door/app.route.ts';
 import type { CallerDirectory } from './door/caller.io.ts';
 import { FollowedTopics, followTopics } from './door/followed-topics.io.ts';
@@ -39,6 +47,8 @@ import { Reports } from './reports/reports.io.ts';
 import { EventSearch } from './search/event-search.io.ts';
 import { creatorSites } from './social/creators.ts';
 import { type EngineWatch, watchEngines } from './status/engine-watch.io.ts';
+import { PartitionCounts } from './status/partition-states.ts';
+import { PartitionWatch } from './status/partition-watch.io.ts';
 import { ProgressWatch } from './status/progress.io.ts';
 import { TableReads } from './tables/tables.io.ts';
 
@@ -107,11 +117,12 @@ async function start(life: Lifecycle): Promise<void> {
     onFault: (fault) => life.fail(fault),
     onSkip: skipped,
   });
-  const follower = await openRecentRecords(shared, recent);
+  const counts = new PartitionCounts();
+  const follower = await openRecentRecords(shared, recent, counts);
   recentRecords = follower;
   await follower.start();
   followed.catalog.settle();
-  await listen(shared, { followed, books, recent, recentRecords: follower });
+  await listen(shared, { followed, books, recent, recentRecords: follower, counts });
   isCaughtUp = true;
 }
 
@@ -162,14 +173,20 @@ function openBooks({ life, log, redis, redisKeys: keys }: Shared): StoredBooks {
 }
 
 /** Follows the records that the projectors have not committed to the tables yet. */
-async function openRecentRecords(shared: Shared, recent: RecentLog): Promise<RecentFollower> {
+async function openRecentRecords(
+  shared: Shared,
+  recent: RecentLog,
+  counts: PartitionCounts,
+): Promise<RecentFollower> {
   const { life, config, log, client, registry } = shared;
   const topic = nameOf(shared, topics.executions);
   const group = projectorGroup(config.topicPrefix, 'tables');
   const admin = await client.admin();
   const codec = await registry.codecFor(topics.executions);
   const storedPositions = () => admin.committed(group, topic);
-  const follower = new RecentFollower({ client, recent, codec, topic, log, storedPositions });
+  const onExecution = counts.take.bind(counts);
+  const options = { client, recent, codec, topic, log, storedPositions, onExecution };
+  const follower = new RecentFollower(options);
   life.onStop('newest records', () => follower.close());
   return follower;
 }
@@ -202,6 +219,7 @@ interface Memory {
   readonly books: StoredBooks;
   readonly recent: RecentLog;
   readonly recentRecords: RecentFollower;
+  readonly counts: PartitionCounts;
 }
 
 async function listen(shared: Shared, memory: Memory): Promise<void> {
@@ -218,6 +236,7 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
     own: new OwnRecords({ clickhouse, recent, settle: () => recentRecords.settle() }),
     collateral: new Collateral(openLedger(redis, keys)),
     search: openSearch(shared, followed),
+    console: await readConsole(config.consoleDir),
     sites: creatorSites(config.creatorSites),
     figures: openFigures(shared, followed, progress),
     callers,
@@ -226,6 +245,7 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
     profiles: followed.profiles,
     rateLimits: rateLimitReads(limits?.limiter ?? null),
     progress,
+    partitions: watchPartitions(shared, memory.counts),
     inputEnds: new InputEnds(await shared.client.admin(), nameOf(shared, topics.orders)),
     nowMs,
   });
@@ -283,6 +303,17 @@ function watchProgress(shared: Shared): ProgressWatch {
   life.onStop('progress', () => progress.close());
   progress.start();
   return progress;
+}
+
+/** Reads in regular rounds who owns each partition. */
+function watchPartitions(shared: Shared, counts: PartitionCounts): PartitionWatch {
+  const { life, config, log, client } = shared;
+  const group = matcherGroup(config.topicPrefix);
+  const topic = nameOf(shared, topics.orders);
+  const watch = new PartitionWatch({ client, topic, group, counts, log });
+  life.onStop('partition watch', () => watch.close());
+  watch.start();
+  return watch;
 }
 
 /** Volume and liquidity of markets; until they were read once, requests for them are refused with 503. */

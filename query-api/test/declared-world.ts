@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { bookJson, exampleValues, tokenIdBytes, type WalletAddress } from '@pm/schemas';
 
+import { type ConsoleFiles, consoleFile } from '../src/console/console-file.ts';
 import { apiKey, eventEntry, marketEntry, tagEntry, World, wallet } from './in-memory.ts';
 import { orderRow } from './order-rows.ts';
 
@@ -15,6 +16,7 @@ const market = 4;
  */
 export function declaredWorld(): World {
   const world = new World();
+  world.console = builtConsole();
   const entries = [
     eventEntry('1', { slug: 'rain-in-lisbon', tagIds: ['7', '9'] }),
     { ...tagEntry, id: '9', label: 'Weather', slug: 'weather' },
@@ -58,6 +60,15 @@ export function declaredWorld(): World {
     timeMs: 1_780_000_000_000,
   });
   return world;
+}
+
+function builtConsole(): ConsoleFiles {
+  const file = (type: string, text: string) =>
+    consoleFile(type, Buffer.from(text), Buffer.from(text));
+  return new Map([
+    ['index.html', file('text/html; charset=utf-8', '<!doctype html>')],
+    ['assets/index-0a1b2c3d.js', file('text/javascript; charset=utf-8', 'export {};')],
+  ]);
 }
 
 function storedBook(): Buffer {

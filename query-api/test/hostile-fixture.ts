@@ -243,7 +243,9 @@ export class ReadJudge {
   #isDocumented({ route, isRouted }: HostileRead, answer: LightMyRequestResponse): boolean {
     const { statusCode: status } = answer;
     if (status === 200 && answer.body === 'OK') return route.path === '/status';
-    if (status === 200 && answer.body.startsWith('<!doctype')) return route.path === '/docs';
+    if (status === 200 && answer.body.startsWith('<!doctype')) {
+      return ['/docs', '/console', '/console/'].includes(route.path);
+    }
     if (!String(answer.headers['content-type']).startsWith('application/json')) return false;
     const body = answer.json() as unknown;
     if (status === 200 || status === 207) return typeof body === 'object' && body !== null;

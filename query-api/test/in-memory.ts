@@ -20,6 +20,7 @@ import {
 import { checkResponses } from '../../kit/test/http/declared-responses.ts';
 import type { Moment, PastBook } from '../src/books/past-book.ts';
 import { noQuote, type Quote } from '../src/books/quote.ts';
+import type { ConsoleFiles } from '../src/console/console-file.ts';
 import type { ReadParts } from '../src/door/app.route.ts';
 import { addReadRoutes } from '../src/door/app.route.ts';
 import type { SignedFacts } from '../src/door/read-route.io.ts';
@@ -48,6 +49,7 @@ import type {
 } from '../src/reports/rows.ts';
 import { EventSearch } from '../src/search/event-search.io.ts';
 import { Profiles } from '../src/social/profiles.ts';
+import { PartitionCounts, type PartitionFacts } from '../src/status/partition-states.ts';
 import type { Progress } from '../src/status/progress.ts';
 
 /** A catalog, books and tables in memory, and an HTTP app over them. */
@@ -172,6 +174,8 @@ export const seriesEntry: CatalogEntry = {
 
 /** Data that the tests put in; everything may be changed between requests. */
 export class World {
+  /** Files of the console; none unless a test builds them. */
+  console: ConsoleFiles = new Map();
   readonly catalog = new Catalog();
   readonly books = new Map<string, Buffer>();
   readonly kept = new Map<string, Buffer>();
@@ -228,12 +232,18 @@ export class World {
     void this.search.catchUp();
   }
 
+  partitionFacts: PartitionFacts = {
+    inputs: new Map(),
+    owners: new Map(),
+    counts: new PartitionCounts(),
+  };
   progress: Progress = { ends: new Map(), projections: [] };
   completeThroughMs: number | null = null;
   completeThroughAtMs: (readAtMs: number) => number | null = () => null;
 
   parts(): ReadParts {
     return {
+      console: this.console,
       catalog: this.catalog,
       books: {
         cached: (id) => this.kept.get(id),
@@ -342,6 +352,7 @@ export class World {
       threads: this.threads,
       profiles: this.profiles,
       rateLimits: rateLimitReads(null),
+      partitions: { facts: () => this.partitionFacts },
       progress: {
         progress: () => this.progress,
         completeThroughMs: () => this.completeThroughMs,

@@ -1,27 +1,21 @@
 import { createHash } from 'node:crypto';
-import { openApiDocument, publicRoutes } from '@pm/schemas';
+import { asyncApiDocument, openApiDocument, publicRoutes, streamDescription } from '@pm/schemas';
 import type { DoorRoute } from './door-routes.io.ts';
 import { descriptionScript, descriptionStyle } from './openapi-page.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 const pageType = 'text/html; charset=utf-8';
 
-/** GET /openapi.json, and GET /docs: a page that shows it and loads nothing from other servers. */
+/**
+ * GET /openapi.json, GET /asyncapi.json, GET /v1/stream without an upgrade, and GET /docs: a page that shows the first
+ * and loads nothing from other servers.
+ */
 export function descriptionRoutes(): readonly DoorRoute[] {
-  const document = Buffer.from(JSON.stringify(openApiDocument()));
-  const etag = `"${createHash('sha256').update(document).digest('hex')}"`;
-  const { getOpenApi, getDocs } = publicRoutes;
+  const { getOpenApi, getAsyncApi, getStream, getDocs } = publicRoutes;
   return [
-    {
-      ...getOpenApi,
-      add(app, { url }) {
-        app.get(url, (request, reply) => {
-          void reply.header('etag', etag);
-          if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-          return reply.header('content-type', jsonType).send(document);
-        });
-      },
-    },
+    documentRoute(getOpenApi, openApiDocument()),
+    documentRoute(getAsyncApi, asyncApiDocument()),
+    documentRoute(getStream, streamDescription()),
     {
       ...getDocs,
       add(app, { url }) {
@@ -34,6 +28,22 @@ export function descriptionRoutes(): readonly DoorRoute[] {
       },
     },
   ];
+}
+
+/** A document that is the same as long as the process lives. */
+function documentRoute(route: Pick<DoorRoute, 'method' | 'path'>, content: object): DoorRoute {
+  const document = Buffer.from(JSON.stringify(content));
+  const etag = `"${createHash('sha256').update(document).digest('hex')}"`;
+  return {
+    ...route,
+    add(app, { url }) {
+      app.get(url, (request, reply) => {
+        void reply.header('etag', etag);
+        if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+        return reply.header('content-type', jsonType).send(document);
+      });
+    },
+  };
 }
 
 const page = [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
 import { unannounced } from '../contract/announced.ts';
 import { breakingChanges } from '../contract/breaking-changes.ts';
-import { openApiFiles, releasedFile } from '../documents/openapi-files.ts';
+import { asyncApiFile, openApiFiles, releasedFile } from '../documents/openapi-files.ts';
 
 /**
  * Part of `npm run check`: the descriptions of the API are those of the declarations, and what breaks clients of the
@@ -19,6 +19,9 @@ const problems = Object.entries(openApiFiles).flatMap(([file, text]) => {
   const open = unannounced(changes, changelog).map((change) => `${change.route}: ${change.text}`);
   return [...stale, ...open];
 });
+if (read(asyncApiFile.path) !== asyncApiFile.text()) {
+  problems.push(`${asyncApiFile.path} is not up to date: npm run docs`);
+}
 
 if (problems.length > 0) {
   for (const problem of problems) console.error(problem);

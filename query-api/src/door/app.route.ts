@@ -14,6 +14,7 @@ import {
 } from '../books/quotes.route.ts';
 import type { TokenRuleParts } from '../books/token-rules.route.ts';
 import { feeRateRoutes, negRiskRoutes, tickSizeRoutes } from '../books/token-rules.route.ts';
+import { type ConsoleParts, consoleRoutes } from '../console/console.route.ts';
 import type { CandleParts } from '../history/candles.route.ts';
 import { candlesRoute } from '../history/candles.route.ts';
 import type { HistoryParts } from '../history/prices-history.route.ts';
@@ -92,6 +93,7 @@ export type ReadParts = BookParts &
   StatusParts &
   CatalogParts &
   CommentParts &
+  ConsoleParts &
   CompletenessParts;
 
 /** Adds all routes of query-api to the app. Throws a `Fault` when they are not those of the table of routes. */
@@ -106,6 +108,7 @@ export function addReadRoutes(app: HttpApp, parts: ReadParts): void {
     rateLimitsRoute(parts),
     statusRoute(parts),
     ...descriptionRoutes(),
+    ...consoleRoutes(parts),
   ]);
 }
 

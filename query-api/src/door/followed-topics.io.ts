@@ -1,7 +1,7 @@
 import { AgentDirectory } from '@pm/domain/accounts/agent-directory';
 import { KeyDirectory } from '@pm/domain/accounts/key-directory';
 import { ReadKeyDirectory } from '@pm/domain/accounts/read-key-directory';
-import { CommentThreads } from '@pm/domain/comments/threads';
+import { CommentThreads, commentIdAt, type HeldComment } from '@pm/domain/comments/threads';
 import { type CompactedOptions, followTable } from '@pm/kit/compacted';
 import type { Fault } from '@pm/kit/fault';
 import type { LogClient } from '@pm/kit/kafka';
@@ -9,6 +9,7 @@ import type { Log } from '@pm/kit/log';
 import { type Registry, topicName } from '@pm/kit/registry';
 import {
   type AvroSchema,
+  type CommentEvent,
   type Infer,
   parseApiKeyId,
   type Topic,
@@ -29,7 +30,27 @@ export class FollowedTopics {
   readonly wallets = new CallerWallets();
   readonly deleted = new DeletedNotifications();
   readonly threads = new CommentThreads();
+  /** Takes the records of comments into the threads; the streams report each of them besides. */
+  comments: Pick<CommentThreads, 'apply'> = this.threads;
+  readonly #commentListeners = new Set<(comment: HeldComment) => void>();
   readonly profiles = new Profiles();
+
+  /** Calls the function for each comment that is written from now on; returns what ends that. */
+  listenToComments(take: (comment: HeldComment) => void): () => void {
+    this.#commentListeners.add(take);
+    return () => {
+      this.#commentListeners.delete(take);
+    };
+  }
+
+  /** Takes the next record of the topic `comments`. */
+  takeComment(offset: number, event: CommentEvent): void {
+    this.comments.apply(offset, event);
+    if (event.kind !== 'CommentPosted') return;
+    const comment = this.threads.find(commentIdAt(offset));
+    if (comment === undefined || !comment.isShown) return;
+    for (const take of this.#commentListeners) take(comment);
+  }
 }
 
 export interface FollowOptions {
@@ -46,7 +67,7 @@ type Fold<T> = Pick<CompactedOptions<T>, 'take' | 'forget' | 'unreadable'>;
 
 /** Resolves once all views have caught up with the log: nothing is served from half a catalog. */
 export async function followTopics(known: FollowedTopics, options: FollowOptions): Promise<void> {
-  const { catalog, keys, readKeys, agents, wallets, deleted, threads, profiles } = known;
+  const { catalog, keys, readKeys, agents, wallets, deleted, profiles } = known;
   await follow(options, topics.catalog, {
     take: (entry) => catalog.apply(entry),
     forget: (key) => catalog.remove(key),
@@ -69,12 +90,13 @@ export async function followTopics(known: FollowedTopics, options: FollowOptions
   await follow(options, topics.readKeys, { take: (key) => readKeys.apply(key) });
   await follow(options, topics.agents, { take: (entry) => agents.apply(entry) });
   await follow(options, topics.comments, {
-    take: (event, { offset }) => threads.apply(offset, event),
+    take: (event, { offset }) => known.takeComment(offset, event),
   });
   await follow(options, topics.profiles, { take: (profile) => profiles.apply(profile) });
 }
 
-async function follow<const S extends AvroSchema>(
+/** Follows one topic with the options of all. */
+export async function follow<const S extends AvroSchema>(
   { client, registry, topicPrefix, log, onFault, onSkip }: FollowOptions,
   topic: Topic<S>,
   fold: Fold<Infer<S>>,

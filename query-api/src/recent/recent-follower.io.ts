@@ -3,6 +3,7 @@ import { type ExecutionCodec, eachExecution } from '@pm/domain/executions/each-e
 import { Fault } from '@pm/kit/fault';
 import type { LogAdmin, LogClient, LogReader, RecordBatch } from '@pm/kit/kafka';
 import type { Log } from '@pm/kit/log';
+import type { Execution } from '@pm/schemas';
 import { SharedReads } from '../tables/shared-reads.io.ts';
 import type { RecentLog, RecentProgress } from './recent-log.ts';
 
@@ -13,6 +14,8 @@ export interface RecentFollowerOptions {
   /** Name of `executions` on the broker. */
   readonly topic: string;
   readonly log: Log;
+  /** Called with every record, repeated ones too. */
+  readonly onExecution?: (partition: number, execution: Execution) => void;
   /**
    * Offset of `executions` per partition that the tables hold everything below of; partitions without any are absent.
    */
@@ -166,9 +169,10 @@ export class RecentFollower {
   }
 
   async #take(batch: RecordBatch): Promise<void> {
-    const { recent, codec } = this.#parts;
+    const { recent, codec, onExecution } = this.#parts;
     const { partition } = batch;
     await eachExecution(batch, codec, (execution, offset) => {
+      onExecution?.(partition, execution);
       if (recent.take(partition, execution, offset)) return;
       throw new Fault('execution_gap', 'stop', { facts: { partition, offset } });
     });

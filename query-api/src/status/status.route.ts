@@ -4,6 +4,8 @@ import type { DoorRoute } from '@pm/kit/http';
 import type { CallerDirectory } from '../door/caller.io.ts';
 import { unproven } from '../door/caller.io.ts';
 import { readRoute, sendAnswer, signedFacts } from '../door/read-route.io.ts';
+import { wirePartitions } from './partition-states.ts';
+import type { PartitionWatch } from './partition-watch.io.ts';
 import type { ProgressWatch } from './progress.io.ts';
 import { wireProgress } from './progress.ts';
 
@@ -11,21 +13,26 @@ export interface StatusParts {
   readonly callers: CallerDirectory;
   readonly rateLimits: RateLimitReads;
   readonly progress: Pick<ProgressWatch, 'progress'>;
+  readonly partitions: Pick<PartitionWatch, 'facts'>;
   nowMs(): number;
 }
 
 /**
- * GET /status. At the root: how far each projection is complete (conventions.md 1.5). Under the mounts: the plain text
- * that clients of the family take for health; with quotes it would not be.
+ * GET /status. At the root: how far each projection is complete, and the partitions (conventions.md 1.5). Under the
+ * mounts: the plain text that clients of the family take for health; with quotes it would not be.
  */
-export function statusRoute({ progress }: StatusParts): DoorRoute {
+export function statusRoute({ progress, partitions, nowMs }: StatusParts): DoorRoute {
+  const body = () => ({
+    ...wireProgress(progress.progress()),
+    partitions: wirePartitions(partitions.facts(), nowMs()),
+  });
   return {
     method: 'GET',
     path: '/status',
     add(app, { url, mount }) {
       app.get(url, (_request, reply) =>
         mount === null
-          ? sendAnswer(reply, wireProgress(progress.progress()), 'gamma')
+          ? sendAnswer(reply, body(), 'gamma')
           : reply.type('text/plain; charset=utf-8').send('OK'),
       );
     },

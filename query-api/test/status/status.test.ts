@@ -44,6 +44,7 @@ describe('how far projections are', () => {
           partitions: [{ partition: 0, offset: 10, moment: null, lag: 0 }],
         },
       ],
+      partitions: [],
     });
     for (const mount of ['/clob', '/gamma', '/data-api'])
       expect((await get(app, `${mount}/status`)).text).toBe('OK');

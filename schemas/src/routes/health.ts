@@ -19,8 +19,15 @@ export const healthRoutes = {
     mounts: ['clob', 'data'],
     limits: ['health'],
     summary: 'Whether the exchange answers',
-    description: 'Text; JSON for `Accept: application/json` and under `/data-api`.',
-    responses: { 200: { description: 'It answers.', schema: RootAnswer, text: textOk } },
+    description:
+      'Text; JSON for `Accept: application/json` and under `/data-api`. A browser is sent to the console.',
+    responses: {
+      200: { description: 'It answers.', schema: RootAnswer, text: textOk },
+      302: {
+        description: 'To `/console/`: the request accepts `text/html`, at the root.',
+        text: { contentType: 'text/plain; charset=utf-8', example: '' },
+      },
+    },
     examples: [{}],
   }),
   getOk: route({

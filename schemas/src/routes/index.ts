@@ -5,6 +5,7 @@ import { bookRoutes } from './books.ts';
 import { builderFeeRoutes, builderRoutes } from './builders.ts';
 import { agentMarketRoutes, catalogMarketRoutes } from './catalog-markets.ts';
 import { commentRoutes } from './comments.ts';
+import { consoleRoutes } from './console.ts';
 import { eventRoutes } from './events.ts';
 import { descriptionRoutes, healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
@@ -18,6 +19,7 @@ import { reportRoutes } from './reports.ts';
 import { rewardRoutes } from './rewards.ts';
 import type { OperatorRouteDeclaration, RouteDeclaration, RouteResponse } from './route.ts';
 import { sessionRoutes } from './sessions.ts';
+import { streamRoutes } from './streams.ts';
 import { emptyListRoutes, searchRoutes, seriesRoutes, tagRoutes } from './tags.ts';
 import { tokenRuleRoutes } from './token-rules.ts';
 import { tradingRoutes } from './trading.ts';
@@ -67,7 +69,9 @@ type PublicRoutes = typeof healthRoutes &
   typeof emptyListRoutes &
   typeof commentRoutes &
   typeof limitRoutes &
-  typeof descriptionRoutes;
+  typeof descriptionRoutes &
+  typeof streamRoutes &
+  typeof consoleRoutes;
 
 /** The body of a good response of a public route by its name. */
 export type ResponseOf<Name extends keyof PublicRoutes> = RouteResponse<PublicRoutes[Name]>;
@@ -100,17 +104,20 @@ export const publicRoutes: PublicRoutes = {
   ...commentRoutes,
   ...limitRoutes,
   ...descriptionRoutes,
+  ...streamRoutes,
+  ...consoleRoutes,
 };
 
 /** Subjects of public routes, in the order of documents. */
 export const routeSubjects: Readonly<Record<string, Readonly<Record<string, RouteDeclaration>>>> = {
-  Service: { ...healthRoutes, ...limitRoutes, ...descriptionRoutes },
+  Service: { ...healthRoutes, ...limitRoutes, ...descriptionRoutes, ...consoleRoutes },
   Keys: keyRoutes,
   Agents: { ...agentRoutes, ...agentMarketRoutes },
   Trading: tradingRoutes,
   Orders: orderRoutes,
   Account: { ...accountRoutes, ...balanceRoutes },
   Sessions: sessionRoutes,
+  Streams: streamRoutes,
   Books: { ...bookRoutes, ...tokenRuleRoutes },
   History: historyRoutes,
   Events: eventRoutes,

@@ -1,0 +1,58 @@
+import { type DoorRoute, inWordsOf } from '@pm/kit/http';
+import { publicRoutes } from '@pm/schemas';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ConsoleFile, type ConsoleFiles, consolePage, pageHeaders } from './console-file.ts';
+
+export interface ConsoleParts {
+  readonly console: ConsoleFiles;
+}
+
+const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable' };
+
+/** The page of the console, and its files. */
+export function consoleRoutes({ console: files }: ConsoleParts): readonly DoorRoute[] {
+  const { getConsole, getConsoleByShortPath, getConsoleAsset } = publicRoutes;
+  const page = [getConsole, getConsoleByShortPath].map(
+    (declared): DoorRoute => ({
+      ...declared,
+      add(app, { url }) {
+        app.get(url, (request, reply) => {
+          void reply.headers({ 'cache-control': 'no-cache', ...pageHeaders });
+          return sendFile(request, reply, files.get(consolePage));
+        });
+      },
+    }),
+  );
+  const assets: DoorRoute = {
+    ...getConsoleAsset,
+    add(app, { url }) {
+      app.get(url, (request, reply) => {
+        const { file } = request.params as { readonly file: string };
+        const found = files.get(`assets/${file}`);
+        if (found !== undefined) void reply.headers(assetHeaders);
+        return sendFile(request, reply, found);
+      });
+    },
+  };
+  return [...page, assets];
+}
+
+function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: ConsoleFile | undefined,
+): FastifyReply {
+  if (file === undefined)
+    return reply.code(404).send(inWordsOf('clob', 404, { error: 'not found' }));
+  void reply.headers({
+    etag: file.etag,
+    vary: 'accept-encoding',
+    'x-content-type-options': 'nosniff',
+  });
+  if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
+  void reply.header('content-type', file.contentType);
+  const isCompressed =
+    file.gzip !== null && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+  if (isCompressed) void reply.header('content-encoding', 'gzip');
+  return reply.send(isCompressed ? file.gzip : file.bytes);
+}

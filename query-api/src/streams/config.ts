@@ -1,0 +1,59 @@
+import {
+  clickhouseFields,
+  integer,
+  kafkaFields,
+  namesOf,
+  oneOf,
+  path,
+  publicDoorFields,
+  readConfig,
+  redisFields,
+  registryFields,
+  serviceFields,
+  url,
+} from '@pm/kit/config';
+
+const { httpPort, keySecret, freshnessSeconds, trustedProxies } = publicDoorFields;
+
+/** Variables of the program `streams`; the configuration reference is made of them. */
+export const streamsFields = {
+  ...serviceFields,
+  ...kafkaFields,
+  ...registryFields,
+  httpPort,
+  keySecret,
+  freshnessSeconds,
+  trustedProxies,
+  stateDir: path('PM_STREAMS_DIR', {
+    meaning:
+      'Folder of the states from which a restart goes on; without them the log is read from its start.',
+  }),
+  saveRecords: integer('PM_STREAMS_SAVE_RECORDS', {
+    meaning: 'Records of a partition after which its state is written.',
+    unit: 'records',
+    min: 1,
+    max: 100_000_000,
+    default: 50_000,
+  }),
+  saveMs: integer('PM_STREAMS_SAVE_MS', {
+    meaning: 'Time after which the state of a partition with new records is written.',
+    unit: 'milliseconds',
+    min: 100,
+    max: 86_400_000,
+    default: 60_000,
+  }),
+  ingressUrl: url('PM_INGRESS_URL', {
+    meaning: 'Base URL of ingress, for the heartbeats of `cancel_on_disconnect`.',
+  }),
+  compression: oneOf('PM_STREAMS_COMPRESSION', ['off', 'on'], {
+    meaning: 'Whether messages are compressed for clients that ask for it.',
+    default: 'off',
+  }),
+};
+
+/** Reads the environment; throws the `Fault` `invalid_config` that names every variable that is wrong. */
+export function readStreamsConfig() {
+  return readConfig(streamsFields, undefined, { known: namesOf(redisFields, clickhouseFields) });
+}
+
+export type StreamsConfig = ReturnType<typeof readStreamsConfig>;

@@ -1,0 +1,32 @@
+import type { CredentialsVerifier } from '@pm/domain/accounts/key-verifier';
+import type { HeldComment } from '@pm/domain/comments/threads';
+import type { ApiKeyId, StreamCloseName, WalletAddress } from '@pm/schemas';
+import type { Catalog } from '../../markets/catalog.ts';
+import type { Profiles } from '../../social/profiles.ts';
+import type { Feed } from '../feed/feed.io.ts';
+import type { ReaderSocketParts } from '../protocol/reader-socket.io.ts';
+
+/** What the streams of the family read. */
+export interface FamilyParts extends ReaderSocketParts {
+  readonly feed: Pick<Feed, 'listen' | 'snapshot' | 'ownSnapshots' | 'partitions'>;
+  readonly catalog: Catalog;
+  readonly profiles: Profiles;
+  readonly verifyCredentials: CredentialsVerifier;
+  /** All wallets that the holder of a key trades from. */
+  walletsOf(wallet: WalletAddress): readonly WalletAddress[];
+  /** All keys that the wallet ever had. */
+  keysOf(wallet: WalletAddress): ReadonlySet<ApiKeyId>;
+  /** Calls the function for each new comment; returns what ends that. */
+  listenToComments(take: (comment: HeldComment) => void): () => void;
+}
+
+/** A connection of any of the streams. */
+export interface FamilyConnection {
+  readonly queuedBytes: number;
+  readonly subscriptions: number;
+  reads(partition: number): boolean;
+  /** Once a second. */
+  tick(): void;
+  close(name: StreamCloseName): void;
+  onClosed(connection: FamilyConnection, reason: StreamCloseName | 'left'): void;
+}

@@ -1,0 +1,144 @@
+import type { HeldComment } from '@pm/domain/comments/threads';
+import { type StreamCloseName, streamLimits } from '@pm/schemas';
+import type { WebSocket } from 'ws';
+import type { FeedRecord } from '../feed/feed.io.ts';
+import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
+import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
+import { commentEvent, type LiveEvent, liveMessage, tradeEvent, typeFor } from './live-messages.ts';
+import type { SharedMessage } from './market-messages.ts';
+import { type LiveSubscription, readLiveFrame } from './read-family-frame.ts';
+
+/** All connections of `/ws/live-data`. */
+export class LiveStream {
+  readonly #parts: FamilyParts;
+  readonly #connections = new Set<LiveConnection>();
+  #messages = 0;
+
+  constructor(parts: FamilyParts) {
+    this.#parts = parts;
+  }
+
+  get messages(): number {
+    return this.#messages;
+  }
+
+  open(socket: WebSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
+    const connection: LiveConnection = new LiveConnection(socket, this.#parts, (_, reason) => {
+      this.#connections.delete(connection);
+      onClosed(connection, reason);
+    });
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  record({ changes }: FeedRecord): void {
+    if (this.#connections.size === 0) return;
+    for (const change of changes) {
+      if (change.channel !== 'activity') continue;
+      const event = tradeEvent(change, this.#parts);
+      if (event !== null) this.#publish(event);
+    }
+  }
+
+  comment(comment: HeldComment): void {
+    if (this.#connections.size > 0) this.#publish(commentEvent(comment, this.#parts));
+  }
+
+  #publish(event: LiveEvent): void {
+    const byType = new Map<string, SharedMessage>();
+    for (const connection of [...this.#connections]) {
+      for (const type of connection.typesOf(event)) {
+        const known = byType.get(type);
+        const message = known ?? liveMessage(event, type);
+        if (known === undefined) this.#messages += 1;
+        byType.set(type, message);
+        connection.send(message);
+      }
+    }
+  }
+}
+
+/** One connection of `/ws/live-data`. */
+class LiveConnection implements FamilyReader, FamilyConnection {
+  readonly onClosed: FamilyConnection['onClosed'];
+  readonly #socket: FamilySocket;
+  readonly #byName = new Map<string, LiveSubscription>();
+
+  constructor(socket: WebSocket, parts: FamilyParts, onClosed: FamilyConnection['onClosed']) {
+    this.onClosed = onClosed;
+    this.#socket = new FamilySocket(socket, parts, this);
+  }
+
+  get queuedBytes(): number {
+    return this.#socket.queuedBytes;
+  }
+
+  get subscriptions(): number {
+    return this.#byName.size;
+  }
+
+  /** Trades come from every partition. */
+  reads(): boolean {
+    return [...this.#byName.values()].some(({ topic }) => topic === 'activity');
+  }
+
+  typesOf(event: LiveEvent): ReadonlySet<string> {
+    const types = new Set<string>();
+    for (const subscription of this.#byName.values()) {
+      const type = typeFor(event, subscription);
+      if (type !== null) types.add(type);
+    }
+    return types;
+  }
+
+  close(name: StreamCloseName): void {
+    this.#socket.close(name);
+  }
+
+  tick(): void {
+    this.#socket.tick();
+  }
+
+  send(message: SharedMessage): void {
+    this.#socket.send(message);
+  }
+
+  ended(reason: StreamCloseName | 'left'): void {
+    this.onClosed(this, reason);
+  }
+
+  take(object: object): boolean {
+    const frame = readLiveFrame(object);
+    if (frame === null) return false;
+    for (const one of frame.subscriptions) {
+      if (frame.action === 'unsubscribe') this.#remove(one);
+      else if (!this.#add(one)) break;
+    }
+    this.#socket.noteSubscribed(this.#byName.size > 0);
+    return true;
+  }
+
+  #add(subscription: LiveSubscription): boolean {
+    const name = nameOf(subscription);
+    const max = streamLimits.subscriptions_per_connection;
+    if (!this.#byName.has(name) && this.#byName.size >= max) {
+      this.#socket.sendError('too many subscriptions');
+      return false;
+    }
+    this.#byName.set(name, subscription);
+    return true;
+  }
+
+  /** Without filters all of the topic and type. */
+  #remove({ topic, type, filters }: LiveSubscription): void {
+    const exact = nameOf({ topic, type, filters });
+    for (const [name, known] of [...this.#byName]) {
+      const isNamed = known.topic === topic && (type === '*' || known.type === type);
+      if (name === exact || (filters.size === 0 && isNamed)) this.#byName.delete(name);
+    }
+  }
+}
+
+function nameOf({ topic, type, filters }: LiveSubscription): string {
+  return JSON.stringify([topic, type, [...filters].sort()]);
+}

@@ -1,0 +1,225 @@
+import { type StreamCloseName, type WalletAddress, walletFromBytes } from '@pm/schemas';
+import type { WebSocket } from 'ws';
+import type { OwnChange, OwnFill } from '../feed/changes.ts';
+import type { FeedRecord } from '../feed/feed.io.ts';
+import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
+import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
+import type { SharedMessage } from './market-messages.ts';
+import { OwnOrders } from './own-orders.ts';
+import { type ChannelFrame, readChannelFrame } from './read-family-frame.ts';
+import { fillRow, orderMessage, tradeMessage, type UserViewer } from './user-messages.ts';
+
+/** A wallet that has readers. */
+interface ReadWallet {
+  readonly wallet: WalletAddress;
+  readonly readers: Set<UserConnection>;
+  readonly orders: OwnOrders;
+}
+
+/** All connections of `/ws/user`, by the wallets that their keys trade from. */
+export class UserStream {
+  readonly #parts: FamilyParts;
+  readonly #wallets = new Map<WalletAddress, ReadWallet>();
+  #messages = 0;
+
+  constructor(parts: FamilyParts) {
+    this.#parts = parts;
+  }
+
+  get messages(): number {
+    return this.#messages;
+  }
+
+  open(socket: WebSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
+    return new UserConnection(socket, this.#parts, { stream: this, onClosed });
+  }
+
+  /** Steps of orders and trades in the order of the log; at the end the trades again, as confirmed. */
+  record({ changes }: FeedRecord): void {
+    const confirmed: (() => void)[] = [];
+    for (const change of changes) {
+      if (change.channel !== 'own') continue;
+      const read = this.#wallets.get(change.wallet);
+      if (read === undefined) continue;
+      const { change: content, at } = change;
+      if (content.kind === 'fill') {
+        this.#sendTrade(read, { at, content }, 'MATCHED');
+        confirmed.push(() => this.#sendTrade(read, { at, content }, 'CONFIRMED'));
+      }
+      const { catalog } = this.#parts;
+      for (const step of read.orders.take(change)) {
+        this.#send(read, step.order.order.market, (viewer) =>
+          orderMessage(step, { catalog, viewer, timeMs: at.timeMs }),
+        );
+      }
+    }
+    for (const send of confirmed) send();
+  }
+
+  /** Reads of the wallets begin; false while a partition is not caught up. */
+  subscribe(connection: UserConnection, wallets: Iterable<WalletAddress>): boolean {
+    const { feed } = this.#parts;
+    const statuses = feed.partitions();
+    if (statuses.length === 0 || statuses.some(({ isCaughtUp }) => !isCaughtUp)) return false;
+    for (const wallet of wallets) {
+      const read = this.#wallets.get(wallet) ?? {
+        wallet,
+        readers: new Set(),
+        orders: new OwnOrders(wallet, feed.ownSnapshots(wallet)),
+      };
+      this.#wallets.set(wallet, read);
+      read.readers.add(connection);
+    }
+    return true;
+  }
+
+  drop(connection: UserConnection, wallets: Iterable<WalletAddress>): void {
+    for (const wallet of wallets) {
+      const read = this.#wallets.get(wallet);
+      read?.readers.delete(connection);
+      if (read?.readers.size === 0) this.#wallets.delete(wallet);
+    }
+  }
+
+  #sendTrade(
+    read: ReadWallet,
+    { at, content }: { readonly at: OwnChange['at']; readonly content: OwnFill },
+    status: 'MATCHED' | 'CONFIRMED',
+  ): void {
+    const row = fillRow(content, at);
+    const { catalog } = this.#parts;
+    const taker = walletFromBytes(content.fill.taker);
+    const frameOf = (viewer: UserViewer) => ({ catalog, viewer, timeMs: at.timeMs });
+    this.#send(
+      read,
+      content.fill.market,
+      (viewer) => tradeMessage(row, status, frameOf(viewer)),
+      // A trade between two wallets of one caller is one trade, the taker's.
+      ({ wallets, keys }) =>
+        content.role === 'taker' || !wallets.has(taker) || !keys.has(row.takerKey),
+    );
+  }
+
+  #send(
+    { readers }: ReadWallet,
+    market: number,
+    render: (viewer: UserViewer) => SharedMessage,
+    isFor: (viewer: UserViewer) => boolean = () => true,
+  ): void {
+    const condition = this.#parts.catalog.market(market)?.conditionId ?? '';
+    const byKey = new Map<string, SharedMessage>();
+    for (const connection of [...readers]) {
+      const { viewer } = connection;
+      if (viewer === null || !connection.wants(condition) || !isFor(viewer)) continue;
+      const known = byKey.get(viewer.apiKey);
+      const message = known ?? render(viewer);
+      if (known === undefined) this.#messages += 1;
+      byKey.set(viewer.apiKey, message);
+      connection.send(message);
+    }
+  }
+}
+
+/** One connection of `/ws/user`. */
+class UserConnection implements FamilyReader, FamilyConnection {
+  readonly #parts: FamilyParts;
+  readonly #stream: UserStream;
+  readonly onClosed: FamilyConnection['onClosed'];
+  readonly #socket: FamilySocket;
+  /** Condition ids; empty for all. */
+  readonly #markets = new Set<string>();
+  #wallets: readonly WalletAddress[] = [];
+  #viewer: UserViewer | null = null;
+
+  constructor(
+    socket: WebSocket,
+    parts: FamilyParts,
+    {
+      stream,
+      onClosed,
+    }: { readonly stream: UserStream; readonly onClosed: FamilyConnection['onClosed'] },
+  ) {
+    this.#parts = parts;
+    this.#stream = stream;
+    this.onClosed = onClosed;
+    this.#socket = new FamilySocket(socket, parts, this);
+  }
+
+  get viewer(): UserViewer | null {
+    return this.#viewer;
+  }
+
+  get queuedBytes(): number {
+    return this.#socket.queuedBytes;
+  }
+
+  get subscriptions(): number {
+    return this.#viewer === null ? 0 : Math.max(1, this.#markets.size);
+  }
+
+  /** The orders of a wallet may be in any partition. */
+  reads(): boolean {
+    return this.#viewer !== null;
+  }
+
+  wants(condition: string): boolean {
+    return this.#markets.size === 0 || this.#markets.has(condition);
+  }
+
+  close(name: StreamCloseName): void {
+    this.#socket.close(name);
+  }
+
+  tick(): void {
+    this.#socket.tick();
+  }
+
+  send(message: SharedMessage): void {
+    this.#socket.send(message);
+  }
+
+  ended(reason: StreamCloseName | 'left'): void {
+    this.#stream.drop(this, this.#wallets);
+    this.onClosed(this, reason);
+  }
+
+  take(object: object): boolean {
+    const frame = readChannelFrame(object, 'user');
+    if (frame === null) return false;
+    if (this.#viewer === null && !this.#authenticate(frame)) return true;
+    this.#filter(frame);
+    return true;
+  }
+
+  /** A frame without markets means all; removing the last one means all again, as published clients rely on. */
+  #filter({ action, markets }: ChannelFrame): void {
+    if (action === 'subscribe' && (markets === null || markets.length === 0)) this.#markets.clear();
+    for (const id of markets ?? []) {
+      if (action === 'unsubscribe') this.#markets.delete(id);
+      else if (this.#markets.size < marketsMax) this.#markets.add(id);
+    }
+  }
+
+  #authenticate({ auth }: ChannelFrame): boolean {
+    const { verifyCredentials, walletsOf, keysOf } = this.#parts;
+    const holder = auth === null ? null : verifyCredentials(auth);
+    if (holder === null) {
+      this.#socket.refuseCredentials();
+      return false;
+    }
+    if (!this.#socket.hold(holder)) return false;
+    const wallets = walletsOf(holder.wallet);
+    if (!this.#stream.subscribe(this, wallets)) {
+      this.#socket.close('logAway');
+      return false;
+    }
+    this.#wallets = wallets;
+    const { apiKey, wallet } = holder;
+    this.#viewer = { apiKey, keys: keysOf(wallet), wallets: new Set(wallets) };
+    this.#socket.noteSubscribed(true);
+    return true;
+  }
+}
+
+/** Markets that one connection names. */
+const marketsMax = 1_000;

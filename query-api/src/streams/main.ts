@@ -1,0 +1,247 @@
+import {
+  type KeyHolder,
+  openCredentialsVerifier,
+  openKeyVerifier,
+} from '@pm/domain/accounts/key-verifier';
+import { systemClock } from '@pm/kit/clock';
+import type { Fault } from '@pm/kit/fault';
+import { openOpsListener } from '@pm/kit/health';
+import { type LogClient, openLogClient } from '@pm/kit/kafka';
+import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { type Log, openLog } from '@pm/kit/log';
+import { type Metrics, openMetrics } from '@pm/kit/metrics';
+import { openRegistry, type Registry, topicName } from '@pm/kit/registry';
+import { topics, type WalletAddress } from '@pm/schemas';
+import { allWallets } from '../door/caller-wallets.ts';
+import {
+  FollowedTopics,
+  type FollowOptions,
+  follow,
+  followTopics,
+} from '../door/followed-topics.io.ts';
+import { wireProgress } from '../status/progress.ts';
+import { CommentFeed } from './comments/comment-feed.ts';
+import { readStreamsConfig, type StreamsConfig } from './config.ts';
+import { FamilyHub } from './family/family-hub.io.ts';
+import { Feed } from './feed/feed.io.ts';
+import { measureStreams, type StreamsMetrics } from './metrics.ts';
+import { SessionKeepAlives } from './own/keep-alive.io.ts';
+import { OwnStates } from './own/own-states.ts';
+import { ConnectionCounts } from './protocol/connection-counts.ts';
+import { StreamHub } from './protocol/stream-hub.io.ts';
+import { StreamListener } from './protocol/stream-listener.io.ts';
+
+const name = 'streams';
+
+const nowMs = (): number => systemClock.nowMs();
+
+/** The connections of one dialect. */
+type Hub = Pick<StreamHub, 'connections' | 'subscriptions' | 'queuedBytes' | 'messages'>;
+
+const sumOf = (hubs: readonly Hub[], name: keyof Hub): number =>
+  hubs.reduce((sum, hub) => sum + hub[name], 0);
+
+/** Dependencies shared by the constructors below. */
+interface Shared {
+  readonly life: Lifecycle;
+  readonly config: StreamsConfig;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly client: LogClient;
+  readonly registry: Registry;
+}
+
+async function start(life: Lifecycle): Promise<void> {
+  const shared = openShared(life);
+  const followed = new FollowedTopics();
+  const comments = new CommentFeed(followed.threads, followed.catalog);
+  followed.comments = comments;
+  const ownStates = new OwnStates();
+  const feed = await openFeed(shared);
+  let hubs: readonly Hub[] = [];
+  const measured = measureStreams(shared.metrics, {
+    connections: () => sumOf(hubs, 'connections'),
+    subscriptions: () => sumOf(hubs, 'subscriptions'),
+    queuedBytes: () => sumOf(hubs, 'queuedBytes'),
+    messages: () => sumOf(hubs, 'messages'),
+    lagRecords: () => feed.partitions().reduce((sum, { lagRecords }) => sum + lagRecords, 0),
+  });
+  await openOps(shared, feed, () => hubs);
+  feed.start();
+  life.onStop('feed', () => feed.close());
+  const follows = {
+    client: shared.client,
+    registry: shared.registry,
+    log: shared.log,
+    topicPrefix: shared.config.topicPrefix,
+    onFault: (fault: Fault) => life.fail(fault),
+    onSkip: measured.skipped,
+  };
+  await followTopics(followed, follows);
+  await followOwnStates(ownStates, follows);
+  followed.catalog.settle();
+  hubs = await listen(shared, { feed, followed, measured, comments, ownStates });
+}
+
+/** Resolves when all transfers and sessions that were there at the call are known. */
+async function followOwnStates(ownStates: OwnStates, options: FollowOptions): Promise<void> {
+  await follow(options, topics.transfers, {
+    unreadable: 'stop',
+    take: (transfer, { offset }) => ownStates.takeTransfer(offset, transfer),
+  });
+  await follow(options, topics.sessions, {
+    unreadable: 'stop',
+    take: (record) => ownStates.takeSession(record),
+  });
+}
+
+/** Configuration, logging, metrics and clients of the process. */
+function openShared(life: Lifecycle): Shared {
+  const config = readStreamsConfig();
+  const log = openLog(name, config.logLevel);
+  life.useLog(log);
+  const client = openLogClient({ brokers: config.kafkaBrokers, clientId: name, log });
+  life.onStop('log client', () => client.close());
+  const { registryUrl: url, topicPrefix } = config;
+  const registry = openRegistry({ url, topicPrefix, log });
+  return { life, config, log, metrics: openMetrics(name), client, registry };
+}
+
+async function openFeed({ config, client, registry, log }: Shared): Promise<Feed> {
+  const codec = await registry.codecFor(topics.executions);
+  const topic = topicName(topics.executions, config.topicPrefix);
+  return new Feed({
+    executions: { client, codec, topic },
+    directory: config.stateDir,
+    saves: { everyRecords: config.saveRecords, everyMs: config.saveMs },
+    clock: systemClock,
+    log,
+  });
+}
+
+async function openOps(
+  { life, config, metrics }: Shared,
+  feed: Feed,
+  hubs: () => readonly Hub[],
+): Promise<void> {
+  const { host, opsPort: port } = config;
+  const ops = await openOpsListener({
+    host,
+    port,
+    metrics,
+    status: () => ({
+      connections: sumOf(hubs(), 'connections'),
+      subscriptions: sumOf(hubs(), 'subscriptions'),
+      queuedBytes: sumOf(hubs(), 'queuedBytes'),
+      partitions: feed.partitions(),
+      ...completeness(feed),
+    }),
+    ready: () => {
+      const reasons = [...(hubs().length === 0 ? ['catalog'] : []), ...reasonsOf(feed)];
+      return { ready: reasons.length === 0, reasons };
+    },
+  });
+  life.onStop('ops listener', () => ops.close());
+}
+
+/** How far the streams have taken the log, in the form of GET /status of query-api; offsets are those of inputs. */
+function completeness(feed: Feed): object {
+  const statuses = feed.partitions();
+  const partitions = statuses.map(({ partition, offset, timeMs, isCaughtUp }) => ({
+    partition,
+    offset: offset + 1,
+    momentMs: isCaughtUp ? timeMs : null,
+  }));
+  const ends = new Map(
+    statuses.map(({ partition, offset, lagRecords }) => [partition, offset + 1 + lagRecords]),
+  );
+  return wireProgress({ ends, projections: [{ projection: 'streams', partitions }] });
+}
+
+function reasonsOf(feed: Feed): readonly string[] {
+  const statuses = feed.partitions();
+  if (statuses.length === 0) return ['kafka'];
+  return statuses.flatMap(({ partition, isCaughtUp, fault }) => {
+    if (!isCaughtUp) return [`restoring:${partition}`];
+    return fault === null ? [] : [`log:${partition}`];
+  });
+}
+
+/** State in memory that connections read. */
+interface Memory {
+  readonly feed: Feed;
+  readonly followed: FollowedTopics;
+  readonly measured: StreamsMetrics;
+  readonly comments: CommentFeed;
+  readonly ownStates: OwnStates;
+}
+
+async function listen(shared: Shared, memory: Memory): Promise<readonly Hub[]> {
+  const { life, config, log } = shared;
+  const { trustedProxies } = config;
+  const counts = new ConnectionCounts();
+  const own = openOwnHub(shared, memory, counts);
+  const family = openFamilyHub(shared, memory, counts);
+  const compresses = config.compression === 'on';
+  const take = { own: own.add.bind(own), family: family.add.bind(family) };
+  const clock = systemClock;
+  const listener = new StreamListener({ trustedProxies, counts, clock, log, compresses, take });
+  life.onStop('listener', () => listener.close());
+  await listener.listen(config.host, config.httpPort);
+  // Closed before the listener, so that every client gets its positions.
+  life.onStop('connections', () => {
+    own.close();
+    family.close();
+  });
+  return [own, family];
+}
+
+function openOwnHub(
+  { life, config, log }: Shared,
+  { feed, followed, measured, comments, ownStates }: Memory,
+  counts: ConnectionCounts,
+): StreamHub {
+  const { keys, catalog, profiles } = followed;
+  const { keySecret: serverSecret, ingressUrl } = config;
+  const clock = systemClock;
+  const keepAlives = new SessionKeepAlives({ ingressUrl, keys, serverSecret, clock, log });
+  life.onStop('keep-alives', () => keepAlives.close());
+  const freshnessMs = config.freshnessSeconds * 1000;
+  return new StreamHub({
+    feed,
+    facts: { catalog, profiles, secret: serverSecret },
+    comments,
+    ownStates,
+    counts,
+    verify: openKeyVerifier({ keys, serverSecret, freshnessMs, nowMs }),
+    isActive: ({ apiKey }: KeyHolder) => keys.find(apiKey)?.active === true,
+    keepAlives,
+    clock,
+    log,
+    onClosed: measured.closed,
+  });
+}
+
+function openFamilyHub(
+  { config, log }: Shared,
+  { feed, followed, measured }: Memory,
+  counts: ConnectionCounts,
+): FamilyHub {
+  const { keys, catalog, profiles, wallets } = followed;
+  const parts = {
+    feed,
+    catalog,
+    profiles,
+    counts,
+    verifyCredentials: openCredentialsVerifier({ keys, serverSecret: config.keySecret }),
+    isActive: ({ apiKey }: KeyHolder) => keys.find(apiKey)?.active === true,
+    walletsOf: (wallet: WalletAddress) => allWallets(wallets.of(wallet)),
+    keysOf: (wallet: WalletAddress) => keys.keysOf(wallet),
+    listenToComments: followed.listenToComments.bind(followed),
+    clock: systemClock,
+    log,
+  };
+  return new FamilyHub(parts, measured.closed);
+}
+
+await runService(name, start);

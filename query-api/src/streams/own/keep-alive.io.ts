@@ -1,0 +1,103 @@
+import { createHmac } from 'node:crypto';
+import { type DerivedKey, deriveKey } from '@pm/domain/accounts/derive-keys';
+import type { KeyDirectory } from '@pm/domain/accounts/key-directory';
+import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
+import type { Clock } from '@pm/kit/clock';
+import type { Log } from '@pm/kit/log';
+import { type ApiKeyId, headers as names } from '@pm/schemas';
+
+/** The session of a key is kept alive until it is released. */
+export interface KeepAlive {
+  release(): void;
+}
+
+export type KeepAlives = Pick<SessionKeepAlives, 'hold'>;
+
+export interface KeepAliveParts {
+  /** Base URL of ingress. */
+  readonly ingressUrl: string;
+  readonly keys: Pick<KeyDirectory, 'find'>;
+  readonly serverSecret: Buffer;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly log: Log;
+}
+
+const path = '/heartbeats';
+/** Several heartbeats fit into the time after which a session is missed. */
+const beatEveryMs = 2_500;
+const beatTimeoutMs = 5_000;
+
+/**
+ * Cancel on disconnect: as long as a connection holds a key, this process sends the heartbeats of its session to
+ * ingress, signed as the client would. When the last connection ends, or this process dies, they stop: ingress notices
+ * the silence and cancels as after any missed heartbeat.
+ */
+export class SessionKeepAlives {
+  readonly #parts: KeepAliveParts;
+  readonly #holds = new Map<ApiKeyId, number>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(parts: KeepAliveParts) {
+    this.#parts = parts;
+    this.#timer = setInterval(() => this.#beatAll(), beatEveryMs);
+  }
+
+  /** Keys whose sessions are kept alive. */
+  get size(): number {
+    return this.#holds.size;
+  }
+
+  hold({ apiKey }: KeyHolder): KeepAlive {
+    this.#holds.set(apiKey, (this.#holds.get(apiKey) ?? 0) + 1);
+    void this.#beat(apiKey);
+    let isHeld = true;
+    return {
+      release: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        const left = (this.#holds.get(apiKey) ?? 1) - 1;
+        if (left > 0) this.#holds.set(apiKey, left);
+        else this.#holds.delete(apiKey);
+      },
+    };
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#holds.clear();
+  }
+
+  #beatAll(): void {
+    for (const apiKey of this.#holds.keys()) void this.#beat(apiKey);
+  }
+
+  /** A heartbeat that fails is followed by the next one; the session survives several. */
+  async #beat(apiKey: ApiKeyId): Promise<void> {
+    const { keys, serverSecret, ingressUrl, log } = this.#parts;
+    const listed = keys.find(apiKey);
+    if (listed?.active !== true) return;
+    try {
+      const response = await fetch(ingressUrl + path, {
+        method: 'POST',
+        headers: this.#signed(deriveKey(serverSecret, listed), listed.wallet),
+        signal: AbortSignal.timeout(beatTimeoutMs),
+      });
+      await response.arrayBuffer();
+      if (!response.ok) log.warn({ status: response.status }, 'a heartbeat was refused');
+    } catch (error) {
+      log.warn({ err: error }, 'a heartbeat was not sent');
+    }
+  }
+
+  #signed({ apiKey, secret, passphrase }: DerivedKey, wallet: string): Record<string, string> {
+    const timestamp = String(Math.floor(this.#parts.clock.nowMs() / 1_000));
+    const digest = createHmac('sha256', secret).update(`${timestamp}POST${path}`).digest('base64');
+    return {
+      [names.address]: wallet,
+      [names.apiKey]: apiKey,
+      [names.passphrase]: passphrase,
+      [names.timestamp]: timestamp,
+      [names.signature]: digest.replaceAll('+', '-').replaceAll('/', '_'),
+    };
+  }
+}

@@ -1,0 +1,56 @@
+import { TransferTotals, type WalletTransfers } from '@pm/domain/ledger/transfer-totals';
+import { type Session, SessionTable } from '@pm/domain/sessions/session-table';
+import {
+  type ApiKeyId,
+  type SessionRecord,
+  type Transfer,
+  type WalletAddress,
+  walletFromBytes,
+} from '@pm/schemas';
+
+/** What a wallet has outside of the partitions: its newest state holds. */
+export type OwnState =
+  | { readonly kind: 'transfers'; readonly transfers: WalletTransfers }
+  | { readonly kind: 'session'; readonly session: Session };
+
+/** Transfers and sessions by wallet, folded from their topics. */
+export class OwnStates {
+  readonly #totals = new TransferTotals();
+  readonly #sessions = new SessionTable();
+  readonly #keys = new Map<WalletAddress, Set<ApiKeyId>>();
+  readonly #listeners = new Set<(wallet: WalletAddress, state: OwnState) => void>();
+
+  /** Calls the listener with each new state from now on. */
+  listen(listener: (wallet: WalletAddress, state: OwnState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  takeTransfer(offset: number, transfer: Transfer): void {
+    const wallet = this.#totals.apply(offset, transfer);
+    if (wallet === null) return;
+    this.#report(wallet, { kind: 'transfers', transfers: this.#totals.of(wallet) });
+  }
+
+  takeSession(record: SessionRecord): void {
+    const session = this.#sessions.apply(record);
+    if (session === null) return;
+    const wallet = walletFromBytes(session.wallet);
+    const keys = this.#keys.get(wallet) ?? new Set();
+    this.#keys.set(wallet, keys.add(session.apiKey));
+    this.#report(wallet, { kind: 'session', session });
+  }
+
+  /** Its transfers, then the newest session of each of its API keys that had one. */
+  of(wallet: WalletAddress): readonly OwnState[] {
+    const sessions = [...(this.#keys.get(wallet) ?? [])].flatMap((apiKey) => {
+      const session = this.#sessions.find(apiKey);
+      return session === undefined ? [] : [{ kind: 'session', session } as const];
+    });
+    return [{ kind: 'transfers', transfers: this.#totals.of(wallet) }, ...sessions];
+  }
+
+  #report(wallet: WalletAddress, state: OwnState): void {
+    for (const listener of this.#listeners) listener(wallet, state);
+  }
+}

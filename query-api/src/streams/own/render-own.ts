@@ -1,0 +1,186 @@
+import { sessionPromiseMs } from '@pm/domain/sessions/session-table';
+import {
+  apiKeyFromBytes,
+  checksumAddress,
+  microText,
+  orderIdFromBytes,
+  priceText,
+  tradeId,
+  type WalletAddress,
+} from '@pm/schemas';
+import type { Catalog } from '../../markets/catalog.ts';
+import type {
+  OwnBalance,
+  OwnChange,
+  OwnFill,
+  OwnOrderChange,
+  OwnPosition,
+} from '../feed/changes.ts';
+import type { OwnOpenOrder, OwnSnapshot } from '../feed/snapshots.ts';
+import type { Message, StreamKey } from '../protocol/message.ts';
+import { changeFields, snapshotFields } from '../protocol/render-book.ts';
+import { plainMessage } from '../protocol/render-market.ts';
+import type { OwnState } from './own-states.ts';
+
+type Markets = Pick<Catalog, 'market'>;
+
+/** Ids of a market, empty while the catalog does not know it. */
+function idsOf(market: number, catalog: Markets) {
+  const known = catalog.market(market);
+  return { condition: known?.conditionId ?? '', tokens: known?.tokens ?? (['', ''] as const) };
+}
+
+/** A change of a wallet as a message of the channel `own`. */
+export function ownMessage(change: OwnChange, key: StreamKey, catalog: Markets): Message {
+  const { seq, at, wallet } = change;
+  const head = { seq, prev: seq - 1, at };
+  const fields = fieldsOf(change, catalog);
+  const names = `{"type":"event","channel":"own","wallet":"${checksumAddress(wallet)}"`;
+  const text = `${names},${changeFields(head)},${JSON.stringify(fields).slice(1)}`;
+  return plainMessage(head, key, text);
+}
+
+function fieldsOf({ change, at }: OwnChange, catalog: Markets): object {
+  switch (change.kind) {
+    case 'order':
+      return orderFields(change, catalog);
+    case 'fill':
+      return fillFields(change, at, catalog);
+    case 'balance':
+      return { kind: 'balance', balance: balanceFields(change) };
+    case 'position': {
+      const { condition } = idsOf(change.market, catalog);
+      return { kind: 'position', market: condition, positions: positionFields(change, catalog) };
+    }
+  }
+}
+
+const orderEvents = {
+  OrderPlaced: 'placed',
+  OrderRefused: 'refused',
+  OrderDelayed: 'delayed',
+  OrderCanceled: 'canceled',
+  Fill: 'filled',
+} as const;
+
+function orderFields({ event, orderId, market, restingMicro }: OwnOrderChange, catalog: Markets) {
+  const { condition, tokens } = idsOf(market, catalog);
+  return {
+    kind: 'order',
+    event: orderEvents[event.kind],
+    id: orderIdFromBytes(orderId),
+    market: condition,
+    resting: restingMicro === null ? null : microText(restingMicro),
+    reason: reasonOf(event),
+    order: termsOf(event, tokens),
+  };
+}
+
+function reasonOf(event: OwnOrderChange['event']): string | null {
+  if (event.kind === 'OrderRefused') return event.code;
+  return event.kind === 'OrderCanceled' ? event.reason : null;
+}
+
+function termsOf(event: OwnOrderChange['event'], tokens: readonly [string, string]) {
+  if (event.kind !== 'OrderPlaced' && event.kind !== 'OrderDelayed') return null;
+  return {
+    api_key: apiKeyFromBytes(event.apiKey),
+    token: tokens[event.outcome === 0 ? 0 : 1],
+    side: event.side,
+    type: event.timeInForce,
+    price: priceText(event.price),
+    original_size: microText(event.sizeMicro),
+    expires_at: event.expiresAtMs,
+    status: event.kind === 'OrderPlaced' ? event.status : 'DELAYED',
+  };
+}
+
+function fillFields({ fill, role }: OwnFill, at: OwnChange['at'], catalog: Markets) {
+  const { condition, tokens } = idsOf(fill.market, catalog);
+  const isTaker = role === 'taker';
+  const place = { partition: at.partition, inOffset: at.offset, eventIndex: at.index };
+  return {
+    kind: 'fill',
+    id: tradeId(place),
+    role: isTaker ? 'TAKER' : 'MAKER',
+    order: orderIdFromBytes(isTaker ? fill.takerOrderId : fill.makerOrderId),
+    market: condition,
+    token: tokens[(isTaker ? fill.takerOutcome : fill.makerOutcome) === 0 ? 0 : 1],
+    side: isTaker ? fill.takerSide : fill.makerSide,
+    price: priceText(isTaker ? fill.takerPrice : fill.makerPrice),
+    size: microText(fill.sizeMicro),
+    fee: microText(isTaker ? fill.feeMicro : 0),
+  };
+}
+
+function balanceFields({ freeMicro, heldMicro }: Omit<OwnBalance, 'kind'>) {
+  return { free: microText(freeMicro), held: microText(heldMicro) };
+}
+
+function positionFields(position: Omit<OwnPosition, 'kind'>, catalog: Markets) {
+  const { market, token0Micro, token1Micro } = position;
+  const { condition, tokens } = idsOf(market, catalog);
+  return [token0Micro, token1Micro].map((micro, outcome) => ({
+    market: condition,
+    token: tokens[outcome === 0 ? 0 : 1],
+    size: microText(micro),
+  }));
+}
+
+/** What one partition knows of a wallet, as the first message of the partition. */
+export function ownSnapshotMessage(
+  snapshot: OwnSnapshot,
+  key: StreamKey,
+  { catalog, isGap }: { readonly catalog: Markets; readonly isGap: boolean },
+): Message {
+  const { seq, partition, offset, timeMs, wallet } = snapshot;
+  const state = {
+    orders: snapshot.orders.map((order) => openOrder(order, catalog)),
+    balance: balanceFields(snapshot.balance),
+    positions: snapshot.positions
+      .flatMap((position) => positionFields(position, catalog))
+      .filter(({ size }) => size !== '0'),
+  };
+  const names = `{"type":"snapshot","channel":"own","wallet":"${checksumAddress(wallet)}"`;
+  const text = `${names},${snapshotFields(snapshot, isGap)},${JSON.stringify(state).slice(1)}`;
+  const at = { partition, offset, index: -1, timeMs };
+  return plainMessage({ seq, prev: seq, at }, key, text);
+}
+
+function openOrder(order: OwnOpenOrder, catalog: Markets) {
+  const { condition, tokens } = idsOf(order.market, catalog);
+  return {
+    id: orderIdFromBytes(order.orderId),
+    api_key: apiKeyFromBytes(order.apiKey),
+    market: condition,
+    token: tokens[order.outcome],
+    side: order.side,
+    type: order.timeInForce,
+    price: priceText(order.price),
+    original_size: microText(order.sizeMicro),
+    resting: order.restingMicro === null ? null : microText(order.restingMicro),
+    expires_at: order.expiresAtMs,
+    accepted_at: order.acceptedAtMs,
+  };
+}
+
+/** Transfers or a session of a wallet: a message without a number. */
+export function stateMessage(state: OwnState, wallet: WalletAddress, key: StreamKey): Message {
+  const fields = state.kind === 'transfers' ? transfersFields(state) : sessionFields(state);
+  const names = `{"type":"state","channel":"own","wallet":"${checksumAddress(wallet)}"`;
+  const at = { partition: -1, offset: -1, index: -1, timeMs: 0 };
+  return plainMessage({ seq: 0, prev: 0, at }, key, `${names},${JSON.stringify(fields).slice(1)}`);
+}
+
+function transfersFields({ transfers }: Extract<OwnState, { kind: 'transfers' }>) {
+  const { offset, timeMs, totalMicro } = transfers;
+  const at = { partition: 0, offset, index: -1 };
+  return { kind: 'transfers', at, time: timeMs, total: microText(totalMicro) };
+}
+
+function sessionFields({ session }: Extract<OwnState, { kind: 'session' }>) {
+  const { apiKey, sequence, phase, heartbeatId, beatAtMs } = session;
+  const names = { kind: 'session', api_key: apiKey, sequence, phase, heartbeat_id: heartbeatId };
+  const deadline = phase === 'LIVE' ? beatAtMs + sessionPromiseMs : null;
+  return { ...names, time: beatAtMs, deadline };
+}

@@ -1,0 +1,204 @@
+import type { KeyVerifier } from '@pm/domain/accounts/key-verifier';
+import {
+  type AuthFrame,
+  blamelessErrors,
+  type ClientFrame,
+  type CloseReason,
+  checksumAddress,
+  type ServerFrame,
+  type StreamCloseName,
+  type StreamErrorCode,
+  type SubscribeFrame,
+  streamErrors,
+  streamHeartbeatMs,
+  streamLimits,
+  streamPaths,
+  type UnsubscribeFrame,
+  type WalletAddress,
+} from '@pm/schemas';
+import type { WebSocket } from 'ws';
+import type { KeepAlive, KeepAlives } from '../own/keep-alive.io.ts';
+import { readFrame } from './read-frame.ts';
+import { ReaderSocket, type ReaderSocketParts, type SocketReader } from './reader-socket.io.ts';
+import type { StreamWriter } from './stream-writer.io.ts';
+import { type SubscriptionParts, Subscriptions } from './subscriptions.io.ts';
+
+/** What all connections of the process share. */
+export interface ConnectionParts extends SubscriptionParts, ReaderSocketParts {
+  readonly verify: KeyVerifier;
+  readonly keepAlives: KeepAlives;
+  onClosed(connection: Connection, reason: StreamCloseName | 'left'): void;
+}
+
+const noBody = Buffer.alloc(0);
+
+/** One WebSocket of `/v1/stream`. */
+export class Connection implements SocketReader {
+  readonly id: string;
+  readonly address: string;
+  readonly #socket: ReaderSocket;
+  readonly #parts: ConnectionParts;
+  readonly #writer: StreamWriter;
+  readonly #subscriptions: Subscriptions;
+  #keepAlive: KeepAlive | null = null;
+  #isHeartbeatWaiting = false;
+
+  constructor(
+    socket: WebSocket,
+    { id, address }: { readonly id: string; readonly address: string },
+    parts: ConnectionParts,
+  ) {
+    this.id = id;
+    this.address = address;
+    this.#parts = parts;
+    this.#socket = new ReaderSocket(socket, parts, this);
+    this.#writer = this.#socket.writer;
+    this.#subscriptions = new Subscriptions(parts, this.#writer);
+    this.#welcome();
+  }
+
+  /** Bytes that wait for the reader. */
+  get queuedBytes(): number {
+    return this.#writer.queuedBytes;
+  }
+
+  get subscriptions(): number {
+    return this.#subscriptions.size;
+  }
+
+  /** Whether it reads something of a partition. */
+  reads(partition: number): boolean {
+    return this.#subscriptions.reads(partition);
+  }
+
+  /** Once a second: the heartbeat with the shared part of its frame, and what time brings to an end. */
+  tick(shared: string): void {
+    if (this.#socket.tick()) this.#heartbeat(shared);
+  }
+
+  /** Sends the closing frame and closes with its code; nothing follows. */
+  close(name: StreamCloseName): void {
+    this.#socket.close(name);
+  }
+
+  /** The closing frame, with the positions from which subscriptions can go on. */
+  lastFrame({ code, reason, isResumable }: CloseReason): string {
+    const resume = isResumable ? this.#subscriptions.resumable() : [];
+    const frame: ServerFrame = { type: 'closing', code, reason, resume: [...resume] };
+    return JSON.stringify(frame);
+  }
+
+  ended(reason: StreamCloseName | 'left'): void {
+    this.#subscriptions.endAll();
+    this.#keepAlive?.release();
+    this.#parts.onClosed(this, reason);
+  }
+
+  take(text: string): void {
+    const frame = readFrame(text);
+    if (frame.op === null) this.#refuse(frame.id, frame.code);
+    else this.#act(frame);
+  }
+
+  refuse(code: 'too_many_frames' | 'not_json'): void {
+    this.#refuse(null, code);
+  }
+
+  #welcome(): void {
+    const { clock, feed } = this.#parts;
+    this.#writer.answer({
+      type: 'welcome',
+      stream_id: this.id,
+      time: clock.nowMs(),
+      heartbeat_ms: streamHeartbeatMs,
+      limits: streamLimits,
+      partitions: feed
+        .partitions()
+        .map(({ partition, epoch, offset }) => ({ partition, epoch, offset })),
+    });
+  }
+
+  #act(frame: ClientFrame): void {
+    switch (frame.op) {
+      case 'subscribe':
+        this.#subscribe(frame);
+        return;
+      case 'unsubscribe':
+        this.#unsubscribe(frame);
+        return;
+      case 'auth':
+        this.#authenticate(frame);
+        return;
+      case 'checksum': {
+        const code = this.#subscriptions.sendChecksums(frame.tokens);
+        if (code !== null) this.#refuse(frame.id, code);
+        return;
+      }
+      case 'ping':
+        this.#writer.answer({ type: 'pong', id: frame.id });
+        return;
+    }
+  }
+
+  #refuse(id: number | null, code: StreamErrorCode): void {
+    const { message, isRetryable: retryable } = streamErrors[code];
+    this.#writer.answer({ type: 'error', id, code, message, retryable });
+    if (blamelessErrors.has(code)) return;
+    this.#socket.countWrongFrame();
+  }
+
+  get #wallet(): WalletAddress | null {
+    return this.#socket.holder?.wallet ?? null;
+  }
+
+  #subscribe(frame: SubscribeFrame): void {
+    const failed = (code: StreamErrorCode) => {
+      this.#noteIdle();
+      this.#refuse(frame.id, code);
+    };
+    const code = this.#subscriptions.add(frame, this.#wallet, failed);
+    this.#noteIdle();
+    if (code !== null) this.#refuse(frame.id, code);
+  }
+
+  #unsubscribe(frame: UnsubscribeFrame): void {
+    const keys = this.#subscriptions.end(frame, this.#wallet);
+    this.#noteIdle();
+    if (typeof keys === 'string') this.#refuse(frame.id, keys);
+    else this.#writer.answer({ type: 'unsubscribed', id: frame.id, channel: frame.channel, keys });
+  }
+
+  #noteIdle(): void {
+    this.#socket.noteSubscribed(this.#subscriptions.size > 0);
+  }
+
+  #authenticate({ id, headers, cancel_on_disconnect: isCanceling = false }: AuthFrame): void {
+    if (this.#socket.holder !== null) {
+      this.#refuse(id, 'already_authenticated');
+      return;
+    }
+    const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+    const facts = { method: 'GET', url: streamPaths.own, body: noBody };
+    const holder = this.#parts.verify({ ...facts, headers: Object.fromEntries(lower) });
+    if (holder === null) {
+      this.#refuse(id, 'unauthorized');
+      return;
+    }
+    if (!this.#socket.hold(holder)) return;
+    if (isCanceling) this.#keepAlive = this.#parts.keepAlives.hold(holder);
+    this.#writer.answer({ type: 'authenticated', id, wallet: checksumAddress(holder.wallet) });
+  }
+
+  /** A heartbeat is made when it is sent, so that it says what was sent before it; one waits at most. */
+  #heartbeat(shared: string): void {
+    if (this.#isHeartbeatWaiting) return;
+    this.#isHeartbeatWaiting = true;
+    this.#writer.addFrame(() => {
+      this.#isHeartbeatWaiting = false;
+      const positions = this.#subscriptions
+        .positions()
+        .map((one) => JSON.stringify({ ...one, seq: one.seq ?? 0 }));
+      return Buffer.from(`${shared},"subscriptions":[${positions.join(',')}]}`);
+    });
+  }
+}

@@ -1,0 +1,157 @@
+import { createHmac } from 'node:crypto';
+import {
+  type Activity,
+  type Fill,
+  microText,
+  priceOne,
+  priceText,
+  tradeHash,
+  tradeId,
+} from '@pm/schemas';
+import type {
+  LogPosition,
+  MarketRules,
+  OrderChange,
+  RestingOrder,
+  RulesChange,
+  TradeChange,
+} from '../feed/changes.ts';
+import type { EventsSnapshot, OrdersSnapshot, RulesSnapshot } from '../feed/snapshots.ts';
+import type { Message, StreamKey } from './message.ts';
+import { type ChangeHead, changeFields, snapshotFields } from './render-book.ts';
+
+type Tokens = readonly [string, string];
+
+/** A JSON text of the fields, without its first brace. */
+const fieldsOf = (fields: object): string => JSON.stringify(fields).slice(1);
+
+function ofMarket(type: string, channel: string, { condition }: StreamKey): string {
+  return `{"type":"${type}","channel":"${channel}","market":"${condition}"`;
+}
+
+/** A message that cannot be merged with another one. */
+export function plainMessage(head: ChangeHead, key: StreamKey, text: string): Message {
+  return { ...head, key, content: null, bytes: Buffer.from(text), isChecksum: false };
+}
+
+function headOf({ seq, at }: { readonly seq: number; readonly at: LogPosition }): ChangeHead {
+  return { seq, prev: seq - 1, at };
+}
+
+/** Names of orders in the channel `orders`: they mean nothing to those who know the ids of orders. */
+function orderName(secret: Buffer, orderId: Buffer): string {
+  return createHmac('sha256', secret)
+    .update('pm-stream-order|')
+    .update(orderId)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+function restingFields({ orderId, side, price, restingMicro }: RestingOrder, secret: Buffer) {
+  const order = orderName(secret, orderId);
+  return { order, side, price: priceText(price), size: microText(restingMicro) };
+}
+
+export function orderDelta(change: OrderChange, key: StreamKey, secret: Buffer): Message {
+  const head = headOf(change);
+  const fields =
+    change.action === 'remove'
+      ? { action: change.action, order: orderName(secret, change.order.orderId) }
+      : { action: change.action, ...restingFields(change.order, secret) };
+  const text = `${ofMarket('delta', 'orders', key)},${changeFields(head)},${fieldsOf(fields)}`;
+  return plainMessage(head, key, text);
+}
+
+/** Which part of a snapshot a message is; `isPart`: another one follows. */
+interface OrdersPart {
+  readonly secret: Buffer;
+  readonly isGap: boolean;
+  readonly part: number;
+  readonly isPart: boolean;
+}
+
+export function ordersSnapshot(
+  snapshot: OrdersSnapshot,
+  key: StreamKey,
+  { secret, isGap, part, isPart }: OrdersPart,
+): string {
+  const orders = snapshot.orders.map((order) => restingFields(order, secret));
+  const head = `${ofMarket('snapshot', 'orders', key)},${snapshotFields(snapshot, isGap)}`;
+  const more = isPart ? { part, more: true } : { part };
+  return `${head},${fieldsOf(part === 0 && !isPart ? { orders } : { ...more, orders })}`;
+}
+
+/** The beginning of a channel of events, which has no state. */
+export function eventsSnapshot(snapshot: EventsSnapshot, key: StreamKey, isGap: boolean): string {
+  const head = ofMarket('snapshot', snapshot.channel, key);
+  return `${head},${snapshotFields(snapshot, isGap)},"items":[]}`;
+}
+
+export function tradeMessage(change: TradeChange, key: StreamKey, tokens: Tokens): Message {
+  const head = headOf(change);
+  const fields = tradeFields(change.fill, change.at, tokens);
+  const text = `${ofMarket('event', 'trades', key)},${changeFields(head)},${fieldsOf(fields)}`;
+  return plainMessage(head, key, text);
+}
+
+function tradeFields(fill: Fill, { partition, offset, index }: LogPosition, tokens: Tokens) {
+  const id = tradeId({ partition, inOffset: offset, eventIndex: index });
+  return {
+    id,
+    transaction_hash: tradeHash(id),
+    match: fill.match,
+    token: tokens[fill.takerOutcome === 0 ? 0 : 1],
+    side: fill.takerSide,
+    price: priceText(fill.takerPrice),
+    size: microText(fill.sizeMicro),
+    maker_token: tokens[fill.makerOutcome === 0 ? 0 : 1],
+    maker_price: priceText(fill.makerPrice),
+    fee_rate_bps: fill.feeRateBps,
+  };
+}
+
+function rulesFields(rules: MarketRules, tokens: Tokens) {
+  const { payout0 } = rules;
+  return {
+    tokens,
+    mode: rules.mode,
+    trading_mode: rules.tradingMode,
+    tick_size: priceText(rules.tick),
+    min_order_size: microText(rules.minSizeMicro),
+    fee_rate_bps: rules.feeRateBps,
+    taker_delay_ms: rules.takerDelayMs,
+    payouts: payout0 === null ? null : [priceText(payout0), priceText(priceOne - payout0)],
+  };
+}
+
+/** `prev` is another than the seq before where the newest rules stand for several changes. */
+export function rulesMessage(
+  change: RulesChange,
+  key: StreamKey,
+  { tokens, prev = change.seq - 1 }: { readonly tokens: Tokens; readonly prev?: number },
+): Message {
+  const head = { seq: change.seq, prev, at: change.at };
+  const merged = prev === change.seq - 1 ? {} : { merged: true };
+  const fields = { ...merged, action: change.action, ...rulesFields(change.rules, tokens) };
+  const text = `${ofMarket('event', 'markets', key)},${changeFields(head)},${fieldsOf(fields)}`;
+  return plainMessage(head, key, text);
+}
+
+export function rulesSnapshot(
+  snapshot: RulesSnapshot,
+  key: StreamKey,
+  { tokens, isGap }: { readonly tokens: Tokens; readonly isGap: boolean },
+): string {
+  const head = `${ofMarket('snapshot', 'markets', key)},${snapshotFields(snapshot, isGap)}`;
+  return `${head},${fieldsOf(rulesFields(snapshot.rules, tokens))}`;
+}
+
+export function activityMessage(
+  change: { readonly seq: number; readonly at: LogPosition },
+  key: StreamKey,
+  activity: Activity,
+): Message {
+  const head = headOf(change);
+  const text = `${ofMarket('event', 'activity', key)},${changeFields(head)},${fieldsOf({ activity })}`;
+  return plainMessage(head, key, text);
+}

@@ -1,0 +1,19 @@
+import type { FeedChange } from '../feed/changes.ts';
+import { ownMessage } from '../own/render-own.ts';
+import type { Message } from './message.ts';
+import { type Publication, type RenderFacts, renderChange } from './publication.ts';
+
+/**
+ * The message of a change that is sent again. In `best` and `markets` the newest state stands for all that were missed:
+ * its `prev` is the last message that the client has.
+ */
+export function renderReplayed(
+  change: FeedChange,
+  { key }: Publication,
+  { facts, lastSeq }: { readonly facts: RenderFacts; readonly lastSeq: number | null },
+): Message | null {
+  if (change.channel === 'own') return ownMessage(change, key, facts.catalog);
+  const isState = change.channel === 'best' || change.channel === 'markets';
+  const prev = isState && lastSeq !== null ? lastSeq : change.seq - 1;
+  return renderChange(change, key, { facts, prev });
+}

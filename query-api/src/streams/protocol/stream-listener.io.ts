@@ -1,0 +1,140 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import proxyAddress from '@fastify/proxy-addr';
+import { countedAddress } from '@pm/domain/ratelimit/callers';
+import type { Clock } from '@pm/kit/clock';
+import { Fault } from '@pm/kit/fault';
+import type { Log } from '@pm/kit/log';
+import {
+  isStreamPath,
+  streamCloses,
+  streamDescription,
+  streamLimits,
+  streamPaths,
+} from '@pm/schemas';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { ConnectionCounts } from './connection-counts.ts';
+
+/** Takes an opened socket of a path. The address is counted; whoever takes the socket ends that at its close. */
+export type TakeSocket = (socket: WebSocket, address: string, path: string) => void;
+
+export interface ListenerParts {
+  readonly trustedProxies: readonly string[];
+  readonly counts: ConnectionCounts;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Log;
+  /** Compresses messages (`permessage-deflate`); costs memory and time for each connection. */
+  readonly compresses: boolean;
+  /** By path; a path without one is not found. */
+  readonly take: Readonly<Record<'own' | 'family', TakeSocket | null>>;
+}
+
+/** All open connections of the process; further ones are refused with 503. */
+const connectionsMax = 20_000;
+const headersTimeoutMs = 5_000;
+const maxHeaderBytes = 16 * 1024;
+
+/** The public listener of the stream service: upgrades to WebSocket, and a document for requests without one. */
+export class StreamListener {
+  readonly #parts: ListenerParts;
+  readonly #server: Server;
+  readonly #sockets: WebSocketServer;
+  readonly #trusts: (address: string, index: number) => boolean;
+
+  constructor(parts: ListenerParts) {
+    this.#parts = parts;
+    this.#trusts = proxyAddress.compile([...parts.trustedProxies]);
+    this.#sockets = new WebSocketServer({
+      noServer: true,
+      maxPayload: streamLimits.frame_bytes,
+      perMessageDeflate: parts.compresses,
+      clientTracking: false,
+    });
+    this.#server = createServer({
+      headersTimeout: headersTimeoutMs,
+      maxHeaderSize: maxHeaderBytes,
+    });
+    this.#server.maxConnections = connectionsMax;
+    this.#server.on('request', (request, response) => answer(request, response));
+    this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    this.#server.on('clientError', (_error, socket) => socket.destroy());
+  }
+
+  /** Resolves with the port. Throws a `Fault` `stream_port_unavailable` (stop) when it cannot listen. */
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', (cause) =>
+        reject(new Fault('stream_port_unavailable', 'stop', { facts: { host, port }, cause })),
+      );
+      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
+    });
+  }
+
+  /** Takes no further connections and ends those that are left. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    const path = pathOf(request);
+    const take = this.#parts.take[path === streamPaths.own ? 'own' : 'family'];
+    if (!isStreamPath(path) || take === null) {
+      refuse(socket, '404 Not Found', 'not found');
+      return;
+    }
+    const address = countedAddress(proxyAddress(request, this.#trusts));
+    this.#sockets.handleUpgrade(request, socket, head, (opened) => {
+      const { counts, clock } = this.#parts;
+      if (counts.open(address, clock.monotonicMs())) {
+        take(opened, address, path);
+        return;
+      }
+      const { code, reason } = streamCloses.tooManyConnections;
+      opened.on('error', () => opened.terminate());
+      opened.send(JSON.stringify({ type: 'closing', code, reason, resume: [] }));
+      opened.close(code, reason);
+    });
+  }
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '/';
+}
+
+/** Requests without an upgrade: the channels as a document, or that an upgrade is needed. */
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  const path = pathOf(request);
+  if (path === streamPaths.own && request.method === 'GET') {
+    sendJson(response, 200, streamDescription());
+    return;
+  }
+  if (!isStreamPath(path)) {
+    sendJson(response, 404, { error: 'not found' });
+    return;
+  }
+  response.setHeader('upgrade', 'websocket');
+  sendJson(response, 426, { error: 'this path is a WebSocket' });
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify(body));
+}
+
+function refuse(socket: Duplex, line: string, error: string): void {
+  const body = JSON.stringify({ error });
+  const head = [
+    `HTTP/1.1 ${line}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,135 @@
+import type { CloseReason, ServerFrame } from '@pm/schemas';
+import type { WebSocket } from 'ws';
+import type { Message } from './message.ts';
+import { Outbox } from './outbox.ts';
+import type { Subscription } from './subscribe.io.ts';
+
+/** Bytes handed to the socket at once: more waits in the queue, where it can be merged. */
+const socketBytesMax = 64 * 1024;
+/** A pong, an error or a heartbeat counts with so many bytes while it waits. */
+const frameBytes = 200;
+/** Frames that wait for a reader: more than that and it reads nothing. */
+const framesWaitingMax = 1_000;
+/** A reader that does not take the closing frame in time is cut off, milliseconds. */
+const closeWaitMs = 3_000;
+
+const asText = { binary: false } as const;
+
+export interface WriterOptions {
+  /** Bound of the queue, bytes. */
+  readonly boundBytes: number;
+  /** The bound is passed: the reader is too slow. */
+  onOverflow(): void;
+}
+
+/** Writes frames and messages to one socket, in order, as fast as its reader takes them. */
+export class StreamWriter {
+  readonly #socket: WebSocket;
+  readonly #options: WriterOptions;
+  readonly #outbox: Outbox<Subscription>;
+  #framesWaiting = 0;
+  #isEnded = false;
+  #drained: (() => void)[] = [];
+
+  constructor(socket: WebSocket, options: WriterOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#outbox = new Outbox(options.boundBytes);
+  }
+
+  /** Bytes that wait for the reader. */
+  get queuedBytes(): number {
+    return this.#outbox.bytes;
+  }
+
+  /** The reader is too slow. */
+  overflow(): void {
+    this.#options.onOverflow();
+  }
+
+  send(message: Message, subscription: Subscription): void {
+    if (this.#isEnded) return;
+    if (this.#outbox.add(message, subscription)) this.#pump();
+    else this.#options.onOverflow();
+  }
+
+  answer(frame: ServerFrame): void {
+    this.addFrame(() => Buffer.from(JSON.stringify(frame)));
+  }
+
+  /** A frame that is made when it is sent. */
+  addFrame(frame: () => Buffer): void {
+    if (this.#isEnded) return;
+    if (this.#framesWaiting >= framesWaitingMax) {
+      this.#options.onOverflow();
+      return;
+    }
+    this.#framesWaiting += 1;
+    this.#outbox.addFrame(() => {
+      this.#framesWaiting -= 1;
+      return frame();
+    }, frameBytes);
+    this.#pump();
+  }
+
+  /** Data of this size that is made when it is sent and cannot be merged. */
+  addData(data: () => Buffer, sizeBytes: number): void {
+    if (this.#isEnded) return;
+    const wasEmpty = this.#outbox.isEmpty;
+    this.#outbox.addFrame(data, sizeBytes);
+    if (wasEmpty || this.#outbox.bytes <= this.#options.boundBytes) this.#pump();
+    else this.#options.onOverflow();
+  }
+
+  /** Drops what waits of a subscription. */
+  forget(subscription: Subscription): void {
+    this.#outbox.forget(subscription);
+    this.#wake();
+  }
+
+  /** Resolves when nothing waits for the reader, or after the next change of what it reads. */
+  drained(): Promise<void> {
+    if (this.#isEnded || this.#outbox.isEmpty) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#drained.push(resolve);
+    });
+  }
+
+  /** Sends the last frame, if there is one, instead of what waits, and closes with the code. */
+  close({ code, reason }: CloseReason, last: string | null): void {
+    this.end();
+    if (last !== null) this.#socket.send(last);
+    this.#socket.close(code, reason);
+    setTimeout(() => this.#socket.terminate(), closeWaitMs).unref();
+  }
+
+  /** Nothing more is sent. */
+  end(): void {
+    this.#isEnded = true;
+    this.#outbox.clear();
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiting = this.#drained;
+    this.#drained = [];
+    for (const wake of waiting) wake();
+  }
+
+  #pump(): void {
+    const socket = this.#socket;
+    while (socket.readyState === socket.OPEN && socket.bufferedAmount < socketBytesMax) {
+      const next = this.#outbox.take();
+      if (next === null) {
+        this.#wake();
+        return;
+      }
+      const { bytes, message, subscription } = next;
+      const isSeen = message !== null && message.isPart !== true;
+      if (isSeen && subscription !== null) subscription.sentSeq = message.seq;
+      const isFull = socket.bufferedAmount + bytes.length >= socketBytesMax;
+      if (isFull) socket.send(bytes, asText, () => this.#pump());
+      else socket.send(bytes, asText);
+    }
+  }
+}

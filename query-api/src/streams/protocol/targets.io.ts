@@ -1,0 +1,275 @@
+import {
+  checksumAddress,
+  parseConditionId,
+  type StreamChannel,
+  type StreamErrorCode,
+  streamChannels,
+  type WalletAddress,
+} from '@pm/schemas';
+import type { Market, Outcome } from '../../markets/market.ts';
+import type { CommentFeed } from '../comments/comment-feed.ts';
+import { commentMessage, commentsSnapshot } from '../comments/render-comment.ts';
+import type { Feed, FeedReplay } from '../feed/feed.io.ts';
+import type { ReplayStart } from '../feed/replay-plan.ts';
+import type { MarketChannel, RulesSnapshot } from '../feed/snapshots.ts';
+import type { OwnStates } from '../own/own-states.ts';
+import { ownSnapshotMessage, stateMessage } from '../own/render-own.ts';
+import type { FirstMessages, Message, StreamKey } from './message.ts';
+import {
+  keyOf,
+  type Publication,
+  type RenderFacts,
+  renderSnapshot,
+  rulesText,
+  subjects,
+} from './publication.ts';
+import type { Publications } from './publications.ts';
+import { plainMessage } from './render-market.ts';
+
+/** The feed as the protocol reads it. */
+export type StreamFeed = Pick<
+  Feed,
+  'listen' | 'partitionOf' | 'markets' | 'snapshot' | 'ownSnapshots' | 'replay' | 'partitions'
+>;
+
+/** A key that a frame names, with what can be read of it now. Snapshots, numbers and replays fit in one tick. */
+export interface Target {
+  readonly publication: Omit<Publication, 'subscribers' | 'seq'>;
+  readonly partition: number;
+  /** Null while the partition is not caught up. */
+  newestSeq(): number | null;
+  snapshot(isGap: boolean): FirstMessages | null;
+  replay(from: ReplayStart): FeedReplay | FirstMessages | null;
+}
+
+/** The keys of a subscribe, unsubscribe or checksum frame. */
+export interface NamedKeys {
+  readonly channel: StreamChannel;
+  readonly tokens?: readonly string[];
+  readonly markets?: readonly string[];
+  readonly events?: readonly string[];
+}
+
+export interface TargetParts {
+  readonly feed: StreamFeed;
+  readonly facts: RenderFacts;
+  readonly comments: CommentFeed;
+  readonly ownStates: OwnStates;
+  readonly publications: Pick<Publications, 'openListing'>;
+}
+
+/** The targets of a frame, each once; or why there are none. `wallet`: that of the connection's key. */
+export function targetsOf(
+  keys: NamedKeys,
+  parts: TargetParts,
+  wallet: WalletAddress | null,
+): readonly Target[] | StreamErrorCode {
+  const { channel } = keys;
+  if (channel === 'own') return ownTargets(keys, parts, wallet);
+  if (channel === 'comments') return eventTargets(keys, parts);
+  if (channel === 'markets' && keys.tokens === undefined && keys.markets === undefined)
+    return keys.events === undefined ? allMarketsTargets(parts) : 'wrong_keys';
+  const isOfToken = streamChannels[channel].key === 'token';
+  if (keys.events !== undefined || (isOfToken && keys.markets !== undefined)) return 'wrong_keys';
+  const named = namedMarkets(keys, parts);
+  if (typeof named === 'string') return named;
+  const targets = named.map(({ market, outcome }) =>
+    marketTarget(channel, market, { outcome, parts }),
+  );
+  return [...new Map(targets.map((target) => [target.publication.id, target])).values()];
+}
+
+interface Named {
+  readonly market: Market;
+  readonly outcome: Outcome;
+}
+
+function namedMarkets(
+  { tokens, markets }: NamedKeys,
+  { facts: { catalog } }: TargetParts,
+): readonly Named[] | StreamErrorCode {
+  if (tokens === undefined && markets === undefined) return 'wrong_keys';
+  const named: Named[] = [];
+  for (const token of tokens ?? []) {
+    const listing = catalog.listing(token);
+    if (listing === undefined) return 'unknown_key';
+    named.push(listing);
+  }
+  for (const text of markets ?? []) {
+    const condition = parseConditionId(text);
+    const market = condition === null ? undefined : catalog.byCondition(condition);
+    if (market === undefined) return 'unknown_key';
+    named.push({ market, outcome: 0 });
+  }
+  return named;
+}
+
+function marketTarget(
+  channel: MarketChannel,
+  market: Market,
+  { outcome, parts: { feed, facts } }: { readonly outcome: Outcome; readonly parts: TargetParts },
+): Target {
+  const key = keyOf(channel, market, outcome);
+  const partition = feed.partitionOf(market.market) ?? -1;
+  const name = key.token === '' ? key.condition : key.token;
+  const { market: number } = market;
+  const subject = subjects.market(channel, number);
+  const names = { id: key.id, channel, key, name, subject };
+  const publication = { ...names, market: number, partition, numbering: 'own' } as const;
+  return {
+    publication,
+    partition,
+    newestSeq: () => feed.snapshot(channel, number)?.seq ?? null,
+    snapshot: (isGap) => {
+      const state = feed.snapshot(channel, number);
+      return state === null ? null : renderSnapshot(state, key, { facts, isGap });
+    },
+    replay: (from) => feed.replay({ channel, market: number, from }),
+  };
+}
+
+/** All partitions, if each of them is caught up: none is left out silently. */
+function partitionsOf({ feed }: TargetParts): readonly number[] | null {
+  const statuses = feed.partitions();
+  if (statuses.length === 0 || statuses.some(({ isCaughtUp }) => !isCaughtUp)) return null;
+  return statuses.map(({ partition }) => partition);
+}
+
+/** One target for each partition, and one for what the wallet has outside of them. */
+function ownTargets(
+  { tokens, markets, events }: NamedKeys,
+  parts: TargetParts,
+  wallet: WalletAddress | null,
+): readonly Target[] | StreamErrorCode {
+  if (wallet === null) return 'not_authenticated';
+  if (tokens !== undefined || markets !== undefined || events !== undefined) return 'wrong_keys';
+  const partitions = partitionsOf(parts);
+  if (partitions === null) return 'unavailable';
+  const targets = partitions.map((partition) => ownTarget(wallet, partition, parts));
+  return [...targets, statesTarget(wallet, parts)];
+}
+
+function ownTarget(wallet: WalletAddress, partition: number, { feed, facts }: TargetParts): Target {
+  const subject = subjects.own(wallet, partition);
+  const key = bareKey(subject);
+  const name = checksumAddress(wallet);
+  const state = () => feed.ownSnapshots(wallet).find((one) => one.partition === partition) ?? null;
+  const names = { id: subject, channel: 'own', key, name, subject } as const;
+  return {
+    publication: { ...names, market: -1, partition, numbering: 'own' },
+    partition,
+    newestSeq: () => state()?.seq ?? null,
+    snapshot: (isGap) => {
+      const snapshot = state();
+      const { catalog } = facts;
+      if (snapshot === null) return null;
+      const message = () => ownSnapshotMessage(snapshot, key, { catalog, isGap });
+      return { seq: snapshot.seq, messages: [message] };
+    },
+    replay: (from) => feed.replay({ channel: 'own', wallet, partition, from }),
+  };
+}
+
+/** Transfers and sessions: never resumed, the newest state holds. */
+function statesTarget(wallet: WalletAddress, { ownStates }: TargetParts): Target {
+  const subject = subjects.states(wallet);
+  const key = bareKey(subject);
+  const names = { id: subject, channel: 'own', key, name: checksumAddress(wallet) } as const;
+  const first = () => {
+    const states = ownStates.of(wallet);
+    return { seq: 0, messages: states.map((state) => () => stateMessage(state, wallet, key)) };
+  };
+  return {
+    publication: { ...names, subject, market: -1, partition: -1, numbering: 'none' },
+    partition: -1,
+    newestSeq: () => 0,
+    snapshot: first,
+    replay: first,
+  };
+}
+
+function eventTargets(
+  { tokens, markets, events }: NamedKeys,
+  parts: TargetParts,
+): readonly Target[] | StreamErrorCode {
+  if (tokens !== undefined || markets !== undefined || events === undefined) return 'wrong_keys';
+  const { catalog } = parts.facts;
+  if (events.some((id) => catalog.event(id) === undefined)) return 'unknown_key';
+  return [...new Set(events)].map((id) => eventTarget(id, parts));
+}
+
+function eventTarget(eventId: string, { comments, facts: { profiles } }: TargetParts): Target {
+  const subject = subjects.event(eventId);
+  const key = bareKey(subject);
+  const names = { id: subject, channel: 'comments', key, name: eventId, subject } as const;
+  return {
+    publication: { ...names, market: -1, partition: -1, numbering: 'own' },
+    // That of the topic of comments.
+    partition: 0,
+    newestSeq: () => comments.seqOf(eventId),
+    snapshot: (isGap) => {
+      const message = commentsSnapshot(comments, eventId, { key, profiles, isGap });
+      return { seq: message.seq, messages: [() => message] };
+    },
+    replay: (from) => {
+      // The number of a comment is the offset after its record.
+      const missed = comments.after(eventId, 'seq' in from ? from.seq : from.offset);
+      if (missed === null) return null;
+      const messages = missed.map((change) => () => commentMessage(change, key, profiles));
+      return { seq: comments.seqOf(eventId), messages };
+    },
+  };
+}
+
+/** One target for each partition: all its markets, and those that are listed later. */
+function allMarketsTargets(parts: TargetParts): readonly Target[] | StreamErrorCode {
+  const { feed, facts, publications } = parts;
+  const partitions = partitionsOf(parts);
+  if (partitions === null) return 'unavailable';
+  const found = new Map<number, RulesSnapshot[]>(partitions.map((partition) => [partition, []]));
+  for (const market of feed.markets()) {
+    const state = feed.snapshot('markets', market);
+    if (state?.channel !== 'markets') continue;
+    if (publications.openListing(state)) found.get(state.partition)?.push(state);
+  }
+  return [...found].map(([partition, states]) => allMarketsTarget(partition, states, facts));
+}
+
+function allMarketsTarget(
+  partition: number,
+  states: readonly RulesSnapshot[],
+  facts: RenderFacts,
+): Target {
+  const subject = subjects.allMarkets(partition);
+  const names = {
+    id: subject,
+    channel: 'markets',
+    key: bareKey(subject),
+    name: allMarkets,
+  } as const;
+  const seq = states.reduce((sum, state) => sum + state.seq, 0);
+  const messageOf = (state: RulesSnapshot, index: number, isGap: boolean): Message => {
+    const text = rulesText(state, { facts, isGap });
+    const { offset, timeMs } = state;
+    const head = { seq, prev: seq, at: { partition, offset, index: -1, timeMs } };
+    return { ...plainMessage(head, names.key, text), isPart: index < states.length - 1 };
+  };
+  return {
+    publication: { ...names, subject, market: -1, partition, numbering: 'sum' },
+    partition,
+    newestSeq: () => seq,
+    snapshot: (isGap) => ({
+      seq,
+      messages: states.map((state, index) => () => messageOf(state, index, isGap)),
+    }),
+    replay: () => null,
+  };
+}
+
+/** The name of the key that stands for all markets. */
+export const allMarkets = '*';
+
+/** A key that is neither a market nor a token. */
+function bareKey(id: string): StreamKey {
+  return { id, condition: '', token: '', outcome: 0 };
+}

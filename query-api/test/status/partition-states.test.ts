@@ -1,0 +1,60 @@
+import type { Execution } from '@pm/schemas';
+import { PartitionCounts, wirePartitions } from '../../src/status/partition-states.ts';
+
+const nowMs = 1_780_315_200_000;
+const record = (inOffset: number, timeMs: number, kinds: readonly string[] = []): Execution =>
+  ({ inOffset, timeMs, events: kinds.map((kind) => ({ kind })) }) as unknown as Execution;
+
+test('orders and fills are counted, and a record that comes again is not', () => {
+  const counts = new PartitionCounts();
+  counts.take(2, record(4, 10, ['OrderPlaced', 'Fill', 'Fill', 'OrderRefused', 'PositionMoved']));
+  counts.take(2, record(4, 10, ['OrderPlaced', 'Fill']));
+  counts.take(2, record(5, 20, ['OrderCanceled']));
+  expect(counts.of(2)).toEqual({ inOffset: 5, clockMs: 20, orders: 2, fills: 2 });
+  expect(counts.of(0)).toBeNull();
+});
+
+test('a partition is live by its clock, else restored by its owner, else without one', () => {
+  const counts = new PartitionCounts();
+  counts.take(0, record(9, nowMs - 200, ['Fill']));
+  counts.take(1, record(3, nowMs - 9_000));
+  const inputs = new Map([
+    [2, 0],
+    [0, 12],
+    [1, 4],
+    [3, 1],
+  ]);
+  const owners = new Map([
+    [0, 'matcher-1'],
+    [1, 'matcher-2'],
+    [3, 'matcher-2'],
+  ]);
+  const clock = '2026-06-01T11:59:59.800Z';
+  const unknown = { applied: null, lag: null, clock: null, orders: 0, fills: 0 };
+  expect(wirePartitions({ inputs, owners, counts }, nowMs)).toEqual([
+    {
+      partition: 0,
+      owner: 'matcher-1',
+      state: 'live',
+      lastOffset: 11,
+      applied: 9,
+      lag: 2,
+      clock,
+      orders: 0,
+      fills: 1,
+    },
+    {
+      partition: 1,
+      owner: 'matcher-2',
+      state: 'restoring',
+      lastOffset: 3,
+      applied: 3,
+      lag: 0,
+      clock: '2026-06-01T11:59:51.000Z',
+      orders: 0,
+      fills: 0,
+    },
+    { partition: 2, owner: null, state: 'unowned', lastOffset: -1, ...unknown },
+    { partition: 3, owner: 'matcher-2', state: 'restoring', lastOffset: 0, ...unknown },
+  ]);
+});

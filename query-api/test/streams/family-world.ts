@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import type { SentCredentials } from '@pm/domain/accounts/key-verifier';
+import type { HeldComment } from '@pm/domain/comments/threads';
+import { silentLog } from '@pm/kit/log';
+import type { StreamCloseName } from '@pm/schemas';
+import { WebSocket } from 'ws';
+import { Catalog } from '../../src/markets/catalog.ts';
+import { Profiles } from '../../src/social/profiles.ts';
+import { FamilyHub } from '../../src/streams/family/family-hub.io.ts';
+import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
+import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
+import { apiKey, eventEntry, marketEntry, wallet } from '../in-memory.ts';
+import { FakeFeed } from './fake-feed.ts';
+
+export const goodAuth = { apikey: apiKey(1), secret: 'secret', passphrase: 'pass' };
+
+/** The family's streams over a fake feed on real sockets. */
+export class FamilyWorld {
+  readonly feed = new FakeFeed([1, 2, 3, 4]);
+  readonly catalog = new Catalog();
+  readonly counts = new ConnectionCounts();
+  readonly closes: (StreamCloseName | 'left')[] = [];
+  readonly commentListeners = new Set<(comment: HeldComment) => void>();
+  aheadMs = 0;
+  isKeyActive = true;
+  readonly hub: FamilyHub;
+  readonly listener: StreamListener;
+  url = '';
+
+  constructor(queueBytes?: number) {
+    this.catalog.apply(eventEntry('1'));
+    for (const market of [1, 2, 3]) this.catalog.apply(marketEntry(market));
+    const clock = {
+      nowMs: () => Date.now() + this.aheadMs,
+      monotonicMs: () => performance.now() + this.aheadMs,
+    };
+    const parts = {
+      feed: this.feed,
+      catalog: this.catalog,
+      profiles: new Profiles(),
+      counts: this.counts,
+      verifyCredentials: (sent: SentCredentials) =>
+        sent.apiKey === goodAuth.apikey && sent.secret === 'secret' && sent.passphrase === 'pass'
+          ? holder
+          : null,
+      isActive: () => this.isKeyActive,
+      walletsOf: () => [wallet(1), wallet(11)],
+      keysOf: () => new Set([apiKey(1)]),
+      listenToComments: (take: (comment: HeldComment) => void) => {
+        this.commentListeners.add(take);
+        return () => {
+          this.commentListeners.delete(take);
+        };
+      },
+      clock,
+      log: silentLog,
+      ...(queueBytes === undefined ? {} : { queueBytes }),
+    };
+    this.hub = new FamilyHub(parts, (reason) => this.closes.push(reason), 100);
+    this.listener = new StreamListener({
+      trustedProxies: ['127.0.0.1'],
+      counts: this.counts,
+      clock,
+      log: silentLog,
+      compresses: false,
+      take: { own: () => {}, family: this.hub.add.bind(this.hub) },
+    });
+  }
+
+  async start(): Promise<this> {
+    const port = await this.listener.listen('127.0.0.1', 0);
+    this.url = `ws://127.0.0.1:${port}`;
+    return this;
+  }
+
+  async open(path: string, headers: Record<string, string> = {}): Promise<FamilyClient> {
+    const client = new FamilyClient(`${this.url}${path}`, headers);
+    await once(client.socket, 'open');
+    return client;
+  }
+
+  async close(): Promise<void> {
+    this.hub.close();
+    await this.listener.close();
+  }
+}
+
+const holder = {
+  apiKey: apiKey(1),
+  wallet: wallet(1),
+  selfTrade: 'CANCEL_NEWEST',
+  signsExactBody: false,
+  signsIdempotencyKey: false,
+} as const;
+
+type Seen = Record<string, unknown>;
+
+/** Keeps every frame; those that are numbered must be in order and of one stream. */
+export class FamilyClient {
+  readonly socket: WebSocket;
+  readonly seen: Seen[] = [];
+  readonly texts: string[] = [];
+  /** Of all frames so far. */
+  sequence = 0;
+  streamId: unknown = null;
+  closed: { readonly code: number; readonly reason: string } | null = null;
+  problem: string | null = null;
+  #wake: () => void = () => {};
+
+  constructor(url: string, headers: Record<string, string>) {
+    this.socket = new WebSocket(url, { headers });
+    this.socket.on('message', (data) => this.#take(String(data)));
+    this.socket.on('error', () => {});
+    this.socket.on('close', (code, reason) => {
+      this.closed = { code, reason: String(reason) };
+      this.#wake();
+    });
+  }
+
+  send(frame: object | string): void {
+    this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  /** The next frame of the event type, or of the topic. */
+  async of(type: string): Promise<Seen> {
+    return this.until(`a frame ${type}`, () => {
+      const place = this.seen.findIndex((one) => (one['event_type'] ?? one['topic']) === type);
+      return place < 0 ? null : (this.seen.splice(place, 1)[0] ?? null);
+    });
+  }
+
+  /** Resolves with the next text that is no JSON, or with an error frame. */
+  text(): Promise<string> {
+    return this.until('a text', () => this.texts.shift() ?? null);
+  }
+
+  async ended(): Promise<number> {
+    return (await this.until('a close', () => this.closed)).code;
+  }
+
+  /** What has come when a PING is answered. */
+  async settled(): Promise<readonly Seen[]> {
+    this.send('PING');
+    await this.until('PONG', () => {
+      const place = this.texts.indexOf('PONG');
+      return place < 0 ? null : this.texts.splice(place, 1);
+    });
+    return this.seen.splice(0);
+  }
+
+  async until<T>(what: string, find: () => T | null): Promise<T> {
+    const endMs = Date.now() + 20_000;
+    for (;;) {
+      if (this.problem !== null) throw new Error(this.problem);
+      const found = find();
+      if (found !== null) return found;
+      const leftMs = endMs - Date.now();
+      if (leftMs <= 0)
+        throw new Error(`never: ${what}; ${JSON.stringify(this.seen).slice(0, 900)}`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, leftMs);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  #take(text: string): void {
+    if (!text.startsWith('{') || text.startsWith('{"error"')) this.texts.push(text);
+    else this.#number(JSON.parse(text));
+    this.#wake();
+  }
+
+  #number(seen: Seen): void {
+    this.sequence += 1;
+    this.streamId ??= seen['stream_id'];
+    const isNumbered = seen['sequence'] === this.sequence && seen['stream_id'] === this.streamId;
+    if (!isNumbered || typeof seen['server_ts_ms'] !== 'number')
+      this.problem ??= `not numbered: ${JSON.stringify(seen)}`;
+    this.seen.push(seen);
+  }
+}

@@ -1,0 +1,100 @@
+import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
+import { CommentThreads } from '@pm/domain/comments/threads';
+import { silentLog } from '@pm/kit/log';
+import type { StreamCloseName } from '@pm/schemas';
+import { Catalog } from '../../src/markets/catalog.ts';
+import { Profiles } from '../../src/social/profiles.ts';
+import { CommentFeed } from '../../src/streams/comments/comment-feed.ts';
+import { OwnStates } from '../../src/streams/own/own-states.ts';
+import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
+import { StreamHub } from '../../src/streams/protocol/stream-hub.io.ts';
+import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
+import { apiKey, eventEntry, marketEntry, wallet } from '../in-memory.ts';
+import { FakeFeed } from './fake-feed.ts';
+import { StreamClient } from './stream-client.ts';
+
+const holder: KeyHolder = {
+  apiKey: apiKey(1),
+  wallet: wallet(1),
+  selfTrade: 'CANCEL_NEWEST' as KeyHolder['selfTrade'],
+  signsExactBody: true,
+  signsIdempotencyKey: false,
+};
+export const goodHeaders = { SERVICE_SIGNATURE: 'good' };
+
+/** The stream service over a fake feed on a real socket. */
+export class StreamWorld {
+  readonly feed = new FakeFeed([1, 2, 3]);
+  readonly catalog = new Catalog();
+  readonly counts = new ConnectionCounts();
+  readonly comments = new CommentFeed(new CommentThreads(), this.catalog);
+  readonly ownStates = new OwnStates();
+  readonly closes: (StreamCloseName | 'left')[] = [];
+  /** Moves the clocks of the service. */
+  aheadMs = 0;
+  isKeyActive = true;
+  held = 0;
+  readonly hub: StreamHub;
+  readonly listener: StreamListener;
+  url = '';
+
+  constructor(queueBytes?: number) {
+    this.catalog.apply(eventEntry('1'));
+    for (const market of [1, 2, 3]) this.catalog.apply(marketEntry(market));
+    const clock = {
+      nowMs: () => Date.now() + this.aheadMs,
+      monotonicMs: () => performance.now() + this.aheadMs,
+    };
+    this.hub = new StreamHub(
+      {
+        feed: this.feed,
+        facts: { catalog: this.catalog, profiles: new Profiles(), secret: Buffer.alloc(32, 1) },
+        comments: this.comments,
+        ownStates: this.ownStates,
+        counts: this.counts,
+        verify: ({ headers }) => (headers['service_signature'] === 'good' ? holder : null),
+        isActive: () => this.isKeyActive,
+        keepAlives: {
+          hold: () => {
+            this.held += 1;
+            return {
+              release: () => {
+                this.held -= 1;
+              },
+            };
+          },
+        },
+        clock,
+        log: silentLog,
+        ...(queueBytes === undefined ? {} : { queueBytes }),
+        onClosed: (reason) => this.closes.push(reason),
+      },
+      100,
+    );
+    this.listener = new StreamListener({
+      trustedProxies: ['127.0.0.1'],
+      counts: this.counts,
+      clock,
+      log: silentLog,
+      compresses: false,
+      take: { own: this.hub.add.bind(this.hub), family: null },
+    });
+  }
+
+  async start(): Promise<this> {
+    const port = await this.listener.listen('127.0.0.1', 0);
+    this.url = `ws://127.0.0.1:${port}/v1/stream`;
+    return this;
+  }
+
+  async open(headers: Record<string, string> = {}): Promise<StreamClient> {
+    const client = await StreamClient.open(this.url, headers);
+    await client.of('welcome');
+    return client;
+  }
+
+  async close(): Promise<void> {
+    this.hub.close();
+    await this.listener.close();
+  }
+}

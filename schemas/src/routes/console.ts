@@ -1,0 +1,48 @@
+import { Type } from 'typebox';
+import { route } from './route.ts';
+
+const door = {
+  method: 'GET',
+  door: 'query-api',
+  family: 'clob',
+  mounts: [],
+  auth: ['none'],
+  limits: ['description'],
+} as const;
+
+const page = { contentType: 'text/html; charset=utf-8', example: '<!doctype html>' } as const;
+const script = { contentType: 'text/javascript; charset=utf-8', example: 'export {};' } as const;
+const notBuilt = { 404: 'not found; the console may not be built here' } as const;
+
+/** The console: static files that use the public routes like any other client. */
+export const consoleRoutes = {
+  getConsole: route({
+    ...door,
+    path: '/console/',
+    summary: 'The console: markets, trading and the pipeline in a browser',
+    description: 'Its policy allows nothing but its own files, the public routes and pictures.',
+    responses: { 200: { description: 'A page that needs no other server.', text: page } },
+    errors: notBuilt,
+    examples: [{}],
+  }),
+  getConsoleByShortPath: route({
+    ...door,
+    path: '/console',
+    summary: 'The same page',
+    responses: { 200: { description: 'The page of `/console/`.', text: page } },
+    errors: notBuilt,
+    examples: [{}],
+  }),
+  getConsoleAsset: route({
+    ...door,
+    path: '/console/assets/:file',
+    summary: 'A file of the console',
+    description: 'Names carry a hash of the content, so a file is cached for good.',
+    params: Type.Object({
+      file: Type.String({ description: 'Name with the hash of the content.' }),
+    }),
+    responses: { 200: { description: 'Script, style or picture.', text: script } },
+    errors: notBuilt,
+    examples: [{ params: { file: 'index-0a1b2c3d.js' } }],
+  }),
+} as const;
