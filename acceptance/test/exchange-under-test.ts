@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -133,8 +134,11 @@ export class ExchangeUnderTest {
   readonly folder: string;
   readonly #ingresses: IngressProcess[] = [];
   tokens: readonly string[] = [];
+  /** The other token of each market. */
+  otherTokens: readonly string[] = [];
   conditions: readonly string[] = [];
   #traders = 0;
+  #matcher: ChildProcess | null = null;
 
   private constructor(label: string) {
     this.name = `${label}_${process.pid}`;
@@ -149,17 +153,30 @@ export class ExchangeUnderTest {
     const exchange = new ExchangeUnderTest(label);
     const { keys, services } = exchange;
     await setUpNamed(exchange.name, { keys, partitions });
-    services.start('matcher', {
-      PM_OWNER_SEED: keys.ownerSeed,
-      PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
-      PM_SNAPSHOT_DIR: join(exchange.folder, 'snapshots'),
-    });
+    exchange.startMatcher();
     services.start('projectors', { PM_VIEWS: 'ledger', PM_LEDGER_SEED: keys.ledgerSeed });
     for (let count = 0; count < 2; count += 1)
       exchange.#ingresses.push(await exchange.openIngress());
     await exchange.#list(partitions);
     await until(async () => (await exchange.ledger.state()).ready);
     return exchange;
+  }
+
+  startMatcher(): void {
+    const { keys } = this;
+    this.#matcher = this.services.start('matcher', {
+      PM_OWNER_SEED: keys.ownerSeed,
+      PM_OPERATOR_KEY: publicKeyOf(keys.operatorSeed),
+      PM_SNAPSHOT_DIR: join(this.folder, 'snapshots'),
+    });
+  }
+
+  /** Ends the matcher without a chance to say so. */
+  async killMatcher(): Promise<void> {
+    const matcher = this.#matcher;
+    if (matcher === null) return;
+    matcher.kill('SIGKILL');
+    if (matcher.exitCode === null && matcher.signalCode === null) await once(matcher, 'exit');
   }
 
   /** The two that are always there. */
@@ -255,6 +272,7 @@ export class ExchangeUnderTest {
     const listed = await this.ingresses[0].operator.importEvents([event]);
     expect(new Set(listed.markets.map(({ partition }) => partition)).size).toBe(partitions);
     this.tokens = listed.markets.map(({ tokenIds }) => tokenIds[0] ?? '');
+    this.otherTokens = listed.markets.map(({ tokenIds }) => tokenIds[1] ?? '');
     this.conditions = listed.markets.map(({ conditionId }) => conditionId);
   }
 }

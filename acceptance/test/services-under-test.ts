@@ -57,8 +57,13 @@ export class ServicesUnderTest {
     this.#shared = { ...variablesOf(name), PM_HOST: '127.0.0.1', PM_OPS_PORT: '0', ...more };
   }
 
-  start(room: string, environment: Readonly<Record<string, string>>): ChildProcess {
-    const main = join(__dirname, '../..', room, 'dist/main.js');
+  /** The main program of a room, or another one of it (`streams/main.js`). */
+  start(
+    room: string,
+    environment: Readonly<Record<string, string>>,
+    program = 'main.js',
+  ): ChildProcess {
+    const main = join(__dirname, '../..', room, 'dist', program);
     const { PATH } = process.env;
     const child = spawn(process.execPath, [main], {
       env: { PATH, ...this.#shared, ...environment },

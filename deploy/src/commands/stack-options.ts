@@ -46,7 +46,7 @@ export function withStackArguments(command: Command): Command {
       '--no-demo',
       'no trading; with local engines the demo markets and funded test wallets are kept',
     )
-    .option('--quote-speed <factor>', 'recorded quotes, 1 is real time', Number, 5)
+    .option('--quote-speed <factor>', 'recorded quotes, 1 is real time', Number, 2)
     .option('--trade-speed <factor>', 'recorded trades, 1 is real time', Number, 20);
 }
 

@@ -13,6 +13,7 @@ import { type Door, type HttpRoute, routes, urlsOf } from '@pm/schemas';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Dispatcher, Pool } from 'undici';
 import { pictureOf, pictureRoute } from '../demo/pictures.ts';
+import { forwardStreams } from './streams.ts';
 
 /** Longer than any bounded wait of a service. */
 const serviceTimeoutMs = 30_000;
@@ -21,15 +22,21 @@ const serviceTimeoutMs = 30_000;
 const connectionsPerService = 64;
 
 /**
- * One base URL for both public services, made from the route table: each method and path goes to the service that owns
+ * Base URLs of what the gateway forwards to. Without `streams` upgrades are refused; without `mcp`, which is at `/mcp`
+ * alone, there is no such path.
+ */
+export type GatewayServices = Readonly<Record<Door, string>> & {
+  readonly streams?: string;
+  readonly mcp?: string;
+};
+
+/**
+ * One base URL for all public services, made from the route table: each method and path goes to the service that owns
  * it, at the root and under its mounts. Target and body arrive there byte for byte, so signatures stay valid. A body is
  * read whole before the service gets the request: a slow client does not occupy the service, and an early response does
  * not cut the client off.
  */
-export function openGateway(
-  services: Readonly<Record<Door, string>>,
-  log: Log = silentLog,
-): HttpApp {
+export function openGateway(services: GatewayServices, log: Log = silentLog): HttpApp {
   const bounds = Object.values(doorBounds);
   const app = openHttp({
     log,
@@ -47,11 +54,14 @@ export function openGateway(
     ingress: openPool(services.ingress),
     'query-api': openPool(services['query-api']),
   };
+  const mcp = services.mcp === undefined ? null : openPool(services.mcp);
   app.addHook('onClose', async () => {
-    for (const pool of Object.values(pools)) await pool.destroy();
+    for (const pool of [pools.ingress, pools['query-api'], mcp]) await pool?.destroy();
   });
   for (const route of routes) mount(app, route, pools[route.door]);
+  if (mcp !== null) mountMcp(app, mcp);
   servePictures(app);
+  if (services.streams !== undefined) forwardStreams(app, services.streams, log);
   return app;
 }
 
@@ -87,6 +97,16 @@ function mount(app: HttpApp, route: HttpRoute, service: Pool): void {
       handler: (request, reply) => forward(request, reply, service),
     });
   }
+}
+
+/** The protocol of agents; its responses may be streams of events, which pass through as they come. */
+function mountMcp(app: HttpApp, service: Pool): void {
+  app.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: '/mcp',
+    config: { tooLarge: doorBounds.ingress.tooLarge },
+    handler: (request, reply) => forward(request, reply, service),
+  });
 }
 
 async function forward(

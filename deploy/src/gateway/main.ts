@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { openLog } from '@pm/kit/log';
 import { openGateway } from './gateway.ts';
 
-/** The gateway as a process: `node main.js PORT INGRESS_URL QUERY_API_URL`. */
-const [port = '', ingressUrl = '', queryApiUrl = ''] = process.argv.slice(2);
-const doors = { ingress: ingressUrl, 'query-api': queryApiUrl };
-const gateway = openGateway(doors, openLog('gateway', 'info'));
+/** The gateway as a process: `node main.js PORT INGRESS_URL QUERY_API_URL STREAMS_URL MCP_URL`. */
+const [port = '', ingress = '', queryApi = '', streams = '', mcp = ''] = process.argv.slice(2);
+const services = { ingress, 'query-api': queryApi, streams, mcp };
+const gateway = openGateway(services, openLog('gateway', 'info'));
 await gateway.listen({ host: '127.0.0.1', port: Number(port) });
 
 process.stdin.resume();

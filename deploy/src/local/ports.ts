@@ -19,6 +19,10 @@ export const defaultPorts = {
   projectorsOps: 18005,
   queryApi: 18006,
   queryApiOps: 18007,
+  streams: 18008,
+  streamsOps: 18009,
+  mcp: 18010,
+  mcpOps: 18011,
 } as const;
 
 export type PortName = keyof typeof defaultPorts;

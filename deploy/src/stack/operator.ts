@@ -16,6 +16,8 @@ export interface Operator {
   importEvents(events: readonly ImportEvent[]): Promise<ImportResult>;
   /** The same, but leaves listed markets unchanged. */
   importNewEvents(events: readonly ImportEvent[]): Promise<ImportResult>;
+  /** Ends trading; `payout0` is what a token of the first outcome pays, USDC. */
+  resolveMarket(id: string, payout0: string): Promise<void>;
   deposit(deposits: Deposits['deposits']): Promise<DepositsResult>;
   bindWallets(wallets: BindWallets['wallets']): Promise<BindWalletsResult>;
 }
@@ -54,6 +56,9 @@ export function openOperator(baseUrl: string, token: string): Operator {
   return {
     importEvents: (events) => sendImport({ events: [...events] }),
     importNewEvents: (events) => sendImport({ events: [...events], onlyNew: true }),
+    resolveMarket: async (id, payout0) => {
+      await post(`${baseUrl}/operator/markets/${id}/resolve`, token, { payout0 });
+    },
     deposit: (deposits) => {
       const body: Deposits = { deposits };
       return post(`${baseUrl}/operator/deposits`, token, body);

@@ -34,7 +34,7 @@ const heapMebibytes = 192;
 /** Space for young objects: with less, responses and batches in transit are copied repeatedly. */
 const youngMebibytes = 32;
 
-/** The four services and the gateway, as processes. */
+/** The four services, the streams, the MCP server and the gateway, as processes. */
 export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
   const { ports, keys, dataDir } = options;
   return [
@@ -72,16 +72,43 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       httpPorts: [ports.queryApi],
       env: {
         PM_HTTP_PORT: String(ports.queryApi),
+        PM_CONSOLE_DIR: join(repositoryRoot, 'console/dist'),
         PM_KEY_SECRET: keys.keySecret,
         PM_TRUSTED_PROXIES: loopback,
       },
       needs: ['kafka', 'registry', 'redis', 'clickhouse'],
+    }),
+    service(options, 'streams', {
+      entry: 'query-api/dist/streams/main.js',
+      opsPort: ports.streamsOps,
+      httpPorts: [ports.streams],
+      env: {
+        PM_HTTP_PORT: String(ports.streams),
+        PM_KEY_SECRET: keys.keySecret,
+        PM_TRUSTED_PROXIES: loopback,
+        PM_STREAMS_DIR: join(dataDir, 'streams'),
+        PM_INGRESS_URL: `http://${loopback}:${ports.ingress}`,
+      },
+      needs: ['kafka', 'registry'],
+    }),
+    service(options, 'mcp', {
+      opsPort: ports.mcpOps,
+      httpPorts: [ports.mcp],
+      env: {
+        PM_HTTP_PORT: String(ports.mcp),
+        // All of its reads belong to query-api, which trusts it to name its callers.
+        PM_EXCHANGE_URL: `http://${loopback}:${ports.queryApi}`,
+        PM_TRUSTED_PROXIES: loopback,
+      },
+      needs: [],
     }),
     gateway(options),
   ];
 }
 
 interface ServiceSpec {
+  /** Its program, where it is not the main one of its room. */
+  readonly entry?: string;
   readonly opsPort: number;
   readonly httpPorts?: readonly number[];
   readonly env: Readonly<Record<string, string>>;
@@ -97,7 +124,7 @@ function service(options: ServicesOptions, name: string, spec: ServiceSpec): Man
       `--max-old-space-size=${heapMebibytes}`,
       `--max-semi-space-size=${youngMebibytes}`,
       '--enable-source-maps',
-      join(repositoryRoot, name, 'dist/main.js'),
+      join(repositoryRoot, spec.entry ?? `${name}/dist/main.js`),
     ],
     env: processEnvironment({
       ...sharedEnv(options),
@@ -113,7 +140,8 @@ function service(options: ServicesOptions, name: string, spec: ServiceSpec): Man
 
 function gateway(options: ServicesOptions): ManagedProcess {
   const { ports } = options;
-  const services = [ports.ingress, ports.queryApi].map((port) => `http://${loopback}:${port}`);
+  const targets = [ports.ingress, ports.queryApi, ports.streams, ports.mcp];
+  const services = targets.map((port) => `http://${loopback}:${port}`);
   return {
     ...processDefaults(options, 'gateway'),
     args: [
@@ -123,7 +151,7 @@ function gateway(options: ServicesOptions): ManagedProcess {
       ...services,
     ],
     env: processEnvironment(),
-    dependsOn: ['ingress', 'query-api'],
+    dependsOn: ['ingress', 'query-api', 'streams'],
     ports: [ports.gateway],
     ready: () => requireOk(`http://${loopback}:${ports.gateway}/ok`),
   };
@@ -135,6 +163,8 @@ export function demoProcess(demo: {
   readonly logDir: string;
   readonly port: number;
   readonly marketsFile: string;
+  readonly operatorPort: number;
+  readonly operatorToken: string;
   readonly quoteSpeed: number;
   readonly tradeSpeed: number;
 }): ManagedProcess {
@@ -151,8 +181,10 @@ export function demoProcess(demo: {
       String(demo.quoteSpeed),
       '--trade-speed',
       String(demo.tradeSpeed),
+      '--operator-url',
+      `http://${loopback}:${demo.operatorPort}`,
     ],
-    env: processEnvironment(),
+    env: processEnvironment({ PM_OPERATOR_TOKEN: demo.operatorToken }),
     dependsOn: ['gateway'],
     ports: [],
     ready: async () => {},

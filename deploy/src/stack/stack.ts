@@ -93,7 +93,9 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       }),
     );
     const operator = openOperator(`http://${loopback}:${ports.operator}`, keys.operatorToken);
-    const demoMarkets = await seedAndPlay(options, { supervisor, operator, ...folders });
+    const { operatorToken } = keys;
+    const parts = { supervisor, operator, operatorToken, ...folders };
+    const demoMarkets = await seedAndPlay(options, parts);
     return {
       baseUrl: baseUrlOf(options),
       urls,
@@ -126,7 +128,13 @@ async function openEngines(options: StackOptions, dataDir: string, logDir: strin
 
 async function seedAndPlay(
   options: StackOptions,
-  parts: { supervisor: Supervisor; operator: Operator; dataDir: string; logDir: string },
+  parts: {
+    supervisor: Supervisor;
+    operator: Operator;
+    operatorToken: string;
+    dataDir: string;
+    logDir: string;
+  },
 ): Promise<readonly DemoMarket[]> {
   if (!options.seed) return [];
   const { progress } = options;
@@ -137,7 +145,14 @@ async function seedAndPlay(
   if (options.demo === null) return markets;
   const { quoteSpeed, tradeSpeed } = options.demo;
   await parts.supervisor.start([
-    demoProcess({ ...parts, port: options.ports.gateway, marketsFile, quoteSpeed, tradeSpeed }),
+    demoProcess({
+      ...parts,
+      port: options.ports.gateway,
+      operatorPort: options.ports.operator,
+      marketsFile,
+      quoteSpeed,
+      tradeSpeed,
+    }),
   ]);
   await waitForTrading(baseUrl, markets, progress);
   return markets;
@@ -153,7 +168,14 @@ function baseUrlOf({ ports }: StackOptions): string {
  */
 async function emptyDataFolder(dataDir: string, progress: Progress): Promise<void> {
   const holder = await Supervisor.open({ dataDir, progress });
-  for (const name of ['engines', 'snapshots', 'logs', 'keys.json', 'demo-markets.json']) {
+  for (const name of [
+    'engines',
+    'snapshots',
+    'streams',
+    'logs',
+    'keys.json',
+    'demo-markets.json',
+  ]) {
     rmSync(join(dataDir, name), { recursive: true, force: true });
   }
   await holder.stop();

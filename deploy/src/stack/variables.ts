@@ -26,6 +26,10 @@ const listeners: Readonly<Record<PortName, string>> = {
   projectorsOps: 'health and metrics of the projectors',
   queryApi: 'the public listener of query-api',
   queryApiOps: 'health and metrics of query-api',
+  streams: 'the public listener of streams',
+  streamsOps: 'health and metrics of streams',
+  mcp: 'the MCP server',
+  mcpOps: 'health and metrics of the MCP server',
 };
 
 function portField([name, port]: readonly [string, number]): Field<number> {

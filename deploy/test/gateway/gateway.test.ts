@@ -33,25 +33,49 @@ function openDoor(name: string): Promise<Server> {
   });
 }
 
+/** A service that sends an event, and the next one when the caller has read that; it notes callers who go away. */
+const events = { next: (): void => {}, gone: 0 };
+
+function openEvents(): Promise<Server> {
+  return serve((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('data: first\n\n');
+    events.next = () => void response.write('data: second\n\n');
+    response.on('close', () => {
+      events.gone += 1;
+    });
+  });
+}
+
 const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const closedPort = 'http://127.0.0.1:1';
 const digest = (body: string | Buffer) => createHash('sha256').update(body).digest('hex');
 
 let ingress: Server;
 let queryApi: Server;
+let mcp: Server;
 let gateway: HttpApp;
 
 beforeAll(async () => {
   ingress = await openDoor('ingress');
   queryApi = await openDoor('query-api');
-  gateway = openGateway({ ingress: urlOf(ingress), 'query-api': urlOf(queryApi) });
+  mcp = await openEvents();
+  gateway = openGateway({
+    ingress: urlOf(ingress),
+    'query-api': urlOf(queryApi),
+    mcp: urlOf(mcp),
+  });
   await gateway.listen({ host: '127.0.0.1', port: 0 });
 });
 
 afterAll(async () => {
+  // The client of `fetch` keeps connections for later.
+  gateway.server.closeAllConnections();
   await gateway.close();
   ingress.close();
   queryApi.close();
+  mcp.close();
 });
 
 const talks: RawTalk[] = [];
@@ -291,7 +315,7 @@ describe('a body', () => {
     );
     await doors.listen({ host: '127.0.0.1', port: 0 });
     const url = urlOf(doors.server);
-    front = openGateway({ ingress: url, 'query-api': url });
+    front = openGateway({ ingress: url, 'query-api': url, mcp: url });
     await front.listen({ host: '127.0.0.1', port: 0 });
   });
 
@@ -349,7 +373,7 @@ describe('a body', () => {
   });
 
   test('for a service that is away is read, so that the connection goes on', async () => {
-    const alone = openGateway({ ingress: closedPort, 'query-api': closedPort });
+    const alone = openGateway({ ingress: closedPort, 'query-api': closedPort, mcp: closedPort });
     await alone.listen({ host: '127.0.0.1', port: 0 });
     const talk = await openTalk(alone);
     for (let sent = 0; sent < 3; sent += 1) {
@@ -367,7 +391,7 @@ describe('a service', () => {
       asked += 1;
       response.writeHead(503, { 'retry-after': '7' }).end('{"error":"away"}');
     });
-    const front = openGateway({ ingress: urlOf(busy), 'query-api': urlOf(busy) });
+    const front = openGateway({ ingress: urlOf(busy), 'query-api': urlOf(busy), mcp: urlOf(busy) });
     const answer = await front.inject({ method: 'GET', url: '/book?token_id=1' });
     expect([answer.statusCode, answer.headers['retry-after'], answer.json(), asked]).toEqual([
       503,
@@ -380,7 +404,7 @@ describe('a service', () => {
   });
 
   test('that is away is a 503 with the time to retry', async () => {
-    const alone = openGateway({ ingress: closedPort, 'query-api': closedPort });
+    const alone = openGateway({ ingress: closedPort, 'query-api': closedPort, mcp: closedPort });
     const error = 'the service behind this route is not reachable';
     for (const [url, body] of [
       ['/book?token_id=1', { error, retry_after_seconds: 1 }],
@@ -403,4 +427,26 @@ test('serves the pictures of the demo, and 404 for other names', async () => {
   expect(picture.body).toContain('<svg ');
   const other = await gateway.inject({ url: '/demo/pictures/nothing.svg' });
   expect(other.statusCode).toBe(404);
+});
+
+test('events of /mcp arrive one by one, and the service sees that the caller has gone', async () => {
+  const { port } = gateway.server.address() as AddressInfo;
+  const abort = new AbortController();
+  const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+    signal: abort.signal,
+  });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const reader = response.body?.getReader();
+  const text = async () => Buffer.from((await reader?.read())?.value ?? []).toString('utf8');
+  expect(await text()).toBe('data: first\n\n');
+  events.next();
+  expect(await text()).toBe('data: second\n\n');
+  abort.abort();
+  for (let tries = 0; tries < 100 && events.gone === 0; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(events.gone).toBe(1);
 });

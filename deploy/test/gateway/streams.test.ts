@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { HttpApp } from '@pm/kit/http';
+import { connectTo, type RawTalk } from '../../../kit/test/http/raw-talk.ts';
+import { openGateway } from '../../src/gateway/gateway.ts';
+
+const closedPort = 'http://127.0.0.1:1';
+const upgradeOf = (path: string, lines = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${lines}\r\n`;
+
+let service: Server;
+let gateway: HttpApp;
+let talk: RawTalk;
+const upgraded: { request: IncomingMessage; socket: Duplex }[] = [];
+
+beforeAll(async () => {
+  service = createServer();
+  service.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
+    upgraded.push({ request, socket });
+    socket.on('error', () => {});
+    socket.on('end', () => socket.end());
+    if (request.url?.endsWith('?refused') === true) {
+      socket.end(
+        'HTTP/1.1 429 Too Many Requests\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno',
+      );
+      return;
+    }
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nfirst',
+    );
+    socket.on('data', (bytes: Buffer) => socket.write(`echo ${bytes.toString('utf8')}`));
+  });
+  service.listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  const streams = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  gateway = openGateway({ ingress: closedPort, 'query-api': closedPort, streams });
+  await gateway.listen({ host: '127.0.0.1', port: 0 });
+});
+
+beforeEach(async () => {
+  talk = await connectTo(gateway);
+});
+afterEach(() => talk.close());
+afterAll(async () => {
+  await gateway.close();
+  for (const { socket } of upgraded) socket.destroy();
+  service.close();
+});
+
+test.each(['/v1/stream', '/v1/stream?a=b', '/ws/market', '/clob/ws/user'])(
+  'an upgrade of %s reaches the stream service, then bytes go both ways',
+  async (path) => {
+    talk.send(upgradeOf(path, 'X-Forwarded-For: 192.0.2.9\r\nSec-WebSocket-Key: abc\r\n'));
+    expect(await talk.hears('first')).toContain('101 Switching Protocols');
+    talk.send('hello');
+    expect(await talk.hears('echo hello')).toBe('echo hello');
+    const request = upgraded.at(-1)?.request;
+    expect(request?.url).toBe(path);
+    expect(request?.headers).toMatchObject({
+      'x-forwarded-for': '127.0.0.1',
+      'sec-websocket-key': 'abc',
+    });
+  },
+);
+
+test('the end of one side is the end of the other', async () => {
+  talk.send(upgradeOf('/v1/stream'));
+  await talk.hears('first');
+  const socket = upgraded.at(-1)?.socket as Duplex;
+  talk.close();
+  await once(socket, 'close');
+  expect(socket.destroyed).toBe(true);
+});
+
+test('a refusal of the service is passed on', async () => {
+  talk.send(upgradeOf('/v1/stream?refused'));
+  expect(await talk.hears('\r\n\r\nno')).toContain('429 Too Many Requests');
+});
+
+test.each(['/book', '/v1/streams', 'http://192.0.2.1/v1/stream', '//192.0.2.1/v1/stream', '/'])(
+  'an upgrade of %s goes nowhere',
+  async (path) => {
+    const before = upgraded.length;
+    talk.send(upgradeOf(path));
+    expect(await talk.hears('not found')).toContain('404');
+    expect(upgraded).toHaveLength(before);
+  },
+);
+
+test('a service that is away is 503', async () => {
+  const alone = openGateway({ ingress: closedPort, 'query-api': closedPort, streams: closedPort });
+  await alone.listen({ host: '127.0.0.1', port: 0 });
+  const other = await connectTo(alone);
+  other.send(upgradeOf('/v1/stream'));
+  expect(await other.hears('not reachable')).toContain('503');
+  other.close();
+  await alone.close();
+});
