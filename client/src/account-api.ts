@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { AccountActionResult } from '@pm/schemas';
 import type { Connection } from './connection.ts';
+import { randomId } from './platform.ts';
 
 export interface AccountAction {
   /** Id of this request: repetitions are carried out once. Default: a new one per call, the same for every attempt. */
@@ -45,7 +45,7 @@ export class AccountApi {
 
   #act(
     name: 'split' | 'merge' | 'redeem' | 'withdrawals',
-    { conditionId, id = randomUUID(), ...rest }: Partial<PositionAction>,
+    { conditionId, id = randomId(), ...rest }: Partial<PositionAction>,
   ): Promise<AccountActionResult> {
     const condition = conditionId === undefined ? {} : { condition_id: conditionId };
     const body = { ...rest, ...condition, id };

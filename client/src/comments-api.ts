@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { CommentBody, CommentWritten, ProfileBody } from '@pm/schemas';
 import type { Connection } from './connection.ts';
+import { randomId } from './platform.ts';
 
 /** Comments and the profile of the caller (conventions.md 7.1). Reads are public: `client.read('/comments', …)`. */
 export class CommentsApi {
@@ -12,7 +12,7 @@ export class CommentsApi {
 
   /** Without a `client_id` of the caller's, a new one makes repeating safe. */
   write(comment: CommentBody): Promise<CommentWritten> {
-    const body = { client_id: randomUUID(), ...comment };
+    const body = { client_id: randomId(), ...comment };
     return this.#connection.signed({ method: 'POST', path: '/comments', body });
   }
 

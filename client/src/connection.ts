@@ -31,6 +31,8 @@ export interface ConnectionOptions extends HttpOptions {
   readonly concurrency?: number;
   /** A read-only key opens the private reads of its wallet without `connect()`. */
   readonly reader?: { readonly address: string; readonly readOnlyKey: string };
+  /** Sent with every request that is not signed: an agent key, or the caller that a trusted proxy names. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Called before each attempt. */
   readonly onAttempt?: (attempt: Attempt) => void;
 }
@@ -73,17 +75,22 @@ export class Connection {
     return this.#key;
   }
 
+  get retryPolicy(): RetryPolicy {
+    return this.#options.retry ?? defaultRetryPolicy;
+  }
+
   useKey(key: KeyOfWallet): void {
     this.#key = key;
   }
 
   retryBudget(): RetryBudget {
-    return new RetryBudget(this.#options.retry ?? defaultRetryPolicy);
+    return new RetryBudget(this.retryPolicy);
   }
 
   /** Sends a request until it has a definite response. */
   send<T>(sent: HttpRequest, sending: Sending = {}): Promise<T> {
-    return this.#persist(() => sent, sending);
+    const headers = { ...this.#options.headers, ...sent.headers };
+    return this.#persist(() => ({ ...sent, headers }), sending);
   }
 
   /** The same with the headers of the API key, signed again for each attempt. */

@@ -1,3 +1,4 @@
+import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
 import {
   depositWallet,
   l1Domain,
@@ -33,25 +34,25 @@ const l1DomainTypeHash = keccakText('EIP712Domain(string name,string version,uin
 const orderTypeHash = keccakText(orderTypeText);
 const wrappedTypeHash = keccakText(wrappedOrderTypeText);
 const l1TypeHash = keccakText(l1TypeText);
-const prefix = Buffer.from('1901', 'hex');
+const prefix = Uint8Array.of(0x19, 0x01);
 
 /** Separator of an exchange contract; `negRisk` picks the contract. */
-export function domainSeparator(domain: SigningDomain, negRisk: boolean): Buffer {
+export function domainSeparator(domain: SigningDomain, negRisk: boolean): Uint8Array {
   return keccak(
-    Buffer.concat([
+    concatBytes(
       domainTypeHash,
       keccakText(domain.name),
       keccakText(domain.version),
       word(domain.chainId),
       hexWord(negRisk ? domain.negRiskExchange : domain.exchange),
-    ]),
+    ),
   );
 }
 
 /** Hash of the struct alone. */
-export function orderStructHash(order: OrderStruct): Buffer {
+export function orderStructHash(order: OrderStruct): Uint8Array {
   return keccak(
-    Buffer.concat([
+    concatBytes(
       orderTypeHash,
       word(order.salt),
       hexWord(order.maker),
@@ -64,18 +65,18 @@ export function orderStructHash(order: OrderStruct): Buffer {
       word(order.timestampMs),
       hexWord(order.metadata),
       hexWord(order.builder),
-    ]),
+    ),
   );
 }
 
 /** Digest that an externally owned account signs; as 0x-text it is the order's id. */
-export function orderDigest(order: OrderStruct, separator: Buffer): Buffer {
-  return keccak(Buffer.concat([prefix, separator, orderStructHash(order)]));
+export function orderDigest(order: OrderStruct, separator: Uint8Array): Uint8Array {
+  return keccak(concatBytes(prefix, separator, orderStructHash(order)));
 }
 
 /** The order's id: its digest as text. */
-export function orderIdOf(digest: Buffer): OrderId {
-  const id = parseOrderId(`0x${digest.toString('hex')}`);
+export function orderIdOf(digest: Uint8Array): OrderId {
+  const id = parseOrderId(`0x${bytesToHex(digest)}`);
   if (id === null) throw new RangeError('a digest has 32 bytes');
   return id;
 }
@@ -83,9 +84,13 @@ export function orderIdOf(digest: Buffer): OrderId {
 /**
  * Digest that the owner of a deposit wallet signs: the order wrapped with the wallet's own domain (signature type 3).
  */
-export function wrappedDigest(order: OrderStruct, separator: Buffer, chainId: number): Buffer {
+export function wrappedDigest(
+  order: OrderStruct,
+  separator: Uint8Array,
+  chainId: number,
+): Uint8Array {
   const wrapped = keccak(
-    Buffer.concat([
+    concatBytes(
       wrappedTypeHash,
       orderStructHash(order),
       keccakText(depositWallet.name),
@@ -93,17 +98,17 @@ export function wrappedDigest(order: OrderStruct, separator: Buffer, chainId: nu
       word(chainId),
       hexWord(order.maker),
       word(0),
-    ]),
+    ),
   );
-  return keccak(Buffer.concat([prefix, separator, wrapped]));
+  return keccak(concatBytes(prefix, separator, wrapped));
 }
 
 /** The inner signature and what a contract needs to check it: 317 bytes (conventions.md 3.3). */
-export function wrapSignature(inner: string, order: OrderStruct, separator: Buffer): string {
-  const typeText = Buffer.from(orderTypeText, 'ascii');
-  const length = Buffer.from([typeText.length >> 8, typeText.length & 0xff]);
-  const tail = Buffer.concat([separator, orderStructHash(order), typeText, length]);
-  return `${inner}${tail.toString('hex')}`;
+export function wrapSignature(inner: string, order: OrderStruct, separator: Uint8Array): string {
+  const typeText = new TextEncoder().encode(orderTypeText);
+  const length = Uint8Array.of(typeText.length >> 8, typeText.length & 0xff);
+  const tail = concatBytes(separator, orderStructHash(order), typeText, length);
+  return `${inner}${bytesToHex(tail)}`;
 }
 
 /** Digest that a wallet signs to obtain its API key. `timestamp` is the header's text, Unix seconds. */
@@ -112,23 +117,23 @@ export function l1Digest(attestation: {
   timestamp: string;
   nonce: bigint;
   chainId: number;
-}): Buffer {
+}): Uint8Array {
   const separator = keccak(
-    Buffer.concat([
+    concatBytes(
       l1DomainTypeHash,
       keccakText(l1Domain.name),
       keccakText(l1Domain.version),
       word(attestation.chainId),
-    ]),
+    ),
   );
   const struct = keccak(
-    Buffer.concat([
+    concatBytes(
       l1TypeHash,
       hexWord(attestation.address),
       keccakText(attestation.timestamp),
       word(attestation.nonce),
       keccakText(l1Message),
-    ]),
+    ),
   );
-  return keccak(Buffer.concat([prefix, separator, struct]));
+  return keccak(concatBytes(prefix, separator, struct));
 }

@@ -16,13 +16,22 @@ import { l1Digest } from './eip712.ts';
 import { Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
 import { bodyText, type HttpRequest, type KeyOfWallet, type Query } from './http.ts';
 import { KeysApi } from './keys-api.ts';
-import { type BuiltOrder, buildOrder, type OrderIntent } from './order.ts';
+import { type BuiltOrder, buildOrder, buildShownOrder, type OrderIntent } from './order.ts';
 import { OwnReads } from './own-reads.ts';
 import { type Placement, type PlacementOptions, placeOrders } from './placement.ts';
+import {
+  type MountedResponseOf,
+  type ReadInput,
+  type ReadName,
+  readRequest,
+} from './route-reads.ts';
+import { StreamApi, type StreamOptions } from './streams/stream-api.ts';
+import { attestationTypedData, type TypedDataSigner } from './typed-data.ts';
 import type { Signer } from './wallet.ts';
 
-export interface ExchangeClientOptions extends ConnectionOptions {
-  readonly signer?: Signer;
+export interface ExchangeClientOptions extends ConnectionOptions, StreamOptions {
+  /** A key in this process, or a wallet that shows what it signs. */
+  readonly signer?: Signer | TypedDataSigner;
   /** Default: the first domain of the exchange. */
   readonly domain?: SigningDomain;
 }
@@ -46,10 +55,12 @@ export class ExchangeClient {
   readonly account: AccountApi;
   readonly agents: AgentsApi;
   readonly comments: CommentsApi;
+  /** Books, trades and other channels as they change. */
+  readonly stream: StreamApi;
   /** Own orders, trades, balances and notifications. */
   readonly own: OwnReads;
   readonly #connection: Connection;
-  readonly #signer: Signer | undefined;
+  readonly #signer: Signer | TypedDataSigner | undefined;
   readonly #domain: SigningDomain;
   readonly #negRiskOf = new Map<string, boolean>();
 
@@ -63,7 +74,8 @@ export class ExchangeClient {
     this.account = new AccountApi(this.#connection);
     this.agents = new AgentsApi(this.#connection);
     this.comments = new CommentsApi(this.#connection);
-    this.own = new OwnReads(this.#connection);
+    this.stream = new StreamApi(this.#connection, options);
+    this.own = new OwnReads(this.#connection, this.stream);
   }
 
   /** Proves the wallet and obtains its API key (the same wallet and nonce always get the same key). */
@@ -71,13 +83,17 @@ export class ExchangeClient {
     const signer = this.#wallet();
     const timestamp = String(Math.floor(Date.now() / 1000));
     const { chainId } = this.#domain;
-    const digest = l1Digest({ address: signer.address, timestamp, nonce, chainId });
+    const attestation = { address: signer.address, timestamp, nonce, chainId };
+    const signature =
+      'signTypedData' in signer
+        ? await signer.signTypedData(attestationTypedData(attestation))
+        : signer.sign(l1Digest(attestation));
     const trio = await this.#connection.send<ApiKeyTrio>({
       method: 'POST',
       path: '/auth/api-key',
       headers: {
         [names.address]: signer.checksummed,
-        [names.signature]: signer.sign(digest),
+        [names.signature]: signature,
         [names.timestamp]: timestamp,
         [names.nonce]: nonce.toString(),
       },
@@ -94,13 +110,12 @@ export class ExchangeClient {
   /** Signs an order without sending it; its id is known before it is sent. */
   async prepareOrder(intent: OrderIntent): Promise<BuiltOrder> {
     const negRisk = await this.#negRisk(intent.tokenId);
-    return buildOrder(intent, {
-      signer: this.#wallet(),
-      domain: this.#domain,
-      negRisk,
-      owner: this.#connection.key.apiKey,
-      nowMs: Date.now(),
-    });
+    const signer = this.#wallet();
+    const owner = this.#connection.key.apiKey;
+    const context = { domain: this.#domain, negRisk, owner, nowMs: Date.now() };
+    return 'signTypedData' in signer
+      ? await buildShownOrder(intent, { ...context, signer })
+      : buildOrder(intent, { ...context, signer });
   }
 
   /**
@@ -199,6 +214,21 @@ export class ExchangeClient {
     };
   }
 
+  /** Any declared public read by the name of its route: `get('getBook', { query: { token_id } })`. */
+  get<Name extends ReadName>(name: Name, input: ReadInput<Name> = {}): Promise<ResponseOf<Name>> {
+    const { path, query } = readRequest(name, input, false);
+    return this.read(path, query);
+  }
+
+  /** The same under the mount of the route's family, in the form of that family (conventions.md 1.1). */
+  getMounted<Name extends ReadName>(
+    name: Name,
+    input: ReadInput<Name> = {},
+  ): Promise<MountedResponseOf<Name>> {
+    const { path, query } = readRequest(name, input, true);
+    return this.read(path, query);
+  }
+
   /** Any public read, by path and query. */
   read<T>(path: string, query: Query = {}): Promise<T> {
     return this.#connection.read(path, query);
@@ -217,7 +247,7 @@ export class ExchangeClient {
     return answer.neg_risk;
   }
 
-  #wallet(): Signer {
+  #wallet(): Signer | TypedDataSigner {
     if (this.#signer === undefined) throw new TypeError('this client has no signer');
     return this.#signer;
   }

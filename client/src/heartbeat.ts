@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { HeartbeatAnswer } from '@pm/schemas';
 import type { Connection } from './connection.ts';
 import { ExchangeError, isPassing } from './errors.ts';
+import { sleep } from './platform.ts';
 
 export interface HeartbeatOptions {
   /** Default 5 s: two may be lost before orders are canceled, 10 to 15 s after the last one that was accepted. */
@@ -76,7 +76,7 @@ export class Heartbeat {
         pauseMs = againMs;
       }
       const leftMs = Math.max(0, pauseMs - (performance.now() - startedAt));
-      await sleep(leftMs, undefined, { signal }).catch(() => undefined);
+      await sleep(leftMs, signal);
     }
     failed(new Error('the heartbeat was stopped'));
   }

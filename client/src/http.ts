@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { type ApiKeyTrio, headers as names } from '@pm/schemas';
 import { ExchangeError } from './errors.ts';
+import { base64Bytes, hmacText } from './platform.ts';
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
@@ -86,11 +86,7 @@ export function signedHeaders(
   nowMs: number,
 ): Record<string, string> {
   const timestamp = String(Math.floor(nowMs / 1000));
-  const digest = createHmac('sha256', Buffer.from(key.secret, 'base64url'))
-    .update(timestamp + sent.method + sent.path + sent.body)
-    .digest('base64')
-    .replaceAll('+', '-')
-    .replaceAll('/', '_');
+  const digest = hmacText(base64Bytes(key.secret), timestamp + sent.method + sent.path + sent.body);
   return {
     [names.address]: key.address,
     [names.apiKey]: key.apiKey,

@@ -6,4 +6,18 @@ export { type KeyOfWallet, signedHeaders } from './http.ts';
 export { type BuiltOrder, buildOrder, type OrderIntent, type SigningContext } from './order.ts';
 export type { Placement, PlacementOptions } from './placement.ts';
 export { noRetries, type RetryPolicy } from './retry.ts';
+export type { MountedResponseOf, ReadInput, ReadName } from './route-reads.ts';
+export type { BookEvent } from './streams/book.ts';
+export { StreamGapError, StreamRefusedError } from './streams/errors.ts';
+export type {
+  ActivityMessage,
+  BestMessage,
+  CommentMessage,
+  MarketsMessage,
+  OrdersMessage,
+  OwnEvent,
+  TradeMessage,
+} from './streams/frames.ts';
+export type { Messages, OwnEventsOptions, StreamApi, StreamOptions } from './streams/stream-api.ts';
+export type { TypedData, TypedDataSigner } from './typed-data.ts';
 export { type Signer, walletFromPrivateKey } from './wallet.ts';

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import {
   affordableMicro,
   lotMicro,
@@ -18,6 +18,7 @@ import {
   wrappedDigest,
   wrapSignature,
 } from './eip712.ts';
+import { orderTypedData, type TypedDataSigner } from './typed-data.ts';
 import type { Signer } from './wallet.ts';
 
 /** An order as the trader writes it: prices and sizes as decimal text, without floating point. */
@@ -59,13 +60,38 @@ export interface BuiltOrder {
 
 const zero32 = `0x${'0'.repeat(64)}`;
 
+/**
+ * Builds an order and has it signed by a wallet that shows what it signs. Throws like `buildOrder`, and `RangeError`
+ * for deposit wallets, whose wrapped orders such wallets do not show.
+ */
+export async function buildShownOrder(
+  intent: OrderIntent,
+  context: Omit<SigningContext, 'signer'> & { readonly signer: TypedDataSigner },
+): Promise<BuiltOrder> {
+  if (intent.signatureType === 3) throw new RangeError('a deposit wallet signs by its key');
+  const { signer, domain, negRisk, owner } = context;
+  const struct = structOf(intent, context);
+  const orderId = orderIdOf(orderDigest(struct, domainSeparator(domain, negRisk)));
+  const signature = await signer.signTypedData(orderTypedData(struct, domain, negRisk));
+  return { orderId, submission: submissionOf(struct, signature, { intent, owner }) };
+}
+
 /** Builds and signs an order. Throws `RangeError` when price, size or budget are no decimals the exchange knows. */
 export function buildOrder(intent: OrderIntent, context: SigningContext): BuiltOrder {
+  const struct = structOf(intent, context);
+  const { orderId, signature } = signOrder(struct, context);
+  return { orderId, submission: submissionOf(struct, signature, { intent, owner: context.owner }) };
+}
+
+function structOf(
+  intent: OrderIntent,
+  context: Pick<SigningContext, 'nowMs'> & { readonly signer: Pick<Signer, 'address'> },
+): OrderStruct {
   const { makerMicro, takerMicro } = amountsOf(intent);
   const signatureType = intent.signatureType ?? 0;
   const maker = intent.maker ?? context.signer.address;
-  const struct: OrderStruct = {
-    salt: BigInt(`0x${randomBytes(6).toString('hex')}`),
+  return {
+    salt: BigInt(`0x${bytesToHex(crypto.getRandomValues(new Uint8Array(6)))}`),
     maker,
     signer: signatureType === 3 ? maker : context.signer.address,
     tokenId: BigInt(intent.tokenId),
@@ -77,8 +103,6 @@ export function buildOrder(intent: OrderIntent, context: SigningContext): BuiltO
     metadata: zero32,
     builder: intent.builder ?? zero32,
   };
-  const { orderId, signature } = signOrder(struct, context);
-  return { orderId, submission: submissionOf(struct, signature, { intent, owner: context.owner }) };
 }
 
 function signOrder(struct: OrderStruct, context: SigningContext) {

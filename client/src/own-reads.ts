@@ -12,6 +12,8 @@ import type {
 } from '@pm/schemas';
 import type { Connection } from './connection.ts';
 import { everyRow } from './paging.ts';
+import type { OwnEvent } from './streams/frames.ts';
+import type { Messages, OwnEventsOptions, StreamApi } from './streams/stream-api.ts';
 
 export interface OrderFilter {
   readonly id?: string;
@@ -32,9 +34,16 @@ export interface TradeFilter extends OrderFilter {
 /** Private reads of the caller, with the state at the time of the request. */
 export class OwnReads {
   readonly #connection: Connection;
+  readonly #stream: StreamApi;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, stream: StreamApi) {
     this.#connection = connection;
+    this.#stream = stream;
+  }
+
+  /** Own orders, fills, balances, positions and sessions as they change, each once (`StreamApi.own`). */
+  events(options: OwnEventsOptions = {}): Messages<OwnEvent> {
+    return this.#stream.own(options);
   }
 
   /** Throws `ExchangeError` 404 for an order that was never accepted; its `code` is the reason of the refusal. */

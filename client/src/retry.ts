@@ -1,6 +1,5 @@
-import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExchangeError, isPassing, provesNothingDone } from './errors.ts';
+import { randomBetween, sleep } from './platform.ts';
 
 /** Retry budget and pauses. Pauses double from the first to the longest, each shortened at random by up to a half. */
 export interface RetryPolicy {
@@ -40,7 +39,7 @@ export class RetryBudget {
     const { firstPauseMs, longestPauseMs, totalMs } = this.#policy;
     const most = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#pauses, 20));
     // Clients with the same retry time do not return at the same moment.
-    const jittered = randomInt(Math.ceil(most / 2), most + 1);
+    const jittered = randomBetween(Math.ceil(most / 2), most + 1);
     const pauseMs = (retryAfterSeconds ?? 0) * 1000 + jittered;
     if (performance.now() - this.#startedAt + pauseMs > totalMs) return false;
     this.#pauses += 1;

@@ -1,4 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { checksumAddress, parseWalletAddress, type WalletAddress } from '@pm/schemas';
 import { keccak } from './keccak.ts';
 
@@ -15,11 +16,9 @@ export interface Signer {
 /** A signer whose private key (0x and 64 hex digits) is in this process. Throws `RangeError` on any other text. */
 export function walletFromPrivateKey(privateKey: string): Signer {
   if (!/^0x[0-9a-fA-F]{64}$/.test(privateKey)) throw new RangeError('not a private key');
-  const secret = Buffer.from(privateKey.slice(2), 'hex');
+  const secret = hexToBytes(privateKey.slice(2));
   const publicKey = secp256k1.getPublicKey(secret, false);
-  const address = parseWalletAddress(
-    `0x${keccak(publicKey.subarray(1)).subarray(12).toString('hex')}`,
-  );
+  const address = parseWalletAddress(`0x${bytesToHex(keccak(publicKey.subarray(1)).subarray(12))}`);
   if (address === null) throw new RangeError('no address follows from this key');
   return {
     address,
@@ -31,6 +30,6 @@ export function walletFromPrivateKey(privateKey: string): Signer {
 function signDigest(digest: Uint8Array, secret: Uint8Array): string {
   // noble gives recovery | r | s; wallets give r | s | 27 + recovery.
   const bytes = secp256k1.sign(digest, secret, { prehash: false, format: 'recovered' });
-  const v = Buffer.from([27 + (bytes[0] ?? 0)]);
-  return `0x${Buffer.concat([bytes.subarray(1), v]).toString('hex')}`;
+  const v = Uint8Array.of(27 + (bytes[0] ?? 0));
+  return `0x${bytesToHex(concatBytes(bytes.subarray(1), v))}`;
 }

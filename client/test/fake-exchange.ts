@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { noOrder, type OrderSubmission, signingDomains } from '@pm/schemas';
+import { exampleOf, noOrder, type OrderSubmission, StoredOrder, signingDomains } from '@pm/schemas';
 import { domainSeparator, orderDigest, orderIdOf } from '../src/eip712.ts';
 
 /** Fate of a request: it is served, its connection dies before or after that, or it gets this response instead. */
@@ -113,7 +113,8 @@ export class FakeExchange {
     const code = this.refused.get(id);
     if (code !== undefined) return { status: 404, body: { error: 'order not found', code } };
     if (!this.booked.has(id)) return { status: 404, body: { error: 'order not found' } };
-    const body = { id, status: 'LIVE', size_matched: '0', associate_trades: [] };
+    const stored = exampleOf(StoredOrder) as StoredOrder;
+    const body = { ...stored, id, status: 'LIVE', size_matched: '0', associate_trades: [] };
     return { status: 200, body };
   }
 }

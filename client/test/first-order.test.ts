@@ -29,8 +29,8 @@ const given = (name: string): string => {
   return value;
 };
 
-const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`;
-const hash = (...parts: Buffer[]) => keccak(Buffer.concat(parts));
+const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;
+const hash = (...parts: Uint8Array[]) => keccak(Buffer.concat(parts));
 const textHash = (name: string) => keccakText(given(name));
 const prefix = Buffer.from('1901', 'hex');
 const signer = walletFromPrivateKey(given('private_key'));
@@ -65,13 +65,13 @@ function proofOfWallet(): Record<string, string> {
   };
 }
 
-function separatorOf(contract: string): Buffer {
+function separatorOf(contract: string): Uint8Array {
   const chain = word(BigInt(given('chain_id')));
   const [name, version] = [textHash('domain_name'), textHash('domain_version')];
   return hash(keccakText(domainType), name, version, chain, hexWord(given(contract)));
 }
 
-function structHashOf(wallet: string, signatureType: number): Buffer {
+function structHashOf(wallet: string, signatureType: number): Uint8Array {
   const numbers = (...names: string[]) => names.map((name) => word(BigInt(given(name))));
   return hash(
     textHash('order_type'),

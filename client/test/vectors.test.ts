@@ -40,7 +40,7 @@ function domainOf(vector: OrderVector): SigningDomain {
   return { ...vector.domain, exchange, negRiskExchange: exchange };
 }
 
-const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`;
+const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;
 
 const suite = vectors !== null ? describe : describe.skip;
 

@@ -5,11 +5,12 @@ import type { RunningStack } from '@pm/deploy/stack/stack';
 import { Random } from '@pm/kit/random';
 import { sendBadInput, sendForgedKey } from './bad-input.ts';
 import { appendPoison } from './poison.ts';
+import { StreamWatch } from './stream-watch.ts';
 import { nothingReceived, type Received, Trader } from './trader.ts';
 import type { World } from './world.ts';
 
 /** Services that are killed while orders flow, in this order. */
-export const killed = ['ingress', 'matcher', 'projectors', 'query-api'] as const;
+export const killed = ['ingress', 'matcher', 'projectors', 'query-api', 'streams'] as const;
 
 const traderCount = 6;
 const quietActionsPerTrader = 45;
@@ -20,6 +21,8 @@ const recoveryMaxMs = 60_000;
 
 export interface RunResult {
   readonly received: Received;
+  /** One wallet and one book by the streams, from before the first order on. */
+  readonly streams: StreamWatch;
   /** Problems found during the run; empty when there were none. */
   readonly problems: Readonly<
     Record<'tenTimes' | 'badInput' | 'recovery' | 'readBack', readonly string[]>
@@ -30,7 +33,7 @@ export interface RunResult {
   readonly poisonRecords: number;
 }
 
-/** Trades without faults, then through four kills, then sends requests that must be refused. */
+/** Trades without faults, then through a kill of each service, then sends requests that must be refused. */
 export async function runSmoke(world: World, seed: number, progress: Progress): Promise<RunResult> {
   const received = nothingReceived();
   const accounts = testAccounts().slice(0, traderCount);
@@ -39,6 +42,10 @@ export async function runSmoke(world: World, seed: number, progress: Progress): 
       new Trader(world.stack.baseUrl, signer, { received, random: new Random(seed + index) }),
   );
   await Promise.all(traders.map((trader) => trader.connect()));
+  const [watcher] = accounts;
+  const watched = world.markets[0];
+  if (watcher === undefined || watched === undefined) throw new RangeError('there is one of each');
+  const streams = await StreamWatch.open(world.stack.baseUrl, watcher, watched);
   progress('one order at a time');
   const one = traders[0];
   if (one === undefined) throw new RangeError('there are traders');
@@ -66,6 +73,7 @@ export async function runSmoke(world: World, seed: number, progress: Progress): 
     .map(([name]) => `${name} was not back after ${recoveryMaxMs} ms`);
   return {
     received,
+    streams,
     problems: {
       tenTimes: tenTimes === null ? [] : [tenTimes],
       badInput,

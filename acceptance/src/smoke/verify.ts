@@ -58,7 +58,10 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
     await auditPieces(log, {
       audit,
       pieces,
-      onRecord: (partition, execution) => says.record(partition, execution),
+      onRecord: (partition, execution) => {
+        says.record(partition, execution);
+        result.streams.expect(partition, execution);
+      },
     });
     audit.finish();
     const deposits = await sumTransfers(log);
@@ -73,6 +76,7 @@ export async function verifyWorld(world: World, result: RunResult): Promise<Verd
       acknowledged: compareReceived(result.received, audit),
       poison: comparePoison(result.poisonRecords, audit.rejectedRecords),
       projections,
+      streams: await result.streams.compare(audit),
       books: textsOf(await compareBooks(redis, keys, { audit, markets })),
       ledger: textsOf(await compareLedger(redis, keys, { audit, deposits, isQuiet: true })),
       rows: [

@@ -1,0 +1,387 @@
+import {
+  type ErrorFrame,
+  type HeartbeatFrame,
+  type StreamChannel,
+  type SubscribedFrame,
+  streamCloses,
+  type WelcomeFrame,
+} from '@pm/schemas';
+import { ExchangeError } from '../errors.ts';
+import { RetryBudget, type RetryPolicy } from '../retry.ts';
+import { StreamRefusedError } from './errors.ts';
+import { type DataFrame, parseFrame, type StateFrame } from './frames.ts';
+import { keyNames, keyOf, nameOf } from './keys.ts';
+import { Pacer } from './pacer.ts';
+import { openSocket, type Socket } from './socket.ts';
+import type { Line, Subscriber } from './subscription.ts';
+
+export interface StreamConnectionOptions {
+  /** `ws:` or `wss:` address of the streams. */
+  readonly url: string;
+  readonly retry: RetryPolicy;
+  /** A connection without any frame for so long is replaced; the exchange sends a heartbeat each second. */
+  readonly silenceMs: number;
+  /** Headers of an API key over `GET/v1/stream`, made for each connection. */
+  readonly authHeaders: () => Readonly<Record<string, string>>;
+  /** Orders of the key are canceled when the connection ends. */
+  readonly cancelOnDisconnect: boolean;
+}
+
+/** Time for a connection to open. */
+const openTimeoutMs = 10_000;
+/** Below the burst and rate that the exchange allows (limits.md). */
+const framesPerSecond = 18;
+
+/** The request of a subscription, until it was accepted and its first message came. */
+interface Request {
+  readonly subscription: Subscriber;
+  readonly sentAtMs: number;
+  isAccepted: boolean;
+}
+
+/** The end of a connection, and whether another one may fare better. */
+interface Ending {
+  readonly error: Error;
+  readonly isFinal: boolean;
+  /** It carried messages: the retry budget starts again. */
+  readonly wasLive: boolean;
+}
+
+/**
+ * One WebSocket connection with its subscriptions. It exists while there are any, is replaced when it ends or is
+ * silent, and then requests each from where it was. Subscriptions fail when the retry budget of an outage ends.
+ */
+export class StreamConnection implements Line {
+  readonly #options: StreamConnectionOptions;
+  readonly #subscriptions = new Map<string, Subscriber>();
+  readonly #requests = new Map<number, Request>();
+  /** First retryable refusal of a subscription since it was last accepted. */
+  readonly #refusedAtMs = new Map<Subscriber, number>();
+  #socket: Socket | null = null;
+  #pacer: Pacer | null = null;
+  #isWelcome = false;
+  #isLive = false;
+  #isAuthenticated = false;
+  #authId: number | null = null;
+  #isRunning = false;
+  #ids = 0;
+  #silence: ReturnType<typeof setTimeout> | null = null;
+  #onEnd: (ending: Omit<Ending, 'wasLive'>) => void = () => undefined;
+  #wake: (() => void) | null = null;
+
+  constructor(options: StreamConnectionOptions) {
+    this.#options = options;
+  }
+
+  get cancelsOnDisconnect(): boolean {
+    return this.#options.cancelOnDisconnect;
+  }
+
+  get isEmpty(): boolean {
+    return this.#subscriptions.size === 0;
+  }
+
+  has(subscription: Subscriber): boolean {
+    return this.#subscriptions.has(nameOf(subscription));
+  }
+
+  join(subscription: Subscriber): void {
+    this.#subscriptions.set(nameOf(subscription), subscription);
+    this.ask(subscription);
+  }
+
+  leave(subscription: Subscriber): void {
+    if (this.#subscriptions.get(nameOf(subscription)) !== subscription) return;
+    this.pause(subscription);
+    this.#subscriptions.delete(nameOf(subscription));
+    this.#refusedAtMs.delete(subscription);
+    if (this.#subscriptions.size > 0) return;
+    this.#wake?.();
+    this.#onEnd({ error: new Error('no subscription is left'), isFinal: false });
+  }
+
+  pause(subscription: Subscriber): void {
+    this.#forget(subscription);
+    if (this.#isWelcome) this.#send({ op: 'unsubscribe', ...this.#named(subscription) });
+  }
+
+  ask(subscription: Subscriber): void {
+    if (!this.#isRunning) {
+      this.#isRunning = true;
+      void this.#run();
+      return;
+    }
+    if (!this.#isWelcome) return;
+    if (subscription.topic.channel === 'own' && !this.#isAuthenticated) {
+      this.#authenticate();
+      return;
+    }
+    this.#forget(subscription);
+    const { from } = subscription;
+    const position = from.length === 0 ? {} : { from: isSingle(subscription) ? from[0] : from };
+    const id = this.#send({ op: 'subscribe', ...this.#named(subscription), ...position });
+    this.#requests.set(id, { subscription, sentAtMs: performance.now(), isAccepted: false });
+  }
+
+  /** Connects while there is a subscription that wants messages. */
+  async #run(): Promise<void> {
+    let retryBudget = new RetryBudget(this.#options.retry);
+    while (this.#isWanted()) {
+      const ending = await this.#session();
+      if (!this.#isWanted()) break;
+      if (ending.wasLive) retryBudget = new RetryBudget(this.#options.retry);
+      if (!ending.isFinal && (await this.#mayRetry(retryBudget))) continue;
+      for (const subscription of [...this.#subscriptions.values()]) subscription.fail(ending.error);
+    }
+    this.#isRunning = false;
+  }
+
+  #isWanted(): boolean {
+    return [...this.#subscriptions.values()].some(({ isPaused }) => !isPaused);
+  }
+
+  /** True at once when no subscription is left. */
+  #mayRetry(retryBudget: RetryBudget): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#wake = () => resolve(true);
+      retryBudget.next(null).then(resolve, reject);
+    });
+  }
+
+  /** One connection, from its opening to its end. */
+  async #session(): Promise<Ending> {
+    this.#isLive = false;
+    let ended: Omit<Ending, 'wasLive'> | null = null;
+    let onEnded: () => void = () => undefined;
+    this.#onEnd = (ending) => {
+      ended ??= ending;
+      onEnded();
+    };
+    try {
+      const socket = await openSocket(this.#options.url, openTimeoutMs);
+      this.#socket = socket;
+      this.#pacer = new Pacer((text) => socket.send(text), framesPerSecond);
+      this.#listen();
+      socket.listen({
+        onText: (text) => this.#receive(text),
+        onClose: (code, reason) => this.#onEnd(endingOf(code, reason)),
+      });
+      if (ended === null) {
+        await new Promise<void>((resolve) => {
+          onEnded = resolve;
+        });
+      }
+    } catch (error) {
+      ended = { error: error as Error, isFinal: !(error instanceof ExchangeError) };
+    }
+    this.#endSession();
+    return { ...(ended ?? endingOf(1006, '')), wasLive: this.#isLive };
+  }
+
+  #endSession(): void {
+    if (this.#silence !== null) clearTimeout(this.#silence);
+    this.#pacer?.stop();
+    this.#socket?.drop();
+    this.#pacer = null;
+    this.#socket = null;
+    this.#isWelcome = false;
+    this.#isAuthenticated = false;
+    this.#authId = null;
+    this.#requests.clear();
+  }
+
+  /** Waits for the next frame. */
+  #listen(): void {
+    if (this.#silence !== null) clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => {
+      const error = `no frame of the stream for ${this.#options.silenceMs} ms`;
+      this.#onEnd({
+        error: new ExchangeError(0, { error, code: 'no_answer' }),
+        isFinal: false,
+      });
+    }, this.#options.silenceMs);
+  }
+
+  #receive(text: string): void {
+    this.#listen();
+    const frame = parseFrame(text);
+    switch (frame?.type) {
+      case 'welcome':
+        this.#welcome(frame);
+        break;
+      case 'heartbeat':
+        this.#compare(frame);
+        break;
+      case 'authenticated':
+        this.#isAuthenticated = true;
+        this.#askAll('own');
+        break;
+      case 'subscribed':
+        this.#accepted(frame);
+        break;
+      case 'error':
+        this.#refused(frame);
+        break;
+      case 'closing':
+        this.#onEnd(endingOf(frame.code, frame.reason));
+        break;
+      case 'snapshot':
+      case 'delta':
+      case 'event':
+      case 'checksum':
+      case 'state':
+        this.#deliver(frame);
+        break;
+      default:
+    }
+  }
+
+  #welcome({ partitions }: WelcomeFrame): void {
+    this.#isWelcome = true;
+    const epochs = new Map<number, string>();
+    for (const { partition, epoch } of partitions) {
+      if (epoch !== null) epochs.set(partition, epoch);
+    }
+    for (const subscription of this.#subscriptions.values()) subscription.noteEpochs(epochs);
+    this.#askAll(null);
+  }
+
+  #askAll(channel: StreamChannel | null): void {
+    for (const subscription of this.#subscriptions.values()) {
+      if (subscription.isPaused) continue;
+      if (channel === null || subscription.topic.channel === channel) this.ask(subscription);
+    }
+  }
+
+  #authenticate(): void {
+    if (this.#authId !== null) return;
+    const headers = this.#options.authHeaders();
+    const cancel_on_disconnect = this.#options.cancelOnDisconnect;
+    this.#authId = this.#send({ op: 'auth', headers, cancel_on_disconnect });
+  }
+
+  #accepted({ id }: SubscribedFrame): void {
+    const request = this.#requests.get(id);
+    if (request === undefined) return;
+    request.isAccepted = true;
+    this.#refusedAtMs.delete(request.subscription);
+    if (request.subscription.hasBegun) this.#requests.delete(id);
+  }
+
+  /** A refused subscription is requested again with the next heartbeats, until the retry budget ends. */
+  #refused({ id, code, message, retryable }: ErrorFrame): void {
+    const error = new StreamRefusedError(code, message);
+    if (id !== null && id === this.#authId) {
+      this.#authId = null;
+      if (!retryable) this.#subscriptions.get('own ')?.fail(error);
+      return;
+    }
+    const subscription = id === null ? undefined : this.#requests.get(id)?.subscription;
+    if (subscription === undefined) return;
+    const nowMs = performance.now();
+    const sinceMs = this.#refusedAtMs.get(subscription) ?? nowMs;
+    this.#refusedAtMs.set(subscription, sinceMs);
+    const isOver = nowMs - sinceMs >= this.#options.retry.totalMs;
+    if (!retryable || isOver) subscription.fail(error);
+  }
+
+  #deliver(frame: DataFrame | StateFrame): void {
+    this.#isLive = true;
+    const subscription = this.#subscriptionOf(frame);
+    if (subscription === undefined) return;
+    const isLost = subscription.take(frame) === 'lost';
+    if (subscription.hasBegun) this.#settle(subscription);
+    if (isLost && !this.#isAsked(subscription)) this.#askAgain(subscription);
+  }
+
+  #settle(subscription: Subscriber): void {
+    for (const [id, request] of this.#requests) {
+      if (request.subscription === subscription && request.isAccepted) this.#requests.delete(id);
+    }
+  }
+
+  #subscriptionOf(frame: DataFrame | StateFrame): Subscriber | undefined {
+    const key = frame.type === 'state' ? '' : keyOf(frame);
+    return this.#subscriptionTo(frame.channel, key);
+  }
+
+  #subscriptionTo(channel: StreamChannel, key: string): Subscriber | undefined {
+    const found = this.#subscriptions.get(`${channel} ${key}`);
+    // All markets, and the wallet of the key.
+    return found ?? this.#subscriptions.get(`${channel} `);
+  }
+
+  /**
+   * Messages that a heartbeat counts and that did not arrive are lost, as are requests without an answer; a
+   * subscription that it does not list has ended.
+   */
+  #compare({ subscriptions }: HeartbeatFrame): void {
+    this.#isLive = true;
+    const nowMs = performance.now();
+    for (const { subscription, sentAtMs } of [...this.#requests.values()]) {
+      if (nowMs - sentAtMs > this.#options.silenceMs) this.#askAgain(subscription);
+    }
+    this.#checkAuthentication();
+    const listed = new Map<Subscriber, 'fine' | 'lost'>();
+    for (const one of subscriptions) {
+      const subscription = this.#subscriptionTo(one.channel, one.key);
+      if (subscription === undefined || listed.get(subscription) === 'lost') continue;
+      listed.set(subscription, subscription.misses(one) ? 'lost' : 'fine');
+    }
+    this.#askMissing(listed);
+  }
+
+  #askMissing(listed: ReadonlyMap<Subscriber, 'fine' | 'lost'>): void {
+    for (const subscription of this.#subscriptions.values()) {
+      if (subscription.isPaused || this.#isAsked(subscription)) continue;
+      const found = listed.get(subscription);
+      if (found === 'lost') this.#askAgain(subscription);
+      else if (found === undefined) this.ask(subscription);
+    }
+  }
+
+  #checkAuthentication(): void {
+    // A refused proof is made again.
+    const own = this.#subscriptions.get('own ');
+    if (own !== undefined && !this.#isAuthenticated && this.#authId === null) this.#authenticate();
+  }
+
+  #askAgain(subscription: Subscriber): void {
+    this.#forget(subscription);
+    this.#send({ op: 'unsubscribe', ...this.#named(subscription) });
+    this.ask(subscription);
+  }
+
+  #isAsked(subscription: Subscriber): boolean {
+    return [...this.#requests.values()].some((one) => one.subscription === subscription);
+  }
+
+  #forget(subscription: Subscriber): void {
+    for (const [id, request] of this.#requests) {
+      if (request.subscription === subscription) this.#requests.delete(id);
+    }
+  }
+
+  #named({ topic: { channel, key } }: Subscriber): Record<string, unknown> {
+    const name = keyNames[channel];
+    return name === null || key === null ? { channel } : { channel, [name]: [key] };
+  }
+
+  #send(frame: { readonly op: string; readonly [field: string]: unknown }): number {
+    this.#ids += 1;
+    this.#pacer?.send(JSON.stringify({ ...frame, id: this.#ids }));
+    return this.#ids;
+  }
+}
+
+const isSingle = ({ topic }: Subscriber): boolean => topic.channel !== 'own';
+
+/** Wrong frames, a key that ended: the same again has the same end. */
+function endingOf(code: number, reason: string): Omit<Ending, 'wasLive'> {
+  const isFinal =
+    code === streamCloses.notAuthorized.code && reason !== streamCloses.unsubscribed.reason;
+  const error = isFinal
+    ? new StreamRefusedError(`close_${code}`, reason)
+    : new ExchangeError(0, { error: `the stream ended: ${code} ${reason}`, code: 'no_answer' });
+  return { error, isFinal };
+}
