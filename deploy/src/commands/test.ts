@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { repositoryRoot } from '../local/paths.ts';
 
 /**
- * `npm test`: checks, unit tests, tests on real engines, published clients, the smoke run. Each part runs even if an
- * earlier one failed.
+ * `npm test`: checks, unit tests, tests on real engines, the client in Python, published clients, the smoke run. Each
+ * part runs even if an earlier one failed.
  */
 interface Counts {
   passed: number;
@@ -53,6 +53,18 @@ function clients(): void {
   );
 }
 
+/** The client in Python; its environment serves the published clients too, which run it against their exchange. */
+function python(): void {
+  console.log('\n== client in Python');
+  const file = join(scratch, 'python.json');
+  const entry = join(repositoryRoot, 'deploy/dist/commands/test-python.js');
+  const passed = run(process.execPath, [entry, '--counts', file]);
+  add(
+    countsFrom(file, (result) => ({ ...noCounts, ...result })),
+    passed,
+  );
+}
+
 /** A part that failed without a failed test counts as one. */
 function add(counts: Counts, passed: boolean): void {
   total.passed += counts.passed;
@@ -80,6 +92,7 @@ function countsFrom(file: string, read: (result: Record<string, number>) => Coun
 single('check', 'npm', ['run', '--silent', 'check']);
 jest('unit', ['--maxWorkers=2']);
 jest('engines', ['--runInBand']);
+python();
 clients();
 single('smoke', process.execPath, [join(repositoryRoot, 'acceptance/dist/commands/smoke.js')]);
 rmSync(scratch, { recursive: true, force: true });

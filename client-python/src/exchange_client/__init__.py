@@ -1,0 +1,58 @@
+"""Client of the prediction exchange: see `ExchangeClient`."""
+
+from ._model import UnexpectedAnswerError
+from .amounts import DecimalLike, micro_text, parse_micro, parse_price, price_text
+from .client import ExchangeClient, SignedRequest
+from .connection import Attempt
+from .eip712 import OrderStruct, SigningDomain, order_digest, order_struct_hash, signing_domains
+from .errors import ExchangeError, UnresolvedOrdersError
+from .heartbeat import Heartbeat
+from .http import HttpRequest, KeyOfWallet, Reader, signed_headers
+from .order import BuiltOrder, OrderIntent, OrderSubmission, SigningContext, build_order
+from .placement import Placement
+from .retry import RetryPolicy, no_retries
+from .streams.book import Book, BookUpdate, Level
+from .streams.errors import StreamError, StreamGapError
+from .streams.frames import LogPosition
+from .wallet import PrivateKeyWallet, Signer, wallet_from_private_key
+
+__all__ = [
+    "Attempt",
+    "Book",
+    "BookUpdate",
+    "BuiltOrder",
+    "DecimalLike",
+    "ExchangeClient",
+    "ExchangeError",
+    "Heartbeat",
+    "HttpRequest",
+    "KeyOfWallet",
+    "Level",
+    "LogPosition",
+    "OrderIntent",
+    "OrderStruct",
+    "OrderSubmission",
+    "Placement",
+    "PrivateKeyWallet",
+    "Reader",
+    "RetryPolicy",
+    "SignedRequest",
+    "Signer",
+    "SigningContext",
+    "SigningDomain",
+    "StreamError",
+    "StreamGapError",
+    "UnexpectedAnswerError",
+    "UnresolvedOrdersError",
+    "build_order",
+    "micro_text",
+    "no_retries",
+    "order_digest",
+    "order_struct_hash",
+    "parse_micro",
+    "parse_price",
+    "price_text",
+    "signed_headers",
+    "signing_domains",
+    "wallet_from_private_key",
+]

@@ -1,0 +1,272 @@
+"""The client of the exchange."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from .account_api import AccountApi
+from .agents_api import AgentsApi
+from .cancels import cancel_orders
+from .comments_api import CommentsApi
+from .connection import (
+    Attempt,
+    Connection,
+    ConnectionOptions,
+    default_concurrency,
+    default_timeout_ms,
+)
+from .eip712 import Side, SigningDomain, l1_digest, signing_domains
+from .heartbeat import Heartbeat, default_interval_ms
+from .http import HttpRequest, KeyOfWallet, Query, Reader, body_text
+from .keys_api import KeysApi
+from .models import ApiKeyTrio, BookSnapshot, CancelResult
+from .order import BuiltOrder, OrderIntent, SigningContext, build_order
+from .own_reads import OwnReads
+from .placement import Placement, PlacementOptions, place_orders
+from .public_reads import PublicReads
+from .retry import RetryPolicy, default_retry_policy
+from .streams.streams import Streams
+from .wallet import Signer
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRequest:
+    """A request for tools that send it themselves."""
+
+    url: str
+    method: str
+    headers: dict[str, str] = field(repr=False)
+    body: str
+    """The very text that was signed; empty when there is no body."""
+
+
+class ExchangeClient:
+    """A client of the exchange, for one event loop.
+
+    Reads need nothing; writes need a signer and, once, `connect()`. A request without a response,
+    or with a transient one, is retried within the retry budget (`retry`): the same signed order is
+    one order with one result, and cancels and account actions are idempotent. Refusals of orders
+    are results; other failures are `ExchangeError`s.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        signer: Signer | None = None,
+        domain: SigningDomain = signing_domains[0],
+        reader: Reader | None = None,
+        timeout_ms: int = default_timeout_ms,
+        retry: RetryPolicy = default_retry_policy,
+        concurrency: int = default_concurrency,
+        on_attempt: Callable[[Attempt], None] | None = None,
+        http: httpx.AsyncClient | None = None,
+    ) -> None:
+        """See `ConnectionOptions` for the options that are not about signing."""
+        options = ConnectionOptions(
+            base_url, timeout_ms, retry, concurrency, reader, on_attempt, http
+        )
+        self._domain = domain
+        self._signer = signer
+        self._connection = Connection(options)
+        self._neg_risk_of: dict[str, bool] = {}
+        self.stream = Streams(self._connection)
+        """Subscriptions as async iterators."""
+        self.keys = KeysApi(self._connection)
+        self.account = AccountApi(self._connection)
+        self.agents = AgentsApi(self._connection)
+        self.comments = CommentsApi(self._connection)
+        self.own = OwnReads(self._connection, self.stream)
+        """Own orders, trades, balances and notifications."""
+        self.public = PublicReads(self._connection)
+        """Books, prices, history, catalog, reports, comments."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Ends all streams and closes all connections."""
+        await self.stream.aclose()
+        await self._connection.aclose()
+
+    async def connect(self, nonce: int = 0) -> ApiKeyTrio:
+        """Proves the wallet and obtains its API key: the same wallet and nonce always get the same one."""
+        signer = self._wallet()
+        timestamp = str(int(time.time()))
+        digest = l1_digest(
+            address=signer.address,
+            timestamp=timestamp,
+            nonce=nonce,
+            chain_id=self._domain.chain_id,
+        )
+        headers = {
+            "SERVICE_ADDRESS": signer.checksummed,
+            "SERVICE_SIGNATURE": signer.sign(digest),
+            "SERVICE_TIMESTAMP": timestamp,
+            "SERVICE_NONCE": str(nonce),
+        }
+        sent = HttpRequest("POST", "/auth/api-key", headers=headers)
+        trio = await self._connection.send(ApiKeyTrio, sent)
+        self.use_key(KeyOfWallet(trio.api_key, trio.secret, trio.passphrase, signer.checksummed))
+        return trio
+
+    def use_key(self, key: KeyOfWallet) -> None:
+        """A key that was obtained before, instead of `connect()`."""
+        self._connection.use_key(key)
+
+    async def prepare_order(self, intent: OrderIntent) -> BuiltOrder:
+        """Signs an order without sending it; its id is known before it is sent."""
+        neg_risk = await self._neg_risk(intent.token_id)
+        context = SigningContext(
+            signer=self._wallet(),
+            domain=self._domain,
+            neg_risk=neg_risk,
+            owner=self._connection.key.api_key,
+            now_ms=time.time_ns() // 1_000_000,
+        )
+        return build_order(intent, context)
+
+    async def post_order(
+        self, order: BuiltOrder, *, time_to_book_ms: int | None = None, await_delayed: bool = True
+    ) -> Placement:
+        """Sends one signed order until its result is known.
+
+        A refusal is a result with `success` false. Raises `UnresolvedOrdersError` when the retry
+        budget ends before: the same order may be sent again.
+        """
+        options = PlacementOptions(time_to_book_ms, await_delayed)
+        [placement] = await place_orders(self._connection, [order], options, "/order")
+        return placement
+
+    async def post_orders(
+        self,
+        orders: Sequence[BuiltOrder],
+        *,
+        time_to_book_ms: int | None = None,
+        await_delayed: bool = True,
+    ) -> list[Placement]:
+        """Sends 1 to 15 signed orders; as many results in the same order.
+
+        Orders without a definite result are sent again alone.
+        """
+        options = PlacementOptions(time_to_book_ms, await_delayed)
+        return await place_orders(self._connection, orders, options, "/orders")
+
+    async def place_order(
+        self, intent: OrderIntent, *, time_to_book_ms: int | None = None, await_delayed: bool = True
+    ) -> Placement:
+        """Signs once and sends."""
+        order = await self.prepare_order(intent)
+        return await self.post_order(
+            order, time_to_book_ms=time_to_book_ms, await_delayed=await_delayed
+        )
+
+    async def place_orders(
+        self,
+        intents: Sequence[OrderIntent],
+        *,
+        time_to_book_ms: int | None = None,
+        await_delayed: bool = True,
+    ) -> list[Placement]:
+        """Signs 1 to 15 orders and sends them in one request."""
+        orders = await asyncio.gather(*(self.prepare_order(intent) for intent in intents))
+        return await self.post_orders(
+            orders, time_to_book_ms=time_to_book_ms, await_delayed=await_delayed
+        )
+
+    async def cancel_order(self, order_id: str) -> CancelResult:
+        sent = HttpRequest("DELETE", "/order", body={"orderID": order_id})
+        return await self._connection.signed(CancelResult, sent)
+
+    async def cancel_orders(self, order_ids: Sequence[str]) -> CancelResult:
+        """Cancels 1 to 3,000 orders by id."""
+        return await cancel_orders(self._connection, order_ids)
+
+    async def cancel_market_orders(
+        self, *, market: str | None = None, asset_id: str | None = None
+    ) -> CancelResult:
+        """Cancels every open order of the wallet in a market, or in one of its tokens, and orders in transit."""
+        facts = {"market": market, "asset_id": asset_id}
+        body = {name: value for name, value in facts.items() if value is not None}
+        sent = HttpRequest("DELETE", "/cancel-market-orders", body=body)
+        return await self._connection.signed(CancelResult, sent)
+
+    async def cancel_all(self) -> CancelResult:
+        """Cancels every open order of the wallet, and orders in transit."""
+        return await self._connection.signed(CancelResult, HttpRequest("DELETE", "/cancel-all"))
+
+    def start_heartbeat(
+        self,
+        *,
+        interval_ms: int = default_interval_ms,
+        on_miss: Callable[[], None] | None = None,
+        on_error: Callable[[Exception, bool], None] | None = None,
+    ) -> Heartbeat:
+        """Opens a session: from the first beat on, silence cancels all orders of this key (sessions.md).
+
+        `interval_ms` 5 s: two beats may be lost before orders are canceled, 10 to 15 s after the
+        last one that was accepted. `on_miss`: the session was missed, all orders of the key are
+        being canceled; heartbeats go on with a new session. `on_error(error, is_over)`: a beat
+        failed; the next one follows within a second, unless `is_over`: then the loop has ended.
+        """
+        return Heartbeat(
+            self._connection, interval_ms=interval_ms, on_miss=on_miss, on_error=on_error
+        )
+
+    async def book(self, token_id: str) -> BookSnapshot:
+        """Bids from low to high, asks from high to low: the best level is the last."""
+        return await self.public.book(token_id)
+
+    async def books(self, token_ids: Sequence[str]) -> list[BookSnapshot]:
+        """Of up to 500 tokens."""
+        return await self.public.books(token_ids)
+
+    async def price(self, token_id: str, side: Side) -> Decimal:
+        """The best price on a side: BUY is the best ask. Raises `ExchangeError` 404 when it is empty."""
+        return await self.public.price(token_id, side)
+
+    async def midpoint(self, token_id: str) -> Decimal:
+        """Raises `ExchangeError` 404 when a side is empty."""
+        return await self.public.midpoint(token_id)
+
+    def sign_request(self, sent: HttpRequest) -> SignedRequest:
+        """A signed request, for tools that send it themselves."""
+        headers = {"content-type": "application/json", **self._connection.sign(sent).headers}
+        body = "" if sent.body is None else body_text(sent.body)
+        return SignedRequest(self._connection.base_url + sent.path, sent.method, headers, body)
+
+    async def read(self, path: str, query: Query | None = None) -> object:
+        """Any public read, by path and query, as JSON; numbers with a fraction are `Decimal`."""
+        return await self._connection.read(object, path, query)
+
+    async def read_own(self, path: str, query: Query | None = None) -> object:
+        """Any read that belongs to the caller's API key."""
+        return await self._connection.read_own(object, path, query)
+
+    async def _neg_risk(self, token_id: str) -> bool:
+        known = self._neg_risk_of.get(token_id)
+        if known is None:
+            known = await self.public.neg_risk(token_id)
+            self._neg_risk_of[token_id] = known
+        return known
+
+    def _wallet(self) -> Signer:
+        if self._signer is None:
+            raise RuntimeError("this client has no signer")
+        return self._signer

@@ -1,0 +1,1 @@
+"""Subscriptions of `/v1/stream` as async iterators."""

@@ -1,0 +1,211 @@
+"""Requests, retries, cancels, paging."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from typing import cast
+
+import pytest
+
+from exchange_client import ExchangeClient, ExchangeError, HttpRequest, Reader
+from exchange_client.gate import Gate
+
+from .conftest import quick, signer
+from .fake_exchange import Answer, FakeExchange, Heard
+
+
+async def test_unconfirmed_cancels_are_repeated_and_only_those(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    answers = [
+        {
+            "canceled": ["0xa"],
+            "not_canceled": {
+                "0xb": "order could not be cancelled",
+                "0xc": "order already matched",
+            },
+        },
+        {"canceled": ["0xb"], "not_canceled": {}},
+    ]
+    fake.answer = lambda _heard: Answer(200, answers.pop(0))
+    result = await client.cancel_orders(["0xa", "0xb", "0xc"])
+    assert result.canceled == ["0xa", "0xb"]
+    assert result.not_canceled == {"0xc": "order already matched"}
+    bodies = [heard.body for heard in fake.received_at("/orders")]
+    assert bodies == [["0xa", "0xb", "0xc"], ["0xb"]]
+
+
+async def test_reads_and_cancels_are_repeated_until_they_have_a_response(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.answer = lambda _heard: Answer(200, {"canceled": [], "not_canceled": {}})
+    fake.fates = [
+        "lose the response",
+        Answer(503, {"error": "x", "code": "cancel_unconfirmed"}),
+    ]
+    await client.cancel_all()
+    assert len(fake.received_at("/cancel-all")) == 3
+    fake.answer = lambda _heard: Answer(200, {"wallets": []})
+    fake.fates = ["lose the request", Answer(502, "")]
+    assert await client.own.balances() == []
+
+
+async def test_an_account_action_keeps_its_id_over_all_attempts(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    done = {"success": True, "action": "split", "id": "1", "request_id": "r", "wallet": "0x"}
+    fake.answer = lambda _heard: Answer(200, {**done, "condition_id": "0x1", "amount": "5.5"})
+    fake.fates = ["lose the response", Answer(503, {"code": "action_unconfirmed"})]
+    result = await client.account.split("0x1", Decimal("5.50"))
+    assert result.amount == Decimal("5.5")
+    bodies = [cast("dict[str, str]", one.body) for one in fake.received_at("/account/split")]
+    assert len(bodies) == 3
+    assert len({body["id"] for body in bodies}) == 1
+    assert {body["amount"] for body in bodies} == {"5.5"}
+
+
+async def test_an_unsafe_request_is_repeated_only_when_nothing_was_done(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.answer = lambda _heard: Answer(200, {"apiKey": "made"})
+    fake.fates = [Answer(429, {"error": "x", "code": "rate_limited"})]
+    assert await client.keys.create_read_only_key() == "made"
+    fake.fates = ["lose the response"]
+    with pytest.raises(ExchangeError) as failure:
+        await client.keys.create_read_only_key()
+    error = failure.value
+    assert (error.code, error.status, error.retryable) == ("no_answer", 0, True)
+    assert len(fake.received_at("/auth/readonly-api-key")) == 3
+
+
+async def test_trades_are_read_page_by_page_on_demand(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.answer = pages
+    ids = [trade.id async for trade in client.own.trades(market="0x1")]
+    assert ids == ["a", "b", "c"]
+    async for trade in client.own.trades():
+        if trade.id == "a":
+            break
+    assert len(fake.received_at("/data/trades")) == 3
+
+
+def pages(heard: Heard) -> Answer:
+    found: dict[str, tuple[list[str], str]] = {
+        "MA==": (["a", "b"], "Mg=="),
+        "Mg==": (["c"], "LTE="),
+    }
+    ids, following = found[heard.query["next_cursor"]]
+    rows = [{**trade, "id": one} for one in ids]
+    return Answer(200, {"data": rows, "next_cursor": following, "limit": 2, "count": len(ids)})
+
+
+trade = {
+    "taker_order_id": "0x1",
+    "market": "0x1",
+    "asset_id": "7",
+    "side": "BUY",
+    "size": "1.5",
+    "fee_rate_bps": "0",
+    "price": "0.52",
+    "status": "CONFIRMED",
+    "match_time": "1780315200",
+    "last_update": "1780315200",
+    "outcome": "Yes",
+    "bucket_index": 0,
+    "owner": "key",
+    "maker_address": "0x2",
+    "maker_orders": [],
+    "transaction_hash": "0x" + "0" * 64,
+    "trader_side": "TAKER",
+    "type": "TRADE",
+}
+
+
+async def test_a_read_only_key_reads_without_an_api_key(fake: FakeExchange) -> None:
+    fake.answer = lambda _heard: Answer(200, [])
+    async with ExchangeClient(fake.base_url, reader=Reader(signer.address, "looker")) as watcher:
+        await watcher.own.notifications()
+    [heard] = fake.received_at("/notifications")
+    assert heard.headers["service_readonly_api_key"] == "looker"
+    assert "service_api_key" not in heard.headers
+
+
+async def test_no_more_requests_than_allowed_run_and_cancels_do_not_wait_for_reads(
+    fake: FakeExchange,
+) -> None:
+    fake.answer = lambda _heard: Answer(200, {"canceled": [], "not_canceled": {}})
+    fake.delay_ms = 20
+    order: list[str] = []
+    async with ExchangeClient(fake.base_url, signer=signer, retry=quick, concurrency=2) as narrow:
+        await narrow.connect()
+
+        async def read() -> None:
+            await narrow.read("/anything")
+            order.append("read")
+
+        async def cancel() -> None:
+            await narrow.cancel_all()
+            order.append("cancel")
+
+        await asyncio.gather(*(read() for _ in range(10)), cancel())
+    assert order.index("cancel") < 8
+    assert fake.most_running <= 3
+
+
+async def test_a_gate_limits_its_queue_and_serves_it_in_order() -> None:
+    gate = Gate(concurrent=1, waiting=2)
+    ended: list[int] = []
+
+    async def run(number: int) -> None:
+        async def action() -> None:
+            await asyncio.sleep(0)
+            ended.append(number)
+
+        await gate.run(action)
+
+    accepted = [asyncio.create_task(run(number)) for number in (1, 2, 3)]
+    await asyncio.sleep(0)
+    with pytest.raises(ExchangeError) as failure:
+        await run(4)
+    assert failure.value.code == "client_overloaded"
+    await asyncio.gather(*accepted)
+    await run(5)
+    assert ended == [1, 2, 3, 5]
+
+
+async def test_an_attempt_ends_after_its_timeout(fake: FakeExchange) -> None:
+    fake.delay_ms = 300
+    fake.answer = lambda _heard: Answer(200, 1)
+    async with ExchangeClient(fake.base_url, timeout_ms=30, retry=quick) as hasty:
+        task = asyncio.create_task(hasty.public.time())
+        await asyncio.sleep(0.2)
+        assert len(fake.received_at("/time")) > 1
+        fake.delay_ms = 0
+        assert await task == 1
+
+
+async def test_a_signed_request_can_be_sent_by_other_tools(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    signed = client.sign_request(HttpRequest("POST", "/order", body={"text": "ä"}))
+    assert signed.url == fake.base_url + "/order"
+    assert signed.body == '{"text":"ä"}'
+    assert signed.headers["SERVICE_API_KEY"] == "key"
+
+
+async def test_secrets_are_not_in_texts_of_objects(client: ExchangeClient) -> None:
+    shown = repr(client._connection.key) + repr(Reader("0x", "looker")) + repr(signer)
+    assert "looker" not in shown
+    assert "A" * 43 not in shown
+    assert "11" * 32 not in shown
+
+
+async def test_numbers_with_a_fraction_are_decimals(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.answer = lambda _heard: Answer(200, {"history": [{"t": 1780315200, "p": 0.1}]})
+    [point] = await client.public.prices_history("7", interval="1d")
+    assert point.p == Decimal("0.1")
+    assert fake.received_at("/prices-history")[0].query == {"market": "7", "interval": "1d"}

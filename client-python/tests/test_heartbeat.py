@@ -1,0 +1,102 @@
+"""The chain of heartbeats (sessions.md)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from exchange_client import ExchangeClient, ExchangeError
+
+from .fake_exchange import Answer, FakeExchange, Heard
+
+
+class Chain:
+    """The id that the next beat has to name; empty without a session."""
+
+    def __init__(self, fake: FakeExchange) -> None:
+        self.expected = ""
+        self.beats = 0
+        self._fake = fake
+        fake.answer = self.answer
+
+    def answer(self, heard: Heard) -> Answer:
+        named = cast("dict[str, str]", heard.body)["heartbeat_id"]
+        if named not in ("", self.expected):
+            error = "Invalid Heartbeat ID"
+            body = {"error": error, "error_msg": error, "code": "invalid_heartbeat"}
+            return Answer(400, {**body, "heartbeat_id": self.expected})
+        self.beats += 1
+        self.expected = f"beat-{self.beats}"
+        return Answer(200, {"heartbeat_id": self.expected})
+
+    def named(self) -> list[str]:
+        heard = self._fake.received_at("/v1/heartbeats")
+        return [cast("dict[str, str]", one.body)["heartbeat_id"] for one in heard]
+
+
+@pytest.fixture
+def chain(fake: FakeExchange) -> Chain:
+    return Chain(fake)
+
+
+async def until(is_true: Callable[[], bool]) -> None:
+    for _ in range(15_000):
+        if is_true():
+            return
+        await asyncio.sleep(0.002)
+    raise TimeoutError("the condition did not become true")
+
+
+async def test_the_loop_follows_the_ids_and_sends_nothing_after_its_stop(
+    chain: Chain, client: ExchangeClient
+) -> None:
+    heartbeat = client.start_heartbeat(interval_ms=10)
+    await heartbeat.started()
+    await until(lambda: heartbeat.beats >= 4)
+    await heartbeat.stop()
+    received = chain.named()
+    assert received[:4] == ["", "beat-1", "beat-2", "beat-3"]
+    await asyncio.sleep(0.05)
+    assert len(chain.named()) == len(received)
+
+
+async def test_a_beat_whose_response_was_lost_is_no_miss(
+    fake: FakeExchange, chain: Chain, client: ExchangeClient
+) -> None:
+    misses: list[int] = []
+    fake.fates = ["serve", "lose the response"]
+    heartbeat = client.start_heartbeat(interval_ms=10, on_miss=lambda: misses.append(1))
+    await until(lambda: heartbeat.beats >= 3)
+    await heartbeat.stop()
+    assert chain.named()[:4] == ["", "beat-1", "beat-1", "beat-2"]
+    assert misses == []
+
+
+async def test_a_miss_is_reported_and_a_new_session_begins(
+    chain: Chain, client: ExchangeClient
+) -> None:
+    misses: list[int] = []
+    heartbeat = client.start_heartbeat(interval_ms=10, on_miss=lambda: misses.append(1))
+    await until(lambda: heartbeat.beats >= 2)
+    chain.expected = ""
+    before = chain.beats
+    await until(lambda: len(misses) == 1 and chain.beats > before)
+    await heartbeat.stop()
+    assert misses == [1]
+    assert chain.named().count("") == 2
+
+
+async def test_a_refused_signature_ends_the_loop_and_is_reported(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = [Answer(401, {"error": "Unauthorized/Invalid api key", "code": "invalid_l2"})]
+    reported: list[bool] = []
+    heartbeat = client.start_heartbeat(on_error=lambda _error, is_over: reported.append(is_over))
+    with pytest.raises(ExchangeError) as failure:
+        await heartbeat.started()
+    assert failure.value.code == "invalid_l2"
+    assert reported == [True]
+    await heartbeat.stop()

@@ -1,0 +1,200 @@
+"""Orders are sent until their result is known."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from exchange_client import (
+    ExchangeClient,
+    ExchangeError,
+    OrderIntent,
+    RetryPolicy,
+    UnresolvedOrdersError,
+)
+
+from .conftest import quick, signer
+from .fake_exchange import Answer, FakeExchange, Fate, placed_result, refused_result
+
+intent = OrderIntent(token_id="7", side="BUY", price="0.5", size="10")
+impatient = RetryPolicy(first_pause_ms=2, longest_pause_ms=10, total_ms=30)
+once = RetryPolicy(first_pause_ms=2, longest_pause_ms=10, total_ms=0)
+
+
+def away(status: int, code: str) -> Answer:
+    return Answer(status, {"error": code, "code": code})
+
+
+def refusal(status: int, code: str, retry_after: int | None = None) -> Answer:
+    """The response to a single refused order: the status of its refusal and the full result."""
+    return Answer(status, {**refused_result(code), "error": code}, retry_after)
+
+
+@asynccontextmanager
+async def connected(fake: FakeExchange, retry: RetryPolicy) -> AsyncIterator[ExchangeClient]:
+    async with ExchangeClient(fake.base_url, signer=signer, retry=retry) as one:
+        await one.connect()
+        yield one
+
+
+async def test_an_order_whose_response_was_lost_is_sent_again_as_the_same_order(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = ["lose the response", "lose the request", away(502, "")]
+    order = await client.prepare_order(intent)
+    result = await client.post_order(order)
+    assert (result.success, result.order_id, result.status) == (True, order.order_id, "live")
+    assert list(fake.booked) == [order.order_id]
+    texts = [heard.text for heard in fake.received_at("/order")]
+    assert len(texts) == 4
+    assert len(set(texts)) == 1
+
+
+async def test_the_client_waits_as_long_as_the_exchange_requests(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = [refusal(425, "partition_not_ready", retry_after=1)]
+    started_at = time.monotonic()
+    assert (await client.place_order(intent)).success
+    assert time.monotonic() - started_at >= 1
+    assert len(fake.received_at("/order")) == 2
+
+
+async def test_a_refusal_is_a_result_and_so_is_a_mode_of_an_operator(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = [refusal(400, "invalid_size"), refusal(503, "cancel_only")]
+    assert (await client.place_order(intent)).code == "invalid_size"
+    assert (await client.place_order(intent)).code == "cancel_only"
+    assert len(fake.received_at("/order")) == 2
+
+
+async def test_of_a_batch_only_orders_without_a_definite_result_are_sent_again(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    orders = [await client.prepare_order(intent) for _ in range(4)]
+    ids = [order.order_id for order in orders]
+    fake.fates = [
+        Answer(
+            200,
+            [
+                placed_result(ids[0]),
+                refused_result("overloaded"),
+                placed_result(ids[2], "delayed"),
+                refused_result("fok_not_filled"),
+            ],
+        )
+    ]
+    results = await client.post_orders(orders)
+    assert [result.code or result.order_id for result in results] == [*ids[:3], "fok_not_filled"]
+    again = fake.received_at("/orders")[1]
+    assert again.body == [orders[1].submission, orders[2].submission]
+
+
+async def test_a_delayed_order_is_a_result_where_the_caller_does_not_wait(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    order = await client.prepare_order(intent)
+    fake.fates = [Answer(200, placed_result(order.order_id, "delayed"))]
+    assert (await client.post_order(order, await_delayed=False)).status == "delayed"
+
+
+async def test_a_batch_refused_as_a_whole_has_a_result_for_each_order(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = [away(409, "system_paused")]
+    results = await client.place_orders([intent, intent])
+    assert [(one.success, one.code) for one in results] == [(False, "system_paused")] * 2
+
+
+async def test_a_request_that_is_wrong_as_a_whole_is_an_error_with_a_code(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    fake.fates = [away(401, "invalid_l2")]
+    with pytest.raises(ExchangeError) as failure:
+        await client.place_orders([intent])
+    assert (failure.value.code, failure.value.retryable) == ("invalid_l2", False)
+
+
+async def test_when_the_budget_ends_a_booked_order_is_read_from_the_log(fake: FakeExchange) -> None:
+    async with connected(fake, impatient) as hasty:
+        order = await hasty.prepare_order(intent)
+        fake.fated_method = "POST"
+        fake.fates = ["lose the response"] * 40
+        result = await hasty.post_order(order)
+    assert (result.success, result.status) == (True, "live")
+    assert result.order is not None
+    assert result.order.id == order.order_id
+    assert result.making_amount is None
+
+
+async def test_when_the_budget_ends_a_refused_order_is_read_from_the_log(
+    fake: FakeExchange,
+) -> None:
+    async with connected(fake, once) as hasty:
+        order = await hasty.prepare_order(intent)
+        fake.refused[order.order_id] = "fok_not_filled"
+        fake.fates = ["lose the request"]
+        result = await hasty.post_order(order)
+    assert (result.success, result.code) == (False, "fok_not_filled")
+
+
+async def test_an_unknown_order_is_unresolved_and_can_be_sent_again(fake: FakeExchange) -> None:
+    async with connected(fake, once) as hasty:
+        orders = [await hasty.prepare_order(intent) for _ in range(2)]
+        fake.fates = ["lose the request"]
+        with pytest.raises(UnresolvedOrdersError) as failure:
+            await hasty.post_orders(orders)
+        assert list(failure.value.orders) == orders
+        assert all(one.success for one in await hasty.post_orders(failure.value.orders))
+
+
+async def test_an_order_that_was_never_accepted_has_its_last_refusal(fake: FakeExchange) -> None:
+    async with connected(fake, impatient) as hasty:
+        fake.fates = [refusal(425, "partition_not_ready")] * 40
+        result = await hasty.place_order(intent)
+    assert result.code == "partition_not_ready"
+    assert all(heard.path == "/order" for heard in fake.received)
+
+
+async def test_the_time_to_book_is_sent_as_a_header(
+    fake: FakeExchange, client: ExchangeClient
+) -> None:
+    await client.place_order(intent, time_to_book_ms=250)
+    assert fake.received_at("/order")[0].headers["service_time_to_book_ms"] == "250"
+
+
+@pytest.mark.parametrize("seed", [20_260_601, 1, 2])
+async def test_under_random_faults_every_order_is_booked_once_or_refused(
+    fake: FakeExchange, seed: int
+) -> None:
+    draw = random.Random(seed)
+    kinds: list[Fate] = [
+        "serve",
+        "serve",
+        "lose the response",
+        "lose the request",
+        away(503, "overloaded"),
+        away(500, "internal_error"),
+        away(429, "rate_limited"),
+        refusal(425, "partition_not_ready"),
+    ]
+    fake.fates = [draw.choice(kinds) for _ in range(200)]
+    fake.refuses = lambda order_id: int(order_id[-1], 16) % 4 == 0
+    placed: list[str] = []
+    refused: list[str] = []
+    async with connected(fake, quick) as client:
+        for _ in range(15):
+            orders = [await client.prepare_order(intent) for _ in range(draw.randint(1, 4))]
+            results = await client.post_orders(orders)
+            assert len(results) == len(orders)
+            for order, result in zip(orders, results, strict=True):
+                (placed if result.success else refused).append(order.order_id)
+                assert not result.success or result.order_id == order.order_id
+    assert sorted(placed) == sorted(fake.booked)
+    assert sorted(refused) == sorted(fake.refused)
+    assert min(len(placed), len(refused)) > 0

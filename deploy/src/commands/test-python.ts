@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { defaultCacheDir } from '../local/paths.ts';
+import {
+  installPythonClient,
+  makePythonEnvironment,
+  pipInstall,
+  pythonClientRoot,
+} from '../local/python-client.ts';
+
+/**
+ * `npm run test:python -- ARGUMENTS OF PYTEST`: lint, types and tests of the client in Python, its wheel, and the wheel
+ * in an environment of its own. `PM_BASE_URL` adds a real exchange. Without Python one line says so, with exit code 0.
+ */
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const command = new Command('npm run test:python --')
+  .argument('[arguments...]', 'arguments of pytest, after another --')
+  .option('--counts <file>', 'where {passed, failed, skipped} is written')
+  .parse();
+const { counts: countsFile } = command.opts<{ counts?: string }>();
+const caches = join(defaultCacheDir, 'python-client');
+const environment = {
+  ...process.env,
+  PYTHONDONTWRITEBYTECODE: '1',
+  RUFF_CACHE_DIR: join(caches, 'ruff'),
+  MYPY_CACHE_DIR: join(caches, 'mypy'),
+};
+
+function run(python: string, args: readonly string[]): boolean {
+  const options = { cwd: pythonClientRoot, env: environment, stdio: 'inherit' } as const;
+  return spawnSync(python, args, options).status === 0;
+}
+
+/** The totals in the report of pytest; a report without them is one failure. */
+function countsOf(report: string, passed: boolean): Counts {
+  const total = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(report)?.[1]);
+  const failed = total('failures') + total('errors');
+  const skipped = total('skipped');
+  if (Number.isNaN(failed)) return { passed: 0, failed: 1, skipped: 0 };
+  return {
+    passed: total('tests') - failed - skipped,
+    failed: passed ? failed : Math.max(failed, 1),
+    skipped,
+  };
+}
+
+function tests(python: string, scratch: string): Counts {
+  const report = join(scratch, 'report.xml');
+  const quiet = ['-q', '-p', 'no:cacheprovider', `--junitxml=${report}`];
+  const passed = run(python, ['-m', 'pytest', ...quiet, ...command.args]);
+  try {
+    return countsOf(readFileSync(report, 'utf8'), passed);
+  } catch {
+    return countsOf('', false);
+  }
+}
+
+/** Builds the wheel, installs it by its file into an empty environment, and imports it there. */
+function wheel(python: string, scratch: string): boolean {
+  const args = ['-m', 'build', '--wheel', '--no-isolation', '--outdir', scratch, pythonClientRoot];
+  if (!run(python, args)) return false;
+  const file = readdirSync(scratch).find((name) => name.endsWith('.whl'));
+  const folder = join(scratch, 'environment');
+  const fresh = join(folder, 'bin', 'python');
+  if (file === undefined) return false;
+  const problem = makePythonEnvironment(folder) ?? pipInstall(fresh, [join(scratch, file)]);
+  if (problem !== null) console.error(problem);
+  const program = 'import exchange_client; print(exchange_client.ExchangeClient.__module__)';
+  return problem === null && run(fresh, ['-I', '-c', program]);
+}
+
+function everything(python: string, scratch: string): Counts {
+  const steps: readonly (readonly [string, () => boolean])[] = [
+    ['format', () => run(python, ['-m', 'ruff', 'format', '--check', '.'])],
+    ['lint', () => run(python, ['-m', 'ruff', 'check', '.'])],
+    ['types', () => run(python, ['-m', 'mypy'])],
+    ['wheel', () => wheel(python, scratch)],
+  ];
+  const failed = steps.filter(([, step]) => !step()).map(([name]) => name);
+  const counts = tests(python, scratch);
+  for (const name of failed) console.log(`client in Python: ${name} FAILED`);
+  const passed = steps.length - failed.length;
+  return { ...counts, passed: counts.passed + passed, failed: counts.failed + failed.length };
+}
+
+mkdirSync(caches, { recursive: true });
+const installed = installPythonClient(defaultCacheDir);
+let counts: Counts = { passed: 0, failed: 0, skipped: 1 };
+if (installed.kind === 'absent') console.log(`client in Python: skipped, ${installed.reason}`);
+else {
+  const scratch = mkdtempSync(join(tmpdir(), 'exchange-python-'));
+  counts = everything(installed.python, scratch);
+  rmSync(scratch, { recursive: true, force: true });
+  const { passed, failed, skipped } = counts;
+  const of = `Python ${installed.version}`;
+  console.log(`client on ${of}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
+}
+if (countsFile !== undefined) writeFileSync(countsFile, JSON.stringify(counts));
+process.exit(counts.failed === 0 ? 0 : 1);
