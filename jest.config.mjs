@@ -7,6 +7,7 @@ const rooms = [
   'projectors',
   'query-api',
   'client',
+  'console',
   'deploy',
   'operate',
   'acceptance',

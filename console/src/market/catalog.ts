@@ -1,0 +1,146 @@
+/** A market as GET /gamma/markets and the events of GET /gamma/events list it; lists are JSON texts there. */
+export interface WireMarket {
+  readonly id: string;
+  readonly question: string;
+  readonly conditionId: string;
+  readonly slug: string;
+  readonly clobTokenIds: string;
+  readonly outcomes: string;
+  readonly outcomePrices?: string;
+  readonly image?: string;
+  readonly description?: string;
+  readonly endDate?: string;
+  readonly closed?: boolean;
+  readonly orderPriceMinTickSize?: number;
+  readonly orderMinSize?: number;
+  readonly negRisk?: boolean;
+  readonly acceptingOrders?: boolean;
+  readonly volumeNum?: number;
+  readonly volume24hr?: number;
+  readonly bestBid?: number | null;
+  readonly bestAsk?: number | null;
+  readonly lastTradePrice?: number | null;
+}
+
+export interface WireEvent {
+  readonly id: string;
+  readonly slug: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly image?: string;
+  readonly endDate?: string;
+  readonly closed?: boolean;
+  readonly volume?: number;
+  readonly volume24hr?: number;
+  readonly liquidity?: number;
+  readonly markets?: readonly WireMarket[];
+}
+
+export interface Market {
+  readonly conditionId: string;
+  readonly question: string;
+  /** Short name within its event. */
+  readonly label: string;
+  readonly tokens: readonly [string, string];
+  readonly outcomes: readonly [string, string];
+  /** Price of the first outcome; null when it was never quoted. */
+  readonly price: number | null;
+  /** USDC, decimal text. */
+  readonly tick: string;
+  readonly minSize: number;
+  readonly isOpen: boolean;
+  readonly volume: number;
+  readonly description: string;
+}
+
+export interface MarketEvent {
+  readonly id: string;
+  readonly slug: string;
+  readonly title: string;
+  readonly description: string;
+  readonly picture: string | null;
+  readonly volume24h: number;
+  readonly endDate: string | null;
+  readonly markets: readonly Market[];
+}
+
+/** An event with its markets, the busiest first. Markets whose lists cannot be read are left out. */
+export function eventOfWire(wire: WireEvent, origin: string): MarketEvent {
+  const found = (wire.markets ?? []).map(marketOfWire).filter((market) => market !== null);
+  const labels = labelsOf(found.map(({ question }) => question));
+  return {
+    id: wire.id,
+    slug: wire.slug,
+    title: wire.title,
+    description: wire.description ?? '',
+    picture: pictureOf(wire.image ?? '', origin),
+    volume24h: wire.volume24hr ?? 0,
+    endDate: wire.endDate ?? null,
+    markets: found
+      .map((market, index) => ({ ...market, label: labels[index] ?? market.question }))
+      .sort((one, other) => other.volume - one.volume),
+  };
+}
+
+/** Null when it has no two tokens. */
+function marketOfWire(wire: WireMarket): Market | null {
+  const tokens = textsOf(wire.clobTokenIds);
+  const outcomes = textsOf(wire.outcomes);
+  const [first, second] = tokens;
+  if (first === undefined || second === undefined) return null;
+  const shown = Number(textsOf(wire.outcomePrices ?? '[]')[0] ?? wire.lastTradePrice ?? Number.NaN);
+  return {
+    conditionId: wire.conditionId,
+    question: wire.question,
+    label: wire.question,
+    tokens: [first, second],
+    outcomes: [outcomes[0] ?? 'Yes', outcomes[1] ?? 'No'],
+    price: Number.isFinite(shown) ? shown : null,
+    tick: String(wire.orderPriceMinTickSize ?? 0.01),
+    minSize: wire.orderMinSize ?? 1,
+    isOpen: wire.closed !== true && wire.acceptingOrders !== false,
+    volume: wire.volumeNum ?? 0,
+    description: wire.description ?? '',
+  };
+}
+
+/** Words that all questions begin or end with say nothing between the markets of one event. */
+export function labelsOf(questions: readonly string[]): readonly string[] {
+  if (questions.length < 2) return questions;
+  const words = questions.map((question) => question.split(' '));
+  const shortest = Math.min(...words.map((list) => list.length));
+  const first = words[0] ?? [];
+  const isCommon = (at: (list: readonly string[]) => string | undefined) =>
+    words.every((list) => at(list) === at(first));
+  let head = 0;
+  while (head < shortest - 1 && isCommon((list) => list[head])) head += 1;
+  let tail = 0;
+  while (tail < shortest - 1 - head && isCommon((list) => list[list.length - 1 - tail])) tail += 1;
+  return words.map((list) => {
+    const label = list
+      .slice(head, list.length - tail)
+      .join(' ')
+      .replace(/[?:,]$/, '');
+    return label.slice(0, 1).toUpperCase() + label.slice(1);
+  });
+}
+
+/**
+ * A picture that the policy of the page allows: over https, or of this exchange, whose address may have another name
+ * here. Null for others.
+ */
+export function pictureOf(image: string, origin: string): string | null {
+  if (!URL.canParse(image, origin)) return null;
+  const url = new URL(image, origin);
+  if (url.pathname.startsWith('/demo/pictures/')) return url.pathname;
+  return url.protocol === 'https:' || url.origin === origin ? url.href : null;
+}
+
+function textsOf(json: string): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(json);
+    return Array.isArray(value) ? value.map(String) : [];
+  } catch {
+    return [];
+  }
+}
