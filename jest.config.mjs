@@ -7,6 +7,7 @@ const rooms = [
   'projectors',
   'query-api',
   'client',
+  'mcp',
   'console',
   'deploy',
   'operate',

@@ -1,13 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
+import { agentDocuments, withToolsTable } from '../documents/agent-documents.ts';
 import { withConfiguration } from '../documents/configuration.ts';
 import { withDictionary, withQueries } from '../documents/data-dictionary.ts';
 import { withErrorsTable } from '../documents/errors-table.ts';
 import { withLimitsTable } from '../documents/limits-table.ts';
-import { openApiFiles } from '../documents/openapi-files.ts';
+import { asyncApiFile, openApiFiles } from '../documents/openapi-files.ts';
 import { withRolesTable } from '../documents/roles-table.ts';
 import { withRoutesTable } from '../documents/routes-table.ts';
+import { withStreamsTables } from '../documents/streams-tables.ts';
 import { clickhouseRoles } from '../roles/roles.ts';
 import { rolesFile } from '../roles/roles-sql.ts';
 
@@ -16,6 +18,8 @@ const documents = [
   ['docs/trading/limits.md', withLimitsTable],
   ['docs/trading/routes.md', withRoutesTable],
   ['docs/trading/errors.md', withErrorsTable],
+  ['docs/trading/agents.md', withToolsTable],
+  ['docs/trading/streams.md', withStreamsTables],
   ['docs/data/dictionary.md', withDictionary],
   ['docs/data/queries.md', withQueries],
   ['docs/operating/clickhouse.md', withRolesTable],
@@ -26,9 +30,10 @@ for (const [name, renew] of documents) {
   const file = join(repositoryRoot, name);
   writeFileSync(file, renew(readFileSync(file, 'utf8')));
 }
-for (const [name, text] of Object.entries(openApiFiles)) {
+for (const [name, text] of Object.entries({ ...openApiFiles, ...agentDocuments })) {
   writeFileSync(join(repositoryRoot, name), text());
 }
+writeFileSync(join(repositoryRoot, asyncApiFile.path), asyncApiFile.text());
 writeFileSync(
   join(repositoryRoot, 'deploy/clickhouse/roles.sql'),
   rolesFile(clickhouseRoles, 'pm'),

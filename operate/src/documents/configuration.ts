@@ -2,8 +2,11 @@ import { stackFields, toolFields } from '@pm/deploy/stack/variables';
 import { ingressFields } from '@pm/ingress/config';
 import type { Field } from '@pm/kit/config';
 import { matcherFields } from '@pm/matcher/config';
+import { mcpFields } from '@pm/mcp/config';
+import { stdioFields } from '@pm/mcp/stdio/settings.io';
 import { projectorsFields } from '@pm/projectors/config';
 import { queryApiFields } from '@pm/query-api/config';
+import { streamsFields } from '@pm/query-api/streams/config';
 import { renewed } from './data-dictionary.ts';
 
 const marks = [
@@ -17,6 +20,9 @@ const readers: readonly (readonly [reader: string, fields: readonly Field<unknow
   ['matcher', Object.values(matcherFields)],
   ['projectors', Object.values(projectorsFields)],
   ['query-api', Object.values(queryApiFields)],
+  ['streams', Object.values(streamsFields)],
+  ['mcp', Object.values(mcpFields)],
+  ['mcp over stdio', Object.values(stdioFields)],
   ['tools', toolFields],
   ['npm start', stackFields],
 ];

@@ -1,0 +1,39 @@
+import {
+  type ConfigOf,
+  clickhouseFields,
+  kafkaFields,
+  list,
+  namesOf,
+  publicDoorFields,
+  readConfig,
+  redisFields,
+  registryFields,
+  serviceFields,
+  url,
+} from '@pm/kit/config';
+
+/** Variables of the MCP server over HTTP; the configuration reference is made of them. */
+export const mcpFields = {
+  ...serviceFields,
+  httpPort: publicDoorFields.httpPort,
+  trustedProxies: publicDoorFields.trustedProxies,
+  exchangeUrl: url('PM_EXCHANGE_URL', {
+    meaning:
+      'Where the MCP server finds the exchange: its base URL, or query-api itself, which then knows each caller by address.',
+    default: 'http://127.0.0.1:8080',
+  }),
+  origins: list('PM_MCP_ORIGINS', {
+    meaning:
+      'Host names whose web pages may call `/mcp`; programs send no `Origin` and always may.',
+    default: ['localhost', '127.0.0.1', '[::1]'],
+    pattern: /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)$/,
+  }),
+};
+
+export type McpConfig = ConfigOf<typeof mcpFields>;
+
+/** Reads the environment. Throws one `Fault` `invalid_config` (stop) that names every wrong setting. */
+export function readMcpConfig(): McpConfig {
+  const others = namesOf(kafkaFields, registryFields, redisFields, clickhouseFields);
+  return readConfig(mcpFields, undefined, { known: others });
+}

@@ -1,0 +1,103 @@
+import {
+  createMcpHandler,
+  type McpHttpHandler,
+  originValidationResponse,
+} from '@modelcontextprotocol/server';
+import type { HttpApp } from '@pm/kit/http';
+import type { Log } from '@pm/kit/log';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ServerFactory } from '../server/build-server.io.ts';
+import { callerOf } from './caller.ts';
+import { openHttpSession } from './http-session.io.ts';
+import { bodyMaxBytes, keepAliveMs, requestsAtOnceMax, subscriptionsMax } from './limits.ts';
+
+export interface McpRouteOptions {
+  /** Where the exchange is. */
+  readonly exchangeUrl: string;
+  /** Host names whose pages may call; a request without `Origin` is not from a page. */
+  readonly origins: readonly string[];
+  readonly log: Log;
+}
+
+/** What `/mcp` is doing. */
+export interface McpRoute {
+  readonly running: () => number;
+  close(): Promise<void>;
+}
+
+/** Names of the header by which `handle` passes the address of the caller to the factory of servers. */
+const addressHeader = 'x-caller-address';
+
+/**
+ * `/mcp`: Streamable HTTP of the revisions that the SDK serves. Nothing is kept between requests, so that any process
+ * can serve any of them and no session has to be limited.
+ */
+export function addMcpRoute(app: HttpApp, options: McpRouteOptions): McpRoute {
+  const servers = new ServerFactory(options.log);
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      const headers = Object.fromEntries(requestInfo?.headers ?? []);
+      const caller = callerOf(headers) ?? { agentKey: null, reader: null };
+      const address = headers[addressHeader] ?? '';
+      return servers.build(openHttpSession(options.exchangeUrl, caller, address));
+    },
+    {
+      keepAliveMs,
+      maxSubscriptions: subscriptionsMax,
+      maxRequestBodySize: bodyMaxBytes,
+      onerror: (error) => options.log.warn({ err: error }, 'mcp request refused'),
+    },
+  );
+  let running = 0;
+  app.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: '/mcp',
+    bodyLimit: bodyMaxBytes,
+    handler: async (request, reply) => {
+      if (running >= requestsAtOnceMax) return await refuseBusy(reply);
+      running += 1;
+      reply.raw.once('close', () => {
+        running -= 1;
+      });
+      return await handle(request, reply, { handler, origins: options.origins });
+    },
+  });
+  return { running: () => running, close: () => handler.close() };
+}
+
+function refuseBusy(reply: FastifyReply): FastifyReply {
+  return reply.code(503).header('retry-after', '1').send({ error: 'too many requests at a time' });
+}
+
+async function handle(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { handler, origins }: { readonly handler: McpHttpHandler; readonly origins: readonly string[] },
+): Promise<FastifyReply> {
+  const web = webRequest(request, reply);
+  const refused = originValidationResponse(web, [...origins]);
+  if (refused !== undefined) return await reply.send(refused);
+  if (callerOf(request.headers) === null) {
+    const error = 'Authorization takes an agent key: Bearer pro_...';
+    return await reply.code(401).header('www-authenticate', 'Bearer').send({ error });
+  }
+  const { body } = request;
+  return await reply.send(await handler.fetch(web, body === undefined ? {} : { parsedBody: body }));
+}
+
+/** The request in the form of the SDK; it is aborted when the caller goes away. */
+function webRequest(request: FastifyRequest, reply: FastifyReply): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, String(value));
+  }
+  headers.set(addressHeader, request.ip);
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return new Request(`http://${request.host || 'localhost'}${request.url}`, {
+    method: request.method,
+    headers,
+    signal: gone.signal,
+    ...(request.method === 'POST' ? { body: new Uint8Array(request.rawBody) } : {}),
+  });
+}

@@ -1,0 +1,37 @@
+import { openOpsListener } from '@pm/kit/health';
+import { openHttp } from '@pm/kit/http';
+import { type Lifecycle, runService } from '@pm/kit/lifecycle';
+import { openLog } from '@pm/kit/log';
+import { openMetrics } from '@pm/kit/metrics';
+import { readMcpConfig } from './config.ts';
+import { bodyMaxBytes } from './http/limits.ts';
+import { addMcpRoute } from './http/mcp.route.ts';
+
+const name = 'mcp';
+
+/** The MCP server over HTTP. It needs the exchange only when it is called, so that it is ready at once. */
+async function start(life: Lifecycle): Promise<void> {
+  const config = readMcpConfig();
+  const log = openLog(name, config.logLevel);
+  life.useLog(log);
+  const metrics = openMetrics(name);
+  const { trustedProxies, exchangeUrl, origins, host } = config;
+  const app = openHttp({ log, metrics, bodyLimitBytes: bodyMaxBytes, trustedProxies });
+  const route = addMcpRoute(app, { exchangeUrl, origins, log });
+  let isListening = false;
+  const ops = await openOpsListener({
+    host,
+    port: config.opsPort,
+    metrics,
+    status: () => ({ exchangeUrl, running: route.running() }),
+    ready: () => ({ ready: isListening, reasons: isListening ? [] : ['http'] }),
+  });
+  life.onStop('ops listener', () => ops.close());
+  await app.listen({ host, port: config.httpPort });
+  life.onStop('http', () => app.close());
+  // Open streams end first: the listener closes when its connections have.
+  life.onStop('mcp', () => route.close());
+  isListening = true;
+}
+
+await runService(name, start);

@@ -1,0 +1,168 @@
+import type { BookSnapshot } from '@pm/schemas';
+import { Type } from 'typebox';
+import { readMarket } from '../markets/market-tools.io.ts';
+import type { MarketView } from '../markets/market-view.ts';
+import { conditionId, orderId } from '../server/forms.ts';
+import type { Session } from '../server/session.io.ts';
+import { type Tool, tool } from '../server/tool.io.ts';
+import { changing, declareTool, reading, ToolRefusal } from '../server/tool.ts';
+import { dayRefusal, limitRefusal } from './limits.ts';
+import { type OrderMeaning, orderFields, readMeaning, riskMicro } from './order-meaning.ts';
+import { PlacedView, placePreview } from './place-preview.io.ts';
+import {
+  type Check,
+  exchangeCheck,
+  marketChecks,
+  ownerCheck,
+  PreviewView,
+  previewView,
+  uncheckedWithoutKey,
+} from './preview-view.ts';
+import { type Preview, previewLifeMs } from './previews.ts';
+import type { Trader } from './trader.io.ts';
+import { walkBook } from './walk-book.ts';
+
+const cancelsMax = 500;
+
+const previewOrder = declareTool({
+  name: 'preview_order',
+  title: 'Preview an order',
+  description:
+    'What an order would do, without placing it: the fills it would get from the book, cost, fee, and every check. ' +
+    'Its preview id is what `place_order` needs. Show the preview to the user before you place it.',
+  annotations: reading,
+  input: Type.Object(orderFields),
+  output: PreviewView,
+});
+
+const placeOrder = declareTool({
+  name: 'place_order',
+  title: 'Place an order',
+  description:
+    'Places the order of a preview that is younger than 60 seconds; the fields repeat it and have to mean the same. ' +
+    'Spends money. The same preview is placed once, however often this is called. Works on a stdio server with a ' +
+    'wallet key, within the limits of its owner.',
+  annotations: changing,
+  input: Type.Object({
+    preview_id: Type.String({ minLength: 1, maxLength: 64 }),
+    ...orderFields,
+  }),
+  output: PlacedView,
+});
+
+const cancelOrders = declareTool({
+  name: 'cancel_orders',
+  title: 'Cancel orders',
+  description:
+    'Cancels own orders: those of `order_ids`, all of one market, or all of the wallet, placed here or elsewhere. Give ' +
+    'exactly one of the three.',
+  annotations: changing,
+  input: Type.Object({
+    order_ids: Type.Optional(Type.Array(orderId, { minItems: 1, maxItems: cancelsMax })),
+    market: Type.Optional(conditionId),
+    all: Type.Optional(Type.Literal(true)),
+  }),
+  output: Type.Object({
+    canceled: Type.Array(Type.String()),
+    not_canceled: Type.Array(Type.Object({ order_id: Type.String(), reason: Type.String() })),
+  }),
+});
+
+/** Tools about orders of the own wallet. */
+export const tradingTools: readonly Tool[] = [
+  tool(previewOrder, async (input, session) => {
+    const meaning = readMeaning(input);
+    return meaning instanceof ToolRefusal ? meaning : await preview(meaning, session);
+  }),
+  tool(placeOrder, async ({ preview_id, ...fields }, session) => {
+    if (session.trader === null) return noTrading(session);
+    const meaning = readMeaning(fields);
+    if (meaning instanceof ToolRefusal) return meaning;
+    return await placePreview(session.trader, preview_id, meaning);
+  }),
+  tool(cancelOrders, async ({ order_ids, market, all }, session) => {
+    if (session.trader === null) return noTrading(session);
+    if ([order_ids, market, all].filter((one) => one !== undefined).length !== 1) {
+      return new ToolRefusal(
+        'invalid_input',
+        'give exactly one of `order_ids`, `market` and `all`',
+      );
+    }
+    const client = await session.trader.connected();
+    const result =
+      order_ids !== undefined
+        ? await client.cancelOrders(order_ids)
+        : await (market === undefined ? client.cancelAll() : client.cancelMarketOrders({ market }));
+    const left = Object.entries(result.not_canceled);
+    return {
+      canceled: result.canceled,
+      not_canceled: left.map(([order_id, reason]) => ({ order_id, reason })),
+    };
+  }),
+];
+
+function noTrading({ noTrading: code }: Session): ToolRefusal {
+  const message =
+    code === 'trading_not_here'
+      ? 'this server only reads: trading needs the stdio server with a wallet key (docs/trading/agents.md)'
+      : 'trading is off: the owner has to give the server a wallet key, a limit an order, a limit a day and a list of ' +
+        'markets (docs/trading/agents.md)';
+  return new ToolRefusal(code, message);
+}
+
+async function preview(meaning: OrderMeaning, { exchange, trader }: Session) {
+  const { tokenId: token_id } = meaning;
+  const market = await readMarket(exchange, token_id);
+  if (market instanceof ToolRefusal) return market;
+  const book = (await exchange.get('getBook', { query: { token_id } })) as BookSnapshot;
+  const walk = walkBook(meaning, book, market.taker_fee_rate_bps);
+  const mostMicro = riskMicro(meaning, market.taker_fee_rate_bps);
+  const checks = [...marketChecks(meaning, market, walk.expected)];
+  const signed =
+    trader === null ? null : await signPreview(trader, { meaning, market, riskMicro: mostMicro });
+  checks.push(...(signed?.checks ?? [uncheckedWithoutKey]));
+  return previewView({
+    meaning,
+    market,
+    walk,
+    riskMicro: mostMicro,
+    bookTime: new Date(Number(book.timestamp)).toISOString(),
+    checks,
+    preview: signed === null ? null : { id: signed.preview.id, expiresAt: signed.expiresAt },
+  });
+}
+
+interface Signed {
+  readonly preview: Preview;
+  readonly expiresAt: string;
+  readonly checks: readonly Check[];
+}
+
+/** Signs the order, has the exchange validate it, and compares it with the limits of the owner. */
+async function signPreview(
+  trader: Trader,
+  order: {
+    readonly meaning: OrderMeaning;
+    readonly market: MarketView;
+    readonly riskMicro: number;
+  },
+): Promise<Signed> {
+  const { meaning, market, riskMicro: mostMicro } = order;
+  const facts = { meaning, conditionId: market.condition_id, riskMicro: mostMicro };
+  const built = await trader.sign(meaning);
+  const finding = await trader.validate(built);
+  const usedMicro = await trader.spending.usedMicro();
+  const day =
+    usedMicro instanceof ToolRefusal
+      ? usedMicro
+      : dayRefusal(trader.limits, { usedMicro, riskMicro: mostMicro });
+  return {
+    preview: trader.remember(built, facts),
+    expiresAt: new Date(Date.now() + previewLifeMs).toISOString(),
+    checks: [
+      exchangeCheck(finding),
+      ownerCheck('owner_allows_order', limitRefusal(trader.limits, facts)),
+      ownerCheck('owner_allows_day', day),
+    ],
+  };
+}

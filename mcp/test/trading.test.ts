@@ -1,0 +1,264 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { microText } from '@pm/schemas';
+import { fakeMarket } from './fake-reads.ts';
+import { errorOf, resultOf, TradingSession } from './trading-session.ts';
+
+const order = { token_id: fakeMarket.token, side: 'BUY', price: '0.52', size: '20' } as const;
+
+const sessions: TradingSession[] = [];
+
+async function open(...given: Parameters<typeof TradingSession.open>): Promise<TradingSession> {
+  const session = await TradingSession.open(...given);
+  sessions.push(session);
+  return session;
+}
+
+afterEach(async () => {
+  for (const session of sessions.splice(0)) await session.end();
+});
+
+const placed = ({ fake }: TradingSession) => fake.booked.size;
+
+describe('preview_order', () => {
+  test('walks the book and states cost, fee and every check', async () => {
+    const { client } = await open();
+    const preview = await resultOf(client, 'preview_order', order);
+    expect(preview).toMatchObject({
+      placeable: true,
+      expected: 'fills',
+      fills: [
+        // 10 × 0.0441 × 0.51 × 0.49 and 10 × 0.0441 × 0.52 × 0.48, half up to 0.00001.
+        { price: '0.51', size: '10', usdc: '5.1', fee: '0.11021' },
+        { price: '0.52', size: '10', usdc: '5.2', fee: '0.11007' },
+      ],
+      filled_size: '20',
+      average_price: '0.515',
+      usdc: '10.3',
+      fee: '0.22028',
+      total_usdc: '10.52028',
+      rest: '0',
+      // 20 × 0.52, and the fee at its highest (p = 1/2) with one step for rounding.
+      can_lose_usdc: microText(10_400_000 + 220_500 + 10),
+    });
+    const { checks } = preview as { checks: { check: string; ok: boolean }[] };
+    expect(checks.map(({ check, ok }) => [check, ok])).toEqual([
+      ['market_accepts_orders', true],
+      ['price_on_tick', true],
+      ['size_large_enough', true],
+      ['book_allows_it', true],
+      ['exchange_validates', true],
+      ['owner_allows_order', true],
+      ['owner_allows_day', true],
+    ]);
+  });
+
+  test('places nothing', async () => {
+    const session = await open();
+    await session.preview(order);
+    expect(placed(session)).toBe(0);
+    expect(session.fake.receivedAt('/order')).toEqual([]);
+  });
+
+  test.each([
+    [{ ...order, price: '0.525' }, 'price_on_tick'],
+    [{ ...order, size: '4' }, 'size_large_enough'],
+    [{ ...order, size: '5000', time_in_force: 'FOK' }, 'book_allows_it'],
+    [{ ...order, post_only: true }, 'book_allows_it'],
+    [{ ...order, size: '100' }, 'owner_allows_order'],
+  ])('%j fails the check %s', async (given, failed) => {
+    const { client } = await open();
+    const preview = await resultOf<{
+      placeable: boolean;
+      checks: { check: string; ok: boolean }[];
+    }>(client, 'preview_order', given);
+    expect(preview.placeable).toBe(false);
+    expect(preview.checks.filter(({ ok }) => ok === false).map(({ check }) => check)).toContain(
+      failed,
+    );
+  });
+
+  test.each([
+    { ...order, budget: '5' },
+    { ...order, size: undefined },
+    { ...order, size: '0.001' },
+    { ...order, price: '1' },
+    { ...order, time_in_force: 'GTD' },
+    { ...order, expiration: 4_000_000_000 },
+    { ...order, size: undefined, budget: '5' },
+    { ...order, time_in_force: 'FAK', post_only: true },
+  ])('refuses %j', async (given) => {
+    const { client } = await open();
+    expect((await errorOf(client, 'preview_order', given)).code).toBe('invalid_input');
+  });
+});
+
+describe('place_order', () => {
+  test('places the order of its preview once, however often it is called', async () => {
+    const session = await open();
+    const preview_id = await session.preview(order);
+    const first = await resultOf<{ order_id: string; day_used_usdc: string }>(
+      session.client,
+      'place_order',
+      { ...order, preview_id },
+    );
+    const second = await resultOf(session.client, 'place_order', { ...order, preview_id });
+    expect(second).toEqual(first);
+    expect([...session.fake.booked.keys()]).toEqual([first.order_id]);
+    expect(first.day_used_usdc).toBe('10.62051');
+  });
+
+  test('takes the same meaning in other words', async () => {
+    const session = await open();
+    const preview_id = await session.preview(order);
+    const same = {
+      ...order,
+      price: '0.5200',
+      size: '20.0',
+      time_in_force: 'GTC',
+      post_only: false,
+    };
+    await resultOf(session.client, 'place_order', { ...same, preview_id });
+    expect(placed(session)).toBe(1);
+  });
+
+  test.each([
+    { price: '0.53' },
+    { size: '20.01' },
+    { side: 'SELL' },
+    { token_id: fakeMarket.otherToken },
+    { time_in_force: 'FAK' },
+    { post_only: true },
+  ])('refuses %j after a preview of another order', async (change) => {
+    const session = await open();
+    const preview_id = await session.preview(order);
+    const error = await errorOf(session.client, 'place_order', { ...order, ...change, preview_id });
+    expect(error.code).toBe('preview_differs');
+    expect(placed(session)).toBe(0);
+  });
+
+  test('refuses an unknown preview, and one of 60 seconds', async () => {
+    const session = await open();
+    const unknown = await errorOf(session.client, 'place_order', { ...order, preview_id: 'x' });
+    expect(unknown.code).toBe('preview_unknown');
+    const preview_id = await session.preview(order);
+    session.pass(59_999);
+    await resultOf(session.client, 'place_order', { ...order, preview_id });
+    session.pass(1);
+    const old = await errorOf(session.client, 'place_order', { ...order, preview_id });
+    expect(old.code).toBe('preview_expired');
+    expect(placed(session)).toBe(1);
+  });
+
+  test('refuses an order beyond the limit of an order by one millionth', async () => {
+    const most = 10_620_510;
+    const strict = await open({ perOrderMicro: most - 1 });
+    const tooLarge = await errorOf(strict.client, 'place_order', {
+      ...order,
+      preview_id: await strict.preview(order),
+    });
+    expect(tooLarge.code).toBe('order_too_large');
+    expect(placed(strict)).toBe(0);
+    const exact = await open({ perOrderMicro: most });
+    const preview_id = await exact.preview(order);
+    await resultOf(exact.client, 'place_order', { ...order, preview_id });
+    expect(placed(exact)).toBe(1);
+  });
+
+  test('refuses a market that the owner does not list', async () => {
+    const session = await open({ markets: new Set([`0x${'1'.repeat(64)}`]) });
+    const preview_id = await session.preview(order);
+    const error = await errorOf(session.client, 'place_order', { ...order, preview_id });
+    expect(error.code).toBe('market_not_allowed');
+    expect(placed(session)).toBe(0);
+  });
+
+  test('counts the day across restarts and refuses what is beyond its limit', async () => {
+    const first = await open({ perDayMicro: 25_000_000 });
+    for (let count = 0; count < 2; count += 1) {
+      const preview_id = await first.preview(order);
+      await resultOf(first.client, 'place_order', { ...order, preview_id });
+    }
+    const second = await open({ perDayMicro: 25_000_000 }, first.folder);
+    const preview_id = await second.preview(order);
+    const error = await errorOf(second.client, 'place_order', { ...order, preview_id });
+    expect(error).toMatchObject({ code: 'day_limit_reached' });
+    expect(error.message).toContain('21.24102 of the 25 that');
+    expect(placed(second)).toBe(0);
+  });
+
+  test('a SELL counts what its tokens may pay beyond its price', async () => {
+    const session = await open();
+    const sell = { ...order, side: 'SELL', price: '0.01', size: '20' };
+    const preview = await resultOf(session.client, 'preview_order', sell);
+    // 20 × 0.99, and the fee at its highest.
+    expect(preview).toMatchObject({ can_lose_usdc: microText(19_800_000 + 220_500 + 10) });
+    expect(preview).toMatchObject({ placeable: false });
+  });
+
+  test('an order that the exchange refuses counts for no limit', async () => {
+    const session = await open({ perDayMicro: 12_000_000 });
+    session.fake.refuses = () => true;
+    const preview_id = await session.preview(order);
+    const error = await errorOf(session.client, 'place_order', { ...order, preview_id });
+    expect(error.code).toBe('fok_not_filled');
+    session.fake.refuses = () => false;
+    const again = await session.preview(order);
+    await resultOf(session.client, 'place_order', { ...order, preview_id: again });
+    expect(placed(session)).toBe(1);
+  });
+
+  test('places nothing when the day cannot be read or written', async () => {
+    const session = await open();
+    const preview_id = await session.preview(order);
+    await resultOf(session.client, 'place_order', { ...order, preview_id });
+    const [file = ''] = readdirSync(session.folder);
+    writeFileSync(join(session.folder, file), '{"order":"0x1","micro":-5}\n');
+    const again = await session.preview(order);
+    const unreadable = await errorOf(session.client, 'place_order', {
+      ...order,
+      preview_id: again,
+    });
+    expect(unreadable.code).toBe('spending_unrecorded');
+    const unwritable = await open({}, join(session.folder, file));
+    const last = await unwritable.preview(order);
+    const error = await errorOf(unwritable.client, 'place_order', { ...order, preview_id: last });
+    expect(error.code).toBe('spending_unrecorded');
+    expect([placed(session), placed(unwritable)]).toEqual([1, 0]);
+  });
+
+  test('an order whose response is lost is one order with one result', async () => {
+    const session = await open();
+    const preview_id = await session.preview(order);
+    session.fake.fatedMethod = 'POST';
+    session.fake.fates = ['lose the response', 'lose the request'];
+    await resultOf(session.client, 'place_order', { ...order, preview_id });
+    expect(placed(session)).toBe(1);
+  });
+});
+
+describe('cancel_orders', () => {
+  test('cancels by ids, by market, or all', async () => {
+    const { client, fake } = await open();
+    await resultOf(client, 'cancel_orders', { order_ids: [`0x${'1'.repeat(64)}`] });
+    await resultOf(client, 'cancel_orders', { market: fakeMarket.condition });
+    await resultOf(client, 'cancel_orders', { all: true });
+    const paths = fake.received.filter(({ method }) => method === 'DELETE').map(({ path }) => path);
+    expect(paths).toEqual(['/orders', '/cancel-market-orders', '/cancel-all']);
+  });
+
+  test.each([{}, { all: true, market: fakeMarket.condition }])('refuses %j', async (input) => {
+    const { client } = await open();
+    expect((await errorOf(client, 'cancel_orders', input)).code).toBe('invalid_input');
+  });
+});
+
+test('neither the wallet key nor the secret of the API key leaves in any request', async () => {
+  const session = await open();
+  const preview_id = await session.preview(order);
+  await resultOf(session.client, 'place_order', { ...order, preview_id });
+  const sent = JSON.stringify(session.fake.received);
+  expect(session.fake.received.length).toBe(5);
+  expect(sent).not.toContain('ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');
+  expect(sent).not.toContain('A'.repeat(43));
+});
