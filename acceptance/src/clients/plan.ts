@@ -57,6 +57,14 @@ const events: readonly ImportEvent[] = [
     tags: ['economics', 'compat'],
     markets: [{ slug: 'compat-tour', question: 'Does a newcomer see everything?' }],
   },
+  {
+    slug: 'compat-streams',
+    title: 'Compat: streams',
+    category: 'economics',
+    tags: ['economics', 'compat'],
+    endDate: '2030-01-01T00:00:00.000Z',
+    markets: [{ slug: 'compat-streams', question: 'Does every reader see every trade?' }],
+  },
 ];
 
 export const compatPlan: WorldPlan = { events, depositUsdc: '100000' };
