@@ -8,7 +8,7 @@ import {
 } from './recordings.ts';
 
 /** Categories of the recording, by the tag slugs of the exchange. */
-const tagOf: Readonly<Record<string, string>> = {
+export const tagOfCategory: Readonly<Record<string, string>> = {
   sports: 'sports',
   culture: 'culture',
   politics: 'politics',
@@ -39,6 +39,25 @@ const fedDescription =
   'one of the four markets resolves to Yes: the one that names the change of the upper bound of the range, as stated by the ' +
   'Federal Open Market Committee. Its trades were recorded on 26 February 2026 and are replayed here with test money.';
 
+/** Markets without a recording, for the category that the recording does not have. */
+export const mentionsEvent: ImportEvent = {
+  slug: 'demo-words-of-the-press-conference',
+  title: 'What is said at the press conference in March?',
+  description:
+    'Markets of the demo. Each resolves to Yes if the word is said by the chair at the press conference after the ' +
+    'meeting of March 2026. Prices and trades are made up.',
+  category: 'mentions',
+  tags: ['mentions'],
+  startDate: '2026-02-01T00:00:00.000Z',
+  endDate: '2027-12-31T00:00:00.000Z',
+  markets: ['Inflation', 'Recession', 'Tariffs'].map((word) => ({
+    slug: `demo-said-${word.toLowerCase()}`,
+    question: `Is "${word}" said at the press conference in March?`,
+    tickSize: '0.001',
+    feeRateBps: 315,
+  })),
+};
+
 const fineTick = '0.001';
 const coarseTick = '0.01';
 
@@ -54,7 +73,7 @@ export function demoCatalog(recorded: Recordings, baseUrl: string): ImportEvent[
   const events = [...groupByQuestion(recorded.markets).values()].map((markets) =>
     eventOf(markets, fine),
   );
-  return [...events, fedEventOf(recorded.trades)].map((event) => {
+  return [...events, mentionsEvent, fedEventOf(recorded.trades)].map((event) => {
     const image = pictureUrl(baseUrl, event.category ?? '');
     const pictured = { image, icon: image };
     const markets = event.markets.map((market) => ({ ...market, ...pictured }));
@@ -76,7 +95,7 @@ function groupByQuestion(markets: readonly RecordedMarket[]): Map<string, Record
 
 function eventOf(markets: readonly RecordedMarket[], fine: ReadonlySet<string>): ImportEvent {
   const question = markets[0]?.question ?? '';
-  const tag = tagOf[markets[0]?.category ?? ''] ?? 'other';
+  const tag = tagOfCategory[markets[0]?.category ?? ''] ?? 'other';
   const shared = commonPrefix(markets.map((market) => market.slug));
   return {
     slug: `${slugText(question)}-2026`,

@@ -44,7 +44,11 @@ export class Ladders {
   }
 
   async follow(trade: RecordedTrade, market: DemoMarket): Promise<void> {
-    const ticks = token0Ticks(trade);
+    await this.moveTo(market, token0Ticks(trade));
+  }
+
+  /** `ticks`: price of token 0. */
+  async moveTo(market: DemoMarket, ticks: number): Promise<void> {
     if (this.#ticks.get(market.slug) === ticks) return;
     this.#ticks.set(market.slug, ticks);
     await this.#account.cancelMarket(market.conditionId);

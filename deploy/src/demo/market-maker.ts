@@ -17,21 +17,33 @@ export function shownMarket(markets: readonly DemoMarket[]): DemoMarket | null {
 /** Shares of each quote: recorded quotes have no size, so it follows from the market. */
 const quoteShares = { least: 50, spread: 450 };
 
+/** Levels of each side of a quote, a cent apart; the second has twice the shares of the best, and so on. */
+const levelsPerSide = 3;
+const levelCents = 0.01;
+
 /**
- * Quotes of one maker: the recorded bid as a BUY of token 0, the recorded ask as a BUY of token 1 at one USDC less its
- * price, so that a maker needs no tokens. A new quote replaces the old one.
+ * Quotes of one maker: the recorded bid and levels below it as BUYs of token 0, the recorded ask and levels above it as
+ * BUYs of token 1 at one USDC less their prices, so that a maker needs no tokens. A new quote replaces the old one.
  */
 export function quoteOrders(quote: RecordedQuote, market: DemoMarket): OrderIntent[] {
-  const size = String(sharesFor(market.slug));
-  const orders: OrderIntent[] = [];
-  if (isPrice(quote.bid)) {
-    orders.push({ tokenId: market.tokenIds[0], side: 'BUY', price: priceText(quote.bid), size });
-  }
-  if (isPrice(quote.ask)) {
-    const price = complement(quote.ask);
-    orders.push({ tokenId: market.tokenIds[1], side: 'BUY', price, size });
-  }
-  return orders;
+  const shares = sharesFor(market.slug);
+  const bids = quote.bid === null ? [] : levelsBelow(Number(quote.bid));
+  const asks = quote.ask === null ? [] : levelsBelow(1 - Number(quote.ask));
+  return [bids, asks].flatMap((prices, outcome) =>
+    prices.map((price, level) => ({
+      tokenId: market.tokenIds[outcome === 0 ? 0 : 1],
+      side: 'BUY' as const,
+      price,
+      size: String(shares * (level + 1)),
+    })),
+  );
+}
+
+function levelsBelow(best: number): string[] {
+  return Array.from({ length: levelsPerSide }, (_, level) => best - level * levelCents)
+    .map((price) => Math.round(price * 1_000) / 1_000)
+    .filter((price) => price > 0 && price < 1)
+    .map(String);
 }
 
 /** Only the newest quote of each market, in order. */
@@ -52,16 +64,4 @@ function sharesFor(slug: string): number {
   let sum = 0;
   for (const char of slug) sum = (sum * 31 + char.charCodeAt(0)) % 100_003;
   return quoteShares.least + (sum % quoteShares.spread);
-}
-
-function isPrice(price: string | null): price is string {
-  return price !== null && Number(price) > 0 && Number(price) < 1;
-}
-
-function priceText(price: string): string {
-  return String(Number(price));
-}
-
-function complement(price: string): string {
-  return String((1000 - Math.round(Number(price) * 1000)) / 1000);
 }

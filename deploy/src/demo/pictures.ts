@@ -9,6 +9,7 @@ const colours: Readonly<Record<string, readonly [from: string, to: string]>> = {
   finance: ['#065f46', '#6ee7b7'],
   geopolitics: ['#7f1d1d', '#f87171'],
   crypto: ['#9a3412', '#fdba74'],
+  mentions: ['#4c1d95', '#c4b5fd'],
   other: ['#3f3f46', '#d4d4d8'],
 };
 

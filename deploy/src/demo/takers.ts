@@ -69,6 +69,22 @@ export class TradePlayer {
   }
 }
 
+/**
+ * An order of a taker that meets quotes in ticks of token 0: buys token 0 at the ask, or token 1 at one USDC less the
+ * bid.
+ */
+export function crossingOrder(
+  { market, bid, ask }: { readonly market: DemoMarket; readonly bid: number; readonly ask: number },
+  { isYes, shares }: { readonly isYes: boolean; readonly shares: number },
+): OrderIntent {
+  const ticks = isYes ? ask : ticksPerUsdc - bid;
+  const price = ticks / ticksPerUsdc;
+  // An order that trades at once is worth a dollar at least.
+  const size = String(Math.max(shares, Math.ceil(2 / price)));
+  const tokenId = market.tokenIds[isYes ? 0 : 1];
+  return { tokenId, side: 'BUY', price: String(price), size, timeInForce: 'FAK' };
+}
+
 interface Intended {
   readonly outcome: 0 | 1;
   readonly side: 'BUY' | 'SELL';

@@ -61,6 +61,12 @@ export class TradingAccount {
     await this.#counted(() => this.#client.cancelMarketOrders({ market: conditionId }));
   }
 
+  /** Whether all tokens of the account in a resolved market were paid out. */
+  async redeem(conditionId: string): Promise<boolean> {
+    const result = await this.#counted(() => this.#client.account.redeem({ conditionId }));
+    return result !== null;
+  }
+
   async comment({ eventId, author, text, id }: Remark): Promise<void> {
     await this.#counted(async () => {
       await this.#client.comments.setProfile({ name: author, bio: 'A wallet of the demo.' });

@@ -17,6 +17,7 @@ export function welcomeScreen(stack: WelcomedStack): string {
   return [
     '',
     `The exchange is open at ${baseUrl}`,
+    `Console:                ${baseUrl}/console/`,
     '',
     ...(demoMarkets.length === 0 ? emptyLines : demoLines(stack)),
     '',

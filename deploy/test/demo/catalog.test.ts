@@ -1,4 +1,4 @@
-import { ImportCatalog, importEventsMax } from '@pm/schemas';
+import { ImportCatalog, importEventsMax, leaderboardCategories } from '@pm/schemas';
 import { Value } from 'typebox/value';
 import { demoCatalog } from '../../src/demo/catalog.ts';
 import { pictureOf } from '../../src/demo/pictures.ts';
@@ -13,8 +13,8 @@ const recorded = {
 const catalog = demoCatalog(recorded, 'http://127.0.0.1:8080');
 const markets = catalog.flatMap((event) => event.markets);
 
-test('the catalog holds the 600 recorded markets and the four of the Fed event', () => {
-  expect(markets).toHaveLength(604);
+test('the catalog holds the 600 recorded markets, three of words and the four of the Fed event', () => {
+  expect(markets).toHaveLength(607);
   expect(catalog.at(-1)?.markets).toHaveLength(4);
 });
 
@@ -36,6 +36,12 @@ test('markets quoted in tenths of a cent have the finer tick', () => {
     const decimals = Math.max(...[quote.bid, quote.ask].map((p) => p?.split('.')[1]?.length ?? 0));
     if (decimals > 2) expect(fine.has(quote.slug)).toBe(true);
   }
+});
+
+test('every category of the leaderboards has markets', () => {
+  const tags = new Set(catalog.flatMap((event) => event.tags ?? []));
+  const categories = Object.entries(leaderboardCategories).filter(([name]) => name !== 'OVERALL');
+  for (const [, names] of categories) expect(names.some((name) => tags.has(name))).toBe(true);
 });
 
 test('every event has a description and a picture that the gateway draws', () => {

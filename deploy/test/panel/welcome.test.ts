@@ -32,5 +32,6 @@ test('the first lines to paste are about the market with the most recorded trade
 test('without a demo no test wallet and no market is shown', () => {
   const screen = welcomeScreen({ ...stack, demoMarkets: [] });
   expect(screen).toContain('No market was listed');
+  expect(screen).toContain('http://127.0.0.1:8080/console/');
   expect(screen).not.toMatch(/curl|Hardhat|first-trade/);
 });
