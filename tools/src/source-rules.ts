@@ -5,7 +5,10 @@ import { parseTypeScript } from './syntax.ts';
 /** Whether a file is pure by its name (docs/hacking.md, Rooms): neither `.io` nor `.route`, and no wiring of a room. */
 export function isPure(path: string): boolean {
   if (!/^[a-z-]+\/src\/.*\.ts$/.test(path)) return false;
-  return !/\.(io|route)\.ts$/.test(path) && !/^[a-z-]+\/src\/(main|config|metrics)\.ts$/.test(path);
+  return (
+    !/\.(io|route)\.ts$/.test(path) &&
+    !/^[a-z-]+\/src\/(streams\/)?(main|config|metrics)\.ts$/.test(path)
+  );
 }
 
 /**

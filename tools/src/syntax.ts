@@ -17,10 +17,13 @@ export interface Syntax {
  * before the text to find it. Throws the syntax error of swc.
  */
 export function parseTypeScript(text: string): Syntax {
-  const module: Module = parseSync(`;${text}`, { syntax: 'typescript', target: 'es2022' });
+  const module: Module = parseSync(`;${withoutHashbang(text)}`, {
+    syntax: 'typescript',
+    target: 'es2022',
+  });
   const [marker, ...body] = module.body as unknown as SyntaxNode[];
   const base = marker === undefined ? 0 : (startOf(marker) ?? 0);
-  const bytes = Buffer.from(`;${text}`);
+  const bytes = Buffer.from(`;${withoutHashbang(text)}`);
   const lineOf = (node: SyntaxNode): number => {
     const start = startOf(node) ?? base;
     let line = 1;
@@ -28,6 +31,11 @@ export function parseTypeScript(text: string): Syntax {
     return line;
   };
   return { body, lineOf };
+}
+
+/** The first line of a program that a shell starts; the line stays, empty. */
+function withoutHashbang(text: string): string {
+  return text.replace(/^#!.*/, '');
 }
 
 function startOf(node: SyntaxNode): number | null {

@@ -27,6 +27,8 @@ export interface TourFacts {
   readonly orderId: string;
   readonly builder: string;
   readonly commentId: string;
+  /** Name of a file of the console; empty where the console is not built. */
+  readonly consoleFile: string;
 }
 
 /** Time to find a market with depth and to buy there, milliseconds: the demo may have just begun to quote. */
@@ -42,7 +44,11 @@ const nothing: Named = { id: '0', slug: 'none' };
  * First steps of a new user: buys, sells, buys again, leaves an order and a comment. So the wallet has a position,
  * trades, an open order and activity to read. Throws an `Error` when there is no market with depth.
  */
-export async function makeFacts(client: ExchangeClient, wallet: string): Promise<TourFacts> {
+export async function makeFacts(
+  client: ExchangeClient,
+  baseUrl: string,
+  wallet: string,
+): Promise<TourFacts> {
   const { events, market } = await buySomewhere(client);
   const { event, id, conditionId, tokens, tick, size, price } = market;
   const order = { tokenId: tokens[0], size, builder } as const;
@@ -67,6 +73,7 @@ export async function makeFacts(client: ExchangeClient, wallet: string): Promise
     builder,
     orderId: resting.orderID,
     commentId,
+    consoleFile: await findConsoleFile(baseUrl),
   };
 }
 
@@ -110,4 +117,11 @@ async function writeComment(client: ExchangeClient, eventId: string): Promise<st
     body: 'Prices look right to me.',
   });
   return id;
+}
+
+/** Files of the console are named by their content, so the name is read from its page. */
+async function findConsoleFile(baseUrl: string): Promise<string> {
+  const page = await fetch(`${baseUrl}/console/`, { signal: AbortSignal.timeout(findMaxMs) });
+  const [, file = ''] = /\/console\/assets\/([\w.-]+)/.exec(await page.text()) ?? [];
+  return file;
 }

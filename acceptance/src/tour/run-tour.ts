@@ -35,7 +35,7 @@ export async function runTour(
 ): Promise<boolean> {
   const client = new ExchangeClient({ baseUrl, signer: visitor });
   await client.connect();
-  const facts = await makeFacts(client, visitor.checksummed);
+  const facts = await makeFacts(client, baseUrl, visitor.checksummed);
   const isWell = await visitAll(stopsOf(facts), (stop) => visit(client, stop, baseUrl), onVisit);
   await client.cancelAll();
   return isWell;

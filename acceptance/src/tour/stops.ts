@@ -25,7 +25,10 @@ export function stopsOf(facts: TourFacts): readonly Stop[] {
   return [
     { route: 'GET /status' },
     { route: 'GET /openapi.json' },
+    { route: 'GET /asyncapi.json' },
+    { route: 'GET /v1/stream' },
     { route: 'GET /docs' },
+    ...consoleStops(facts),
     ...eventStops(facts),
     ...catalogStops(facts),
     ...bookStops(facts),
@@ -37,6 +40,14 @@ export function stopsOf(facts: TourFacts): readonly Stop[] {
     ...rewardStops(facts),
     ...socialStops(facts),
     { route: 'GET /rate-limits', isOwn: true },
+  ];
+}
+
+function consoleStops({ consoleFile }: TourFacts): readonly Stop[] {
+  return [
+    { route: 'GET /console' },
+    { route: 'GET /console/' },
+    { route: 'GET /console/assets/:file', params: { file: consoleFile } },
   ];
 }
 

@@ -11,6 +11,7 @@ const facts = {
   orderId: `0x${'33'.repeat(32)}`,
   builder: `0x${'44'.repeat(32)}`,
   commentId: '1',
+  consoleFile: 'index.js',
 } as const;
 
 test('the tour calls every read of query-api once, and no other route', () => {
