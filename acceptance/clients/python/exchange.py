@@ -11,6 +11,7 @@ clob_url = os.environ["EXCHANGE_CLOB"]
 gamma_url = os.environ["EXCHANGE_GAMMA"]
 data_url = os.environ["EXCHANGE_DATA"]
 markets = json.loads(os.environ["EXCHANGE_MARKETS"])
+event_count = int(os.environ["EXCHANGE_EVENTS"])
 wallet_keys = json.loads(os.environ["EXCHANGE_WALLET_KEYS"])
 chain_id = 80002
 

@@ -18,6 +18,9 @@ export const gammaUrl = setting('EXCHANGE_GAMMA');
 export const dataUrl = setting('EXCHANGE_DATA');
 
 const markets = JSON.parse(setting('EXCHANGE_MARKETS'));
+/** Markets and events of the exchange. */
+export const marketCount = markets.length;
+export const eventCount = Number(setting('EXCHANGE_EVENTS'));
 
 const routes = new Set(setting('EXCHANGE_ROUTES').split(','));
 

@@ -42,6 +42,7 @@ function settings(world: World, hosts: Record<string, RenamedHost>, python: Pyth
     EXCHANGE_BASE: stack.baseUrl,
     EXCHANGE_ROUTES: routes.map(({ method, path }) => `${method} ${path}`).join(','),
     EXCHANGE_MARKETS: JSON.stringify(markets),
+    EXCHANGE_EVENTS: String(compatPlan.events.length),
     EXCHANGE_OPERATOR: `http://${loopback}:${stack.ports.operator}`,
     EXCHANGE_OPERATOR_TOKEN: stack.keys.operatorToken,
     EXCHANGE_PYTHON: python.kind === 'ready' ? python.python : '',
