@@ -18,6 +18,8 @@ export function welcomeScreen(stack: WelcomedStack): string {
     '',
     `The exchange is open at ${baseUrl}`,
     `Console:                ${baseUrl}/console/`,
+    `Streams:                ${baseUrl.replace(/^http/, 'ws')}/v1/stream`,
+    `Agents (MCP):           ${baseUrl}/mcp`,
     '',
     ...(demoMarkets.length === 0 ? emptyLines : demoLines(stack)),
     '',
@@ -43,7 +45,7 @@ function demoLines(stack: WelcomedStack): readonly string[] {
     `Ten funded test wallets (${testAccountUsdc} USDC each; the public Hardhat keys, never for real money):`,
     ...walletLines(),
     '',
-    'Five lines to paste:',
+    'Six lines to paste:',
     ...curlLines(stack).map((line) => `  ${line}`),
   ];
 }
@@ -69,5 +71,6 @@ function curlLines({ baseUrl, demoMarkets }: WelcomedStack): string[] {
     `curl '${baseUrl}/prices-history?market=${token}&interval=1h&fidelity=1'`,
     `curl '${baseUrl}/holders?market=${market.conditionId}&limit=5'`,
     `curl '${baseUrl}/events/slug/${fedEvent.slug}'`,
+    `node client/examples/streams/book.mjs ${token} ${baseUrl}`,
   ];
 }

@@ -26,6 +26,8 @@ test('the first lines to paste are about the market with the most recorded trade
   const screen = welcomeScreen({ ...stack, demoMarkets });
   expect(screen).toContain('/book?token_id=10');
   expect(screen).toContain('/trades?market=0x1');
+  expect(screen).toContain('book.mjs 10 http://127.0.0.1:8080');
+  expect(screen).toContain('ws://127.0.0.1:8080/v1/stream');
   expect(screen).not.toContain('token_id=00');
 });
 
