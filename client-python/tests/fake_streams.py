@@ -16,12 +16,26 @@ from websockets.exceptions import ConnectionClosed
 from exchange_client import KeyOfWallet, signed_headers
 from exchange_client.amounts import micro_text, price_text
 
+from .declared_frames import example_of, problem_of
+
 Json: TypeAlias = dict[str, object]
 #: Price to size, as integers; bids and asks.
 Levels: TypeAlias = dict[str, dict[int, int]]
 
 fields = {"book": "tokens", "best": "tokens", "comments": "events"}
-own_key = KeyOfWallet("key", "A" * 43 + "=", "p", "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A")
+own_key = KeyOfWallet(
+    "9f2b6d4c-81e7-4053-8211-6d4c81e7a053",
+    "A" * 43 + "=",
+    "p",
+    "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A",
+)
+market = "0x" + "1" * 64
+other_market = "0x" + "2" * 64
+start_ms = 1_780_315_200_000
+
+
+def market_of(token: str) -> str:
+    return "0x" + token.zfill(64)
 
 
 class Log:
@@ -32,6 +46,8 @@ class Log:
         self.messages: dict[tuple[str, str], list[Json]] = defaultdict(list)
         self.books: dict[str, list[Levels]] = defaultdict(lambda: [{"BUY": {}, "SELL": {}}])
         self.offset = 0
+        self.orders: dict[str, list[Json]] = defaultdict(list)
+        self.rules: dict[str, Json] = {}
         self.kept = 1_000_000
         """Messages of a key that a subscription can go on from."""
 
@@ -47,7 +63,7 @@ class Log:
                 "seq": seq,
                 "prev": seq - 1,
                 "at": {"partition": partition, "offset": self.offset, "index": 0},
-                "time": 1_780_315_200_000 + self.offset,
+                "time": start_ms + self.offset,
                 **fields,
             }
         )
@@ -66,7 +82,7 @@ class Log:
             rows = [row for row in rows if (row["side"], row["price"]) != (side, price_text(price))]
             rows.append({"side": side, "price": price_text(price), "size": micro_text(size)})
         self.books[token].append(levels)
-        delta: Json = {"type": "delta", "market": "0x" + token, "token": token, "levels": rows}
+        delta: Json = {"type": "delta", "market": market_of(token), "token": token, "levels": rows}
         self.add("book", token, delta)
 
     def trade(self, market: str) -> None:
@@ -94,7 +110,7 @@ class Log:
             "id": f"f-{self.offset}",
             "role": "TAKER",
             "order": "0x" + "1" * 64,
-            "market": "0x1",
+            "market": market,
             "token": "7",
             "side": "BUY",
             "price": "0.52",
@@ -102,6 +118,35 @@ class Log:
             "fee": "0.00001",
         }
         self.add("own", str(partition), fill, partition)
+
+    def change_order(self, market: str, order: str, size: str) -> None:
+        """A resting order comes, becomes smaller, or leaves with the size 0."""
+        names = [str(one["order"]) for one in self.orders[market]]
+        kept = [one for one in self.orders[market] if one["order"] != order]
+        row: Json = {"order": order, "side": "BUY", "price": "0.5", "size": size}
+        if size == "0":
+            change: Json = {"action": "remove", "order": order}
+        else:
+            kept.append(row)
+            change = {"action": "change" if order in names else "add", **row}
+        self.orders[market] = kept
+        self.add("orders", market, {"type": "delta", "market": market, **change})
+
+    def change_market(self, market: str, mode: str) -> None:
+        """Markets are in partition 0."""
+        is_new = self.seq("markets", market) == 0
+        self.rules[market] = {
+            "tokens": ["1", "2"],
+            "mode": mode,
+            "trading_mode": "OPEN",
+            "tick_size": "0.01",
+            "min_order_size": "5",
+            "fee_rate_bps": 0,
+            "taker_delay_ms": 0,
+            "payouts": None,
+        }
+        head: Json = {"type": "event", "action": "listed" if is_new else "changed"}
+        self.add("markets", market, {**head, "market": market, **self.rules[market]})
 
 
 def rows_of(levels: Levels, side: str) -> list[Json]:
@@ -117,19 +162,22 @@ class Reader:
         self.socket = socket
         self.positions: dict[tuple[str, str], int] = {}
         self.wallet = False
+        self.all_markets = False
         self.skips: set[tuple[str, str]] = set()
 
     async def send(self, frame: Json) -> None:
+        self.service.check(frame, of_client=False)
         await self.socket.send(json.dumps(frame))
 
     async def welcome(self) -> None:
         epochs = [
             {"partition": 0, "epoch": self.service.epoch, "offset": self.service.log.offset},
-            {"partition": 1, "epoch": None, "offset": -1},
+            {"partition": 1, "epoch": self.service.second_epoch, "offset": -1},
         ]
-        await self.send({"type": "welcome", "stream_id": "s", "time": 0, "partitions": epochs})
+        await self.send({**example_of("ServerWelcome"), "partitions": epochs})
 
     async def handle(self, frame: Json) -> None:
+        self.service.check(frame, of_client=True)
         self.service.heard.append(frame)
         refusal = self.service.refusals.pop(0) if self.service.refusals else None
         if refusal is not None:
@@ -140,9 +188,12 @@ class Reader:
         elif frame["op"] == "subscribe":
             await self.subscribe(frame)
         elif frame["op"] == "unsubscribe":
+            channel = str(frame["channel"])
             for key in self.keys_of(frame):
-                self.positions.pop((str(frame["channel"]), key), None)
-            await self.send({"type": "unsubscribed", "id": frame["id"], "keys": []})
+                self.positions.pop((channel, key), None)
+                self.all_markets = self.all_markets and channel != "markets"
+            done: Json = {"type": "unsubscribed", "id": frame["id"], "channel": channel}
+            await self.send({**done, "keys": []})
 
     async def error(self, frame: Json, code: str, is_retryable: bool = False) -> None:
         await self.send(
@@ -161,7 +212,7 @@ class Reader:
         proof = signed_headers(own_key, method="GET", path="/v1/stream", body="", now_ms=now_ms)
         self.wallet = sent["SERVICE_SIGNATURE"] == proof["SERVICE_SIGNATURE"]
         if self.wallet:
-            await self.send({"type": "authenticated", "id": frame["id"], "wallet": "0x"})
+            await self.send({"type": "authenticated", "id": frame["id"], "wallet": own_key.address})
         else:
             await self.error(frame, "unauthorized")
 
@@ -179,12 +230,30 @@ class Reader:
             await self.error(frame, "not_authenticated")
             return
         keys = self.keys_of(frame)
-        shown = [own_key.address] if channel == "own" else keys
-        rows = [{"key": key, "seq": self.service.log.seq(channel, key)} for key in shown]
+        self.all_markets = self.all_markets or (channel == "markets" and "markets" not in frame)
+        rows = self.rows_of([(channel, key, self.service.log.seq(channel, key)) for key in keys])
+        for row in rows:
+            row.pop("channel")
         await self.send({"type": "subscribed", "id": frame["id"], "channel": channel, "keys": rows})
         places = frame.get("from", [])
         for key in keys:
             await self.begin(channel, key, self.place_of(channel, key, places))
+
+    def rows_of(self, places: list[tuple[str, str, int]]) -> list[Json]:
+        """Places as frames name them."""
+        rows: list[Json] = []
+        sums = 0
+        for channel, key, seq in places:
+            if channel == "own":
+                wallet = {"key": own_key.address, "partition": int(key)}
+                rows.append({"channel": channel, **wallet, "seq": seq})
+            elif channel == "markets" and self.all_markets:
+                sums += seq
+            else:
+                rows.append({"channel": channel, "key": key, "seq": seq})
+        if self.all_markets:
+            rows.append({"channel": "markets", "key": "*", "partition": 0, "seq": sums})
+        return rows
 
     def place_of(self, channel: str, key: str, places: object) -> int | None:
         rows = cast("list[dict[str, int]]", places if isinstance(places, list) else [places])
@@ -198,7 +267,22 @@ class Reader:
         is_kept = place is not None and seq - place <= self.service.log.kept
         self.positions[channel, key] = place if is_kept and place is not None else seq
         if not is_kept:
-            await self.send(self.snapshot(channel, key, gap=place is not None))
+            for frame in self.parts(self.snapshot(channel, key, gap=place is not None)):
+                await self.send(frame)
+
+    def parts(self, snapshot: Json) -> list[Json]:
+        """Resting orders come in parts."""
+        size = self.service.orders_per_part
+        rows = cast("list[Json]", snapshot.get("orders", []))
+        if snapshot["channel"] != "orders" or len(rows) <= size:
+            return [snapshot]
+        chunks = [rows[at : at + size] for at in range(0, len(rows), size)]
+        parts = [
+            {**snapshot, "orders": chunk, "part": part, "more": True}
+            for part, chunk in enumerate(chunks)
+        ]
+        parts[-1].pop("more")
+        return parts
 
     def snapshot(self, channel: str, key: str, gap: bool) -> Json:
         log = self.service.log
@@ -207,24 +291,31 @@ class Reader:
             "channel": channel,
             "seq": log.seq(channel, key),
             "at": {"partition": 0, "offset": log.offset, "index": -1},
-            "time": 1_780_315_200_000,
+            "time": start_ms,
         }
         if gap:
             frame["gap"] = True
         if channel == "book":
             levels = log.books[key][-1]
-            frame |= {"market": "0x" + key, "token": key}
+            frame |= {"market": market_of(key), "token": key}
             return {**frame, "bids": rows_of(levels, "BUY"), "asks": rows_of(levels, "SELL")}
         if channel == "own":
             at = {"partition": int(key), "offset": log.offset, "index": -1}
             balance = {"free": "10", "held": "0"}
             own = {"wallet": own_key.address, "orders": [], "positions": [], "balance": balance}
             return {**frame, **own, "at": at}
+        if channel == "orders":
+            return {**frame, "market": key, "orders": log.orders[key]}
+        if channel == "markets":
+            return {**frame, "market": key, **log.rules[key]}
         return {**frame, "market": key, "items": []}
 
     async def push(self) -> None:
         """Sends what is new; a service that merges sends all changes of a book as one."""
         log = self.service.log
+        if self.all_markets:
+            for key in log.rules:
+                self.positions.setdefault(("markets", key), 0)
         for (channel, key), position in list(self.positions.items()):
             fresh = log.messages[channel, key][position:]
             for index, message in enumerate(fresh):
@@ -247,7 +338,7 @@ class Reader:
         }
         # The body of GET /book with an empty hash, in the order of its keys.
         book: Json = {
-            "market": "0x" + token,
+            "market": market_of(token),
             "asset_id": token,
             "timestamp": facts["timestamp"],
             "hash": "",
@@ -263,15 +354,21 @@ class Reader:
         if self.service.wrong_checksums > 0:
             self.service.wrong_checksums -= 1
             hash_text = "0" * 40
-        frame: Json = {"type": "checksum", "channel": "book", "token": token, "seq": seq, "time": 0}
-        return {**frame, **facts, "market": "0x" + token, "hash": hash_text}
+        frame: Json = {"type": "checksum", "channel": "book", "token": token, "seq": seq}
+        at = {"partition": 0, "offset": self.service.log.offset, "index": -1}
+        frame |= {"market": market_of(token), "at": at, "time": start_ms, "hash": hash_text}
+        return {**frame, **facts}
 
 
 class FakeStreams:
     def __init__(self, seed: int = 1) -> None:
         self.log = Log(seed)
         self.epoch = "9f2b6d4c81e7a053"
+        self.second_epoch: str | None = None
+        self.orders_per_part = 1_000
         self.heard: list[Json] = []
+        self.problems: list[str] = []
+        """Frames of either side that are not declared."""
         self.refusals: list[tuple[str, bool] | None] = []
         """Codes that the next frames are refused with; None for no refusal."""
         self.wrong_checksums = 0
@@ -295,6 +392,12 @@ class FakeStreams:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+        assert self.problems == []
+
+    def check(self, frame: Json, *, of_client: bool) -> None:
+        problem = problem_of(frame, of_client=of_client)
+        if problem is not None:
+            self.problems.append(problem)
 
     async def open(self) -> None:
         self._server = await serve(self._accept, "127.0.0.1", self.port)
@@ -345,12 +448,10 @@ class FakeStreams:
         while True:
             await asyncio.sleep(0.05)
             for reader in list(self.readers):
-                rows = [
-                    {"channel": channel, "key": key, "seq": seq}
-                    | ({"partition": int(key)} if channel == "own" else {})
-                    for (channel, key), seq in reader.positions.items()
-                ]
-                frame: Json = {"type": "heartbeat", "time": 0, "lag_ms": 3, "subscriptions": rows}
+                places = [(*name, seq) for name, seq in reader.positions.items()]
+                rows = reader.rows_of(places)
+                frame: Json = {"type": "heartbeat", "time": start_ms, "lag_ms": 3}
+                frame |= {"partitions": [], "subscriptions": rows}
                 try:
                     if not self.is_silent:
                         await reader.send(frame)

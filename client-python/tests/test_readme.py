@@ -1,12 +1,10 @@
-"""The snippets of the README run, against fakes or against the exchange at PM_BASE_URL."""
+"""The snippets of the README run, against fakes."""
 
 from __future__ import annotations
 
-import re
-import textwrap
-from collections.abc import AsyncIterator, Awaitable, Callable
+import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -16,9 +14,8 @@ from . import fake_streams
 from .fake_exchange import Answer, FakeExchange, Heard, test_key
 from .test_pandas import examples
 
-page = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
-snippets = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
-private_key = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
+sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
+from run_readme import private_key, run, snippets
 
 
 def answer(heard: Heard) -> Answer:
@@ -58,19 +55,9 @@ async def test_a_snippet_of_the_readme_runs(
     if "pandas" in snippets[number]:
         pytest.importorskip("pandas", reason="the extra pandas is not installed")
     fake.answer = answer
-    names: dict[str, object] = {
-        "base_url": fake.base_url,
-        "token": "7",
-        "private_key": private_key,
-        "signer": wallet_from_private_key(private_key),
-    }
     # The fakes of requests and streams are two servers.
     monkeypatch.setattr(
         "exchange_client.streams.streams.stream_url",
         lambda _base_url: f"ws://127.0.0.1:{streams.port}/v1/stream",
     )
-    head = "from exchange_client import ExchangeClient\nasync def snippet():\n"
-    if "signer =" in snippets[number]:
-        names.pop("signer")
-    exec(head + textwrap.indent(snippets[number], "    "), names)
-    await cast("Callable[[], Awaitable[None]]", names["snippet"])()
+    await run(snippets[number], fake.base_url, "7")

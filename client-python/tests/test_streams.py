@@ -11,9 +11,9 @@ import pytest
 
 from exchange_client import BookUpdate, ExchangeClient, StreamError, StreamGapError
 from exchange_client.streams import subscription as subscription_module
-from exchange_client.streams.messages import OwnFill, OwnSnapshot
+from exchange_client.streams.messages import OrderChange, OrdersSnapshot, OwnFill, OwnSnapshot
 
-from .fake_streams import FakeStreams, Levels, own_key
+from .fake_streams import FakeStreams, Json, Levels, Reader, market, other_market, own_key, start_ms
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ async def test_cuts_at_random_places_lose_and_repeat_nothing(seed: int) -> None:
         def change() -> None:
             log.change_book("7")
             log.change_book("8")
-            log.trade("0x1")
+            log.trade(market)
             log.fill_own(log.draw.randint(0, 1))
 
         books: dict[str, list[int]] = {"7": [], "8": []}
@@ -119,7 +119,7 @@ async def test_cuts_at_random_places_lose_and_repeat_nothing(seed: int) -> None:
                 assert levels_of(update) == log.books[update.book.token_id][update.seq]
 
         async def read_trades() -> None:
-            async for trade in client.stream.trades(["0x1"], after={"0x1": 0}):
+            async for trade in client.stream.trades([market], after={market: 0}):
                 trades.append(trade.id)
 
         async def read_own() -> None:
@@ -144,7 +144,7 @@ async def test_cuts_at_random_places_lose_and_repeat_nothing(seed: int) -> None:
         assert service.connections > 12
         for seqs in books.values():
             assert seqs == list(range(seqs[0], count + 1))
-        assert trades == [message["id"] for message in log.messages["trades", "0x1"]]
+        assert trades == [message["id"] for message in log.messages["trades", market]]
         expected = [(one, seq) for one in (0, 1) for seq in range(1, log.seq("own", str(one)) + 1)]
         assert sorted(fills) == expected
 
@@ -152,12 +152,12 @@ async def test_cuts_at_random_places_lose_and_repeat_nothing(seed: int) -> None:
 async def test_a_message_that_is_skipped_is_asked_for_again(
     service: FakeStreams, client: ExchangeClient
 ) -> None:
-    updates = client.stream.trades(["0x1"])
+    updates = client.stream.trades([market])
     reading = asyncio.create_task(anext(updates))
     await until(lambda: bool(service.readers and service.readers[0].positions))
-    service.readers[0].skips.add(("trades", "0x1"))
+    service.readers[0].skips.add(("trades", market))
     for _ in range(3):
-        service.log.trade("0x1")
+        service.log.trade(market)
     await service.push()
     await until(lambda: service.connections == 2 and bool(service.readers[-1].positions))
     await service.push()
@@ -170,12 +170,12 @@ async def test_a_message_that_is_skipped_is_asked_for_again(
 async def test_a_message_that_the_heartbeat_knows_and_that_does_not_come_is_asked_for(
     service: FakeStreams, client: ExchangeClient
 ) -> None:
-    updates = client.stream.trades(["0x1"])
+    updates = client.stream.trades([market])
     reading = asyncio.create_task(anext(updates))
     await until(lambda: bool(service.readers and service.readers[0].positions))
-    service.log.trade("0x1")
+    service.log.trade(market)
     # The service believes that it has sent it.
-    service.readers[0].positions["trades", "0x1"] = 1
+    service.readers[0].positions["trades", market] = 1
     await until(lambda: service.connections == 2 and bool(service.readers[-1].positions))
     await service.push()
     assert (await reading).seq == 1
@@ -186,13 +186,13 @@ async def test_a_silent_connection_is_made_again(
     service: FakeStreams, client: ExchangeClient
 ) -> None:
     client.stream.stall_timeout_ms = 400
-    updates = client.stream.trades(["0x1"])
+    updates = client.stream.trades([market])
     reading = asyncio.create_task(anext(updates))
     await until(lambda: bool(service.readers and service.readers[0].positions))
     service.is_silent = True
     await until(lambda: service.connections >= 2)
     service.is_silent = False
-    service.log.trade("0x1")
+    service.log.trade(market)
     await until(lambda: bool(service.readers and service.readers[-1].positions))
     await service.push()
     assert (await reading).seq == 1
@@ -222,14 +222,14 @@ async def lose(service: FakeStreams, count: int) -> None:
     service.readers[-1].socket.transport.abort()
     for _ in range(count):
         service.log.change_book("7")
-        service.log.trade("0x1")
+        service.log.trade(market)
 
 
 async def test_a_certain_gap_is_raised_and_names_the_last_message(
     service: FakeStreams, client: ExchangeClient
 ) -> None:
-    updates = client.stream.trades(["0x1"], after={"0x1": 0})
-    service.log.trade("0x1")
+    updates = client.stream.trades([market], after={market: 0})
+    service.log.trade(market)
     reading = asyncio.create_task(anext(updates))
     await until(lambda: bool(service.readers and service.readers[0].positions))
     await service.push()
@@ -237,7 +237,7 @@ async def test_a_certain_gap_is_raised_and_names_the_last_message(
     await lose(service, 10)
     with pytest.raises(StreamGapError) as failure:
         await anext(updates)
-    assert (failure.value.channel, failure.value.key, failure.value.seq) == ("trades", "0x1", 1)
+    assert (failure.value.channel, failure.value.key, failure.value.seq) == ("trades", market, 1)
     await until(lambda: service.readers == [])
 
 
@@ -256,12 +256,12 @@ async def test_where_gaps_are_allowed_a_book_goes_on_and_says_so(
 async def test_where_gaps_are_allowed_the_next_trade_says_so(
     service: FakeStreams, client: ExchangeClient
 ) -> None:
-    updates = client.stream.trades(["0x1"], allow_gaps=True)
+    updates = client.stream.trades([market], allow_gaps=True)
     reading = asyncio.create_task(anext(updates))
     await lose(service, 10)
     await until(lambda: service.connections == 2 and len(service.readers) == 1)
     await until(lambda: bool(service.readers[0].positions))
-    service.log.trade("0x1")
+    service.log.trade(market)
     async with pushing(service):
         trade = await reading
     assert (trade.gap, trade.seq) == (True, 11)
@@ -271,7 +271,7 @@ async def test_where_gaps_are_allowed_the_next_trade_says_so(
 async def test_a_replaced_log_is_a_gap(service: FakeStreams, client: ExchangeClient) -> None:
     updates = client.stream.book("7")
     assert (await anext(updates)).seq == 0
-    service.epoch = "another"
+    service.epoch = "ffffffffffffffff"
     service.readers[-1].socket.transport.abort()
     with pytest.raises(StreamGapError, match="replaced"):
         await anext(updates)
@@ -280,10 +280,10 @@ async def test_a_replaced_log_is_a_gap(service: FakeStreams, client: ExchangeCli
 async def test_a_service_that_skips_a_message_again_and_again_does_not_have_it(
     service: FakeStreams, client: ExchangeClient
 ) -> None:
-    service.log.trade("0x1")
-    service.log.trade("0x1")
-    del service.log.messages["trades", "0x1"][0]
-    updates = client.stream.trades(["0x1"], after={"0x1": 0})
+    service.log.trade(market)
+    service.log.trade(market)
+    del service.log.messages["trades", market][0]
+    updates = client.stream.trades([market], after={market: 0})
 
     async with pushing(service):
         with pytest.raises(StreamGapError, match="skips"):
@@ -337,14 +337,14 @@ async def test_a_slow_iterator_pauses_its_own_subscription_and_loses_nothing(
     service: FakeStreams, client: ExchangeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subscription_module, "queue_max_frames", 20)
-    slow = client.stream.trades(["0x1"], after={"0x1": 0})
-    quick = client.stream.trades(["0x2"], after={"0x2": 0})
+    slow = client.stream.trades([market], after={market: 0})
+    quick = client.stream.trades([other_market], after={other_market: 0})
     first = asyncio.create_task(anext(slow))
     second = asyncio.create_task(anext(quick))
     await until(lambda: bool(service.readers) and len(service.readers[0].positions) == 2)
     for _ in range(100):
-        service.log.trade("0x1")
-        service.log.trade("0x2")
+        service.log.trade(market)
+        service.log.trade(other_market)
         await service.push()
         await asyncio.sleep(0)
         if second.done():
@@ -385,9 +385,9 @@ async def test_own_begins_with_a_snapshot_of_each_partition(
         Decimal("1.5"),
         Decimal("0.00001"),
     )
-    state = {"type": "state", "channel": "own", "kind": "transfers", "wallet": "0x", "total": "5"}
+    state = {"type": "state", "channel": "own", "kind": "transfers", "total": "5"}
     at = {"partition": 1, "offset": 1, "index": 0}
-    await service.readers[0].send({**state, "at": at, "time": 1})
+    await service.readers[0].send({**state, "wallet": own_key.address, "at": at, "time": start_ms})
     transfers = await anext(events)
     assert transfers.kind == "transfers"
     await events.aclose()
@@ -440,7 +440,7 @@ async def test_leaving_a_loop_ends_the_subscription(
 
 async def test_closing_the_client_ends_its_iterators(service: FakeStreams) -> None:
     client = ExchangeClient(service.base_url)
-    updates = client.stream.trades(["0x1"])
+    updates = client.stream.trades([market])
     reading = asyncio.create_task(anext(updates))
     await until(lambda: bool(service.readers and service.readers[0].positions))
     await client.aclose()
@@ -462,8 +462,103 @@ async def test_many_books_resume_with_their_snapshots_in_few_frames(
     updates = client.stream.books(tokens)
     for _ in tokens:
         await anext(updates)
+    changed = set(tokens[::60])
+    for token in changed:
+        service.log.change_book(token)
     service.readers[-1].socket.transport.abort()
-    for _ in tokens:
-        assert (await anext(updates)).is_snapshot
+    seen = [await anext(updates) for _ in changed]
+    # A book that did not change does not come again.
+    assert {update.book.token_id for update in seen} == changed
+    assert all((one.is_snapshot, one.gap, one.seq) == (True, True, 1) for one in seen)
     assert [len(frame["tokens"]) for frame in service.subscribes()] == [500, 100, 500, 100]  # type: ignore[arg-type]
     await updates.aclose()
+
+
+async def test_many_resting_orders_come_in_parts_and_leave_by_their_names(
+    service: FakeStreams, client: ExchangeClient
+) -> None:
+    service.orders_per_part = 3
+    names = [f"{number:016x}" for number in range(8)]
+    for name in names:
+        service.log.change_order(market, name, "5")
+    changes = client.stream.orders([market])
+    snapshot = await anext(changes)
+    assert isinstance(snapshot, OrdersSnapshot)
+    assert [one.order for one in snapshot.orders] == names
+    service.log.change_order(market, names[0], "2")
+    service.log.change_order(market, names[1], "0")
+    await service.push()
+    smaller, removed = await anext(changes), await anext(changes)
+    assert isinstance(smaller, OrderChange)
+    assert isinstance(removed, OrderChange)
+    assert (smaller.action, smaller.size) == ("change", Decimal(2))
+    assert (removed.action, removed.order, removed.size) == ("remove", names[1], None)
+    await changes.aclose()
+
+
+async def test_a_snapshot_that_is_cut_between_its_parts_begins_again(
+    service: FakeStreams, client: ExchangeClient
+) -> None:
+    service.orders_per_part = 2
+    names = [f"{number:016x}" for number in range(5)]
+    for name in names:
+        service.log.change_order(market, name, "5")
+    whole = Reader.parts
+
+    def half(reader: Reader, snapshot: Json) -> list[Json]:
+        return whole(reader, snapshot)[: 2 if service.connections == 1 else None]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Reader, "parts", half)
+        changes = client.stream.orders([market])
+        reading = asyncio.create_task(anext(changes))
+        await until(lambda: bool(service.readers and service.readers[0].positions))
+        service.readers[0].socket.transport.abort()
+        snapshot = await reading
+    assert isinstance(snapshot, OrdersSnapshot)
+    assert [one.order for one in snapshot.orders] == names
+    assert [frame.get("from") for frame in service.subscribes()] == [None, None]
+    await changes.aclose()
+
+
+async def test_all_markets_are_those_that_are_listed_later_too(
+    service: FakeStreams, client: ExchangeClient
+) -> None:
+    service.log.change_market(market, "OPEN")
+    rules = client.stream.markets()
+    assert (await anext(rules)).action is None
+    service.log.change_market(other_market, "OPEN")
+    service.log.change_market(market, "HALTED")
+    await service.push()
+    seen = [await anext(rules) for _ in range(2)]
+    assert {(one.market, one.action) for one in seen} == {
+        (market, "changed"),
+        (other_market, "listed"),
+    }
+    # After a cut only what changed comes, as a snapshot.
+    service.readers[0].socket.transport.abort()
+    service.log.change_market(market, "OPEN")
+    again = await anext(rules)
+    assert (again.market, again.mode, again.gap, again.seq) == (market, "OPEN", True, 3)
+    # A message that the service believes to have sent is missed by the sum of the numbers.
+    connections = service.connections
+    service.log.change_market(other_market, "POST_ONLY")
+    service.readers[-1].positions["markets", other_market] = 2
+    missed = await anext(rules)
+    assert (missed.market, missed.mode) == (other_market, "POST_ONLY")
+    assert service.connections == connections + 1
+    await rules.aclose()
+
+
+async def test_the_first_record_of_a_log_replaces_nothing(
+    service: FakeStreams, client: ExchangeClient
+) -> None:
+    events = client.own.events()
+    await anext(events)
+    await anext(events)
+    service.second_epoch = "ffffffffffffffff"
+    service.readers[0].socket.transport.abort()
+    service.log.fill_own(1)
+    async with pushing(service):
+        assert isinstance(await anext(events), OwnFill)
+    await events.aclose()

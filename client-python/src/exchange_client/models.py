@@ -26,6 +26,7 @@ class VersionAnswer(Model):
 
 class StatusAnswer(Model):
     projections: list[StatusAnswerProjections]
+    partitions: list[StatusAnswerPartitions]
 
 
 class StatusAnswerProjections(Model):
@@ -45,12 +46,28 @@ class StatusAnswerProjectionsPartitions(Model):
     """Records of the log after it."""
 
 
+class StatusAnswerPartitions(Model):
+    partition: int
+    owner: str | None
+    state: Annotated[Literal["live", "restoring", "unowned"], Open]
+    """By its clock: a live partition ticks."""
+    last_offset: int = Field(alias="lastOffset")
+    """Of `orders`; -1 when it is empty."""
+    applied: int | None
+    lag: int | None
+    clock: datetime | None
+    orders: int
+    """Placed and refused ones since the answering process follows the log."""
+    fills: int
+
+
 class RateLimitsAnswer(Model):
     caller: Annotated[Literal["address", "key", "agent"], Open]
     """What the caller is counted by."""
     enabled: bool
     """False when this installation limits no caller; the list is empty then."""
     limits: list[RateLimitsAnswerLimits]
+    streams: StreamLimits
 
 
 class RateLimitsAnswerLimits(Model):
@@ -61,6 +78,35 @@ class RateLimitsAnswerLimits(Model):
     limit: int
     remaining: int
     resets_at: int
+
+
+class StreamLimits(Model):
+    connections_per_address: int
+    """Open connections of one address; a further one is closed with 4029."""
+    connections_per_key: int
+    """Open connections that proved one API key; a further proof closes with 4029."""
+    connections_opened_per_minute: int
+    """Connections that one address opens in a minute; then 4029."""
+    subscriptions_per_connection: int
+    """Keys that one connection subscribes to, over all channels."""
+    keys_per_frame: int
+    """Keys that one frame names."""
+    frames_per_second: int
+    """Frames of one client in a second, after a burst of twice as many."""
+    frame_bytes: int
+    """Bytes of a frame of a client; a larger one closes the connection with 1009."""
+    queue_bytes: int
+    """Bytes that wait for a slow reader. Past half of them deltas are merged, past all of them the connection is closed with 4008."""
+    resume_messages: int
+    """Messages that a resumed subscription of a public channel gets again."""
+    resume_seconds: int
+    """Age of the oldest of them, by the clock of the partition."""
+    wrong_frames: int
+    """Wrong frames of one connection; the last of them closes it with 1008."""
+    unsubscribed_seconds: int
+    """A connection without a subscription is closed after this, with 1008."""
+    silent_seconds: int
+    """A connection that answers no ping of the server for so long is closed."""
 
 
 class OpenApiDocument(Model):
@@ -591,6 +637,54 @@ class BareHeartbeatAnswer(Model):
 class HeartbeatAnswer(Model):
     heartbeat_id: str
     """What the next heartbeat names."""
+
+
+class StreamDescription(Model):
+    path: str
+    description: str
+    channels: list[StreamDescriptionChannels]
+    limits: list[StreamDescriptionLimits]
+    errors: list[StreamDescriptionErrors]
+    close_codes: list[StreamDescriptionCloseCodes]
+
+
+class StreamDescriptionChannels(Model):
+    channel: str
+    key: Annotated[Literal["token", "market", "event", "wallet"], Open]
+    private: bool
+    message: str
+    """What one message stands for."""
+    snapshot: str
+    """What a subscription begins with."""
+
+
+class StreamDescriptionLimits(Model):
+    name: str
+    limit: int
+    meaning: str
+
+
+class StreamDescriptionErrors(Model):
+    code: str
+    message: str
+    retryable: bool
+
+
+class StreamDescriptionCloseCodes(Model):
+    code: int
+    reason: str
+    resumable: bool
+
+
+class AsyncApiDocument(Model):
+    """An AsyncAPI 3.0 document."""
+
+    asyncapi: str
+    default_content_type: str = Field(alias="defaultContentType")
+    info: dict[str, object]
+    channels: dict[str, object]
+    operations: dict[str, object]
+    components: dict[str, object]
 
 
 class BookSnapshot(Model):

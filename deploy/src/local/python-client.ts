@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from './paths.ts';
+import { StackError } from './stack-error.ts';
 
 /** The client in Python; no workspace of npm. */
 export const pythonClientRoot: string = join(repositoryRoot, 'client-python');
@@ -17,10 +18,14 @@ export type PythonEnvironment =
   | { readonly kind: 'ready'; readonly python: string; readonly version: string }
   | { readonly kind: 'absent'; readonly reason: string };
 
-/** The environment of the client under `cacheDir`, made once per Python and list of packages. */
-export function installPythonClient(cacheDir: string): PythonEnvironment {
-  const version = pythonVersion();
-  if (version === null) return absent(`no Python ${minimum.join('.')} or newer on the PATH`);
+/**
+ * The environment of the client under `cacheDir`, made once per Python and list of packages. Absent without a Python or
+ * its packages, which come from a registry. Throws `StackError` START_FAILED when the client itself does not install.
+ */
+export function installPythonClient(cacheDir: string, python3 = 'python3'): PythonEnvironment {
+  const found = findPython(python3);
+  if (found.kind === 'absent') return found;
+  const { version } = found;
   const folder = join(cacheDir, 'python-client', 'environment');
   const python = join(folder, 'bin', 'python');
   const stamp = join(folder, '.installed-from');
@@ -29,19 +34,19 @@ export function installPythonClient(cacheDir: string): PythonEnvironment {
     return { kind: 'ready', python, version };
   }
   const list = join(pythonClientRoot, 'requirements-dev.txt');
-  const problem =
-    makePythonEnvironment(folder) ??
-    pipInstall(python, ['-r', list]) ??
-    pipInstall(python, ['--no-deps', '--no-build-isolation', '-e', pythonClientRoot]);
+  const problem = makePythonEnvironment(folder, python3) ?? pipInstall(python, ['-r', list]);
   if (problem !== null) return absent(problem);
+  const own = ['--no-deps', '--no-build-isolation', '-e', pythonClientRoot];
+  const failure = pipInstall(python, own);
+  if (failure !== null) throw new StackError('START_FAILED', failure);
   writeFileSync(stamp, mark);
   return { kind: 'ready', python, version };
 }
 
 /** An empty environment in place of what is in the folder; null, or why it could not be made. */
-export function makePythonEnvironment(folder: string): string | null {
+export function makePythonEnvironment(folder: string, python3 = 'python3'): string | null {
   mkdirSync(folder, { recursive: true });
-  return problemOf('python3', ['-m', 'venv', '--clear', folder]);
+  return problemOf(python3, ['-m', 'venv', '--clear', folder]);
 }
 
 /** Installs packages as wheels from the registry; null, or why that failed. */
@@ -50,16 +55,32 @@ export function pipInstall(python: string, packages: readonly string[]): string 
   return problemOf(python, ['-m', 'pip', 'install', ...quiet, ...packages]);
 }
 
-const absent = (reason: string): PythonEnvironment => ({ kind: 'absent', reason });
+const absent = (reason: string) => ({ kind: 'absent', reason }) as const;
 
-function pythonVersion(): string | null {
-  const program = 'import sys, venv, ensurepip; print("%d.%d.%d" % sys.version_info[:3])';
-  const result = spawnSync('python3', ['-c', program], { encoding: 'utf8' });
-  if (result.status !== 0) return null;
-  const version = result.stdout.trim();
+type FoundPython =
+  | { readonly kind: 'found'; readonly version: string }
+  | Extract<PythonEnvironment, { kind: 'absent' }>;
+
+function findPython(python3: string): FoundPython {
+  const wanted = minimum.join('.');
+  const version = outputOf(python3, 'import sys; print("%d.%d.%d" % sys.version_info[:3])');
+  if (version === null) return absent(`no Python ${wanted} or newer on the PATH`);
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [wantMajor, wantMinor] = minimum;
-  return major > wantMajor || (major === wantMajor && minor >= wantMinor) ? version : null;
+  if (major < wantMajor || (major === wantMajor && minor < wantMinor)) {
+    return absent(`python3 on the PATH is ${version}, and ${wanted} or newer is needed`);
+  }
+  // Debian and Ubuntu have them in a package of their own.
+  if (outputOf(python3, 'import ensurepip, venv; print("")') === null) {
+    return absent('python3 cannot make an environment: install python3-venv');
+  }
+  return { kind: 'found', version };
+}
+
+/** What a program prints; null when it fails. */
+function outputOf(python3: string, program: string): string | null {
+  const { status, stdout } = spawnSync(python3, ['-c', program], { encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : null;
 }
 
 function installedFrom(version: string): string {
@@ -70,10 +91,12 @@ function installedFrom(version: string): string {
   return hash.digest('hex');
 }
 
-/** Null, or the last line that a failed command wrote. */
+/** Null, or what a failed command says is wrong: the last line of its output with an error, else the last line. */
 function problemOf(command: string, args: readonly string[]): string | null {
   const result = spawnSync(command, args, { encoding: 'utf8', timeout: installTimeoutMs });
   if (result.status === 0) return null;
-  const lines = `${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`.trim();
-  return `${command} ${args.slice(0, 3).join(' ')}: ${lines.split('\n').at(-1) ?? 'no message'}`;
+  const output = `${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`;
+  const lines = output.trim().split('\n');
+  const line = lines.findLast((one) => /error:/i.test(one)) ?? lines.at(-1) ?? '';
+  return `${command} ${args.slice(0, 3).join(' ')}: ${line.trim() || 'no message'}`;
 }

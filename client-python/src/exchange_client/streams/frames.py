@@ -85,6 +85,19 @@ def own_key(partition: int) -> str:
     return str(partition)
 
 
+def all_markets_key(partition: int) -> str:
+    """What heartbeats count as one: all markets of a partition."""
+    return f"*{partition}"
+
+
+def heartbeat_key(channel: str, row: Json) -> str:
+    """The key of a row with the newest `seq` of a subscription."""
+    key, partition = text_of(row, "key"), int_of(row, "partition")
+    if channel == "own":
+        return own_key(partition)
+    return all_markets_key(partition) if key == "*" else key
+
+
 def key_of(frame: Json) -> str:
     """The key that `seq` of a data frame counts for. `own` counts per partition."""
     match frame.get("channel"):

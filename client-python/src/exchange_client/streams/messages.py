@@ -12,6 +12,7 @@ from exchange_client.models import Activity
 from .frames import Json, LogPosition
 
 BuySell: TypeAlias = Literal["BUY", "SELL"]
+Mode: TypeAlias = Annotated[Literal["OPEN", "POST_ONLY", "CANCEL_ONLY", "HALTED", "RESOLVED"], Open]
 TimeInForceText: TypeAlias = Annotated[Literal["GTC", "GTD", "FOK", "FAK"], Open]
 
 
@@ -24,7 +25,11 @@ class Message(Model):
     time: datetime
     """Clock of the partition, UTC."""
     gap: bool = False
-    """Messages before this one are missing; only with `allow_gaps`."""
+    """Messages before this one are missing.
+
+    Only with `allow_gaps`, and in snapshots that stand for what was missed while away: of all
+    markets, and of more than twenty keys of a channel whose messages are whole states.
+    """
 
 
 class PriceLevel(Model):
@@ -37,6 +42,8 @@ class BestMessage(Message):
 
     market: str
     token: str
+    merged: bool = False
+    """Stands for several changes."""
     bid: PriceLevel | None
     ask: PriceLevel | None
 
@@ -59,14 +66,16 @@ class OrdersSnapshot(Message):
 
 
 class OrderChange(Message):
-    """A resting order came, became smaller or left; `size` is what rests now."""
+    """A resting order came, became smaller or left."""
 
     market: str
     action: Annotated[Literal["add", "change", "remove"], Open]
     order: str
-    side: BuySell
-    price: Decimal
-    size: Decimal
+    side: BuySell | None = None
+    """None, as price and size, when it left."""
+    price: Decimal | None = None
+    size: Decimal | None = None
+    """What rests now."""
 
 
 class TradeMessage(Message):
@@ -91,10 +100,14 @@ class MarketMessage(Message):
     """Rules, mode and payouts of a market from here on."""
 
     market: str
+    merged: bool = False
+    """Stands for several changes."""
     action: Annotated[Literal["listed", "changed", "resolved"], Open] | None = None
     """None in a snapshot."""
     tokens: list[str]
-    mode: Annotated[Literal["OPEN", "POST_ONLY", "CANCEL_ONLY", "HALTED", "RESOLVED"], Open]
+    mode: Mode
+    trading_mode: Mode
+    """That of the exchange: a market takes what both modes allow."""
     tick_size: Decimal
     min_order_size: Decimal
     fee_rate_bps: int

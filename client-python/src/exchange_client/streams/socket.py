@@ -13,7 +13,16 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from .errors import StreamError
-from .frames import Json, data_types, frame_text, int_of, own_key, parse_frame, rows_of, text_of
+from .frames import (
+    Json,
+    data_types,
+    frame_text,
+    heartbeat_key,
+    int_of,
+    parse_frame,
+    rows_of,
+    text_of,
+)
 from .subscription import OutOfOrderError, Subscription
 
 #: Headers of the API key over `GET/v1/stream`, made when they are needed: they carry the time.
@@ -168,11 +177,14 @@ class StreamSocket:
     async def _serve(self, socket: ClientConnection) -> None:
         welcome = await self._receive(socket)
         if text_of(welcome, "type") != "welcome":
-            raise _Reconnect("the first frame is a welcome")
+            # Too many connections: the service says so instead.
+            raise _Reconnect(text_of(welcome, "reason") or "the first frame is no welcome")
         self._is_known = True
         epochs = {
             int_of(row, "partition"): text_of(row, "epoch")
             for row in rows_of(welcome, "partitions")
+            # None before the first record of the partition.
+            if row.get("epoch") is not None
         }
         for subscription in self._subscriptions:
             subscription.check_epochs(epochs)
@@ -259,6 +271,11 @@ class StreamSocket:
             subscribed = self._asked.pop(int_of(frame, "id"), None)
             if subscribed is not None and subscribed.is_attached:
                 subscribed.take_subscribed(frame)
+                # What an earlier subscription to these keys was sent says nothing of this one.
+                for row in rows_of(frame, "keys"):
+                    self._expected.pop(
+                        (subscribed.channel, heartbeat_key(subscribed.channel, row)), None
+                    )
         elif kind == "authenticated":
             self._asked.pop(int_of(frame, "id"), None)
 
@@ -269,13 +286,11 @@ class StreamSocket:
         expected, self._expected = self._expected, {}
         for row in rows_of(frame, "subscriptions"):
             channel = text_of(row, "channel")
-            is_own = channel == "own"
-            key = own_key(int_of(row, "partition")) if is_own else text_of(row, "key")
-            self._expected[channel, key] = int_of(row, "seq")
+            self._expected[channel, heartbeat_key(channel, row)] = int_of(row, "seq")
         for subscription in self._subscriptions:
             if not subscription.is_attached:
                 continue
-            for key, seq in subscription.seqs.items():
+            for key, seq in subscription.newest().items():
                 if seq < expected.get((subscription.channel, key), 0):
                     raise _Reconnect(f"{subscription.channel} {key} does not come")
 

@@ -9,7 +9,7 @@ from exchange_client.connection import Connection
 from exchange_client.http import HttpRequest
 
 from .book import Book, BookUpdate, book_update
-from .frames import Channel, Json, key_of, own_key, text_of
+from .frames import Channel, Json, int_of, key_of, own_key, rows_of, text_of
 from .messages import (
     ActivityMessage,
     BestMessage,
@@ -96,13 +96,23 @@ class Streams:
     async def orders(
         self, markets: Sequence[str], *, allow_gaps: bool = False
     ) -> AsyncGenerator[OrdersSnapshot | OrderChange, None]:
-        """Every resting order of markets (condition ids): all of them, then each change."""
+        """Every resting order of markets (condition ids): all of them, then each change.
+
+        The service sends many of them in parts; the snapshot of a market comes when it is whole.
+        """
         subscription = Subscription("orders", markets, allow_gaps=allow_gaps)
+        parts: dict[str, list[Json]] = {}
         async for frame in self._frames(subscription):
-            if frame["type"] == "snapshot":
-                yield parse(OrdersSnapshot, frame)
-            else:
+            if frame["type"] != "snapshot":
                 yield parse(OrderChange, frame)
+                continue
+            market = text_of(frame, "market")
+            earlier = parts.pop(market, []) if int_of(frame, "part") > 0 else []
+            orders = [*earlier, *rows_of(frame, "orders")]
+            if frame.get("more") is True:
+                parts[market] = orders
+            else:
+                yield parse(OrdersSnapshot, {**frame, "orders": orders})
 
     async def trades(
         self,

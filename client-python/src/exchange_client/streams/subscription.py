@@ -8,7 +8,17 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from .errors import StreamGapError
-from .frames import Channel, Json, int_of, key_fields, key_of, position_of, rows_of, text_of
+from .frames import (
+    Channel,
+    Json,
+    all_markets_key,
+    int_of,
+    key_fields,
+    key_of,
+    position_of,
+    rows_of,
+    text_of,
+)
 
 #: Frames that wait for a slow iterator; then its subscription pauses until it has caught up.
 queue_max_frames = 10_000
@@ -126,7 +136,7 @@ class Subscription:
     def offer(self, frame: Json) -> None:
         """Takes a data frame of the channel. Raises `OutOfOrderError` when one before it is missing."""
         key = key_of(frame)
-        if self._error is not None or not (self._is_all_live or key in self._live):
+        if self._error is not None or not self._is_live(key):
             return
         if frame["type"] == "state":
             self._push(frame)
@@ -137,13 +147,42 @@ class Subscription:
                 self._push(frame)
             return
         if frame["type"] == "snapshot":
-            if self._is_gap(frame, key, last):
-                return
-        elif last is None or seq <= last or not self._follows(key, last, int_of(frame, "prev")):
+            self._take_snapshot(frame, key, last)
             return
-        if self._push(frame):
-            self.seqs[key] = seq
-            self._partitions[key] = position_of(frame).partition
+        if last is None:
+            # A market that was listed after the snapshots of all markets.
+            is_next = self._is_of_all_markets
+        else:
+            is_next = seq > last and self._follows(key, last, int_of(frame, "prev"))
+        if is_next and self._push(frame):
+            self._set_place(key, frame)
+
+    def _is_live(self, key: str) -> bool:
+        return self._is_all_live or key in self._live
+
+    @property
+    def _is_of_all_markets(self) -> bool:
+        return self.channel == "markets" and not self.keys
+
+    def _set_place(self, key: str, frame: Json) -> None:
+        self.seqs[key] = int_of(frame, "seq")
+        self._partitions[key] = position_of(frame).partition
+
+    def _take_snapshot(self, frame: Json, key: str, last: int | None) -> None:
+        if self._is_gap(frame, key, last):
+            return
+        if last is not None and frame.get("gap") is not True:
+            if int_of(frame, "seq") <= last:
+                return
+            # Requested without a place: it stands for messages that did not come.
+            frame = {**frame, "gap": True}
+        if not self._push(frame):
+            return
+        if frame.get("more") is True:
+            # Without its other parts it is worth nothing.
+            self.seqs.pop(key, None)
+        else:
+            self._set_place(key, frame)
 
     def _is_gap(self, snapshot: Json, key: str, last: int | None) -> bool:
         """A snapshot instead of the messages after `last`."""
@@ -177,6 +216,18 @@ class Subscription:
         self._frames.append(frame)
         self._arrived.set()
         return True
+
+    def newest(self) -> Mapping[str, int]:
+        """The last `seq` of each subscribed key, as heartbeats name them: all markets of a partition are one."""
+        if not self._is_of_all_markets:
+            return {key: seq for key, seq in self.seqs.items() if self._is_live(key)}
+        if not self._is_all_live:
+            return {}
+        sums: dict[str, int] = {}
+        for key, seq in self.seqs.items():
+            name = all_markets_key(self._partitions[key])
+            sums[name] = sums.get(name, 0) + seq
+        return sums
 
     def fail(self, error: Exception) -> None:
         """Ends the subscription once its frames are read."""
