@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from decimal import Decimal
+from typing import Any, TypeVar
 
 import pytest
 
@@ -18,6 +20,20 @@ from exchange_client import (
     StreamError,
     wallet_from_private_key,
 )
+from exchange_client.streams import socket
+from exchange_client.streams.frames import Json, parse_frame
+from exchange_client.streams.messages import (
+    OrderChange,
+    OrdersSnapshot,
+    OwnEvent,
+    OwnFill,
+    OwnOrderEvent,
+    OwnSnapshot,
+)
+
+from .declared_frames import problem_of
+
+T = TypeVar("T")
 
 base_url = os.environ.get("PM_BASE_URL", "")
 pytestmark = pytest.mark.skipif(base_url == "", reason="PM_BASE_URL names no exchange")
@@ -27,6 +43,28 @@ signer = wallet_from_private_key(
     "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a"
 )
 wait_seconds = 60
+
+
+#: The fourth.
+maker_signer = wallet_from_private_key(
+    "0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6"
+)
+
+
+@pytest.fixture(autouse=True)
+def declared_frames_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every frame of the exchange is as docs/asyncapi.json declares it."""
+    problems: list[str] = []
+
+    def checked(text: str | bytes) -> Json:
+        problem = problem_of(json.loads(text), of_client=False)
+        if problem is not None:
+            problems.append(problem)
+        return parse_frame(text)
+
+    monkeypatch.setattr(socket, "parse_frame", checked)
+    yield
+    assert problems == []
 
 
 @pytest.fixture
@@ -105,11 +143,8 @@ async def test_an_order_is_placed_read_and_canceled(client: ExchangeClient) -> N
 
 
 async def test_both_sides_of_an_own_trade_are_seen(client: ExchangeClient) -> None:
-    maker_wallet = wallet_from_private_key(
-        "0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6"
-    )
     condition, [token, _other] = await open_market(client)
-    async with ExchangeClient(base_url, signer=maker_wallet) as maker:
+    async with ExchangeClient(base_url, signer=maker_signer) as maker:
         await maker.connect()
         await maker.account.split(condition, 20)
         book = await client.book(token)
@@ -180,3 +215,65 @@ async def test_the_streamed_book_equals_the_read_one(client: ExchangeClient) -> 
             if streamed == [(level.price, level.size) for level in read.bids]:
                 break
             update = await anext(updates)
+
+
+async def find(messages: AsyncGenerator[T, None], is_wanted: Callable[[T], bool]) -> list[T]:
+    """What comes until a wanted message has come, that one last."""
+    seen: list[T] = []
+    async with asyncio.timeout(wait_seconds), aclosing(messages):
+        async for message in messages:
+            seen.append(message)
+            if is_wanted(message):
+                break
+    return seen
+
+
+async def sell_and_buy(client: ExchangeClient, condition: str, token: str) -> None:
+    """A sale of another wallet rests, and the own one buys all of it."""
+    book = await client.book(token)
+    tick = await client.public.tick_size(token)
+    price = book.bids[-1].price + tick if book.bids else Decimal("0.5")
+    async with ExchangeClient(base_url, signer=maker_signer) as maker:
+        await maker.connect()
+        await maker.account.split(condition, 20)
+        sale = OrderIntent(token_id=token, side="SELL", price=price, size=20)
+        assert (await maker.place_order(sale)).success
+    buy = OrderIntent(token_id=token, side="BUY", price=price, size=20, time_in_force="FAK")
+    assert (await client.place_order(buy)).status == "matched"
+
+
+async def test_every_channel_shows_a_trade(client: ExchangeClient) -> None:
+    event = await anext(client.public.events(closed=False))
+    condition, token = event.markets[0].condition_id, event.markets[0].clob_token_ids[0]
+    stream = client.stream
+    trades = asyncio.create_task(find(stream.trades([condition]), lambda _one: True))
+    own = asyncio.create_task(find(client.own.events(), is_placement))
+    others: list[asyncio.Task[list[Any]]] = [
+        asyncio.create_task(find(stream.best([token]), lambda one: one.ask is not None)),
+        asyncio.create_task(find(stream.orders([condition]), is_removal)),
+        asyncio.create_task(find(stream.activity([condition]), lambda _one: True)),
+        asyncio.create_task(find(stream.comments([event.id]), lambda _one: True)),
+        asyncio.create_task(find(stream.markets([condition]), lambda _one: True)),
+        asyncio.create_task(find(stream.markets(), lambda one: one.market == condition)),
+    ]
+    tasks: list[asyncio.Task[Any]] = [trades, own, *others]
+    while not all(task.done() for task in tasks):
+        await sell_and_buy(client, condition, token)
+        await client.comments.write("A row of a stream.", parent_entity_id=event.id)
+        await asyncio.wait(tasks, timeout=1)
+    for task in others:
+        assert await task
+    seen = await own
+    assert isinstance(seen[0], OwnSnapshot)
+    # Fills of a record come before what became of its order.
+    assert any(isinstance(one, OwnFill) for one in seen)
+    [trade] = await trades
+    assert trade.id in [one.id async for one in client.own.trades(market=condition)]
+
+
+def is_removal(one: OrdersSnapshot | OrderChange) -> bool:
+    return isinstance(one, OrderChange) and one.action == "remove"
+
+
+def is_placement(one: OwnEvent) -> bool:
+    return isinstance(one, OwnOrderEvent) and one.event == "placed"

@@ -65,6 +65,17 @@ const events: readonly ImportEvent[] = [
     endDate: '2030-01-01T00:00:00.000Z',
     markets: [{ slug: 'compat-streams', question: 'Does every reader see every trade?' }],
   },
+  {
+    slug: 'compat-packages',
+    title: 'Compat: packages of this repository',
+    category: 'economics',
+    tags: ['economics', 'compat'],
+    endDate: '2030-01-01T00:00:00.000Z',
+    markets: ['client', 'mcp'].map((name) => ({
+      slug: `compat-package-${name}`,
+      question: `Does the package ${name} work where it is installed?`,
+    })),
+  },
 ];
 
 export const compatPlan: WorldPlan = { events, depositUsdc: '100000' };

@@ -1,70 +1,52 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { repositoryRoot } from '@pm/deploy/local/paths';
-
-/** Name of the package for other projects; inside of this repository it is `@pm/client`. */
-export const clientPackageName = 'prediction-exchange-client';
+import {
+  beginPackage,
+  bundle,
+  dependenciesOf,
+  manifestOf,
+  type PackageOrigin,
+  publishFields,
+} from './package-folder.ts';
 
 /** Packages that the bundle imports, and those its declarations name. */
 const runtimePackages = ['@noble/curves', '@noble/hashes', 'ws', 'typebox'] as const;
-
-interface Manifest {
-  readonly version: string;
-  readonly license: string;
-  readonly dependencies: Readonly<Record<string, string>>;
-}
 
 /**
  * Writes the package into an empty folder: one module with what it uses of `@pm/schemas`, the declarations of both
  * rooms, README, license. Needs built rooms.
  */
-export async function writeClientPackage(folder: string): Promise<void> {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(join(folder, 'dist'), { recursive: true });
-  await bundle(join(folder, 'dist', 'index.js'));
+export async function writeClientPackage(folder: string, origin: PackageOrigin): Promise<void> {
+  const manifest = clientManifest(origin);
+  beginPackage(folder, 'client', manifest);
+  await bundle('client/dist/index.js', join(folder, 'dist', 'index.js'), manifest.dependencies);
   copyDeclarations('client', join(folder, 'types', 'client'));
   copyDeclarations('schemas', join(folder, 'types', 'schemas'));
-  cpSync(join(repositoryRoot, 'client', 'README.md'), join(folder, 'README.md'));
-  cpSync(join(repositoryRoot, 'LICENSE'), join(folder, 'LICENSE'));
-  const manifest = clientManifest(manifestOf('client'), manifestOf('schemas'));
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** `package.json` of the package: exact versions, no address of a repository. */
-export function clientManifest(client: Manifest, schemas: Manifest) {
-  const versions = { ...schemas.dependencies, ...client.dependencies };
-  const dependencies = runtimePackages.map((name) => [name, versions[name] ?? ''] as const);
+/** `package.json` of the package: the name for other projects is not that of the room, and versions are exact. */
+export function clientManifest(origin: PackageOrigin) {
+  const client = manifestOf('client');
+  const types = './types/client/index.d.ts';
+  const code = './dist/index.js';
   return {
-    name: clientPackageName,
+    name: 'prediction-exchange-client',
     version: client.version,
     description: 'Client of an open prediction-market exchange: signed orders, reads and streams.',
+    keywords: ['prediction-market', 'exchange', 'orders', 'streams', 'websocket', 'eip-712'],
     license: client.license,
-    type: 'module',
+    ...publishFields('client', origin),
     sideEffects: false,
-    engines: { node: '>=20.19.0' },
-    exports: { '.': { types: './types/client/index.d.ts', default: './dist/index.js' } },
+    exports: { '.': { types, default: code }, './package.json': './package.json' },
+    // For tools that do not read `exports`.
+    main: code,
+    types,
     // A browser has WebSocket.
     browser: { ws: false },
     files: ['dist', 'types'],
-    dependencies: Object.fromEntries(dependencies),
-    publishConfig: { provenance: true },
+    dependencies: dependenciesOf(runtimePackages, [manifestOf('schemas'), client]),
   };
-}
-
-function manifestOf(room: string): Manifest {
-  return JSON.parse(readFileSync(join(repositoryRoot, room, 'package.json'), 'utf8')) as Manifest;
-}
-
-async function bundle(file: string): Promise<void> {
-  const { rolldown } = await import('rolldown');
-  const built = await rolldown({
-    input: join(repositoryRoot, 'client', 'dist', 'index.js'),
-    external: (id) => /^(node:|@noble\/|ws$|typebox)/.test(id),
-    // No module of either room does anything by being imported.
-    treeshake: { moduleSideEffects: false, manualPureFunctions: ['Type'] },
-  });
-  await built.write({ file, format: 'esm', codeSplitting: false });
-  await built.close();
 }
 
 function copyDeclarations(room: 'client' | 'schemas', folder: string): void {
