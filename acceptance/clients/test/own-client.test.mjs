@@ -6,9 +6,9 @@ import { cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ExchangeClient, walletFromPrivateKey } from '../../../client/dist/index.js';
-import { installNode, nodeMajors } from '../../../deploy/dist/local/node-versions.js';
+import { nodeMajors } from '../../../deploy/dist/local/node-versions.js';
 import { baseUrl, keyAt, marketAt } from './exchange.mjs';
-import { installedPackage, repository } from './package.mjs';
+import { installedPackage, nodeOf, repository } from './package.mjs';
 
 const { folder, run, contents } = installedPackage('client', { EXCHANGE_URL: baseUrl });
 const { conditionId, tokenIds } = marketAt(11);
@@ -59,7 +59,7 @@ for (const [name, options] of [
 }
 
 for (const major of nodeMajors) {
-  const node = installNode(major, join(repository, '.cache'));
+  const node = nodeOf(major);
   const skip = node.kind === 'ready' ? false : node.reason;
   test(`Node ${major} reads a stream`, { skip }, () => {
     const hidden = join(folder, 'node_modules', '.ws');

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
+import { installNode } from '../../../deploy/dist/local/node-versions.js';
 
 export const repository = join(import.meta.dirname, '..', '..', '..');
 
@@ -33,4 +34,12 @@ export function installedPackage(name, env = {}) {
       .split('\n')
       .sort();
   return { folder, run, contents };
+}
+
+/** A Node of a major version: the running one, or one from the registry. */
+export function nodeOf(major) {
+  if (process.versions.node.startsWith(`${major}.`)) {
+    return { kind: 'ready', binary: process.execPath };
+  }
+  return installNode(major, join(repository, '.cache'));
 }

@@ -6,7 +6,8 @@ const [token, baseUrl = 'http://127.0.0.1:8080', messages = '10'] = process.argv
 const client = new ExchangeClient({ baseUrl });
 let left = Number(messages);
 for await (const { seq, bids, asks, gap } of client.stream.book(token)) {
-  console.log(seq, 'bid', bids.at(-1), 'ask', asks.at(-1), gap ? '(after a gap)' : '');
+  const [bid, ask] = [bids.at(-1), asks.at(-1)].map((level) => level?.price ?? 'none');
+  console.log(seq, 'bid', bid, 'ask', ask, gap ? '(after a gap)' : '');
   left -= 1;
   if (left <= 0) break;
 }
