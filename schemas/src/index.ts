@@ -40,6 +40,14 @@ export * from './streams/channels.ts';
 export * from './streams/client-frames.ts';
 export * from './streams/codes.ts';
 export { streamDescription } from './streams/description.ts';
+export {
+  FamilyFilters,
+  type FamilyLiveFrame,
+  type FamilyMarketFrame,
+  type FamilyUserFrame,
+  familyFrames,
+} from './streams/family-frames.ts';
+export { type FamilyMessage, familyMessages } from './streams/family-messages.ts';
 export * from './streams/limits.ts';
 export {
   type MessagePosition,

@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import type { SentCredentials } from '@pm/domain/accounts/key-verifier';
 import type { HeldComment } from '@pm/domain/comments/threads';
 import { silentLog } from '@pm/kit/log';
-import type { StreamCloseName } from '@pm/schemas';
+import {
+  type FamilyStream,
+  familyMessages,
+  familyStreamOf,
+  type StreamCloseName,
+} from '@pm/schemas';
+import { Compile } from 'typebox/compile';
 import { WebSocket } from 'ws';
 import { Catalog } from '../../src/markets/catalog.ts';
 import { Profiles } from '../../src/social/profiles.ts';
@@ -95,7 +101,18 @@ const holder = {
 
 type Seen = Record<string, unknown>;
 
-/** Keeps every frame; those that are numbered must be in order and of one stream. */
+const declared = Object.entries(familyMessages).map(
+  ([stream, messages]) =>
+    [stream, Object.values(messages).map((schema) => Compile(schema))] as const,
+);
+const checkersOf = new Map<string, (typeof declared)[number][1]>(declared);
+
+/** How many declarations of the stream a frame has the form of; a text that is no JSON is itself. */
+export function formsOf(stream: FamilyStream | null, frame: unknown): number {
+  return checkersOf.get(stream ?? '')?.filter((one) => one.Check(frame)).length ?? 0;
+}
+
+/** Keeps every frame; each must have exactly one declared form of its stream; those that are numbered must be in order and of one stream. */
 export class FamilyClient {
   readonly socket: WebSocket;
   readonly seen: Seen[] = [];
@@ -107,7 +124,10 @@ export class FamilyClient {
   problem: string | null = null;
   #wake: () => void = () => {};
 
+  readonly #stream: FamilyStream | null;
+
   constructor(url: string, headers: Record<string, string>) {
+    this.#stream = familyStreamOf(new URL(url).pathname);
     this.socket = new WebSocket(url, { headers });
     this.socket.on('message', (data) => this.#take(String(data)));
     this.socket.on('error', () => {});
@@ -168,8 +188,11 @@ export class FamilyClient {
   }
 
   #take(text: string): void {
-    if (!text.startsWith('{') || text.startsWith('{"error"')) this.texts.push(text);
-    else this.#number(JSON.parse(text));
+    const isObject = text.startsWith('{');
+    const frame: unknown = isObject ? JSON.parse(text) : text;
+    if (formsOf(this.#stream, frame) !== 1) this.problem ??= `no declared form: ${text}`;
+    if (!isObject || text.startsWith('{"error"')) this.texts.push(text);
+    else this.#number(frame as Seen);
     this.#wake();
   }
 

@@ -27,6 +27,8 @@ import * as sessions from '../http/sessions.ts';
 import * as streams from '../http/streams.ts';
 import * as trading from '../http/trading.ts';
 import * as clientFrames from '../streams/client-frames.ts';
+import * as familyFrames from '../streams/family-frames.ts';
+import * as familyMessages from '../streams/family-messages.ts';
 import * as messages from '../streams/messages.ts';
 import * as ownMessages from '../streams/own-messages.ts';
 import * as serverFrames from '../streams/server-frames.ts';
@@ -42,6 +44,8 @@ const modules: readonly object[] = [
   commentAnswers,
   comments,
   errorBodies,
+  familyFrames,
+  familyMessages,
   health,
   keyAnswers,
   keys,

@@ -2,9 +2,11 @@ import type { Type } from 'typebox';
 import { Components } from '../openapi/components.ts';
 import { apiVersion } from '../openapi/document.ts';
 import { exampleOf } from '../openapi/example-of.ts';
-import { streamChannels, streamPaths } from './channels.ts';
+import { familyStreamNames, familyStreams, streamChannels, streamPaths } from './channels.ts';
 import { clientFrames } from './client-frames.ts';
 import { streamCloses, streamErrors } from './codes.ts';
+import { familyFrames } from './family-frames.ts';
+import { familyMessages } from './family-messages.ts';
 import { publicMessages } from './messages.ts';
 import { ownMessages } from './own-messages.ts';
 import { serverFrames } from './server-frames.ts';
@@ -22,40 +24,84 @@ export interface AsyncApi {
   readonly [part: string]: unknown;
 }
 
-/** The one address of the protocol; its name within the document. */
-const channelName = 'stream';
+/** Frames of the two sides of a channel, by the names of their messages. */
+interface Sides {
+  readonly client: readonly string[];
+  readonly server: readonly string[];
+}
 
-/** The streams of `/v1/stream`. The same for the same declarations. */
+interface Channel extends Sides {
+  readonly address: string;
+  readonly title: string;
+  readonly description: string;
+}
+
+/** All streams. The same for the same declarations. */
 export function asyncApiDocument(): AsyncApi {
   const components = new Components();
-  const fromClient = messagesOf(framesByName(clientFrames, 'Client'), components);
-  const fromServer = {
-    ...messagesOf(framesByName(serverFrames, 'Server'), components),
-    ...messagesOf({ ...publicMessages, ...ownMessages }, components),
+  const messages: Record<string, object> = {};
+  const declare = (schemas: Readonly<Record<string, Type.TSchema>>): readonly string[] => {
+    Object.assign(messages, messagesOf(schemas, components));
+    return Object.keys(schemas);
   };
-  const messages = { ...fromClient, ...fromServer };
+  const channels = { stream: ownChannel(declare), ...familyChannels(declare) };
   return {
     asyncapi: '3.0.0',
     info: { title: 'Prediction exchange, streams', version: apiVersion, description },
     defaultContentType: 'application/json',
-    channels: {
-      [channelName]: {
-        address: streamPaths.own,
-        title: 'All channels over one connection',
-        description: channelTable(),
-        messages: Object.fromEntries(
-          Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
-        ),
-        bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
-      },
-    },
-    operations: {
-      receiveFrames: operationOf('receive', 'Frames of clients', Object.keys(fromClient)),
-      sendMessages: operationOf('send', 'Frames and data of the server', Object.keys(fromServer)),
-    },
+    channels: Object.fromEntries(
+      Object.entries(channels).map(([name, channel]) => [name, channelOf(channel)]),
+    ),
+    operations: Object.fromEntries(
+      Object.entries(channels).flatMap(([name, sides]) => operationsOf(name, sides)),
+    ),
     components: { messages, schemas: components.schemas() },
   };
 }
+
+type Declare = (schemas: Readonly<Record<string, Type.TSchema>>) => readonly string[];
+
+/** `/v1/stream`. */
+function ownChannel(declare: Declare): Channel {
+  return {
+    address: streamPaths.own,
+    title: 'All channels over one connection',
+    description: channelTable(),
+    client: declare(framesByName(clientFrames, 'Client')),
+    server: declare({
+      ...framesByName(serverFrames, 'Server'),
+      ...publicMessages,
+      ...ownMessages,
+    }),
+  };
+}
+
+/** The streams of the family at each of their addresses: `wsMarket`, `clobWsMarket` ... */
+function familyChannels(declare: Declare): Readonly<Record<string, Channel>> {
+  const channels: Record<string, Channel> = {};
+  for (const stream of familyStreamNames) {
+    const sides = {
+      client: declare(familyFrames[stream]),
+      server: declare(familyMessages[stream]),
+    };
+    const texts = { title: familyStreams[stream], description: familyDescription };
+    for (const prefix of streamPaths.family) {
+      const address = `${prefix}/${stream}`;
+      channels[channelName(address)] = { address, ...texts, ...sides };
+    }
+  }
+  return channels;
+}
+
+/** `/clob/ws/live-data` is `clobWsLiveData`. */
+function channelName(address: string): string {
+  return address.slice(1).replace(/[/-](.)/g, (_, first: string) => first.toUpperCase());
+}
+
+const familyDescription = [
+  'In the dialect of the API family. Fields of clients that are not declared are ignored. After a gap of `sequence`,',
+  'or with a new `stream_id`, read by REST again. Limits and close codes are those of /v1/stream.',
+].join(' ');
 
 const description = [
   'Frames are text, each one JSON object; decimals are text. A subscription begins with a snapshot and goes on with',
@@ -103,6 +149,7 @@ function messagesOf(
       {
         name,
         summary: Reflect.get(schema, 'description'),
+        ...('properties' in schema || 'anyOf' in schema ? {} : { contentType: 'text/plain' }),
         payload: components.refer(schema),
         examples: [{ payload: exampleOf(schema) }],
       },
@@ -110,11 +157,30 @@ function messagesOf(
   );
 }
 
-function operationOf(action: 'send' | 'receive', title: string, names: readonly string[]): object {
+function channelOf({ address, title, description, client, server }: Channel): object {
+  const names = [...client, ...server];
   return {
+    address,
+    title,
+    description,
+    messages: Object.fromEntries(
+      names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+    ),
+    bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
+  };
+}
+
+/** What the server of a channel does. */
+function operationsOf(channel: string, { client, server }: Sides): [string, object][] {
+  const suffix = channel.slice(0, 1).toUpperCase() + channel.slice(1);
+  const operation = (action: 'send' | 'receive', title: string, names: readonly string[]) => ({
     action,
     title,
-    channel: { $ref: `#/channels/${channelName}` },
-    messages: names.map((name) => ({ $ref: `#/channels/${channelName}/messages/${name}` })),
-  };
+    channel: { $ref: `#/channels/${channel}` },
+    messages: names.map((name) => ({ $ref: `#/channels/${channel}/messages/${name}` })),
+  });
+  return [
+    [`receive${suffix}`, operation('receive', 'Frames of clients', client)],
+    [`send${suffix}`, operation('send', 'Frames and data of the server', server)],
+  ];
 }

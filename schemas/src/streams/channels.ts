@@ -74,14 +74,20 @@ export const streamPaths = {
 } as const;
 
 /** Streams of the family's dialect, below each of its prefixes. */
-const familyStreams = ['market', 'user', 'live-data'] as const;
+export const familyStreams = {
+  market: 'Books and trades of tokens',
+  user: 'Own orders and trades',
+  'live-data': 'Matched orders and new comments of everyone',
+} as const;
 
-export type FamilyStream = (typeof familyStreams)[number];
+export type FamilyStream = keyof typeof familyStreams;
+
+export const familyStreamNames = Object.keys(familyStreams) as readonly FamilyStream[];
 
 /** The stream of the family that a path names; null for any other path. */
 export function familyStreamOf(path: string): FamilyStream | null {
   for (const prefix of streamPaths.family) {
-    const found = familyStreams.find((name) => path === `${prefix}/${name}`);
+    const found = familyStreamNames.find((name) => path === `${prefix}/${name}`);
     if (found !== undefined) return found;
   }
   return null;

@@ -6,6 +6,8 @@ import {
   asyncApiDocument,
   clientFrames,
   exampleOf,
+  familyFrames,
+  familyMessages,
   isStreamPath,
   ownMessages,
   publicMessages,
@@ -27,7 +29,14 @@ test('the document in the repository says what the declarations say', () => {
   expect(written).toEqual(JSON.parse(JSON.stringify(asyncApiDocument())));
 });
 
-const declared = { ...clientFrames, ...serverFrames, ...publicMessages, ...ownMessages };
+const ofFamily = [...Object.values(familyFrames), ...Object.values(familyMessages)];
+const declared = {
+  ...clientFrames,
+  ...serverFrames,
+  ...publicMessages,
+  ...ownMessages,
+  ...Object.fromEntries(ofFamily.flatMap((frames) => Object.entries(frames))),
+};
 
 test.each(Object.entries(declared))('the example of %s has its form', (_name, schema) => {
   const example = exampleOf(schema);
@@ -43,6 +52,19 @@ test('every channel has a snapshot and a change', () => {
     expect(found).toContain(`snapshot ${name}`);
     expect(found.some((one) => one === `delta ${name}` || one === `event ${name}`)).toBe(true);
   }
+});
+
+test('every address of a stream is a channel, and every channel is one', () => {
+  const { channels } = asyncApiDocument() as unknown as {
+    readonly channels: Record<string, { readonly address: string }>;
+  };
+  const addresses = Object.values(channels).map(({ address }) => address);
+  expect(addresses.filter(isStreamPath)).toEqual(addresses);
+  const family = ['market', 'user', 'live-data'].flatMap((one) => [
+    `/ws/${one}`,
+    `/clob/ws/${one}`,
+  ]);
+  expect(addresses.sort()).toEqual(['/v1/stream', ...family].sort());
 });
 
 test('paths of streams are recognised whole', () => {

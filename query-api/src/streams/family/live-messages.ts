@@ -1,21 +1,26 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
+import type { FamilyMessage } from '@pm/schemas';
 import type { Catalog } from '../../markets/catalog.ts';
 import { activityAnswer } from '../../reports/activity.ts';
 import type { Profiles } from '../../social/profiles.ts';
 import { wireComment } from '../../social/wire-comment.ts';
 import type { ActivityChange } from '../feed/changes.ts';
 import { activityRow } from '../protocol/publication.ts';
-import { type SharedMessage, sharedMessage } from './market-messages.ts';
 import type { LiveSubscription } from './read-family-frame.ts';
+
+type LiveBody = Extract<FamilyMessage, { readonly topic: string }>;
 
 /** What is published at once: one payload under the types of its topic, with what filters may name. */
 export interface LiveEvent {
-  readonly topic: string;
-  readonly types: readonly string[];
-  readonly timeMs: number;
-  readonly payload: object;
+  readonly topic: LiveBody['topic'];
+  /** One body for each type. */
+  readonly bodies: readonly LiveBody[];
+  /** In lower case. */
   readonly facts: ReadonlyMap<string, string>;
 }
+
+const factsOf = (facts: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
+  new Map(Object.entries(facts).map(([name, value]) => [name, value.toLowerCase()]));
 
 interface Facts {
   readonly catalog: Catalog;
@@ -28,16 +33,19 @@ export function tradeEvent(change: ActivityChange, { catalog, profiles }: Facts)
   const frame = { catalog, profiles, form: 'numeric' } as const;
   const [payload] = activityAnswer(activityRow(change), change.wallet, frame);
   if (payload === undefined) return null;
+  const topic = 'activity';
+  const shared = { topic, timestamp: change.at.timeMs, payload } as const;
   return {
-    topic: 'activity',
-    types: ['orders_matched', 'trades'],
-    timeMs: change.at.timeMs,
-    payload,
-    facts: new Map([
-      ['event_slug', payload.eventSlug],
-      ['market_slug', payload.slug],
-      ['condition_id', payload.conditionId],
-    ]),
+    topic,
+    bodies: [
+      { ...shared, type: 'orders_matched' },
+      { ...shared, type: 'trades' },
+    ],
+    facts: factsOf({
+      event_slug: payload.eventSlug,
+      market_slug: payload.slug,
+      condition_id: payload.conditionId,
+    }),
   };
 }
 
@@ -45,32 +53,26 @@ export function tradeEvent(change: ActivityChange, { catalog, profiles }: Facts)
 export function commentEvent(comment: HeldComment, { profiles }: Facts): LiveEvent {
   const frame = { profiles, isFamily: true, reactionsMax: 0, holdings: new Map() };
   const listed = { comment, replyCount: 0, replies: [] };
+  const topic = 'comments';
+  const timestamp = comment.createdAtMs;
   return {
-    topic: 'comments',
-    types: ['comment_created'],
-    timeMs: comment.createdAtMs,
-    payload: wireComment(listed, frame),
-    facts: new Map([
-      ['parentEntityID', comment.parentId],
-      ['parentEntityType', comment.parentType],
-    ]),
+    topic,
+    bodies: [{ topic, type: 'comment_created', timestamp, payload: wireComment(listed, frame) }],
+    facts: factsOf({
+      parentEntityID: comment.parentId,
+      // Published filters spell the kind of a parent as the comment does, in any case.
+      parentEntityType: comment.parentType,
+    }),
   };
 }
 
-export function liveMessage({ topic, timeMs, payload }: LiveEvent, type: string): SharedMessage {
-  return sharedMessage({ topic, type, timestamp: timeMs, payload });
-}
-
-/** The type under which a subscription gets the event; null when it does not. */
-export function typeFor(
-  { topic, types, facts }: LiveEvent,
+/** The body that a subscription gets of the event; null when it gets none. */
+export function bodyFor(
+  { topic, bodies, facts }: LiveEvent,
   { topic: wanted, type, filters }: LiveSubscription,
-): string | null {
+): LiveBody | null {
   if (topic !== wanted) return null;
-  for (const [name, value] of filters) {
-    // Published filters spell the kind of a parent as the comment does, in any case.
-    if (facts.get(name)?.toLowerCase() !== value.toLowerCase()) return null;
-  }
-  if (type === '*') return types[0] ?? null;
-  return types.find((one) => one === type) ?? null;
+  for (const [name, value] of filters) if (facts.get(name) !== value) return null;
+  if (type === '*') return bodies[0] ?? null;
+  return bodies.find((one) => one.type === type) ?? null;
 }

@@ -4,8 +4,8 @@ import type { WebSocket } from 'ws';
 import type { FeedRecord } from '../feed/feed.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
-import { commentEvent, type LiveEvent, liveMessage, tradeEvent, typeFor } from './live-messages.ts';
-import type { SharedMessage } from './market-messages.ts';
+import { bodyFor, commentEvent, type LiveEvent, tradeEvent } from './live-messages.ts';
+import { type SharedMessage, sharedMessage } from './market-messages.ts';
 import { type LiveSubscription, readLiveFrame } from './read-family-frame.ts';
 
 /** All connections of `/ws/live-data`. */
@@ -45,13 +45,13 @@ export class LiveStream {
   }
 
   #publish(event: LiveEvent): void {
-    const byType = new Map<string, SharedMessage>();
+    const messages = new Map<LiveEvent['bodies'][number], SharedMessage>();
     for (const connection of [...this.#connections]) {
-      for (const type of connection.typesOf(event)) {
-        const known = byType.get(type);
-        const message = known ?? liveMessage(event, type);
+      for (const body of connection.bodiesOf(event)) {
+        const known = messages.get(body);
+        const message = known ?? sharedMessage(body);
         if (known === undefined) this.#messages += 1;
-        byType.set(type, message);
+        messages.set(body, message);
         connection.send(message);
       }
     }
@@ -82,13 +82,14 @@ class LiveConnection implements FamilyReader, FamilyConnection {
     return [...this.#byName.values()].some(({ topic }) => topic === 'activity');
   }
 
-  typesOf(event: LiveEvent): ReadonlySet<string> {
-    const types = new Set<string>();
+  /** What the subscriptions get of an event, each body once. */
+  bodiesOf(event: LiveEvent): ReadonlySet<LiveEvent['bodies'][number]> {
+    const bodies = new Set<LiveEvent['bodies'][number]>();
     for (const subscription of this.#byName.values()) {
-      const type = typeFor(event, subscription);
-      if (type !== null) types.add(type);
+      const body = bodyFor(event, subscription);
+      if (body !== null) bodies.add(body);
     }
-    return types;
+    return bodies;
   }
 
   close(name: StreamCloseName): void {
@@ -120,7 +121,7 @@ class LiveConnection implements FamilyReader, FamilyConnection {
 
   #add(subscription: LiveSubscription): boolean {
     const name = nameOf(subscription);
-    const max = streamLimits.subscriptions_per_connection;
+    const max = streamLimits.live_subscriptions_per_connection;
     if (!this.#byName.has(name) && this.#byName.size >= max) {
       this.#socket.sendError('too many subscriptions');
       return false;

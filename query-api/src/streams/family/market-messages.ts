@@ -3,6 +3,7 @@ import {
   bookAnswerOf,
   bookJson,
   complementPrice,
+  type FamilyMessage,
   type Fill,
   microText,
   type PairBook,
@@ -23,7 +24,7 @@ export type SharedMessage = Buffer;
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 /** The message of these fields. */
-export function sharedMessage(fields: object): SharedMessage {
+export function sharedMessage(fields: FamilyMessage): SharedMessage {
   return Buffer.from(JSON.stringify(fields).slice(0, -1));
 }
 
@@ -219,8 +220,11 @@ function marketFields(market: Market, catalog: Texts) {
 }
 
 export function newMarketMessage(market: Market, catalog: Texts, timeMs: number): SharedMessage {
-  const fields = { event_type: 'new_market', ...marketFields(market, catalog) };
-  return sharedMessage({ ...fields, timestamp: String(timeMs) });
+  return sharedMessage({
+    event_type: 'new_market',
+    ...marketFields(market, catalog),
+    timestamp: String(timeMs),
+  });
 }
 
 /** A market that pays both tokens has no winner. */

@@ -19,7 +19,7 @@ import {
   tickSizeMessage,
   tradesOfFill,
 } from './market-messages.ts';
-import { readChannelFrame } from './read-family-frame.ts';
+import { readMarketFrame } from './read-family-frame.ts';
 
 /** Books of a subscribe frame are sent as the reader takes them: no more than this waits, bytes. */
 const dumpBytesMax = 1024 * 1024;
@@ -296,11 +296,11 @@ class MarketConnection implements FamilyReader, FamilyConnection {
   }
 
   take(object: object): boolean {
-    const frame = readChannelFrame(object, 'market');
+    const frame = readMarketFrame(object);
     if (frame === null) return false;
     if (frame.customFeatures !== null) this.#stream.setCustomFeatures(this, frame.customFeatures);
     const { catalog } = this.#parts;
-    const named = (frame.markets ?? []).flatMap((id) => catalog.byCondition(id)?.tokens ?? []);
+    const named = frame.markets.flatMap((id) => catalog.byCondition(id)?.tokens ?? []);
     const tokens = [...frame.tokens, ...named];
     if (frame.action === 'subscribe') this.#subscribe(tokens, frame.isDumpWanted);
     else for (const token of tokens) this.#unsubscribe(token);

@@ -14,7 +14,7 @@ export interface UserViewer extends TradeViewer {
 /** A step of an order with the fields of GET /data/orders. */
 export function orderMessage(
   { type, order }: OrderStep,
-  { catalog, viewer, timeMs }: UserFrame,
+  { catalog, viewer, timeMs }: ShownTo,
 ): SharedMessage {
   const shown = orderAnswer(catalog, order, true);
   return sharedMessage({
@@ -41,7 +41,7 @@ export function orderMessage(
 }
 
 /** What a message of a wallet is shown with. */
-export interface UserFrame {
+export interface ShownTo {
   readonly catalog: Catalog;
   readonly viewer: UserViewer;
   readonly timeMs: number;
@@ -51,7 +51,7 @@ export interface UserFrame {
 export function tradeMessage(
   row: FillRow,
   status: 'MATCHED' | 'CONFIRMED',
-  { catalog, viewer, timeMs }: UserFrame,
+  { catalog, viewer, timeMs }: ShownTo,
 ): SharedMessage {
   const shown = tradeAnswer(catalog, row, viewer);
   return sharedMessage({

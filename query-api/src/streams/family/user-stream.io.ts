@@ -6,7 +6,7 @@ import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
 import type { SharedMessage } from './market-messages.ts';
 import { OwnOrders } from './own-orders.ts';
-import { type ChannelFrame, readChannelFrame } from './read-family-frame.ts';
+import { readUserFrame, type UserFrame } from './read-family-frame.ts';
 import { fillRow, orderMessage, tradeMessage, type UserViewer } from './user-messages.ts';
 
 /** A wallet that has readers. */
@@ -184,7 +184,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
   }
 
   take(object: object): boolean {
-    const frame = readChannelFrame(object, 'user');
+    const frame = readUserFrame(object);
     if (frame === null) return false;
     if (this.#viewer === null && !this.#authenticate(frame)) return true;
     this.#filter(frame);
@@ -192,7 +192,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
   }
 
   /** A frame without markets means all; removing the last one means all again, as published clients rely on. */
-  #filter({ action, markets }: ChannelFrame): void {
+  #filter({ action, markets }: UserFrame): void {
     if (action === 'subscribe' && (markets === null || markets.length === 0)) this.#markets.clear();
     for (const id of markets ?? []) {
       if (action === 'unsubscribe') this.#markets.delete(id);
@@ -200,7 +200,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
     }
   }
 
-  #authenticate({ auth }: ChannelFrame): boolean {
+  #authenticate({ auth }: UserFrame): boolean {
     const { verifyCredentials, walletsOf, keysOf } = this.#parts;
     const holder = auth === null ? null : verifyCredentials(auth);
     if (holder === null) {
