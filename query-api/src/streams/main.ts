@@ -28,8 +28,11 @@ import { measureStreams, type StreamsMetrics } from './metrics.ts';
 import { SessionKeepAlives } from './own/keep-alive.io.ts';
 import { OwnStates } from './own/own-states.ts';
 import { ConnectionCounts } from './protocol/connection-counts.ts';
-import { StreamHub } from './protocol/stream-hub.io.ts';
+import { Openings } from './protocol/openings.io.ts';
+import { ReplayPlaces } from './protocol/replay-places.ts';
+import { type HubParts, StreamHub } from './protocol/stream-hub.io.ts';
 import { StreamListener } from './protocol/stream-listener.io.ts';
+import { QueuedTotal } from './protocol/stream-writer.io.ts';
 
 const name = 'streams';
 
@@ -176,12 +179,17 @@ interface Memory {
   readonly ownStates: OwnStates;
 }
 
+/** What the connections of all dialects share. */
+type Readers = Pick<HubParts, 'counts' | 'openings' | 'queued'>;
+
 async function listen(shared: Shared, memory: Memory): Promise<readonly Hub[]> {
   const { life, config, log } = shared;
   const { trustedProxies } = config;
   const counts = new ConnectionCounts();
-  const own = openOwnHub(shared, memory, counts);
-  const family = openFamilyHub(shared, memory, counts);
+  const openings = new Openings(systemClock, log);
+  const readers = { counts, openings, queued: new QueuedTotal() };
+  const own = openOwnHub(shared, memory, readers);
+  const family = openFamilyHub(shared, memory, readers);
   const compresses = config.compression === 'on';
   const take = { own: own.add.bind(own), family: family.add.bind(family) };
   const clock = systemClock;
@@ -199,7 +207,7 @@ async function listen(shared: Shared, memory: Memory): Promise<readonly Hub[]> {
 function openOwnHub(
   { life, config, log }: Shared,
   { feed, followed, measured, comments, ownStates }: Memory,
-  counts: ConnectionCounts,
+  readers: Readers,
 ): StreamHub {
   const { keys, catalog, profiles } = followed;
   const { keySecret: serverSecret, ingressUrl } = config;
@@ -212,7 +220,8 @@ function openOwnHub(
     facts: { catalog, profiles, secret: serverSecret },
     comments,
     ownStates,
-    counts,
+    ...readers,
+    places: new ReplayPlaces(),
     verify: openKeyVerifier({ keys, serverSecret, freshnessMs, nowMs }),
     isActive: ({ apiKey }: KeyHolder) => keys.find(apiKey)?.active === true,
     keepAlives,
@@ -225,14 +234,14 @@ function openOwnHub(
 function openFamilyHub(
   { config, log }: Shared,
   { feed, followed, measured }: Memory,
-  counts: ConnectionCounts,
+  readers: Readers,
 ): FamilyHub {
   const { keys, catalog, profiles, wallets } = followed;
   const parts = {
     feed,
     catalog,
     profiles,
-    counts,
+    ...readers,
     verifyCredentials: openCredentialsVerifier({ keys, serverSecret: config.keySecret }),
     isActive: ({ apiKey }: KeyHolder) => keys.find(apiKey)?.active === true,
     walletsOf: (wallet: WalletAddress) => allWallets(wallets.of(wallet)),

@@ -21,8 +21,11 @@ import { Feed } from '../../src/streams/feed/feed.io.ts';
 import { PartitionFeed } from '../../src/streams/feed/partition-feed.ts';
 import { OwnStates } from '../../src/streams/own/own-states.ts';
 import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
+import { Openings } from '../../src/streams/protocol/openings.io.ts';
+import { ReplayPlaces } from '../../src/streams/protocol/replay-places.ts';
 import { StreamHub } from '../../src/streams/protocol/stream-hub.io.ts';
 import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
+import { QueuedTotal } from '../../src/streams/protocol/stream-writer.io.ts';
 import { apiKey, eventEntry, marketEntry, token } from '../in-memory.ts';
 import { engineLog, logPartition } from './feed/engine-log.ts';
 import { executionCodec, MemoryClient } from './feed/memory-client.ts';
@@ -51,6 +54,9 @@ class Instance {
       comments: new CommentFeed(new CommentThreads(), catalog),
       ownStates: new OwnStates(),
       counts,
+      openings: new Openings(clock, silentLog),
+      places: new ReplayPlaces(),
+      queued: new QueuedTotal(),
       verify: ({ headers }) => ({
         apiKey: apiKey(1),
         wallet: String(headers['wallet']) as WalletAddress,

@@ -8,6 +8,7 @@ import type {
 } from '../../src/streams/feed/changes.ts';
 import type { FeedListener, FeedReplay, PartitionStatus } from '../../src/streams/feed/feed.io.ts';
 import type { ReplayRequest } from '../../src/streams/feed/replay-plan.ts';
+import type { SnapshotList } from '../../src/streams/feed/snapshot-list.ts';
 import type {
   BookFacts,
   MarketChannel,
@@ -48,7 +49,11 @@ export class FakeFeed implements StreamFeed {
   #markets: readonly number[];
   offset = -1;
   /** Resting orders of every market. */
-  orders: readonly RestingOrder[] = [];
+  orders: SnapshotList<RestingOrder> = [];
+  /** Open orders and positions of every wallet. */
+  ownOrders: OwnSnapshot['orders'] = [];
+  ownPositions: OwnSnapshot['positions'] = [];
+  epoch = '9f2b6d4c81e7a053';
   /** Changes a replay gives at most; more is too far back. */
   replayMax = 100_000;
   isCaughtUp = true;
@@ -148,11 +153,20 @@ export class FakeFeed implements StreamFeed {
     }
   }
 
-  ownSnapshots(wallet: WalletAddress): readonly OwnSnapshot[] {
-    const seq = this.#history.get(`own|${wallet}`)?.length ?? 0;
+  seqOf(channel: MarketChannel, market: number): number | null {
+    return this.snapshot(channel, market)?.seq ?? null;
+  }
+
+  ownSeqOf(wallet: WalletAddress): number {
+    return this.#history.get(`own|${wallet}`)?.length ?? 0;
+  }
+
+  ownSnapshot(wallet: WalletAddress): OwnSnapshot {
     const balance = { freeMicro: 5_000_000, heldMicro: 0 };
     const place = { partition: 0, offset: this.offset, timeMs };
-    return [{ channel: 'own', wallet, seq, ...place, orders: [], balance, positions: [] }];
+    const { ownOrders: orders, ownPositions: positions } = this;
+    const seq = this.ownSeqOf(wallet);
+    return { channel: 'own', wallet, seq, ...place, orders, balance, positions };
   }
 
   replay(request: ReplayRequest): FeedReplay | null {
@@ -176,7 +190,7 @@ export class FakeFeed implements StreamFeed {
   partitions(): readonly PartitionStatus[] {
     const { isCaughtUp, offset, faultMs } = this;
     const fault = faultMs > 0 ? 'log_away' : null;
-    const state = { epoch: '9f2b6d4c81e7a053', offset, timeMs, lagRecords: 0, isCaughtUp };
+    const state = { epoch: this.epoch, offset, timeMs, lagRecords: 0, isCaughtUp };
     return [{ partition: 0, ...state, fault, faultMs }];
   }
 }

@@ -1,4 +1,4 @@
-import { apiKeyFromBytes, type EventOf, walletFromBytes } from '@pm/schemas';
+import { apiKeyFromBytes, type EventOf, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import { apiKey, condition, token, wallet } from '../in-memory.ts';
 import { type FamilyClient, FamilyWorld, goodAuth } from './family-world.ts';
 import { fillOf, keyBytes, walletBytes } from './fills.ts';
@@ -47,7 +47,12 @@ type OrderEvent = EventOf<
   'OrderPlaced' | 'OrderRefused' | 'OrderDelayed' | 'OrderCanceled' | 'Fill'
 >;
 
-const own = (event: OrderEvent, restingMicro: number | null = null, of = wallet(1)) =>
+/** `before`: what rested of the order; null for a delayed one, absent for one that was not open. */
+const own = (
+  event: OrderEvent,
+  restingMicro: number | null = null,
+  { of = wallet(1), before }: { of?: WalletAddress; before?: number | null } = {},
+) =>
   ({
     channel: 'own',
     wallet: of,
@@ -57,6 +62,7 @@ const own = (event: OrderEvent, restingMicro: number | null = null, of = wallet(
       orderId: event.kind === 'Fill' ? event.makerOrderId : event.orderId,
       market: event.market,
       restingMicro,
+      before: before === undefined ? null : { ...terms, restingMicro: before },
     },
   }) as const;
 
@@ -151,12 +157,13 @@ test('fills update the order until it is matched; a cancel ends it', async () =>
   world.feed.put(own(placed(), 5_000_000));
   world.feed.put(
     { channel: 'own', wallet: wallet(1), change: { kind: 'fill', fill, role: 'maker' } },
-    own(fill, 3_000_000),
+    own(fill, 3_000_000, { before: 5_000_000 }),
   );
-  world.feed.put(own({ ...fill, sizeMicro: 3_000_000, makerRestMicro: 0 }, 0));
+  const rest = { ...fill, sizeMicro: 3_000_000, makerRestMicro: 0 };
+  world.feed.put(own(rest, 0, { before: 3_000_000 }));
   world.feed.put(own(canceled()));
   world.feed.put(own(placed(), 5_000_000));
-  world.feed.put(own(canceled(), 0));
+  world.feed.put(own(canceled(), 0, { before: 5_000_000 }));
   const steps = (await client.settled()).filter((one) => one['event_type'] === 'order');
   expect(steps).toMatchObject([
     { type: 'PLACEMENT' },
@@ -240,10 +247,10 @@ test('a delayed order is placed once; its refusal cancels it', async () => {
     code: 'post_only_would_cross',
   } as unknown as OrderEvent;
   world.feed.put(own(delayed));
-  world.feed.put(own(placed(), 5_000_000));
-  world.feed.put(own(canceled(), 0));
+  world.feed.put(own(placed(), 5_000_000, { before: null }));
+  world.feed.put(own(canceled(), 0, { before: 5_000_000 }));
   world.feed.put(own(delayed));
-  world.feed.put(own(refused));
+  world.feed.put(own(refused, null, { before: null }));
   world.feed.put(own(refused));
   expect(await client.settled()).toMatchObject([
     { type: 'PLACEMENT', status: 'DELAYED' },
@@ -274,6 +281,6 @@ test('only the named markets are sent; without a name all are', async () => {
 
 test('other wallets are not shown', async () => {
   const client = await reader();
-  world.feed.put(own(placed(), 5_000_000, wallet(2)));
+  world.feed.put(own(placed(), 5_000_000, { of: wallet(2) }));
   expect(await client.settled()).toEqual([]);
 });

@@ -14,7 +14,9 @@ import { Catalog } from '../../src/markets/catalog.ts';
 import { Profiles } from '../../src/social/profiles.ts';
 import { FamilyHub } from '../../src/streams/family/family-hub.io.ts';
 import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
+import { Openings } from '../../src/streams/protocol/openings.io.ts';
 import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
+import { QueuedTotal } from '../../src/streams/protocol/stream-writer.io.ts';
 import { apiKey, eventEntry, marketEntry, wallet } from '../in-memory.ts';
 import { FakeFeed } from './fake-feed.ts';
 
@@ -25,10 +27,13 @@ export class FamilyWorld {
   readonly feed = new FakeFeed([1, 2, 3, 4]);
   readonly catalog = new Catalog();
   readonly counts = new ConnectionCounts();
+  readonly queued = new QueuedTotal();
   readonly closes: (StreamCloseName | 'left')[] = [];
   readonly commentListeners = new Set<(comment: HeldComment) => void>();
   aheadMs = 0;
   isKeyActive = true;
+  /** Of the holder of every key. */
+  wallets = [wallet(1), wallet(11)];
   readonly hub: FamilyHub;
   readonly listener: StreamListener;
   url = '';
@@ -45,12 +50,14 @@ export class FamilyWorld {
       catalog: this.catalog,
       profiles: new Profiles(),
       counts: this.counts,
+      openings: new Openings(clock, silentLog),
+      queued: this.queued,
       verifyCredentials: (sent: SentCredentials) =>
         sent.apiKey === goodAuth.apikey && sent.secret === 'secret' && sent.passphrase === 'pass'
           ? holder
           : null,
       isActive: () => this.isKeyActive,
-      walletsOf: () => [wallet(1), wallet(11)],
+      walletsOf: () => this.wallets,
       keysOf: () => new Set([apiKey(1)]),
       listenToComments: (take: (comment: HeldComment) => void) => {
         this.commentListeners.add(take);

@@ -7,8 +7,11 @@ import { Profiles } from '../../src/social/profiles.ts';
 import { CommentFeed } from '../../src/streams/comments/comment-feed.ts';
 import { OwnStates } from '../../src/streams/own/own-states.ts';
 import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
+import { Openings } from '../../src/streams/protocol/openings.io.ts';
+import { ReplayPlaces } from '../../src/streams/protocol/replay-places.ts';
 import { StreamHub } from '../../src/streams/protocol/stream-hub.io.ts';
 import { StreamListener } from '../../src/streams/protocol/stream-listener.io.ts';
+import { QueuedTotal } from '../../src/streams/protocol/stream-writer.io.ts';
 import { apiKey, eventEntry, marketEntry, wallet } from '../in-memory.ts';
 import { FakeFeed } from './fake-feed.ts';
 import { StreamClient } from './stream-client.ts';
@@ -27,6 +30,8 @@ export class StreamWorld {
   readonly feed = new FakeFeed([1, 2, 3]);
   readonly catalog = new Catalog();
   readonly counts = new ConnectionCounts();
+  readonly places = new ReplayPlaces();
+  readonly queued = new QueuedTotal();
   readonly comments = new CommentFeed(new CommentThreads(), this.catalog);
   readonly ownStates = new OwnStates();
   readonly closes: (StreamCloseName | 'left')[] = [];
@@ -52,6 +57,9 @@ export class StreamWorld {
         comments: this.comments,
         ownStates: this.ownStates,
         counts: this.counts,
+        openings: new Openings(clock, silentLog),
+        places: this.places,
+        queued: this.queued,
         verify: ({ headers }) => (headers['service_signature'] === 'good' ? holder : null),
         isActive: () => this.isKeyActive,
         keepAlives: {

@@ -59,7 +59,7 @@ export const streamChannels = {
     isPrivate: true,
     message: 'A change of an own order, fill, balance, position or session.',
     snapshot:
-      'Open orders, balance and positions, one message for each partition; transfers and sessions.',
+      'Open orders, balance and positions of each partition, in parts where they are many; transfers and sessions.',
   },
 } as const satisfies Readonly<Record<string, ChannelDeclaration>>;
 

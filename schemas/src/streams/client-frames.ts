@@ -37,6 +37,15 @@ const keys = {
   ),
 };
 
+const epoch = Type.Optional(
+  Type.String({
+    pattern: '^[0-9a-f]{16}$',
+    description:
+      'That of `welcome` when the position was current: the position of another log is void.',
+    examples: ['9f2b6d4c81e7a053'],
+  }),
+);
+
 /** Where a subscription goes on: after a message, or after a record of the log. */
 export const StreamPosition = Type.Union([
   Type.Object(
@@ -49,6 +58,7 @@ export const StreamPosition = Type.Union([
           description: 'For `own`, which counts in each.',
         }),
       ),
+      epoch,
     },
     { additionalProperties: false },
   ),
@@ -60,6 +70,7 @@ export const StreamPosition = Type.Union([
         maximum: Number.MAX_SAFE_INTEGER,
         description: 'The last record that was seen; -1 for all.',
       }),
+      epoch,
     },
     { additionalProperties: false },
   ),

@@ -11,6 +11,9 @@ export const streamLimits = {
   queue_bytes: 4 * 1024 * 1024,
   resume_messages: 100_000,
   resume_seconds: 3_600,
+  resumes_per_connection: 4,
+  resumes_per_address: 16,
+  snapshot_items: 500,
   wrong_frames: 3,
   unsubscribed_seconds: 30,
   silent_seconds: 70,
@@ -33,6 +36,11 @@ export const streamLimitMeanings: Readonly<Record<StreamLimitName, string>> = {
     'Bytes that wait for a slow reader. Past half of them deltas are merged, past all of them the connection is closed with 4008.',
   resume_messages: 'Messages that a resumed subscription of a public channel gets again.',
   resume_seconds: 'Age of the oldest of them, by the clock of the partition.',
+  resumes_per_connection:
+    'Resumed subscriptions of one connection that are sent at once; further ones wait.',
+  resumes_per_address: 'The same for all connections of one address.',
+  snapshot_items:
+    'Orders, and positions, of one message: a snapshot with more of them comes in parts.',
   wrong_frames: 'Wrong frames of one connection; the last of them closes it with 1008.',
   unsubscribed_seconds: 'A connection without a subscription is closed after this, with 1008.',
   silent_seconds: 'A connection that answers no ping of the server for so long is closed.',

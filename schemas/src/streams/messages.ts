@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { buySell, conditionId, count, decimal, orNull, tokenId } from '../http/forms.ts';
 import { Activity } from '../http/reports.ts';
+import { streamLimits } from './limits.ts';
 import { unixMs } from './server-frames.ts';
 
 /** Data messages of public channels (`own-messages.ts` has the private one). */
@@ -49,6 +50,16 @@ const merged = Type.Optional(
 
 export const snapshotOf = { seq, at: MessagePosition, time, gap };
 export const changeOf = { seq, prev, at: MessagePosition, time };
+/** Of a snapshot that may come in parts. */
+export const partOf = {
+  part: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Of a snapshot in several parts: which one this is.',
+    }),
+  ),
+  more: Type.Optional(Type.Literal(true, { description: 'Another part follows.' })),
+};
 const ofToken = { market: conditionId, token: tokenId };
 const ofMarket = { market: conditionId };
 
@@ -147,16 +158,11 @@ export const OrdersSnapshotMessage = Type.Object(
     channel: Type.Literal('orders'),
     ...ofMarket,
     ...snapshotOf,
+    ...partOf,
     orders: Type.Array(RestingOrder, {
+      maxItems: streamLimits.snapshot_items,
       description: 'In terms of token 0, oldest first: within a price this is their priority.',
     }),
-    part: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'Of a snapshot in several parts: which one this is.',
-      }),
-    ),
-    more: Type.Optional(Type.Literal(true, { description: 'Another part follows.' })),
   },
   {
     description:

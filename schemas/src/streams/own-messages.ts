@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { address, buySell, conditionId, decimal, orNull, tokenId, uuid } from '../http/forms.ts';
-import { changeOf, MessagePosition, snapshotOf } from './messages.ts';
+import { streamLimits } from './limits.ts';
+import { changeOf, MessagePosition, partOf, snapshotOf } from './messages.ts';
 import { unixMs } from './server-frames.ts';
 
 /** Data messages of the private channel: `seq` counts in each partition (`at.partition`). */
@@ -39,11 +40,15 @@ export const OwnSnapshotMessage = Type.Object(
     type: Type.Literal('snapshot'),
     ...of,
     ...snapshotOf,
-    orders: Type.Array(OpenOrder),
+    ...partOf,
+    orders: Type.Array(OpenOrder, { maxItems: streamLimits.snapshot_items }),
     balance: Balance,
-    positions: Type.Array(Position),
+    positions: Type.Array(Position, { maxItems: streamLimits.snapshot_items }),
   },
-  { description: 'What one partition knows of the wallet.' },
+  {
+    description:
+      'What one partition knows of the wallet. Many orders or positions come in parts with the same `seq`, as those of the channel `orders`.',
+  },
 );
 
 export const OwnOrderMessage = Type.Object(

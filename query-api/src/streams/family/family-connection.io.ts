@@ -4,11 +4,13 @@ import type { ApiKeyId, StreamCloseName, WalletAddress } from '@pm/schemas';
 import type { Catalog } from '../../markets/catalog.ts';
 import type { Profiles } from '../../social/profiles.ts';
 import type { Feed } from '../feed/feed.io.ts';
+import type { Openings } from '../protocol/openings.io.ts';
 import type { ReaderSocketParts } from '../protocol/reader-socket.io.ts';
 
 /** What the streams of the family read. */
 export interface FamilyParts extends ReaderSocketParts {
-  readonly feed: Pick<Feed, 'listen' | 'snapshot' | 'ownSnapshots' | 'partitions'>;
+  readonly feed: Pick<Feed, 'listen' | 'snapshot' | 'partitions'>;
+  readonly openings: Openings;
   readonly catalog: Catalog;
   readonly profiles: Profiles;
   readonly verifyCredentials: CredentialsVerifier;

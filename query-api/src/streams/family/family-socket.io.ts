@@ -58,9 +58,14 @@ export class FamilySocket implements SocketReader {
     this.#socket.noteSubscribed(isSubscribed);
   }
 
-  /** Resolves when more can be sent. */
-  drained(): Promise<void> {
-    return this.#socket.writer.drained();
+  /** Whether books should wait for the reader. */
+  get isBusy(): boolean {
+    return this.#socket.writer.isBusy;
+  }
+
+  /** Calls the function once nothing waits for the reader; never when the socket ends before. */
+  whenDrained(then: () => void): void {
+    this.#socket.writer.whenDrained(then);
   }
 
   tick(): boolean {

@@ -12,6 +12,8 @@ import { type LiveSubscription, readLiveFrame } from './read-family-frame.ts';
 export class LiveStream {
   readonly #parts: FamilyParts;
   readonly #connections = new Set<LiveConnection>();
+  /** Connections by what their subscriptions ask for: a trade is compared with few of them. */
+  readonly #wanted = new Map<string, Map<LiveConnection, number>>();
   #messages = 0;
 
   constructor(parts: FamilyParts) {
@@ -23,12 +25,32 @@ export class LiveStream {
   }
 
   open(socket: WebSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
-    const connection: LiveConnection = new LiveConnection(socket, this.#parts, (_, reason) => {
-      this.#connections.delete(connection);
-      onClosed(connection, reason);
+    const connection: LiveConnection = new LiveConnection(socket, this.#parts, {
+      stream: this,
+      onClosed: (_, reason) => {
+        this.#connections.delete(connection);
+        onClosed(connection, reason);
+      },
     });
     this.#connections.add(connection);
     return connection;
+  }
+
+  add(connection: LiveConnection, subscription: LiveSubscription): void {
+    const key = wantedKey(subscription);
+    const readers = this.#wanted.get(key) ?? new Map<LiveConnection, number>();
+    this.#wanted.set(key, readers);
+    readers.set(connection, (readers.get(connection) ?? 0) + 1);
+  }
+
+  remove(connection: LiveConnection, subscription: LiveSubscription): void {
+    const key = wantedKey(subscription);
+    const readers = this.#wanted.get(key);
+    if (readers === undefined) return;
+    const left = (readers.get(connection) ?? 1) - 1;
+    if (left > 0) readers.set(connection, left);
+    else readers.delete(connection);
+    if (readers.size === 0) this.#wanted.delete(key);
   }
 
   record({ changes }: FeedRecord): void {
@@ -44,9 +66,17 @@ export class LiveStream {
     if (this.#connections.size > 0) this.#publish(commentEvent(comment, this.#parts));
   }
 
+  #readersOf({ topic, facts }: LiveEvent): ReadonlySet<LiveConnection> {
+    const keys = [anyOf(topic), ...[...facts].map((fact) => factOf(topic, fact))];
+    const readers = new Set<LiveConnection>();
+    for (const key of keys)
+      for (const connection of this.#wanted.get(key)?.keys() ?? []) readers.add(connection);
+    return readers;
+  }
+
   #publish(event: LiveEvent): void {
     const messages = new Map<LiveEvent['bodies'][number], SharedMessage>();
-    for (const connection of [...this.#connections]) {
+    for (const connection of this.#readersOf(event)) {
       for (const body of connection.bodiesOf(event)) {
         const known = messages.get(body);
         const message = known ?? sharedMessage(body);
@@ -58,13 +88,32 @@ export class LiveStream {
   }
 }
 
+const anyOf = (topic: string): string => JSON.stringify([topic]);
+const factOf = (topic: string, [name, value]: readonly [string, string]): string =>
+  JSON.stringify([topic, name, value]);
+
+/** The topic, with the first filter where there is one. */
+function wantedKey({ topic, filters }: LiveSubscription): string {
+  const [first] = filters;
+  return first === undefined ? anyOf(topic) : factOf(topic, first);
+}
+
 /** One connection of `/ws/live-data`. */
 class LiveConnection implements FamilyReader, FamilyConnection {
+  readonly #stream: LiveStream;
   readonly onClosed: FamilyConnection['onClosed'];
   readonly #socket: FamilySocket;
   readonly #byName = new Map<string, LiveSubscription>();
 
-  constructor(socket: WebSocket, parts: FamilyParts, onClosed: FamilyConnection['onClosed']) {
+  constructor(
+    socket: WebSocket,
+    parts: FamilyParts,
+    {
+      stream,
+      onClosed,
+    }: { readonly stream: LiveStream; readonly onClosed: FamilyConnection['onClosed'] },
+  ) {
+    this.#stream = stream;
     this.onClosed = onClosed;
     this.#socket = new FamilySocket(socket, parts, this);
   }
@@ -105,6 +154,7 @@ class LiveConnection implements FamilyReader, FamilyConnection {
   }
 
   ended(reason: StreamCloseName | 'left'): void {
+    for (const subscription of this.#byName.values()) this.#stream.remove(this, subscription);
     this.onClosed(this, reason);
   }
 
@@ -122,11 +172,13 @@ class LiveConnection implements FamilyReader, FamilyConnection {
   #add(subscription: LiveSubscription): boolean {
     const name = nameOf(subscription);
     const max = streamLimits.live_subscriptions_per_connection;
-    if (!this.#byName.has(name) && this.#byName.size >= max) {
+    if (this.#byName.has(name)) return true;
+    if (this.#byName.size >= max) {
       this.#socket.sendError('too many subscriptions');
       return false;
     }
     this.#byName.set(name, subscription);
+    this.#stream.add(this, subscription);
     return true;
   }
 
@@ -135,7 +187,9 @@ class LiveConnection implements FamilyReader, FamilyConnection {
     const exact = nameOf({ topic, type, filters });
     for (const [name, known] of [...this.#byName]) {
       const isNamed = known.topic === topic && (type === '*' || known.type === type);
-      if (name === exact || (filters.size === 0 && isNamed)) this.#byName.delete(name);
+      if (name !== exact && (filters.size > 0 || !isNamed)) continue;
+      this.#byName.delete(name);
+      this.#stream.remove(this, known);
     }
   }
 }

@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import type { Market, Outcome } from '../../markets/market.ts';
 import type { FeedChange, RulesChange } from '../feed/changes.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
+import type { Opener } from '../protocol/openings.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
 import {
@@ -21,8 +22,6 @@ import {
 } from './market-messages.ts';
 import { readMarketFrame } from './read-family-frame.ts';
 
-/** Books of a subscribe frame are sent as the reader takes them: no more than this waits, bytes. */
-const dumpBytesMax = 1024 * 1024;
 /** New markets that the catalog does not know yet; they are announced once it does. */
 const unlistedMax = 1_000;
 
@@ -47,6 +46,8 @@ export class MarketStream {
   /** When the market was listed, Unix milliseconds, by number. */
   readonly #unlisted = new Map<number, number>();
   #messages = 0;
+  /** Markets that were listed since the start. */
+  #listed = 0;
 
   constructor(parts: FamilyParts) {
     this.#parts = parts;
@@ -80,12 +81,19 @@ export class MarketStream {
     }
   }
 
-  /** False while the token is not listed, or its partition is not caught up. */
-  subscribe(connection: MarketConnection, token: string, isDumpWanted: boolean): boolean {
+  /** Changes whenever a token may have come to be listed. */
+  get revision(): string {
+    const { catalog, feed } = this.#parts;
+    const caughtUp = feed.partitions().filter(({ isCaughtUp }) => isCaughtUp).length;
+    return `${catalog.size}|${this.#listed}|${caughtUp}`;
+  }
+
+  /** The partition of the token; null while it is not listed, or its partition is not caught up. */
+  subscribe(connection: MarketConnection, token: string, isDumpWanted: boolean): number | null {
     const { catalog, feed } = this.#parts;
     const listing = catalog.listing(token);
     const snapshot = listing === undefined ? null : feed.snapshot('book', listing.market.market);
-    if (listing === undefined || snapshot?.channel !== 'book') return false;
+    if (listing === undefined || snapshot?.channel !== 'book') return null;
     const { market, outcome } = listing;
     const read = this.#markets.get(market.market) ?? this.#read(market.market, snapshot.partition);
     read.readers.set(connection, (read.readers.get(connection) ?? 0) | bitOf(outcome));
@@ -93,7 +101,7 @@ export class MarketStream {
       this.#messages += 1;
       connection.send(bookMessage(new ShownBook(market, snapshot), outcome));
     }
-    return true;
+    return read.partition;
   }
 
   unsubscribe(connection: MarketConnection, token: string): void {
@@ -108,17 +116,6 @@ export class MarketStream {
   setCustomFeatures(connection: MarketConnection, isOn: boolean): void {
     if (isOn) this.#customReaders.add(connection);
     else this.#customReaders.delete(connection);
-  }
-
-  drop(connection: MarketConnection): void {
-    this.#customReaders.delete(connection);
-    for (const read of [...this.#markets.values()]) this.#forget(connection, read);
-  }
-
-  reads(connection: MarketConnection, partition: number): boolean {
-    for (const read of this.#markets.values())
-      if (read.partition === partition && read.readers.has(connection)) return true;
-    return false;
   }
 
   #forget(connection: MarketConnection, read: ReadMarket): void {
@@ -192,6 +189,7 @@ export class MarketStream {
   }
 
   #announce({ market, at }: RulesChange): void {
+    this.#listed += 1;
     if (this.#customReaders.size === 0 || this.#announceListed(market, at.timeMs)) return;
     if (this.#unlisted.size < unlistedMax) this.#unlisted.set(market, at.timeMs);
   }
@@ -241,15 +239,19 @@ export class MarketStream {
 }
 
 /** One connection of `/ws/market`. */
-class MarketConnection implements FamilyReader, FamilyConnection {
+class MarketConnection implements FamilyReader, FamilyConnection, Opener {
   readonly #parts: FamilyParts;
   readonly #stream: MarketStream;
   readonly onClosed: FamilyConnection['onClosed'];
   readonly #socket: FamilySocket;
-  readonly #tokens = new Set<string>();
-  /** Tokens that are not sent yet, with whether their books are wanted: too many at once, or not listed. */
+  /** Tokens that are sent, with their partitions. */
+  readonly #tokens = new Map<string, number>();
+  /** Tokens whose turn has not come, with whether their books are wanted. */
   readonly #waiting = new Map<string, boolean>();
-  #isDumping = false;
+  /** The same of tokens that were not listed at their turn. */
+  readonly #unlisted = new Map<string, boolean>();
+  #revision = '';
+  #isParked = false;
 
   constructor(
     socket: WebSocket,
@@ -270,11 +272,12 @@ class MarketConnection implements FamilyReader, FamilyConnection {
   }
 
   get subscriptions(): number {
-    return this.#tokens.size + this.#waiting.size;
+    return this.#tokens.size + this.#waiting.size + this.#unlisted.size;
   }
 
   reads(partition: number): boolean {
-    return this.#stream.reads(this, partition);
+    for (const one of this.#tokens.values()) if (one === partition) return true;
+    return false;
   }
 
   close(name: StreamCloseName): void {
@@ -282,7 +285,7 @@ class MarketConnection implements FamilyReader, FamilyConnection {
   }
 
   tick(): void {
-    if (this.#socket.tick()) this.#fill();
+    if (this.#socket.tick()) this.#retry();
   }
 
   send(message: SharedMessage): void {
@@ -290,8 +293,11 @@ class MarketConnection implements FamilyReader, FamilyConnection {
   }
 
   ended(reason: StreamCloseName | 'left'): void {
+    this.#parts.openings.remove(this);
     this.#waiting.clear();
-    this.#stream.drop(this);
+    this.#unlisted.clear();
+    for (const token of this.#tokens.keys()) this.#stream.unsubscribe(this, token);
+    this.#stream.setCustomFeatures(this, false);
     this.onClosed(this, reason);
   }
 
@@ -308,44 +314,58 @@ class MarketConnection implements FamilyReader, FamilyConnection {
     return true;
   }
 
+  /** Subscribes the next token that waits, as far as the reader keeps up. */
+  step(): boolean {
+    const [next] = this.#waiting;
+    if (next === undefined || this.#isParked || this.#socket.isClosed) return false;
+    if (this.#socket.isBusy) {
+      this.#park();
+      return false;
+    }
+    const [token, isDumpWanted] = next;
+    this.#waiting.delete(token);
+    const partition = this.#stream.subscribe(this, token, isDumpWanted);
+    if (partition === null) this.#unlisted.set(token, isDumpWanted);
+    else this.#tokens.set(token, partition);
+    return this.#waiting.size > 0;
+  }
+
   /** Tokens that are subscribed already stay as they are: a second frame with them sends no book. */
   #subscribe(tokens: readonly string[], isDumpWanted: boolean): void {
     const added = [...new Set(tokens)].filter(
-      (token) => !this.#tokens.has(token) && !this.#waiting.has(token),
+      (token) =>
+        !this.#tokens.has(token) && !this.#waiting.has(token) && !this.#unlisted.has(token),
     );
     if (this.subscriptions + added.length > streamLimits.subscriptions_per_connection) {
       this.#socket.sendError('too many subscriptions');
       return;
     }
+    this.#revision = this.#stream.revision;
     for (const token of added) this.#waiting.set(token, isDumpWanted);
-    this.#fill();
+    if (added.length > 0) this.#parts.openings.add(this);
   }
 
   #unsubscribe(token: string): void {
     this.#waiting.delete(token);
+    this.#unlisted.delete(token);
     if (this.#tokens.delete(token)) this.#stream.unsubscribe(this, token);
   }
 
-  /** Subscribes what waits, as far as the reader keeps up. */
-  #fill(): void {
-    if (this.#isDumping) return;
-    for (const [token, isDumpWanted] of this.#waiting) {
-      if (this.#socket.isClosed) return;
-      if (this.#socket.queuedBytes > dumpBytesMax) {
-        this.#fillLater();
-        return;
-      }
-      if (!this.#stream.subscribe(this, token, isDumpWanted)) continue;
-      this.#waiting.delete(token);
-      this.#tokens.add(token);
-    }
+  /** Tokens that were not listed have their turn again once something was. */
+  #retry(): void {
+    const { revision } = this.#stream;
+    if (this.#unlisted.size === 0 || revision === this.#revision) return;
+    this.#revision = revision;
+    for (const [token, isDumpWanted] of this.#unlisted) this.#waiting.set(token, isDumpWanted);
+    this.#unlisted.clear();
+    this.#parts.openings.add(this);
   }
 
-  #fillLater(): void {
-    this.#isDumping = true;
-    void this.#socket.drained().then(() => {
-      this.#isDumping = false;
-      if (!this.#socket.isClosed) this.#fill();
+  #park(): void {
+    this.#isParked = true;
+    this.#socket.whenDrained(() => {
+      this.#isParked = false;
+      this.#parts.openings.add(this);
     });
   }
 }

@@ -6,8 +6,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { AcceptedOrder, OrderEventRow, OrderFacts } from '../../orders/order-read.ts';
-import type { OwnChange, OwnOrderChange } from '../feed/changes.ts';
-import type { OwnOpenOrder, OwnSnapshot } from '../feed/snapshots.ts';
+import type { OwnChange, OwnOpenOrder, OwnOrderChange } from '../feed/changes.ts';
 import { tradeIdAt } from './market-messages.ts';
 
 /** What happened to an order, and the order after it as GET /data/orders shows it. */
@@ -18,33 +17,40 @@ export interface OrderStep {
 
 /** Trades that are listed with an order. */
 const tradesMax = 1_000;
+/** Open orders of a wallet whose past is kept, and their trades together; the oldest are forgotten first. */
+const ordersKeptMax = 10_000;
+const tradesKeptMax = 100_000;
 
-/** An order that rests or is delayed. */
-interface OpenOrder {
-  readonly row: OrderEventRow;
-  filledMicro: number;
-  readonly tradeIds: string[];
+/** What the changes of an open order do not repeat. */
+interface Past {
+  /** When it was placed, Unix milliseconds. */
+  readonly createdAtMs: number;
+  readonly tradeIds: readonly string[];
 }
 
+/** Terms of an order, by whichever event says them. */
+type Terms = Omit<OwnOpenOrder, 'restingMicro'> & { readonly restingMicro: number };
+
 /**
- * The open orders of a wallet with their terms, which later events do not repeat. Orders that were open at the
- * beginning list only the trades since then, and were created when they were accepted.
+ * Follows the orders of a wallet. A change has the terms of its order; what is kept here are the trades of open orders
+ * since the beginning, and when they were placed. Orders that were open at the beginning list only the trades since
+ * then, and were created when they were accepted.
  */
 export class OwnOrders {
   readonly #wallet: WalletAddress;
-  readonly #open = new Map<string, OpenOrder>();
+  readonly #pasts = new Map<string, Past>();
+  #trades = 0;
   /** Trades of orders that take in the record that is folded, before the event that places them. */
   readonly #taken = new Map<string, string[]>();
   #takenAt = '';
 
-  constructor(wallet: WalletAddress, snapshots: readonly OwnSnapshot[]) {
+  constructor(wallet: WalletAddress) {
     this.#wallet = wallet;
-    for (const { orders, partition } of snapshots)
-      for (const order of orders) this.#restore(order, partition);
   }
 
+  /** Orders whose past is kept. */
   get size(): number {
-    return this.#open.size;
+    return this.#pasts.size;
   }
 
   /** Takes the next change of the wallet; most are no step of an order. */
@@ -57,39 +63,27 @@ export class OwnOrders {
     const { event } = change;
     switch (event.kind) {
       case 'OrderPlaced':
-        return this.#placed(event, at);
+        return this.#placed(event, at, change.before !== null);
       case 'OrderDelayed':
         return [this.#delayed(event, at)];
       case 'OrderRefused':
-        return this.#ended(change, { reason: event.code, timeMs: at.timeMs });
+        return this.#ended(change, event.code, at);
       case 'OrderCanceled':
-        return this.#ended(change, { reason: event.reason.toLowerCase(), timeMs: at.timeMs });
+        return this.#ended(change, event.reason.toLowerCase(), at);
       case 'Fill':
-        return this.#filled(event, at);
+        return this.#filled(event, change.before, at);
     }
   }
 
-  #restore(order: OwnOpenOrder, partition: number): void {
-    const { orderId, apiKey, restingMicro, sizeMicro, acceptedAtMs: timeMs } = order;
-    const place = { partition, inOffset: '0', eventIndex: 0, timeMs };
-    const terms = { ...order, restingMicro: restingMicro ?? 0 };
-    const id = orderIdFromBytes(orderId);
-    const row = { ...this.#rowOf(terms, place), orderId: id, apiKey: apiKeyFromBytes(apiKey) };
-    const filledMicro = restingMicro === null ? 0 : sizeMicro - restingMicro;
-    this.#open.set(id, { row, filledMicro, tradeIds: [] });
-  }
-
-  #rowOf(
-    terms: Omit<OwnOpenOrder, 'orderId' | 'apiKey' | 'restingMicro'> & {
-      readonly restingMicro: number;
-    },
-    place: Pick<OrderEventRow, 'partition' | 'inOffset' | 'eventIndex' | 'timeMs'>,
-  ): Omit<OrderEventRow, 'orderId' | 'apiKey'> {
+  #rowOf(terms: Terms, createdAtMs: number, place: Place): OrderEventRow {
     const { market, outcome, side, timeInForce, price } = terms;
     const { sizeMicro, restingMicro, expiresAtMs, acceptedAtMs } = terms;
     return {
       ...place,
+      timeMs: createdAtMs,
       kind: 'PLACED',
+      orderId: orderIdFromBytes(terms.orderId),
+      apiKey: apiKeyFromBytes(terms.apiKey),
       wallet: this.#wallet,
       market,
       outcome,
@@ -107,13 +101,14 @@ export class OwnOrders {
   }
 
   #rowOfEvent(event: EventOf<'OrderPlaced' | 'OrderDelayed'>, at: OwnChange['at']): OrderEventRow {
-    const { partition, offset, index: eventIndex, timeMs } = at;
-    const place = { partition, inOffset: String(offset), eventIndex, timeMs };
     const restingMicro = event.kind === 'OrderPlaced' ? event.restingMicro : 0;
     const outcome = event.outcome === 1 ? 1 : 0;
-    const row = this.#rowOf({ ...event, outcome, restingMicro }, place);
-    const orderId = orderIdFromBytes(event.orderId);
-    return { ...row, orderId, apiKey: apiKeyFromBytes(event.apiKey) };
+    return this.#rowOf({ ...event, outcome, restingMicro }, at.timeMs, placeOf(at));
+  }
+
+  #rowOfOpen(order: OwnOpenOrder, at: OwnChange['at'], past: Past | undefined): OrderEventRow {
+    const terms = { ...order, restingMicro: order.restingMicro ?? 0 };
+    return this.#rowOf(terms, past?.createdAtMs ?? order.acceptedAtMs, placeOf(at));
   }
 
   #takes(fill: Fill, at: OwnChange['at']): void {
@@ -126,55 +121,96 @@ export class OwnOrders {
     if (trades.length < tradesMax) trades.push(tradeIdAt(at));
   }
 
-  #placed(event: EventOf<'OrderPlaced'>, at: OwnChange['at']): readonly OrderStep[] {
+  #placed(
+    event: EventOf<'OrderPlaced'>,
+    at: OwnChange['at'],
+    wasDelayed: boolean,
+  ): readonly OrderStep[] {
     const row = this.#rowOfEvent(event, at);
     const { orderId } = row;
-    const wasDelayed = this.#open.delete(orderId);
     const tradeIds = this.#taken.get(orderId) ?? [];
     const { filledMicro, status } = event;
-    if (event.restingMicro > 0) this.#open.set(orderId, { row, filledMicro, tradeIds });
-    const open = { row, filledMicro, tradeIds };
+    this.#forget(orderId);
+    if (event.restingMicro > 0) this.#keep(orderId, { createdAtMs: at.timeMs, tradeIds });
     const isEnded = status === 'CANCELED' || status === 'MATCHED';
     const reason = status === 'MATCHED' ? 'matched' : restReason(event, wasDelayed);
     const ending = isEnded ? { reason, timeMs: at.timeMs } : null;
-    const order = accepted(open, status, ending);
+    const order = accepted({ row, filledMicro, tradeIds }, status, ending);
     const first = { type: wasDelayed ? 'UPDATE' : 'PLACEMENT', order } as const;
     return status === 'CANCELED' ? [first, { type: 'CANCELLATION', order }] : [first];
   }
 
   #delayed(event: EventOf<'OrderDelayed'>, at: OwnChange['at']): OrderStep {
     const row = this.#rowOfEvent(event, at);
-    const open = { row, filledMicro: 0, tradeIds: [] };
-    this.#open.set(row.orderId, open);
-    return { type: 'PLACEMENT', order: accepted(open, 'DELAYED', null) };
+    this.#keep(row.orderId, { createdAtMs: at.timeMs, tradeIds: [] });
+    return { type: 'PLACEMENT', order: accepted({ row, ...noFills }, 'DELAYED', null) };
   }
 
   /** An order that was never accepted has no steps: its refusal is the response to its sender. */
-  #ended({ orderId }: OwnOrderChange, ending: Ending): readonly OrderStep[] {
-    const id = orderIdFromBytes(orderId);
-    const open = this.#open.get(id);
-    if (open === undefined) return [];
-    this.#open.delete(id);
-    return [{ type: 'CANCELLATION', order: accepted(open, 'CANCELED', ending) }];
+  #ended({ before }: OwnOrderChange, reason: string, at: OwnChange['at']): readonly OrderStep[] {
+    if (before === null) return [];
+    const id = orderIdFromBytes(before.orderId);
+    const past = this.#pasts.get(id);
+    this.#forget(id);
+    const row = this.#rowOfOpen(before, at, past);
+    const filledMicro = before.restingMicro === null ? 0 : before.sizeMicro - before.restingMicro;
+    const open = { row, filledMicro, tradeIds: past?.tradeIds ?? [] };
+    return [
+      { type: 'CANCELLATION', order: accepted(open, 'CANCELED', { reason, timeMs: at.timeMs }) },
+    ];
   }
 
-  #filled(fill: Fill, at: OwnChange['at']): readonly OrderStep[] {
+  #filled(fill: Fill, before: OwnOpenOrder | null, at: OwnChange['at']): readonly OrderStep[] {
+    if (before === null) return [];
     const id = orderIdFromBytes(fill.makerOrderId);
-    const open = this.#open.get(id);
-    if (open === undefined) return [];
-    open.filledMicro += fill.sizeMicro;
-    if (open.tradeIds.length < tradesMax) open.tradeIds.push(tradeIdAt(at));
-    if (fill.makerRestMicro > 0) return [{ type: 'UPDATE', order: accepted(open, 'LIVE', null) }];
-    this.#open.delete(id);
+    const past = this.#pasts.get(id);
+    const tradeIds = [...(past?.tradeIds ?? []), tradeIdAt(at)].slice(0, tradesMax);
+    const row = this.#rowOfOpen(before, at, past);
+    const open = { row, filledMicro: before.sizeMicro - fill.makerRestMicro, tradeIds };
+    this.#forget(id);
+    if (fill.makerRestMicro > 0) {
+      this.#keep(id, { createdAtMs: row.timeMs, tradeIds });
+      return [{ type: 'UPDATE', order: accepted(open, 'LIVE', null) }];
+    }
     const ending = { reason: 'matched', timeMs: at.timeMs };
     return [{ type: 'UPDATE', order: accepted(open, 'MATCHED', ending) }];
   }
+
+  #keep(id: string, past: Past): void {
+    this.#pasts.set(id, past);
+    this.#trades += past.tradeIds.length;
+    while (this.#pasts.size > ordersKeptMax || this.#trades > tradesKeptMax) {
+      const [oldest] = this.#pasts.keys();
+      if (oldest === undefined) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(id: string): void {
+    this.#trades -= this.#pasts.get(id)?.tradeIds.length ?? 0;
+    this.#pasts.delete(id);
+  }
+}
+
+type Place = Pick<OrderEventRow, 'partition' | 'inOffset' | 'eventIndex'>;
+
+function placeOf({ partition, offset, index: eventIndex }: OwnChange['at']): Place {
+  return { partition, inOffset: String(offset), eventIndex };
 }
 
 interface Ending {
   readonly reason: string;
   readonly timeMs: number;
 }
+
+/** An order with what was filled of it. */
+interface Filled {
+  readonly row: OrderEventRow;
+  readonly filledMicro: number;
+  readonly tradeIds: readonly string[];
+}
+
+const noFills = { filledMicro: 0, tradeIds: [] };
 
 /** As GET /order says it of a rest that may not stay. */
 function restReason({ timeInForce }: EventOf<'OrderPlaced'>, wasDelayed: boolean): string {
@@ -183,7 +219,7 @@ function restReason({ timeInForce }: EventOf<'OrderPlaced'>, wasDelayed: boolean
 }
 
 function accepted(
-  { row, filledMicro, tradeIds }: OpenOrder,
+  { row, filledMicro, tradeIds }: Filled,
   status: OrderFacts['status'],
   ending: Ending | null,
 ): AcceptedOrder {

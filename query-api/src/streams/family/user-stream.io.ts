@@ -65,7 +65,7 @@ export class UserStream {
       const read = this.#wallets.get(wallet) ?? {
         wallet,
         readers: new Set(),
-        orders: new OwnOrders(wallet, feed.ownSnapshots(wallet)),
+        orders: new OwnOrders(wallet),
       };
       this.#wallets.set(wallet, read);
       read.readers.add(connection);
@@ -170,8 +170,13 @@ class UserConnection implements FamilyReader, FamilyConnection {
     this.#socket.close(name);
   }
 
+  /** A contract wallet that has a key of its own by now is not the caller's any more. */
   tick(): void {
-    this.#socket.tick();
+    if (!this.#socket.tick()) return;
+    const { holder } = this.#socket;
+    if (holder === null || this.#viewer === null) return;
+    const wallets = new Set(this.#parts.walletsOf(holder.wallet));
+    if (this.#wallets.some((wallet) => !wallets.has(wallet))) this.#socket.close('notAuthorized');
   }
 
   send(message: SharedMessage): void {

@@ -115,6 +115,26 @@ export interface OwnChange {
   readonly change: OwnOrderChange | OwnFill | OwnBalance | OwnPosition;
 }
 
+/** An order of a wallet that rests, or waits for the end of a taker delay; its terms are those it was signed with. */
+export interface OwnOpenOrder {
+  /** 32 bytes. */
+  readonly orderId: Buffer;
+  /** 16 bytes. */
+  readonly apiKey: Buffer;
+  readonly market: number;
+  readonly outcome: 0 | 1;
+  readonly side: 'BUY' | 'SELL';
+  readonly timeInForce: 'GTC' | 'GTD' | 'FOK' | 'FAK';
+  /** 1/10000 USDC of its own token. */
+  readonly price: number;
+  readonly sizeMicro: number;
+  /** Null while the order is delayed. */
+  readonly restingMicro: number | null;
+  /** Unix milliseconds; 0 without an end. */
+  readonly expiresAtMs: number;
+  readonly acceptedAtMs: number;
+}
+
 /** State of an own order after an event; `event` is the event of the log. A fill changes the order of its maker. */
 export interface OwnOrderChange {
   readonly kind: 'order';
@@ -125,6 +145,8 @@ export interface OwnOrderChange {
   readonly market: number;
   /** Micro-shares that still rest; null for an order that never rested. */
   readonly restingMicro: number | null;
+  /** The order before the event; null when it was not open, and where the past is read again. */
+  readonly before: OwnOpenOrder | null;
 }
 
 export interface OwnFill {

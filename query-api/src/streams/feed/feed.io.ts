@@ -122,11 +122,19 @@ export class Feed {
     return this.#followerOf(market)?.feed?.snapshot(channel, market) ?? null;
   }
 
-  /** One per partition that is caught up, also for wallets without changes there (seq 0). */
-  ownSnapshots(wallet: WalletAddress): readonly OwnSnapshot[] {
-    return [...this.#followers.values()].flatMap(({ feed }) =>
-      feed === null ? [] : [feed.ownSnapshot(wallet)],
-    );
+  /** Number of the newest change of a channel; null where there is no snapshot. */
+  seqOf(channel: MarketChannel, market: number): number | null {
+    return this.#followerOf(market)?.feed?.market(market)?.seqOf(channel) ?? null;
+  }
+
+  /** Null when the partition is not caught up; also for wallets without changes there (seq 0). */
+  ownSnapshot(wallet: WalletAddress, partition: number): OwnSnapshot | null {
+    return this.#followers.get(partition)?.feed?.ownSnapshot(wallet) ?? null;
+  }
+
+  /** Number of the newest change of a wallet; null when the partition is not caught up. */
+  ownSeqOf(wallet: WalletAddress, partition: number): number | null {
+    return this.#followers.get(partition)?.feed?.ownSeqOf(wallet) ?? null;
   }
 
   /**

@@ -1,9 +1,9 @@
 import { assert } from '@pm/kit/assert';
 import { complementPrice, type EventOf, type OrderPlaced, type Side } from '@pm/schemas';
-import type { RestingOrder } from './changes.ts';
+import type { OwnOpenOrder, RestingOrder } from './changes.ts';
 import type { MarketState } from './market-states.ts';
-import { type FrozenTable, RecordTable } from './record-table.ts';
-import type { OwnOpenOrder } from './snapshots.ts';
+import { type FrozenTable, RecordTable, type RecordView } from './record-table.ts';
+import { MadeList, type SnapshotList } from './snapshot-list.ts';
 import type { WalletStates } from './wallet-states.ts';
 
 /**
@@ -96,9 +96,14 @@ export class OrderStates {
     });
   }
 
-  /** A delayed order was placed or refused; of no effect for other orders. */
-  endDelay(orderId: Buffer): void {
-    if (this.#delayed.size > 0) this.#delayed.delete(idText(orderId));
+  /** A delayed order was placed or refused: the order; null for one that was not delayed. */
+  endDelay(orderId: Buffer): OwnOpenOrder | null {
+    const id = idText(orderId);
+    const delayed = this.#delayed.size === 0 ? undefined : this.#delayed.get(id);
+    if (delayed === undefined) return null;
+    this.#delayed.delete(id);
+    const { wallet: _, ...order } = delayed;
+    return order;
   }
 
   rest(event: OrderPlaced): void {
@@ -116,29 +121,26 @@ export class OrderStates {
     this.#link(slot);
   }
 
-  /** An order was filled; without a rest it leaves. False when no such order rests. */
-  fill(orderId: Buffer, restMicro: number): boolean {
+  /** An order was filled; without a rest it leaves. The order before it; null when no such order rests. */
+  fill(orderId: Buffer, restMicro: number): OwnOpenOrder | null {
     const slot = this.#orders.find(orderId);
-    if (slot === -1) return false;
+    if (slot === -1) return null;
+    const before = this.#ownAt(this.#orders, slot);
     if (restMicro > 0) this.#orders.setFloat(slot, orderAt.rest, restMicro);
     else this.#remove(slot);
-    return true;
+    return before;
   }
 
-  /** False when no such order rests. */
-  cancel(orderId: Buffer): boolean {
-    const slot = this.#orders.find(orderId);
-    if (slot === -1) return false;
-    this.#remove(slot);
-    return true;
+  /** The order that left; null when no such order rests. */
+  cancel(orderId: Buffer): OwnOpenOrder | null {
+    return this.fill(orderId, 0);
   }
 
-  /** In terms of token 0, the oldest first. */
-  ofMarket(market: MarketState): readonly RestingOrder[] {
-    const found: RestingOrder[] = [];
-    for (let slot = market.firstOrder; slot !== -1; slot = this.#next(slot, orderAt.marketNext))
-      found.push(this.#restingAt(slot));
-    return found;
+  /** Those of this moment, in terms of token 0, the oldest first. */
+  ofMarket(market: MarketState): SnapshotList<RestingOrder> {
+    const slots = this.#slots(market.firstOrder, orderAt.marketNext);
+    const copy = this.#orders.copy(slots);
+    return new MadeList(slots.length, (place) => restingAt(copy, place));
   }
 
   /** Adds all orders to the levels of their markets, whose ladders are empty. */
@@ -151,14 +153,14 @@ export class OrderStates {
     }
   }
 
-  /** Resting and delayed orders of a wallet by its slot; delayed ones last. */
-  ofWallet(wallet: number): readonly OwnOpenOrder[] {
-    const found: OwnOpenOrder[] = [];
-    let slot = this.#owners.wallets.firstOrderOf(wallet);
-    for (; slot !== -1; slot = this.#next(slot, orderAt.walletNext)) found.push(this.#ownAt(slot));
+  /** Resting and delayed orders of a wallet by its slot at this moment; delayed ones last. */
+  ofWallet(wallet: number): SnapshotList<OwnOpenOrder> {
+    const slots = this.#slots(this.#owners.wallets.firstOrderOf(wallet), orderAt.walletNext);
+    const copy = this.#orders.copy(slots);
+    const delayed: OwnOpenOrder[] = [];
     for (const { wallet: owner, ...order } of this.#delayed.values())
-      if (owner === wallet) found.push(order);
-    return found;
+      if (owner === wallet) delayed.push(order);
+    return new MadeList(slots.length, (place) => this.#ownAt(copy, place), delayed);
   }
 
   freeze(): FrozenOrders {
@@ -176,14 +178,15 @@ export class OrderStates {
     return slot === -1 ? this.#keys.add() : slot;
   }
 
-  #restingAt(slot: number): RestingOrder {
-    const terms = this.#orders.int(slot, orderAt.terms);
-    const restingMicro = this.#orders.float(slot, orderAt.rest);
-    return { orderId: this.#orders.keyOf(slot), ...inToken0(ownTerms(terms)), restingMicro };
+  /** Slots of a list of orders, the oldest first. */
+  #slots(first: number, nextAt: number): readonly number[] {
+    const slots: number[] = [];
+    for (let slot = first; slot !== -1; slot = this.#next(slot, nextAt)) slots.push(slot);
+    return slots;
   }
 
-  #ownAt(slot: number): OwnOpenOrder {
-    const orders = this.#orders;
+  /** Keys stay for good, so that a copy of an order names one. */
+  #ownAt(orders: RecordView, slot: number): OwnOpenOrder {
     const terms = orders.int(slot, orderAt.terms);
     return {
       orderId: orders.keyOf(slot),
@@ -242,6 +245,12 @@ export class OrderStates {
     if (previous !== -1) orders.setInt(previous, nextAt, next + 1);
     return { next, previous };
   }
+}
+
+function restingAt(orders: RecordView, slot: number): RestingOrder {
+  const terms = orders.int(slot, orderAt.terms);
+  const restingMicro = orders.float(slot, orderAt.rest);
+  return { orderId: orders.keyOf(slot), ...inToken0(ownTerms(terms)), restingMicro };
 }
 
 /** Side and price of an order in terms of its own token. */

@@ -7,7 +7,7 @@ import {
   type MarketMode,
   type WalletAddress,
 } from '@pm/schemas';
-import type { BestChange, FeedChange, LogPosition, RulesChange } from './changes.ts';
+import type { BestChange, FeedChange, LogPosition, OwnOpenOrder, RulesChange } from './changes.ts';
 import { type LastChange, MarketState } from './market-states.ts';
 import { type FrozenOrders, OrderStates } from './order-states.ts';
 import type { RecordPlace } from './position-index.ts';
@@ -66,6 +66,8 @@ export class PartitionFeed {
   /** Markets whose levels the record changed, with the index of the last event of each. */
   readonly #touched = new Map<MarketState, number>();
   readonly #newRules: RulesChange[] = [];
+  /** Orders before the events of the record that ended or filled them, by the index of the event. */
+  readonly #openBefore = new Map<number, OwnOpenOrder>();
 
   /** Without `frozen` from the first record of the log. */
   constructor(partition: number, frozen?: Omit<FrozenFeed, 'partition'>) {
@@ -106,6 +108,7 @@ export class PartitionFeed {
     const changes = new RecordChanges(execution, this.partition, this.#numbers).fold();
     this.#addBest(changes);
     if (this.#newRules.length > 0) changes.push(...this.#newRules.splice(0));
+    this.#openBefore.clear();
     this.#advance(execution, offset);
     return changes;
   }
@@ -146,6 +149,12 @@ export class PartitionFeed {
       case 'activity':
         return { ...state, channel };
     }
+  }
+
+  /** Number of the newest change of a wallet; 0 before the first. */
+  ownSeqOf(wallet: WalletAddress): number {
+    const slot = this.#wallets.find(hexBytes(wallet));
+    return slot === -1 ? 0 : this.#wallets.seqOf(slot);
   }
 
   ownSnapshot(wallet: WalletAddress): OwnSnapshot {
@@ -196,17 +205,18 @@ export class PartitionFeed {
   #apply(event: ExecutionEvent, index: number): void {
     switch (event.kind) {
       case 'OrderPlaced':
-        this.#orders.endDelay(event.orderId);
+        this.#noteOpen(this.#orders.endDelay(event.orderId), index);
         if (event.restingMicro > 0) this.#orders.rest(event);
         return;
       case 'OrderDelayed':
         this.#orders.delay(event);
         return;
       case 'OrderRefused':
-        this.#orders.endDelay(event.orderId);
+        this.#noteOpen(this.#orders.endDelay(event.orderId), index);
         return;
       case 'Fill':
-        if (!this.#orders.fill(event.makerOrderId, event.makerRestMicro)) throw this.#broken(index);
+        if (!this.#noteOpen(this.#orders.fill(event.makerOrderId, event.makerRestMicro), index))
+          throw this.#broken(index);
         this.#bookOf(event.market).trade(event);
         this.#addTokens(event);
         return;
@@ -214,7 +224,7 @@ export class PartitionFeed {
         this.#addTokens(event);
         return;
       case 'OrderCanceled':
-        if (!this.#orders.cancel(event.orderId)) throw this.#broken(index);
+        if (!this.#noteOpen(this.#orders.cancel(event.orderId), index)) throw this.#broken(index);
         return;
       case 'MoneyMoved':
         this.#wallets.addMoney(this.#wallets.intern(event.wallet), event);
@@ -222,6 +232,12 @@ export class PartitionFeed {
       default:
         this.#applyToMarket(event, index);
     }
+  }
+
+  /** Keeps an order as it was before an event; false when there was none. */
+  #noteOpen(order: OwnOpenOrder | null, index: number): boolean {
+    if (order !== null) this.#openBefore.set(index, order);
+    return order !== null;
   }
 
   #applyToMarket(event: ExecutionEvent, index: number): void {
@@ -344,6 +360,7 @@ export class PartitionFeed {
       wantsWallet: () => true,
       nextOwn: (wallet) => wallets.countChange(wallets.intern(wallet), this.#place),
       moneyOf: (wallet) => wallets.moneyOf(wallets.intern(wallet)),
+      openBefore: (index) => this.#openBefore.get(index) ?? null,
       tokensOf: (wallet, market) => {
         const slot = wallets.find(wallet);
         return slot === -1 ? noTokens : wallets.tokensOf(slot, market);

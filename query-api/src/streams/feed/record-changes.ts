@@ -5,7 +5,7 @@ import {
   type Fill,
   walletFromBytes,
 } from '@pm/schemas';
-import type { FeedChange, Level, LogPosition, OwnChange } from './changes.ts';
+import type { FeedChange, Level, LogPosition, OwnChange, OwnOpenOrder } from './changes.ts';
 import { inToken0 } from './order-states.ts';
 import type { IndexedChannel } from './position-index.ts';
 import type { Money, Tokens } from './wallet-states.ts';
@@ -22,6 +22,8 @@ export interface ChangeNumbers {
   nextOwn(wallet: Buffer): number;
   moneyOf(wallet: Buffer): Money;
   tokensOf(wallet: Buffer, market: number): Tokens;
+  /** The order that an event ended or filled, before it; null when there was none, or it is not known. */
+  openBefore(index: number): OwnOpenOrder | null;
 }
 
 /** What a fill or move adds to the tokens of a wallet. */
@@ -150,6 +152,7 @@ export class RecordChanges {
         orderId: fill.makerOrderId,
         market,
         restingMicro: fill.makerRestMicro,
+        before: this.#numbers.openBefore(index),
       });
     eachTokensChange(fill, (wallet) => this.#position(wallet, market, index));
   }
@@ -197,7 +200,8 @@ export class RecordChanges {
   ): void {
     const { maker, orderId, market } = event;
     if (!this.#numbers.wantsWallet(maker)) return;
-    this.#own(maker, index, { kind: 'order', event, orderId, market, restingMicro });
+    const before = this.#numbers.openBefore(index);
+    this.#own(maker, index, { kind: 'order', event, orderId, market, restingMicro, before });
   }
 
   #balance({ wallet }: EventOf<'MoneyMoved'>, index: number): void {

@@ -10,6 +10,15 @@ const shardShift = 26;
 /** Places of a part at the beginning; always a power of two. */
 const firstPlaces = 8;
 
+/** Records that are read by their slot, or by their place in a copy. */
+export interface RecordView {
+  int(slot: number, word: number): number;
+  /** `word` is even. */
+  float(slot: number, word: number): number;
+  /** A new Buffer with the key of a record. */
+  keyOf(slot: number): Buffer;
+}
+
 /** A table at one moment. The pieces are its own memory, which is not changed before `thaw`. */
 export interface FrozenTable {
   readonly count: number;
@@ -26,7 +35,7 @@ export interface FrozenTable {
  * belong to the owner of the table: 32-bit integers at any word, doubles at even ones. Memory grows by pieces and is
  * never moved; while a copy is frozen, a piece is copied before its first change.
  */
-export class RecordTable {
+export class RecordTable implements RecordView {
   count = 0;
   readonly #keyWords: number;
   readonly #stride: number;
@@ -130,12 +139,20 @@ export class RecordTable {
 
   /** A new Buffer with the key of a record. */
   keyOf(slot: number): Buffer {
-    const base = (slot & pieceMask) * this.#stride;
-    const words = (this.#ints[slot >>> pieceShift] as Int32Array).subarray(base);
-    const bytes = Buffer.allocUnsafe(this.#keyWords * 4);
-    for (let word = 0; word < this.#keyWords; word += 1)
-      bytes.writeInt32LE(words[word] as number, word * 4);
-    return bytes;
+    const words = this.#ints[slot >>> pieceShift] as Int32Array;
+    return keyBytes(words, (slot & pieceMask) * this.#stride, this.#keyWords);
+  }
+
+  /** Copies of records in the order of their slots: what happens to the table later does not change them. */
+  copy(slots: readonly number[]): RecordView {
+    const words = new Int32Array(slots.length * this.#stride);
+    for (let place = 0; place < slots.length; place += 1) {
+      const slot = slots[place] as number;
+      const base = (slot & pieceMask) * this.#stride;
+      const piece = this.#ints[slot >>> pieceShift] as Int32Array;
+      words.set(piece.subarray(base, base + this.#stride), place * this.#stride);
+    }
+    return new CopiedRecords(words, this.#keyWords, this.#stride);
   }
 
   /** Slots in use, in no order that means something. */
@@ -274,6 +291,40 @@ export class RecordTable {
     for (let slot = 0; slot < this.#fresh; slot += 1)
       if (isFree[slot] === 0) this.#place(this.#hashOf(slot), slot);
   }
+}
+
+/** Records by their place in the copy. */
+class CopiedRecords implements RecordView {
+  readonly #ints: Int32Array;
+  readonly #floats: Float64Array;
+  readonly #keyWords: number;
+  readonly #stride: number;
+
+  constructor(words: Int32Array, keyWords: number, stride: number) {
+    this.#ints = words;
+    this.#floats = new Float64Array(words.buffer, words.byteOffset, words.length / 2);
+    this.#keyWords = keyWords;
+    this.#stride = stride;
+  }
+
+  int(place: number, word: number): number {
+    return this.#ints[place * this.#stride + word] as number;
+  }
+
+  float(place: number, word: number): number {
+    return this.#floats[(place * this.#stride + word) >>> 1] as number;
+  }
+
+  keyOf(place: number): Buffer {
+    return keyBytes(this.#ints, place * this.#stride, this.#keyWords);
+  }
+}
+
+function keyBytes(words: Int32Array, base: number, keyWords: number): Buffer {
+  const bytes = Buffer.allocUnsafe(keyWords * 4);
+  for (let word = 0; word < keyWords; word += 1)
+    bytes.writeInt32LE(words[base + word] as number, word * 4);
+  return bytes;
 }
 
 function hashOf(words: Int32Array, from: number, count: number): number {

@@ -30,6 +30,7 @@ export class MarketReplayFold implements ReplayFold {
       nextOwn: () => 0,
       moneyOf: () => noMoney,
       tokensOf: () => noTokens,
+      openBefore: () => null,
     };
   }
 
@@ -72,14 +73,9 @@ export class OwnTotals {
     });
   }
 
-  /** What the totals were before the changes that `changes` sums up. */
-  before(changes: OwnTotals): OwnTotals {
-    const tokens = new Map(this.#tokens);
-    for (const [market, change] of changes.#tokens)
-      tokens.set(market, sumOfTokens(this.tokensOf(market), negative(change)));
-    const { freeMicro, heldMicro } = changes.#money;
-    const money = sumOfMoney(this.#money, { freeMicro: -freeMicro, heldMicro: -heldMicro });
-    return new OwnTotals(money, tokens);
+  /** Markets with totals. */
+  get markets(): Iterable<number> {
+    return this.#tokens.keys();
   }
 }
 
@@ -109,6 +105,7 @@ export class OwnReplayFold implements ReplayFold {
       },
       moneyOf: () => totals.money,
       tokensOf: (_, market) => totals.tokensOf(market),
+      openBefore: () => null,
     };
   }
 
@@ -125,9 +122,33 @@ export class OwnReplayFold implements ReplayFold {
   }
 }
 
-/** The totals at the call of a replay. */
-export function newestTotals({ money, positions }: OwnReplayPlan): OwnTotals {
-  return new OwnTotals(money, new Map(positions.map(({ market, ...tokens }) => [market, tokens])));
+/** The totals before the changes of a plan: those of its call less what `changes` sums up, of the changed markets. */
+export function totalsBefore(
+  { money, positions }: Pick<OwnReplayPlan, 'money' | 'positions'>,
+  changes: OwnTotals,
+): OwnTotals {
+  const tokens = new Map<number, Tokens>();
+  for (const market of changes.markets) {
+    const newest = tokensIn(positions, market);
+    tokens.set(market, sumOfTokens(newest, negative(changes.tokensOf(market))));
+  }
+  const { freeMicro, heldMicro } = changes.money;
+  return new OwnTotals(sumOfMoney(money, { freeMicro: -freeMicro, heldMicro: -heldMicro }), tokens);
+}
+
+/** The tokens of a market in a list that is sorted by market. */
+function tokensIn(positions: OwnReplayPlan['positions'], market: number): Tokens {
+  let low = 0;
+  let high = positions.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const [found] = positions.slice(middle, middle + 1);
+    if (found === undefined) return noTokens;
+    if (found.market === market) return found;
+    if (found.market < market) low = middle + 1;
+    else high = middle;
+  }
+  return noTokens;
 }
 
 /** A change whose totals are changes since `start`, with totals that are right. */

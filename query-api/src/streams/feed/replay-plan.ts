@@ -7,6 +7,7 @@ import {
   isIndexed,
   replayMessagesMax,
 } from './position-index.ts';
+import type { SnapshotList } from './snapshot-list.ts';
 import type { MarketChannel } from './snapshots.ts';
 import type { MarketTokens, Money } from './wallet-states.ts';
 
@@ -59,7 +60,7 @@ export interface OwnReplayPlan extends WantedChanges {
   readonly newestSeq: number;
   readonly newestInOffset: number;
   readonly money: Money;
-  readonly positions: readonly MarketTokens[];
+  readonly positions: SnapshotList<MarketTokens>;
 }
 
 /** The newest state stands for all changes before it. */

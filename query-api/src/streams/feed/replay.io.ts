@@ -8,10 +8,10 @@ import type { FeedChange, OwnChange } from './changes.ts';
 import type { IndexedRecord } from './position-index.ts';
 import {
   MarketReplayFold,
-  newestTotals,
   OwnReplayFold,
   OwnTotals,
   type ReplayFold,
+  totalsBefore,
   withTotals,
 } from './replay-fold.ts';
 import type { MarketReplayPlan, OwnReplayPlan } from './replay-plan.ts';
@@ -85,7 +85,7 @@ export class Replays {
       if (isKept) kept.push(...found);
       else kept = [];
     }
-    const start = newestTotals(plan).before(changes.totals);
+    const start = totalsBefore(plan, changes.totals);
     if (!isKept) yield* this.#folded(new OwnReplayFold(plan, start, plan.toSeq), plan.start, end);
     else
       yield* inPages(

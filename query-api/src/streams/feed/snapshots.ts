@@ -1,5 +1,13 @@
 import type { PairBook, WalletAddress } from '@pm/schemas';
-import type { Level, MarketRules, OwnBalance, OwnPosition, RestingOrder } from './changes.ts';
+import type {
+  Level,
+  MarketRules,
+  OwnBalance,
+  OwnOpenOrder,
+  OwnPosition,
+  RestingOrder,
+} from './changes.ts';
+import type { SnapshotList } from './snapshot-list.ts';
 
 /** Channels whose changes are counted per market. */
 export const marketChannels = ['book', 'best', 'trades', 'orders', 'markets', 'activity'] as const;
@@ -43,7 +51,7 @@ export interface BestPrices {
 /** All resting orders, the oldest first: within a level this is their priority. */
 export interface OrdersSnapshot extends ChannelState {
   readonly channel: 'orders';
-  readonly orders: readonly RestingOrder[];
+  readonly orders: SnapshotList<RestingOrder>;
 }
 
 export interface RulesSnapshot extends ChannelState {
@@ -63,26 +71,6 @@ export type MarketSnapshot =
   | RulesSnapshot
   | EventsSnapshot;
 
-/** An order of a wallet that rests, or waits for the end of a taker delay; its terms are those it was signed with. */
-export interface OwnOpenOrder {
-  /** 32 bytes. */
-  readonly orderId: Buffer;
-  /** 16 bytes. */
-  readonly apiKey: Buffer;
-  readonly market: number;
-  readonly outcome: 0 | 1;
-  readonly side: 'BUY' | 'SELL';
-  readonly timeInForce: 'GTC' | 'GTD' | 'FOK' | 'FAK';
-  /** 1/10000 USDC of its own token. */
-  readonly price: number;
-  readonly sizeMicro: number;
-  /** Null while the order is delayed. */
-  readonly restingMicro: number | null;
-  /** Unix milliseconds; 0 without an end. */
-  readonly expiresAtMs: number;
-  readonly acceptedAtMs: number;
-}
-
 /** What one partition knows of a wallet. */
 export interface OwnSnapshot {
   readonly channel: 'own';
@@ -94,8 +82,8 @@ export interface OwnSnapshot {
   readonly offset: number;
   readonly timeMs: number;
   /** The oldest first. */
-  readonly orders: readonly OwnOpenOrder[];
+  readonly orders: SnapshotList<OwnOpenOrder>;
   readonly balance: Omit<OwnBalance, 'kind'>;
-  /** Only positions with tokens. */
-  readonly positions: readonly Omit<OwnPosition, 'kind'>[];
+  /** Only positions with tokens, by market. */
+  readonly positions: SnapshotList<Omit<OwnPosition, 'kind'>>;
 }

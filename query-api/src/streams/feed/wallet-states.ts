@@ -4,7 +4,8 @@ import {
   rowEveryMessages,
   WalletIndex,
 } from './position-index.ts';
-import { type FrozenTable, RecordTable } from './record-table.ts';
+import { type FrozenTable, RecordTable, type RecordView } from './record-table.ts';
+import { MadeList, type SnapshotList } from './snapshot-list.ts';
 
 /**
  * Words of a wallet: address 5, slot + 1 of its oldest and newest order, slot + 1 of a position, then doubles: number
@@ -141,7 +142,7 @@ export class WalletStates {
 
   tokensOf(wallet: number, market: number): Tokens {
     const slot = this.#positions.findPair(wallet, market);
-    return slot === -1 ? noTokens : this.#tokensAt(slot);
+    return slot === -1 ? noTokens : tokensAt(this.#positions, slot);
   }
 
   addTokens(wallet: number, market: number, change: Tokens): void {
@@ -155,13 +156,26 @@ export class WalletStates {
     positions.remove(slot);
   }
 
-  /** Markets in which a wallet has tokens, by market. */
-  positionsOf(wallet: number): readonly MarketTokens[] {
-    const found: MarketTokens[] = [];
+  /** Markets in which a wallet has tokens at this moment, by market. */
+  positionsOf(wallet: number): SnapshotList<MarketTokens> {
+    const positions = this.#positions;
+    const slots: number[] = [];
     let slot = this.#wallets.int(wallet, walletAt.firstPosition) - 1;
-    for (; slot !== -1; slot = this.#positions.int(slot, positionAt.next) - 1)
-      found.push({ market: this.#positions.int(slot, positionAt.market), ...this.#tokensAt(slot) });
-    return found.sort((one, other) => one.market - other.market);
+    for (; slot !== -1; slot = positions.int(slot, positionAt.next) - 1) slots.push(slot);
+    const copy = positions.copy(this.#byMarket(slots));
+    return new MadeList(slots.length, (place) => ({
+      market: copy.int(place, positionAt.market),
+      ...tokensAt(copy, place),
+    }));
+  }
+
+  /** Slots by their markets. Numbers in flat memory are sorted ten times as fast as objects. */
+  #byMarket(slots: readonly number[]): readonly number[] {
+    const places = Float64Array.from(
+      slots,
+      (slot, place) => this.#positions.int(slot, positionAt.market) * slots.length + place,
+    );
+    return Array.from(places.sort(), (place) => slots[place % slots.length] as number);
   }
 
   /** Slots of the oldest and of the newest order of a wallet, -1 for none; `orders` keeps the list between them. */
@@ -216,11 +230,6 @@ export class WalletStates {
     return { inOffset, offset, seqBefore: 0 };
   }
 
-  #tokensAt(slot: number): Tokens {
-    const token0Micro = this.#positions.float(slot, positionAt.token0);
-    return { token0Micro, token1Micro: this.#positions.float(slot, positionAt.token1) };
-  }
-
   #positionOf(wallet: number, market: number): number {
     const found = this.#positions.findPair(wallet, market);
     if (found !== -1) return found;
@@ -240,6 +249,11 @@ export class WalletStates {
     else positions.setInt(previous - 1, positionAt.next, next);
     if (next !== 0) positions.setInt(next - 1, positionAt.previous, previous);
   }
+}
+
+function tokensAt(positions: RecordView, slot: number): Tokens {
+  const token0Micro = positions.float(slot, positionAt.token0);
+  return { token0Micro, token1Micro: positions.float(slot, positionAt.token1) };
 }
 
 export const noMoney: Money = { freeMicro: 0, heldMicro: 0 };

@@ -5,6 +5,7 @@ import {
   microText,
   orderIdFromBytes,
   priceText,
+  streamLimits,
   tradeId,
   type WalletAddress,
 } from '@pm/schemas';
@@ -13,13 +14,14 @@ import type {
   OwnBalance,
   OwnChange,
   OwnFill,
+  OwnOpenOrder,
   OwnOrderChange,
   OwnPosition,
 } from '../feed/changes.ts';
-import type { OwnOpenOrder, OwnSnapshot } from '../feed/snapshots.ts';
-import type { Message, StreamKey } from '../protocol/message.ts';
+import type { OwnSnapshot } from '../feed/snapshots.ts';
+import type { FirstMessages, Message, StreamKey } from '../protocol/message.ts';
 import { changeFields, snapshotFields } from '../protocol/render-book.ts';
-import { plainMessage } from '../protocol/render-market.ts';
+import { partFields, plainMessage } from '../protocol/render-market.ts';
 import type { OwnState } from './own-states.ts';
 
 type Markets = Pick<Catalog, 'market'>;
@@ -127,14 +129,59 @@ function positionFields(position: Omit<OwnPosition, 'kind'>, catalog: Markets) {
   }));
 }
 
-/** What one partition knows of a wallet, as the first message of the partition. */
-export function ownSnapshotMessage(
+/** Tokens of a market. */
+const tokensOfMarket = 2;
+
+/** What one partition knows of a wallet, in parts of so many orders and positions as a message may have. */
+export function ownSnapshotMessages(
   snapshot: OwnSnapshot,
   key: StreamKey,
-  { catalog, isGap }: { readonly catalog: Markets; readonly isGap: boolean },
+  shown: { readonly catalog: Markets; readonly isGap: boolean },
+): FirstMessages {
+  const { seq, orders, positions } = snapshot;
+  const { snapshot_items: items } = streamLimits;
+  const markets = items / tokensOfMarket;
+  const count = Math.max(
+    1,
+    Math.ceil(orders.length / items),
+    Math.ceil(positions.length / markets),
+  );
+  const message = (part: number) => {
+    const place = { ...shown, part, more: part < count - 1 };
+    return ownSnapshotMessage(
+      {
+        ...snapshot,
+        orders: orders.slice(part * items, (part + 1) * items),
+        positions: positions.slice(part * markets, (part + 1) * markets),
+      },
+      key,
+      place,
+    );
+  };
+  return { seq, count, message };
+}
+
+type OwnPart = Omit<OwnSnapshot, 'orders' | 'positions'> & {
+  readonly orders: readonly OwnOpenOrder[];
+  readonly positions: readonly Omit<OwnPosition, 'kind'>[];
+};
+
+interface PartPlace {
+  readonly catalog: Markets;
+  readonly isGap: boolean;
+  readonly part: number;
+  /** Another part follows. */
+  readonly more: boolean;
+}
+
+function ownSnapshotMessage(
+  snapshot: OwnPart,
+  key: StreamKey,
+  { catalog, isGap, part, more }: PartPlace,
 ): Message {
   const { seq, partition, offset, timeMs, wallet } = snapshot;
   const state = {
+    ...partFields(part, more),
     orders: snapshot.orders.map((order) => openOrder(order, catalog)),
     balance: balanceFields(snapshot.balance),
     positions: snapshot.positions
@@ -144,7 +191,7 @@ export function ownSnapshotMessage(
   const names = `{"type":"snapshot","channel":"own","wallet":"${checksumAddress(wallet)}"`;
   const text = `${names},${snapshotFields(snapshot, isGap)},${JSON.stringify(state).slice(1)}`;
   const at = { partition, offset, index: -1, timeMs };
-  return plainMessage({ seq, prev: seq, at }, key, text);
+  return { ...plainMessage({ seq, prev: seq, at }, key, text), isPart: more };
 }
 
 function openOrder(order: OwnOpenOrder, catalog: Markets) {

@@ -53,7 +53,14 @@ export class Connection implements SocketReader {
     this.#parts = parts;
     this.#socket = new ReaderSocket(socket, parts, this);
     this.#writer = this.#socket.writer;
-    this.#subscriptions = new Subscriptions(parts, this.#writer);
+    this.#subscriptions = new Subscriptions(parts, {
+      replayer: this,
+      writer: this.#writer,
+      failed: (frameId, code) => {
+        this.#noteIdle();
+        this.#refuse(frameId, code);
+      },
+    });
     this.#welcome();
   }
 
@@ -73,6 +80,7 @@ export class Connection implements SocketReader {
 
   /** Once a second: the heartbeat with the shared part of its frame, and what time brings to an end. */
   tick(shared: string): void {
+    this.#subscriptions.tick();
     if (this.#socket.tick()) this.#heartbeat(shared);
   }
 
@@ -152,11 +160,7 @@ export class Connection implements SocketReader {
   }
 
   #subscribe(frame: SubscribeFrame): void {
-    const failed = (code: StreamErrorCode) => {
-      this.#noteIdle();
-      this.#refuse(frame.id, code);
-    };
-    const code = this.#subscriptions.add(frame, this.#wallet, failed);
+    const code = this.#subscriptions.add(frame, this.#wallet);
     this.#noteIdle();
     if (code !== null) this.#refuse(frame.id, code);
   }
@@ -195,10 +199,7 @@ export class Connection implements SocketReader {
     this.#isHeartbeatWaiting = true;
     this.#writer.addFrame(() => {
       this.#isHeartbeatWaiting = false;
-      const positions = this.#subscriptions
-        .positions()
-        .map((one) => JSON.stringify({ ...one, seq: one.seq ?? 0 }));
-      return Buffer.from(`${shared},"subscriptions":[${positions.join(',')}]}`);
+      return Buffer.from(`${shared},"subscriptions":[${this.#subscriptions.positions()}]}`);
     });
   }
 }

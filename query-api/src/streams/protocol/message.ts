@@ -38,5 +38,12 @@ export interface Message {
 export interface FirstMessages {
   /** Number of the newest message of the key: those after it follow live. */
   readonly seq: number;
-  readonly messages: readonly (() => Message)[];
+  readonly count: number;
+  /** Null for one that is not shown. */
+  message(index: number): Message | null;
+}
+
+/** One message. */
+export function firstMessage(message: Message): FirstMessages {
+  return { seq: message.seq, count: 1, message: () => message };
 }

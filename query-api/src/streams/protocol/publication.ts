@@ -1,5 +1,5 @@
 import { assert } from '@pm/kit/assert';
-import { notionalMicro, type StreamChannel, type WalletAddress } from '@pm/schemas';
+import { notionalMicro, type StreamChannel, streamLimits, type WalletAddress } from '@pm/schemas';
 
 import type { Catalog } from '../../markets/catalog.ts';
 import type { Market } from '../../markets/market.ts';
@@ -39,6 +39,8 @@ export interface Publication {
   readonly market: number;
   /** -1 where the key is not in a partition of the matcher. */
   readonly partition: number;
+  /** `{"channel":…,"key":…,"seq":` of heartbeats, made once: they name every subscription each second. */
+  readonly head: string;
   /** Names the changes that it consists of (`subjects`). */
   readonly subject: string;
   /**
@@ -140,26 +142,19 @@ export function renderSnapshot(
   const head = { seq, prev: seq, at: { partition, offset, index: -1, timeMs } };
   const ofText = (text: string) => plainMessage(head, key, text);
   if (snapshot.channel !== 'orders') {
-    return { seq, messages: [() => ofText(snapshotText(snapshot, key, shown))] };
+    return { seq, count: 1, message: () => ofText(snapshotText(snapshot, key, shown)) };
   }
-  const { facts, isGap } = shown;
-  const parts = ordersParts(snapshot.orders);
-  const messages = parts.map((orders, part) => () => {
-    const isPart = part < parts.length - 1;
-    const place = { secret: facts.secret, isGap, part, isPart };
-    return { ...ofText(ordersSnapshot({ ...snapshot, orders }, key, place)), isPart };
-  });
-  return { seq, messages };
-}
-
-/** Orders of one message: each is some 100 bytes. */
-const ordersPerPart = 1_000;
-
-function ordersParts<T>(orders: readonly T[]): readonly (readonly T[])[] {
-  const count = Math.max(1, Math.ceil(orders.length / ordersPerPart));
-  return Array.from({ length: count }, (_, part) =>
-    orders.slice(part * ordersPerPart, (part + 1) * ordersPerPart),
-  );
+  const { orders } = snapshot;
+  const { snapshot_items: items } = streamLimits;
+  const count = Math.max(1, Math.ceil(orders.length / items));
+  const message = (part: number) => {
+    const more = part < count - 1;
+    const place = { secret: shown.facts.secret, isGap: shown.isGap, part, more };
+    const inPart = orders.slice(part * items, (part + 1) * items);
+    const text = ordersSnapshot({ ...snapshot, orders: inPart }, key, place);
+    return { ...ofText(text), isPart: more };
+  };
+  return { seq, count, message };
 }
 
 function snapshotText(
@@ -190,6 +185,9 @@ export function rulesText(
   const key = keyOf('markets', market, 0);
   return rulesSnapshot(snapshot, key, { tokens: market.tokens, isGap });
 }
+
+/** The name of the key that stands for all markets. */
+export const allMarkets = '*';
 
 /** Names of what changes belong to. */
 export const subjects = {

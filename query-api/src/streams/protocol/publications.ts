@@ -3,12 +3,20 @@ import type { FeedChange, OwnChange, RulesChange } from '../feed/changes.ts';
 import type { RulesSnapshot } from '../feed/snapshots.ts';
 import type { Message } from './message.ts';
 import {
+  allMarkets,
   keyOf,
   type Publication,
   type RenderFacts,
   renderChange,
   subjects,
 } from './publication.ts';
+
+/** The rules of all markets of a partition. */
+export interface MarketListing {
+  /** Sum of the numbers of their newest messages. */
+  readonly seq: number;
+  readonly states: readonly RulesSnapshot[];
+}
 
 /** Renders the change of a wallet; given by the private channel. */
 export type RenderOwn = (change: OwnChange, publication: Publication) => Message | null;
@@ -24,6 +32,8 @@ export class Publications {
   readonly #bySubject = new Map<string, Set<Publication>>();
   /** The newest rules of markets that the catalog does not know yet, by number. */
   readonly #unlisted = new Map<number, RulesChange>();
+  /** By partition; empty until it is read. */
+  readonly #listings = new Map<number, MarketListing>();
   #messages = 0;
 
   constructor(facts: RenderFacts, renderOwn: RenderOwn) {
@@ -45,10 +55,11 @@ export class Publications {
   }
 
   /** The publication of the id, added if there is none. */
-  open(made: Omit<Publication, 'subscribers'>): Publication {
+  open(made: Omit<Publication, 'subscribers' | 'head'>): Publication {
     const known = this.#byId.get(made.id);
     if (known !== undefined) return known;
-    const publication = { ...made, subscribers: new Set<never>() } as Publication;
+    const head = headOf(made);
+    const publication: Publication = { ...made, head, subscribers: new Set() };
     this.#byId.set(made.id, publication);
     const { subject } = publication;
     const list = this.#bySubject.get(subject) ?? new Set();
@@ -95,11 +106,35 @@ export class Publications {
   }
 
   /**
-   * Whether a market can be shown to those who read all markets. One that the catalog does not know yet is delivered by
-   * `publishListed` once it does.
+   * All markets of a partition that the catalog knows, with the sum of their numbers; `read` gives those of all
+   * partitions. They are read once for all readers, until rules change or a market is listed.
    */
-  openListing({ market, seq, rules, ...place }: RulesSnapshot): boolean {
+  listingOf(partition: number, read: () => Iterable<RulesSnapshot>): MarketListing {
     this.publishListed();
+    const known = this.#listings.get(partition);
+    if (known !== undefined) return known;
+    this.#listings.clear();
+    const states = new Map<number, RulesSnapshot[]>([[partition, []]]);
+    for (const state of read()) {
+      if (!this.#isListed(state)) continue;
+      const list = states.get(state.partition) ?? [];
+      states.set(state.partition, list);
+      list.push(state);
+    }
+    for (const [of, list] of states) {
+      const seq = list.reduce((sum, one) => sum + one.seq, 0);
+      this.#listings.set(of, { seq, states: list });
+    }
+    return this.#listings.get(partition) ?? { seq: 0, states: [] };
+  }
+
+  /** A partition starts over. */
+  reset(): void {
+    this.#listings.clear();
+  }
+
+  /** False for a market that the catalog does not know yet: `publishListed` delivers it once it does. */
+  #isListed({ market, seq, rules, ...place }: RulesSnapshot): boolean {
     if (this.#facts.catalog.market(market) !== undefined) return true;
     const { partition, offset, timeMs } = place;
     const at = { partition, offset, index: -1, timeMs };
@@ -112,12 +147,14 @@ export class Publications {
     for (const change of this.#unlisted.values()) {
       if (this.#facts.catalog.market(change.market) === undefined) continue;
       this.#unlisted.delete(change.market);
+      this.#listings.clear();
       this.#toAll(change, 0);
     }
   }
 
   #publishToAll(change: RulesChange): void {
     this.publishListed();
+    this.#listings.clear();
     if (this.#facts.catalog.market(change.market) === undefined) {
       this.#unlisted.set(change.market, change);
     } else this.#toAll(change, change.seq - 1);
@@ -136,6 +173,12 @@ export class Publications {
       return message === null ? null : { ...message, ...numbers };
     });
   }
+}
+
+function headOf({ channel, name, partition }: Omit<Publication, 'subscribers' | 'head'>): string {
+  const isByPartition = channel === 'own' || name === allMarkets;
+  const place = isByPartition ? { key: name, partition } : { key: name };
+  return `${JSON.stringify({ channel, ...place }).slice(0, -1)},"seq":`;
 }
 
 function subjectOf(change: FeedChange): string {

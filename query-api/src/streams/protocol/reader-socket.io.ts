@@ -4,7 +4,7 @@ import type { Log } from '@pm/kit/log';
 import { type CloseReason, type StreamCloseName, streamCloses, streamLimits } from '@pm/schemas';
 import type { WebSocket } from 'ws';
 import { type ConnectionCounts, FrameBucket } from './connection-counts.ts';
-import { StreamWriter } from './stream-writer.io.ts';
+import { type QueuedTotal, StreamWriter } from './stream-writer.io.ts';
 
 /** What the sockets of all dialects share. */
 export interface ReaderSocketParts {
@@ -13,6 +13,8 @@ export interface ReaderSocketParts {
   isActive(holder: KeyHolder): boolean;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   readonly log: Log;
+  /** What waits for all readers. */
+  readonly queued: QueuedTotal;
   /** Bound of the queue of one reader, bytes; the declared one unless a test wants less. */
   readonly queueBytes?: number;
 }
@@ -52,7 +54,7 @@ export class ReaderSocket {
     this.#reader = reader;
     const boundBytes = parts.queueBytes ?? streamLimits.queue_bytes;
     const onOverflow = () => this.close('slowReader');
-    this.writer = new StreamWriter(socket, { boundBytes, onOverflow });
+    this.writer = new StreamWriter(socket, { total: parts.queued, boundBytes, onOverflow });
     const nowMs = parts.clock.monotonicMs();
     this.#bucket = new FrameBucket(nowMs);
     this.#idleSinceMs = nowMs;

@@ -62,23 +62,28 @@ export function orderDelta(change: OrderChange, key: StreamKey, secret: Buffer):
   return plainMessage(head, key, text);
 }
 
-/** Which part of a snapshot a message is; `isPart`: another one follows. */
+/** The place of a message in a snapshot of several parts; nothing for one alone. */
+export function partFields(part: number, more: boolean) {
+  if (more) return { part, more };
+  return part === 0 ? {} : { part };
+}
+
+/** Which part of a snapshot a message is; `more`: another one follows. */
 interface OrdersPart {
   readonly secret: Buffer;
   readonly isGap: boolean;
   readonly part: number;
-  readonly isPart: boolean;
+  readonly more: boolean;
 }
 
 export function ordersSnapshot(
-  snapshot: OrdersSnapshot,
+  snapshot: Omit<OrdersSnapshot, 'orders'> & { readonly orders: readonly RestingOrder[] },
   key: StreamKey,
-  { secret, isGap, part, isPart }: OrdersPart,
+  { secret, isGap, part, more }: OrdersPart,
 ): string {
   const orders = snapshot.orders.map((order) => restingFields(order, secret));
   const head = `${ofMarket('snapshot', 'orders', key)},${snapshotFields(snapshot, isGap)}`;
-  const more = isPart ? { part, more: true } : { part };
-  return `${head},${fieldsOf(part === 0 && !isPart ? { orders } : { ...more, orders })}`;
+  return `${head},${fieldsOf({ ...partFields(part, more), orders })}`;
 }
 
 /** The beginning of a channel of events, which has no state. */

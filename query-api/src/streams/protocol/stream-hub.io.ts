@@ -90,6 +90,7 @@ export class StreamHub implements FeedListener {
   }
 
   reset(partition: number): void {
+    this.#publications.reset();
     this.#closeReaders(partition);
   }
 

@@ -13,9 +13,34 @@ const framesWaitingMax = 1_000;
 /** A reader that does not take the closing frame in time is cut off, milliseconds. */
 const closeWaitMs = 3_000;
 
+/** Share of the bound beyond which snapshots and replays wait for the reader. */
+const busyShare = 1 / 4;
+
+type Waiter = () => void;
+
 const asText = { binary: false } as const;
 
+/** Bytes that wait for all readers of the process together. */
+export class QueuedTotal {
+  bytes = 0;
+  readonly #maxBytes: number;
+
+  constructor(maxBytes: number = queuedTotalMaxBytes) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Whether too much waits: then readers with a large queue are too slow. */
+  get isExceeded(): boolean {
+    return this.bytes > this.#maxBytes;
+  }
+}
+
+/** Memory of all queues together; beyond it readers with more than `fairShare` of their bound are closed. */
+const queuedTotalMaxBytes = 512 * 1024 * 1024;
+const fairShare = 1 / 16;
+
 export interface WriterOptions {
+  readonly total: QueuedTotal;
   /** Bound of the queue, bytes. */
   readonly boundBytes: number;
   /** The bound is passed: the reader is too slow. */
@@ -29,7 +54,9 @@ export class StreamWriter {
   readonly #outbox: Outbox<Subscription>;
   #framesWaiting = 0;
   #isEnded = false;
-  #drained: (() => void)[] = [];
+  #waiters: Waiter[] = [];
+  /** Of its queue, as the total knows it. */
+  #countedBytes = 0;
 
   constructor(socket: WebSocket, options: WriterOptions) {
     this.#socket = socket;
@@ -42,6 +69,20 @@ export class StreamWriter {
     return this.#outbox.bytes;
   }
 
+  /** Whether so much waits that nothing should be sent that can wait. */
+  get isBusy(): boolean {
+    return this.#outbox.bytes > this.#options.boundBytes * busyShare;
+  }
+
+  /** Whether deltas are merged, so that a checksum may not fit what is sent before it. */
+  get isMerging(): boolean {
+    return this.#outbox.isHalfFull;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
   /** The reader is too slow. */
   overflow(): void {
     this.#options.onOverflow();
@@ -49,7 +90,7 @@ export class StreamWriter {
 
   send(message: Message, subscription: Subscription): void {
     if (this.#isEnded) return;
-    if (this.#outbox.add(message, subscription)) this.#pump();
+    if (this.#outbox.add(message, subscription)) this.#flow();
     else this.#options.onOverflow();
   }
 
@@ -69,7 +110,7 @@ export class StreamWriter {
       this.#framesWaiting -= 1;
       return frame();
     }, frameBytes);
-    this.#pump();
+    this.#flow();
   }
 
   /** Data of this size that is made when it is sent and cannot be merged. */
@@ -77,22 +118,20 @@ export class StreamWriter {
     if (this.#isEnded) return;
     const wasEmpty = this.#outbox.isEmpty;
     this.#outbox.addFrame(data, sizeBytes);
-    if (wasEmpty || this.#outbox.bytes <= this.#options.boundBytes) this.#pump();
+    if (wasEmpty || this.#outbox.bytes <= this.#options.boundBytes) this.#flow();
     else this.#options.onOverflow();
   }
 
   /** Drops what waits of a subscription. */
   forget(subscription: Subscription): void {
     this.#outbox.forget(subscription);
-    this.#wake();
+    this.#count();
   }
 
-  /** Resolves when nothing waits for the reader, or after the next change of what it reads. */
-  drained(): Promise<void> {
-    if (this.#isEnded || this.#outbox.isEmpty) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#drained.push(resolve);
-    });
+  /** Calls the function once nothing waits for the reader; never when the writer ends before. */
+  whenDrained(then: () => void): void {
+    if (this.#outbox.isEmpty) then();
+    else this.#waiters.push(then);
   }
 
   /** Sends the last frame, if there is one, instead of what waits, and closes with the code. */
@@ -107,23 +146,40 @@ export class StreamWriter {
   end(): void {
     this.#isEnded = true;
     this.#outbox.clear();
-    this.#wake();
+    this.#waiters = [];
+    this.#count();
   }
 
   #wake(): void {
-    const waiting = this.#drained;
-    this.#drained = [];
+    const waiting = this.#waiters;
+    this.#waiters = [];
     for (const wake of waiting) wake();
   }
 
+  /** Sends what the socket takes, and looks whether the rest is within what all readers may have. */
+  #flow(): void {
+    this.#pump();
+    const { total, boundBytes } = this.#options;
+    if (total.isExceeded && this.#outbox.bytes > boundBytes * fairShare) this.#options.onOverflow();
+  }
+
+  #count(): void {
+    const { bytes } = this.#outbox;
+    this.#options.total.bytes += bytes - this.#countedBytes;
+    this.#countedBytes = bytes;
+  }
+
   #pump(): void {
+    this.#send();
+    this.#count();
+    if (this.#outbox.isEmpty && !this.#isEnded) this.#wake();
+  }
+
+  #send(): void {
     const socket = this.#socket;
     while (socket.readyState === socket.OPEN && socket.bufferedAmount < socketBytesMax) {
       const next = this.#outbox.take();
-      if (next === null) {
-        this.#wake();
-        return;
-      }
+      if (next === null) return;
       const { bytes, message, subscription } = next;
       const isSeen = message !== null && message.isPart !== true;
       if (isSeen && subscription !== null) subscription.sentSeq = message.seq;

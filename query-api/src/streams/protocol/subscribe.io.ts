@@ -1,23 +1,28 @@
-import type { StreamErrorCode, StreamPosition, SubscribeFrame } from '@pm/schemas';
-import type { FeedReplay } from '../feed/feed.io.ts';
+import {
+  type StreamErrorCode,
+  type StreamPosition,
+  type SubscribeFrame,
+  streamLimits,
+} from '@pm/schemas';
 import type { ReplayStart } from '../feed/replay-plan.ts';
-import type { FirstMessages, Message } from './message.ts';
+import type { Message } from './message.ts';
 import type { Publication } from './publication.ts';
+import type { StreamWriter } from './stream-writer.io.ts';
 import type { Target } from './targets.io.ts';
 
-/** How a subscription begins: with a snapshot, or with messages that the client has missed. */
-export type Beginning =
-  | { readonly kind: 'messages'; readonly first: FirstMessages; readonly fromSeq: number | null }
-  | { readonly kind: 'replay'; readonly replay: FeedReplay; readonly fromSeq: number | null };
-
-/** A target with its beginning, both of the same moment. */
+/** How a subscription begins: with a snapshot, or with messages after those that the client has. */
 export interface Opening {
   readonly target: Target;
-  readonly beginning: Beginning;
+  /** Null for a snapshot. */
+  readonly start: ReplayStart | null;
+  /** The number after which messages follow, or that the snapshot has at least. */
+  readonly seq: number;
+  /** Messages before the snapshot are missing, whatever it says. */
+  readonly isGap: boolean;
 }
 
 /** The positions of a frame: of one key, or for `own` of its partitions. */
-export function beginAll(
+export function openingsOf(
   targets: readonly Target[],
   { channel, from }: Pick<SubscribeFrame, 'channel' | 'from'>,
 ): readonly Opening[] | StreamErrorCode {
@@ -27,10 +32,9 @@ export function beginAll(
   const positions = from === undefined ? [] : [from].flat();
   const openings: Opening[] = [];
   for (const target of targets) {
-    const position = positionOf(positions, target, channel === 'own');
-    const beginning = position === null ? snapshotOf(target, false) : resume(target, position);
-    if (typeof beginning === 'string') return beginning;
-    openings.push({ target, beginning });
+    const opening = openingOf(target, positionOf(positions, target, channel === 'own'));
+    if (typeof opening === 'string') return opening;
+    openings.push(opening);
   }
   return openings;
 }
@@ -44,32 +48,68 @@ function positionOf(
   return positions.find((position) => position.partition === partition) ?? null;
 }
 
-function resume(target: Target, position: StreamPosition): Beginning | StreamErrorCode {
-  if ('offset' in position && position.partition !== target.partition) return 'invalid_frame';
+function openingOf(target: Target, position: StreamPosition | null): Opening | StreamErrorCode {
   const newest = target.newestSeq();
   if (newest === null) return 'unavailable';
-  const start: ReplayStart =
-    'offset' in position ? { offset: position.offset + 1 } : { seq: position.seq };
-  const fromSeq = 'seq' in start ? start.seq : null;
-  if (fromSeq !== null && fromSeq > newest) return 'position_ahead';
-  const replay = target.replay(start);
-  if (replay === null) return snapshotOf(target, true);
-  if ('messages' in replay) return { kind: 'messages', first: replay, fromSeq };
-  return { kind: 'replay', replay, fromSeq };
-}
-
-function snapshotOf(target: Target, isGap: boolean): Beginning | StreamErrorCode {
-  const first = target.snapshot(isGap);
-  return first === null ? 'unavailable' : { kind: 'messages', first, fromSeq: null };
+  if (position === null) return { target, start: null, seq: newest, isGap: false };
+  const epoch = target.epoch();
+  // Of another log: it means nothing here.
+  if (position.epoch !== undefined && epoch !== null && position.epoch !== epoch)
+    return { target, start: null, seq: newest, isGap: true };
+  if ('offset' in position) {
+    if (position.partition !== target.partition) return 'invalid_frame';
+    return { target, start: { offset: position.offset + 1 }, seq: newest, isGap: false };
+  }
+  const { seq } = position;
+  return target.mayHave(seq) ? { target, start: { seq }, seq, isGap: false } : 'position_ahead';
 }
 
 /** A key that a connection reads. */
 export interface Subscription {
   readonly publication: Publication;
+  readonly opening: Opening;
+  /** That of the frame that began it. */
+  readonly frameId: number;
   /** The newest message that was handed to the socket; null before the first. */
   sentSeq: number | null;
-  /** Live messages that wait for the end of what comes first; null when they need not. */
-  pending: Message[] | null;
-  pendingBytes: number;
+  phase: SubscriptionPhase;
+  /** Live messages that wait for the end of what comes first. */
+  pending: Message[];
   isEnded: boolean;
+}
+
+/**
+ * `waiting`: nothing is sent yet; what it begins with is read at its turn and has all that happened before.
+ * `beginning`: that is being sent, and live messages wait. `live`: each message is sent as it comes.
+ */
+export type SubscriptionPhase = 'waiting' | 'beginning' | 'live';
+
+/** Live messages of one connection that wait for beginnings, bounded in bytes. */
+export class PendingMessages {
+  readonly #writer: Pick<StreamWriter, 'overflow' | 'send'>;
+  #bytes = 0;
+
+  constructor(writer: Pick<StreamWriter, 'overflow' | 'send'>) {
+    this.#writer = writer;
+  }
+
+  add(message: Message, { pending }: Subscription): void {
+    pending.push(message);
+    this.#bytes += message.bytes.length;
+    if (this.#bytes > streamLimits.queue_bytes) this.#writer.overflow();
+  }
+
+  /** Drops what waits of a subscription. */
+  drop(subscription: Subscription): readonly Message[] {
+    const { pending } = subscription;
+    subscription.pending = [];
+    for (const { bytes } of pending) this.#bytes -= bytes.length;
+    return pending;
+  }
+
+  /** Sends what waits after `toSeq`. */
+  release(subscription: Subscription, toSeq: number): void {
+    for (const message of this.drop(subscription))
+      if (message.seq > toSeq) this.#writer.send(message, subscription);
+  }
 }

@@ -1,5 +1,3 @@
-import { Fault } from '@pm/kit/fault';
-import type { Log } from '@pm/kit/log';
 import {
   type StreamErrorCode,
   type SubscribedFrame,
@@ -11,23 +9,30 @@ import {
 } from '@pm/schemas';
 import type { CommentFeed } from '../comments/comment-feed.ts';
 import type { OwnStates } from '../own/own-states.ts';
-import type { FirstMessages, Message } from './message.ts';
-import type { Publication, RenderFacts, Subscriber } from './publication.ts';
+import { Beginnings, type BeginningsParts } from './beginnings.io.ts';
+import type { Message } from './message.ts';
+import { allMarkets, type Publication, type Subscriber } from './publication.ts';
 import type { Publications } from './publications.ts';
 import { bookChecksum } from './render-book.ts';
-import { renderReplayed } from './replayed.ts';
+import type { Replayer } from './replay-places.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
-import { type Beginning, beginAll, type Opening, type Subscription } from './subscribe.io.ts';
-import { allMarkets, type StreamFeed, targetsOf } from './targets.io.ts';
+import { type Opening, openingsOf, PendingMessages, type Subscription } from './subscribe.io.ts';
+import { type StreamFeed, targetsOf } from './targets.io.ts';
 
 /** What subscriptions are made of. */
-export interface SubscriptionParts {
+export interface SubscriptionParts extends BeginningsParts {
   readonly feed: StreamFeed;
-  readonly facts: RenderFacts;
   readonly comments: CommentFeed;
   readonly ownStates: OwnStates;
   readonly publications: Publications;
-  readonly log: Log;
+}
+
+/** The connection that subscribes. */
+export interface SubscriptionsOwner {
+  readonly replayer: Replayer;
+  readonly writer: StreamWriter;
+  /** The log does not give what a frame asked for; the subscription has ended. */
+  failed(frameId: number, code: StreamErrorCode): void;
 }
 
 type Keys = SubscribedFrame['keys'];
@@ -37,10 +42,27 @@ export class Subscriptions implements Subscriber {
   readonly #parts: SubscriptionParts;
   readonly #writer: StreamWriter;
   readonly #byId = new Map<string, Subscription>();
+  readonly #pending: PendingMessages;
+  readonly #beginnings: Beginnings;
 
-  constructor(parts: SubscriptionParts, writer: StreamWriter) {
+  constructor(parts: SubscriptionParts, { replayer, writer, failed }: SubscriptionsOwner) {
     this.#parts = parts;
     this.#writer = writer;
+    this.#pending = new PendingMessages(writer);
+    this.#beginnings = new Beginnings(parts, {
+      replayer,
+      writer,
+      pending: this.#pending,
+      failed: (subscription, code) => {
+        this.#drop(subscription);
+        failed(subscription.frameId, code);
+      },
+    });
+  }
+
+  /** Once a second. */
+  tick(): void {
+    this.#beginnings.tick();
   }
 
   get size(): number {
@@ -58,43 +80,27 @@ export class Subscriptions implements Subscriber {
   deliver(message: Message, publication: Publication): void {
     const subscription = this.#byId.get(publication.id);
     if (subscription === undefined) return;
-    if (subscription.pending === null) {
-      this.#writer.send(message, subscription);
-      return;
-    }
-    subscription.pending.push(message);
-    subscription.pendingBytes += message.bytes.length;
-    if (subscription.pendingBytes > streamLimits.queue_bytes) this.#writer.overflow();
+    if (subscription.phase === 'live') this.#writer.send(message, subscription);
+    else if (subscription.phase === 'beginning') this.#pending.add(message, subscription);
   }
 
-  /**
-   * Begins the subscriptions of a frame. `failed` is called if the log turns out not to give what was missed; the
-   * subscription has ended then.
-   */
-  add(
-    frame: SubscribeFrame,
-    wallet: WalletAddress | null,
-    failed: (code: StreamErrorCode) => void,
-  ): StreamErrorCode | null {
+  /** Begins the subscriptions of a frame; they are sent as the reader takes them. */
+  add(frame: SubscribeFrame, wallet: WalletAddress | null): StreamErrorCode | null {
     const targets = targetsOf(frame, this.#parts, wallet);
     if (typeof targets === 'string') return targets;
     const added = targets.filter(({ publication }) => !this.#byId.has(publication.id));
     if (this.#byId.size + added.length > streamLimits.subscriptions_per_connection) {
       return 'too_many_subscriptions';
     }
-    const openings = beginAll(targets, frame);
+    const openings = openingsOf(targets, frame);
     if (typeof openings === 'string') return openings;
-    const opened = openings.map((opening) => ({ opening, subscription: this.#open(opening) }));
-    const keys = opened
-      .filter(({ subscription }) => isNumbered(subscription))
-      .map(({ opening: { beginning }, subscription: { publication } }) => ({
-        ...keyFields(publication),
-        seq: firstSeq(beginning),
-      }));
+    const opened = openings.map((opening) => this.#open(opening, frame.id));
+    const keys = opened.filter(isNumbered).map(({ publication, opening: { seq } }) => ({
+      ...keyFields(publication),
+      seq,
+    }));
     this.#writer.answer({ type: 'subscribed', id: frame.id, channel: frame.channel, keys });
-    for (const { opening, subscription } of opened) {
-      this.#begin(opening.beginning, subscription, failed);
-    }
+    this.#beginnings.add(opened);
     return null;
   }
 
@@ -110,6 +116,7 @@ export class Subscriptions implements Subscriber {
   }
 
   endAll(): void {
+    this.#beginnings.close();
     for (const subscription of [...this.#byId.values()]) this.#drop(subscription);
   }
 
@@ -119,20 +126,20 @@ export class Subscriptions implements Subscriber {
     if (typeof named === 'string') return named;
     const messages = named.flatMap((subscription) => {
       const message = checksumOf(subscription.publication, this.#parts);
-      return message === null || subscription.pending !== null ? [] : [{ message, subscription }];
+      return message === null || subscription.phase !== 'live' ? [] : [{ message, subscription }];
     });
-    if (messages.length < named.length) return 'unavailable';
+    // Among merged deltas a checksum would be left out.
+    if (messages.length < named.length || this.#writer.isMerging) return 'unavailable';
     for (const { message, subscription } of messages) this.#writer.send(message, subscription);
     return null;
   }
 
-  /** The newest message of each subscription that was sent; null before the first. */
-  positions(): readonly (Omit<SubscriptionSeq, 'seq'> & { readonly seq: number | null })[] {
-    return [...this.#byId.values()].filter(isNumbered).map(({ publication, sentSeq }) => ({
-      channel: publication.channel,
-      ...keyFields(publication),
-      seq: sentSeq,
-    }));
+  /** The newest message of each subscription that was sent, as JSON; 0 before the first. */
+  positions(): string {
+    const positions: string[] = [];
+    for (const { publication, sentSeq } of this.#byId.values())
+      if (publication.numbering !== 'none') positions.push(`${publication.head}${sentSeq ?? 0}}`);
+    return positions.join(',');
   }
 
   /** Those from which another connection can go on. */
@@ -145,85 +152,23 @@ export class Subscriptions implements Subscriber {
     return found;
   }
 
-  #open({ target, beginning }: Opening): Subscription {
+  #open(opening: Opening, frameId: number): Subscription {
+    const { target, start, seq } = opening;
     const known = this.#byId.get(target.publication.id);
     if (known !== undefined) this.#drop(known);
-    const isReplay = beginning.kind === 'replay';
-    const seq = isReplay ? beginning.replay.toSeq : beginning.first.seq;
     const publication = this.#parts.publications.open({ ...target.publication, seq });
-    const isLong = isReplay || beginning.first.messages.length > pageMessages;
     const subscription: Subscription = {
       publication,
-      sentSeq: beginning.fromSeq,
-      pending: isLong ? [] : null,
-      pendingBytes: 0,
+      opening,
+      frameId,
+      sentSeq: start !== null && 'seq' in start ? start.seq : null,
+      phase: 'waiting',
+      pending: [],
       isEnded: false,
     };
     this.#byId.set(publication.id, subscription);
     publication.subscribers.add(this);
     return subscription;
-  }
-
-  #begin(
-    beginning: Beginning,
-    subscription: Subscription,
-    failed: (code: StreamErrorCode) => void,
-  ): void {
-    if (beginning.kind === 'messages' && subscription.pending === null) {
-      for (const message of beginning.first.messages) this.#writer.send(message(), subscription);
-      return;
-    }
-    const sent =
-      beginning.kind === 'replay'
-        ? this.#replay(beginning, subscription)
-        : this.#sendPages(beginning.first, subscription);
-    sent.catch((error: unknown) => {
-      if (subscription.isEnded) return;
-      this.#parts.log.warn({ err: error }, 'a subscription was not resumed');
-      this.#drop(subscription);
-      const isLost = error instanceof Fault && error.reaction === 'stop';
-      failed(isLost ? 'not_resumable' : 'unavailable');
-    });
-  }
-
-  /** Sends what was missed, page by page as the reader takes it, then what came meanwhile. */
-  async #replay(
-    { replay, fromSeq }: Extract<Beginning, { kind: 'replay' }>,
-    subscription: Subscription,
-  ): Promise<void> {
-    let lastSeq = fromSeq;
-    for await (const page of replay.pages) {
-      for (const change of page) {
-        if (subscription.isEnded) return;
-        const shown = { facts: this.#parts.facts, lastSeq };
-        const message = renderReplayed(change, subscription.publication, shown);
-        lastSeq = change.seq;
-        if (message !== null) this.#writer.send(message, subscription);
-      }
-      await this.#writer.drained();
-    }
-    if (!subscription.isEnded) this.#goLive(subscription, replay.toSeq);
-  }
-
-  /** Sends many first messages page by page, as the reader takes them. */
-  async #sendPages({ seq, messages }: FirstMessages, subscription: Subscription): Promise<void> {
-    for (let sent = 0; sent < messages.length; sent += pageMessages) {
-      for (const message of messages.slice(sent, sent + pageMessages)) {
-        if (subscription.isEnded) return;
-        this.#writer.send(message(), subscription);
-      }
-      await this.#writer.drained();
-    }
-    if (!subscription.isEnded) this.#goLive(subscription, seq);
-  }
-
-  #goLive(subscription: Subscription, toSeq: number): void {
-    subscription.sentSeq ??= toSeq;
-    const pending = subscription.pending ?? [];
-    subscription.pending = null;
-    for (const message of pending) {
-      if (message.seq > toSeq) this.#writer.send(message, subscription);
-    }
   }
 
   #named(
@@ -247,22 +192,16 @@ export class Subscriptions implements Subscriber {
     this.#byId.delete(publication.id);
     publication.subscribers.delete(this);
     this.#parts.publications.release(publication);
+    this.#beginnings.forget(subscription);
+    this.#pending.drop(subscription);
     this.#writer.forget(subscription);
   }
 }
-
-/** First messages that are sent at once; more wait for the reader. */
-const pageMessages = 8;
 
 const isNumbered = ({ publication }: Subscription): boolean => publication.numbering !== 'none';
 
 function keyFields({ channel, name, partition }: Publication) {
   return channel === 'own' || name === allMarkets ? { key: name, partition } : { key: name };
-}
-
-function firstSeq(beginning: Beginning): number {
-  if (beginning.kind === 'messages') return beginning.fromSeq ?? beginning.first.seq;
-  return beginning.fromSeq ?? beginning.replay.toSeq;
 }
 
 /** The checksum of a book as it is now; null while its partition is not caught up. */

@@ -13,9 +13,10 @@ import type { Feed, FeedReplay } from '../feed/feed.io.ts';
 import type { ReplayStart } from '../feed/replay-plan.ts';
 import type { MarketChannel, RulesSnapshot } from '../feed/snapshots.ts';
 import type { OwnStates } from '../own/own-states.ts';
-import { ownSnapshotMessage, stateMessage } from '../own/render-own.ts';
-import type { FirstMessages, Message, StreamKey } from './message.ts';
+import { ownSnapshotMessages, stateMessage } from '../own/render-own.ts';
+import { type FirstMessages, firstMessage, type Message, type StreamKey } from './message.ts';
 import {
+  allMarkets,
   keyOf,
   type Publication,
   type RenderFacts,
@@ -29,15 +30,27 @@ import { plainMessage } from './render-market.ts';
 /** The feed as the protocol reads it. */
 export type StreamFeed = Pick<
   Feed,
-  'listen' | 'partitionOf' | 'markets' | 'snapshot' | 'ownSnapshots' | 'replay' | 'partitions'
+  | 'listen'
+  | 'markets'
+  | 'ownSeqOf'
+  | 'ownSnapshot'
+  | 'partitionOf'
+  | 'partitions'
+  | 'replay'
+  | 'seqOf'
+  | 'snapshot'
 >;
 
-/** A key that a frame names, with what can be read of it now. Snapshots, numbers and replays fit in one tick. */
+/** A key that a frame names, and how to read of it. Snapshots, numbers and replays of one tick fit each other. */
 export interface Target {
-  readonly publication: Omit<Publication, 'subscribers' | 'seq'>;
+  readonly publication: Omit<Publication, 'head' | 'seq' | 'subscribers'>;
   readonly partition: number;
+  /** Of the log that its numbers belong to; null where positions have none. */
+  epoch(): string | null;
   /** Null while the partition is not caught up. */
   newestSeq(): number | null;
+  /** Whether a client may have messages up to this number: false for one after the newest. */
+  mayHave(seq: number): boolean;
   snapshot(isGap: boolean): FirstMessages | null;
   replay(from: ReplayStart): FeedReplay | FirstMessages | null;
 }
@@ -55,7 +68,7 @@ export interface TargetParts {
   readonly facts: RenderFacts;
   readonly comments: CommentFeed;
   readonly ownStates: OwnStates;
-  readonly publications: Pick<Publications, 'openListing'>;
+  readonly publications: Pick<Publications, 'listingOf'>;
 }
 
 /** The targets of a frame, each once; or why there are none. `wallet`: that of the connection's key. */
@@ -119,13 +132,19 @@ function marketTarget(
   return {
     publication,
     partition,
-    newestSeq: () => feed.snapshot(channel, number)?.seq ?? null,
+    epoch: () => epochOf(partition, feed),
+    newestSeq: () => feed.seqOf(channel, number),
+    mayHave: (seq) => seq <= (feed.seqOf(channel, number) ?? 0),
     snapshot: (isGap) => {
       const state = feed.snapshot(channel, number);
       return state === null ? null : renderSnapshot(state, key, { facts, isGap });
     },
     replay: (from) => feed.replay({ channel, market: number, from }),
   };
+}
+
+function epochOf(partition: number, feed: StreamFeed): string | null {
+  return feed.partitions().find((one) => one.partition === partition)?.epoch ?? null;
 }
 
 /** All partitions, if each of them is caught up: none is left out silently. */
@@ -153,18 +172,17 @@ function ownTarget(wallet: WalletAddress, partition: number, { feed, facts }: Ta
   const subject = subjects.own(wallet, partition);
   const key = bareKey(subject);
   const name = checksumAddress(wallet);
-  const state = () => feed.ownSnapshots(wallet).find((one) => one.partition === partition) ?? null;
   const names = { id: subject, channel: 'own', key, name, subject } as const;
   return {
     publication: { ...names, market: -1, partition, numbering: 'own' },
     partition,
-    newestSeq: () => state()?.seq ?? null,
+    epoch: () => epochOf(partition, feed),
+    newestSeq: () => feed.ownSeqOf(wallet, partition),
+    mayHave: (seq) => seq <= (feed.ownSeqOf(wallet, partition) ?? 0),
     snapshot: (isGap) => {
-      const snapshot = state();
+      const snapshot = feed.ownSnapshot(wallet, partition);
       const { catalog } = facts;
-      if (snapshot === null) return null;
-      const message = () => ownSnapshotMessage(snapshot, key, { catalog, isGap });
-      return { seq: snapshot.seq, messages: [message] };
+      return snapshot === null ? null : ownSnapshotMessages(snapshot, key, { catalog, isGap });
     },
     replay: (from) => feed.replay({ channel: 'own', wallet, partition, from }),
   };
@@ -177,12 +195,15 @@ function statesTarget(wallet: WalletAddress, { ownStates }: TargetParts): Target
   const names = { id: subject, channel: 'own', key, name: checksumAddress(wallet) } as const;
   const first = () => {
     const states = ownStates.of(wallet);
-    return { seq: 0, messages: states.map((state) => () => stateMessage(state, wallet, key)) };
+    const messages = states.map((state) => stateMessage(state, wallet, key));
+    return { seq: 0, count: messages.length, message: (index: number) => messages[index] ?? null };
   };
   return {
     publication: { ...names, subject, market: -1, partition: -1, numbering: 'none' },
     partition: -1,
+    epoch: () => null,
     newestSeq: () => 0,
+    mayHave: () => true,
     snapshot: first,
     replay: first,
   };
@@ -206,68 +227,66 @@ function eventTarget(eventId: string, { comments, facts: { profiles } }: TargetP
     publication: { ...names, market: -1, partition: -1, numbering: 'own' },
     // That of the topic of comments.
     partition: 0,
+    epoch: () => null,
     newestSeq: () => comments.seqOf(eventId),
-    snapshot: (isGap) => {
-      const message = commentsSnapshot(comments, eventId, { key, profiles, isGap });
-      return { seq: message.seq, messages: [() => message] };
-    },
+    // Numbers are places in the topic, of which an operator may have deleted the beginning.
+    mayHave: (seq) => seq <= Math.max(comments.seqOf(eventId), comments.offset + 1),
+    snapshot: (isGap) =>
+      firstMessage(commentsSnapshot(comments, eventId, { key, profiles, isGap })),
     replay: (from) => {
       // The number of a comment is the offset after its record.
       const missed = comments.after(eventId, 'seq' in from ? from.seq : from.offset);
       if (missed === null) return null;
-      const messages = missed.map((change) => () => commentMessage(change, key, profiles));
-      return { seq: comments.seqOf(eventId), messages };
+      const message = (index: number) => {
+        const change = missed[index];
+        return change === undefined ? null : commentMessage(change, key, profiles);
+      };
+      return { seq: comments.seqOf(eventId), count: missed.length, message };
     },
   };
 }
 
 /** One target for each partition: all its markets, and those that are listed later. */
 function allMarketsTargets(parts: TargetParts): readonly Target[] | StreamErrorCode {
-  const { feed, facts, publications } = parts;
   const partitions = partitionsOf(parts);
   if (partitions === null) return 'unavailable';
-  const found = new Map<number, RulesSnapshot[]>(partitions.map((partition) => [partition, []]));
-  for (const market of feed.markets()) {
-    const state = feed.snapshot('markets', market);
-    if (state?.channel !== 'markets') continue;
-    if (publications.openListing(state)) found.get(state.partition)?.push(state);
-  }
-  return [...found].map(([partition, states]) => allMarketsTarget(partition, states, facts));
+  return partitions.map((partition) => allMarketsTarget(partition, parts));
 }
 
-function allMarketsTarget(
-  partition: number,
-  states: readonly RulesSnapshot[],
-  facts: RenderFacts,
-): Target {
+function allMarketsTarget(partition: number, { feed, facts, publications }: TargetParts): Target {
   const subject = subjects.allMarkets(partition);
-  const names = {
-    id: subject,
-    channel: 'markets',
-    key: bareKey(subject),
-    name: allMarkets,
-  } as const;
-  const seq = states.reduce((sum, state) => sum + state.seq, 0);
-  const messageOf = (state: RulesSnapshot, index: number, isGap: boolean): Message => {
-    const text = rulesText(state, { facts, isGap });
-    const { offset, timeMs } = state;
-    const head = { seq, prev: seq, at: { partition, offset, index: -1, timeMs } };
-    return { ...plainMessage(head, names.key, text), isPart: index < states.length - 1 };
-  };
+  const key = bareKey(subject);
+  const names = { id: subject, channel: 'markets', key, name: allMarkets } as const;
+  const listing = () => publications.listingOf(partition, () => rulesOf(feed));
   return {
     publication: { ...names, subject, market: -1, partition, numbering: 'sum' },
     partition,
-    newestSeq: () => seq,
-    snapshot: (isGap) => ({
-      seq,
-      messages: states.map((state, index) => () => messageOf(state, index, isGap)),
-    }),
+    epoch: () => null,
+    newestSeq: () => listing().seq,
+    mayHave: () => true,
+    snapshot: (isGap) => {
+      const { seq, states } = listing();
+      const message = (index: number): Message | null => {
+        const state = states[index];
+        if (state === undefined || facts.catalog.market(state.market) === undefined) return null;
+        const text = rulesText(state, { facts, isGap });
+        const { offset, timeMs } = state;
+        const head = { seq, prev: seq, at: { partition, offset, index: -1, timeMs } };
+        return { ...plainMessage(head, key, text), isPart: index < states.length - 1 };
+      };
+      return { seq, count: states.length, message };
+    },
     replay: () => null,
   };
 }
 
-/** The name of the key that stands for all markets. */
-export const allMarkets = '*';
+/** Rules of all markets that are listed. */
+function* rulesOf(feed: StreamFeed): Generator<RulesSnapshot> {
+  for (const market of feed.markets()) {
+    const state = feed.snapshot('markets', market);
+    if (state?.channel === 'markets') yield state;
+  }
+}
 
 /** A key that is neither a market nor a token. */
 function bareKey(id: string): StreamKey {

@@ -1,6 +1,15 @@
 import { hexBytes } from '@pm/schemas';
 import type { FeedChange } from '../../../src/streams/feed/changes.ts';
+import type { SnapshotList } from '../../../src/streams/feed/snapshot-list.ts';
+import type { MarketSnapshot } from '../../../src/streams/feed/snapshots.ts';
 import type { NaiveChange } from './naive-feed.ts';
+
+export const allOf = <T>(list: SnapshotList<T>): readonly T[] => list.slice(0, list.length);
+
+/** The snapshot of `orders` with all its orders. */
+export function ordersOf(snapshot: MarketSnapshot | null | undefined) {
+  return snapshot?.channel === 'orders' ? { ...snapshot, orders: allOf(snapshot.orders) } : null;
+}
 
 const hex = (bytes: Buffer): string => bytes.toString('hex');
 

@@ -10,7 +10,7 @@ import { openRegistry, type RecordCodec } from '@pm/kit/registry';
 import { type Execution, topics } from '@pm/schemas';
 import { engineUrl } from '../../../../kit/test/engines.ts';
 import { Feed, type FeedRecord } from '../../../src/streams/feed/feed.io.ts';
-import { changeText } from './change-text.ts';
+import { changeText, ordersOf } from './change-text.ts';
 import { engineLog } from './engine-log.ts';
 
 const name = `streams_feed_${process.pid}`;
@@ -115,8 +115,8 @@ describe('Feed on a broker', () => {
     expect(textsOf(other).length).toBeGreaterThan(1_000);
     expect(textsOf(other)).toEqual(textsOf(one));
     for (const market of killed.markets()) {
-      const orders = killed.snapshot('orders', market);
-      expect(restored.snapshot('orders', market)).toEqual(orders);
+      const orders = ordersOf(killed.snapshot('orders', market));
+      expect(ordersOf(restored.snapshot('orders', market))).toEqual(orders);
       const replay = restored.replay({ channel: 'orders', market, from: { seq: 0 } });
       const again = [];
       for await (const page of replay?.pages ?? []) again.push(...page);

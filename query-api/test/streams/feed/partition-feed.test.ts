@@ -1,7 +1,7 @@
 import { walletFromBytes } from '@pm/schemas';
 import { LogAudit } from '../../../../operate/src/audit/log-audit.ts';
 import { PartitionFeed } from '../../../src/streams/feed/partition-feed.ts';
-import { changeText } from './change-text.ts';
+import { allOf, changeText } from './change-text.ts';
 import { engineLog, logPartition, storedOffset, tightLimits } from './engine-log.ts';
 import { type NaiveChange, NaiveFeed } from './naive-feed.ts';
 
@@ -35,7 +35,8 @@ function compareStates(feed: PartitionFeed, naive: NaiveFeed): void {
     const orders = feed.snapshot('orders', market);
     const resting = [...naive.orders].filter(([, { placed }]) => placed.market === market);
     expect(
-      orders?.channel === 'orders' && orders.orders.map(({ orderId }) => orderId.toString('hex')),
+      orders?.channel === 'orders' &&
+        allOf(orders.orders).map(({ orderId }) => orderId.toString('hex')),
     ).toEqual(resting.map(([id]) => id));
     for (const channel of ['book', 'best', 'trades', 'orders', 'markets', 'activity'] as const)
       expect(feed.snapshot(channel, market)?.seq).toBe(naive.seqs.get(`${channel} ${market}`) ?? 0);
@@ -56,10 +57,10 @@ function compareWallet(
   );
   const delayed = [...naive.delayed].filter(([, maker]) => maker === wallet);
   expect(
-    own.orders.map(({ orderId, restingMicro }) => [orderId.toString('hex'), restingMicro]),
+    allOf(own.orders).map(({ orderId, restingMicro }) => [orderId.toString('hex'), restingMicro]),
   ).toEqual([...resting.map(([id, { rest }]) => [id, rest]), ...delayed.map(([id]) => [id, null])]);
   const held = [...naive.tokens].filter(([key, micro]) => key.startsWith(wallet) && micro !== 0);
-  const shown = own.positions.flatMap(({ market, token0Micro, token1Micro }) =>
+  const shown = allOf(own.positions).flatMap(({ market, token0Micro, token1Micro }) =>
     [token0Micro, token1Micro].flatMap((micro, outcome) =>
       micro === 0 ? [] : [[`${wallet}/${market}/${outcome}`, micro]],
     ),

@@ -1,0 +1,297 @@
+import type { Clock } from '@pm/kit/clock';
+import { Fault } from '@pm/kit/fault';
+import type { Log } from '@pm/kit/log';
+import type { StreamErrorCode } from '@pm/schemas';
+import type { FeedChange } from '../feed/changes.ts';
+import type { FeedReplay } from '../feed/feed.io.ts';
+import type { FirstMessages, Message } from './message.ts';
+import type { Opener, Openings } from './openings.io.ts';
+import type { RenderFacts } from './publication.ts';
+import type { Replayer, ReplayPlaces } from './replay-places.ts';
+import { renderReplayed } from './replayed.ts';
+import type { StreamWriter } from './stream-writer.io.ts';
+import type { PendingMessages, Subscription } from './subscribe.io.ts';
+
+/** A snapshot of more messages holds a copy of its state, and needs a place as a replay does. */
+const smallMessages = 8;
+/** A reader that takes nothing of a beginning for so long is too slow, milliseconds. */
+const stallMaxMs = 30_000;
+/** Messages, or bytes of them, that one step sends. */
+const stepMessages = 50;
+const stepBytes = 64 * 1024;
+
+export interface BeginningsParts {
+  readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs'>;
+  readonly facts: RenderFacts;
+  readonly openings: Openings;
+  readonly places: ReplayPlaces;
+  readonly log: Log;
+}
+
+/** What a connection gives to its beginnings. */
+export interface BeginningsOwner {
+  readonly replayer: Replayer;
+  readonly writer: StreamWriter;
+  readonly pending: PendingMessages;
+  /** The log does not give what was asked for: the subscription ends. */
+  failed(subscription: Subscription, code: StreamErrorCode): void;
+}
+
+/** Messages that can be sent without waiting. */
+type Page = Pick<FirstMessages, 'count' | 'message'>;
+
+/** The beginning of a subscription that is being sent. */
+interface Sending {
+  readonly subscription: Subscription;
+  readonly toSeq: number;
+  page: Page;
+  /** Messages of the page that are sent. */
+  sent: number;
+  hasSent: boolean;
+  /** Reads the next page; null after the last one. */
+  next: (() => Promise<Page | null>) | null;
+  /** Gives up what the beginning holds. */
+  end(): void;
+}
+
+const nothing = (): void => {};
+const noPage: Page = { count: 0, message: () => null };
+
+/**
+ * Sends what the subscriptions of one connection begin with, one after the other, as the reader takes it. Nothing is
+ * read before its turn: a thousand subscriptions that wait cost no more than their names.
+ */
+export class Beginnings implements Opener {
+  readonly #parts: BeginningsParts;
+  readonly #owner: BeginningsOwner;
+  /** Those that begin with a snapshot. */
+  readonly #line = new Set<Subscription>();
+  /** Those that wait for a place: resumed ones, and large snapshots. */
+  readonly #resumes = new Set<Subscription>();
+  readonly #sending = new Set<Sending>();
+  #isAsking = false;
+  /** Ends the wait for a place. */
+  #stopAsking: () => void = nothing;
+  /** Since when the reader takes nothing; null when it need not. */
+  #parkedAtMs: number | null = null;
+
+  constructor(parts: BeginningsParts, owner: BeginningsOwner) {
+    this.#parts = parts;
+    this.#owner = owner;
+  }
+
+  add(subscriptions: readonly Subscription[]): void {
+    for (const subscription of subscriptions) {
+      if (subscription.opening.start === null) this.#line.add(subscription);
+      else this.#resumes.add(subscription);
+    }
+    if (this.#line.size > 0) this.#parts.openings.add(this);
+    this.#ask();
+  }
+
+  forget(subscription: Subscription): void {
+    this.#line.delete(subscription);
+    this.#resumes.delete(subscription);
+    for (const sending of this.#sending)
+      if (sending.subscription === subscription) this.#end(sending);
+  }
+
+  /** The connection is closed. */
+  close(): void {
+    this.#parts.openings.remove(this);
+    this.#line.clear();
+    this.#resumes.clear();
+    for (const sending of this.#sending) this.#end(sending);
+    this.#stopAsking();
+  }
+
+  /** Once a second: a reader that takes nothing must not hold a place. */
+  tick(): void {
+    const { clock } = this.#parts;
+    if (this.#parkedAtMs === null || this.#sending.size === 0) return;
+    if (clock.monotonicMs() - this.#parkedAtMs >= stallMaxMs) this.#owner.writer.overflow();
+  }
+
+  step(): boolean {
+    const { writer } = this.#owner;
+    if (writer.isEnded || this.#parkedAtMs !== null) return false;
+    if (writer.isBusy) {
+      this.#park();
+      return false;
+    }
+    const sending = this.#nextReady() ?? this.#startNext();
+    if (sending === null) return this.#line.size > 0;
+    this.#sendSome(sending);
+    return this.#line.size > 0 || this.#nextReady() !== null;
+  }
+
+  #park(): void {
+    this.#parkedAtMs = this.#parts.clock.monotonicMs();
+    this.#owner.writer.whenDrained(() => {
+      this.#parkedAtMs = null;
+      this.#parts.openings.add(this);
+    });
+  }
+
+  /** One whose page is there. */
+  #nextReady(): Sending | null {
+    for (const sending of this.#sending) if (sending.sent < sending.page.count) return sending;
+    return null;
+  }
+
+  #startNext(): Sending | null {
+    const [subscription] = this.#line;
+    if (subscription === undefined) return null;
+    this.#line.delete(subscription);
+    const first = this.#snapshotOf(subscription);
+    if (first === null) return null;
+    if (first.count <= smallMessages) return this.#start(subscription, first);
+    // Read again once there is a place.
+    this.#resumes.add(subscription);
+    this.#ask();
+    return null;
+  }
+
+  /** What a subscription begins with now; a position that is too far back by now has missed messages. */
+  #snapshotOf(subscription: Subscription): FirstMessages | null {
+    const { target, start, isGap } = subscription.opening;
+    const first = target.snapshot(isGap || start !== null);
+    if (first === null) this.#owner.failed(subscription, 'unavailable');
+    return first;
+  }
+
+  #start(subscription: Subscription, page: FirstMessages, end: () => void = nothing): Sending {
+    subscription.phase = 'beginning';
+    const counts = { sent: 0, hasSent: false };
+    const sending = { subscription, toSeq: page.seq, page, ...counts, next: null, end };
+    this.#sending.add(sending);
+    return sending;
+  }
+
+  #sendSome(sending: Sending): void {
+    const { subscription, page } = sending;
+    try {
+      this.#sendPart(sending);
+    } catch (error) {
+      this.#fail(subscription, error);
+      return;
+    }
+    if (sending.sent >= page.count && !subscription.isEnded) this.#turn(sending);
+  }
+
+  #sendPart(sending: Sending): void {
+    const { writer } = this.#owner;
+    const { subscription, page } = sending;
+    let bytes = 0;
+    for (let count = 0; count < stepMessages && bytes < stepBytes; count += 1) {
+      if (sending.sent >= page.count || subscription.isEnded || writer.isBusy) break;
+      const message = page.message(sending.sent);
+      sending.sent += 1;
+      if (message === null) continue;
+      sending.hasSent = true;
+      bytes += message.bytes.length;
+      writer.send(message, subscription);
+    }
+  }
+
+  /** A page is sent: the next one, or what came meanwhile. */
+  #turn(sending: Sending): void {
+    const { subscription, toSeq, next } = sending;
+    if (next !== null) {
+      void this.#load(sending, next);
+      return;
+    }
+    this.#end(sending);
+    subscription.phase = 'live';
+    // Otherwise the socket says it, once it has the last of them.
+    if (!sending.hasSent) subscription.sentSeq ??= toSeq;
+    this.#owner.pending.release(subscription, toSeq);
+  }
+
+  async #load(sending: Sending, next: () => Promise<Page | null>): Promise<void> {
+    const { subscription } = sending;
+    try {
+      const page = await next();
+      if (subscription.isEnded) return;
+      if (page === null) {
+        sending.next = null;
+        this.#turn(sending);
+        return;
+      }
+      sending.page = page;
+      sending.sent = 0;
+      this.#parts.openings.add(this);
+    } catch (error) {
+      if (!subscription.isEnded) this.#fail(subscription, error);
+    }
+  }
+
+  #fail(subscription: Subscription, error: unknown): void {
+    this.#parts.log.warn({ err: error }, 'a subscription was not begun');
+    const isLost = error instanceof Fault && error.reaction === 'stop';
+    this.#owner.failed(subscription, isLost ? 'not_resumable' : 'unavailable');
+  }
+
+  #end(sending: Sending): void {
+    this.#sending.delete(sending);
+    sending.end();
+  }
+
+  /** Asks for the place of one resume at a time. */
+  #ask(): void {
+    if (this.#isAsking || this.#resumes.size === 0) return;
+    this.#isAsking = true;
+    let hasPlace = false;
+    const stop = this.#parts.places.take(this.#owner.replayer, (leave) => {
+      hasPlace = true;
+      this.#isAsking = false;
+      this.#stopAsking = nothing;
+      this.#resume(leave);
+      this.#ask();
+    });
+    if (!hasPlace) this.#stopAsking = stop;
+  }
+
+  #resume(leave: () => void): void {
+    const [subscription] = this.#resumes;
+    if (subscription === undefined) {
+      leave();
+      return;
+    }
+    this.#resumes.delete(subscription);
+    const { target, start } = subscription.opening;
+    const first = (start === null ? null : target.replay(start)) ?? this.#snapshotOf(subscription);
+    if (first === null) leave();
+    else if ('pages' in first) this.#replay(subscription, first, leave);
+    else {
+      const sending = this.#start(subscription, first, leave);
+      if (first.count === 0) this.#turn(sending);
+      else this.#parts.openings.add(this);
+    }
+  }
+
+  #replay(subscription: Subscription, { toSeq, pages }: FeedReplay, leave: () => void): void {
+    const iterator = pages[Symbol.asyncIterator]();
+    let lastSeq = subscription.sentSeq;
+    const message = (change: FeedChange | undefined): Message | null => {
+      if (change === undefined) return null;
+      const shown = { facts: this.#parts.facts, lastSeq };
+      lastSeq = change.seq;
+      return renderReplayed(change, subscription.publication, shown);
+    };
+    const next = async (): Promise<Page | null> => {
+      const { value, done } = await iterator.next();
+      if (done === true) return null;
+      return { count: value.length, message: (index) => message(value[index]) };
+    };
+    const end = () => {
+      leave();
+      void iterator.return?.();
+    };
+    subscription.phase = 'beginning';
+    const counts = { sent: 0, hasSent: false };
+    const sending: Sending = { subscription, toSeq, page: noPage, ...counts, next, end };
+    this.#sending.add(sending);
+    void this.#load(sending, next);
+  }
+}
