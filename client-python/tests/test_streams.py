@@ -12,6 +12,7 @@ import pytest
 from exchange_client import BookUpdate, ExchangeClient, StreamError, StreamGapError
 from exchange_client.streams import subscription as subscription_module
 from exchange_client.streams.messages import OrderChange, OrdersSnapshot, OwnFill, OwnSnapshot
+from exchange_client.streams.subscription import Subscription
 
 from .fake_streams import FakeStreams, Json, Levels, Reader, market, other_market, own_key, start_ms
 
@@ -391,6 +392,18 @@ async def test_own_begins_with_a_snapshot_of_each_partition(
     transfers = await anext(events)
     assert transfers.kind == "transfers"
     await events.aclose()
+
+
+async def test_a_snapshot_in_parts_counts_once_it_is_whole() -> None:
+    own = Subscription("own", ())
+    own.take_subscribed({"keys": []})
+    at = {"partition": 1, "offset": 7, "index": -1}
+    frame = {"type": "snapshot", "channel": "own", "seq": 5, "at": at}
+    own.offer({**frame, "part": 0, "more": True})
+    assert own.subscribe_frames() == [{"op": "subscribe", "channel": "own"}]
+    own.offer({**frame, "part": 1})
+    assert own.seqs == {"1": 5}
+    assert [(await own.next())["part"] for _ in range(2)] == [0, 1]
 
 
 async def test_a_wrong_key_ends_own_and_nothing_else(

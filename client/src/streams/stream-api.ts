@@ -105,8 +105,8 @@ export class StreamApi {
   }
 
   /**
-   * Own orders, fills, balances, positions, transfers and sessions: one snapshot of each partition, then each change
-   * once, whatever happens to the connection. Needs `connect()`.
+   * Own orders, fills, balances, positions, transfers and sessions: a snapshot of each partition, in parts where it is
+   * large (`part`, `more`), then each change once, whatever happens to the connection. Needs `connect()`.
    */
   own({ cancelOnDisconnect = false }: OwnEventsOptions = {}): Messages<OwnEvent> {
     const topic = { channel: 'own', key: null, hasState: false, isWhole: false } as const;

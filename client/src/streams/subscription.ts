@@ -81,8 +81,8 @@ export class Subscription<Event> implements AsyncIterableIterator<Event, undefin
   /** The next snapshot comes after messages that are missing. */
   #isGapDue = false;
   #wrongChecksums = 0;
-  /** Later parts of the snapshot that has begun are taken too. */
-  #takesParts = false;
+  /** Sequences whose snapshot has begun: its later parts are taken too. `own` has one in each partition. */
+  readonly #takesParts = new Set<string>();
 
   constructor(
     topic: Topic,
@@ -200,7 +200,7 @@ export class Subscription<Event> implements AsyncIterableIterator<Event, undefin
     const name = this.#sequenceOf(frame);
     const place = this.#places.get(name);
     if (frame.type === 'snapshot') {
-      if (this.#isPart(frame, place)) return 'fine';
+      if (this.#isPart(frame, name, place)) return 'fine';
     } else {
       if (place !== undefined && frame.seq <= place.seq) return 'fine';
       if (!this.#continues(frame, place)) return 'lost';
@@ -214,10 +214,11 @@ export class Subscription<Event> implements AsyncIterableIterator<Event, undefin
   }
 
   /** Takes a snapshot, or a part of one; true when more parts follow, so that its number does not hold yet. */
-  #isPart(frame: DataFrame, place: Place | undefined): boolean {
+  #isPart(frame: DataFrame, name: string, place: Place | undefined): boolean {
     const isFirst = (frame.part ?? 0) === 0;
-    if (isFirst) this.#takesParts = this.#restart(frame, place);
-    else if (this.#takesParts) this.#reader.snapshot(frame, false);
+    if (isFirst && this.#restart(frame, place)) this.#takesParts.add(name);
+    else if (isFirst) this.#takesParts.delete(name);
+    else if (this.#takesParts.has(name)) this.#reader.snapshot(frame, false);
     return frame.more === true;
   }
 

@@ -47,6 +47,22 @@ describe('a snapshot in parts', () => {
   });
 });
 
+test('parts of snapshots of several partitions may be mixed', async () => {
+  const own: Topic = { channel: 'own', key: null, hasState: false, isWhole: false };
+  const subscription = subscriptionTo(own);
+  const part = (partition: number, index: number, more: { more?: true }): DataFrame => {
+    const place = { ...at, partition };
+    return { type: 'snapshot', channel: 'own', seq: 5, at: place, part: index, ...more };
+  };
+  const sent = [part(0, 0, { more: true }), part(1, 0, { more: true }), part(0, 1, {})];
+  for (const frame of sent) subscription.take(frame);
+  expect(subscription.from).toEqual([{ seq: 5, partition: 0 }]);
+  const last = part(1, 1, {});
+  subscription.take(last);
+  expect(subscription.from).toHaveLength(2);
+  for (const frame of [...sent, last]) expect((await subscription.next()).value).toEqual(frame);
+});
+
 test('all markets of a partition have one number: the sum of theirs', () => {
   const subscription = subscriptionTo({
     channel: 'markets',

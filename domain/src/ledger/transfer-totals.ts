@@ -10,6 +10,12 @@ export interface WalletTransfers {
   readonly totalMicro: number;
 }
 
+/**
+ * Ids of transfers that are kept at most, some 80 bytes each. A repetition follows within minutes: ingress answers later
+ * ones from the ledger and writes no record. Past the limit the older half is forgotten.
+ */
+const transferIdsMax = 1_000_000;
+
 const noTransfers: WalletTransfers = { offset: -1, timeMs: 0, totalMicro: 0 };
 
 /**
@@ -19,9 +25,20 @@ const noTransfers: WalletTransfers = { offset: -1, timeMs: 0, totalMicro: 0 };
  */
 export class TransferTotals {
   readonly #totals = new Map<WalletAddress, WalletTransfers>();
-  readonly #applied = new Set<string>();
+  readonly #idsMax: number;
+  #newIds = new Set<string>();
+  #oldIds = new Set<string>();
   #generation = 0;
   #fenceMs = 0;
+
+  constructor(idsMax: number = transferIdsMax) {
+    this.#idsMax = idsMax;
+  }
+
+  /** Ids that are kept. */
+  get ids(): number {
+    return this.#newIds.size + this.#oldIds.size;
+  }
 
   of(wallet: WalletAddress): WalletTransfers {
     return this.#totals.get(wallet) ?? noTransfers;
@@ -37,12 +54,20 @@ export class TransferTotals {
     }
     if (amountMicro < 0 && this.#isVoid(transfer)) return null;
     const id = transfer.transferId.toString('latin1');
-    if (this.#applied.has(id)) return null;
-    this.#applied.add(id);
+    if (this.#newIds.has(id) || this.#oldIds.has(id)) return null;
+    this.#keep(id);
     const wallet = walletFromBytes(transfer.wallet);
     const totalMicro = this.of(wallet).totalMicro + amountMicro;
     this.#totals.set(wallet, { offset, timeMs, totalMicro });
     return wallet;
+  }
+
+  #keep(id: string): void {
+    if (this.#newIds.size >= this.#idsMax / 2) {
+      this.#oldIds = this.#newIds;
+      this.#newIds = new Set();
+    }
+    this.#newIds.add(id);
   }
 
   #isVoid({ generation, timeMs }: Transfer): boolean {

@@ -34,3 +34,18 @@ test.each([1, 2, 3])(
     }
   },
 );
+
+test('only the newest ids are kept', () => {
+  const totals = new TransferTotals(100);
+  const transfer = (id: number): Transfer => {
+    const transferId = Buffer.alloc(32);
+    transferId.writeUInt32BE(id);
+    return { transferId, wallet: Buffer.alloc(20, 1), amountMicro: 1, timeMs: 1, generation: 0 };
+  };
+  for (let id = 0; id < 1_000; id += 1) {
+    expect(totals.apply(id, transfer(id))).not.toBeNull();
+    for (let back = 0; back <= Math.min(id, 49); back += 1)
+      expect(totals.apply(id, transfer(id - back))).toBeNull();
+    expect(totals.ids).toBeLessThanOrEqual(100);
+  }
+});

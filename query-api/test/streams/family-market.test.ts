@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Random } from '@pm/kit/random';
 import { condition, eventEntry, marketEntry, token } from '../in-memory.ts';
 import { rules } from './fake-feed.ts';
 import { type FamilyClient, FamilyWorld } from './family-world.ts';
@@ -251,46 +250,3 @@ test('paths that are no streams are not found', async () => {
   await expect(world.open('/ws/other')).rejects.toThrow(/404/);
   await expect(world.open('/ws/market/x')).rejects.toThrow(/404/);
 });
-
-test('hostile frames on all streams: nothing breaks or stays', async () => {
-  const random = new Random(20_260_602);
-  const odd: readonly unknown[] = [
-    null,
-    true,
-    -1,
-    2 ** 53,
-    '',
-    'x'.repeat(2_000),
-    [],
-    {},
-    [[[]]],
-    { toString: 1 },
-    [yes],
-  ];
-  const names = ['type', 'operation', 'assets_ids', 'markets', 'auth', 'action', 'subscriptions'];
-  const values = ['market', 'user', 'subscribe', 'unsubscribe', [yes], [{ topic: 'activity' }]];
-  let opened = 0;
-  let client: FamilyClient | null = null;
-  for (let sent = 0; sent < 3_000; sent += 1) {
-    if (client === null || client.socket.readyState !== client.socket.OPEN) {
-      opened += 1;
-      const path = random.pick(['/ws/market', '/ws/user', '/ws/live-data']);
-      client = await world.open(path, { 'x-forwarded-for': `10.9.${opened >> 8}.${opened & 255}` });
-    }
-    const frame: Record<string, unknown> = {};
-    for (let fields = random.integer(0, 4); fields > 0; fields -= 1)
-      frame[random.pick(names)] = random.pick<unknown>([...odd, ...values]);
-    const text = JSON.stringify(frame);
-    client.send(random.chance(0.8) ? text : text.slice(0, random.below(text.length)));
-    world.aheadMs += 55;
-    if (sent % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
-  }
-  client?.socket.terminate();
-  expect(opened).toBeGreaterThan(50);
-  const fresh = await reader();
-  await fresh.of('book');
-  fresh.socket.terminate();
-  const endMs = Date.now() + 10_000;
-  while (world.hub.connections > 0 && Date.now() < endMs) await wait(10);
-  expect([world.hub.subscriptions, world.counts.addresses]).toEqual([0, 0]);
-}, 60_000);

@@ -1,7 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Random } from '@pm/kit/random';
-import { clientFrames, exampleOf, streamChannelNames } from '@pm/schemas';
+import {
+  clientFrames,
+  exampleOf,
+  familyFrames,
+  familyStreamNames,
+  streamChannelNames,
+} from '@pm/schemas';
 import { token } from '../in-memory.ts';
+import { type FamilyClient, FamilyWorld, goodAuth } from './family-world.ts';
 import { StreamClient } from './stream-client.ts';
 import { StreamWorld } from './stream-world.ts';
 
@@ -85,20 +92,86 @@ const addressOf = (index: number) => ({
   'x-forwarded-for': `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`,
 });
 
-let world: StreamWorld;
+/** Frames of the family that are nearly right, of any of its streams. */
+const familyShapes = Object.values(familyFrames)
+  .flatMap((frames) => Object.values(frames).map((schema) => exampleOf(schema)))
+  .filter((example) => typeof example === 'object' && example !== null);
+const familyFields = ['type', 'operation', 'action', 'assets_ids', 'markets', 'auth', 'filters'];
+const familyValues = [
+  'market',
+  'USER',
+  'subscribe',
+  'unsubscribe',
+  [token(1, 0), token(9, 1), 'x'],
+  [{ topic: 'activity', type: '*', filters: '{"event_slug":"event-1"}' }],
+  [{ topic: 'comments', filters: { [`${'n'.repeat(50)}`]: 1 } }],
+  goodAuth,
+];
+
+function spoiledOfFamily(random: Random): string {
+  const frame: Record<string, unknown> = { ...random.pick(familyShapes) };
+  for (let changes = random.integer(0, 3); changes > 0; changes -= 1) {
+    const name = random.pick([...Object.keys(frame), ...familyFields, '__proto__']);
+    const value: unknown = random.pick([...odd, ...familyValues]);
+    if (random.chance(0.2)) delete frame[name];
+    else Object.defineProperty(frame, name, { ...plain, value });
+  }
+  return JSON.stringify(frame);
+}
+
+/** The same on the streams of the family; returns how many connections were opened. */
+async function attackFamily(world: FamilyWorld, random: Random): Promise<number> {
+  let opened = 0;
+  let client: FamilyClient | null = null;
+  for (let sent = 0; sent < frames; sent += 1) {
+    if (client === null || client.socket.readyState !== client.socket.OPEN) {
+      if (client !== null && client.problem !== null) throw new Error(client.problem);
+      opened += 1;
+      client = await world.open(`/ws/${random.pick(familyStreamNames)}`, addressOf(opened));
+    }
+    const text = spoiledOfFamily(random);
+    client.send(random.chance(0.8) ? text : text.slice(0, random.below(text.length)));
+    world.aheadMs += 55;
+    if (sent % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
+    // What the connections read goes on meanwhile.
+    if (sent % 50 === 0)
+      world.feed.setLevels(1, [{ side: 'BUY', price: (sent % 90) + 1, sizeMicro: sent }]);
+  }
+  client?.socket.terminate();
+  return opened;
+}
+
+let world: StreamWorld | FamilyWorld;
 afterEach(() => world.close());
 
-test('10,000 hostile frames: every frame is answered in declared forms, nothing breaks or stays', async () => {
-  world = await new StreamWorld().start();
+test('10,000 hostile frames on the streams of the family: nothing breaks or stays', async () => {
+  const family = await new FamilyWorld().start();
+  world = family;
   const before = process.memoryUsage().heapUsed;
-  expect(await attack(world, new Random(20_260_601))).toBeGreaterThan(100);
-  const fresh = await world.open();
+  expect(await attackFamily(family, new Random(20_260_602))).toBeGreaterThan(100);
+  const fresh = await family.open('/ws/market');
+  fresh.send({ type: 'market', assets_ids: [token(1, 0)] });
+  expect(await fresh.of('book')).toMatchObject({ sequence: 1 });
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(heapGrowthMaxBytes);
+  fresh.socket.terminate();
+  const endMs = Date.now() + 10_000;
+  while (family.hub.connections > 0 && Date.now() < endMs) await wait(10);
+  const { counts, hub, queued } = family;
+  expect([hub.subscriptions, counts.addresses, queued.bytes]).toEqual([0, 0, 0]);
+}, 120_000);
+
+test('10,000 hostile frames: every frame is answered in declared forms, nothing breaks or stays', async () => {
+  const own = await new StreamWorld().start();
+  world = own;
+  const before = process.memoryUsage().heapUsed;
+  expect(await attack(own, new Random(20_260_601))).toBeGreaterThan(100);
+  const fresh = await own.open();
   fresh.send({ op: 'subscribe', id: 1, channel: 'book', tokens: [token(1, 0)] });
   expect(await fresh.of('snapshot')).toMatchObject({ seq: 0 });
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(heapGrowthMaxBytes);
   fresh.socket.terminate();
   const endMs = Date.now() + 10_000;
-  while (world.hub.connections > 0 && Date.now() < endMs) await wait(10);
-  expect(world.hub.subscriptions).toBe(0);
-  expect(world.counts.addresses).toBe(0);
+  while (own.hub.connections > 0 && Date.now() < endMs) await wait(10);
+  expect(own.hub.subscriptions).toBe(0);
+  expect([own.counts.addresses, own.queued.bytes, own.places.taken]).toEqual([0, 0, 0]);
 }, 120_000);

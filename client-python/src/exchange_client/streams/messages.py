@@ -37,6 +37,16 @@ class PriceLevel(Model):
     size: Decimal
 
 
+class SnapshotPart(Message):
+    """A snapshot with many items comes in parts with the same `seq`.
+
+    Part 0 replaces what was known, each later one is added; it is whole with the part without `more`.
+    """
+
+    part: int = 0
+    more: bool = False
+
+
 class BestMessage(Message):
     """Best prices of a token; None where a side is empty."""
 
@@ -58,7 +68,7 @@ class RestingOrder(Model):
     size: Decimal
 
 
-class OrdersSnapshot(Message):
+class OrdersSnapshot(SnapshotPart):
     """All resting orders of a market, oldest first: within a price this is their priority."""
 
     market: str
@@ -177,7 +187,7 @@ class OwnPositionSize(Model):
     size: Decimal
 
 
-class OwnSnapshot(Message):
+class OwnSnapshot(SnapshotPart):
     """What one partition knows of the wallet."""
 
     kind: Literal["snapshot"] = "snapshot"

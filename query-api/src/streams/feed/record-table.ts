@@ -145,12 +145,14 @@ export class RecordTable implements RecordView {
 
   /** Copies of records in the order of their slots: what happens to the table later does not change them. */
   copy(slots: readonly number[]): RecordView {
-    const words = new Int32Array(slots.length * this.#stride);
-    for (let place = 0; place < slots.length; place += 1) {
+    const stride = this.#stride;
+    const words = new Int32Array(slots.length * stride);
+    for (let place = 0, at = 0; place < slots.length; place += 1) {
       const slot = slots[place] as number;
-      const base = (slot & pieceMask) * this.#stride;
       const piece = this.#ints[slot >>> pieceShift] as Int32Array;
-      words.set(piece.subarray(base, base + this.#stride), place * this.#stride);
+      const base = (slot & pieceMask) * stride;
+      for (let word = base; word < base + stride; word += 1, at += 1)
+        words[at] = piece[word] as number;
     }
     return new CopiedRecords(words, this.#keyWords, this.#stride);
   }

@@ -171,11 +171,14 @@ export class WalletStates {
 
   /** Slots by their markets. Numbers in flat memory are sorted ten times as fast as objects. */
   #byMarket(slots: readonly number[]): readonly number[] {
-    const places = Float64Array.from(
-      slots,
-      (slot, place) => this.#positions.int(slot, positionAt.market) * slots.length + place,
-    );
-    return Array.from(places.sort(), (place) => slots[place % slots.length] as number);
+    const count = slots.length;
+    const keys = new Float64Array(count);
+    for (let place = 0; place < count; place += 1)
+      keys[place] = this.#positions.int(slots[place] as number, positionAt.market) * count + place;
+    keys.sort();
+    const sorted: number[] = [];
+    for (const key of keys) sorted.push(slots[key % count] as number);
+    return sorted;
   }
 
   /** Slots of the oldest and of the newest order of a wallet, -1 for none; `orders` keeps the list between them. */

@@ -26,6 +26,8 @@ const path = '/heartbeats';
 /** Several heartbeats fit into the time after which a session is missed. */
 const beatEveryMs = 2_500;
 const beatTimeoutMs = 5_000;
+/** Heartbeats of all keys that are on their way at once. */
+const beatsAtOnce = 64;
 
 /**
  * Cancel on disconnect: as long as a connection holds a key, this process sends the heartbeats of its session to
@@ -36,10 +38,11 @@ export class SessionKeepAlives {
   readonly #parts: KeepAliveParts;
   readonly #holds = new Map<ApiKeyId, number>();
   readonly #timer: NodeJS.Timeout;
+  #isBeating = false;
 
   constructor(parts: KeepAliveParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => this.#beatAll(), beatEveryMs);
+    this.#timer = setInterval(() => void this.#beatAll(), beatEveryMs);
   }
 
   /** Keys whose sessions are kept alive. */
@@ -67,15 +70,23 @@ export class SessionKeepAlives {
     this.#holds.clear();
   }
 
-  #beatAll(): void {
-    for (const apiKey of this.#holds.keys()) void this.#beat(apiKey);
+  /** One round at a time. */
+  async #beatAll(): Promise<void> {
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    const due = [...this.#holds.keys()];
+    const beatInTurn = async (): Promise<void> => {
+      for (let next = due.pop(); next !== undefined; next = due.pop()) await this.#beat(next);
+    };
+    await Promise.all(Array.from({ length: beatsAtOnce }, beatInTurn));
+    this.#isBeating = false;
   }
 
   /** A heartbeat that fails is followed by the next one; the session survives several. */
   async #beat(apiKey: ApiKeyId): Promise<void> {
     const { keys, serverSecret, ingressUrl, log } = this.#parts;
     const listed = keys.find(apiKey);
-    if (listed?.active !== true) return;
+    if (listed?.active !== true || !this.#holds.has(apiKey)) return;
     try {
       const response = await fetch(ingressUrl + path, {
         method: 'POST',

@@ -89,6 +89,12 @@ export class Connection implements SocketReader {
     this.#socket.close(name);
   }
 
+  /** The same when a partition starts over: its log may be another one, where positions are void. */
+  closeVoid(partition: number): void {
+    this.#subscriptions.voidPositions(partition);
+    this.#socket.close('logAway');
+  }
+
   /** The closing frame, with the positions from which subscriptions can go on. */
   lastFrame({ code, reason, isResumable }: CloseReason): string {
     const resume = isResumable ? this.#subscriptions.resumable() : [];

@@ -5,7 +5,7 @@ import { type Publication, type RenderFacts, renderChange } from './publication.
 
 /**
  * The message of a change that is sent again. In `best` and `markets` the newest state stands for all that were missed:
- * its `prev` is the last message that the client has.
+ * its `prev` is the last message that the client has, 0 where only a place in the log is known.
  */
 export function renderReplayed(
   change: FeedChange,
@@ -14,6 +14,6 @@ export function renderReplayed(
 ): Message | null {
   if (change.channel === 'own') return ownMessage(change, key, facts.catalog);
   const isState = change.channel === 'best' || change.channel === 'markets';
-  const prev = isState && lastSeq !== null ? lastSeq : change.seq - 1;
+  const prev = isState ? (lastSeq ?? 0) : change.seq - 1;
   return renderChange(change, key, { facts, prev });
 }

@@ -91,7 +91,8 @@ export class StreamHub implements FeedListener {
 
   reset(partition: number): void {
     this.#publications.reset();
-    this.#closeReaders(partition);
+    for (const connection of [...this.#connections])
+      if (connection.reads(partition)) connection.closeVoid(partition);
   }
 
   /** Closes all connections, which can be resumed elsewhere. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import proxyAddress from '@fastify/proxy-addr';
 import { countedAddress } from '@pm/domain/ratelimit/callers';
@@ -33,6 +33,9 @@ export interface ListenerParts {
 /** All open connections of the process; further ones are refused with 503. */
 const connectionsMax = 20_000;
 const headersTimeoutMs = 5_000;
+const requestTimeoutMs = 10_000;
+/** A refused connection is cut off after this: it counts for no limit of its address. */
+const refusedForMs = 1_000;
 const maxHeaderBytes = 16 * 1024;
 
 /** The public listener of the stream service: upgrades to WebSocket, and a document for requests without one. */
@@ -53,6 +56,7 @@ export class StreamListener {
     });
     this.#server = createServer({
       headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
       maxHeaderSize: maxHeaderBytes,
     });
     this.#server.maxConnections = connectionsMax;
@@ -88,7 +92,7 @@ export class StreamListener {
       refuse(socket, '404 Not Found', 'not found');
       return;
     }
-    const address = countedAddress(proxyAddress(request, this.#trusts));
+    const address = this.#addressOf(request);
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
       const { counts, clock } = this.#parts;
       if (counts.open(address, clock.monotonicMs())) {
@@ -99,7 +103,14 @@ export class StreamListener {
       opened.on('error', () => opened.terminate());
       opened.send(JSON.stringify({ type: 'closing', code, reason, resume: [] }));
       opened.close(code, reason);
+      setTimeout(() => opened.terminate(), refusedForMs).unref();
     });
+  }
+
+  /** What a trusted proxy says, if it is an address; else that of the socket. */
+  #addressOf(request: IncomingMessage): string {
+    const named = proxyAddress(request, this.#trusts);
+    return countedAddress(isIP(named) === 0 ? (request.socket.remoteAddress ?? '') : named);
   }
 }
 

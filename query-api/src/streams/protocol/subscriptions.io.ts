@@ -142,6 +142,12 @@ export class Subscriptions implements Subscriber {
     return positions.join(',');
   }
 
+  /** Numbers of a partition may mean something else from now on: nobody can go on from them. */
+  voidPositions(partition: number): void {
+    for (const subscription of this.#byId.values())
+      if (subscription.publication.partition === partition) subscription.sentSeq = null;
+  }
+
   /** Those from which another connection can go on. */
   resumable(): readonly SubscriptionSeq[] {
     const found: SubscriptionSeq[] = [];
