@@ -1,5 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { token } from '../in-memory.ts';
+import { ScriptedSocket } from './scripted-socket.ts';
 import type { Seen } from './stream-client.ts';
 import { StreamWorld } from './stream-world.ts';
 
@@ -8,18 +9,20 @@ const yes = token(1, 0);
 let world: StreamWorld;
 afterEach(() => world.close());
 
-async function openPaused() {
-  const client = await world.open();
-  client.send({ op: 'subscribe', id: 1, channel: 'book', tokens: [yes] });
-  await client.of('snapshot');
-  client.socket.pause();
-  return client;
+/** A reader of a book that stops after its snapshot. */
+function openStalled(): ScriptedSocket {
+  const socket = new ScriptedSocket();
+  world.hub.add(socket.asSocket, 'address');
+  socket.receive({ op: 'subscribe', id: 1, channel: 'book', tokens: [yes] });
+  expect(socket.of('snapshot')).toHaveLength(1);
+  socket.stall();
+  return socket;
 }
 
 const changes = 20_000;
 
 /** Puts changes on one side of a book, and returns the sizes in shares by price in hundredths. */
-async function putChanges(): Promise<ReadonlyMap<number, number>> {
+function putChanges(): ReadonlyMap<number, number> {
   const expected = new Map<number, number>();
   for (let seq = 1; seq <= changes; seq += 1) {
     const price = ((seq * 7) % 90) + 1;
@@ -28,7 +31,6 @@ async function putChanges(): Promise<ReadonlyMap<number, number>> {
     world.feed.setLevels(1, [level]);
     if (size === 0) expected.delete(price);
     else expected.set(price, size);
-    if (seq % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   return expected;
 }
@@ -43,13 +45,13 @@ function applyTo(book: Map<number, number>, levels: unknown): void {
 
 test('a reader that stops for a while gets merged deltas and has the same book', async () => {
   world = await new StreamWorld(200_000).start();
-  const client = await openPaused();
-  const expected = await putChanges();
-  client.socket.resume();
+  const socket = openStalled();
+  const expected = putChanges();
+  socket.resume();
+  while (socket.of('delta').at(-1)?.['seq'] !== changes) await setImmediate();
   const book = new Map<number, number>();
   let [last, merged] = [0, 0];
-  while (last < changes) {
-    const delta = await client.next(({ type }) => type === 'delta');
+  for (const delta of socket.of('delta')) {
     if (delta['prev'] !== last) throw new Error(`${String(delta['prev'])} after ${last}`);
     last = Number(delta['seq']);
     if (delta['merged'] === true) merged += 1;
@@ -57,28 +59,46 @@ test('a reader that stops for a while gets merged deltas and has the same book',
   }
   expect(merged).toBeGreaterThan(0);
   expect([...book].sort()).toEqual([...expected].sort());
-}, 60_000);
+});
 
 test('a reader past the bound is closed with 4008 and the newest messages that were sent', async () => {
   world = await new StreamWorld(20_000).start();
-  const client = await openPaused();
-  // Every price once: merging saves nothing.
-  for (let seq = 1; seq < 9_999 && world.closes.length === 0; seq += 1) {
-    const levels = Array.from({ length: 50 }, (_, index) => ({
+  const socket = openStalled();
+  // Every price once: merging saves nothing. A record has 50 levels of some 40 bytes; a socket takes 64 kB at once.
+  for (let record = 0; record < 100 && world.closes.length === 0; record += 1) {
+    const levels = Array.from({ length: 50 }, (_, at) => ({
       side: 'BUY' as const,
-      price: ((seq * 50 + index) % 9_999) + 1,
+      price: record * 50 + at + 1,
       sizeMicro: 1_000_000,
     }));
     world.feed.setLevels(1, levels);
-    if (seq % 50 === 0) await wait(1);
   }
   expect(world.closes).toEqual(['slowReader']);
-  client.socket.resume();
-  const closing = await client.of('closing');
-  const deltas = client.seen.filter(({ type }) => type === 'delta');
+  expect(socket.closed).toBe(4008);
+  socket.resume();
+  const [closing] = socket.of('closing');
   expect(closing).toMatchObject({
     code: 4008,
-    resume: [{ channel: 'book', key: yes, seq: (deltas.at(-1) as Seen)['seq'] }],
+    resume: [{ channel: 'book', key: yes, seq: (socket.of('delta').at(-1) as Seen)['seq'] }],
   });
-  expect(await client.ended()).toBe(4008);
-}, 60_000);
+});
+
+test('a reader that takes nothing of what it asked for again is closed, and its place is free', async () => {
+  world = await new StreamWorld(200_000).start();
+  for (let record = 0; record < 2_000; record += 1)
+    world.feed.setLevels(1, [{ side: 'BUY', price: (record % 9_000) + 1, sizeMicro: record + 1 }]);
+  const socket = new ScriptedSocket();
+  world.hub.add(socket.asSocket, 'address');
+  socket.stall();
+  socket.receive({ op: 'subscribe', id: 1, channel: 'book', tokens: [yes], from: { seq: 0 } });
+  while (world.hub.queuedBytes < 50_000) await setImmediate();
+  expect(world.places.taken).toBe(1);
+  while (world.closes.length === 0 && world.aheadMs < 60_000) {
+    world.aheadMs += 1_000;
+    world.hub.beat();
+    await wait(1);
+  }
+  expect(world.aheadMs).toBeGreaterThanOrEqual(30_000);
+  expect(world.closes).toEqual(['slowReader']);
+  expect([world.places.taken, world.queued.bytes]).toEqual([0, 0]);
+});

@@ -68,6 +68,8 @@ export class Beginnings implements Opener {
   readonly #line = new Set<Subscription>();
   /** Those that wait for a place: resumed ones, and large snapshots. */
   readonly #resumes = new Set<Subscription>();
+  /** Those that have a place, with what gives it back. */
+  readonly #placed = new Map<Subscription, () => void>();
   readonly #sending = new Set<Sending>();
   #isAsking = false;
   /** Ends the wait for a place. */
@@ -92,6 +94,9 @@ export class Beginnings implements Opener {
   forget(subscription: Subscription): void {
     this.#line.delete(subscription);
     this.#resumes.delete(subscription);
+    const leave = this.#placed.get(subscription);
+    this.#placed.delete(subscription);
+    leave?.();
     for (const sending of this.#sending)
       if (sending.subscription === subscription) this.#end(sending);
   }
@@ -101,6 +106,8 @@ export class Beginnings implements Opener {
     this.#parts.openings.remove(this);
     this.#line.clear();
     this.#resumes.clear();
+    for (const leave of this.#placed.values()) leave();
+    this.#placed.clear();
     for (const sending of this.#sending) this.#end(sending);
     this.#stopAsking();
   }
@@ -108,7 +115,7 @@ export class Beginnings implements Opener {
   /** Once a second: a reader that takes nothing must not hold a place. */
   tick(): void {
     const { clock } = this.#parts;
-    if (this.#parkedAtMs === null || this.#sending.size === 0) return;
+    if (this.#parkedAtMs === null || this.#sending.size + this.#placed.size === 0) return;
     if (clock.monotonicMs() - this.#parkedAtMs >= stallMaxMs) this.#owner.writer.overflow();
   }
 
@@ -119,10 +126,12 @@ export class Beginnings implements Opener {
       this.#park();
       return false;
     }
-    const sending = this.#nextReady() ?? this.#startNext();
-    if (sending === null) return this.#line.size > 0;
-    this.#sendSome(sending);
-    return this.#line.size > 0 || this.#nextReady() !== null;
+    const [placed] = this.#placed;
+    if (placed === undefined) {
+      const sending = this.#nextReady() ?? this.#startNext();
+      if (sending !== null) this.#sendSome(sending);
+    } else this.#startPlaced(...placed);
+    return this.#placed.size > 0 || this.#line.size > 0 || this.#nextReady() !== null;
   }
 
   #park(): void {
@@ -246,19 +255,25 @@ export class Beginnings implements Opener {
       hasPlace = true;
       this.#isAsking = false;
       this.#stopAsking = nothing;
-      this.#resume(leave);
+      this.#place(leave);
       this.#ask();
     });
     if (!hasPlace) this.#stopAsking = stop;
   }
 
-  #resume(leave: () => void): void {
+  #place(leave: () => void): void {
     const [subscription] = this.#resumes;
     if (subscription === undefined) {
       leave();
       return;
     }
     this.#resumes.delete(subscription);
+    this.#placed.set(subscription, leave);
+    this.#parts.openings.add(this);
+  }
+
+  #startPlaced(subscription: Subscription, leave: () => void): void {
+    this.#placed.delete(subscription);
     const { target, start } = subscription.opening;
     const first = (start === null ? null : target.replay(start)) ?? this.#snapshotOf(subscription);
     if (first === null) leave();
@@ -266,7 +281,6 @@ export class Beginnings implements Opener {
     else {
       const sending = this.#start(subscription, first, leave);
       if (first.count === 0) this.#turn(sending);
-      else this.#parts.openings.add(this);
     }
   }
 

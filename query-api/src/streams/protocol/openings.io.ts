@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '@pm/kit/clock';
 import type { Log } from '@pm/kit/log';
 
@@ -11,9 +11,13 @@ export interface Opener {
 /** Work on snapshots and replays before records and frames have their chance again, milliseconds. */
 const sliceMs = 5;
 
+/** A slice that took less needs no pause. */
+const shortMs = 1;
+const pauseMaxMs = 100;
+
 /**
  * What subscriptions begin with, of all connections: each does one step after the other, in slices. However many large
- * books are asked for at once, live messages and heartbeats go on between them.
+ * books are asked for, live messages and heartbeats go on between them, and have half of the time.
  */
 export class Openings {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -45,8 +49,11 @@ export class Openings {
 
   async #run(): Promise<void> {
     while (this.#openers.size > 0) {
+      const beganAtMs = this.#clock.monotonicMs();
       this.#slice();
-      if (this.#openers.size > 0) await setImmediate();
+      const tookMs = this.#clock.monotonicMs() - beganAtMs;
+      if (tookMs < shortMs) await setImmediate();
+      else await wait(Math.min(tookMs, pauseMaxMs));
     }
     this.#isRunning = false;
   }

@@ -34,6 +34,9 @@ export interface SocketReader {
 /** A connection that was silent for so long is sent a ping, milliseconds. */
 const pingAfterMs = 20_000;
 
+/** Bytes that wait for a socket beyond which a ping is not answered. */
+const pongBytesMax = 64 * 1024;
+
 /** One socket with the limits that all dialects have: rate of frames, wrong frames, silence, and a slow reader. */
 export class ReaderSocket {
   readonly writer: StreamWriter;
@@ -60,8 +63,8 @@ export class ReaderSocket {
     this.#idleSinceMs = nowMs;
     this.#heardAtMs = nowMs;
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
-    socket.on('ping', () => this.#heard());
-    socket.on('pong', () => this.#heard());
+    socket.on('ping', (data) => this.#answerPing(data));
+    socket.on('pong', () => this.#takes());
     socket.on('error', (error) => parts.log.debug({ err: error }, 'a socket failed'));
     socket.on('close', () => this.#end('left'));
   }
@@ -135,11 +138,23 @@ export class ReaderSocket {
     this.#heardAtMs = this.#parts.clock.monotonicMs();
   }
 
-  #receive(data: unknown, isBinary: boolean): void {
-    if (this.#isClosed) return;
+  /** Whether a frame of any kind is within the rate. */
+  #takes(): boolean {
+    if (this.#isClosed) return false;
     this.#heard();
-    if (!this.#bucket.take(this.#heardAtMs)) this.#reader.refuse('too_many_frames');
-    else if (isBinary || !Buffer.isBuffer(data)) this.#reader.refuse('not_json');
+    if (this.#bucket.take(this.#heardAtMs)) return true;
+    this.#reader.refuse('too_many_frames');
+    return false;
+  }
+
+  /** A client that sends pings and reads nothing does not fill memory with pongs. */
+  #answerPing(data: Buffer): void {
+    if (this.#takes() && this.#socket.bufferedAmount < pongBytesMax) this.#socket.pong(data);
+  }
+
+  #receive(data: unknown, isBinary: boolean): void {
+    if (!this.#takes()) return;
+    if (isBinary || !Buffer.isBuffer(data)) this.#reader.refuse('not_json');
     else this.#reader.take(data.toString('utf8'));
   }
 }

@@ -42,7 +42,7 @@ export class StreamHub implements FeedListener {
       comments.listen((change) => this.#comment(change)),
       ownStates.listen((wallet, state) => this.#ownState(wallet, state)),
     ];
-    this.#timer = setInterval(() => this.#tick(), heartbeatMs);
+    this.#timer = setInterval(() => this.beat(), heartbeatMs);
   }
 
   get connections(): number {
@@ -124,7 +124,8 @@ export class StreamHub implements FeedListener {
     }
   }
 
-  #tick(): void {
+  /** Once a second: heartbeats, and what time brings to an end. */
+  beat(): void {
     this.#publications.publishListed();
     const statuses = this.#parts.feed.partitions();
     for (const { partition, faultMs } of statuses) {

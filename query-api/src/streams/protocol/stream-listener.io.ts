@@ -53,6 +53,8 @@ export class StreamListener {
       maxPayload: streamLimits.frame_bytes,
       perMessageDeflate: parts.compresses,
       clientTracking: false,
+      // Pings count as frames: the reader answers them.
+      autoPong: false,
     });
     this.#server = createServer({
       headersTimeout: headersTimeoutMs,

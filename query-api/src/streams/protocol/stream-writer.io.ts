@@ -126,12 +126,13 @@ export class StreamWriter {
   forget(subscription: Subscription): void {
     this.#outbox.forget(subscription);
     this.#count();
+    this.#wakeIfDrained();
   }
 
-  /** Calls the function once nothing waits for the reader; never when the writer ends before. */
+  /** Calls the function once little waits for the reader; never when the writer ends before. */
   whenDrained(then: () => void): void {
-    if (this.#outbox.isEmpty) then();
-    else this.#waiters.push(then);
+    this.#waiters.push(then);
+    this.#wakeIfDrained();
   }
 
   /** Sends the last frame, if there is one, instead of what waits, and closes with the code. */
@@ -150,7 +151,9 @@ export class StreamWriter {
     this.#count();
   }
 
-  #wake(): void {
+  #wakeIfDrained(): void {
+    const isDrained = this.#outbox.bytes <= (this.#options.boundBytes * busyShare) / 2;
+    if (this.#waiters.length === 0 || this.#isEnded || !isDrained) return;
     const waiting = this.#waiters;
     this.#waiters = [];
     for (const wake of waiting) wake();
@@ -172,7 +175,7 @@ export class StreamWriter {
   #pump(): void {
     this.#send();
     this.#count();
-    if (this.#outbox.isEmpty && !this.#isEnded) this.#wake();
+    this.#wakeIfDrained();
   }
 
   #send(): void {

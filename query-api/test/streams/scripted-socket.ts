@@ -1,0 +1,79 @@
+import { EventEmitter } from 'node:events';
+import type { WebSocket } from 'ws';
+import { checkDeclared, type Seen } from './stream-client.ts';
+
+interface Held {
+  readonly text: string;
+  readonly done: () => void;
+}
+
+/**
+ * The server's end of a connection whose reader stops and goes on when the test says so, however large the buffers of
+ * the machine are. Every frame that the reader takes is held against the declarations.
+ */
+export class ScriptedSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readyState = 1;
+  /** Bytes that the reader has not taken. */
+  bufferedAmount = 0;
+  /** Frames that the reader has taken. */
+  readonly seen: Seen[] = [];
+  closed: number | null = null;
+  #held: Held[] = [];
+  #isStalled = false;
+
+  get asSocket(): WebSocket {
+    return this as unknown as WebSocket;
+  }
+
+  stall(): void {
+    this.#isStalled = true;
+  }
+
+  /** Takes what waits, and what comes. */
+  resume(): void {
+    this.#isStalled = false;
+    const held = this.#held;
+    this.#held = [];
+    this.bufferedAmount = 0;
+    for (const one of held) this.#take(one);
+  }
+
+  /** A frame of the client. */
+  receive(frame: object): void {
+    this.emit('message', Buffer.from(JSON.stringify(frame)), false);
+  }
+
+  of(type: string): readonly Seen[] {
+    return this.seen.filter((one) => one.type === type);
+  }
+
+  send(data: Buffer | string, _options?: object, done: () => void = () => {}): void {
+    const text = String(data);
+    if (!this.#isStalled) {
+      this.#take({ text, done });
+      return;
+    }
+    this.bufferedAmount += text.length;
+    this.#held.push({ text, done });
+  }
+
+  close(code: number): void {
+    this.closed = code;
+  }
+
+  terminate(): void {
+    this.closed ??= 1006;
+  }
+
+  ping(): void {}
+
+  pong(): void {}
+
+  #take({ text, done }: Held): void {
+    const seen: unknown = JSON.parse(text);
+    checkDeclared(seen);
+    this.seen.push(seen as Seen);
+    setImmediate(done);
+  }
+}
