@@ -23,6 +23,13 @@ export const queryApiFields = {
       'Folder of the built console, served under `/console/`; an absent one is answered with 404.',
     default: 'console/dist',
   }),
+  streamsUrls: list('PM_STREAMS_OPS_URLS', {
+    meaning:
+      'Ops listeners of the instances of streams, `http://host:port`: `GET /status` shows whether they follow the log.',
+    default: [],
+    max: 100,
+    pattern: /^https?:\/\/[\w.:-]{1,200}$/,
+  }),
   creatorSites: list('PM_CREATOR_SITES', {
     meaning:
       'Sites that the parameter `creator` may name, each with one of its wallets: `site=0x...`; a site may come again.',

@@ -50,6 +50,7 @@ import { type EngineWatch, watchEngines } from './status/engine-watch.io.ts';
 import { PartitionCounts } from './status/partition-states.ts';
 import { PartitionWatch } from './status/partition-watch.io.ts';
 import { ProgressWatch } from './status/progress.io.ts';
+import { StreamWatch } from './status/stream-watch.io.ts';
 import { TableReads } from './tables/tables.io.ts';
 
 const name = 'query-api';
@@ -246,6 +247,7 @@ async function listen(shared: Shared, memory: Memory): Promise<void> {
     rateLimits: rateLimitReads(limits?.limiter ?? null),
     progress,
     partitions: watchPartitions(shared, memory.counts),
+    streams: watchStreams(shared),
     inputEnds: new InputEnds(await shared.client.admin(), nameOf(shared, topics.orders)),
     nowMs,
   });
@@ -312,6 +314,14 @@ function watchPartitions(shared: Shared, counts: PartitionCounts): PartitionWatc
   const topic = nameOf(shared, topics.orders);
   const watch = new PartitionWatch({ client, topic, group, counts, log });
   life.onStop('partition watch', () => watch.close());
+  watch.start();
+  return watch;
+}
+
+/** Reads in regular rounds how far the instances of the stream service are. */
+function watchStreams({ life, config, log }: Shared): StreamWatch {
+  const watch = new StreamWatch({ urls: config.streamsUrls, log });
+  life.onStop('stream watch', () => watch.close());
   watch.start();
   return watch;
 }

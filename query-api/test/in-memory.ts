@@ -51,6 +51,7 @@ import { EventSearch } from '../src/search/event-search.io.ts';
 import { Profiles } from '../src/social/profiles.ts';
 import { PartitionCounts, type PartitionFacts } from '../src/status/partition-states.ts';
 import type { Progress } from '../src/status/progress.ts';
+import type { StreamInstance } from '../src/status/stream-instances.ts';
 
 /** A catalog, books and tables in memory, and an HTTP app over them. */
 export const nowMs = Date.UTC(2026, 5, 1, 12, 0, 0);
@@ -237,6 +238,7 @@ export class World {
     owners: new Map(),
     counts: new PartitionCounts(),
   };
+  streamInstances: readonly StreamInstance[] = [];
   progress: Progress = { ends: new Map(), projections: [] };
   completeThroughMs: number | null = null;
   completeThroughAtMs: (readAtMs: number) => number | null = () => null;
@@ -353,6 +355,7 @@ export class World {
       profiles: this.profiles,
       rateLimits: rateLimitReads(null),
       partitions: { facts: () => this.partitionFacts },
+      streams: { instances: () => this.streamInstances },
       progress: {
         progress: () => this.progress,
         completeThroughMs: () => this.completeThroughMs,

@@ -73,6 +73,7 @@ export function exchangeServices(options: ServicesOptions): ManagedProcess[] {
       env: {
         PM_HTTP_PORT: String(ports.queryApi),
         PM_CONSOLE_DIR: join(repositoryRoot, 'console/dist'),
+        PM_STREAMS_OPS_URLS: `http://${loopback}:${ports.streamsOps}`,
         PM_KEY_SECRET: keys.keySecret,
         PM_TRUSTED_PROXIES: loopback,
       },

@@ -8,12 +8,14 @@ import { wirePartitions } from './partition-states.ts';
 import type { PartitionWatch } from './partition-watch.io.ts';
 import type { ProgressWatch } from './progress.io.ts';
 import { wireProgress } from './progress.ts';
+import type { StreamWatch } from './stream-watch.io.ts';
 
 export interface StatusParts {
   readonly callers: CallerDirectory;
   readonly rateLimits: RateLimitReads;
   readonly progress: Pick<ProgressWatch, 'progress'>;
   readonly partitions: Pick<PartitionWatch, 'facts'>;
+  readonly streams: Pick<StreamWatch, 'instances'>;
   nowMs(): number;
 }
 
@@ -21,10 +23,11 @@ export interface StatusParts {
  * GET /status. At the root: how far each projection is complete, and the partitions (conventions.md 1.5). Under the
  * mounts: the plain text that clients of the family take for health; with quotes it would not be.
  */
-export function statusRoute({ progress, partitions, nowMs }: StatusParts): DoorRoute {
+export function statusRoute({ progress, partitions, streams, nowMs }: StatusParts): DoorRoute {
   const body = () => ({
     ...wireProgress(progress.progress()),
     partitions: wirePartitions(partitions.facts(), nowMs()),
+    streams: streams.instances(),
   });
   return {
     method: 'GET',

@@ -39,10 +39,15 @@ const name = 'streams';
 const nowMs = (): number => systemClock.nowMs();
 
 /** The connections of one dialect. */
-type Hub = Pick<StreamHub, 'connections' | 'subscriptions' | 'queuedBytes' | 'messages'>;
+type Hub = Pick<StreamHub, 'connections' | 'subscriptions' | 'messages'>;
+/** By dialect; none before the service listens. */
+type Hubs = Readonly<Record<string, Hub>>;
 
-const sumOf = (hubs: readonly Hub[], name: keyof Hub): number =>
-  hubs.reduce((sum, hub) => sum + hub[name], 0);
+const sumOf = (hubs: Hubs, name: keyof Hub): number =>
+  Object.values(hubs).reduce((sum, hub) => sum + hub[name], 0);
+
+/** Gauges with labels are set so often, milliseconds. */
+const observeEveryMs = 1_000;
 
 /** Dependencies shared by the constructors below. */
 interface Shared {
@@ -61,15 +66,16 @@ async function start(life: Lifecycle): Promise<void> {
   followed.comments = comments;
   const ownStates = new OwnStates();
   const feed = await openFeed(shared);
-  let hubs: readonly Hub[] = [];
+  const readers = openReaders(shared.log);
+  let hubs: Hubs = {};
   const measured = measureStreams(shared.metrics, {
-    connections: () => sumOf(hubs, 'connections'),
-    subscriptions: () => sumOf(hubs, 'subscriptions'),
-    queuedBytes: () => sumOf(hubs, 'queuedBytes'),
-    messages: () => sumOf(hubs, 'messages'),
-    lagRecords: () => feed.partitions().reduce((sum, { lagRecords }) => sum + lagRecords, 0),
+    ...readers,
+    hubs: () => hubs,
+    partitions: () => feed.partitions(),
   });
-  await openOps(shared, feed, () => hubs);
+  const observing = setInterval(() => measured.observe(), observeEveryMs);
+  life.onStop('observing', async () => clearInterval(observing));
+  await openOps(shared, feed, { hubs: () => hubs, queued: readers.queued });
   feed.start();
   life.onStop('feed', () => feed.close());
   const follows = {
@@ -83,7 +89,7 @@ async function start(life: Lifecycle): Promise<void> {
   await followTopics(followed, follows);
   await followOwnStates(ownStates, follows);
   followed.catalog.settle();
-  hubs = await listen(shared, { feed, followed, measured, comments, ownStates });
+  hubs = await listen(shared, { feed, followed, measured, comments, ownStates, readers });
 }
 
 /** Resolves when all transfers and sessions that were there at the call are known. */
@@ -125,7 +131,7 @@ async function openFeed({ config, client, registry, log }: Shared): Promise<Feed
 async function openOps(
   { life, config, metrics }: Shared,
   feed: Feed,
-  hubs: () => readonly Hub[],
+  { hubs, queued }: { hubs: () => Hubs; queued: QueuedTotal },
 ): Promise<void> {
   const { host, opsPort: port } = config;
   const ops = await openOpsListener({
@@ -135,12 +141,13 @@ async function openOps(
     status: () => ({
       connections: sumOf(hubs(), 'connections'),
       subscriptions: sumOf(hubs(), 'subscriptions'),
-      queuedBytes: sumOf(hubs(), 'queuedBytes'),
+      queuedBytes: queued.bytes,
       partitions: feed.partitions(),
       ...completeness(feed),
     }),
     ready: () => {
-      const reasons = [...(hubs().length === 0 ? ['catalog'] : []), ...reasonsOf(feed)];
+      const isListening = Object.keys(hubs()).length > 0;
+      const reasons = [...(isListening ? [] : ['catalog']), ...reasonsOf(feed)];
       return { ready: reasons.length === 0, reasons };
     },
   });
@@ -177,19 +184,27 @@ interface Memory {
   readonly measured: StreamsMetrics;
   readonly comments: CommentFeed;
   readonly ownStates: OwnStates;
+  readonly readers: Readers;
 }
 
 /** What the connections of all dialects share. */
-type Readers = Pick<HubParts, 'counts' | 'openings' | 'queued'>;
+type Readers = Pick<HubParts, 'counts' | 'openings' | 'places'> & { readonly queued: QueuedTotal };
 
-async function listen(shared: Shared, memory: Memory): Promise<readonly Hub[]> {
+function openReaders(log: Log): Readers {
+  return {
+    counts: new ConnectionCounts(),
+    openings: new Openings(systemClock, log),
+    places: new ReplayPlaces(),
+    queued: new QueuedTotal(),
+  };
+}
+
+async function listen(shared: Shared, memory: Memory): Promise<Hubs> {
   const { life, config, log } = shared;
   const { trustedProxies } = config;
-  const counts = new ConnectionCounts();
-  const openings = new Openings(systemClock, log);
-  const readers = { counts, openings, queued: new QueuedTotal() };
-  const own = openOwnHub(shared, memory, readers);
-  const family = openFamilyHub(shared, memory, readers);
+  const own = openOwnHub(shared, memory);
+  const family = openFamilyHub(shared, memory);
+  const { counts } = memory.readers;
   const compresses = config.compression === 'on';
   const take = { own: own.add.bind(own), family: family.add.bind(family) };
   const clock = systemClock;
@@ -201,13 +216,12 @@ async function listen(shared: Shared, memory: Memory): Promise<readonly Hub[]> {
     own.close();
     family.close();
   });
-  return [own, family];
+  return { v1: own, family };
 }
 
 function openOwnHub(
   { life, config, log }: Shared,
-  { feed, followed, measured, comments, ownStates }: Memory,
-  readers: Readers,
+  { feed, followed, measured, comments, ownStates, readers }: Memory,
 ): StreamHub {
   const { keys, catalog, profiles } = followed;
   const { keySecret: serverSecret, ingressUrl } = config;
@@ -221,7 +235,7 @@ function openOwnHub(
     comments,
     ownStates,
     ...readers,
-    places: new ReplayPlaces(),
+    resumed: measured.resumed,
     verify: openKeyVerifier({ keys, serverSecret, freshnessMs, nowMs }),
     isActive: ({ apiKey }: KeyHolder) => keys.find(apiKey)?.active === true,
     keepAlives,
@@ -233,8 +247,7 @@ function openOwnHub(
 
 function openFamilyHub(
   { config, log }: Shared,
-  { feed, followed, measured }: Memory,
-  readers: Readers,
+  { feed, followed, measured, readers }: Memory,
 ): FamilyHub {
   const { keys, catalog, profiles, wallets } = followed;
   const parts = {

@@ -1,4 +1,5 @@
 import { CompletenessMarks, completeThroughMs } from '../../src/status/progress.ts';
+import { readInstance } from '../../src/status/stream-instances.ts';
 import { get, nowMs, openDoor, token, World, wallet } from '../in-memory.ts';
 
 const moment = Date.UTC(2026, 5, 1, 11, 59, 59, 500);
@@ -45,9 +46,32 @@ describe('how far projections are', () => {
         },
       ],
       partitions: [],
+      streams: [],
     });
     for (const mount of ['/clob', '/gamma', '/data-api'])
       expect((await get(app, `${mount}/status`)).text).toBe('OK');
+  });
+
+  it('is shown for the instances of the stream service, without their readers', async () => {
+    const world = new World();
+    const following = { isCaughtUp: true, fault: null, faultMs: 0, lagRecords: 2 };
+    const behind = { isCaughtUp: true, fault: 'log_away', faultMs: 1_500.4, lagRecords: 5 };
+    world.streamInstances = [
+      readInstance({ connections: 7, partitions: [following, following] }),
+      readInstance({ connections: 7, partitions: [following, behind] }),
+      readInstance({ partitions: [] }),
+      readInstance('away'),
+    ];
+    const { body } = await get(openDoor(world), '/status');
+    expect(body).toMatchObject({
+      streams: [
+        { known: true, follows: true, lag: 4, faultMs: 0 },
+        { known: true, follows: false, lag: 7, faultMs: 1_500 },
+        { known: true, follows: false, lag: 0, faultMs: 0 },
+        { known: false, follows: false, lag: 0, faultMs: 0 },
+      ],
+    });
+    expect(JSON.stringify(body)).not.toContain('connections');
   });
 
   it('is in a header of responses read from the tables, and of no others', async () => {

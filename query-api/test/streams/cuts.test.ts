@@ -56,6 +56,7 @@ class Instance {
       counts,
       openings: new Openings(clock, silentLog),
       places: new ReplayPlaces(),
+      resumed: () => {},
       queued: new QueuedTotal(),
       verify: ({ headers }) => ({
         apiKey: apiKey(1),

@@ -6,6 +6,7 @@ import { Catalog } from '../../src/markets/catalog.ts';
 import { Profiles } from '../../src/social/profiles.ts';
 import { CommentFeed } from '../../src/streams/comments/comment-feed.ts';
 import { OwnStates } from '../../src/streams/own/own-states.ts';
+import type { ResumeOutcome } from '../../src/streams/protocol/beginnings.io.ts';
 import { ConnectionCounts } from '../../src/streams/protocol/connection-counts.ts';
 import { Openings } from '../../src/streams/protocol/openings.io.ts';
 import { ReplayPlaces } from '../../src/streams/protocol/replay-places.ts';
@@ -32,6 +33,7 @@ export class StreamWorld {
   readonly counts = new ConnectionCounts();
   readonly places = new ReplayPlaces();
   readonly queued = new QueuedTotal();
+  readonly resumes: ResumeOutcome[] = [];
   readonly comments = new CommentFeed(new CommentThreads(), this.catalog);
   readonly ownStates = new OwnStates();
   readonly closes: (StreamCloseName | 'left')[] = [];
@@ -59,6 +61,7 @@ export class StreamWorld {
         counts: this.counts,
         openings: new Openings(clock, silentLog),
         places: this.places,
+        resumed: (outcome) => this.resumes.push(outcome),
         queued: this.queued,
         verify: ({ headers }) => (headers['service_signature'] === 'good' ? holder : null),
         isActive: () => this.isKeyActive,

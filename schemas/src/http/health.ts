@@ -49,6 +49,20 @@ export const StatusAnswer = Type.Object({
       fills: count,
     }),
   ),
+  streams: Type.Array(
+    Type.Object({
+      known: Type.Boolean({ description: 'False while it does not answer.' }),
+      follows: Type.Boolean({
+        description: 'It has caught up and follows every partition of the log.',
+      }),
+      lag: Type.Integer({ minimum: 0, description: 'Records of the log that it has not taken.' }),
+      faultMs: Type.Integer({
+        minimum: 0,
+        description: 'For how long it has not been able to follow some partition.',
+      }),
+    }),
+    { description: 'The instances of the stream service.' },
+  ),
 });
 
 /** GET /openapi.json: this description. */

@@ -92,12 +92,13 @@ export class MarketStream {
   subscribe(connection: MarketConnection, token: string, isDumpWanted: boolean): number | null {
     const { catalog, feed } = this.#parts;
     const listing = catalog.listing(token);
-    const snapshot = listing === undefined ? null : feed.snapshot('book', listing.market.market);
-    if (listing === undefined || snapshot?.channel !== 'book') return null;
+    if (listing === undefined) return null;
     const { market, outcome } = listing;
+    const snapshot = feed.snapshot(isDumpWanted ? 'book' : 'trades', market.market);
+    if (snapshot === null) return null;
     const read = this.#markets.get(market.market) ?? this.#read(market.market, snapshot.partition);
     read.readers.set(connection, (read.readers.get(connection) ?? 0) | bitOf(outcome));
-    if (isDumpWanted) {
+    if (snapshot.channel === 'book') {
       this.#messages += 1;
       connection.send(bookMessage(new ShownBook(market, snapshot), outcome));
     }
@@ -322,12 +323,15 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
       this.#park();
       return false;
     }
-    const [token, isDumpWanted] = next;
-    this.#waiting.delete(token);
+    this.#waiting.delete(next[0]);
+    this.#begin(...next);
+    return this.#waiting.size > 0;
+  }
+
+  #begin(token: string, isDumpWanted: boolean): void {
     const partition = this.#stream.subscribe(this, token, isDumpWanted);
     if (partition === null) this.#unlisted.set(token, isDumpWanted);
     else this.#tokens.set(token, partition);
-    return this.#waiting.size > 0;
   }
 
   /** Tokens that are subscribed already stay as they are: a second frame with them sends no book. */
@@ -341,8 +345,12 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
       return;
     }
     this.#revision = this.#stream.revision;
-    for (const token of added) this.#waiting.set(token, isDumpWanted);
-    if (added.length > 0) this.#parts.openings.add(this);
+    // Without a book a token costs nothing.
+    for (const token of added) {
+      if (isDumpWanted) this.#waiting.set(token, true);
+      else this.#begin(token, false);
+    }
+    if (this.#waiting.size > 0) this.#parts.openings.add(this);
   }
 
   #unsubscribe(token: string): void {

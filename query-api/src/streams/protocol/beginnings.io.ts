@@ -10,7 +10,7 @@ import type { RenderFacts } from './publication.ts';
 import type { Replayer, ReplayPlaces } from './replay-places.ts';
 import { renderReplayed } from './replayed.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
-import type { PendingMessages, Subscription } from './subscribe.io.ts';
+import type { Opening, PendingMessages, Subscription } from './subscribe.io.ts';
 
 /** A snapshot of more messages holds a copy of its state, and needs a place as a replay does. */
 const smallMessages = 8;
@@ -20,11 +20,16 @@ const stallMaxMs = 30_000;
 const stepMessages = 50;
 const stepBytes = 64 * 1024;
 
+/** How a resumed subscription began: out of the log, with what is in memory or a snapshot, or not at all. */
+export type ResumeOutcome = 'replayed' | 'snapshot' | 'failed';
+
 export interface BeginningsParts {
   readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs'>;
   readonly facts: RenderFacts;
   readonly openings: Openings;
   readonly places: ReplayPlaces;
+  /** A subscription was to be resumed. */
+  resumed(outcome: ResumeOutcome): void;
   readonly log: Log;
 }
 
@@ -152,7 +157,9 @@ export class Beginnings implements Opener {
     const [subscription] = this.#line;
     if (subscription === undefined) return null;
     this.#line.delete(subscription);
-    const first = this.#snapshotOf(subscription);
+    const first = this.#read(subscription, ({ target, isGap, start }) =>
+      target.snapshot(isGap || start !== null),
+    );
     if (first === null) return null;
     if (first.count <= smallMessages) return this.#start(subscription, first);
     // Read again once there is a place.
@@ -161,16 +168,22 @@ export class Beginnings implements Opener {
     return null;
   }
 
-  /** What a subscription begins with now; a position that is too far back by now has missed messages. */
-  #snapshotOf(subscription: Subscription): FirstMessages | null {
-    const { target, start, isGap } = subscription.opening;
-    const first = target.snapshot(isGap || start !== null);
-    if (first === null) this.#owner.failed(subscription, 'unavailable');
-    return first;
+  /** What a subscription begins with now; null when it cannot be read: then it has ended. */
+  #read<T>(subscription: Subscription, read: (opening: Opening) => T | null): T | null {
+    try {
+      const found = read(subscription.opening);
+      if (found === null) this.#owner.failed(subscription, 'unavailable');
+      return found;
+    } catch (error) {
+      this.#fail(subscription, error);
+      return null;
+    }
   }
 
   #start(subscription: Subscription, page: FirstMessages, end: () => void = nothing): Sending {
     subscription.phase = 'beginning';
+    const { isGap, start } = subscription.opening;
+    if (isGap || start !== null) this.#parts.resumed('snapshot');
     const counts = { sent: 0, hasSent: false };
     const sending = { subscription, toSeq: page.seq, page, ...counts, next: null, end };
     this.#sending.add(sending);
@@ -237,6 +250,7 @@ export class Beginnings implements Opener {
 
   #fail(subscription: Subscription, error: unknown): void {
     this.#parts.log.warn({ err: error }, 'a subscription was not begun');
+    if (subscription.opening.start !== null) this.#parts.resumed('failed');
     const isLost = error instanceof Fault && error.reaction === 'stop';
     this.#owner.failed(subscription, isLost ? 'not_resumable' : 'unavailable');
   }
@@ -274,8 +288,12 @@ export class Beginnings implements Opener {
 
   #startPlaced(subscription: Subscription, leave: () => void): void {
     this.#placed.delete(subscription);
-    const { target, start } = subscription.opening;
-    const first = (start === null ? null : target.replay(start)) ?? this.#snapshotOf(subscription);
+    // A position that is too far back by now has missed messages: a snapshot says so.
+    const first = this.#read(
+      subscription,
+      ({ target, start, isGap }) =>
+        (start === null ? null : target.replay(start)) ?? target.snapshot(isGap || start !== null),
+    );
     if (first === null) leave();
     else if ('pages' in first) this.#replay(subscription, first, leave);
     else {
@@ -302,6 +320,7 @@ export class Beginnings implements Opener {
       leave();
       void iterator.return?.();
     };
+    this.#parts.resumed('replayed');
     subscription.phase = 'beginning';
     const counts = { sent: 0, hasSent: false };
     const sending: Sending = { subscription, toSeq, page: noPage, ...counts, next, end };

@@ -31,6 +31,7 @@ export class Outbox<S extends object> {
   #items: (Item<S> | null)[] = [];
   #first = 0;
   #bytes = 0;
+  #merged = 0;
   /** Deltas that wait and may be merged with, by subscription: places in the list. Kept while merging. */
   #mergeable: Map<S, number> | null = null;
 
@@ -40,6 +41,11 @@ export class Outbox<S extends object> {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Deltas that went into others so far. */
+  get merged(): number {
+    return this.#merged;
   }
 
   get isEmpty(): boolean {
@@ -139,6 +145,7 @@ export class Outbox<S extends object> {
     if (message.isChecksum) return true;
     if (message.content === null) return false;
     const content = mergedContent(waiting.content, message.content);
+    this.#merged += 1;
     const levels = content.channel === 'book' ? content.levels.size : 2;
     const sizeBytes = mergedHeadBytes + levels * mergedLevelBytes;
     this.#bytes += sizeBytes - (this.#items[place]?.sizeBytes ?? 0);

@@ -20,9 +20,11 @@ type Waiter = () => void;
 
 const asText = { binary: false } as const;
 
-/** Bytes that wait for all readers of the process together. */
+/** What waits for all readers of the process together. */
 export class QueuedTotal {
   bytes = 0;
+  /** Deltas that were merged into others for slow readers so far. */
+  merged = 0;
   readonly #maxBytes: number;
 
   constructor(maxBytes: number = queuedTotalMaxBytes) {
@@ -57,6 +59,7 @@ export class StreamWriter {
   #waiters: Waiter[] = [];
   /** Of its queue, as the total knows it. */
   #countedBytes = 0;
+  #countedMerged = 0;
 
   constructor(socket: WebSocket, options: WriterOptions) {
     this.#socket = socket;
@@ -167,9 +170,12 @@ export class StreamWriter {
   }
 
   #count(): void {
-    const { bytes } = this.#outbox;
-    this.#options.total.bytes += bytes - this.#countedBytes;
+    const { bytes, merged } = this.#outbox;
+    const { total } = this.#options;
+    total.bytes += bytes - this.#countedBytes;
+    total.merged += merged - this.#countedMerged;
     this.#countedBytes = bytes;
+    this.#countedMerged = merged;
   }
 
   #pump(): void {
