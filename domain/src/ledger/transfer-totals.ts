@@ -11,8 +11,8 @@ export interface WalletTransfers {
 }
 
 /**
- * Ids of transfers that are kept at most, some 80 bytes each. A repetition follows within minutes: ingress answers later
- * ones from the ledger and writes no record. Past the limit the older half is forgotten.
+ * Ids of transfers that are kept at most, some 80 bytes each. A repetition follows within minutes: ingress answers
+ * later ones from the ledger and writes no record. Past the limit the older half is forgotten.
  */
 const transferIdsMax = 1_000_000;
 

@@ -115,11 +115,14 @@ const declared = Object.entries(familyMessages).map(
 const checkersOf = new Map<string, (typeof declared)[number][1]>(declared);
 
 /** How many declarations of the stream a frame has the form of; a text that is no JSON is itself. */
-export function formsOf(stream: FamilyStream | null, frame: unknown): number {
+function formsOf(stream: FamilyStream | null, frame: unknown): number {
   return checkersOf.get(stream ?? '')?.filter((one) => one.Check(frame)).length ?? 0;
 }
 
-/** Keeps every frame; each must have exactly one declared form of its stream; those that are numbered must be in order and of one stream. */
+/**
+ * Keeps every frame; each must have exactly one declared form of its stream, and those that are numbered must be in
+ * order and of one stream.
+ */
 export class FamilyClient {
   readonly socket: WebSocket;
   readonly seen: Seen[] = [];

@@ -12,7 +12,6 @@ interface Held {
  * the machine are. Every frame that the reader takes is held against the declarations.
  */
 export class ScriptedSocket extends EventEmitter {
-  readonly OPEN = 1;
   readyState = 1;
   /** Bytes that the reader has not taken. */
   bufferedAmount = 0;
@@ -21,6 +20,11 @@ export class ScriptedSocket extends EventEmitter {
   closed: number | null = null;
   #held: Held[] = [];
   #isStalled = false;
+
+  constructor() {
+    super();
+    Object.defineProperty(this, 'OPEN', { value: 1 });
+  }
 
   get asSocket(): WebSocket {
     return this as unknown as WebSocket;

@@ -6,11 +6,12 @@ import type { FeedChange } from '../feed/changes.ts';
 import type { FeedReplay } from '../feed/feed.io.ts';
 import type { FirstMessages, Message } from './message.ts';
 import type { Opener, Openings } from './openings.io.ts';
+import type { PendingMessages } from './pending-messages.io.ts';
 import type { RenderFacts } from './publication.ts';
 import type { Replayer, ReplayPlaces } from './replay-places.ts';
 import { renderReplayed } from './replayed.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
-import type { Opening, PendingMessages, Subscription } from './subscribe.io.ts';
+import type { Opening, Subscription } from './subscribe.io.ts';
 
 /** A snapshot of more messages holds a copy of its state, and needs a place as a replay does. */
 const smallMessages = 8;

@@ -1,13 +1,7 @@
-import {
-  type StreamErrorCode,
-  type StreamPosition,
-  type SubscribeFrame,
-  streamLimits,
-} from '@pm/schemas';
+import type { StreamErrorCode, StreamPosition, SubscribeFrame } from '@pm/schemas';
 import type { ReplayStart } from '../feed/replay-plan.ts';
 import type { Message } from './message.ts';
 import type { Publication } from './publication.ts';
-import type { StreamWriter } from './stream-writer.io.ts';
 import type { Target } from './targets.io.ts';
 
 /** How a subscription begins: with a snapshot, or with messages after those that the client has. */
@@ -83,33 +77,3 @@ export interface Subscription {
  * `beginning`: that is being sent, and live messages wait. `live`: each message is sent as it comes.
  */
 export type SubscriptionPhase = 'waiting' | 'beginning' | 'live';
-
-/** Live messages of one connection that wait for beginnings, bounded in bytes. */
-export class PendingMessages {
-  readonly #writer: Pick<StreamWriter, 'overflow' | 'send'>;
-  #bytes = 0;
-
-  constructor(writer: Pick<StreamWriter, 'overflow' | 'send'>) {
-    this.#writer = writer;
-  }
-
-  add(message: Message, { pending }: Subscription): void {
-    pending.push(message);
-    this.#bytes += message.bytes.length;
-    if (this.#bytes > streamLimits.queue_bytes) this.#writer.overflow();
-  }
-
-  /** Drops what waits of a subscription. */
-  drop(subscription: Subscription): readonly Message[] {
-    const { pending } = subscription;
-    subscription.pending = [];
-    for (const { bytes } of pending) this.#bytes -= bytes.length;
-    return pending;
-  }
-
-  /** Sends what waits after `toSeq`. */
-  release(subscription: Subscription, toSeq: number): void {
-    for (const message of this.drop(subscription))
-      if (message.seq > toSeq) this.#writer.send(message, subscription);
-  }
-}

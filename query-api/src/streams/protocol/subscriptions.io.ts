@@ -11,12 +11,13 @@ import type { CommentFeed } from '../comments/comment-feed.ts';
 import type { OwnStates } from '../own/own-states.ts';
 import { Beginnings, type BeginningsParts } from './beginnings.io.ts';
 import type { Message } from './message.ts';
+import { PendingMessages } from './pending-messages.io.ts';
 import { allMarkets, type Publication, type Subscriber } from './publication.ts';
 import type { Publications } from './publications.ts';
 import { bookChecksum } from './render-book.ts';
 import type { Replayer } from './replay-places.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
-import { type Opening, openingsOf, PendingMessages, type Subscription } from './subscribe.io.ts';
+import { type Opening, openingsOf, type Subscription } from './subscribe.io.ts';
 import { type StreamFeed, targetsOf } from './targets.io.ts';
 
 /** What subscriptions are made of. */
