@@ -112,7 +112,7 @@ describe('memory and processor', () => {
     }
     expect(own.closes).toEqual([]);
     expect(own.places.taken).toBeLessThanOrEqual(streamLimits.resumes_per_connection);
-    expect(own.hub.queuedBytes).toBeLessThan(200_000);
+    expect(own.queued.bytes).toBeLessThan(200_000);
     // One page of each, not all fifty.
     expect(pages).toBeLessThan(2 * 500);
   });

@@ -91,7 +91,7 @@ test('a reader that takes nothing of what it asked for again is closed, and its 
   world.hub.add(socket.asSocket, 'address');
   socket.stall();
   socket.receive({ op: 'subscribe', id: 1, channel: 'book', tokens: [yes], from: { seq: 0 } });
-  while (world.hub.queuedBytes < 50_000) await setImmediate();
+  while (world.queued.bytes < 50_000) await setImmediate();
   expect(world.places.taken).toBe(1);
   while (world.closes.length === 0 && world.aheadMs < 60_000) {
     world.aheadMs += 1_000;

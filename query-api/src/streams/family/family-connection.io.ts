@@ -24,7 +24,6 @@ export interface FamilyParts extends ReaderSocketParts {
 
 /** A connection of any of the streams. */
 export interface FamilyConnection {
-  readonly queuedBytes: number;
   readonly subscriptions: number;
   reads(partition: number): boolean;
   /** Once a second. */

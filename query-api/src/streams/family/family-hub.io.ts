@@ -44,10 +44,6 @@ export class FamilyHub implements FeedListener {
     return [...this.#connections].reduce((sum, one) => sum + one.subscriptions, 0);
   }
 
-  get queuedBytes(): number {
-    return [...this.#connections].reduce((sum, one) => sum + one.queuedBytes, 0);
-  }
-
   /** Messages rendered so far, each for all its readers. */
   get messages(): number {
     return this.#market.messages + this.#user.messages + this.#live.messages;

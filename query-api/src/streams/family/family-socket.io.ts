@@ -38,10 +38,6 @@ export class FamilySocket implements SocketReader {
     this.#socket = new ReaderSocket(socket, parts, this);
   }
 
-  get queuedBytes(): number {
-    return this.#socket.writer.queuedBytes;
-  }
-
   get holder(): ReaderSocket['holder'] {
     return this.#socket.holder;
   }

@@ -118,10 +118,6 @@ class LiveConnection implements FamilyReader, FamilyConnection {
     this.#socket = new FamilySocket(socket, parts, this);
   }
 
-  get queuedBytes(): number {
-    return this.#socket.queuedBytes;
-  }
-
   get subscriptions(): number {
     return this.#byName.size;
   }

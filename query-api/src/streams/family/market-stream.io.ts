@@ -268,10 +268,6 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
     this.#socket = new FamilySocket(socket, parts, this);
   }
 
-  get queuedBytes(): number {
-    return this.#socket.queuedBytes;
-  }
-
   get subscriptions(): number {
     return this.#tokens.size + this.#waiting.size + this.#unlisted.size;
   }

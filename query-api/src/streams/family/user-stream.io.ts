@@ -149,10 +149,6 @@ class UserConnection implements FamilyReader, FamilyConnection {
     return this.#viewer;
   }
 
-  get queuedBytes(): number {
-    return this.#socket.queuedBytes;
-  }
-
   get subscriptions(): number {
     return this.#viewer === null ? 0 : Math.max(1, this.#markets.size);
   }

@@ -64,11 +64,6 @@ export class Connection implements SocketReader {
     this.#welcome();
   }
 
-  /** Bytes that wait for the reader. */
-  get queuedBytes(): number {
-    return this.#writer.queuedBytes;
-  }
-
   get subscriptions(): number {
     return this.#subscriptions.size;
   }

@@ -53,10 +53,6 @@ export class StreamHub implements FeedListener {
     return [...this.#connections].reduce((sum, one) => sum + one.subscriptions, 0);
   }
 
-  get queuedBytes(): number {
-    return [...this.#connections].reduce((sum, one) => sum + one.queuedBytes, 0);
-  }
-
   /** Messages rendered so far, each for all its readers. */
   get messages(): number {
     return this.#publications.messages;

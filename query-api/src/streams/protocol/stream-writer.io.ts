@@ -67,11 +67,6 @@ export class StreamWriter {
     this.#outbox = new Outbox(options.boundBytes);
   }
 
-  /** Bytes that wait for the reader. */
-  get queuedBytes(): number {
-    return this.#outbox.bytes;
-  }
-
   /** Whether so much waits that nothing should be sent that can wait. */
   get isBusy(): boolean {
     return this.#outbox.bytes > this.#options.boundBytes * busyShare;

@@ -1,6 +1,7 @@
 import { walletFromBytes } from '@pm/schemas';
 import { LogAudit } from '../../../../operate/src/audit/log-audit.ts';
 import { PartitionFeed } from '../../../src/streams/feed/partition-feed.ts';
+import type { SnapshotList } from '../../../src/streams/feed/snapshot-list.ts';
 import { allOf, changeText } from './change-text.ts';
 import { engineLog, logPartition, storedOffset, tightLimits } from './engine-log.ts';
 import { type NaiveChange, NaiveFeed } from './naive-feed.ts';
@@ -68,6 +69,14 @@ function compareWallet(
   expect(shown.sort()).toEqual(held.sort());
 }
 
+/** A list that is read in parts of so many items. */
+function partsOf<T>(list: SnapshotList<T>, items: number): readonly T[] {
+  const found: T[] = [];
+  for (let from = 0; from < list.length; from += items)
+    found.push(...list.slice(from, from + items));
+  return found;
+}
+
 describe('PartitionFeed', () => {
   it.each([
     [1, undefined],
@@ -85,6 +94,25 @@ describe('PartitionFeed', () => {
     }
     compareStates(feed, naive);
     expect(feed.counts.orders).toBe(naive.orders.size);
+  });
+
+  it('keeps a snapshot as it was, however far the fold goes and whenever its items are read', () => {
+    const feed = new PartitionFeed(logPartition);
+    const naive = new NaiveFeed();
+    const kept: (() => void)[] = [];
+    for (const execution of engineLog(6, 1_000)) {
+      feed.take(execution, storedOffset(execution.inOffset));
+      naive.record(execution);
+      if (execution.inOffset % 250 !== 249) continue;
+      for (const wallet of naive.free.keys()) {
+        const own = feed.ownSnapshot(walletFromBytes(Buffer.from(wallet, 'hex')));
+        const text = JSON.stringify([allOf(own.orders), allOf(own.positions)]);
+        const parts = () => [partsOf(own.orders, 3), partsOf(own.positions, 2)];
+        kept.push(() => expect(JSON.stringify(parts())).toBe(text));
+      }
+    }
+    expect(kept.length).toBeGreaterThan(4);
+    for (const check of kept) check();
   });
 
   it('holds the levels, orders and money that the audit finds in the same log', () => {
