@@ -1,6 +1,8 @@
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { streamLimits } from '@pm/schemas';
 import { condition, marketEntry, token, wallet } from '../in-memory.ts';
 import { FamilyWorld } from './family-world.ts';
+import { ScriptedSocket } from './scripted-socket.ts';
 import type { Seen, StreamClient } from './stream-client.ts';
 import { goodHeaders, StreamWorld } from './stream-world.ts';
 
@@ -63,6 +65,30 @@ test('a token that changes while its book waits for its turn has one book and no
     else expect(seqs.has(next['token'])).toBe(false);
     seqs.set(next['token'], Number(next['seq']));
   }
+}, 60_000);
+
+test('checksums of 500 large books are made in turn, not in one go', async () => {
+  const own = await new StreamWorld().start();
+  world = own;
+  fillBooks(own);
+  const socket = new ScriptedSocket();
+  own.hub.add(socket.asSocket, 'address');
+  const tokens = markets.slice(0, frameKeys).map((market) => token(market, 0));
+  socket.receive({ op: 'subscribe', id: 1, channel: 'book', tokens });
+  while (socket.of('snapshot').length < frameKeys) await setImmediate();
+  await wait(200);
+  const snapshot = own.feed.snapshot.bind(own.feed);
+  let reads = 0;
+  own.feed.snapshot = (channel, market) => {
+    if (channel === 'book') reads += 1;
+    return snapshot(channel, market);
+  };
+  own.feed.seqOf = () => 1;
+  for (let id = 2; id < 10; id += 1) socket.receive({ op: 'checksum', id, tokens });
+  expect(reads).toBeLessThan(frameKeys / 2);
+  while (socket.of('checksum').length < frameKeys) await setImmediate();
+  // Asked for again while they wait, they come once.
+  expect(reads).toBeLessThan(2 * frameKeys);
 }, 60_000);
 
 test('the same on the stream of the family', async () => {

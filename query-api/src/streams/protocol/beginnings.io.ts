@@ -39,6 +39,8 @@ export interface BeginningsOwner {
   readonly replayer: Replayer;
   readonly writer: StreamWriter;
   readonly pending: PendingMessages;
+  /** The checksum of a book as it is now; null while its partition is not caught up. */
+  checksum(subscription: Subscription): Message | null;
   /** The log does not give what was asked for: the subscription ends. */
   failed(subscription: Subscription, code: StreamErrorCode): void;
 }
@@ -76,6 +78,8 @@ export class Beginnings implements Opener {
   readonly #resumes = new Set<Subscription>();
   /** Those that have a place, with what gives it back. */
   readonly #placed = new Map<Subscription, () => void>();
+  /** Books whose checksums were asked for: each takes as long as a snapshot. */
+  readonly #checksums = new Set<Subscription>();
   readonly #sending = new Set<Sending>();
   #isAsking = false;
   /** Ends the wait for a place. */
@@ -97,8 +101,14 @@ export class Beginnings implements Opener {
     this.#ask();
   }
 
+  addChecksums(subscriptions: readonly Subscription[]): void {
+    for (const subscription of subscriptions) this.#checksums.add(subscription);
+    this.#parts.openings.add(this);
+  }
+
   forget(subscription: Subscription): void {
     this.#line.delete(subscription);
+    this.#checksums.delete(subscription);
     this.#resumes.delete(subscription);
     const leave = this.#placed.get(subscription);
     this.#placed.delete(subscription);
@@ -112,6 +122,7 @@ export class Beginnings implements Opener {
     this.#parts.openings.remove(this);
     this.#line.clear();
     this.#resumes.clear();
+    this.#checksums.clear();
     for (const leave of this.#placed.values()) leave();
     this.#placed.clear();
     for (const sending of this.#sending) this.#end(sending);
@@ -133,11 +144,21 @@ export class Beginnings implements Opener {
       return false;
     }
     const [placed] = this.#placed;
-    if (placed === undefined) {
+    const [asked] = this.#checksums;
+    if (asked !== undefined) this.#sendChecksum(asked);
+    else if (placed !== undefined) this.#startPlaced(...placed);
+    else {
       const sending = this.#nextReady() ?? this.#startNext();
       if (sending !== null) this.#sendSome(sending);
-    } else this.#startPlaced(...placed);
-    return this.#placed.size > 0 || this.#line.size > 0 || this.#nextReady() !== null;
+    }
+    const waiting = this.#checksums.size + this.#placed.size + this.#line.size;
+    return waiting > 0 || this.#nextReady() !== null;
+  }
+
+  #sendChecksum(subscription: Subscription): void {
+    this.#checksums.delete(subscription);
+    const message = subscription.phase === 'live' ? this.#owner.checksum(subscription) : null;
+    if (message !== null) this.#owner.writer.send(message, subscription);
   }
 
   #park(): void {

@@ -72,11 +72,6 @@ export class StreamWriter {
     return this.#outbox.bytes > this.#options.boundBytes * busyShare;
   }
 
-  /** Whether deltas are merged, so that a checksum may not fit what is sent before it. */
-  get isMerging(): boolean {
-    return this.#outbox.isHalfFull;
-  }
-
   get isEnded(): boolean {
     return this.#isEnded;
   }

@@ -54,6 +54,7 @@ export class Subscriptions implements Subscriber {
       replayer,
       writer,
       pending: this.#pending,
+      checksum: ({ publication }) => checksumOf(publication, parts),
       failed: (subscription, code) => {
         this.#drop(subscription);
         failed(subscription.frameId, code);
@@ -121,17 +122,14 @@ export class Subscriptions implements Subscriber {
     for (const subscription of [...this.#byId.values()]) this.#drop(subscription);
   }
 
-  /** Sends the checksums of subscribed books; null when all are sent. */
+  /** Sends the checksums of subscribed books in turn; null when all will be. */
   sendChecksums(tokens: string[]): StreamErrorCode | null {
     const named = this.#named({ op: 'unsubscribe', id: 0, channel: 'book', tokens }, null);
     if (typeof named === 'string') return named;
-    const messages = named.flatMap((subscription) => {
-      const message = checksumOf(subscription.publication, this.#parts);
-      return message === null || subscription.phase !== 'live' ? [] : [{ message, subscription }];
-    });
-    // Among merged deltas a checksum would be left out.
-    if (messages.length < named.length || this.#writer.isMerging) return 'unavailable';
-    for (const { message, subscription } of messages) this.#writer.send(message, subscription);
+    const isReady = ({ publication, phase }: Subscription) =>
+      phase === 'live' && this.#parts.feed.seqOf('book', publication.market) !== null;
+    if (!named.every(isReady)) return 'unavailable';
+    this.#beginnings.addChecksums(named);
     return null;
   }
 
