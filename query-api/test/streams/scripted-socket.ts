@@ -1,5 +1,7 @@
 import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { HeldBack, type StreamSocket } from '../../src/streams/protocol/stream-socket.io.ts';
 import { checkDeclared, type Seen } from './stream-client.ts';
 
 interface Held {
@@ -26,8 +28,9 @@ export class ScriptedSocket extends EventEmitter {
     Object.defineProperty(this, 'OPEN', { value: 1 });
   }
 
-  get asSocket(): WebSocket {
-    return this as unknown as WebSocket;
+  get asSocket(): StreamSocket {
+    const frames = this as unknown as WebSocket;
+    return { frames, bytes: new PassThrough(), heldBack: new HeldBack() };
   }
 
   stall(): void {

@@ -4,8 +4,8 @@ import {
   streamHeartbeatMs,
   streamLagMaxMs,
 } from '@pm/schemas';
-import type { WebSocket } from 'ws';
 import type { FeedListener, FeedRecord } from '../feed/feed.io.ts';
+import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { LiveStream } from './live-stream.io.ts';
 import { MarketStream } from './market-stream.io.ts';
@@ -50,7 +50,7 @@ export class FamilyHub implements FeedListener {
   }
 
   /** Takes an opened socket of a path; its address is counted already. */
-  add(socket: WebSocket, address: string, path: string): void {
+  add(socket: StreamSocket, address: string, path: string): void {
     const stream = this.#streamOf(path);
     const connection = stream.open(socket, (closed, reason) => {
       this.#connections.delete(closed);

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { CloseReason, StreamCloseName } from '@pm/schemas';
-import type { WebSocket } from 'ws';
 import {
   ReaderSocket,
   type ReaderSocketParts,
   type SocketReader,
 } from '../protocol/reader-socket.io.ts';
+import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { SharedMessage } from './market-messages.ts';
 import { readObject } from './read-family-frame.ts';
 
@@ -31,7 +31,7 @@ export class FamilySocket implements SocketReader {
   #sequence = 0;
   #isRefused = false;
 
-  constructor(socket: WebSocket, parts: ReaderSocketParts, reader: FamilyReader) {
+  constructor(socket: StreamSocket, parts: ReaderSocketParts, reader: FamilyReader) {
     this.#parts = parts;
     this.#reader = reader;
     this.#streamId = `s-${randomBytes(8).toString('hex')}`;

@@ -1,7 +1,7 @@
 import type { HeldComment } from '@pm/domain/comments/threads';
 import { type StreamCloseName, streamLimits } from '@pm/schemas';
-import type { WebSocket } from 'ws';
 import type { FeedRecord } from '../feed/feed.io.ts';
+import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
 import { bodyFor, commentEvent, type LiveEvent, tradeEvent } from './live-messages.ts';
@@ -24,7 +24,7 @@ export class LiveStream {
     return this.#messages;
   }
 
-  open(socket: WebSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
+  open(socket: StreamSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
     const connection: LiveConnection = new LiveConnection(socket, this.#parts, {
       stream: this,
       onClosed: (_, reason) => {
@@ -106,7 +106,7 @@ class LiveConnection implements FamilyReader, FamilyConnection {
   readonly #byName = new Map<string, LiveSubscription>();
 
   constructor(
-    socket: WebSocket,
+    socket: StreamSocket,
     parts: FamilyParts,
     {
       stream,

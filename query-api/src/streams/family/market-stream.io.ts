@@ -1,9 +1,9 @@
 import { type StreamCloseName, streamLimits } from '@pm/schemas';
-import type { WebSocket } from 'ws';
 import type { Market, Outcome } from '../../markets/market.ts';
 import type { FeedChange, RulesChange } from '../feed/changes.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
 import type { Opener } from '../protocol/openings.io.ts';
+import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
 import {
@@ -57,7 +57,7 @@ export class MarketStream {
     return this.#messages;
   }
 
-  open(socket: WebSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
+  open(socket: StreamSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
     return new MarketConnection(socket, this.#parts, { stream: this, onClosed });
   }
 
@@ -255,7 +255,7 @@ class MarketConnection implements FamilyReader, FamilyConnection, Opener {
   #isParked = false;
 
   constructor(
-    socket: WebSocket,
+    socket: StreamSocket,
     parts: FamilyParts,
     {
       stream,

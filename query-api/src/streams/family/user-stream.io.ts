@@ -1,7 +1,7 @@
 import { type StreamCloseName, type WalletAddress, walletFromBytes } from '@pm/schemas';
-import type { WebSocket } from 'ws';
 import type { OwnChange, OwnFill } from '../feed/changes.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
+import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
 import type { SharedMessage } from './market-messages.ts';
@@ -30,7 +30,7 @@ export class UserStream {
     return this.#messages;
   }
 
-  open(socket: WebSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
+  open(socket: StreamSocket, onClosed: FamilyConnection['onClosed']): FamilyConnection {
     return new UserConnection(socket, this.#parts, { stream: this, onClosed });
   }
 
@@ -132,7 +132,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
   #viewer: UserViewer | null = null;
 
   constructor(
-    socket: WebSocket,
+    socket: StreamSocket,
     parts: FamilyParts,
     {
       stream,

@@ -10,8 +10,6 @@ export const replayAgeMaxMs = 3_600_000;
 export const rowEveryMessages = 64;
 /** Or with the first change after so many milliseconds on the clock of the partition. */
 const rowEveryMs = 60_000;
-/** Rows of a market: the rows of `replayMessagesMax` changes, and one a minute for an hour. */
-const marketRowsMax = Math.ceil(replayMessagesMax / rowEveryMessages) + 64;
 /** Rows of a wallet; beyond them every second one is dropped, so that they reach back to its first change. */
 const walletRowsMax = 32;
 
@@ -35,6 +33,14 @@ export interface RecordPlace {
 /** Channels that are read again change by change; of the others the newest change says everything. */
 export const indexedChannels = ['book', 'trades', 'orders', 'activity'] as const;
 export type IndexedChannel = (typeof indexedChannels)[number];
+
+/** Rows of `replayMessagesMax` changes of one channel, and one a minute for an hour. */
+const channelRowsMax = Math.ceil(replayMessagesMax / rowEveryMessages) + 64;
+/**
+ * Rows of a market: each of them comes with the changes of any channel, so that the rows of one channel alone would not
+ * reach back far enough for the others.
+ */
+const marketRowsMax = indexedChannels.length * channelRowsMax;
 
 export function isIndexed(channel: MarketChannel): channel is IndexedChannel {
   return channel !== 'best' && channel !== 'markets';

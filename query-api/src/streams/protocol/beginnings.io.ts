@@ -11,7 +11,8 @@ import type { RenderFacts } from './publication.ts';
 import type { Replayer, ReplayPlaces } from './replay-places.ts';
 import { renderReplayed } from './replayed.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
-import type { Opening, Subscription } from './subscribe.io.ts';
+import type { Opening } from './subscribe.io.ts';
+import type { Subscription } from './subscription.io.ts';
 
 /** A snapshot of more messages holds a copy of its state, and needs a place as a replay does. */
 const smallMessages = 8;

@@ -16,10 +16,10 @@ import {
   type UnsubscribeFrame,
   type WalletAddress,
 } from '@pm/schemas';
-import type { WebSocket } from 'ws';
 import type { KeepAlive, KeepAlives } from '../own/keep-alive.io.ts';
 import { readFrame } from './read-frame.ts';
 import { ReaderSocket, type ReaderSocketParts, type SocketReader } from './reader-socket.io.ts';
+import type { StreamSocket } from './stream-socket.io.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
 import { type SubscriptionParts, Subscriptions } from './subscriptions.io.ts';
 
@@ -44,7 +44,7 @@ export class Connection implements SocketReader {
   #isHeartbeatWaiting = false;
 
   constructor(
-    socket: WebSocket,
+    socket: StreamSocket,
     { id, address }: { readonly id: string; readonly address: string },
     parts: ConnectionParts,
   ) {

@@ -1,7 +1,7 @@
 import { streamLimits } from '@pm/schemas';
 import type { Message } from './message.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
-import type { Subscription } from './subscribe.io.ts';
+import type { Subscription } from './subscription.io.ts';
 
 /** Live messages of one connection that wait for beginnings, bounded in bytes. */
 export class PendingMessages {

@@ -25,7 +25,7 @@ import {
 /** A reader of publications. */
 export interface Subscriber {
   /** Takes a live message; must not throw. */
-  deliver(message: Message, publication: Publication): void;
+  deliver(message: Message): void;
 }
 
 /** A channel and key: what is serialised once for all its readers. */

@@ -101,7 +101,7 @@ export class Publications {
       const message = render(publication);
       if (message === null) continue;
       this.#messages += 1;
-      for (const subscriber of publication.subscribers) subscriber.deliver(message, publication);
+      for (const subscriber of publication.subscribers) subscriber.deliver(message);
     }
   }
 

@@ -4,6 +4,7 @@ import type { Log } from '@pm/kit/log';
 import { type CloseReason, type StreamCloseName, streamCloses, streamLimits } from '@pm/schemas';
 import type { WebSocket } from 'ws';
 import { type ConnectionCounts, FrameBucket } from './connection-counts.ts';
+import type { StreamSocket } from './stream-socket.io.ts';
 import { type QueuedTotal, StreamWriter } from './stream-writer.io.ts';
 
 /** What the sockets of all dialects share. */
@@ -51,8 +52,9 @@ export class ReaderSocket {
   #idleSinceMs: number | null;
   #heardAtMs: number;
 
-  constructor(socket: WebSocket, parts: ReaderSocketParts, reader: SocketReader) {
-    this.#socket = socket;
+  constructor(socket: StreamSocket, parts: ReaderSocketParts, reader: SocketReader) {
+    const { frames } = socket;
+    this.#socket = frames;
     this.#parts = parts;
     this.#reader = reader;
     const boundBytes = parts.queueBytes ?? streamLimits.queue_bytes;
@@ -62,11 +64,11 @@ export class ReaderSocket {
     this.#bucket = new FrameBucket(nowMs);
     this.#idleSinceMs = nowMs;
     this.#heardAtMs = nowMs;
-    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
-    socket.on('ping', (data) => this.#answerPing(data));
-    socket.on('pong', () => this.#takes());
-    socket.on('error', (error) => parts.log.debug({ err: error }, 'a socket failed'));
-    socket.on('close', () => this.#end('left'));
+    frames.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    frames.on('ping', (data) => this.#answerPing(data));
+    frames.on('pong', () => this.#takes());
+    frames.on('error', (error) => parts.log.debug({ err: error }, 'a socket failed'));
+    frames.on('close', () => this.#end('left'));
   }
 
   /** The key that the connection has proved. */

@@ -6,7 +6,6 @@ import {
   streamLagMaxMs,
   type WalletAddress,
 } from '@pm/schemas';
-import type { WebSocket } from 'ws';
 import type { CommentChange } from '../comments/comment-feed.ts';
 import { commentMessage } from '../comments/render-comment.ts';
 import type { FeedListener, FeedRecord } from '../feed/feed.io.ts';
@@ -15,6 +14,7 @@ import { ownMessage, stateMessage } from '../own/render-own.ts';
 import { Connection, type ConnectionParts } from './connection.io.ts';
 import { subjects } from './publication.ts';
 import { Publications } from './publications.ts';
+import type { StreamSocket } from './stream-socket.io.ts';
 import { checksumOf } from './subscriptions.io.ts';
 
 export interface HubParts extends Omit<ConnectionParts, 'publications' | 'onClosed'> {
@@ -59,7 +59,7 @@ export class StreamHub implements FeedListener {
   }
 
   /** Takes an opened socket; its address is counted already. */
-  add(socket: WebSocket, address: string): void {
+  add(socket: StreamSocket, address: string): void {
     const id = `s-${randomBytes(8).toString('hex')}`;
     const connection = new Connection(
       socket,
@@ -116,7 +116,7 @@ export class StreamHub implements FeedListener {
     for (const publication of this.#publications.of('book', market)) {
       const message = checksumOf(publication, this.#parts);
       if (message === null) continue;
-      for (const subscriber of publication.subscribers) subscriber.deliver(message, publication);
+      for (const subscriber of publication.subscribers) subscriber.deliver(message);
     }
   }
 

@@ -13,11 +13,12 @@ import {
   streamLimits,
   streamPaths,
 } from '@pm/schemas';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import type { ConnectionCounts } from './connection-counts.ts';
+import { HeldBack, type StreamSocket } from './stream-socket.io.ts';
 
 /** Takes an opened socket of a path. The address is counted; whoever takes the socket ends that at its close. */
-export type TakeSocket = (socket: WebSocket, address: string, path: string) => void;
+export type TakeSocket = (socket: StreamSocket, address: string, path: string) => void;
 
 export interface ListenerParts {
   readonly trustedProxies: readonly string[];
@@ -42,6 +43,7 @@ const maxHeaderBytes = 16 * 1024;
 export class StreamListener {
   readonly #parts: ListenerParts;
   readonly #server: Server;
+  readonly #heldBack = new HeldBack();
   readonly #sockets: WebSocketServer;
   readonly #trusts: (address: string, index: number) => boolean;
 
@@ -98,7 +100,8 @@ export class StreamListener {
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
       const { counts, clock } = this.#parts;
       if (counts.open(address, clock.monotonicMs())) {
-        take(opened, address, path);
+        const heldBack = this.#heldBack;
+        take({ frames: opened, bytes: socket, heldBack }, address, path);
         return;
       }
       const { code, reason } = streamCloses.tooManyConnections;

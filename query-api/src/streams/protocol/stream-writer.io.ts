@@ -1,8 +1,9 @@
+import type { Duplex } from 'node:stream';
 import type { CloseReason, ServerFrame } from '@pm/schemas';
 import type { WebSocket } from 'ws';
 import type { Message } from './message.ts';
-import { Outbox } from './outbox.ts';
-import type { Subscription } from './subscribe.io.ts';
+import { Outbox, type Outgoing } from './outbox.ts';
+import type { HeldBack, StreamSocket } from './stream-socket.io.ts';
 
 /** Bytes handed to the socket at once: more waits in the queue, where it can be merged. */
 const socketBytesMax = 64 * 1024;
@@ -41,6 +42,11 @@ export class QueuedTotal {
 const queuedTotalMaxBytes = 512 * 1024 * 1024;
 const fairShare = 1 / 16;
 
+/** Keeps the newest message of a key that was handed to the socket; null before the first. */
+export interface SentPosition {
+  sentSeq: number | null;
+}
+
 export interface WriterOptions {
   readonly total: QueuedTotal;
   /** Bound of the queue, bytes. */
@@ -49,20 +55,28 @@ export interface WriterOptions {
   onOverflow(): void;
 }
 
-/** Writes frames and messages to one socket, in order, as fast as its reader takes them. */
+/**
+ * Writes frames and messages to one socket, in order, as fast as its reader takes them. What comes in one turn of the
+ * event loop is written at once: a write to the system costs more than all the rest of a message.
+ */
 export class StreamWriter {
   readonly #socket: WebSocket;
   readonly #options: WriterOptions;
-  readonly #outbox: Outbox<Subscription>;
+  readonly #connection: Duplex;
+  readonly #heldBack: HeldBack;
+  readonly #outbox: Outbox<SentPosition>;
   #framesWaiting = 0;
   #isEnded = false;
+  #isHeldBack = false;
   #waiters: Waiter[] = [];
   /** Of its queue, as the total knows it. */
   #countedBytes = 0;
   #countedMerged = 0;
 
-  constructor(socket: WebSocket, options: WriterOptions) {
-    this.#socket = socket;
+  constructor({ frames, bytes, heldBack }: StreamSocket, options: WriterOptions) {
+    this.#socket = frames;
+    this.#connection = bytes;
+    this.#heldBack = heldBack;
     this.#options = options;
     this.#outbox = new Outbox(options.boundBytes);
   }
@@ -81,9 +95,11 @@ export class StreamWriter {
     this.#options.onOverflow();
   }
 
-  send(message: Message, subscription: Subscription): void {
+  send(message: Message, subscription: SentPosition): void {
     if (this.#isEnded) return;
-    if (this.#outbox.add(message, subscription)) this.#flow();
+    const isNext = this.#outbox.isEmpty && this.#hasRoom();
+    if (isNext) this.#write({ bytes: message.bytes, message, subscription });
+    else if (this.#outbox.add(message, subscription)) this.#flow();
     else this.#options.onOverflow();
   }
 
@@ -116,7 +132,7 @@ export class StreamWriter {
   }
 
   /** Drops what waits of a subscription. */
-  forget(subscription: Subscription): void {
+  forget(subscription: SentPosition): void {
     this.#outbox.forget(subscription);
     this.#count();
     this.#wakeIfDrained();
@@ -174,17 +190,41 @@ export class StreamWriter {
     this.#wakeIfDrained();
   }
 
-  #send(): void {
+  #hasRoom(): boolean {
     const socket = this.#socket;
-    while (socket.readyState === socket.OPEN && socket.bufferedAmount < socketBytesMax) {
+    return socket.readyState === socket.OPEN && socket.bufferedAmount < socketBytesMax;
+  }
+
+  #send(): void {
+    while (this.#hasRoom()) {
       const next = this.#outbox.take();
       if (next === null) return;
-      const { bytes, message, subscription } = next;
-      const isSeen = message !== null && message.isPart !== true;
-      if (isSeen && subscription !== null) subscription.sentSeq = message.seq;
-      const isFull = socket.bufferedAmount + bytes.length >= socketBytesMax;
-      if (isFull) socket.send(bytes, asText, () => this.#pump());
-      else socket.send(bytes, asText);
+      this.#write(next);
     }
   }
+
+  #write({ bytes, message, subscription }: Outgoing<SentPosition>): void {
+    const socket = this.#socket;
+    this.#holdBack();
+    const isSeen = message !== null && message.isPart !== true;
+    if (isSeen && subscription !== null) subscription.sentSeq = message.seq;
+    const isFull = socket.bufferedAmount + bytes.length >= socketBytesMax;
+    if (isFull) socket.send(bytes, asText, this.#pumpAgain);
+    else socket.send(bytes, asText);
+  }
+
+  readonly #pumpAgain = (): void => this.#pump();
+
+  /** Until the end of this turn. */
+  #holdBack(): void {
+    if (this.#isHeldBack) return;
+    this.#isHeldBack = true;
+    this.#connection.cork();
+    this.#heldBack.add(this.#release);
+  }
+
+  readonly #release = (): void => {
+    this.#isHeldBack = false;
+    this.#connection.uncork();
+  };
 }

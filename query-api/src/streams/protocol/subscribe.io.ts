@@ -1,7 +1,5 @@
 import type { StreamErrorCode, StreamPosition, SubscribeFrame } from '@pm/schemas';
 import type { ReplayStart } from '../feed/replay-plan.ts';
-import type { Message } from './message.ts';
-import type { Publication } from './publication.ts';
 import type { Target } from './targets.io.ts';
 
 /** How a subscription begins: with a snapshot, or with messages after those that the client has. */
@@ -57,23 +55,3 @@ function openingOf(target: Target, position: StreamPosition | null): Opening | S
   const { seq } = position;
   return target.mayHave(seq) ? { target, start: { seq }, seq, isGap: false } : 'position_ahead';
 }
-
-/** A key that a connection reads. */
-export interface Subscription {
-  readonly publication: Publication;
-  readonly opening: Opening;
-  /** That of the frame that began it. */
-  readonly frameId: number;
-  /** The newest message that was handed to the socket; null before the first. */
-  sentSeq: number | null;
-  phase: SubscriptionPhase;
-  /** Live messages that wait for the end of what comes first. */
-  pending: Message[];
-  isEnded: boolean;
-}
-
-/**
- * `waiting`: nothing is sent yet; what it begins with is read at its turn and has all that happened before.
- * `beginning`: that is being sent, and live messages wait. `live`: each message is sent as it comes.
- */
-export type SubscriptionPhase = 'waiting' | 'beginning' | 'live';

@@ -12,12 +12,13 @@ import type { OwnStates } from '../own/own-states.ts';
 import { Beginnings, type BeginningsParts } from './beginnings.io.ts';
 import type { Message } from './message.ts';
 import { PendingMessages } from './pending-messages.io.ts';
-import { allMarkets, type Publication, type Subscriber } from './publication.ts';
+import { allMarkets, type Publication } from './publication.ts';
 import type { Publications } from './publications.ts';
 import { bookChecksum } from './render-book.ts';
 import type { Replayer } from './replay-places.ts';
 import type { StreamWriter } from './stream-writer.io.ts';
-import { type Opening, openingsOf, type Subscription } from './subscribe.io.ts';
+import { type Opening, openingsOf } from './subscribe.io.ts';
+import { Subscription } from './subscription.io.ts';
 import { type StreamFeed, targetsOf } from './targets.io.ts';
 
 /** What subscriptions are made of. */
@@ -39,7 +40,7 @@ export interface SubscriptionsOwner {
 type Keys = SubscribedFrame['keys'];
 
 /** The keys that one connection reads. A frame succeeds as a whole or changes nothing. */
-export class Subscriptions implements Subscriber {
+export class Subscriptions {
   readonly #parts: SubscriptionParts;
   readonly #writer: StreamWriter;
   readonly #byId = new Map<string, Subscription>();
@@ -76,14 +77,6 @@ export class Subscriptions implements Subscriber {
     for (const { publication } of this.#byId.values())
       if (publication.partition === partition) return true;
     return false;
-  }
-
-  /** A live message; it waits while its subscription is being resumed. */
-  deliver(message: Message, publication: Publication): void {
-    const subscription = this.#byId.get(publication.id);
-    if (subscription === undefined) return;
-    if (subscription.phase === 'live') this.#writer.send(message, subscription);
-    else if (subscription.phase === 'beginning') this.#pending.add(message, subscription);
   }
 
   /** Begins the subscriptions of a frame; they are sent as the reader takes them. */
@@ -158,21 +151,14 @@ export class Subscriptions implements Subscriber {
   }
 
   #open(opening: Opening, frameId: number): Subscription {
-    const { target, start, seq } = opening;
+    const { target, seq } = opening;
     const known = this.#byId.get(target.publication.id);
     if (known !== undefined) this.#drop(known);
     const publication = this.#parts.publications.open({ ...target.publication, seq });
-    const subscription: Subscription = {
-      publication,
-      opening,
-      frameId,
-      sentSeq: start !== null && 'seq' in start ? start.seq : null,
-      phase: 'waiting',
-      pending: [],
-      isEnded: false,
-    };
+    const owner = { writer: this.#writer, pending: this.#pending };
+    const subscription = new Subscription(publication, { opening, frameId }, owner);
     this.#byId.set(publication.id, subscription);
-    publication.subscribers.add(this);
+    publication.subscribers.add(subscription);
     return subscription;
   }
 
@@ -195,7 +181,7 @@ export class Subscriptions implements Subscriber {
     const { publication } = subscription;
     subscription.isEnded = true;
     this.#byId.delete(publication.id);
-    publication.subscribers.delete(this);
+    publication.subscribers.delete(subscription);
     this.#parts.publications.release(publication);
     this.#beginnings.forget(subscription);
     this.#pending.drop(subscription);

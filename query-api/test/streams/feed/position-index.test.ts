@@ -3,6 +3,7 @@ import {
   indexedChannels,
   MarketIndex,
   replayAgeMaxMs,
+  replayMessagesMax,
   WalletIndex,
 } from '../../../src/streams/feed/position-index.ts';
 
@@ -65,11 +66,22 @@ describe('MarketIndex', () => {
 
   it('forgets rows beyond their limit', () => {
     const index = new MarketIndex();
-    for (let record = 0; record < 5_000; record += 1)
+    for (let record = 0; record < 20_000; record += 1)
       index.mark({ inOffset: record, offset: record, timeMs: record }, [record * 64, 0, 0, 0]);
-    expect(index.cells().length / 7).toBeLessThan(1_700);
-    expect(index.beforeSeq('book', 64 * 1_000, 5_000)).toBeNull();
-    expect(index.beforeSeq('book', 64 * 4_000 + 5, 5_000)?.inOffset).toBe(4_000);
+    expect(index.cells().length / 7).toBeLessThan(6_600);
+    expect(index.beforeSeq('book', 64 * 10_000, 20_000)).toBeNull();
+    expect(index.beforeSeq('book', 64 * 16_000 + 5, 20_000)?.inOffset).toBe(16_000);
+  });
+
+  it('reaches back by the limit for a channel whose market has more changes of the others', () => {
+    const index = new MarketIndex();
+    const changes = replayMessagesMax + 1_000;
+    for (let seq = 0; seq < changes; seq += 1) {
+      const others = [Math.floor(seq / 8), seq * 2, Math.floor(seq / 4)];
+      index.mark({ inOffset: seq, offset: seq, timeMs: seq }, [seq, ...others]);
+    }
+    const row = index.beforeSeq('book', changes - replayMessagesMax, changes);
+    expect(row?.seqBefore).toBeLessThanOrEqual(changes - replayMessagesMax);
   });
 });
 
