@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /**
- * A process of this package that takes one job, reports that it is ready, works on `go`, returns its result and ends.
+ * A process of this package that takes one job, reports that it is ready, works on `go`, returns its result and ends
+ * (after several results where the job has several rounds).
  */
 export interface Child<Answer> {
   /** Its message when it is prepared. */
@@ -33,17 +34,25 @@ export function startChild<Answer>(name: string, job: unknown): Child<Answer> {
 }
 
 async function messageOf(child: ChildProcess): Promise<unknown> {
-  const signal = AbortSignal.timeout(waitMs);
+  const settled = new AbortController();
+  const signal = AbortSignal.any([AbortSignal.timeout(waitMs), settled.signal]);
   const gone = once(child, 'exit', { signal }).then(([code]) => {
     throw new Error(`a child process ended with code ${code}`);
   });
-  const [message] = await Promise.race([once(child, 'message', { signal }), gone]);
-  return message;
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal }), gone]);
+    return message;
+  } finally {
+    // Ends the wait that is left.
+    settled.abort();
+  }
 }
 
 /** The ready message of a child, and its work on `go`. */
 export interface Prepared<Answer> {
   readonly info: unknown;
+  /** How often it works; once unless given. */
+  readonly rounds?: number;
   work(): Promise<Answer>;
 }
 
@@ -57,8 +66,11 @@ export async function serveParent<Job, Answer>(
     return message as { readonly job: Job };
   };
   const { job } = await next();
-  const { info, work } = await prepare(job);
+  const { info, work, rounds = 1 } = await prepare(job);
   process.send?.({ info });
-  await next();
-  process.send?.({ answer: await work() }, () => process.exit(0));
+  for (let round = 1; round <= rounds; round += 1) {
+    await next();
+    const answer = await work();
+    process.send?.({ answer }, () => round === rounds && process.exit(0));
+  }
 }

@@ -7,7 +7,7 @@ import type { Answer, Poster } from './poster.ts';
 export const lateMs = 1_000;
 
 export interface SignedOrder {
-  readonly trader: Trader;
+  readonly trader: Pick<Trader, 'key'>;
   readonly body: string;
 }
 

@@ -3,7 +3,6 @@ import { type LogClient, openLogClient } from '@pm/kit/kafka';
 import { silentLog } from '@pm/kit/log';
 
 const topic = 'bench-round-trip';
-const pauseMs = 50;
 const recordBytes = 256;
 
 export interface RoundTrips {
@@ -12,8 +11,11 @@ export interface RoundTrips {
   close(): Promise<void>;
 }
 
-/** Lower bound of a result through the log: one send and one read with the same client library. */
-export async function openRoundTrips(brokers: string): Promise<RoundTrips> {
+/**
+ * Lower bound of a result through the log: one send and one read with the same client library, then a pause of
+ * `pauseMs`.
+ */
+export async function openRoundTrips(brokers: string, pauseMs = 50): Promise<RoundTrips> {
   const client: LogClient = openLogClient({
     brokers: brokers.split(','),
     clientId: 'bench-round-trip',

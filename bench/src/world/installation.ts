@@ -8,6 +8,7 @@ import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
 import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
 import { exchangeServices } from '@pm/deploy/stack/services';
 import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { streamPaths } from '@pm/schemas';
 import type { LogPlace } from '../partition/log.ts';
 
 export interface Installation {
@@ -19,6 +20,8 @@ export interface Installation {
   service(name: string, env?: Readonly<Record<string, string>>): ManagedProcess;
   /** Address of `/status` and `/metrics` of projectors. */
   readonly projectorsUrl: string;
+  /** Address of `/v1/stream` of the stream service. */
+  readonly streamUrl: string;
   /** Processor seconds of an engine so far. */
   cpuSecondsOf(engine: 'kafka' | 'clickhouse' | 'redis'): number;
   stop(): Promise<void>;
@@ -55,6 +58,7 @@ export async function openInstallation(): Promise<Installation> {
         return { ...found, env: { ...found.env, ...env } };
       },
       projectorsUrl: `http://${loopback}:${ports.projectorsOps}`,
+      streamUrl: `ws://${loopback}:${ports.streams}${streamPaths.own}`,
       cpuSecondsOf: (engine) =>
         engines.supervisor.status().find((one) => one.name === engine)?.cpuSeconds ?? 0,
       stop,
