@@ -83,9 +83,13 @@ export class Membership {
     );
   }
 
-  /** Resolves after the first join; rejects with `group_unreachable` (retry). */
+  /**
+   * Resolves after the first join; a run that crashes before it is restarted, as on a broker that still loads its
+   * groups. Rejects with `group_unreachable` (retry) when there is none within `rebalanceTimeoutMs`.
+   */
   async start(): Promise<void> {
     await this.#run();
+    await this.#firstJoin();
     if (this.#memberId === null)
       throw new Fault('group_unreachable', 'retry', { facts: { groupId: this.#options.groupId } });
     this.#timer = setInterval(() => this.#checkSession(), this.#options.sessionTimeoutMs / 10);
@@ -110,6 +114,15 @@ export class Membership {
     this.#memberId = null;
     const leaving = this.#consumer?.disconnect() ?? Promise.resolve();
     await closeWithin(leaving, this.#parts.limits.closeTimeoutMs);
+  }
+
+  async #firstJoin(): Promise<void> {
+    const { initialRetryMs, maxGroupRestarts, rebalanceTimeoutMs } = this.#parts.limits;
+    const waitUntil = performance.now() + rebalanceTimeoutMs;
+    while (this.#memberId === null && performance.now() < waitUntil) {
+      if (this.#closed || this.#crashes > maxGroupRestarts) return;
+      await pause(initialRetryMs);
+    }
   }
 
   async #run(): Promise<void> {

@@ -5,12 +5,13 @@ import { Membership } from '../../src/kafka/membership.io.ts';
 import { silentLog } from '../../src/log/index.ts';
 import { until } from './deferred.ts';
 
-/** A kafkajs consumer that does nothing but emit what the test says; each run joins at once. */
-function fakeKafka() {
+/** A kafkajs consumer that does nothing but emit what the test says; each run but the first ones joins at once. */
+function fakeKafka(crashesFirst = 0) {
   const emitter = new EventEmitter();
   const runs: number[] = [];
   const join = (memberId: string, partitions: readonly number[]) =>
     emitter.emit('join', { payload: { memberId, memberAssignment: { t: partitions } } });
+  const crash = () => emitter.emit('crash', { payload: { error: new Error('crash') } });
   const consumer = {
     events: { GROUP_JOIN: 'join', HEARTBEAT: 'heartbeat', CRASH: 'crash' },
     on: (name: string, listener: (event: unknown) => void) => emitter.on(name, listener),
@@ -20,7 +21,8 @@ function fakeKafka() {
     subscribe: async () => {},
     run: async () => {
       runs.push(runs.length);
-      join(`member-${runs.length}`, [0, 1]);
+      if (runs.length <= crashesFirst) crash();
+      else join(`member-${runs.length}`, [0, 1]);
     },
   };
   const made = () => {
@@ -33,7 +35,7 @@ function fakeKafka() {
     join,
     heartbeat: (memberId: string, groupGenerationId: number) =>
       emitter.emit('heartbeat', { payload: { memberId, groupGenerationId } }),
-    crash: () => emitter.emit('crash', { payload: { error: new Error('crash') } }),
+    crash,
   };
 }
 
@@ -100,4 +102,18 @@ test('a crash loses everything and joins again, a bounded number of times in a r
   fake.crash();
   expect(events.at(-1)).toBe('group_crashed');
   await member.close();
+});
+
+test('a group that cannot be joined yet is joined before the start resolves', async () => {
+  const fake = fakeKafka(2);
+  const { member, events } = await memberOf(fake);
+  expect(events).toEqual(['lost', 'lost', 'joined 0,1 false']);
+  expect(member.memberId).toBe('member-3');
+  await member.close();
+});
+
+test('the start is rejected when every run crashes, after a bounded number of them', async () => {
+  const fake = fakeKafka(9);
+  await expect(memberOf(fake, 2)).rejects.toThrow('group_unreachable');
+  expect(fake.runs.length).toBe(3);
 });
