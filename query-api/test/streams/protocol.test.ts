@@ -241,6 +241,29 @@ test.each(wrong)('%s gets an error frame', async (_what, frame, code) => {
   expect(await client.of('error')).toMatchObject({ code });
 });
 
+test('a key that the service reads a moment after its proof is proven', async () => {
+  const client = await world.open();
+  world.isKeyKnown = false;
+  client.send({ op: 'auth', id: 1, headers: goodHeaders });
+  client.send({ op: 'auth', id: 2, headers: goodHeaders });
+  expect(await client.of('error')).toMatchObject({ id: 2, code: 'already_authenticated' });
+  world.isKeyKnown = true;
+  expect(await client.of('authenticated')).toMatchObject({ id: 1 });
+});
+
+test('a connection that ends while its proof is tried again is not proven', async () => {
+  const client = await world.open();
+  world.isKeyKnown = false;
+  client.send({ op: 'auth', id: 1, headers: goodHeaders, cancel_on_disconnect: true });
+  client.send({ op: 'auth', id: 2, headers: goodHeaders });
+  await client.of('error');
+  client.socket.terminate();
+  await client.ended();
+  world.isKeyKnown = true;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(world.held).toBe(0);
+});
+
 test('three wrong frames close the connection with 1008', async () => {
   const client = await world.open();
   for (let count = 0; count < 3; count += 1) client.send('{');

@@ -40,6 +40,7 @@ export class StreamWorld {
   /** Moves the clocks of the service. */
   aheadMs = 0;
   isKeyActive = true;
+  isKeyKnown = true;
   held = 0;
   readonly hub: StreamHub;
   readonly listener: StreamListener;
@@ -63,7 +64,8 @@ export class StreamWorld {
         places: this.places,
         resumed: (outcome) => this.resumes.push(outcome),
         queued: this.queued,
-        verify: ({ headers }) => (headers['service_signature'] === 'good' ? holder : null),
+        verify: ({ headers }) =>
+          headers['service_signature'] === 'good' && this.isKeyKnown ? holder : null,
         isActive: () => this.isKeyActive,
         keepAlives: {
           hold: () => {

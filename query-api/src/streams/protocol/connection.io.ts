@@ -31,6 +31,9 @@ export interface ConnectionParts extends SubscriptionParts, ReaderSocketParts {
 }
 
 const noBody = Buffer.alloc(0);
+/** A proof that fails is tried again so often and for so long, whatever is wrong with it, milliseconds. */
+const proofEveryMs = 100;
+const proofWaitMs = 3_000;
 
 /** One WebSocket of `/v1/stream`. */
 export class Connection implements SocketReader {
@@ -42,6 +45,8 @@ export class Connection implements SocketReader {
   readonly #subscriptions: Subscriptions;
   #keepAlive: KeepAlive | null = null;
   #isHeartbeatWaiting = false;
+  /** Until a proof is tried again; null when none waits. */
+  #proof: NodeJS.Timeout | null = null;
 
   constructor(
     socket: StreamSocket,
@@ -98,6 +103,7 @@ export class Connection implements SocketReader {
   }
 
   ended(reason: StreamCloseName | 'left'): void {
+    if (this.#proof !== null) clearTimeout(this.#proof);
     this.#subscriptions.endAll();
     this.#keepAlive?.release();
     this.#parts.onClosed(this, reason);
@@ -177,16 +183,24 @@ export class Connection implements SocketReader {
     this.#socket.noteSubscribed(this.#subscriptions.size > 0);
   }
 
-  #authenticate({ id, headers, cancel_on_disconnect: isCanceling = false }: AuthFrame): void {
-    if (this.#socket.holder !== null) {
-      this.#refuse(id, 'already_authenticated');
+  /** A key reaches this process a moment after it was made: a proof that fails is tried again for a while. */
+  #authenticate(frame: AuthFrame): void {
+    if (this.#socket.holder !== null || this.#proof !== null) {
+      this.#refuse(frame.id, 'already_authenticated');
       return;
     }
+    this.#prove(frame, this.#parts.clock.monotonicMs() + proofWaitMs);
+  }
+
+  #prove(frame: AuthFrame, waitUntilMs: number): void {
+    this.#proof = null;
+    const { id, headers, cancel_on_disconnect: isCanceling = false } = frame;
     const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     const facts = { method: 'GET', url: streamPaths.own, body: noBody };
     const holder = this.#parts.verify({ ...facts, headers: Object.fromEntries(lower) });
     if (holder === null) {
-      this.#refuse(id, 'unauthorized');
+      if (this.#parts.clock.monotonicMs() >= waitUntilMs) this.#refuse(id, 'unauthorized');
+      else this.#proof = setTimeout(() => this.#prove(frame, waitUntilMs), proofEveryMs);
       return;
     }
     if (!this.#socket.hold(holder)) return;
