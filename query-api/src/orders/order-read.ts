@@ -82,7 +82,7 @@ function placedFacts(placed: OrderEventRow, rows: readonly OrderEventRow[]): Ord
   const filledMicro = fills.reduce((sum, row) => sum + row.sizeMicro, 0);
   const tradeIds = fills.slice(0, tradesOfOrderMax).map(tradeId);
   const canceled = rows.find((row) => row.kind === 'CANCELED');
-  if (filledMicro >= placed.sizeMicro || placed.status === 'MATCHED') {
+  if (isMatched(placed, filledMicro)) {
     const endedAtMs = fills.at(-1)?.timeMs ?? placed.timeMs;
     return { status: 'MATCHED', reason: 'matched', endedAtMs, filledMicro, tradeIds };
   }
@@ -93,6 +93,14 @@ function placedFacts(placed: OrderEventRow, rows: readonly OrderEventRow[]): Ord
   }
   const status = placed.status === 'DELAYED' ? 'DELAYED' : 'LIVE';
   return { status, reason: null, endedAtMs: null, filledMicro, tradeIds };
+}
+
+/**
+ * The placement decides on what happened in it: a market buy may get more than its size and have money left for which
+ * there is no seller.
+ */
+function isMatched({ status, sizeMicro }: OrderEventRow, filledMicro: number): boolean {
+  return status === 'MATCHED' || (status !== 'CANCELED' && filledMicro >= sizeMicro);
 }
 
 /**

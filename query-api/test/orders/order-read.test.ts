@@ -35,6 +35,13 @@ describe('the history of an order', () => {
       '1',
       'remainder',
     ],
+    [
+      'spent a part of its budget on more than its size',
+      [event({ status: 'CANCELED', timeInForce: 'FAK' }), filled(11_000_000)],
+      'CANCELED',
+      '11',
+      'remainder',
+    ],
     ['met an own order', [event({ status: 'CANCELED' })], 'CANCELED', '0', 'self_trade'],
     ['is held back', [delayed], 'DELAYED', '0', null],
     ['was held back and then placed', [delayed, event({ inOffset: '90' })], 'LIVE', '0', null],
