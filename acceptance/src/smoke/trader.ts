@@ -4,6 +4,7 @@ import {
   ExchangeError,
   type OrderIntent,
   type Placement,
+  type RetryPolicy,
   type Signer,
 } from '@pm/client';
 import type { Random } from '@pm/kit/random';
@@ -44,7 +45,7 @@ export function nothingReceived(): Received {
 }
 
 /** Longer than any service may take to come back (run.ts). */
-const retry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 90_000 };
+const defaultRetry = { firstPauseMs: 250, longestPauseMs: 1_000, totalMs: 90_000 };
 
 /** A trader whose client sends the same signed order again until the exchange returns its result. */
 export class Trader {
@@ -52,8 +53,12 @@ export class Trader {
   readonly #received: Received;
   readonly #random: Random;
 
-  constructor(baseUrl: string, signer: Signer, parts: { received: Received; random: Random }) {
-    const { received, random } = parts;
+  constructor(
+    baseUrl: string,
+    signer: Signer,
+    parts: { received: Received; random: Random; retry?: RetryPolicy },
+  ) {
+    const { received, random, retry = defaultRetry } = parts;
     const onAttempt = ({ tries }: { readonly tries: number }) => {
       received.requests += 1;
       if (tries > 1) received.retries += 1;

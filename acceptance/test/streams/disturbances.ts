@@ -1,0 +1,109 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Random } from '@pm/kit/random';
+import type { WholeExchange } from '../whole-exchange.ts';
+import type { CuttingProxy } from './cutting-proxy.ts';
+import type { RawReader } from './raw-reader.ts';
+
+/** Processes that are killed, in this order; `freeze` stops the process of the readers instead. */
+const killed = [
+  'streams',
+  'matcher',
+  'streams-2',
+  'freeze',
+  'kafka',
+  'streams',
+  'matcher',
+  'streams-2',
+] as const;
+
+/** Between two kills, and between two cuts, milliseconds. */
+const betweenKills = { least: 1_500, most: 4_000 };
+const betweenCuts = { least: 150, most: 700 };
+/** With its start the broker is away for longer than the streams hold connections without it. */
+const brokerAwayMs = 4_000;
+const freezeMs = 4_000;
+const stallChance = 0.15;
+const stallMs = { least: 1_000, most: 6_000 };
+
+/** What happened to the exchange and to its readers. */
+export interface Disturbed {
+  readonly cuts: number;
+  readonly stalls: number;
+  readonly kills: readonly string[];
+}
+
+/** Cuts and stalls connections and kills processes, by the random numbers of a seed. */
+export class Disturbances {
+  readonly #exchange: WholeExchange;
+  readonly #proxy: CuttingProxy;
+  readonly #readers: readonly RawReader[];
+  readonly #random: Random;
+  readonly #kills: string[] = [];
+  #cuts = 0;
+  #stalls = 0;
+  #isOver = false;
+
+  constructor(
+    exchange: WholeExchange,
+    parts: {
+      readonly proxy: CuttingProxy;
+      readonly readers: readonly RawReader[];
+      readonly random: Random;
+    },
+  ) {
+    this.#exchange = exchange;
+    this.#proxy = parts.proxy;
+    this.#readers = parts.readers;
+    this.#random = parts.random;
+  }
+
+  /** Resolves when so many connections were cut and every process was killed and is ready again. */
+  async run(cuts: number): Promise<Disturbed> {
+    try {
+      await Promise.all([this.#cutAll(cuts), this.#killAll()]);
+    } finally {
+      this.stop();
+    }
+    return { cuts: this.#cuts, stalls: this.#stalls, kills: this.#kills };
+  }
+
+  /** Nothing more is cut or killed. */
+  stop(): void {
+    this.#isOver = true;
+  }
+
+  async #cutAll(cuts: number): Promise<void> {
+    const random = this.#random;
+    while (!this.#isOver && (this.#cuts < cuts || this.#kills.length < killed.length)) {
+      await wait(random.integer(betweenCuts.least, betweenCuts.most));
+      if (random.chance(stallChance)) this.#stall();
+      if (this.#proxy.cut()) this.#cuts += 1;
+    }
+  }
+
+  /** A network that stands still, or a reader that does. */
+  #stall(): void {
+    const random = this.#random;
+    const durationMs = random.integer(stallMs.least, stallMs.most);
+    this.#stalls += 1;
+    if (random.chance(0.5)) this.#proxy.stall(durationMs);
+    else random.pick(this.#readers).stall(durationMs);
+  }
+
+  async #killAll(): Promise<void> {
+    const random = this.#random;
+    for (const name of killed) {
+      await wait(random.integer(betweenKills.least, betweenKills.most));
+      if (this.#isOver) return;
+      if (name === 'freeze') standStill(freezeMs);
+      else if (name === 'kafka') await this.#exchange.killBroker(brokerAwayMs);
+      else await this.#exchange.kill(name);
+      this.#kills.push(name);
+    }
+  }
+}
+
+/** Stops the clock of this process, with all its readers and traders. */
+function standStill(durationMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}

@@ -1,0 +1,276 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ExchangeClient, type ExchangeClientOptions, type Signer } from '@pm/client';
+import type { LogPlace } from '@pm/deploy/installation/fee-wallet';
+import type { EngineUrls } from '@pm/deploy/local/engines';
+import { ensureEngineJars } from '@pm/deploy/local/engines/download-engines';
+import { kafkaBroker } from '@pm/deploy/local/engines/kafka-broker';
+import type { ManagedProcess } from '@pm/deploy/local/managed-process';
+import { defaultCacheDir } from '@pm/deploy/local/paths';
+import { freePorts, loopback, type Ports } from '@pm/deploy/local/ports';
+import { Supervisor } from '@pm/deploy/local/supervisor';
+import { setUpExchange } from '@pm/deploy/setup/exchange-setup';
+import { type ExchangeKeys, loadOrMakeKeys } from '@pm/deploy/setup/keys';
+import { type Operator, openOperator } from '@pm/deploy/stack/operator';
+import { exchangeServices, type ServicesOptions } from '@pm/deploy/stack/services';
+import { defaultFeeWallet } from '@pm/domain/accounts/reserved-addresses';
+import { openLogClient } from '@pm/kit/kafka';
+import { silentLog } from '@pm/kit/log';
+import { openRedis } from '@pm/kit/redis';
+import type { ImportEvent, ImportResult } from '@pm/schemas';
+import { engineUrls } from './services-under-test.ts';
+
+/** Services of a whole exchange; agents are another matter. */
+const left = new Set(['mcp']);
+/** Longest wait for a process that was killed, milliseconds. */
+const backMaxMs = 90_000;
+const wideLimits = { PM_RATE_LIMIT_SCALE: '10000' };
+/** Longer than any process may take to come back. */
+const retry = { firstPauseMs: 100, longestPauseMs: 1_000, totalMs: backMaxMs };
+
+export type ListedMarket = ImportResult['markets'][number];
+
+/** Resolves once nothing is missing; rejects with the name of the wait and what is still missing after so long. */
+export async function untilNone(
+  what: string,
+  missing: () => Promise<readonly string[]>,
+  maxMs: number,
+): Promise<void> {
+  const waitUntil = performance.now() + maxMs;
+  for (;;) {
+    const found = await missing();
+    if (found.length === 0) return;
+    if (performance.now() > waitUntil) {
+      throw new Error(`${what}: not in ${maxMs} ms; ${found.slice(0, 20).join('; ')}`);
+    }
+    await wait(200);
+  }
+}
+
+interface Opening {
+  readonly partitions: number;
+  readonly events: readonly ImportEvent[];
+  /** A Kafka broker that no other test uses, so that it may be killed. */
+  readonly ownBroker?: boolean;
+}
+
+/**
+ * Every service of an exchange as a process under the supervisor of the local stack, which restarts what dies: two
+ * stream services, each with a gateway of its own. Engines are those that tests share, the broker perhaps excepted.
+ */
+export class WholeExchange {
+  readonly name: string;
+  readonly keys: ExchangeKeys;
+  readonly ports: Ports;
+  readonly urls: EngineUrls;
+  readonly operator: Operator;
+  readonly log: LogPlace;
+  /** Base URLs of both gateways. */
+  readonly baseUrls: readonly [string, string];
+  markets: readonly ListedMarket[] = [];
+  /** Lines of the supervisor. */
+  readonly progress: readonly string[];
+  readonly #folder: string;
+  readonly #supervisor: Supervisor;
+  #brokerAwayMs = 0;
+  #transfers = 0;
+
+  private constructor(parts: {
+    readonly folder: string;
+    readonly options: ServicesOptions;
+    readonly secondPorts: Ports;
+    readonly supervisor: Supervisor;
+    readonly progress: readonly string[];
+  }) {
+    const { folder, options, secondPorts, supervisor, progress } = parts;
+    const { keys, ports, urls, database, topicPrefix } = options;
+    this.name = database;
+    this.keys = keys;
+    this.ports = ports;
+    this.urls = urls;
+    this.progress = progress;
+    this.#folder = folder;
+    this.#supervisor = supervisor;
+    this.baseUrls = [urlOf(ports.gateway), urlOf(secondPorts.gateway)];
+    this.operator = openOperator(urlOf(ports.operator), keys.operatorToken);
+    const client = openLogClient({ brokers: [urls.kafka], clientId: database, log: silentLog });
+    this.log = { client, registryUrl: urls.registry, topicPrefix };
+  }
+
+  static async open(label: string, opening: Opening): Promise<WholeExchange> {
+    const folder = mkdtempSync(join(tmpdir(), `${label}-`));
+    const [ports, secondPorts] = [await freePorts(), await freePorts()];
+    const lines: string[] = [];
+    const supervisor = await Supervisor.open({
+      dataDir: folder,
+      progress: (line) => lines.push(line),
+      // Its message is among the lines; what waits for the process fails by its own limit.
+      onFatal: ({ message }) => lines.push(message),
+    });
+    const options = servicesOptions({
+      label,
+      folder,
+      ports,
+      ownBroker: opening.ownBroker ?? false,
+    });
+    const parts = { folder, options, secondPorts, supervisor, progress: lines };
+    const exchange = new WholeExchange(parts);
+    try {
+      await exchange.#start(opening, options, secondPorts);
+      return exchange;
+    } catch (error) {
+      await exchange.close();
+      throw new Error(lines.slice(-20).join('\n'), { cause: error });
+    }
+  }
+
+  /** A client whose requests outlive every restart. */
+  client(signer: Signer, options: Partial<ExchangeClientOptions> = {}): ExchangeClient {
+    return new ExchangeClient({ baseUrl: this.baseUrls[0], signer, retry, ...options });
+  }
+
+  async deposit(wallets: readonly Signer[], amount: string): Promise<void> {
+    const deposits = wallets.map(({ address }) => {
+      this.#transfers += 1;
+      const transferId = `0x${String(this.#transfers).padStart(64, '0')}`;
+      return { transferId, wallet: address, amount };
+    });
+    await this.operator.deposit(deposits);
+  }
+
+  /** A request of the operator that has no function of its own. */
+  async operate(method: 'POST' | 'PUT', path: string, body: object): Promise<void> {
+    const headers = {
+      authorization: `Bearer ${this.keys.operatorToken}`,
+      'content-type': 'application/json',
+      'x-operator-name': this.name,
+    };
+    const url = `${urlOf(this.ports.operator)}/operator/${path}`;
+    const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  }
+
+  /** Kills a process; resolves when the supervisor has it ready again. */
+  async kill(process: string): Promise<void> {
+    const before = this.#statusOf(process).restarts;
+    if (!this.#supervisor.kill(process, 'SIGKILL')) throw new Error(`${process} did not run`);
+    const waitUntil = performance.now() + backMaxMs;
+    while (performance.now() < waitUntil) {
+      await wait(50);
+      const { restarts, state } = this.#statusOf(process);
+      if (restarts > before && state === 'ready') return;
+    }
+    throw new Error(`${process} was not back in time:\n${this.progress.slice(-20).join('\n')}`);
+  }
+
+  /**
+   * Kills the broker, whose death ends a local stack, as a restart that leaves it no time; resolves when it is ready
+   * again. It stays away for at least so many milliseconds.
+   */
+  async killBroker(awayMs: number): Promise<void> {
+    this.#brokerAwayMs = awayMs;
+    const back = this.#supervisor.restart('kafka');
+    this.#supervisor.kill('kafka', 'SIGKILL');
+    await back;
+  }
+
+  async close(): Promise<void> {
+    await this.log.client.close();
+    await this.#supervisor.stop();
+    const redis = openRedis({ url: this.urls.redis, log: silentLog });
+    const keys = await redis.keys(`${this.name}:*`);
+    if (keys.length > 0) await redis.del(...keys);
+    await redis.quit();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #start(opening: Opening, options: ServicesOptions, secondPorts: Ports): Promise<void> {
+    const supervisor = this.#supervisor;
+    if (opening.ownBroker) await supervisor.start([await this.#broker(options)]);
+    await setUpExchange({
+      ...options,
+      partitions: opening.partitions,
+      feeWallet: defaultFeeWallet,
+      replicationFactor: 1,
+      progress: () => {},
+    });
+    const services = exchangeServices(options).filter(({ name }) => !left.has(name));
+    await supervisor.start([...services, ...secondStreams(options, secondPorts)]);
+    const { markets } = await this.operator.importEvents(opening.events);
+    this.markets = markets;
+  }
+
+  async #broker({ dataDir, logDir, ports }: ServicesOptions): Promise<ManagedProcess> {
+    const jars = await ensureEngineJars(defaultCacheDir, () => {});
+    const places = { jars, dataDir, logDir };
+    const broker = kafkaBroker({
+      ...places,
+      port: ports.kafka,
+      controllerPort: ports.kafkaController,
+    });
+    const prepare = async () => {
+      await wait(this.#brokerAwayMs);
+      await broker.prepare();
+    };
+    return { ...broker, prepare };
+  }
+
+  #statusOf(process: string) {
+    const status = this.#supervisor.status().find(({ name }) => name === process);
+    if (status === undefined) throw new Error(`no process ${process}`);
+    return status;
+  }
+}
+
+const urlOf = (port: number): string => `http://${loopback}:${port}`;
+
+function servicesOptions({
+  label,
+  folder,
+  ports,
+  ownBroker,
+}: {
+  readonly label: string;
+  readonly folder: string;
+  readonly ports: Ports;
+  readonly ownBroker: boolean;
+}): ServicesOptions {
+  const name = `${label}_${process.pid}`;
+  const shared = engineUrls();
+  const prefixed = { PM_REDIS_PREFIX: name };
+  return {
+    urls: ownBroker ? { ...shared, kafka: `${loopback}:${ports.kafka}` } : shared,
+    ports,
+    keys: loadOrMakeKeys(join(folder, 'keys.json')),
+    dataDir: folder,
+    logDir: join(folder, 'logs'),
+    database: name,
+    topicPrefix: `${name}-`,
+    engines: [],
+    extraEnv: {
+      // A restored matcher compares every replayed record with what is stored, byte by byte.
+      matcher: { ...prefixed, PM_VERIFY_REPLAY: '1' },
+      projectors: prefixed,
+      ingress: { ...prefixed, ...wideLimits },
+      'query-api': { ...prefixed, ...wideLimits },
+      // States are written often, so that kills come between and during writes.
+      streams: { ...prefixed, PM_STREAMS_SAVE_RECORDS: '200', PM_STREAMS_SAVE_MS: '1000' },
+    },
+  };
+}
+
+/** A stream service more, in a folder of its own, with a gateway. */
+function secondStreams(options: ServicesOptions, secondPorts: Ports): ManagedProcess[] {
+  const { streams, streamsOps, gateway } = secondPorts;
+  const second = exchangeServices({
+    ...options,
+    ports: { ...options.ports, streams, streamsOps, gateway },
+    dataDir: join(options.dataDir, 'second'),
+    logDir: join(options.logDir, 'second'),
+  });
+  return second
+    .filter(({ name }) => name === 'streams' || name === 'gateway')
+    .map((service) => ({ ...service, name: `${service.name}-2` }));
+}
