@@ -28,7 +28,7 @@ export interface OrdersPhase {
   readonly loadAverage: string;
 }
 
-export const booksPerConnection = 10;
+const booksPerConnection = 10;
 /** Connections of one address; a limit of the service is 200. */
 export const perAddress = 100;
 const settleMs = 3_000;

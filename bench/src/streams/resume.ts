@@ -26,11 +26,13 @@ export interface Resume {
   readonly runs: readonly ResumeRun[];
 }
 
-/** Two books: half of the records belong to the one that is resumed, and a few change no level. */
-const shape: Shape = { name: 'resume', seed: 31, commands: 230_000, markets: 1, tick: 10 };
+/** Two markets of the log: half of the commands belong to the one that is resumed. */
+const shape: Shape = { name: 'resume', seed: 31, commands: 190_000, markets: 1, tick: 10 };
+/** As ingress sends them when many orders come. */
+export const commandsPerRecord = 8;
 /** Records of one call; the log client splits what is too much for one send. */
 const recordsPerSend = 1_000;
-const waitMs = 60_000;
+const waitMs = 150_000;
 const market = 1;
 
 /** A log of a matcher in Kafka, and the stream service alone on it. */
@@ -67,7 +69,7 @@ async function fillLog(log: OpenLog): Promise<number> {
   const startMs = Math.floor(Date.now() / 60_000) * 60_000;
   const { opening, stream } = makeTrading(log.executions, {
     shape,
-    perEnvelope: 1,
+    perEnvelope: commandsPerRecord,
     perSecond: 100,
     startMs,
   });
@@ -86,11 +88,11 @@ async function listMarkets({ codecFor }: OpenLog, producer: LogProducer): Promis
   }
 }
 
-/** The token of the catalog whose book is resumed. */
-function tokenOf(): string {
+/** The market of the catalog whose orders are resumed. */
+function conditionOf(): string {
   const catalog = new Catalog();
   for (const entry of catalogEntries(booksOf(shape), 7)) catalog.apply(entry);
-  return catalog.market(market)?.tokens[0] ?? '';
+  return catalog.market(market)?.conditionId ?? '';
 }
 
 async function newestSeq(url: string): Promise<number> {
@@ -124,7 +126,7 @@ async function follow(url: string, from: object, isLast: (frame: Buffer) => bool
     const timer = setTimeout(() => reject(new Error('a resumed stream is too slow')), waitMs);
     socket.on('error', reject);
     socket.on('open', () => {
-      const keys = { channel: 'book', tokens: [tokenOf()] };
+      const keys = { channel: 'orders', markets: [conditionOf()] };
       sentMs = performance.now();
       socket.send(JSON.stringify({ op: 'subscribe', id: 1, ...keys, ...from }));
     });

@@ -6,7 +6,7 @@ import { measureConnections, measureOrders, perAddress } from './connections.ts'
 import { measureConsole } from './console.ts';
 import { deliveryMarkets, measureDelivery } from './delivery.ts';
 import { measureFanOut, slices } from './fan-out.ts';
-import { measureResume } from './resume.ts';
+import { commandsPerRecord, measureResume } from './resume.ts';
 import {
   connectionsTable,
   consoleTable,
@@ -131,7 +131,7 @@ async function resume({ rounds }: Sizes): Promise<Section> {
   return {
     part: 'resume',
     conditions: [
-      `Resume: ${found.records.toLocaleString('en')} records of a partition in Kafka, one command each; the stream service alone, caught up. One client subscribes to a book with the position before its newest ${resumeMessages.toLocaleString('en')} messages and reads them all; they are read out of Kafka, decoded, folded and rendered for it. Load average after it ${loadText()}.`,
+      `Resume: ${found.records.toLocaleString('en')} records of a partition in Kafka, ${commandsPerRecord} commands each, of two markets; the stream service alone, caught up. One client subscribes to the orders of a market with the position before its newest ${resumeMessages.toLocaleString('en')} messages and reads them all; they are read out of Kafka, decoded, folded and rendered for it. Load average after it ${loadText()}.`,
     ],
     tables: [resumeTable(found)],
     notes: [],

@@ -143,7 +143,7 @@ function closedText(closed: Readonly<Record<string, number>>): string {
 export function resumeTable({ messages, records, runs }: Resume): Table {
   const seconds = spreadOf(runs.map((run) => run.seconds));
   return {
-    title: 'Resume of a book out of Kafka, min / median / max',
+    title: 'Resume of the orders of a market out of Kafka, min / median / max',
     head: ['messages', 'records of the log', 'MiB sent', 'seconds', 'messages/s'],
     rows: [
       [

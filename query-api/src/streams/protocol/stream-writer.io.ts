@@ -7,6 +7,8 @@ import type { HeldBack, StreamSocket } from './stream-socket.io.ts';
 
 /** Bytes handed to the socket at once: more waits in the queue, where it can be merged. */
 const socketBytesMax = 64 * 1024;
+/** Before the payload of a frame of a server. */
+const headBytesMax = 10;
 /** A pong, an error or a heartbeat counts with so many bytes while it waits. */
 const frameBytes = 200;
 /** Frames that wait for a reader: more than that and it reads nothing. */
@@ -208,7 +210,8 @@ export class StreamWriter {
     this.#holdBack();
     const isSeen = message !== null && message.isPart !== true;
     if (isSeen && subscription !== null) subscription.sentSeq = message.seq;
-    const isFull = socket.bufferedAmount + bytes.length >= socketBytesMax;
+    // Counted with the head of the frame, or the last one that fits would not call back and the rest would wait.
+    const isFull = socket.bufferedAmount + bytes.length + headBytesMax >= socketBytesMax;
     if (isFull) socket.send(bytes, asText, this.#pumpAgain);
     else socket.send(bytes, asText);
   }

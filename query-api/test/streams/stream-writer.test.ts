@@ -1,0 +1,59 @@
+import { PassThrough } from 'node:stream';
+import { Random } from '@pm/kit/random';
+import type { WebSocket } from 'ws';
+import type { Message } from '../../src/streams/protocol/message.ts';
+import { HeldBack } from '../../src/streams/protocol/stream-socket.io.ts';
+import { QueuedTotal, StreamWriter } from '../../src/streams/protocol/stream-writer.io.ts';
+
+const headBytes = 4;
+const key = { id: 'book|1', condition: '0x', token: '1', outcome: 0 } as const;
+
+function message(seq: number, bytes: Buffer): Message {
+  const at = { partition: 0, offset: seq, index: 0, timeMs: 0 };
+  return { bytes, seq, prev: seq - 1, at, key, content: null, isChecksum: false };
+}
+
+/** A socket that keeps what it is sent until `flush`. */
+class FakeSocket {
+  readonly readyState = 1;
+  readonly sent: number[] = [];
+  bufferedAmount = 0;
+  #flushed: (() => void)[] = [];
+
+  send(bytes: Buffer, _options: object, flushed?: () => void): void {
+    this.sent.push(bytes.length);
+    this.bufferedAmount += bytes.length + headBytes;
+    if (flushed !== undefined) this.#flushed.push(flushed);
+  }
+
+  flush(): void {
+    const flushed = this.#flushed;
+    this.#flushed = [];
+    this.bufferedAmount = 0;
+    for (const call of flushed) call();
+  }
+}
+
+test.each([1, 2])(
+  'a queue is sent without further messages, whatever their sizes, seed %d',
+  (seed) => {
+    const random = new Random(seed);
+    const socket = new FakeSocket();
+    const writer = new StreamWriter(
+      {
+        frames: Object.assign(socket, { ['OPEN']: 1 }) as unknown as WebSocket,
+        bytes: new PassThrough(),
+        heldBack: new HeldBack(),
+      },
+      { total: new QueuedTotal(), boundBytes: 1 << 26, onOverflow: () => {} },
+    );
+    const position = { sentSeq: null };
+    const sizes = Array.from({ length: 40_000 }, () => random.integer(1, 600));
+    for (const [index, size] of sizes.entries())
+      writer.send(message(index + 1, Buffer.alloc(size)), position);
+    for (let flushes = 0; flushes < 1_000 && socket.sent.length < sizes.length; flushes += 1)
+      socket.flush();
+    expect(socket.sent).toEqual(sizes);
+    expect(position.sentSeq).toBe(sizes.length);
+  },
+);
