@@ -65,7 +65,9 @@ def _declared(name: str, message: Json) -> DeclaredFrame:
     )
 
 
-frames = [_declared(name, one) for name, one in document["components"]["messages"].items()]
+#: The family's streams are of other clients, and some of their frames are plain text.
+_messages = document["components"]["messages"]
+frames = [_declared(name, _messages[name]) for name in document["channels"]["stream"]["messages"]]
 
 
 def problem_of(frame: Json, *, of_client: bool) -> str | None:

@@ -38,17 +38,14 @@ T = TypeVar("T")
 base_url = os.environ.get("PM_BASE_URL", "")
 pytestmark = pytest.mark.skipif(base_url == "", reason="PM_BASE_URL names no exchange")
 
-#: The third public Hardhat account.
+#: The ninth and the tenth public Hardhat account: no other test counts what they traded.
 signer = wallet_from_private_key(
-    "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a"
+    "0xdbda1821b80551c9d65939329250298aa3472ba22feea921c0cf5d620ea67b97"
+)
+maker_signer = wallet_from_private_key(
+    "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6"
 )
 wait_seconds = 60
-
-
-#: The fourth.
-maker_signer = wallet_from_private_key(
-    "0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6"
-)
 
 
 @pytest.fixture(autouse=True)

@@ -27,6 +27,8 @@ class VersionAnswer(Model):
 class StatusAnswer(Model):
     projections: list[StatusAnswerProjections]
     partitions: list[StatusAnswerPartitions]
+    streams: list[StatusAnswerStreams]
+    """The instances of the stream service."""
 
 
 class StatusAnswerProjections(Model):
@@ -61,6 +63,17 @@ class StatusAnswerPartitions(Model):
     fills: int
 
 
+class StatusAnswerStreams(Model):
+    known: bool
+    """False while it does not answer."""
+    follows: bool
+    """It has caught up and follows every partition of the log."""
+    lag: int
+    """Records of the log that it has not taken."""
+    fault_ms: int = Field(alias="faultMs")
+    """For how long it has not been able to follow some partition."""
+
+
 class RateLimitsAnswer(Model):
     caller: Annotated[Literal["address", "key", "agent"], Open]
     """What the caller is counted by."""
@@ -89,6 +102,8 @@ class StreamLimits(Model):
     """Connections that one address opens in a minute; then 4029."""
     subscriptions_per_connection: int
     """Keys that one connection subscribes to, over all channels."""
+    live_subscriptions_per_connection: int
+    """Subscriptions of one connection of `/ws/live-data`."""
     keys_per_frame: int
     """Keys that one frame names."""
     frames_per_second: int
@@ -101,6 +116,12 @@ class StreamLimits(Model):
     """Messages that a resumed subscription of a public channel gets again."""
     resume_seconds: int
     """Age of the oldest of them, by the clock of the partition."""
+    resumes_per_connection: int
+    """Resumed subscriptions of one connection that are sent at once; further ones wait."""
+    resumes_per_address: int
+    """The same for all connections of one address."""
+    snapshot_items: int
+    """Orders, and positions, of one message: a snapshot with more of them comes in parts."""
     wrong_frames: int
     """Wrong frames of one connection; the last of them closes it with 1008."""
     unsubscribed_seconds: int

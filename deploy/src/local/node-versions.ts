@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Major versions of Node that the exchange runs on. */
@@ -31,20 +31,25 @@ export function installNode(major: number, cacheDir: string): InstalledNode {
   if (name === null) {
     return { kind: 'absent', reason: `no package for ${process.platform} on ${process.arch}` };
   }
-  const prefix = join(cacheDir, 'nodes', String(major));
-  const binary = join(prefix, 'node_modules', name, 'bin/node');
+  const folder = join(cacheDir, 'nodes', String(major));
+  const binary = join(folder, 'node_modules', name, 'bin/node');
   if (!existsSync(binary)) {
-    const problem = download(`${name}@${major}`, prefix);
+    const problem = download(`${name}@${major}`, folder);
     if (problem !== null) return { kind: 'absent', reason: problem };
   }
   return checked(binary, major);
 }
 
-/** Null, or why the package could not be installed. */
-function download(specifier: string, prefix: string): string | null {
-  mkdirSync(prefix, { recursive: true });
+/**
+ * Null, or why the package could not be installed. Runs in the folder: with `--prefix`, npm would not read the
+ * machine's own settings, such as its certificates.
+ */
+function download(specifier: string, folder: string): string | null {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
   const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-save', '--loglevel=error'];
-  const result = spawnSync('npm', ['install', '--prefix', prefix, ...quiet, specifier], {
+  const result = spawnSync('npm', ['install', ...quiet, specifier], {
+    cwd: folder,
     encoding: 'utf8',
     timeout: installTimeoutMs,
   });
