@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { HttpApp } from '@pm/kit/http';
+import { type HttpApp, refuseUpgrade } from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
 import { isStreamPath } from '@pm/schemas';
 
@@ -20,11 +20,11 @@ export function forwardStreams(app: HttpApp, serviceUrl: string, log: Log): void
   app.server.on('upgrade', (request, client, head) => {
     client.on('error', () => client.destroy());
     if (!isStreamPath((request.url ?? '').split('?', 1)[0] ?? '')) {
-      refuse(client, '404 Not Found', 'not found');
+      refuseUpgrade(client, 404, 'not found');
       return;
     }
     if (open.size >= streamsMax) {
-      refuse(client, '503 Service Unavailable', 'too many connections');
+      refuseUpgrade(client, 503, 'too many connections');
       return;
     }
     open.add(client);
@@ -44,7 +44,7 @@ function forwardUpgrade(
   const sent = send(request, serviceUrl);
   const giveUp = () => {
     sent.destroy();
-    refuse(client, '503 Service Unavailable', 'the stream service is not reachable');
+    refuseUpgrade(client, 503, 'the stream service is not reachable');
   };
   client.on('close', () => sent.destroy());
   sent.setTimeout(upgradeTimeoutMs, giveUp);
@@ -106,16 +106,4 @@ function join(client: Duplex, service: Duplex): void {
     from.on('close', () => to.destroy());
     from.pipe(to);
   }
-}
-
-function refuse(client: Duplex, line: string, error: string): void {
-  if (client.destroyed || client.writableEnded) return;
-  const body = JSON.stringify({ error });
-  const head = [
-    `HTTP/1.1 ${line}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${body.length}`,
-    'Connection: close',
-  ];
-  client.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { bookAnswerOf, bookJson, streamLimits } from '@pm/schemas';
 import { condition, token, wallet } from '../in-memory.ts';
 import { rules } from './fake-feed.ts';
+import { fillOf } from './fills.ts';
 import { StreamClient } from './stream-client.ts';
 import { goodHeaders, StreamWorld } from './stream-world.ts';
 
@@ -398,31 +399,3 @@ test('what is closed leaves nothing', async () => {
   expect(world.counts.addresses).toBe(0);
   expect(world.closes).toEqual(['left']);
 });
-
-function fillOf() {
-  const none = Buffer.alloc(32);
-  return {
-    kind: 'Fill',
-    command: 0,
-    market: 1,
-    match: 'COMPLEMENTARY',
-    sizeMicro: 2_000_000,
-    takerOrderId: Buffer.alloc(32, 1),
-    taker: Buffer.alloc(20, 1),
-    takerKey: Buffer.alloc(16, 1),
-    takerOutcome: 0,
-    takerSide: 'BUY',
-    takerPrice: 4_000,
-    takerBuilder: none,
-    makerOrderId: Buffer.alloc(32, 2),
-    maker: Buffer.alloc(20, 2),
-    makerKey: Buffer.alloc(16, 2),
-    makerOutcome: 0,
-    makerSide: 'SELL',
-    makerPrice: 4_000,
-    makerBuilder: none,
-    makerRestMicro: 0,
-    feeMicro: 10,
-    feeRateBps: 441,
-  } as const;
-}

@@ -5,6 +5,7 @@ import proxyAddress from '@fastify/proxy-addr';
 import { countedAddress } from '@pm/domain/ratelimit/callers';
 import type { Clock } from '@pm/kit/clock';
 import { Fault } from '@pm/kit/fault';
+import { refuseUpgrade } from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
 import {
   isStreamPath,
@@ -93,7 +94,7 @@ export class StreamListener {
     const path = pathOf(request);
     const take = this.#parts.take[path === streamPaths.own ? 'own' : 'family'];
     if (!isStreamPath(path) || take === null) {
-      refuse(socket, '404 Not Found', 'not found');
+      refuseUpgrade(socket, 404, 'not found');
       return;
     }
     const address = this.#addressOf(request);
@@ -142,15 +143,4 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify(body));
-}
-
-function refuse(socket: Duplex, line: string, error: string): void {
-  const body = JSON.stringify({ error });
-  const head = [
-    `HTTP/1.1 ${line}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${body.length}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
