@@ -44,7 +44,7 @@ async def main() -> None:
 async def quote_for_ever(client: ExchangeClient, condition: str, tokens: list[str]) -> None:
     """Replaces both quotes whenever the midpoint has moved."""
     quoted: Decimal | None = None
-    async with aclosing(client.stream.book(tokens[0], allow_gaps=True)) as updates:
+    async with aclosing(client.stream.book(tokens[0])) as updates:
         async for update in updates:
             middle = middle_of(update)
             if middle is not None and middle != quoted:

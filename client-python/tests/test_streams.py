@@ -242,10 +242,10 @@ async def test_a_certain_gap_is_raised_and_names_the_last_message(
     await until(lambda: service.readers == [])
 
 
-async def test_where_gaps_are_allowed_a_book_goes_on_and_says_so(
+async def test_a_book_goes_on_after_a_gap_and_says_so(
     service: FakeStreams, client: ExchangeClient
 ) -> None:
-    updates = client.stream.book("7", allow_gaps=True)
+    updates = client.stream.book("7")
     assert (await anext(updates)).seq == 0
     await lose(service, 10)
     update = await anext(updates)
@@ -269,13 +269,29 @@ async def test_where_gaps_are_allowed_the_next_trade_says_so(
     await updates.aclose()
 
 
-async def test_a_replaced_log_is_a_gap(service: FakeStreams, client: ExchangeClient) -> None:
-    updates = client.stream.book("7")
-    assert (await anext(updates)).seq == 0
+async def test_a_replaced_log_is_a_gap_of_trades(
+    service: FakeStreams, client: ExchangeClient
+) -> None:
+    updates = client.stream.trades([market], after={market: 0})
+    service.log.trade(market)
+    async with pushing(service):
+        await anext(updates)
     service.epoch = "ffffffffffffffff"
     service.readers[-1].socket.transport.abort()
     with pytest.raises(StreamGapError, match="replaced"):
         await anext(updates)
+
+
+async def test_a_book_of_a_replaced_log_begins_again_and_says_so(
+    service: FakeStreams, client: ExchangeClient
+) -> None:
+    updates = client.stream.book("7")
+    assert (await anext(updates)).seq == 0
+    service.epoch = "ffffffffffffffff"
+    service.readers[-1].socket.transport.abort()
+    update = await anext(updates)
+    assert (update.gap, update.is_snapshot, update.seq) == (True, True, 0)
+    await updates.aclose()
 
 
 async def test_a_service_that_skips_a_message_again_and_again_does_not_have_it(

@@ -27,8 +27,8 @@ class Message(Model):
     gap: bool = False
     """Messages before this one are missing.
 
-    Only with `allow_gaps`, and in snapshots that stand for what was missed while away: of all
-    markets, and of more than twenty keys of a channel whose messages are whole states.
+    In snapshots of `book`, `best`, `orders` and `markets`, which stand for what is missing; of the
+    other channels only with `allow_gaps`.
     """
 
 

@@ -36,9 +36,10 @@ def stream_url(base_url: str) -> str:
 class Streams:
     """Subscriptions as async generators: close one with `aclose()`, or leave its loop.
 
-    A subscription resumes by itself after the last message that it has. It raises
-    `StreamGapError` only when messages are certainly missing (never with `allow_gaps`, which marks
-    the next message instead), and `StreamError` when the service refuses it.
+    A subscription resumes by itself after the last message that it has. When messages are certainly
+    missing, channels with a state (`book`, `best`, `orders`, `markets`) go on with a snapshot that
+    says `gap`; the others raise `StreamGapError`, or with `allow_gaps` mark the next message.
+    `StreamError` is raised when the service refuses the subscription.
     """
 
     def __init__(self, connection: Connection, *, stall_timeout_ms: int = 4_000) -> None:
@@ -61,23 +62,15 @@ class Streams:
         lags = [socket.lag_ms for socket in self._sockets if socket.lag_ms is not None]
         return max(lags, default=None)
 
-    async def book(
-        self, token_id: str, *, allow_gaps: bool = False
-    ) -> AsyncGenerator[BookUpdate, None]:
+    async def book(self, token_id: str) -> AsyncGenerator[BookUpdate, None]:
         """The book of a token: a snapshot, then each change with the book after it."""
-        async for update in self.books([token_id], allow_gaps=allow_gaps):
+        async for update in self.books([token_id]):
             yield update
 
-    async def books(
-        self, token_ids: Sequence[str], *, allow_gaps: bool = False
-    ) -> AsyncGenerator[BookUpdate, None]:
-        """The books of several tokens in one subscription.
-
-        A gap does not make a book wrong, since a snapshot replaces it: with `allow_gaps` the update
-        says `gap` and the loop goes on.
-        """
+    async def books(self, token_ids: Sequence[str]) -> AsyncGenerator[BookUpdate, None]:
+        """The books of several tokens in one subscription."""
         books = {token_id: Book(token_id) for token_id in token_ids}
-        subscription = Subscription("book", token_ids, allow_gaps=allow_gaps)
+        subscription = Subscription("book", token_ids)
         async for frame in self._frames(subscription):
             book = books[text_of(frame, "token")]
             if frame["type"] != "checksum":
@@ -85,23 +78,22 @@ class Streams:
             elif not self._is_right(book, frame):
                 subscription.forget(book.token_id)
 
-    async def best(
-        self, token_ids: Sequence[str], *, allow_gaps: bool = False
-    ) -> AsyncGenerator[BestMessage, None]:
+    async def best(self, token_ids: Sequence[str]) -> AsyncGenerator[BestMessage, None]:
         """Best bid and ask of tokens, with their sizes."""
-        subscription = Subscription("best", token_ids, allow_gaps=allow_gaps)
+        subscription = Subscription("best", token_ids)
         async for frame in self._frames(subscription):
             yield parse(BestMessage, frame)
 
     async def orders(
-        self, markets: Sequence[str], *, allow_gaps: bool = False
+        self, markets: Sequence[str]
     ) -> AsyncGenerator[OrdersSnapshot | OrderChange, None]:
         """Every resting order of markets (condition ids): all of them, then each change.
 
         The service sends many of them in parts; the snapshot of a market comes when it is whole.
         """
-        subscription = Subscription("orders", markets, allow_gaps=allow_gaps)
+        subscription = Subscription("orders", markets)
         parts: dict[str, list[Json]] = {}
+        gaps: set[str] = set()
         async for frame in self._frames(subscription):
             if frame["type"] != "snapshot":
                 yield parse(OrderChange, frame)
@@ -109,10 +101,14 @@ class Streams:
             market = text_of(frame, "market")
             earlier = parts.pop(market, []) if int_of(frame, "part") > 0 else []
             orders = [*earlier, *rows_of(frame, "orders")]
+            if frame.get("gap") is True:
+                gaps.add(market)
             if frame.get("more") is True:
                 parts[market] = orders
-            else:
-                yield parse(OrdersSnapshot, {**frame, "orders": orders})
+                continue
+            is_gap = market in gaps
+            gaps.discard(market)
+            yield parse(OrdersSnapshot, {**frame, "orders": orders, "gap": is_gap})
 
     async def trades(
         self,
@@ -125,11 +121,9 @@ class Streams:
         async for frame in self._happenings("trades", markets, after, allow_gaps):
             yield parse(TradeMessage, frame)
 
-    async def markets(
-        self, markets: Sequence[str] = (), *, allow_gaps: bool = False
-    ) -> AsyncGenerator[MarketMessage, None]:
+    async def markets(self, markets: Sequence[str] = ()) -> AsyncGenerator[MarketMessage, None]:
         """Rules, modes, resolutions and new listings; of all markets without condition ids."""
-        subscription = Subscription("markets", markets, allow_gaps=allow_gaps)
+        subscription = Subscription("markets", markets)
         async for frame in self._frames(subscription):
             yield parse(MarketMessage, frame)
 

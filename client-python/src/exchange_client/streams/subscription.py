@@ -32,7 +32,10 @@ _keys_per_frame = 500
 #: A resumed key takes a frame of its own, and the service accepts twenty in a second. More keys of
 #: a channel whose snapshot says everything begin with their snapshots instead.
 _resumed_keys_max = 20
-_state_channels = frozenset(("book", "best", "markets"))
+_whole_channels = frozenset(("book", "best", "markets"))
+
+#: Channels with a state: a snapshot replaces what is missing, so a gap is marked and not raised.
+_state_channels = _whole_channels | {"orders"}
 
 
 class OutOfOrderError(Exception):
@@ -70,11 +73,12 @@ class Subscription:
         self.seqs: dict[str, int] = dict(after or {})
         self.carrier: Carrier | None = None
         self.is_attached = False
-        self._allow_gaps = allow_gaps
+        self._marks_gaps = allow_gaps or channel in _state_channels
         self._live: set[str] = set()
         self._is_all_live = False
         self._epochs: dict[int, str] = {}
         self._partitions: dict[str, int] = {}
+        self._gaps_due: set[str] = set()
         self._frames: deque[Json] = deque()
         self._arrived = asyncio.Event()
         self._error: Exception | None = None
@@ -91,7 +95,7 @@ class Subscription:
         if not self.keys:
             return [base]
         resumed = [key for key in self.keys if key in self.seqs]
-        if self.channel in _state_channels and len(resumed) > _resumed_keys_max:
+        if self.channel in _whole_channels and len(resumed) > _resumed_keys_max:
             resumed = []
         fresh = [key for key in self.keys if key not in resumed]
         field = key_fields[self.channel]
@@ -130,7 +134,9 @@ class Subscription:
             self._epochs[partition] = epoch
             for key in [one for one, of in self._partitions.items() if of == partition]:
                 seq = self.seqs.pop(key, 0)
-                if not self._allow_gaps:
+                if self._marks_gaps:
+                    self._gaps_due.add(key)
+                else:
                     self.fail(StreamGapError(self.channel, key, seq, "the log was replaced"))
 
     def offer(self, frame: Json) -> None:
@@ -176,8 +182,12 @@ class Subscription:
                 return
             # Requested without a place: it stands for messages that did not come.
             frame = {**frame, "gap": True}
+        if key in self._gaps_due:
+            frame = {**frame, "gap": True}
         if not self._push(frame):
             return
+        if frame.get("more") is not True:
+            self._gaps_due.discard(key)
         if frame.get("more") is True:
             # Without its other parts it is worth nothing.
             self.seqs.pop(key, None)
@@ -186,7 +196,7 @@ class Subscription:
 
     def _is_gap(self, snapshot: Json, key: str, last: int | None) -> bool:
         """A snapshot instead of the messages after `last`."""
-        if snapshot.get("gap") is not True or last is None or self._allow_gaps:
+        if snapshot.get("gap") is not True or last is None or self._marks_gaps:
             return False
         reason = "the service does not keep them any more"
         self.fail(StreamGapError(self.channel, key, last, reason))
@@ -202,7 +212,7 @@ class Subscription:
         self._resumes[key] = (last, count)
         if count <= _resumes_max:
             raise OutOfOrderError(f"{self.channel} {key}: {prev} follows {last}")
-        if self._allow_gaps:
+        if self._marks_gaps:
             return True
         self.fail(StreamGapError(self.channel, key, last, "the service skips them"))
         return False
