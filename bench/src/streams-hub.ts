@@ -109,6 +109,7 @@ async function listen(hub: StreamHub, sockets: Set<WebSocket>): Promise<string> 
       },
       family: null,
     },
+    onRefused: () => {},
   });
   return `ws://127.0.0.1:${await listener.listen('127.0.0.1', 0)}/v1/stream`;
 }

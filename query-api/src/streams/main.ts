@@ -208,7 +208,9 @@ async function listen(shared: Shared, memory: Memory): Promise<Hubs> {
   const compresses = config.compression === 'on';
   const take = { own: own.add.bind(own), family: family.add.bind(family) };
   const clock = systemClock;
-  const listener = new StreamListener({ trustedProxies, counts, clock, log, compresses, take });
+  const onRefused = memory.measured.closed;
+  const parts = { trustedProxies, counts, clock, log, compresses, take, onRefused };
+  const listener = new StreamListener(parts);
   life.onStop('listener', () => listener.close());
   await listener.listen(config.host, config.httpPort);
   // Closed before the listener, so that every client gets its positions.

@@ -71,9 +71,15 @@ class Instance {
       log: silentLog,
       onClosed: () => {},
     });
-    const take = { own: this.#hub.add.bind(this.#hub), family: null };
-    const parts = { trustedProxies: [], counts, clock, log: silentLog, compresses: false, take };
-    this.#listener = new StreamListener(parts);
+    this.#listener = new StreamListener({
+      trustedProxies: [],
+      counts,
+      clock,
+      log: silentLog,
+      compresses: false,
+      take: { own: this.#hub.add.bind(this.#hub), family: null },
+      onRefused: () => {},
+    });
   }
 
   async start(): Promise<this> {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { apiKeyFromBytes, type EventOf, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import { apiKey, condition, token, wallet } from '../in-memory.ts';
 import { type FamilyClient, FamilyWorld, goodAuth } from './family-world.ts';
@@ -77,6 +78,11 @@ const canceled = (): OrderEvent => ({
   restMicro: 5_000_000,
 });
 
+/** Until credentials have been held against the keys so often. */
+async function afterProofs(count: number): Promise<void> {
+  while (world.proofs < count) await wait(10);
+}
+
 async function reader(frame: object = {}): Promise<FamilyClient> {
   const client = await world.open('/ws/user');
   client.send({ type: 'user', markets: [], auth: goodAuth, ...frame });
@@ -106,8 +112,37 @@ test.each([
 ])('%s is refused, and the connection closed with 1008', async (_, auth) => {
   const client = await world.open('/clob/ws/user');
   client.send({ type: 'user', markets: [], auth });
+  if (auth !== undefined) await afterProofs(1);
+  world.aheadMs += 3_000;
   expect(await client.text()).toBe('{"error":"Unauthorized/Invalid api key"}');
   expect(await client.ended()).toBe(1008);
+});
+
+test('a key that the service reads a moment after its frame gets its orders', async () => {
+  world.isKeyKnown = false;
+  const client = await world.open('/ws/user');
+  client.send({ type: 'user', markets: [], auth: goodAuth });
+  // A frame in between changes the markets, and proves nothing again.
+  client.send({ operation: 'subscribe', markets: [condition(1)] });
+  await afterProofs(3);
+  world.isKeyKnown = true;
+  await afterProofs(4);
+  world.feed.put(own(placed()));
+  expect(await client.of('order')).toMatchObject({ id: orderText });
+});
+
+test('a connection that ends while its key is not read yet reads nothing', async () => {
+  world.isKeyKnown = false;
+  const client = await world.open('/ws/user');
+  client.send({ type: 'user', markets: [], auth: goodAuth });
+  await afterProofs(1);
+  client.socket.terminate();
+  await client.ended();
+  while (world.hub.connections > 0) await wait(10);
+  const { proofs } = world;
+  world.isKeyKnown = true;
+  await wait(300);
+  expect(world.proofs).toBe(proofs);
 });
 
 test('a key that is revoked ends its connections', async () => {

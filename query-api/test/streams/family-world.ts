@@ -32,6 +32,8 @@ export class FamilyWorld {
   readonly commentListeners = new Set<(comment: HeldComment) => void>();
   aheadMs = 0;
   isKeyActive = true;
+  isKeyKnown = true;
+  proofs = 0;
   /** Of the holder of every key. */
   wallets = [wallet(1), wallet(11)];
   readonly hub: FamilyHub;
@@ -52,10 +54,12 @@ export class FamilyWorld {
       counts: this.counts,
       openings: new Openings(clock, silentLog),
       queued: this.queued,
-      verifyCredentials: (sent: SentCredentials) =>
-        sent.apiKey === goodAuth.apikey && sent.secret === 'secret' && sent.passphrase === 'pass'
-          ? holder
-          : null,
+      verifyCredentials: (sent: SentCredentials) => {
+        this.proofs += 1;
+        const { apiKey: key, secret, passphrase } = sent;
+        const isGood = key === goodAuth.apikey && secret === 'secret' && passphrase === 'pass';
+        return this.isKeyKnown && isGood ? holder : null;
+      },
       isActive: () => this.isKeyActive,
       walletsOf: () => this.wallets,
       keysOf: () => new Set([apiKey(1)]),
@@ -77,6 +81,7 @@ export class FamilyWorld {
       log: silentLog,
       compresses: false,
       take: { own: () => {}, family: this.hub.add.bind(this.hub) },
+      onRefused: (reason) => this.closes.push(reason),
     });
   }
 

@@ -302,6 +302,7 @@ test('connections of one address are limited; another address by a trusted proxy
   }
   const refused = await StreamClient.open(world.url, headers);
   expect(await refused.ended()).toBe(4029);
+  expect(world.closes).toEqual(['tooManyConnections']);
   const other = await world.open({ 'x-forwarded-for': '192.0.2.2' });
   other.send({ op: 'ping', id: 1 });
   await other.of('pong');

@@ -91,6 +91,7 @@ export class StreamWorld {
       log: silentLog,
       compresses: false,
       take: { own: this.hub.add.bind(this.hub), family: null },
+      onRefused: (reason) => this.closes.push(reason),
     });
   }
 

@@ -1,6 +1,8 @@
+import type { KeyHolder } from '@pm/domain/accounts/key-verifier';
 import { type StreamCloseName, type WalletAddress, walletFromBytes } from '@pm/schemas';
 import type { OwnChange, OwnFill } from '../feed/changes.ts';
 import type { FeedRecord } from '../feed/feed.io.ts';
+import { KeyProof } from '../protocol/key-proof.io.ts';
 import type { StreamSocket } from '../protocol/stream-socket.io.ts';
 import type { FamilyConnection, FamilyParts } from './family-connection.io.ts';
 import { type FamilyReader, FamilySocket } from './family-socket.io.ts';
@@ -126,6 +128,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
   readonly #stream: UserStream;
   readonly onClosed: FamilyConnection['onClosed'];
   readonly #socket: FamilySocket;
+  readonly #proof: KeyProof;
   /** Condition ids; empty for all. */
   readonly #markets = new Set<string>();
   #wallets: readonly WalletAddress[] = [];
@@ -143,6 +146,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
     this.#stream = stream;
     this.onClosed = onClosed;
     this.#socket = new FamilySocket(socket, parts, this);
+    this.#proof = new KeyProof(parts.clock);
   }
 
   get viewer(): UserViewer | null {
@@ -180,6 +184,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
   }
 
   ended(reason: StreamCloseName | 'left'): void {
+    this.#proof.stop();
     this.#stream.drop(this, this.#wallets);
     this.onClosed(this, reason);
   }
@@ -187,7 +192,7 @@ class UserConnection implements FamilyReader, FamilyConnection {
   take(object: object): boolean {
     const frame = readUserFrame(object);
     if (frame === null) return false;
-    if (this.#viewer === null && !this.#authenticate(frame)) return true;
+    if (this.#viewer === null && !this.#proof.isWaiting) this.#authenticate(frame);
     this.#filter(frame);
     return true;
   }
@@ -201,24 +206,29 @@ class UserConnection implements FamilyReader, FamilyConnection {
     }
   }
 
-  #authenticate({ auth }: UserFrame): boolean {
-    const { verifyCredentials, walletsOf, keysOf } = this.#parts;
-    const holder = auth === null ? null : verifyCredentials(auth);
-    if (holder === null) {
+  #authenticate({ auth }: UserFrame): void {
+    if (auth === null) {
       this.#socket.refuseCredentials();
-      return false;
+      return;
     }
-    if (!this.#socket.hold(holder)) return false;
+    this.#proof.start(() => this.#parts.verifyCredentials(auth), {
+      proven: (holder) => this.#read(holder),
+      unproven: () => this.#socket.refuseCredentials(),
+    });
+  }
+
+  #read(holder: KeyHolder): void {
+    const { walletsOf, keysOf } = this.#parts;
+    if (!this.#socket.hold(holder)) return;
     const wallets = walletsOf(holder.wallet);
     if (!this.#stream.subscribe(this, wallets)) {
       this.#socket.close('logAway');
-      return false;
+      return;
     }
     this.#wallets = wallets;
     const { apiKey, wallet } = holder;
     this.#viewer = { apiKey, keys: keysOf(wallet), wallets: new Set(wallets) };
     this.#socket.noteSubscribed(true);
-    return true;
   }
 }
 

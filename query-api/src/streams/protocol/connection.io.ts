@@ -17,6 +17,7 @@ import {
   type WalletAddress,
 } from '@pm/schemas';
 import type { KeepAlive, KeepAlives } from '../own/keep-alive.io.ts';
+import { KeyProof } from './key-proof.io.ts';
 import { readFrame } from './read-frame.ts';
 import { ReaderSocket, type ReaderSocketParts, type SocketReader } from './reader-socket.io.ts';
 import type { StreamSocket } from './stream-socket.io.ts';
@@ -31,9 +32,6 @@ export interface ConnectionParts extends SubscriptionParts, ReaderSocketParts {
 }
 
 const noBody = Buffer.alloc(0);
-/** A proof that fails is tried again so often and for so long, whatever is wrong with it, milliseconds. */
-const proofEveryMs = 100;
-const proofWaitMs = 3_000;
 
 /** One WebSocket of `/v1/stream`. */
 export class Connection implements SocketReader {
@@ -45,8 +43,7 @@ export class Connection implements SocketReader {
   readonly #subscriptions: Subscriptions;
   #keepAlive: KeepAlive | null = null;
   #isHeartbeatWaiting = false;
-  /** Until a proof is tried again; null when none waits. */
-  #proof: NodeJS.Timeout | null = null;
+  readonly #proof: KeyProof;
 
   constructor(
     socket: StreamSocket,
@@ -56,6 +53,7 @@ export class Connection implements SocketReader {
     this.id = id;
     this.address = address;
     this.#parts = parts;
+    this.#proof = new KeyProof(parts.clock);
     this.#socket = new ReaderSocket(socket, parts, this);
     this.#writer = this.#socket.writer;
     this.#subscriptions = new Subscriptions(parts, {
@@ -103,7 +101,7 @@ export class Connection implements SocketReader {
   }
 
   ended(reason: StreamCloseName | 'left'): void {
-    if (this.#proof !== null) clearTimeout(this.#proof);
+    this.#proof.stop();
     this.#subscriptions.endAll();
     this.#keepAlive?.release();
     this.#parts.onClosed(this, reason);
@@ -183,29 +181,22 @@ export class Connection implements SocketReader {
     this.#socket.noteSubscribed(this.#subscriptions.size > 0);
   }
 
-  /** A key reaches this process a moment after it was made: a proof that fails is tried again for a while. */
-  #authenticate(frame: AuthFrame): void {
-    if (this.#socket.holder !== null || this.#proof !== null) {
-      this.#refuse(frame.id, 'already_authenticated');
+  #authenticate({ id, headers, cancel_on_disconnect: isCanceling = false }: AuthFrame): void {
+    if (this.#socket.holder !== null || this.#proof.isWaiting) {
+      this.#refuse(id, 'already_authenticated');
       return;
     }
-    this.#prove(frame, this.#parts.clock.monotonicMs() + proofWaitMs);
-  }
-
-  #prove(frame: AuthFrame, waitUntilMs: number): void {
-    this.#proof = null;
-    const { id, headers, cancel_on_disconnect: isCanceling = false } = frame;
     const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     const facts = { method: 'GET', url: streamPaths.own, body: noBody };
-    const holder = this.#parts.verify({ ...facts, headers: Object.fromEntries(lower) });
-    if (holder === null) {
-      if (this.#parts.clock.monotonicMs() >= waitUntilMs) this.#refuse(id, 'unauthorized');
-      else this.#proof = setTimeout(() => this.#prove(frame, waitUntilMs), proofEveryMs);
-      return;
-    }
-    if (!this.#socket.hold(holder)) return;
-    if (isCanceling) this.#keepAlive = this.#parts.keepAlives.hold(holder);
-    this.#writer.answer({ type: 'authenticated', id, wallet: checksumAddress(holder.wallet) });
+    const proof = { ...facts, headers: Object.fromEntries(lower) };
+    this.#proof.start(() => this.#parts.verify(proof), {
+      proven: (holder) => {
+        if (!this.#socket.hold(holder)) return;
+        if (isCanceling) this.#keepAlive = this.#parts.keepAlives.hold(holder);
+        this.#writer.answer({ type: 'authenticated', id, wallet: checksumAddress(holder.wallet) });
+      },
+      unproven: () => this.#refuse(id, 'unauthorized'),
+    });
   }
 
   /** A heartbeat is made when it is sent, so that it says what was sent before it; one waits at most. */

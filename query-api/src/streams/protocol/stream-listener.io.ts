@@ -9,6 +9,7 @@ import { refuseUpgrade } from '@pm/kit/http';
 import type { Log } from '@pm/kit/log';
 import {
   isStreamPath,
+  type StreamCloseName,
   streamCloses,
   streamDescription,
   streamLimits,
@@ -30,6 +31,8 @@ export interface ListenerParts {
   readonly compresses: boolean;
   /** By path; a path without one is not found. */
   readonly take: Readonly<Record<'own' | 'family', TakeSocket | null>>;
+  /** A connection beyond the limits of its address is closed at once. */
+  onRefused(reason: StreamCloseName): void;
 }
 
 /** All open connections of the process; further ones are refused with 503. */
@@ -105,6 +108,7 @@ export class StreamListener {
         take({ frames: opened, bytes: socket, heldBack }, address, path);
         return;
       }
+      this.#parts.onRefused('tooManyConnections');
       const { code, reason } = streamCloses.tooManyConnections;
       opened.on('error', () => opened.terminate());
       opened.send(JSON.stringify({ type: 'closing', code, reason, resume: [] }));
